@@ -1,0 +1,249 @@
+#include "benchmarks/hpcc/b_eff/b_eff.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "benchmarks/hpcc/b_eff/hpcc_form.hpp"
+#include "core/units.hpp"
+
+namespace plumb::b_eff {
+
+namespace {
+
+constexpr int largest_effective = 20;  // b_eff is the mean over exactly 2^0..2^20 B
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::string text_label(const Case& measured, const char* name) {
+  return measured.labels.at(name).get<std::string>();
+}
+
+std::uint64_t bytes_label(const Case& measured) {
+  const auto found = measured.labels.find("message_bytes");
+  return found == measured.labels.end() ? 0 : found->get<std::uint64_t>();
+}
+
+double find_metric(const std::vector<Metric>& metrics, const std::string& name) {
+  for (const Metric& metric : metrics)
+    if (metric.name == name) return metric.value;
+  return nan;
+}
+
+int log2_of(std::uint64_t bytes) {
+  int exponent = 0;
+  while ((std::uint64_t{1} << exponent) < bytes) ++exponent;
+  return exponent;
+}
+
+}  // namespace
+
+Preset BEff::preset(const std::string& name) const {
+  if (name == "smoke") return {{"time-limit", "0.1"}};
+  if (name == "full") return {{"time-limit", "5"}, {"max-size", "26"}, {"ring", "both"}};
+  return {{"time-limit", "1"}};
+}
+
+void BEff::check(const Plan& plan) const {
+  if (min_size_.get() > max_size_.get())
+    throw UsageError(fmt::format("--min-size {} is above --max-size {}", min_size_.get(), max_size_.get()));
+  if (loop_lower_.get() > loop_upper_.get())
+    throw UsageError(fmt::format("--loop-lower {} is above --loop-upper {}", loop_lower_.get(), loop_upper_.get()));
+  if (form() == Form::ping_pong && plan.ranks < 2) throw UsageError("--form ping-pong needs two ranks or more");
+}
+
+bool BEff::by_formula() const {
+  return loop_upper_.given() || loop_lower_.given() || loop_offset_.given() || loop_decrease_.given();
+}
+
+std::uint64_t BEff::fixed_count(int exponent) const {
+  if (!by_formula()) return 0;
+  const std::uint64_t length = LoopFormula{loop_upper_, loop_lower_, loop_offset_, loop_decrease_}.length(exponent);
+  const auto batch = static_cast<std::uint64_t>(batch_.get());
+  return form() == Form::batched ? (length + batch - 1) / batch * batch : length;
+}
+
+Form BEff::form() const {
+  if (form_ == "ping-pong") return Form::ping_pong;
+  return form_ == "batched" ? Form::batched : Form::exchange;
+}
+
+Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) const {
+  Pattern pattern;
+  pattern.form = form();
+  pattern.place = place_in(ring == "random" ? random_ring(plan.ranks, plan.seed) : natural_ring(plan.ranks), plan.rank);
+  pattern.rank = plan.rank;
+  pattern.replications = static_cast<std::uint64_t>(replications_.get());
+  pattern.batch = static_cast<std::uint64_t>(batch_.get());
+  // In ping-pong a message comes back to where it was made: the ring's size does not matter.
+  pattern.slots = slots_for(form() == Form::ping_pong ? 1 : plan.ranks, fixed_count(exponent));
+  pattern.bytes = std::size_t{1} << exponent;
+  return pattern;
+}
+
+Case BEff::make_case(const std::string& ring, const std::string& part, int exponent, const Plan& plan) const {
+  const Pattern p = pattern(ring, exponent, plan);
+  Case result;
+  result.key = fmt::format("{}/{}/{}", ring, part, part == "launch" ? 1 : p.bytes);
+  result.labels = {{"ring", ring}, {"part", part}};
+  result.fixed_count = fixed_count(exponent);
+  if (part == "launch") {
+    result.items_to_check = 1;
+    return result;
+  }
+  result.labels["message_bytes"] = p.bytes;
+  const bool moves_messages = part == "transfer" || part == "exchange";
+  result.items_to_check = (moves_messages ? p.messages_to_check() : p.lanes()) * p.bytes;
+  result.work.messages = p.lanes();
+  std::uint64_t& bytes = part == "read"    ? result.work.bytes_read
+                         : part == "write" ? result.work.bytes_written
+                                           : result.work.bytes_sent;
+  bytes = p.lanes() * p.bytes;
+  return result;
+}
+
+Group BEff::make_group(const std::string& ring, const std::string& part, const Plan& plan) const {
+  Group group;
+  group.key = ring + "/" + part;
+  if (part == "launch") {
+    group.cases.push_back(make_case(ring, part, 0, plan));
+    group.device_bytes = sizeof(std::uint64_t);
+    return group;
+  }
+  for (auto exponent = static_cast<int>(min_size_.get()); exponent <= max_size_.get(); ++exponent) {
+    group.cases.push_back(make_case(ring, part, exponent, plan));
+    const Pattern p = pattern(ring, exponent, plan);
+    group.device_bytes = std::max<std::uint64_t>(group.device_bytes, p.memory_bytes());
+    group.largest_buffer_bytes = std::max<std::uint64_t>(group.largest_buffer_bytes, p.bytes);
+    group.host_bytes = std::max<std::uint64_t>(group.host_bytes, p.bytes);  // what is compared
+    group.exchange_bytes = std::max<std::uint64_t>(group.exchange_bytes, p.exchange_bytes());
+  }
+  return group;
+}
+
+std::vector<Group> BEff::groups(const Plan& plan) const {
+  std::vector<std::string> rings{ring_.get()}, parts{part_choice_.get()};
+  if (ring_ == "both") rings = {"natural", "random"};
+  if (part_choice_ == "all") parts = {"launch", "read", "exchange", "write", "transfer"};
+  std::vector<Group> groups;
+  for (const std::string& ring : rings)
+    for (const std::string& part : parts) groups.push_back(make_group(ring, part, plan));
+  return groups;
+}
+
+void BEff::prepare(Session& session, const Case& measured) {
+  const int exponent = log2_of(std::max<std::uint64_t>(1, bytes_label(measured)));
+  const Pattern p =
+      pattern(text_label(measured, "ring"), exponent, {session.world.rank(), session.world.size(), session.seed});
+  slots_ = p.slots;
+  part_ = make_part(text_label(measured, "part"), session, p);
+}
+
+std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
+  const std::string part = text_label(measured, "part");
+  if (part != "transfer" && part != "exchange") return wanted;
+  const auto batch = static_cast<std::uint64_t>(batch_.get());
+  if (form() == Form::batched) return (wanted + batch - 1) / batch * batch;
+  return last_in_slot_one(wanted, slots_);
+}
+
+std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {
+  const std::string part = text_label(*result.measured, "part");
+  const double ways = form() == Form::ping_pong && (part == "transfer" || part == "exchange") ? 2.0 : 1.0;
+  const double best = result.best_seconds() / ways, median = result.median_seconds() / ways;
+  const std::string what = part == "launch" ? "one kernel, launched and waited for"
+                           : ways > 1       ? "one way: half of a message there and back"
+                                            : "one message to each neighbour";
+  std::vector<Metric> list{
+      {"time_per_message", best / micro, "us", what + "; best repetition, slowest rank", ""},
+      {"time_per_message_median", median / micro, "us", what + "; median repetition, slowest rank", ""}};
+  if (part == "launch") return list;
+  const auto r = static_cast<double>(replications_.get());
+  const auto length = static_cast<double>(bytes_label(*result.measured));
+  const double p = ranks;
+  const double neighbours = ways > 1 ? 1 : 2;
+  const double senders = ways > 1 ? std::floor(p / 2) : p;
+  const double per_rank = neighbours * r * length / best / giga;
+  const std::string rate =
+      fmt::format("{}rL/t, {}; best repetition, slowest rank", neighbours > 1 ? "2" : "",
+                  part == "read" || part == "write" ? "bytes copied by one rank" : "bytes sent by one rank");
+  list.push_back({"bandwidth_per_rank", per_rank, "GB/s", rate, ""});
+  list.push_back({"bandwidth_total", senders * per_rank, "GB/s", "that of all ranks together", ""});
+  if (part == "transfer")
+    list.push_back({"bandwidth_hpcc_fpga", p * r * length / (best * ways) / giga, "GB/s",
+                    "HPCC FPGA's convention p*r*L*loop/t, where a replication's message counts once", "", false});
+  return list;
+}
+
+Metric BEff::bandwidth_mean(const std::vector<CaseResult>& results, const std::string& ring, const std::string& metric,
+                            int ranks) const {
+  double sum = 0;
+  std::vector<std::string> missing;
+  for (int exponent = 0; exponent <= largest_effective; ++exponent) {
+    const auto found = std::find_if(results.begin(), results.end(), [&](const CaseResult& r) {
+      return text_label(*r.measured, "ring") == ring && text_label(*r.measured, "part") == "transfer" &&
+             bytes_label(*r.measured) == std::uint64_t{1} << exponent;
+    });
+    if (found == results.end() || !found->passed || found->summary.samples == 0)
+      missing.push_back(fmt::format("2^{}", exponent));
+    else
+      sum += find_metric(metrics(*found, ranks), metric);
+  }
+  Metric mean{"", missing.empty() ? sum / (largest_effective + 1) : nan, "GB/s", "", ""};
+  if (!missing.empty())
+    mean.reason = fmt::format(
+        "it is the mean over 2^0..2^20 B, of which there is no valid result for {}",
+        missing.size() > 4 ? fmt::format("{} sizes", missing.size()) : fmt::format("{}", fmt::join(missing, ", ")));
+  mean.group = ring;
+  return mean;
+}
+
+std::vector<Metric> BEff::aggregate(const std::vector<CaseResult>& results, int ranks) const {
+  std::vector<Metric> list;
+  std::vector<std::string> rings;
+  for (const CaseResult& result : results) {
+    const std::string ring = text_label(*result.measured, "ring");
+    if (text_label(*result.measured, "part") == "transfer" &&
+        std::find(rings.begin(), rings.end(), ring) == rings.end())
+      rings.push_back(ring);
+  }
+  for (const std::string& ring : rings) {
+    const auto add = [&](const char* name, const char* metric, const char* convention) {
+      Metric mean = bandwidth_mean(results, ring, metric, ranks);
+      mean.name = name;
+      mean.convention = convention;
+      list.push_back(std::move(mean));
+    };
+    add("b_eff_per_rank", "bandwidth_per_rank",
+        "mean over 2^0..2^20 B of the best 2rL/t, bytes sent by one rank (eq. 4.1)");
+    add("b_eff", "bandwidth_total", "the same of all ranks together");
+    add("b_eff_hpcc_fpga", "bandwidth_hpcc_fpga", "mean over 2^0..2^20 B of HPCC FPGA's p*r*L*loop/t");
+    const auto smallest = std::find_if(results.begin(), results.end(), [&](const CaseResult& r) {
+      return text_label(*r.measured, "ring") == ring && text_label(*r.measured, "part") == "transfer";
+    });
+    Metric latency{"latency", nan, "us", "", "the smallest message gave no valid result"};
+    latency.convention = fmt::format("time of a message of {} to each neighbour; best repetition, slowest rank",
+                                     format_bytes(bytes_label(*smallest->measured)));
+    latency.group = ring;
+    if (smallest->passed && smallest->summary.samples > 0) {
+      latency.value = find_metric(metrics(*smallest, ranks), "time_per_message");
+      latency.reason = "";
+    }
+    list.push_back(std::move(latency));
+  }
+  return list;
+}
+
+Json BEff::hpcc_form(const Json& record) const {
+  return b_eff_hpcc_form(record);
+}
+
+namespace {
+
+const RegisteredBenchmark registered("b_eff", [] { return std::make_unique<BEff>(); });
+
+}  // namespace
+
+}  // namespace plumb::b_eff

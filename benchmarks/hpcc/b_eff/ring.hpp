@@ -1,0 +1,42 @@
+// Who exchanges what with whom in b_eff, as arithmetic: ring order, message slots, loop lengths. Knows no device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/pattern.hpp"
+
+namespace plumb::b_eff {
+
+// Ranks by position: the natural order, or a seeded shuffle that is the same on every rank (Fisher-Yates).
+std::vector<int> natural_ring(int ranks);
+std::vector<int> random_ring(int ranks, std::uint64_t seed);
+
+// A rank's place in a ring.
+struct Place {
+  std::vector<int> order;  // rank by position
+  int position = 0;
+
+  int size() const { return static_cast<int>(order.size()); }
+  // The rank that stands `distance` positions to the right (left when negative).
+  int at(std::int64_t distance) const;
+  int right() const { return at(1); }
+  int left() const { return at(-1); }
+};
+Place place_in(std::vector<int> order, int rank);
+
+// How many message slots a lane rotates through so that a loop of `count` messages can be proven from its last message:
+// never a multiple of the ring's size apart (a message left over from an earlier round would be the same), and the last
+// message not in the slot that the rank's own first message came from. count 0: the engine will choose one of
+// last_in_slot_one().
+std::uint64_t slots_for(int ring_size, std::uint64_t count);
+// The nearest count, not below wanted, whose last message lands in slot 1 of `slots`.
+std::uint64_t last_in_slot_one(std::uint64_t wanted, std::uint64_t slots);
+
+// HPCC FPGA's loop length for a message of 2^exponent bytes: max(u - max(0, i - o) * (u - l) / d, l).
+struct LoopFormula {
+  std::int64_t upper = 65536, lower = 256, offset = 11, decrease = 7;
+  std::uint64_t length(int exponent) const;
+};
+
+}  // namespace plumb::b_eff

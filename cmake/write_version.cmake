@@ -1,0 +1,26 @@
+# Writes plumbline_version.cpp; leaves the file alone when nothing changed, so nothing is rebuilt for it.
+set(COMMIT "")
+set(DIRTY false)
+find_program(GIT git)
+if(GIT)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=10 HEAD OUTPUT_VARIABLE COMMIT
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed)
+    set(COMMIT "")
+  else()
+    execute_process(COMMAND ${GIT} -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
+    if(changes)
+      set(DIRTY true)
+    endif()
+  endif()
+endif()
+file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
+#include "core/version.hpp"
+
+namespace plumb {
+const BuildInfo& build_info() {
+  static const BuildInfo info{"@VERSION@", "@COMMIT@", @DIRTY@, "@BUILD_TYPE@", "@COMPILER@", "@FLAGS@"};
+  return info;
+}
+}  // namespace plumb
+]])

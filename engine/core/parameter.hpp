@@ -1,0 +1,143 @@
+// Options, declared once: name, default, unit, range and help serve parsing, --help, --describe and the record.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+
+namespace plumb {
+
+class ParameterBase;
+
+// What has parameters: a benchmark, the engine's own options.
+class Parameters {
+ public:
+  Parameters() = default;
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+  virtual ~Parameters() = default;
+
+  const std::vector<ParameterBase*>& parameters() const { return parameters_; }
+  ParameterBase* find(const std::string& name) const;
+
+ private:
+  friend class ParameterBase;
+  std::vector<ParameterBase*> parameters_;
+};
+
+// The words that stand around a parameter.
+struct About {
+  std::string name;                       // "max-size": the option is --max-size
+  std::string help;                       // one clause
+  std::string unit = {};                  // "B", "s", "log2 B"; empty for a pure number
+  std::vector<std::string> aliases = {};  // "-m", "--BLOCK_SIZE"
+};
+
+template <class T>
+struct Range {
+  T minimum = std::numeric_limits<T>::lowest();
+  T maximum = std::numeric_limits<T>::max();
+};
+
+class ParameterBase {
+ public:
+  ParameterBase(Parameters& owner, About about) : about_(std::move(about)) { owner.parameters_.push_back(this); }
+  ParameterBase(const ParameterBase&) = delete;
+  ParameterBase& operator=(const ParameterBase&) = delete;
+  virtual ~ParameterBase() = default;
+
+  const About& about() const { return about_; }
+  const std::string& name() const { return about_.name; }
+  bool given() const { return given_; }  // by the user or by a preset, not the default
+
+  // Throws UsageError with a whole sentence when the text is no value of this parameter.
+  void parse(const std::string& text) {
+    read(text);
+    given_ = true;
+  }
+
+  virtual bool is_flag() const { return false; }
+  virtual Json value_json() const = 0;
+  virtual Json describe() const = 0;  // as --describe prints it
+  virtual std::string default_text() const = 0;
+  virtual std::string domain_text() const = 0;  // "0..30", "natural|random|both" or ""
+
+ protected:
+  virtual void read(const std::string& text) = 0;
+  [[noreturn]] void refuse(const std::string& text, const std::string& wanted) const;
+
+ private:
+  About about_;
+  bool given_ = false;
+};
+
+// An integer, number, flag (bool) or text, read with get() or by name in an expression.
+template <class T>
+class Parameter : public ParameterBase {
+ public:
+  Parameter(Parameters& owner, About about, T value, Range<T> range = {})
+      : ParameterBase(owner, std::move(about)), value_(value), default_(std::move(value)), range_(range) {}
+
+  const T& get() const { return value_; }
+  operator const T&() const { return value_; }
+
+  bool is_flag() const override { return std::is_same_v<T, bool>; }
+  Json value_json() const override { return value_; }
+  Json describe() const override;
+  std::string default_text() const override;
+  std::string domain_text() const override;
+
+ protected:
+  void read(const std::string& text) override;
+
+ private:
+  T value_;
+  T default_;
+  Range<T> range_;
+};
+
+template <>
+struct Range<std::string> {};
+template <>
+struct Range<bool> {};
+
+// One word of a fixed list.
+class Choice : public ParameterBase {
+ public:
+  Choice(Parameters& owner, About about, std::string value, std::vector<std::string> choices)
+      : ParameterBase(owner, std::move(about)),
+        value_(value),
+        default_(std::move(value)),
+        choices_(std::move(choices)) {}
+
+  const std::string& get() const { return value_; }
+  operator const std::string&() const { return value_; }
+  bool operator==(const std::string& word) const { return value_ == word; }
+
+  Json value_json() const override { return value_; }
+  Json describe() const override;
+  std::string default_text() const override { return default_; }
+  std::string domain_text() const override;
+
+ protected:
+  void read(const std::string& text) override;
+
+ private:
+  std::string value_;
+  std::string default_;
+  std::vector<std::string> choices_;
+};
+
+extern template class Parameter<std::int64_t>;
+extern template class Parameter<double>;
+extern template class Parameter<bool>;
+extern template class Parameter<std::string>;
+
+}  // namespace plumb

@@ -1,0 +1,51 @@
+// Runtimes, transports and benchmarks register themselves by name from their own file: a new one touches no list.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace plumb {
+
+// One registry for each kind of thing; Factory makes one from whatever arguments that kind needs.
+template <class Factory>
+class Registry {
+ public:
+  static Registry& instance() {
+    static Registry registry;
+    return registry;
+  }
+
+  void add(const std::string& name, Factory factory) {
+    if (!factories_.emplace(name, std::move(factory)).second) throw Error("two parts are called " + name);
+  }
+
+  // Null when there is none of that name.
+  const Factory* find(const std::string& name) const {
+    const auto found = factories_.find(name);
+    return found == factories_.end() ? nullptr : &found->second;
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& [name, factory] : factories_) result.push_back(name);
+    return result;
+  }
+
+ private:
+  std::map<std::string, Factory> factories_;
+};
+
+// A static object of this type in a part's file registers it before main starts.
+template <class Factory>
+struct Registered {
+  Registered(const std::string& name, Factory factory) { Registry<Factory>::instance().add(name, std::move(factory)); }
+};
+
+// "there is no transport called stagd (did you mean staged?); there are: mpi, staged"
+std::string unknown_name(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace plumb

@@ -1,0 +1,77 @@
+#include "device/device.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace plumb {
+
+namespace {
+
+constexpr std::array<std::pair<MemoryKind, const char*>, 6> kind_names{{{MemoryKind::automatic, "default"},
+                                                                        {MemoryKind::host, "host"},
+                                                                        {MemoryKind::svm, "svm"},
+                                                                        {MemoryKind::ddr, "ddr"},
+                                                                        {MemoryKind::hbm, "hbm"},
+                                                                        {MemoryKind::plram, "plram"}}};
+
+MemoryKind parse_kind(const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& [kind, name] : kind_names) {
+    if (text == name) return kind;
+    known.emplace_back(name);
+  }
+  throw UsageError(unknown_name("memory kind", text, known));
+}
+
+bool has_banks(MemoryKind kind) {
+  return kind == MemoryKind::ddr || kind == MemoryKind::hbm || kind == MemoryKind::plram;
+}
+
+}  // namespace
+
+std::string to_string(MemoryKind kind) {
+  for (const auto& [known, name] : kind_names)
+    if (known == kind) return name;
+  return "unknown";
+}
+
+Placement parse_placement(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Placement placement{parse_kind(text.substr(0, colon)), {}};
+  if (colon == std::string::npos) return placement;
+  const std::string digits = text.substr(colon + 1);
+  int bank = -1;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bank);
+  if (error != std::errc{} || end != digits.data() + digits.size() || bank < 0)
+    throw UsageError(
+        fmt::format("the bank in --memory {} is a whole number from 0, but \"{}\" was given", text, digits));
+  if (!has_banks(placement.kind))
+    throw UsageError(fmt::format("--memory {}: memory kind {} has no banks; ddr, hbm and plram have", text,
+                                 to_string(placement.kind)));
+  placement.bank = bank;
+  return placement;
+}
+
+std::string to_string(const Placement& placement) {
+  return to_string(placement.kind) + (placement.bank ? fmt::format(":{}", *placement.bank) : "");
+}
+
+Json to_json(const DeviceInfo& info) {
+  Json kinds = Json::array();
+  for (const MemoryKind kind : info.memory_kinds) kinds.push_back(to_string(kind));
+  return Json{{"index", info.index},
+              {"runtime", info.runtime},
+              {"platform", info.platform},
+              {"name", info.name},
+              {"type", info.type},
+              {"vendor", info.vendor},
+              {"version", info.version},
+              {"driver", info.driver},
+              {"compute_units", info.compute_units},
+              {"memory_bytes", info.memory_bytes},
+              {"memory_kinds", kinds}};
+}
+
+}  // namespace plumb

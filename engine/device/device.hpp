@@ -1,0 +1,179 @@
+// One accelerator (or CPU) as a runtime shows it: its memory, its queues, its kernels. Benchmarks and transports know
+// devices only through this header; each runtime has a folder beside it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/json.hpp"
+#include "core/registry.hpp"
+
+namespace plumb {
+
+// Where a buffer lies. `automatic` ("default" to users) is the runtime's own choice.
+enum class MemoryKind { automatic, host, svm, ddr, hbm, plram };
+
+std::string to_string(MemoryKind kind);
+
+struct Placement {
+  MemoryKind kind = MemoryKind::automatic;
+  std::optional<int> bank = {};  // which of the kind's banks; none = the runtime's choice
+};
+
+// "hbm:3" -> {hbm, 3}; throws UsageError.
+Placement parse_placement(const std::string& text);
+std::string to_string(const Placement& placement);
+
+struct DeviceInfo {
+  int index = 0;    // among all devices of all runtimes, as --devices numbers them
+  int ordinal = 0;  // among its runtime's devices: twins (an emulator's) differ in nothing else
+  std::string runtime;
+  std::string platform;
+  std::string name;
+  std::string type;  // cpu, gpu, accelerator, native
+  std::string vendor;
+  std::string version;  // of the programming interface
+  std::string driver;
+  unsigned compute_units = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t largest_buffer_bytes = 0;
+  std::vector<MemoryKind> memory_kinds;
+};
+
+Json to_json(const DeviceInfo& info);
+
+// A run of bytes in one memory kind of one device. Contents are undefined at first. Owns its memory.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  std::size_t size() const { return size_; }
+  const Placement& placement() const { return placement_; }
+  // Where the host (and so MPI) may read and write the bytes without a transfer; null when it may not. For `host`
+  // buffers this is pinned memory.
+  virtual std::byte* host_pointer() const { return nullptr; }
+
+ protected:
+  Buffer(std::size_t size, Placement placement) : size_(size), placement_(placement) {}
+
+ private:
+  std::size_t size_;
+  Placement placement_;
+};
+
+// A part of a buffer. Does not own.
+struct BufferView {
+  Buffer* buffer = nullptr;
+  std::size_t offset = 0;
+  std::size_t size = 0;
+
+  std::byte* host_pointer() const {
+    std::byte* base = buffer->host_pointer();
+    return base == nullptr ? nullptr : base + offset;
+  }
+};
+
+inline BufferView whole(Buffer& buffer) {
+  return {&buffer, 0, buffer.size()};
+}
+
+struct KernelRange {
+  std::size_t global = 1;  // work items
+  std::size_t local = 0;   // work items of a group; 0 = the runtime's choice
+};
+
+// A kernel's argument: a buffer or a value.
+using KernelArgument =
+    std::variant<const Buffer*, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // Arguments in the order of the kernel's signature; kept until set again.
+  virtual void set(const std::vector<KernelArgument>& arguments) = 0;
+};
+
+// What a kernel is made of: OpenCL C for runtimes that compile, functions for `native`, under the same names.
+struct KernelSource {
+  std::string name;          // of the file, for messages
+  std::string opencl;        // OpenCL C
+  std::string options = {};  // build options ("-DBLOCK=8")
+  // native form: called once a launch with the arguments (buffers as host pointers) and the range
+  using NativeKernel = std::function<void(std::span<const KernelArgument>, const KernelRange&)>;
+  std::vector<std::pair<std::string, NativeKernel>> native = {};
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual std::unique_ptr<Kernel> kernel(const std::string& name) = 0;
+};
+
+// The device's own clock for one command, in seconds of that clock; start - queued is the launch's overhead.
+struct DeviceTime {
+  double queued = 0, started = 0, ended = 0;
+};
+
+// An in-order queue of commands. enqueue_* return at once; everything enqueued is complete after finish().
+// Views given to enqueue_read/write must stay alive, and host memory untouched, until then.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  virtual void enqueue_read(const BufferView& from, std::byte* to) = 0;
+  virtual void enqueue_write(const std::byte* from, const BufferView& to) = 0;
+  virtual void enqueue_copy(const BufferView& from, const BufferView& to) = 0;
+  virtual void enqueue(Kernel& kernel, const KernelRange& range) = 0;
+  virtual void finish() = 0;
+  // True when everything enqueued is complete; does not wait. Starts what was enqueued.
+  virtual bool finished() = 0;
+  // Time of the last finished command on the device's clock; none where the runtime does not tell.
+  virtual std::optional<DeviceTime> last_time() const { return std::nullopt; }
+
+  void read(const BufferView& from, std::byte* to) {
+    enqueue_read(from, to);
+    finish();
+  }
+  void write(const std::byte* from, const BufferView& to) {
+    enqueue_write(from, to);
+    finish();
+  }
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  // Throws Unsupported when the device has no such memory, Error when there is not enough of it.
+  virtual std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) = 0;
+  // timed: ask the device for the commands' times (costs a little on some runtimes).
+  virtual std::unique_ptr<Queue> make_queue(bool timed = false) = 0;
+  // Throws Error with the build log when the source does not compile.
+  virtual std::unique_ptr<Program> build(const KernelSource& source) = 0;
+};
+
+// One way to drive devices. infos() may load drivers; open() takes an entry of infos().
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual std::string name() const = 0;
+  // Empty when there is none; then why_none() says why and what to do.
+  virtual std::vector<DeviceInfo> infos() = 0;
+  virtual std::string why_none() const = 0;
+  virtual std::unique_ptr<Device> open(const DeviceInfo& info) = 0;
+};
+
+using RuntimeFactory = std::function<std::unique_ptr<Runtime>()>;
+
+// Host memory that any device can be read into at full speed: pinned where the runtime can pin.
+inline std::unique_ptr<Buffer> allocate_host(Device& device, std::size_t bytes) {
+  return device.allocate(bytes, {MemoryKind::host, {}});
+}
+
+}  // namespace plumb

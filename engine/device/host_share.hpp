@@ -1,0 +1,21 @@
+// What this process may use of its host: cores and memory, for devices that are made of them.
+#pragma once
+
+#include <cstdint>
+
+namespace plumb {
+
+struct HostShare {
+  unsigned cores = 1;              // of this process's affinity mask
+  std::uint64_t memory_bytes = 0;  // of the host
+  std::uint64_t available_bytes =
+      0;  // that can be taken now without swapping; all of it where the kernel does not tell
+};
+
+HostShare host_share();
+
+// What fresh memory is filled with, so that it exists: neither zero nor a likely answer, because what nobody wrote must
+// not pass.
+inline constexpr int poison_byte = 0xa5;
+
+}  // namespace plumb

@@ -1,0 +1,185 @@
+#include "device/opencl/buffer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/units.hpp"
+#include "device/host_share.hpp"
+
+namespace plumb::opencl {
+
+namespace {
+
+constexpr int intel_banks = 7;            // CL_CHANNEL_1_INTELFPGA … CL_CHANNEL_7_INTELFPGA
+constexpr int intel_bank_shift = 16;      // n << 16 (cl_ext_intelfpga.h, which Khronos's headers lack)
+constexpr std::size_t svm_alignment = 0;  // the largest of the device's types
+
+[[noreturn]] void refuse(const Context& context, const Placement& placement, const std::string& needed) {
+  throw Unsupported(fmt::format("{} has no memory of kind {}: {}", context.info.name, to_string(placement), needed));
+}
+
+cl_mem_flags bank_flags(const Context& context, const Placement& placement) {
+  if (!placement.bank) return 0;
+  if (*placement.bank >= intel_banks)
+    refuse(context, placement, fmt::format("OpenCL names banks 0 to {} of an Intel FPGA", intel_banks - 1));
+  return static_cast<cl_mem_flags>(*placement.bank + 1) << intel_bank_shift;
+}
+
+}  // namespace
+
+Storage storage_of(const Context& context, const Placement& placement) {
+  using Form = Storage::Form;
+  switch (placement.kind) {
+    case MemoryKind::automatic:
+      return {Form::device, CL_MEM_READ_WRITE};
+    case MemoryKind::host:
+      return {Form::host, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR};
+    case MemoryKind::svm:
+      if (context.abilities.svm)
+        return {Form::svm,
+                CL_MEM_READ_WRITE | (context.abilities.fine_svm ? cl_mem_flags{CL_MEM_SVM_FINE_GRAIN_BUFFER} : 0)};
+      refuse(context, placement,
+             fmt::format("shared virtual memory is an option of OpenCL 2.0 and later that this device ({}) "
+                         "does not offer",
+                         context.info.version));
+    case MemoryKind::ddr:
+      if (context.abilities.banks) return {Form::device, CL_MEM_READ_WRITE | bank_flags(context, placement)};
+      refuse(context, placement,
+             "the choice of DDR banks needs an Intel FPGA (CL_CHANNEL_n_INTELFPGA) or an AMD FPGA through "
+             "XRT (cl_mem_ext_ptr), which is not implemented");
+    case MemoryKind::hbm:
+      refuse(context, placement,
+             "the choice of HBM needs a board whose kernel names it (Intel's heterogeneous memory, AMD's "
+             "cl_mem_ext_ptr), which is not implemented; where all memory is HBM, default is HBM");
+    case MemoryKind::plram:
+      refuse(context, placement,
+             "on-chip memory as a buffer needs an AMD FPGA through XRT (cl_mem_ext_ptr), which is not "
+             "implemented");
+  }
+  refuse(context, placement, "no such kind");
+}
+
+Reservation::Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage)
+    : context_(std::move(context)) {
+  const DeviceInfo& info = context_->info;
+  const bool of_device = context_->abilities.on_host || storage.form != Storage::Form::host;
+  const bool of_host = context_->abilities.on_host || storage.form == Storage::Form::host;
+  const auto lack = [&](std::uint64_t available, const std::string& what) {
+    return Error(fmt::format("could not allocate a buffer on {}: needed {}, available {} ({})", info.name,
+                             format_bytes(bytes), format_bytes(available), what));
+  };
+  if (bytes == 0) throw Error("a buffer has at least one byte");
+  if (bytes > info.largest_buffer_bytes)
+    throw lack(info.largest_buffer_bytes, "the largest single buffer of this device");
+  const std::uint64_t left = info.memory_bytes - std::min(info.memory_bytes, context_->allocated);
+  if (of_device && bytes > left)
+    throw lack(left, fmt::format("of its {}, {} are taken by this process", format_bytes(info.memory_bytes),
+                                 format_bytes(context_->allocated)));
+  // Past this the kernel would end some process instead of refusing.
+  if (const std::uint64_t free = host_share().available_bytes; of_host && bytes > free)
+    throw lack(free, "free memory of the host");
+  counted_ = of_device ? bytes : 0;
+  context_->allocated += counted_;
+}
+
+OpenclBuffer::OpenclBuffer(SharedContext context, std::size_t size, const Placement& placement)
+    : Buffer(size, placement),
+      context_(std::move(context)),
+      storage_(storage_of(*context_, placement)),
+      reservation_(context_, size, storage_),
+      svm_(nullptr, {context_->context()}) {
+  // Others may have taken what the device's own figures call free.
+  const std::uint64_t left = context_->info.memory_bytes - std::min(context_->info.memory_bytes, context_->allocated);
+  guarded(fmt::format("allocate a buffer on {} (needed {}, available {} less what other processes have taken)",
+                      context_->info.name, format_bytes(size), format_bytes(left + size)),
+          [&] { take(); });
+}
+
+void OpenclBuffer::take() {
+  switch (storage_.form) {
+    case Storage::Form::device:
+      return take_device();
+    case Storage::Form::host:
+      return take_host();
+    case Storage::Form::svm:
+      return take_svm();
+  }
+}
+
+OpenclBuffer::~OpenclBuffer() {
+  if (mapped()) {
+    clEnqueueUnmapMemObject(context_->service(), memory_(), host_, 0, nullptr, nullptr);
+    clFinish(context_->service());
+  }
+}
+
+// OpenCL makes memory exist at its first use: that use is here, so that a lack of it shows here and no page is first
+// touched while time is taken. fill(pattern, bytes of it, offset, size); the pattern must divide the size, so the tail
+// is filled by bytes.
+template <class Fill>
+void OpenclBuffer::poison(Fill fill) {
+  std::array<cl_uchar, 16> pattern{};
+  pattern.fill(poison_byte);
+  const std::size_t tail = size() % pattern.size();
+  cl_int code = CL_SUCCESS;
+  if (size() > tail) code = fill(pattern.data(), pattern.size(), 0, size() - tail);
+  if (tail > 0 && code == CL_SUCCESS) code = fill(pattern.data(), 1, size() - tail, tail);
+  if (code == CL_SUCCESS) code = clFinish(context_->service());
+  if (code != CL_SUCCESS) throw cl::Error(code);
+}
+
+void OpenclBuffer::take_device() {
+  memory_ = cl::Buffer(context_->context, storage_.flags, size());
+  poison([&](const void* pattern, std::size_t pattern_size, std::size_t offset, std::size_t bytes) {
+    return clEnqueueFillBuffer(context_->service(), memory_(), pattern, pattern_size, offset, bytes, 0, nullptr,
+                               nullptr);
+  });
+}
+
+void OpenclBuffer::take_host() {
+  memory_ = cl::Buffer(context_->context, storage_.flags, size());
+  host_ = static_cast<std::byte*>(
+      context_->service.enqueueMapBuffer(memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size()));
+  std::memset(host_, poison_byte, size());
+}
+
+void OpenclBuffer::take_svm() {
+  svm_.reset(static_cast<std::byte*>(clSVMAlloc(context_->context(), storage_.flags, size(), svm_alignment)));
+  if (!svm_) throw cl::Error(CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  poison([&](const void* pattern, std::size_t pattern_size, std::size_t offset, std::size_t bytes) {
+    return clEnqueueSVMMemFill(context_->service(), svm() + offset, pattern, pattern_size, bytes, 0, nullptr, nullptr);
+  });
+  if (context_->abilities.fine_svm) host_ = svm();
+}
+
+void OpenclBuffer::unmap(cl_command_queue queue) const {
+  check(clEnqueueUnmapMemObject(queue, memory_(), host_, 0, nullptr, nullptr), "give pinned memory to a kernel");
+}
+
+void OpenclBuffer::map(cl_command_queue queue, cl_event* event) const {
+  cl_int code = CL_SUCCESS;
+  const void* address =
+      clEnqueueMapBuffer(queue, memory_(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size(), 0, nullptr, event, &code);
+  check(code, "take pinned memory back from a kernel");
+  if (address != host_) throw Error("OpenCL has moved pinned memory while a kernel used it; use --memory default");
+}
+
+const OpenclBuffer& own(const Buffer& buffer) {
+  const auto* result = dynamic_cast<const OpenclBuffer*>(&buffer);
+  if (result == nullptr) [[unlikely]]
+    throw Error("runtime opencl was given a buffer of another runtime");
+  return *result;
+}
+
+const OpenclBuffer& own(const BufferView& view) {
+  const OpenclBuffer& buffer = own(*view.buffer);
+  if (view.offset > buffer.size() || view.size > buffer.size() - view.offset) [[unlikely]]
+    throw Error(fmt::format("bytes {} to {} lie outside a buffer of {} bytes", view.offset, view.offset + view.size,
+                            buffer.size()));
+  return buffer;
+}
+
+}  // namespace plumb::opencl

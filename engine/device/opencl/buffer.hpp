@@ -1,0 +1,70 @@
+// Buffers of an OpenCL device, in every memory kind that it has.
+#pragma once
+
+#include "device/opencl/context.hpp"
+
+namespace plumb::opencl {
+
+// What a placement becomes on this device. Throws Unsupported with what would be needed.
+struct Storage {
+  enum class Form { device, host, svm } form = Form::device;
+  cl_mem_flags flags = CL_MEM_READ_WRITE;
+};
+Storage storage_of(const Context& context, const Placement& placement);
+
+// Bytes taken from the device's budget for as long as this lives. Throws Error with needed and available.
+class Reservation {
+ public:
+  Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage);
+  ~Reservation() { context_->allocated -= counted_; }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+
+ private:
+  SharedContext context_;
+  std::uint64_t counted_ = 0;
+};
+
+// Exactly one of memory() and svm() is not null. Its memory exists, physically, from the start.
+class OpenclBuffer final : public Buffer {
+ public:
+  OpenclBuffer(SharedContext context, std::size_t size, const Placement& placement);
+  ~OpenclBuffer() override;
+
+  std::byte* host_pointer() const override { return host_; }
+  cl_mem memory() const { return memory_(); }
+  std::byte* svm() const { return svm_.get(); }
+  // Pinned memory that the host holds mapped: a kernel may have it between unmap() and map() only.
+  bool mapped() const { return host_ != nullptr && !svm_; }
+
+  // The host may not touch it until it is mapped again.
+  void unmap(cl_command_queue queue) const;
+  // Back to the host, at the same address; valid when `event` is complete.
+  void map(cl_command_queue queue, cl_event* event) const;
+
+ private:
+  struct FreeSvm {
+    void operator()(std::byte* bytes) const { clSVMFree(context, bytes); }
+    cl_context context;
+  };
+
+  void take();
+  void take_device();
+  void take_host();
+  void take_svm();
+  template <class Fill>
+  void poison(Fill fill);
+
+  SharedContext context_;
+  Storage storage_;
+  Reservation reservation_;
+  cl::Buffer memory_;
+  std::unique_ptr<std::byte, FreeSvm> svm_;
+  std::byte* host_ = nullptr;
+};
+
+// The buffer as this runtime's own; throws Error when it is another's, or when the view leaves it.
+const OpenclBuffer& own(const Buffer& buffer);
+const OpenclBuffer& own(const BufferView& view);
+
+}  // namespace plumb::opencl

@@ -1,0 +1,139 @@
+// Runtime `opencl`: every device of every platform that the loader shows.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+
+#include "device/host_share.hpp"
+#include "device/opencl/queue.hpp"
+
+namespace plumb::opencl {
+
+namespace {
+
+class OpenclDevice final : public Device {
+ public:
+  explicit OpenclDevice(SharedContext context) : context_(std::move(context)) {}
+  const DeviceInfo& info() const override { return context_->info; }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) override {
+    return std::make_unique<OpenclBuffer>(context_, bytes, placement);
+  }
+  std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<OpenclQueue>(context_, timed); }
+  std::unique_ptr<Program> build(const KernelSource& source) override {
+    return std::make_unique<OpenclProgram>(context_, source);
+  }
+
+ private:
+  SharedContext context_;
+};
+
+// Ranks bound to their own cores must not each start threads for the whole machine. PoCL reads this once, at the first
+// call into it. (Its threads inherit the mask; POCL_AFFINITY=1 would pin them to cores 0, 1, … whatever the mask.)
+void limit_pocl_threads() {
+  if (std::getenv("POCL_CPU_MAX_CU_COUNT") != nullptr) return;  // the newer name of the same
+  setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(host_share().cores).c_str(), 0);
+}
+
+std::string trimmed(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\n");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
+}
+
+// "OpenCL 3.0 PoCL HSTR: …" -> "OpenCL 3.0": the rest is the vendor's
+std::string version_of(const cl::Device& device) {
+  const std::string text = trimmed(device.getInfo<CL_DEVICE_VERSION>());
+  return text.substr(0, text.find(' ', sizeof "OpenCL"));
+}
+
+std::string type_of(const cl::Device& device) {
+  const cl_device_type type = device.getInfo<CL_DEVICE_TYPE>();
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
+  return (type & CL_DEVICE_TYPE_CPU) != 0 ? "cpu" : "accelerator";
+}
+
+DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
+  DeviceInfo info;
+  info.runtime = "opencl";
+  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+  info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
+  info.type = type_of(device);
+  info.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
+  info.version = version_of(device);
+  info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
+  info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
+  info.largest_buffer_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  const Abilities abilities = abilities_of(device);
+  info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
+  if (abilities.svm) info.memory_kinds.push_back(MemoryKind::svm);
+  if (abilities.banks) info.memory_kinds.push_back(MemoryKind::ddr);
+  return info;
+}
+
+class OpenclRuntime final : public Runtime {
+ public:
+  std::string name() const override { return "opencl"; }
+
+  std::vector<DeviceInfo> infos() override {
+    limit_pocl_threads();
+    devices_.clear();
+    silent_.clear();
+    std::vector<cl::Platform> platforms;
+    try {
+      cl::Platform::get(&platforms);
+    } catch (const cl::Error& error) {
+      if (error.err() != CL_PLATFORM_NOT_FOUND_KHR) silent_.push_back("the loader says " + status_name(error.err()));
+    }
+    std::vector<DeviceInfo> infos;
+    for (const cl::Platform& platform : platforms) add(platform, infos);
+    return infos;
+  }
+
+  std::string why_none() const override {
+    if (silent_.empty())
+      return "no OpenCL platform found; apt-get install pocl-opencl-icd, or plumb setup intel-cpu, or point "
+             "OCL_ICD_VENDORS at "
+             "your vendor's folder";
+    return fmt::format(
+        "no OpenCL platform shows a device ({}); see POCL_DEVICES, CUDA_VISIBLE_DEVICES or the vendor's own "
+        "variable, or point OCL_ICD_VENDORS at another folder",
+        fmt::join(silent_, "; "));
+  }
+
+  std::unique_ptr<Device> open(const DeviceInfo& info) override {
+    if (info.ordinal < 0 || static_cast<std::size_t>(info.ordinal) >= devices_.size())
+      throw Error(
+          fmt::format("OpenCL shows {} devices, but number {} was to be opened", devices_.size(), info.ordinal));
+    const cl::Device& device = devices_[static_cast<std::size_t>(info.ordinal)];
+    return guarded("open " + info.name,
+                   [&] { return std::make_unique<OpenclDevice>(std::make_shared<Context>(device, info)); });
+  }
+
+ private:
+  // A platform that fails (a driver without its device, a broken install) must not hide the others.
+  void add(const cl::Platform& platform, std::vector<DeviceInfo>& infos) {
+    std::vector<cl::Device> found;
+    std::string name = "a platform";
+    try {
+      name = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+      platform.getDevices(CL_DEVICE_TYPE_ALL, &found);
+      if (found.empty()) silent_.push_back(name + " has none");
+      for (const cl::Device& device : found) {
+        infos.push_back(describe(platform, device));
+        infos.back().ordinal = static_cast<int>(devices_.size());
+        devices_.push_back(device);
+      }
+    } catch (const cl::Error& error) {
+      silent_.push_back(fmt::format("{} says {}", name, status_name(error.err())));
+    }
+  }
+
+  std::vector<cl::Device> devices_;
+  std::vector<std::string> silent_;  // platforms without a device, and why
+};
+
+const Registered<RuntimeFactory> registered("opencl", [] { return std::make_unique<OpenclRuntime>(); });
+
+}  // namespace
+
+}  // namespace plumb::opencl

@@ -1,0 +1,122 @@
+#include "main/describe.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/units.hpp"
+#include "core/version.hpp"
+#include "device/select.hpp"
+
+namespace plumb {
+
+namespace {
+
+Json parameters_json(const Parameters& owner) {
+  Json result = Json::array();
+  for (const ParameterBase* parameter : owner.parameters()) result.push_back(parameter->describe());
+  return result;
+}
+
+Json benchmark_json(const std::string& name) {
+  const auto benchmark = make_benchmark(name);
+  Json presets = Json::object();
+  for (const char* preset : {"smoke", "standard", "full"}) presets[preset] = benchmark->preset(preset);
+  return {{"name", name},
+          {"title", benchmark->title()},
+          {"source", benchmark->source()},
+          {"parameters", parameters_json(*benchmark)},
+          {"presets", presets}};
+}
+
+// A world of the program's kind as it would be with two ranks, for the transports' reasons.
+class PlannedWorld : public World {
+ public:
+  explicit PlannedWorld(WorldInfo info) : info_(std::move(info)) {}
+  const WorldInfo& info() const override { return info_; }
+  int rank() const override { return 0; }
+  int size() const override { return info_.kind == "serial" ? 1 : 2; }
+  int local_rank() const override { return 0; }
+  int local_size() const override { return size(); }
+  void barrier() override { refuse(); }
+  void broadcast(std::span<std::byte>, int) override { refuse(); }
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte>, int) override { refuse(); }
+  void send(std::span<const std::byte>, int) override { refuse(); }
+  void receive(std::span<std::byte>, int) override { refuse(); }
+  void abort(int) override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() { throw Error("a planned world has nobody to talk to"); }
+  WorldInfo info_;
+};
+
+}  // namespace
+
+std::string list_text() {
+  std::string text;
+  for (const std::string& name : Registry<BenchmarkFactory>::instance().names())
+    text += fmt::format("{:<16} {}\n", name, make_benchmark(name)->title());
+  return text;
+}
+
+int print_devices(bool json) {
+  const DeviceCatalogue catalogue;
+  const std::string reason = catalogue.why_none("opencl");
+  if (json) {
+    Json devices = Json::array();
+    for (const DeviceInfo& info : catalogue.infos()) devices.push_back(to_json(info));
+    fmt::print("{}\n", Json{{"devices", devices}, {"reason", reason.empty() ? Json(nullptr) : Json(reason)}}.dump(1));
+    return 0;
+  }
+  fmt::print("{:>5}  {:<8} {:<12} {:<36} {:>10} {:<18} {}\n", "index", "runtime", "type", "name", "memory", "kinds",
+             "platform");
+  for (const DeviceInfo& info : catalogue.infos()) {
+    std::vector<std::string> kinds;
+    for (const MemoryKind kind : info.memory_kinds) kinds.push_back(to_string(kind));
+    fmt::print("{:>5}  {:<8} {:<12} {:<36} {:>10} {:<18} {}\n", info.index, info.runtime, info.type,
+               info.name.substr(0, 36), format_bytes(info.memory_bytes), fmt::format("{}", fmt::join(kinds, ",")),
+               info.platform);
+  }
+  if (!reason.empty()) fmt::print("no OpenCL device: {}\n", reason);
+  return 0;
+}
+
+void print_transports(const ProgramKind& kind, bool json) {
+  const PlannedWorld world(kind.world_info());
+  Json all = Json::array();
+  const auto& registry = Registry<TransportEntry>::instance();
+  for (const std::string& name : registry.names()) {
+    const TransportEntry& entry = *registry.find(name);
+    const std::string reason = entry.reason(world);
+    if (!json)
+      fmt::print("{:<10} {:<14} {}{}\n", name, entry.info.scheduled_by + ", " + entry.info.landing, entry.info.summary,
+                 reason.empty() ? "" : " (not here: " + reason + ")");
+    all.push_back({{"name", name},
+                   {"summary", entry.info.summary},
+                   {"scheduled_by", entry.info.scheduled_by},
+                   {"landing", entry.info.landing},
+                   {"reason", reason.empty() ? Json(nullptr) : Json(reason)}});
+  }
+  if (json) fmt::print("{}\n", Json{{"transports", all}}.dump(1));
+}
+
+Json description(const ProgramKind& kind, const EngineOptions& options) {
+  const BuildInfo& build = build_info();
+  const WorldInfo world = kind.world_info();
+  Json transports = Json::array(), benchmarks = Json::array();
+  for (const std::string& name : Registry<TransportEntry>::instance().names())
+    transports.push_back({{"name", name}, {"summary", find_transport(name).info.summary}});
+  for (const std::string& name : Registry<BenchmarkFactory>::instance().names())
+    benchmarks.push_back(benchmark_json(name));
+  return {{"program", kind.name},
+          {"version", build.version},
+          {"commit", build.commit.empty() ? Json(nullptr) : Json(build.commit)},
+          {"schema_version", schema_version},
+          {"world", world.kind},
+          {"world_library", world.library},
+          {"runtimes", Registry<RuntimeFactory>::instance().names()},
+          {"transports", transports},
+          {"options", parameters_json(options)},
+          {"benchmarks", benchmarks}};
+}
+
+}  // namespace plumb

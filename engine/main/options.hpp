@@ -1,0 +1,83 @@
+// The engine's own options and the command line. Benchmarks' options come from their declarations.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/parameter.hpp"
+#include "measure/benchmark.hpp"
+#include "measure/runner.hpp"
+
+namespace plumb {
+
+class EngineOptions : public Parameters {
+ public:
+  Choice preset{
+      *this, {"preset", "how thorough: smoke under 10 s, standard, full"}, "standard", {"smoke", "standard", "full"}};
+  Parameter<std::string> runtime{
+      *this, {"runtime", "what drives the device (see --devices); by default what the transport needs"}, ""};
+  Parameter<std::string> device{*this,
+                                {"device",
+                                 "device by index, by type (gpu, cpu, accelerator, native) or by a part of its name; "
+                                 "several are dealt out to the ranks of a host"},
+                                ""};
+  Parameter<std::string> device_map{*this, {"device-map", "device index of each rank, as 2:0:3"}, ""};
+  Parameter<std::string> memory{
+      *this,
+      {"memory", "where buffers lie: default, host, svm, ddr, hbm or plram, with :BANK where there are banks"},
+      "default"};
+  Parameter<std::string> transport{*this,
+                                   {"transport",
+                                    "how bytes get from rank to rank (see --transports); staged for devices, the "
+                                    "world's own for runtime native"},
+                                   ""};
+  Parameter<std::int64_t> repetitions{
+      *this, {"repetitions", "exactly so many repetitions of each case; adaptive when not given"}, 0, {1}};
+  Parameter<std::int64_t> min_repetitions{*this, {"min-repetitions", "adaptive: at least so many"}, 10, {6, 1000000}};
+  Parameter<std::int64_t> max_repetitions{*this, {"max-repetitions", "adaptive: at most so many"}, 1000, {6, 1000000}};
+  Parameter<double> time_limit{*this, {"time-limit", "adaptive: time for one case", "s"}, 1.0, {0.001, 1e6}};
+  Parameter<double> confidence{
+      *this,
+      {"confidence", "adaptive: stop when the 95 % interval of the median is within ± this part of it"},
+      0.02,
+      {1e-6, 1}};
+  Choice sync{*this,
+              {"sync", "how repetitions start together: at an agreed time on a common clock, or after a barrier"},
+              "clock",
+              {"clock", "barrier"}};
+  Parameter<std::int64_t> seed{*this, {"seed", "of all data and orders"}, 1, {0}};
+  Parameter<double> timeout{*this, {"timeout", "the longest wait before the run is given up", "s"}, 60.0, {1, 1e6}};
+  Parameter<bool> skip_validation{
+      *this, {"skip-validation", "measure without checking results (recorded as such)"}, false};
+  Parameter<bool> test{*this, {"test", "set everything up, run nothing"}, false};
+  Parameter<bool> dry_run{*this, {"dry-run", "print the plan (cases, memory) and touch no device"}, false};
+  Parameter<std::int64_t> ranks{
+      *this, {"ranks", "with --dry-run: plan for so many ranks instead of those present"}, 0, {1}};
+  Parameter<std::string> record{
+      *this, {"record", "file of the record, or none; BENCHMARK-TIME.json in this folder when not given"}, ""};
+  Choice format{
+      *this, {"format", "what goes to standard output"}, "table", {"table", "csv", "hpcc-json", "json", "none"}};
+  Choice progress{*this, {"progress", "what goes to standard error"}, "text", {"text", "json", "none"}};
+
+  RunSettings settings() const;  // throws UsageError when options contradict each other
+};
+
+struct CommandLine {
+  enum class Action { help, version, list, devices, transports, describe, show, run };
+  Action action = Action::help;
+  std::string benchmark = {};
+  std::string show_record = {}, show_expected = {};  // of --show
+  bool json = false;                                 // --format json of --devices and --transports
+};
+
+// Reads the command line into the engine's options and, once the benchmark is known, into its parameters.
+// Throws UsageError. `benchmark` is null unless one was named.
+CommandLine parse_command_line(int argc, const char* const* argv, EngineOptions& options,
+                               std::unique_ptr<Benchmark>& benchmark);
+
+std::string program_help(const std::string& program);
+std::string benchmark_help(const std::string& program, const Benchmark& benchmark, const EngineOptions& options);
+std::unique_ptr<Benchmark> make_benchmark(const std::string& name);
+
+}  // namespace plumb

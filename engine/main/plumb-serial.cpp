@@ -1,0 +1,8 @@
+// plumb-serial: the engine in one process, where there is no MPI.
+#include "main/program.hpp"
+
+int main(int argc, char** argv) {
+  return plumb::run_program(argc, argv,
+                            {"plumb-serial", [](int&, char**&) { return plumb::make_serial_world(); },
+                             [] { return plumb::make_serial_world()->info(); }});
+}

@@ -1,0 +1,405 @@
+#include "main/program.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include "core/units.hpp"
+#include "core/version.hpp"
+#include "device/select.hpp"
+#include "main/describe.hpp"
+#include "main/options.hpp"
+#include "measure/host.hpp"
+#include "measure/runner.hpp"
+#include "record/forms.hpp"
+#include "record/writer.hpp"
+#include "world/collect.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb {
+
+namespace {
+
+int status(ExitStatus exit) {
+  return static_cast<int>(exit);
+}
+
+std::string utc(const char* form) {
+  return fmt::format(fmt::runtime(form), fmt::gmtime(std::time(nullptr)));
+}
+
+extern "C" void on_signal(int signal) {
+  RecordWriter::abort_from_signal(signal);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+bool print_results(const std::string& text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+}
+
+// A run from its parsed command line to its exit status, in a world that has started.
+class ProgramRun {
+ public:
+  ProgramRun(const ProgramKind& kind, std::vector<std::string> command, World& world, EngineOptions& options,
+             Benchmark& benchmark)
+      : kind_(kind), command_(std::move(command)), world_(world), options_(options), benchmark_(benchmark) {
+    listener_ = make_listener(world.rank() == 0 ? options.progress.get() : "none");
+  }
+
+  int run() {
+    const RunSettings settings = options_.settings();
+    choose_transport();
+    const int ranks = options_.ranks.given() ? static_cast<int>(options_.ranks.get()) : world_.size();
+    if (options_.ranks.given() && !options_.dry_run)
+      throw UsageError("--ranks plans with --dry-run; a run has the launcher's ranks");
+    const Plan plan{options_.dry_run ? 0 : world_.rank(), ranks, static_cast<std::uint64_t>(options_.seed.get())};
+    benchmark_.check(plan);
+    groups_ = benchmark_.groups(plan);
+    if (options_.dry_run) return dry_run(ranks, settings);
+    Watchdog::start(options_.timeout, [this](const std::string& sentence) { give_up(sentence); });
+    const std::string problem = open_device();
+    const AgreedText agreed = first_text(world_, problem);
+    if (agreed.rank >= 0)
+      throw UsageError(world_.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text));
+    return measure(settings);
+  }
+
+  // Says on this rank what ended it: which rank, host and device, then the sentence.
+  void say_failure(const std::string& sentence) {
+    const std::string device = device_ ? ", " + device_->info().name : "";
+    const auto listener = make_listener(options_.progress.get());
+    listener->failed(fmt::format("rank {} on {}{}: {}", world_.rank(), this_host().name, device, sentence));
+  }
+
+ private:
+  [[noreturn]] void give_up(const std::string& sentence) {
+    say_failure(sentence);
+    RecordWriter::abort(sentence);
+    world_.abort(status(ExitStatus::error));
+    std::_Exit(status(ExitStatus::error));
+  }
+
+  void choose_transport() {
+    if (!benchmark_.needs_transport()) {
+      if (options_.transport.given())
+        throw UsageError(benchmark_.name() + " sends nothing between ranks: it takes no --transport");
+      return;
+    }
+    const bool native = options_.runtime.get() == "native" || options_.device.get() == "native";
+    transport_name_ = options_.transport.get();
+    if (transport_name_.empty()) transport_name_ = native ? world_.info().host_transport : "staged";
+    entry_ = &find_transport(transport_name_);
+    const std::string reason = entry_->reason(world_);
+    if (!reason.empty()) throw UsageError(fmt::format("transport {} does not work here: {}", transport_name_, reason));
+  }
+
+  struct Needs {
+    std::size_t cases = 0;
+    std::uint64_t device = 0, largest_buffer = 0, host = 0;  // bytes of one rank
+  };
+  Needs needs() const {
+    const bool stages = entry_ != nullptr && !entry_->needs_host_memory;
+    Needs needs;
+    for (const Group& group : groups_) {
+      needs.cases += group.cases.size();
+      needs.device = std::max(needs.device, group.device_bytes);
+      needs.largest_buffer = std::max(needs.largest_buffer, group.largest_buffer_bytes);
+      needs.host = std::max(needs.host, group.host_bytes + (stages ? group.exchange_bytes : 0));
+    }
+    return needs;
+  }
+
+  int dry_run(int ranks, const RunSettings& settings) {
+    if (world_.rank() != 0) return 0;
+    const Needs needed = needs();
+    std::string text =
+        fmt::format("{} on {} rank{}, transport {}: {} case{}\n", benchmark_.name(), ranks, ranks == 1 ? "" : "s",
+                    transport_name_.empty() ? "none" : transport_name_, needed.cases, needed.cases == 1 ? "" : "s");
+    for (const Group& group : groups_)
+      for (const Case& one : group.cases) text += "  " + one.key + "\n";
+    text += fmt::format("memory of one rank: {} on the device, {} on the host\n", format_bytes(needed.device),
+                        format_bytes(needed.host));
+    if (settings.policy.fixed == 0)
+      text += fmt::format("measuring time: at most {:.0f} s\n",
+                          static_cast<double>(needed.cases) * settings.policy.time_limit);
+    return print_results(text) ? 0 : status(ExitStatus::error);
+  }
+
+  // What is wrong with this rank's device, or "".
+  std::string open_device() {
+    try {
+      const Placement placement = parse_placement(options_.memory);
+      const DeviceCatalogue catalogue;
+      const bool on_host = entry_ != nullptr && entry_->needs_host_memory && placement.kind == MemoryKind::automatic;
+      const DeviceInfo info =
+          catalogue.choose({options_.runtime, options_.device, options_.device_map, on_host ? "native" : "opencl"},
+                           world_.rank(), world_.size(), world_.local_rank());
+      if (on_host && info.runtime != "native")
+        throw UsageError(
+            fmt::format("transport {} needs memory that the host can address, which {} does not give by default: use "
+                        "--transport staged, --memory host, or --runtime native",
+                        transport_name_, info.name));
+      check_memory(info, placement);
+      device_ = catalogue.open(info);
+      if (entry_ != nullptr) transport_ = entry_->make(world_, *device_);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  void check_memory(const DeviceInfo& info, const Placement& placement) const {
+    if (std::find(info.memory_kinds.begin(), info.memory_kinds.end(), placement.kind) == info.memory_kinds.end())
+      throw UsageError(fmt::format("{} has no memory of kind {}", info.name, to_string(placement.kind)));
+    const Needs needed = needs();
+    if (needed.device > info.memory_bytes)
+      throw UsageError(fmt::format("{} needs {} on the device, but {} has {}", benchmark_.name(),
+                                   format_bytes(needed.device), info.name, format_bytes(info.memory_bytes)));
+    if (needed.largest_buffer > info.largest_buffer_bytes)
+      throw UsageError(fmt::format("{} needs a buffer of {}, but the largest of {} is {}", benchmark_.name(),
+                                   format_bytes(needed.largest_buffer), info.name,
+                                   format_bytes(info.largest_buffer_bytes)));
+    const bool shares = info.type == "cpu" || info.type == "native";  // the device's memory is the host's
+    const std::uint64_t together =
+        (needed.host + (shares ? needed.device : 0)) * static_cast<std::uint64_t>(world_.local_size());
+    const std::uint64_t available = available_memory_bytes();
+    if (available > 0 && together > available)
+      throw UsageError(fmt::format("the {} ranks of this host need {} of memory together, but {} are available",
+                                   world_.local_size(), format_bytes(together), format_bytes(available)));
+  }
+
+  int measure(const RunSettings& settings) {
+    const double begin = now_seconds();
+    const Places places = gather_places(world_);
+    Session session{world_, *device_, transport_.get(), parse_placement(options_.memory),
+                    static_cast<std::uint64_t>(options_.seed.get())};
+    Json head = record_head(settings, places);
+    if (world_.rank() == 0)
+      for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, on_signal);
+    const RunResult result =
+        run_benchmark(benchmark_, groups_, session, settings, places, std::move(head), record_path(), *listener_);
+    int exit = 0;
+    if (world_.rank() == 0) exit = report(result, now_seconds() - begin);
+    return broadcast_value(world_, exit);
+  }
+
+  int report(const RunResult& result, double seconds) {
+    int exit = status(ExitStatus::passed);
+    if (nothing_possible(result))
+      exit = status(ExitStatus::usage);
+    else if (result.outcome.status == "failed")
+      exit = status(ExitStatus::wrong_answer);
+    else if (result.outcome.status == "error" || result.record_lost)
+      exit = status(ExitStatus::error);
+    if (options_.format.get() != "none" && !print_results(write_form(options_.format, result.record, nullptr))) {
+      listener_->failed("the results could not be written to standard output");
+      if (exit == 0) exit = status(ExitStatus::error);
+    }
+    listener_->finished(result.outcome.status, exit, seconds);
+    return exit;
+  }
+
+  // One case of a sweep that is impossible here is a result; all of them are a wish that cannot be met.
+  bool nothing_possible(const RunResult& result) const {
+    const Json& cases = result.record["cases"];
+    const bool none = std::all_of(cases.begin(), cases.end(),
+                                  [](const Json& one) { return one["outcome"]["status"] == "unsupported"; });
+    if (none && !cases.empty()) listener_->failed(cases.front()["outcome"]["reason"].get<std::string>());
+    return none && !cases.empty();
+  }
+
+  std::string record_path() const {
+    if (world_.rank() != 0 || options_.record.get() == "none") return "";
+    if (!options_.record.get().empty()) return options_.record;
+    return benchmark_.name() + "-" + utc("{:%Y%m%dT%H%M%SZ}") + ".json";
+  }
+
+  Json ranks_json(const Places& places) {
+    Json ranks = Json::array();
+    const std::vector<std::string> devices =
+        gather_texts(world_, to_json(device_->info()).dump(-1, ' ', false, Json::error_handler_t::replace));
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const RankPlace& place = places.ranks[i];
+      ranks.push_back({{"rank", place.rank},
+                       {"host", place.host},
+                       {"local_rank", place.local_rank},
+                       {"cores", place.cores},
+                       {"device", Json::parse(devices[i])}});
+    }
+    return ranks;
+  }
+
+  Json transport_json() {
+    if (!transport_) return nullptr;
+    const TransportInfo& info = transport_->info();
+    Transport* leg = transport_->host_leg();
+    return {{"name", info.name},
+            {"summary", info.summary},
+            {"scheduled_by", info.scheduled_by},
+            {"landing", info.landing},
+            {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)}};
+  }
+
+  Json measuring_json(const RunSettings& settings) const {
+    return {{"policy", settings.policy.fixed > 0 ? "fixed" : "adaptive"},
+            {"min_repetitions", settings.policy.fixed > 0 ? settings.policy.fixed : settings.policy.minimum},
+            {"max_repetitions", settings.policy.fixed > 0 ? settings.policy.fixed : settings.policy.maximum},
+            {"time_limit_s", settings.policy.time_limit},
+            {"confidence", settings.policy.confidence},
+            {"sync", options_.sync.get()},
+            {"seed", options_.seed.get()},
+            {"preset", options_.preset.get()},
+            {"validate", settings.validate},
+            {"timeout_s", options_.timeout.get()}};
+  }
+
+  // Everything that is known before the first case. Collective; whole on rank 0.
+  Json record_head(const RunSettings& settings, const Places& places) {
+    const BuildInfo& build = build_info();
+    const WorldInfo& world = world_.info();
+    Json hosts = Json::array(), parameters = Json::object();
+    for (const Host& host : places.hosts) hosts.push_back(to_json(host));
+    for (const ParameterBase* parameter : benchmark_.parameters())
+      parameters[parameter->name()] = parameter->value_json();
+    const Placement placement = parse_placement(options_.memory);
+    const ClockProperties clock = measure_clock();
+    std::size_t cases = 0;
+    for (const Group& group : groups_) cases += group.cases.size();
+    const Json ranks = ranks_json(places);
+    return {
+        {"schema_version", schema_version},
+        {"benchmark", {{"name", benchmark_.name()}, {"title", benchmark_.title()}, {"source", benchmark_.source()}}},
+        {"program",
+         {{"name", kind_.name},
+          {"version", build.version},
+          {"commit", build.commit.empty() ? Json(nullptr) : Json(build.commit)},
+          {"dirty", build.dirty},
+          {"build_type", build.build_type},
+          {"compiler", build.compiler},
+          {"flags", build.flags}}},
+        {"command", command_},
+        {"started", utc("{:%Y-%m-%dT%H:%M:%SZ}")},
+        {"environment", steering_environment()},
+        {"hosts", hosts},
+        {"world",
+         {{"kind", world.kind},
+          {"library", world.library},
+          {"standard", world.standard},
+          {"ranks", world_.size()},
+          {"nodes", places.hosts.size()}}},
+        {"ranks", ranks},
+        {"memory",
+         {{"kind", to_string(placement.kind)}, {"bank", placement.bank ? Json(*placement.bank) : Json(nullptr)}}},
+        {"transport", transport_json()},
+        {"parameters", parameters},
+        {"measuring", measuring_json(settings)},
+        {"clock", {{"resolution_s", clock.resolution_s}, {"overhead_s", clock.overhead_s}}},
+        {"planned_cases", cases}};
+  }
+
+  const ProgramKind& kind_;
+  std::vector<std::string> command_;
+  World& world_;
+  EngineOptions& options_;
+  Benchmark& benchmark_;
+  std::unique_ptr<Listener> listener_;
+  std::string transport_name_;
+  const TransportEntry* entry_ = nullptr;
+  std::vector<Group> groups_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Transport> transport_;
+};
+
+int show(const CommandLine& line, const EngineOptions& options) {
+  const Json record = read_record(line.show_record);
+  const Json expected = line.show_expected.empty() ? Json(nullptr) : read_json(line.show_expected);
+  return print_results(write_form(options.format, record, expected)) ? 0 : status(ExitStatus::error);
+}
+
+int tell(const CommandLine& line, const ProgramKind& kind, const EngineOptions& options, const Benchmark* benchmark) {
+  switch (line.action) {
+    case CommandLine::Action::version:
+      fmt::print("{} {} {}\n", kind.name, build_info().version, build_info().commit);
+      return 0;
+    case CommandLine::Action::list:
+      fmt::print("{}", list_text());
+      return 0;
+    case CommandLine::Action::devices:
+      return print_devices(line.json);
+    case CommandLine::Action::transports:
+      print_transports(kind, line.json);
+      return 0;
+    case CommandLine::Action::describe:
+      fmt::print("{}\n", description(kind, options).dump(1));
+      return 0;
+    case CommandLine::Action::show:
+      return show(line, options);
+    default:
+      fmt::print("{}", benchmark != nullptr ? benchmark_help(kind.name, *benchmark, options) : program_help(kind.name));
+      return 0;
+  }
+}
+
+// Bad usage is the same on all ranks: rank 0 speaks, and all end alike.
+int say_usage(World& world, const std::string& progress, const std::string& sentence) {
+  if (world.rank() == 0) make_listener(progress)->failed(sentence);
+  return status(ExitStatus::usage);
+}
+
+int run_in_world(int argc, char** argv, const ProgramKind& kind, EngineOptions& options, Benchmark* benchmark,
+                 const std::string& bad_usage) {
+  const std::vector<std::string> command(argv, argv + argc);
+  std::unique_ptr<World> world;
+  try {
+    world = kind.start(argc, argv);
+  } catch (const Error& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return status(ExitStatus::error);
+  }
+  if (!bad_usage.empty()) return say_usage(*world, options.progress, bad_usage);
+  ProgramRun run(kind, command, *world, options, *benchmark);
+  try {
+    const int exit = run.run();
+    Watchdog::stop();
+    return exit;
+  } catch (const UsageError& error) {
+    Watchdog::stop();
+    return say_usage(*world, options.progress, error.what());
+  } catch (const std::exception& error) {
+    run.say_failure(error.what());
+    RecordWriter::abort(error.what());
+    world->abort(status(ExitStatus::error));
+    std::_Exit(status(ExitStatus::error));
+  }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const ProgramKind& kind) {
+  EngineOptions options;
+  std::unique_ptr<Benchmark> benchmark;
+  std::string bad_usage;
+  try {
+    const CommandLine line = parse_command_line(argc, argv, options, benchmark);
+    if (line.action != CommandLine::Action::run) return tell(line, kind, options, benchmark.get());
+  } catch (const UsageError& error) {
+    bad_usage = error.what();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return status(ExitStatus::error);
+  }
+  // Bad options to a run are told by rank 0 alone; who that is, only the world knows.
+  if (!bad_usage.empty() && benchmark == nullptr && argc > 1 && argv[1][0] == '-') {
+    fmt::print(stderr, "error: {}\n", bad_usage);
+    return status(ExitStatus::usage);
+  }
+  return run_in_world(argc, argv, kind, options, benchmark.get(), bad_usage);
+}
+
+}  // namespace plumb

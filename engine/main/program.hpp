@@ -1,0 +1,21 @@
+// What every program of the engine does; they differ in the world that they start.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "world/world.hpp"
+
+namespace plumb {
+
+struct ProgramKind {
+  std::string name;                                            // "plumb-mpi"
+  std::function<std::unique_ptr<World>(int&, char**&)> start;  // the world
+  std::function<WorldInfo()> world_info;                       // without starting it
+};
+
+// Never throws; the return value is the process's exit status.
+int run_program(int argc, char** argv, const ProgramKind& kind);
+
+}  // namespace plumb

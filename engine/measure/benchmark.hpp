@@ -1,0 +1,146 @@
+// A benchmark is a declaration: what it is called, its parameters, its cases and their work, what to prepare, the one
+// thing to time, how to validate it and which metrics follow. Everything else is the engine's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/json.hpp"
+#include "core/parameter.hpp"
+#include "core/registry.hpp"
+#include "device/device.hpp"
+#include "measure/statistics.hpp"
+#include "measure/timed.hpp"
+#include "transport/transport.hpp"
+#include "world/world.hpp"
+
+namespace plumb {
+
+// What a case must do in one count on one rank. Zero = none of it.
+struct Work {
+  std::uint64_t bytes_read = 0, bytes_written = 0, bytes_sent = 0, messages = 0, updates = 0, edges = 0;
+  double flops = 0;
+};
+
+// One measured point.
+struct Case {
+  std::string key;  // unique in a run: "natural/transfer/1024"
+  Json labels;      // what varies, in table order: {"ring": "natural", "message_bytes": 1024}
+  Work work;
+  std::uint64_t items_to_check = 0;  // on this rank in one repetition; validate() must check exactly so many
+  std::uint64_t fixed_count = 0;     // operations of a sample; 0 = the engine adapts it
+  bool once = false;                 // one repetition only
+};
+
+// Cases that share what is set up.
+struct Group {
+  std::string key;
+  std::vector<Case> cases;
+  // The most that one rank needs at a time: on the device, in its largest single buffer, on the host, and as messages
+  // of one round of an exchange (which a transport without access to device memory keeps on the host as well).
+  std::uint64_t device_bytes = 0, largest_buffer_bytes = 0, host_bytes = 0, exchange_bytes = 0;
+};
+
+// Who plans: a rank of so many, with the seed of all data and orders.
+struct Plan {
+  int rank = 0;
+  int ranks = 1;
+  std::uint64_t seed = 1;
+};
+
+// What a benchmark is given. Valid for the whole run.
+struct Session {
+  World& world;
+  Device& device;
+  Transport* transport = nullptr;  // null for benchmarks that need none
+  Placement memory;
+  std::uint64_t seed = 1;
+};
+
+// What one rank found in one repetition. All ranks' are reduced by the engine.
+struct Validation {
+  double error = 0;  // in the benchmark's own measure; passes when error <= tolerance (NaN never does)
+  double tolerance = 0;
+  std::uint64_t items_checked = 0;
+  std::uint64_t wrong_items = 0;
+  std::string reference;  // what it was compared with
+  std::string detail;     // of the first wrong item: where, is, should be; "" when none
+};
+
+// A figure derived from work and samples. `convention` says how, in a clause.
+struct Metric {
+  std::string name;
+  double value = 0;  // NaN when it cannot be given; then `reason`
+  std::string unit;
+  std::string convention;
+  std::string reason = {};
+  bool table = true;       // shown in the text table
+  std::string group = {};  // for aggregates of one group
+};
+
+Json to_json(const Metric& metric);
+
+// What was measured of a case, on rank 0.
+struct CaseResult {
+  const Case* measured = nullptr;
+  std::uint64_t count = 1;
+  Summary summary;  // of the slowest rank of each repetition, seconds a sample
+  bool passed = false;
+  std::map<std::string, double> tallies;
+
+  double best_seconds() const { return summary.min / static_cast<double>(count); }       // of one count
+  double median_seconds() const { return summary.median / static_cast<double>(count); }  // of one count
+};
+
+// When the engine calls validate().
+enum class ValidateWhen { each_repetition, first_and_last };
+
+// Option values by name, applied before the user's own.
+using Preset = std::map<std::string, std::string>;
+
+class Benchmark : public Parameters {
+ public:
+  virtual std::string name() const = 0;
+  virtual std::string title() const = 0;   // one line
+  virtual std::string source() const = 0;  // where its rules are written
+  virtual bool needs_transport() const { return false; }
+  virtual ValidateWhen validate_when() const { return ValidateWhen::first_and_last; }
+  virtual Preset preset(const std::string& name) const = 0;  // smoke (under 10 s on two cores), standard, full
+
+  // Constraints between options; throws UsageError. Called before any device is touched.
+  virtual void check(const Plan&) const {}
+  // Cases by group for this rank; pure arithmetic, no device.
+  virtual std::vector<Group> groups(const Plan& plan) const = 0;
+
+  // Untimed: what a group's cases share; then what one case needs. Throws Unsupported where the device cannot.
+  virtual void prepare_group(Session&, const Group&) {}
+  virtual void prepare(Session&, const Case&) = 0;
+  // The nearest count not below `wanted` that this case can validate.
+  virtual std::uint64_t admissible_count(const Case&, std::uint64_t wanted) const { return wanted; }
+  // Untimed, before each repetition: restore inputs, poison outputs.
+  virtual void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) = 0;
+  // Timed: timed.count() operations, complete on return.
+  virtual void run(Session&, const Case&, Timed&) = 0;
+  virtual Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) = 0;
+  // After the last repetition: give back what prepare took.
+  virtual void release() {}
+
+  virtual std::vector<Metric> metrics(const CaseResult&, int ranks) const = 0;
+  virtual std::vector<Metric> aggregate(const std::vector<CaseResult>&, int) const { return {}; }
+  // The record in HPCC FPGA's JSON shape: the parts that are this benchmark's own (results, timings, errors, settings).
+  // From the record alone. Empty when HPCC FPGA has no such benchmark.
+  virtual Json hpcc_form(const Json& record) const {
+    (void)record;
+    return {};
+  }
+};
+
+using BenchmarkFactory = std::function<std::unique_ptr<Benchmark>()>;
+using RegisteredBenchmark = Registered<BenchmarkFactory>;
+
+}  // namespace plumb

@@ -1,0 +1,330 @@
+#include "measure/case_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/units.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb {
+
+namespace {
+
+constexpr int most_late_in_a_row = 5;  // then a late sample is kept: on shared cores every start is late
+constexpr std::uint64_t longest_loop = 1u << 24;
+constexpr int most_probes = 3;            // of one loop length
+constexpr double fewest_operations = 20;  // of a sample, where they do not make it too long
+constexpr double longest_probing = 0.1;   // seconds
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<std::vector<double>> gather_vectors(World& world, const std::vector<double>& mine) {
+  std::vector<std::vector<double>> by_rank;
+  for (const auto& part : world.gather(std::as_bytes(std::span(mine)), 0)) {
+    std::vector<double> values(part.size() / sizeof(double));
+    if (!values.empty()) std::memcpy(values.data(), part.data(), part.size());
+    by_rank.push_back(std::move(values));
+  }
+  return by_rank;
+}
+
+double number_or_nan(const Json& value) {
+  return value.is_null() ? nan : value.get<double>();
+}
+
+}  // namespace
+
+CaseRecord CaseRun::measure(const Case& measured) {
+  CaseRecord record;
+  repetition_ = 0;
+  seconds_.clear();
+  device_seconds_.clear();
+  phases_.clear();
+  tallies_.clear();
+  findings_ = {};
+  if (prepare(measured, record)) {
+    if (settings_.setup_only) {
+      record.outcome = {"skipped", "set up only (--test)"};
+    } else if (warm_up(measured, record) && measure_samples(measured, record)) {
+      gather_samples(record);
+      gather_findings(measured, record);
+      if (session_.world.rank() == 0) judge_stability(record);
+    }
+  }
+  benchmark_.release();
+  return record;
+}
+
+std::string CaseRun::reason_of(const AgreedText& agreed) const {
+  return session_.world.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text);
+}
+
+bool CaseRun::prepare(const Case& measured, CaseRecord& record) {
+  std::string problem, unsupported;
+  try {
+    benchmark_.prepare(session_, measured);
+  } catch (const Unsupported& reason) {
+    unsupported = reason.what();
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  const AgreedText failed = first_text(session_.world, problem);
+  const AgreedText impossible = first_text(session_.world, unsupported);
+  if (failed.rank >= 0)
+    record.outcome = {"error", reason_of(failed)};
+  else if (impossible.rank >= 0)
+    record.outcome = {"unsupported", reason_of(impossible)};
+  return failed.rank < 0 && impossible.rank < 0;
+}
+
+bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validated) {
+  ++repetition_;
+  std::string problem;
+  try {
+    benchmark_.reset(session_, measured, repetition_, timed.count());
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  const std::string failed = start_.start(problem);
+  if (!failed.empty()) {
+    record.outcome = {"error", failed};
+    return false;
+  }
+  const Waiting waiting("a repetition to end");  // kernels and copies that do not name their own wait
+  const double begin = now_seconds();
+  benchmark_.run(session_, measured, timed);
+  const double end = now_seconds();
+  const CommonClock& clock = start_.clock();
+  sample_ = {clock.to_common(begin), clock.to_common(end), end - begin, timed.device_seconds(),
+             static_cast<char>(start_.late() ? 1 : 0)};
+  if (validated) validate(measured, timed.count());
+  return true;
+}
+
+void CaseRun::validate(const Case& measured, std::uint64_t count) {
+  Validation found;
+  try {
+    found = benchmark_.validate(session_, measured, repetition_, count);
+  } catch (const Error& error) {
+    found.error = nan;
+    found.detail = error.what();
+  }
+  const bool wrong = !(found.error <= found.tolerance) || found.items_checked != measured.items_to_check;
+  if (wrong && found.detail.empty())
+    found.detail = fmt::format("{} items were checked, should be {}; error {} with tolerance {}", found.items_checked,
+                               measured.items_to_check, found.error, found.tolerance);
+  if (wrong && findings_.detail.empty()) findings_.detail = fmt::format("repetition {}: {}", repetition_, found.detail);
+  const bool first = findings_.repetitions++ == 0;
+  if (std::isnan(found.error) || first || found.error > findings_.error) findings_.error = found.error;
+  findings_.tolerance = found.tolerance;
+  // The count farthest from what should be checked is the one that tells.
+  if (first || found.items_checked != measured.items_to_check) findings_.least_checked = found.items_checked;
+  findings_.wrong += found.wrong_items;
+  findings_.reference = found.reference;
+}
+
+// Validates once before anything is measured: a wrong answer has no speed.
+bool CaseRun::warm_up(const Case& measured, CaseRecord& record) {
+  const bool fixed = measured.fixed_count > 0;
+  record.count = fixed ? measured.fixed_count : benchmark_.admissible_count(measured, 1);
+  if (measured.once) return true;
+  Timed timed(record.count);
+  if (!repeat(measured, record, timed, settings_.validate)) return false;
+  if (settings_.validate) {
+    gather_findings(measured, record);
+    const bool sound = session_.world.rank() != 0 || record.outcome.status == "passed";
+    if (!broadcast_value(session_.world, sound)) return false;
+  }
+  if (!fixed) record.count = adapt_count(measured, record);
+  return record.count > 0;
+}
+
+// Seconds that the slowest rank takes for a loop, the best of a few: one disturbed probe must not fix a loop far too
+// short. Known on rank 0, anything elsewhere; none when a repetition failed.
+std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, std::uint64_t count) {
+  double best = std::numeric_limits<double>::infinity(), spent = 0;
+  bool again = true;
+  for (int probes = 0; probes < most_probes && again; ++probes) {
+    Timed timed(count);
+    if (!repeat(measured, record, timed, false)) return std::nullopt;
+    double slowest = 0;
+    for (const double seconds : gather_values(session_.world, sample_.seconds)) slowest = std::max(slowest, seconds);
+    best = std::min(best, slowest);
+    spent += slowest;
+    again = broadcast_value(session_.world, spent < longest_probing);
+  }
+  return best;
+}
+
+// The loop length at which a sample lasts the target time; 0 when a repetition failed.
+std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
+  struct Choice {
+    std::uint64_t count;
+    bool final;
+  };
+  Choice choice{record.count, false};
+  while (!choice.final) {
+    const std::optional<double> probed = probe(measured, record, choice.count);
+    if (!probed) return 0;
+    const double slowest = *probed;
+    if (session_.world.rank() == 0) {
+      // Long enough for the clock, and enough operations that the first, on caches that the reset left, weighs little.
+      const double operation = slowest / static_cast<double>(choice.count);
+      const double target =
+          std::max(settings_.target_sample, std::min(operation * fewest_operations, settings_.longest_sample));
+      const double scale = slowest < settings_.target_sample / 10 ? 10.0 : std::max(1.0, target / slowest);
+      const double wanted = std::min(std::ceil(static_cast<double>(choice.count) * scale), double{longest_loop});
+      const bool final = slowest >= settings_.target_sample / 10 || choice.count >= longest_loop / 2;
+      choice = {scale > 1 ? benchmark_.admissible_count(measured, static_cast<std::uint64_t>(wanted)) : choice.count,
+                final};
+    }
+    choice = broadcast_value(session_.world, choice);
+  }
+  return choice.count;
+}
+
+bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
+  World& world = session_.world;
+  StoppingRule rule(settings_.policy, measured.once);
+  const bool each = measured.once || benchmark_.validate_when() == ValidateWhen::each_repetition;
+  std::vector<double> slowest;  // rank 0
+  int late_in_a_row = 0;
+  const double begin = now_seconds();
+  struct Decision {
+    bool keep, stop;
+  } decision{false, false};
+  while (!decision.stop) {
+    Timed timed(record.count);
+    if (!repeat(measured, record, timed, settings_.validate && each)) return false;
+    const std::vector<Sample> samples = gather_values(world, sample_);
+    if (world.rank() == 0) {
+      const bool late = std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return s.late != 0; });
+      start_.adapt(late);
+      record.late_starts += late ? 1 : 0;
+      late_in_a_row = late ? late_in_a_row + 1 : 0;
+      decision.keep = !late || late_in_a_row > most_late_in_a_row || measured.once;
+      if (decision.keep) {
+        double first = samples[0].begin, last = samples[0].end, longest = 0;
+        for (const Sample& s : samples) {
+          first = std::min(first, s.begin);
+          last = std::max(last, s.end);
+          longest = std::max(longest, s.seconds);
+        }
+        slowest.push_back(longest);
+        record.global.push_back(last - first);
+        if (auto stop = rule.decide(slowest, now_seconds() - begin)) {
+          record.stop = *stop;
+          decision.stop = true;
+        }
+      }
+    }
+    decision = broadcast_value(world, decision);
+    if (decision.keep) keep(timed);
+  }
+  if (settings_.validate && !each) validate(measured, record.count);
+  return true;
+}
+
+void CaseRun::keep(const Timed& timed) {
+  seconds_.push_back(sample_.seconds);
+  device_seconds_.push_back(sample_.device_seconds);
+  for (const auto& [name, seconds] : timed.phases()) {
+    auto& phase = phases_[name];
+    phase.resize(seconds_.size() - 1, 0.0);  // repetitions without this phase
+    phase.push_back(seconds);
+  }
+  for (const auto& [name, value] : timed.tallies()) tallies_[name] += value;
+}
+
+void CaseRun::gather_samples(CaseRecord& record) {
+  World& world = session_.world;
+  record.by_rank = gather_vectors(world, seconds_);
+  const bool told = std::any_of(device_seconds_.begin(), device_seconds_.end(), [](double s) { return s > 0; });
+  record.device_by_rank = gather_vectors(world, told ? device_seconds_ : std::vector<double>{});
+  if (std::all_of(record.device_by_rank.begin(), record.device_by_rank.end(), [](const auto& v) { return v.empty(); }))
+    record.device_by_rank.clear();
+  const Json mine{{"phases", phases_}, {"tallies", tallies_}};
+  for (const std::string& text : gather_texts(world, mine.dump())) {
+    const Json got = Json::parse(text);
+    for (const auto& [name, values] : got["phases"].items())
+      record.phases[name].push_back(values.get<std::vector<double>>());
+    for (const auto& [name, value] : got["tallies"].items()) record.tallies[name] += value.get<double>();
+  }
+}
+
+void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
+  if (!settings_.validate) {
+    record.outcome = {"skipped", "measured, but not validated (--skip-validation)"};
+    return;
+  }
+  const Findings& f = findings_;
+  const Json mine{{"error", finite_or_null(f.error)},
+                  {"tolerance", f.tolerance},
+                  {"checked", f.least_checked},
+                  {"expected", measured.items_to_check},
+                  {"wrong", f.wrong},
+                  {"repetitions", f.repetitions},
+                  {"reference", f.reference},
+                  {"detail", f.detail}};
+  Json checked = Json::array(), expected = Json::array(), detail = nullptr;
+  double error = 0, tolerance = 0;
+  std::uint64_t wrong = 0, repetitions = 0, items = 0;
+  bool passed = true;
+  std::string reference;
+  int rank = 0;
+  for (const std::string& text :
+       gather_texts(session_.world, mine.dump(-1, ' ', false, Json::error_handler_t::replace))) {
+    const Json got = Json::parse(text);
+    const double found = number_or_nan(got["error"]);
+    checked.push_back(got["checked"]);
+    expected.push_back(got["expected"]);
+    const bool sound = found <= got["tolerance"].get<double>() && got["checked"] == got["expected"] &&
+                       got["detail"] == "" && got["wrong"] == 0 && got["repetitions"].get<std::uint64_t>() > 0;
+    if (!sound && detail.is_null()) detail = fmt::format("rank {}, {}", rank, got["detail"].get<std::string>());
+    passed = passed && sound;
+    if (std::isnan(found) || rank == 0 || found > error) error = found;
+    tolerance = got["tolerance"];
+    wrong += got["wrong"].get<std::uint64_t>();
+    repetitions = rank == 0 ? got["repetitions"].get<std::uint64_t>()
+                            : std::min(repetitions, got["repetitions"].get<std::uint64_t>());
+    items += got["checked"].get<std::uint64_t>();
+    if (reference.empty()) reference = got["reference"];
+    ++rank;
+  }
+  if (rank == 0) return;  // not the rank that judges
+  if (items == 0 && passed) {
+    passed = false;
+    detail = "no rank checked anything";
+  }
+  record.validation = {{"performed", true},      {"error", finite_or_null(error)},     {"tolerance", tolerance},
+                       {"reference", reference}, {"items_checked", checked},           {"items_expected", expected},
+                       {"wrong_items", wrong},   {"repetitions_checked", repetitions}, {"detail", detail}};
+  record.outcome =
+      passed ? Outcome{} : Outcome{"failed", detail.is_null() ? "wrong answer" : detail.get<std::string>()};
+}
+
+void CaseRun::judge_stability(CaseRecord& record) const {
+  const std::size_t kept = record.global.size();
+  if (record.stop.reason == "time" || record.stop.reason == "repetitions")
+    record.warnings.push_back(
+        {"unstable",
+         fmt::format("stopped by {} after {} repetitions with an interval of {} around the median (wanted: {:.1f} %)",
+                     record.stop.reason, kept,
+                     record.stop.half_width ? fmt::format("±{:.1f} %", *record.stop.half_width * 100) : "unknown width",
+                     settings_.policy.confidence * 100)});
+  if (record.late_starts > 10 && static_cast<double>(record.late_starts) > 0.2 * static_cast<double>(kept))
+    record.warnings.push_back(
+        {"late_starts", fmt::format("{} starts were late beside {} repetitions kept", record.late_starts, kept)});
+  if (record.device_by_rank.empty()) return;
+  const Summary device = summarise(slowest_of_each(record.device_by_rank));
+  const Summary host = summarise(slowest_of_each(record.by_rank));
+  if (device.median > host.median * 1.02)
+    record.warnings.push_back(
+        {"clocks_disagree", fmt::format("the device says {} a sample, the host {}", format_seconds(device.median),
+                                        format_seconds(host.median))});
+}
+
+}  // namespace plumb

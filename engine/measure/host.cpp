@@ -1,0 +1,201 @@
+#include "measure/host.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+#include <sched.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "core/version.hpp"
+#include "world/collect.hpp"
+
+extern char** environ;
+
+namespace plumb {
+
+namespace {
+
+// The value after `key` in a file of "key<separator>value" lines; empty when there is none.
+std::string value_in(const char* path, const std::string& key, char separator) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t at = line.find(separator);
+    if (at == std::string::npos) continue;
+    std::string value = line.substr(at + 1);
+    value.erase(0, value.find_first_not_of(" \t\""));
+    value.erase(value.find_last_not_of(" \t\"") + 1);
+    return value;
+  }
+  return "";
+}
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+Json place_json(const RankPlace& place) {
+  return {{"rank", place.rank}, {"local_rank", place.local_rank}, {"cores", place.cores}};
+}
+
+}  // namespace
+
+Host this_host() {
+  Host host;
+  utsname names{};
+  uname(&names);
+  host.name = names.nodename;
+  host.kernel = names.release;
+  host.os = value_in("/etc/os-release", "PRETTY_NAME", '=');
+  host.cpu = value_in("/proc/cpuinfo", "model name", ':');
+  host.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  host.memory_bytes =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  host.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return host;
+}
+
+Json to_json(const Host& host) {
+  return {{"name", host.name},
+          {"os", host.os},
+          {"kernel", host.kernel},
+          {"cpu", host.cpu},
+          {"cores", host.cores},
+          {"memory_bytes", host.memory_bytes},
+          {"governor", host.governor.empty() ? Json(nullptr) : Json(host.governor)}};
+}
+
+std::vector<int> bound_cores() {
+  // hwloc rather than a fixed cpu_set_t: machines have more than 1024 cores.
+  hwloc_topology_t topology = nullptr;
+  hwloc_topology_init(&topology);
+  // Cores are all that is asked for; a plugin that loads a device's driver takes time, and OpenCL's loader changes the
+  // environment (it cuts OCL_ICD_FILENAMES at its first colon).
+  for (const char* plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero"})
+    hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
+  hwloc_topology_load(topology);
+  hwloc_bitmap_t set = hwloc_bitmap_alloc();
+  std::vector<int> cores;
+  if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_THREAD) == 0)
+    for (int core = hwloc_bitmap_first(set); core >= 0; core = hwloc_bitmap_next(set, core)) cores.push_back(core);
+  hwloc_bitmap_free(set);
+  hwloc_topology_destroy(topology);
+  return cores;
+}
+
+std::uint64_t available_memory_bytes() {
+  const std::string value = value_in("/proc/meminfo", "MemAvailable", ':');
+  return value.empty() ? 0 : std::stoull(value) * 1024;
+}
+
+Json steering_environment() {
+  static constexpr std::array prefixes{
+      "OMPI_", "PMIX_MCA_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_",          "UCX_",
+      "FI_",   "SHMEM_",    "SMA_",  "POCL_",  "OCL_",   "OPENCL_",         "CL_CONFIG_",
+      "CUDA_", "NCCL_",     "OMP_",  "GOMP_",  "KMP_",   "LD_LIBRARY_PATH", "LD_PRELOAD"};
+  // Set by a launcher for its own processes: not a choice of anybody's.
+  static constexpr std::array noise{"OMPI_COMM_WORLD",
+                                    "OMPI_MCA_orte",
+                                    "OMPI_MCA_ess",
+                                    "OMPI_MCA_pmix",
+                                    "OMPI_UNIVERSE",
+                                    "OMPI_ARGV",
+                                    "OMPI_COMMAND",
+                                    "OMPI_APP",
+                                    "OMPI_FILE",
+                                    "OMPI_NUM",
+                                    "OMPI_FIRST",
+                                    "OMPI_MCA_initial",
+                                    "OMPI_MCA_mpi_oversubscribe",
+                                    "OMPI_MCA_shmem_RUNTIME"};
+  const auto starts = [](const std::string& text, const auto& list) {
+    return std::any_of(list.begin(), list.end(), [&](const char* prefix) { return text.starts_with(prefix); });
+  };
+  std::map<std::string, std::string> sorted;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos && starts(text, prefixes) && !starts(text, noise))
+      sorted[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  Json result = Json::object();
+  for (const auto& [name, value] : sorted) result[name] = value;
+  return result;
+}
+
+Places gather_places(World& world) {
+  const RankPlace mine{world.rank(), 0, world.local_rank(), bound_cores()};
+  const Json text{{"host", to_json(this_host())}, {"place", place_json(mine)}};
+  Places places;
+  // The world says which ranks share a host by their local ranks; names alone may repeat (containers), so a host is its
+  // name and everything else that is known of it.
+  std::map<std::string, int> known;
+  for (const std::string& part : gather_texts(world, text.dump(-1, ' ', false, Json::error_handler_t::replace))) {
+    const Json got = Json::parse(part);
+    const Json& h = got["host"];
+    const auto [entry, fresh] = known.emplace(h.dump(), static_cast<int>(places.hosts.size()));
+    if (fresh)
+      places.hosts.push_back({h["name"], h["os"], h["kernel"], h["cpu"], h["cores"], h["memory_bytes"],
+                              h["governor"].is_null() ? "" : h["governor"].get<std::string>()});
+    const Json& p = got["place"];
+    places.ranks.push_back({p["rank"], entry->second, p["local_rank"], p["cores"].get<std::vector<int>>()});
+  }
+  return places;
+}
+
+namespace {
+
+void doubt_cores(const Places& places, std::vector<Warning>& warnings) {
+  for (std::size_t host = 0; host < places.hosts.size(); ++host) {
+    std::set<int> used;
+    std::size_t ranks = 0;
+    bool shared = false;
+    for (const RankPlace& place : places.ranks) {
+      if (place.host != static_cast<int>(host)) continue;
+      ++ranks;
+      for (const int core : place.cores) shared |= !used.insert(core).second;
+    }
+    const Host& h = places.hosts[host];
+    if (ranks > static_cast<std::size_t>(h.cores) || ranks > used.size())
+      warnings.push_back(
+          {"oversubscribed", fmt::format("{} ranks share {} cores on {}: they wait for each other, and the "
+                                         "times say little",
+                                         ranks, used.size(), h.name)});
+    else if (shared)
+      warnings.push_back({"unbound", fmt::format("the ranks on {} are not bound to cores of their own: bind them "
+                                                 "(mpirun --bind-to core), or expect wider intervals",
+                                                 h.name)});
+  }
+}
+
+}  // namespace
+
+std::vector<Warning> doubts(const Places& places) {
+  std::vector<Warning> warnings;
+  const BuildInfo& build = build_info();
+  if (build.build_type != "Release" && build.build_type != "RelWithDebInfo")
+    warnings.push_back(
+        {"debug_build", fmt::format("this is a {} build: figures are not the hardware's", build.build_type)});
+  if (build.flags.find("-fsanitize") != std::string::npos)
+    warnings.push_back({"sanitized_build", "this build carries sanitizers: figures are not the hardware's"});
+  doubt_cores(places, warnings);
+  for (const Host& host : places.hosts)
+    if (!host.governor.empty() && host.governor != "performance")
+      warnings.push_back({"frequency_scaling", fmt::format("the cores of {} change their frequency (governor {}): set "
+                                                           "\"performance\"",
+                                                           host.name, host.governor)});
+  return warnings;
+}
+
+}  // namespace plumb

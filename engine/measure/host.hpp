@@ -1,0 +1,46 @@
+// What this host is, and what about it spoils measurements.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/json.hpp"
+#include "world/world.hpp"
+
+namespace plumb {
+
+struct Host {
+  std::string name, os, kernel, cpu;
+  int cores = 0;  // that this machine has online
+  std::uint64_t memory_bytes = 0;
+  std::string governor;  // of the first core; empty where the kernel does not tell
+};
+
+Host this_host();
+Json to_json(const Host& host);
+
+// Cores that this process may run on.
+std::vector<int> bound_cores();
+std::uint64_t available_memory_bytes();
+
+// Variables of the environment that steer MPI, SHMEM, their networks and the devices' runtimes.
+Json steering_environment();
+
+// What one rank knows about itself; gathered to rank 0.
+struct RankPlace {
+  int rank = 0, host = 0, local_rank = 0;
+  std::vector<int> cores;
+};
+
+struct Places {
+  std::vector<Host> hosts;
+  std::vector<RankPlace> ranks;
+};
+// Collective; filled on rank 0 only.
+Places gather_places(World& world);
+
+// Debug build, oversubscribed or shared cores, frequency scaling.
+std::vector<Warning> doubts(const Places& places);
+
+}  // namespace plumb

@@ -1,0 +1,300 @@
+#include "measure/runner.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "core/units.hpp"
+#include "measure/case_run.hpp"
+#include "record/writer.hpp"
+#include "world/collect.hpp"
+
+namespace plumb {
+
+Json to_json(const Metric& metric) {
+  Json result{{"name", metric.name},
+              {"value", finite_or_null(metric.value)},
+              {"unit", metric.unit},
+              {"convention", metric.convention},
+              {"reason", std::isfinite(metric.value) || !metric.reason.empty()
+                             ? (metric.reason.empty() ? Json(nullptr) : Json(metric.reason))
+                             : Json("not a finite number")},
+              {"table", metric.table}};
+  if (!metric.group.empty()) result["group"] = metric.group;
+  return result;
+}
+
+namespace {
+
+Json to_json(const Outcome& outcome) {
+  return {{"status", outcome.status}, {"reason", outcome.reason.empty() ? Json(nullptr) : Json(outcome.reason)}};
+}
+
+Json to_json(const std::vector<Warning>& warnings) {
+  Json result = Json::array();
+  for (const Warning& warning : warnings) result.push_back({{"code", warning.code}, {"text", warning.text}});
+  return result;
+}
+
+Json to_json(const Work& work) {
+  Json result = Json::object();
+  const auto add = [&](const char* name, auto value) {
+    if (value > 0) result[name] = value;
+  };
+  add("bytes_read", work.bytes_read);
+  add("bytes_written", work.bytes_written);
+  add("bytes_sent", work.bytes_sent);
+  add("messages", work.messages);
+  add("flops", work.flops);
+  add("updates", work.updates);
+  add("edges", work.edges);
+  return result;
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json summary_json(const Summary& summary, const std::vector<std::vector<double>>& by_rank) {
+  if (summary.samples == 0) return nullptr;
+  std::size_t slowest = 0;
+  double longest = -1;
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+    const double median = summarise(by_rank[rank]).median;
+    if (median > longest) {
+      longest = median;
+      slowest = rank;
+    }
+  }
+  Json interval = nullptr;
+  if (summary.median_interval) interval = {summary.median_interval->first, summary.median_interval->second};
+  return {{"of", "slowest rank of each repetition"},
+          {"min_s", summary.min},
+          {"max_s", summary.max},
+          {"median_s", summary.median},
+          {"mean_s", summary.mean},
+          {"p95_s", or_null(summary.p95)},
+          {"p99_s", or_null(summary.p99)},
+          {"ci95_median_s", interval},
+          {"best_repetition", summary.best},
+          {"slowest_rank", slowest}};
+}
+
+Json phases_json(const CaseRecord& record) {
+  Json result = Json::object();
+  for (const auto& [name, by_rank] : record.phases) result[name] = {{"unit", "s"}, {"by_rank", by_rank}};
+  return result;
+}
+
+// Null when nothing was measured.
+Json stop_json(const Stop& stop) {
+  if (stop.reason.empty()) return nullptr;
+  return {{"reason", stop.reason}, {"half_width", or_null(stop.half_width)}};
+}
+
+std::string policy_name(const RunSettings& settings, const Case& measured) {
+  if (measured.once) return "once";
+  return settings.policy.fixed > 0 ? "fixed" : "adaptive";
+}
+
+Json case_json(const Group& group, const Case& measured, const CaseRecord& record, const RunSettings& settings,
+               const Summary& summary, const std::vector<Metric>& metrics) {
+  Json metric_list = Json::array();
+  for (const Metric& metric : metrics) metric_list.push_back(to_json(metric));
+  Json device_samples = nullptr;
+  if (!record.device_by_rank.empty()) device_samples = {{"unit", "s"}, {"by_rank", record.device_by_rank}};
+  return {{"key", measured.key},
+          {"group", group.key},
+          {"labels", measured.labels},
+          {"work", to_json(measured.work)},
+          {"count", record.count},
+          {"policy", policy_name(settings, measured)},
+          {"stop", stop_json(record.stop)},
+          {"repetitions", record.global.size()},
+          {"late_starts", record.late_starts},
+          {"samples", {{"unit", "s"}, {"by_rank", record.by_rank}, {"global", record.global}}},
+          {"device_samples", device_samples},
+          {"phases", phases_json(record)},
+          {"tallies", record.tallies},
+          {"summary", summary_json(summary, record.by_rank)},
+          {"metrics", metric_list},
+          {"validation", record.validation},
+          {"outcome", to_json(record.outcome)},
+          {"warnings", to_json(record.warnings)}};
+}
+
+// The run's outcome is its worst case's.
+int severity(const std::string& status) {
+  static const std::vector<std::string> order{"passed", "unsupported", "skipped", "error", "failed"};
+  return static_cast<int>(std::find(order.begin(), order.end(), status) - order.begin());
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// Collects the results of all cases and writes the record; lives on every rank, speaks on rank 0.
+class Run {
+ public:
+  Run(Benchmark& benchmark, const std::vector<Group>& groups, Session& session, const RunSettings& settings,
+      const Places& places, Json head, const std::string& path, Listener& listener)
+      : benchmark_(benchmark),
+        groups_(groups),
+        session_(session),
+        settings_(settings),
+        places_(places),
+        listener_(listener),
+        speaks_(session.world.rank() == 0),
+        writer_(path, std::move(head)),
+        start_(session.world, settings.synchronise_by_clock, crowded()),
+        case_run_(benchmark, session, settings, start_) {
+    for (const Group& group : groups) total_ += group.cases.size();
+  }
+
+  RunResult all() {
+    if (speaks_) {
+      listener_.started(benchmark_.name(), total_, session_.world.size(), writer_.path());
+      for (const Warning& warning : doubts(places_)) warn(warning);
+      if (!writer_.problem().empty()) warn({"record", writer_.problem()});
+    }
+    for (const Group& group : groups_) run_group(group);
+    return finish();
+  }
+
+ private:
+  // Waiting ranks must give way when there are more ranks than cores. Rank 0 knows; all must do alike.
+  bool crowded() {
+    bool crowded = false;
+    for (const Warning& warning : doubts(places_)) crowded = crowded || warning.code == "oversubscribed";
+    return broadcast_value(session_.world, crowded);
+  }
+
+  void warn(const Warning& warning) {
+    listener_.warned(warning);
+    warnings_.push_back(warning);
+  }
+
+  void run_group(const Group& group) {
+    std::string problem;
+    std::string status = "error";
+    try {
+      benchmark_.prepare_group(session_, group);
+    } catch (const Unsupported& reason) {
+      problem = reason.what();
+      status = "unsupported";
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    const AgreedText failed = first_text(session_.world, problem);
+    for (const Case& measured : group.cases) {
+      if (speaks_) listener_.case_started(++index_, total_, measured.key);
+      CaseRecord record;
+      if (failed.rank >= 0)
+        record.outcome = {status, failed.text};
+      else
+        record = case_run_.measure(measured);
+      if (speaks_) add(group, measured, record);
+    }
+  }
+
+  void add(const Group& group, const Case& measured, const CaseRecord& record) {
+    CaseResult result{&measured, record.count, summarise(slowest_of_each(record.by_rank)),
+                      record.outcome.status == "passed" || record.outcome.status == "skipped", record.tallies};
+    const bool has_metrics = result.passed && result.summary.samples > 0;
+    const auto metrics = has_metrics ? benchmark_.metrics(result, session_.world.size()) : std::vector<Metric>{};
+    writer_.add_case(case_json(group, measured, record, settings_, result.summary, metrics));
+    results_.push_back(std::move(result));
+    if (severity(record.outcome.status) > severity(outcome_.status)) {
+      outcome_ = record.outcome;
+      if (!outcome_.reason.empty()) outcome_.reason = measured.key + ": " + outcome_.reason;
+    }
+    note_stability(measured, record);
+    listener_.case_finished(index_, total_, measured.key, record.outcome.status, record.outcome.reason,
+                            record.global.size());
+  }
+
+  void note_stability(const Case& measured, const CaseRecord& record) {
+    for (const Warning& warning : record.warnings) {
+      if (warning.code == "unstable") {
+        ++unstable_;
+        const double width = record.stop.half_width.value_or(std::numeric_limits<double>::infinity());
+        if (width > widest_) {
+          widest_ = width;
+          widest_key_ = measured.key;
+        }
+      } else {
+        warn({warning.code, measured.key + ": " + warning.text});
+      }
+    }
+  }
+
+  RunResult finish() {
+    const CommonClock& clock = start_.clock();
+    const std::vector<double> residuals = start_.clock().residuals();
+    const std::vector<double> offsets = gather_values(session_.world, clock.offset());
+    const std::vector<double> drifts = gather_values(session_.world, clock.drift());
+    RunResult result;
+    if (!speaks_) return result;
+    if (unstable_ > 0)
+      warn({"unstable",
+            fmt::format("{} of {} cases reached a limit before their interval was within ±{:.1f} %; the widest "
+                        "is {} (±{:.1f} %)",
+                        unstable_, total_, settings_.policy.confidence * 100, widest_key_, widest_ * 100)});
+    std::uint64_t late = 0;
+    for (const Json& one : writer_.document()["cases"]) late += one["late_starts"].get<std::uint64_t>();
+    Json metrics = Json::array();
+    for (const Metric& metric : benchmark_.aggregate(results_, session_.world.size()))
+      metrics.push_back(to_json(metric));
+    writer_.finish({{"clock_sync",
+                     {{"reference_rank", 0},
+                      {"offset_s", offsets},
+                      {"drift", drifts},
+                      {"residual_s", residuals},
+                      {"late_starts", late},
+                      {"starts", start_.starts()}}},
+                    {"metrics", metrics},
+                    {"warnings", to_json(warnings_)},
+                    {"status", "complete"},
+                    {"reason", nullptr},
+                    {"finished", utc_now()},
+                    {"outcome", to_json(outcome_)}});
+    result.outcome = outcome_;
+    result.record_lost = !writer_.problem().empty();
+    if (result.record_lost) listener_.failed(writer_.problem());
+    result.record = writer_.document();
+    return result;
+  }
+
+  Benchmark& benchmark_;
+  const std::vector<Group>& groups_;
+  Session& session_;
+  const RunSettings& settings_;
+  const Places& places_;
+  Listener& listener_;
+  bool speaks_;
+  RecordWriter writer_;
+  SynchronisedStart start_;
+  CaseRun case_run_;
+  std::size_t total_ = 0, index_ = 0;
+  std::vector<CaseResult> results_;
+  std::vector<Warning> warnings_;
+  Outcome outcome_;
+  std::size_t unstable_ = 0;
+  double widest_ = 0;
+  std::string widest_key_;
+};
+
+}  // namespace
+
+RunResult run_benchmark(Benchmark& benchmark, const std::vector<Group>& groups, Session& session,
+                        const RunSettings& settings, const Places& places, Json head, const std::string& record_path,
+                        Listener& listener) {
+  return Run(benchmark, groups, session, settings, places, std::move(head), record_path, listener).all();
+}
+
+}  // namespace plumb

@@ -1,0 +1,12 @@
+// The form `hpcc-json`: HPCC FPGA's keys and shape with the types put right (numbers are numbers, text is text). The
+// frame is here; results, timings, errors and a benchmark's own settings come from Benchmark::hpcc_form().
+#pragma once
+
+#include "core/json.hpp"
+
+namespace plumb {
+
+// Throws UsageError when HPCC FPGA has no such benchmark, or the record's benchmark is not known to this program.
+Json hpcc_form_of(const Json& record);
+
+}  // namespace plumb

@@ -1,0 +1,74 @@
+// Transport `local`: a rank's messages to itself, copied in host memory. What the serial world has instead of a
+// network.
+#include <cstring>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace plumb {
+
+namespace {
+
+const TransportInfo local_info{"local", "copies within one rank's host memory", "host", "buffered"};
+
+struct Copy {
+  std::vector<BufferView> from, to;
+};
+
+const Transfer& sender_of(const Step& step, const Transfer& receive) {
+  for (const Transfer& send : step.sends)
+    if (send.lane == receive.lane) return send;
+  throw Error("transport local: a receive has no send of its lane in the same step");
+}
+
+class LocalExchange : public CompiledExchange {
+ public:
+  explicit LocalExchange(const Exchange& exchange) {
+    for (const Step& step : exchange.steps)
+      for (const Transfer& receive : step.receives) {
+        const Transfer& send = sender_of(step, receive);
+        for (const Transfer* transfer : {&send, &receive})
+          for (const BufferView& view : transfer->slots)
+            if (view.host_pointer() == nullptr)
+              throw Unsupported("transport local needs memory that the host can address; use --transport staged");
+        copies_.push_back({send.slots, receive.slots});
+      }
+  }
+
+  void start(std::uint64_t first, std::uint64_t count) override {
+    for (std::uint64_t round = first; round < first + count; ++round)
+      for (const Copy& copy : copies_) {
+        const BufferView& from = copy.from[round % copy.from.size()];
+        std::memcpy(copy.to[round % copy.to.size()].host_pointer(), from.host_pointer(), from.size);
+      }
+  }
+  bool test() override { return true; }
+  void wait() override {}
+
+ private:
+  std::vector<Copy> copies_;
+};
+
+class LocalTransport : public Transport {
+ public:
+  explicit LocalTransport(World& world) : world_(world) {}
+  const TransportInfo& info() const override { return local_info; }
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    return std::make_unique<LocalExchange>(exchange);
+  }
+
+ private:
+  World& world_;
+};
+
+const RegisteredTransport registered("local",
+                                     {local_info, true,
+                                      [](const World& world) -> std::string {
+                                        return world.size() == 1 ? "" : "it serves one rank only";
+                                      },
+                                      [](World& world, Device&) { return std::make_unique<LocalTransport>(world); }});
+
+}  // namespace
+
+}  // namespace plumb

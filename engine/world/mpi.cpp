@@ -1,0 +1,147 @@
+#include "world/mpi.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <climits>
+#include <string>
+
+#include "core/error.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb {
+
+namespace {
+
+class MpiWorld : public World {
+ public:
+  MpiWorld(int& argc, char**& argv) {
+    int provided = 0;
+    check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "initialise MPI");
+    info_ = mpi_info();
+    control_ = duplicate();
+    transport_ = duplicate();
+    MPI_Comm_rank(control_, &rank_);
+    MPI_Comm_size(control_, &size_);
+    MPI_Comm host = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(control_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host),
+              "find the ranks of a host");
+    MPI_Comm_rank(host, &local_rank_);
+    MPI_Comm_size(host, &local_size_);
+    MPI_Comm_free(&host);
+  }
+  ~MpiWorld() override {
+    MPI_Comm_free(&transport_);
+    MPI_Comm_free(&control_);
+    MPI_Finalize();
+  }
+  MpiWorld(const MpiWorld&) = delete;
+  MpiWorld& operator=(const MpiWorld&) = delete;
+
+  const WorldInfo& info() const override { return info_; }
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  int local_rank() const override { return local_rank_; }
+  int local_size() const override { return local_size_; }
+  MPI_Comm transport() const { return transport_; }
+
+  void barrier() override {
+    const Waiting waiting("all ranks at a barrier");
+    check_mpi(MPI_Barrier(control_), "wait at a barrier");
+  }
+
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    const Waiting waiting("a broadcast");
+    check_mpi(MPI_Bcast(bytes.data(), length(bytes.size()), MPI_BYTE, root, control_), "broadcast");
+  }
+
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root) override {
+    const Waiting waiting("all ranks at a gather");
+    const bool here = rank_ == root;
+    const int mine = length(bytes.size());
+    std::vector<int> lengths(here ? size_ : 0);
+    check_mpi(MPI_Gather(&mine, 1, MPI_INT, lengths.data(), 1, MPI_INT, root, control_), "gather lengths");
+    std::vector<int> offsets(lengths.size());
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+      offsets[i] = length(total);
+      total += static_cast<std::size_t>(lengths[i]);
+    }
+    std::vector<std::byte> all(total);
+    check_mpi(
+        MPI_Gatherv(bytes.data(), mine, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, root, control_),
+        "gather");
+    std::vector<std::vector<std::byte>> parts;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      parts.emplace_back(all.begin() + offsets[i], all.begin() + offsets[i] + lengths[i]);
+    return parts;
+  }
+
+  void send(std::span<const std::byte> bytes, int to) override {
+    const Waiting waiting("a control message to be taken");
+    check_mpi(MPI_Send(bytes.data(), length(bytes.size()), MPI_BYTE, to, 0, control_), "send");
+  }
+
+  void receive(std::span<std::byte> bytes, int from) override {
+    const Waiting waiting("a control message");
+    check_mpi(MPI_Recv(bytes.data(), length(bytes.size()), MPI_BYTE, from, 0, control_, MPI_STATUS_IGNORE), "receive");
+  }
+
+  void abort(int exit_status) override {
+    MPI_Abort(MPI_COMM_WORLD, exit_status);
+    std::_Exit(exit_status);
+  }
+
+ private:
+  static MPI_Comm duplicate() {
+    MPI_Comm copy = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "duplicate the communicator");
+    check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "set the error handler");
+    return copy;
+  }
+
+  static int length(std::size_t bytes) {
+    if (bytes > INT_MAX) throw Error(fmt::format("a control message of {} bytes is too long", bytes));
+    return static_cast<int>(bytes);
+  }
+
+  WorldInfo info_;
+  MPI_Comm control_ = MPI_COMM_NULL;    // for the world's own messages
+  MPI_Comm transport_ = MPI_COMM_NULL;  // for what is measured
+  int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<World> make_mpi_world(int& argc, char**& argv) {
+  return std::make_unique<MpiWorld>(argc, argv);
+}
+
+WorldInfo mpi_info() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  std::string library(text.data(), static_cast<std::size_t>(length));
+  library = library.substr(0, library.find('\n'));
+  if (library.starts_with("Open MPI")) library = library.substr(0, library.find(','));  // the rest is its packager's
+  if (library.starts_with("MPICH Version:")) library = "MPICH " + library.substr(library.find_first_not_of(" \t", 14));
+  int version = 0, subversion = 0;
+  MPI_Get_version(&version, &subversion);
+  return {"mpi", library, fmt::format("MPI {}.{}", version, subversion), "mpi"};
+}
+
+MPI_Comm transport_communicator(const World& world) {
+  const auto* mpi = dynamic_cast<const MpiWorld*>(&world);
+  if (mpi == nullptr) throw Unsupported("this transport needs a world over MPI; this world is " + world.info().kind);
+  return mpi->transport();
+}
+
+void check_mpi(int code, const char* action) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw Error(library_sentence(action, "MPI", code, std::string(text.data(), static_cast<std::size_t>(length)), ""));
+}
+
+}  // namespace plumb

@@ -1,0 +1,44 @@
+// Those who take part: rank, size, barrier, small control messages. What is measured goes through transports; this is
+// for everything around it. Every call that waits is bounded by the watchdog (world/watchdog.hpp).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+struct WorldInfo {
+  std::string kind;            // serial, mpi, shmem
+  std::string library;         // "Open MPI v4.1.4, package: ..."
+  std::string standard;        // "MPI 3.1"
+  std::string host_transport;  // name of the transport that moves host memory between ranks
+};
+
+class World {
+ public:
+  virtual ~World() = default;
+  virtual const WorldInfo& info() const = 0;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int local_rank() const = 0;  // among the ranks of this host, found by the world itself
+  virtual int local_size() const = 0;
+
+  virtual void barrier() = 0;
+  // In place; every rank gives the same number of bytes.
+  virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+  // Each rank's bytes (any number), in rank order, on the root; elsewhere empty.
+  virtual std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root) = 0;
+  // Blocking messages of known size between two ranks.
+  virtual void send(std::span<const std::byte> bytes, int to) = 0;
+  virtual void receive(std::span<std::byte> bytes, int from) = 0;
+  // Ends all ranks within seconds; does not return.
+  virtual void abort(int exit_status) = 0;
+};
+
+// A world of one, without any library.
+std::unique_ptr<World> make_serial_world();
+
+}  // namespace plumb

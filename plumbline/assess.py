@@ -1,0 +1,96 @@
+"""A record against the model of its benchmark and a system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plumbline.models import Expectation, model_of
+from plumbline.record import Record
+from plumbline.systems import LOCAL, Conditions, System
+from plumbline.verdict import Comparison, compare
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """A comparison, or None with the reason; ``line`` tells either to the user."""
+
+    comparison: Comparison | None
+    line: str
+
+
+def conditions_of(record: Record) -> Conditions:
+    """Under what a record was measured, as far as a calibration depends on it."""
+    device = record.ranks[0].device
+    replications = record.parameters.get("replications", 1)
+    kind = record.memory.kind
+    bank = record.memory.bank
+    return Conditions(
+        cpu=record.hosts[0].cpu,
+        library=record.world.library or record.world.kind,
+        ranks=record.world.ranks,
+        nodes=record.world.nodes,
+        cores_per_rank=min(len(rank.cores) for rank in record.ranks),
+        transport=record.transport_name,
+        memory=kind if bank is None else f"{kind}:{bank}",
+        platform=device.platform if device else "none",
+        devices=record.devices(),
+        driver=device.driver if device else "none",
+        form=str(record.parameters.get("form", "exchange")),
+        messages=2 * replications if isinstance(replications, int) else 2,
+        build_type=record.program.build_type,
+    )
+
+
+def is_covered(record: Record, system: System) -> bool:
+    """Whether ``system`` knows the legs of ``record``'s conditions, or no model asks for them."""
+    model = model_of(record.benchmark.name)
+    if model is None or record.transport_name not in model.TRANSPORTS:
+        return True
+    return system.legs_under(conditions_of(record)) is not None
+
+
+def assess(record: Record, system: System | None, tolerance: float) -> Assessment:
+    """Judge ``record``; ``tolerance`` as in :mod:`plumbline.verdict`."""
+    model = model_of(record.benchmark.name)
+    if model is None:
+        return Assessment(None, f"no model: there is none for {record.benchmark.name} yet")
+    if record.transport_name not in model.TRANSPORTS:
+        return Assessment(
+            None, f"no model: there is none for the {record.transport_name} transport"
+        )
+    legs = system.legs_under(conditions_of(record)) if system else None
+    if system is None or legs is None:
+        return Assessment(None, "no model: this machine is not calibrated for what this run used")
+    expectations = model.expect(record, legs)
+    comparison = compare(
+        record,
+        expectations,
+        model=model.describe(record),
+        system=system.system.name,
+        tolerance=tolerance,
+    )
+    if not comparison.cases:
+        return Assessment(None, f"no model: {_first_reason(expectations)}")
+    return Assessment(comparison, _line(comparison, len(record.cases), tolerance))
+
+
+def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
+    counts = comparison.counts()
+    words = [
+        f"{counts[word]} {word}" for word in ("ok", "slow", "fast", "ambiguous") if counts[word]
+    ]
+    without = cases - len(comparison.cases)
+    if without:
+        words.append(f"{without} without")
+    line = (
+        f"model: {comparison.model}; system {comparison.system}; "
+        f"verdicts within {tolerance * 100:g} %: {', '.join(words)}"
+    )
+    if comparison.system == LOCAL and counts["slow"] > len(comparison.cases) / 2:
+        line += " (launches differ: --launches 3 shows by how much; plumb calibrate measures anew)"
+    return line
+
+
+def _first_reason(expectations: dict[str, Expectation]) -> str:
+    reasons = [expected.reason for expected in expectations.values() if expected.reason]
+    return reasons[0] if reasons else "no case was measured"

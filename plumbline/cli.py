@@ -1,0 +1,279 @@
+"""The command ``plumb``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from plumbline import completion, inventory, runtimes
+from plumbline.engine import find_engine
+from plumbline.errors import ExitStatus, PlumbError, UsageError
+from plumbline.home import find_home
+from plumbline.verdict import DEFAULT_TOLERANCE
+from plumbline.version import version as plumb_version
+
+app = typer.Typer(
+    name="plumb",
+    help="Measures accelerated HPC machines, proves each result right, and judges it by a model.",
+    rich_markup_mode=None,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+_OWN_WORDS = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "allow_interspersed_args": False,
+    "help_option_names": [],
+}
+Form = Annotated[str, typer.Option("--format", help="text or json")]
+
+
+def main() -> None:
+    """The entry point: run the command line and exit with its status."""
+    sys.exit(start(sys.argv[1:]))
+
+
+def start(arguments: list[str]) -> int:
+    """Run a command line; returns the exit status. Every failure is one sentence on stderr."""
+    try:
+        status = app(arguments, prog_name="plumb", standalone_mode=False)
+        return status if isinstance(status, int) else ExitStatus.PASSED
+    except PlumbError as error:
+        if str(error):
+            print(f"plumb: {error}", file=sys.stderr)
+        return error.status
+    except typer.Abort:
+        print("plumb: given up", file=sys.stderr)
+        return ExitStatus.ERROR
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.PASSED
+    except Exception as error:
+        # Typer's own refusals share no public base class over its versions, only this method.
+        sentence = getattr(error, "format_message", None)
+        if sentence is None:
+            raise
+        text = sentence().strip().rstrip(".")
+        print(f"plumb: {text[:1].lower()}{text[1:]} (plumb --help)", file=sys.stderr)
+        return ExitStatus.BAD_USAGE
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="show the version")] = False,
+) -> None:
+    if version:
+        print(f"plumb {plumb_version()}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command(context_settings=_OWN_WORDS, add_help_option=False)
+def run(context: typer.Context) -> None:
+    """Run a benchmark (plumb run BENCHMARK --help)."""
+    from plumbline.run import run as run_benchmark
+
+    if _wants_help(context.args):
+        print(_run_help(context.args))
+        return
+    raise typer.Exit(run_benchmark(context.args, os.environ, _stderr()))
+
+
+@app.command("list")
+def list_benchmarks(form: Form = "text") -> None:
+    """List the benchmarks."""
+    print(inventory.benchmarks(find_engine().description, _form(form)))
+
+
+@app.command()
+def devices(form: Form = "text") -> None:
+    """List the devices of this node, by vendor list."""
+    form = _form(form)
+    lists = inventory.devices(find_engine(), find_home(), os.environ)
+    print(inventory.devices_text(lists, form))
+
+
+@app.command()
+def transports(form: Form = "text") -> None:
+    """List the transports."""
+    print(inventory.transports(find_engine().description, _form(form)))
+
+
+@app.command()
+def show(
+    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    form: Annotated[str, typer.Option("--format", help="table, csv, hpcc-json or json")] = "table",
+    output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
+    system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="how far from its model a time is still ok, relative")
+    ] = DEFAULT_TOLERANCE,
+) -> None:
+    """Print a record again, from the record alone."""
+    from plumbline.plan import FORMATS
+    from plumbline.show import show as show_record
+
+    _choice("--format", form, FORMATS)
+    show_record(
+        record,
+        os.environ,
+        _stderr(),
+        form=form,
+        output=output,
+        system=system,
+        tolerance=tolerance,
+    )
+
+
+@app.command()
+def records(
+    benchmark: Annotated[str | None, typer.Argument(help="only those of this benchmark")] = None,
+    form: Form = "text",
+    rebuild: Annotated[bool, typer.Option(help="make the index anew from the files")] = False,
+) -> None:
+    """List the records that are kept, oldest first."""
+    from plumbline.store import Store
+
+    store = Store(find_home())
+    for problem in store.sync(rebuild=rebuild):
+        print(f"plumb: {problem}", file=sys.stderr)
+    print(inventory.records(store.entries(benchmark), _form(form)))
+
+
+@app.command(context_settings=_OWN_WORDS, add_help_option=False)
+def calibrate(context: typer.Context) -> None:
+    """Measure what the models need of this machine."""
+    from plumbline.plan import plan_calibration
+    from plumbline.run import calibrate_for
+
+    if _wants_help(context.args):
+        print("\n".join(_calibrate_help()))
+        return
+    plan = plan_calibration(context.args, os.environ, _stderr())
+    calibrate_for(plan, "as asked")
+
+
+@app.command()
+def setup(
+    runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
+    accept_eula: Annotated[
+        bool, typer.Option("--accept-eula", help="accept Intel's licence for its runtimes")
+    ] = False,
+) -> None:
+    """Install an OpenCL runtime into its own folder."""
+    runtimes.check_name(runtime)
+    if runtime not in runtimes.WHEELS:
+        print(runtimes.set_up_pocl())
+        return
+    wheels = runtimes.WHEELS[runtime]
+    ask = (lambda: typer.confirm(_question(wheels), err=True)) if sys.stdin.isatty() else None
+    if not runtimes.licence_accepted(accept_eula, os.environ, ask):
+        raise runtimes.refusal(runtime)
+    print(f"installing {', '.join(wheels.packages)} ({wheels.megabytes} MB)", file=sys.stderr)
+    folder = runtimes.install(wheels, find_home())
+    print(f"{runtime} is installed: {folder}; plumb run ... --runtime {runtime} uses it")
+
+
+@app.command()
+def schema(
+    output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
+) -> None:
+    """Print the record's JSON Schema."""
+    from plumbline.record import schema_text
+
+    if output is None:
+        print(schema_text(), end="")
+        return
+    try:
+        Path(output).write_text(schema_text(), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {output} cannot be written: {error.strerror}") from None
+
+
+@app.command()
+def version() -> None:
+    """Show the versions of plumb and of its engine."""
+    print(f"plumb {plumb_version()}")
+    engine = find_engine()
+    said = engine.description
+    library = f", {said.world_library}" if said.world_library else ""
+    print(f"{said.program} {said.version} ({said.commit or 'no commit'}{library}): {engine.path}")
+
+
+@app.command("completion")
+def completion_script(
+    shell: Annotated[str, typer.Argument(help="bash, zsh or fish")],
+) -> None:
+    """Print a shell's completion script.
+
+    To use it now: eval "$(plumb completion bash)".
+    """
+    print(completion.script(shell), end="")
+
+
+@app.command("_complete", hidden=True, context_settings=_OWN_WORDS, add_help_option=False)
+def _complete(context: typer.Context) -> None:
+    names = [_name(command) for command in app.registered_commands if not command.hidden]
+    print("\n".join(completion.candidates(context.args, names, os.environ)))
+
+
+def _name(command: typer.models.CommandInfo) -> str:
+    callback: Any = command.callback
+    return command.name or str(callback.__name__)
+
+
+def _run_help(tokens: list[str]) -> str:
+    from plumbline.plan import run_help
+
+    return run_help(tokens, find_engine().description)
+
+
+def _calibrate_help() -> list[str]:
+    from plumbline.options import help_lines
+    from plumbline.plan import calibration_groups
+
+    head = [
+        "usage: plumb calibrate [-n RANKS] [options]",
+        "",
+        "Measures launch, read, exchange and write on this machine, and keeps the fit in",
+        "systems/local.toml for the models. plumb run does so by itself where it is needed.",
+    ]
+    return [*head, *help_lines(calibration_groups(find_engine().description))]
+
+
+def _question(runtime: runtimes.WheelRuntime) -> str:
+    return (
+        f"{runtime.title} falls under the Intel End User License Agreement for Developer Tools "
+        "(its text comes with the packages, and is on Intel's site). Do you accept it?"
+    )
+
+
+def _wants_help(tokens: list[str]) -> bool:
+    return "--help" in tokens or "-h" in tokens
+
+
+def _form(form: str) -> str:
+    return _choice("--format", form, ["text", "json"])
+
+
+def _choice(flag: str, given: str, choices: list[str]) -> str:
+    from plumbline.engine import OptionSpec
+    from plumbline.options import check
+
+    check(OptionSpec(name=flag, type="choice", choices=choices), given, flag)
+    return given
+
+
+def _stderr() -> Console:
+    return Console(stderr=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Completion in the shell: benchmarks, options and their choices, from the engine's description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from plumbline import runtimes
+from plumbline.engine import OptionSpec, find_engine
+from plumbline.errors import PlumbError, UsageError, did_you_mean
+from plumbline.home import find_home
+from plumbline.options import flags_of
+from plumbline.plan import FORMATS, option_groups
+from plumbline.store import record_files
+
+_BASH = """_plumb() {
+    local IFS=$'\\n'
+    COMPREPLY=($(plumb _complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+    [[ ${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _plumb plumb
+"""
+_ZSH = """#compdef plumb
+_plumb() {
+    local -a found
+    found=(${(f)"$(plumb _complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( ${#found} )); then compadd -- $found; else _files; fi
+}
+compdef _plumb plumb
+"""
+_FISH = """function __plumb_complete
+    plumb _complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null
+end
+complete -c plumb -f -a '(__plumb_complete)'
+"""
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def script(shell: str) -> str:
+    """The script that a shell reads to complete ``plumb``."""
+    if shell not in SCRIPTS:
+        known = ", ".join(SCRIPTS)
+        raise UsageError(
+            f"no completion for {shell}{did_you_mean(shell, SCRIPTS)} (known: {known})"
+        )
+    return SCRIPTS[shell]
+
+
+def candidates(
+    words: Sequence[str], commands: Sequence[str], environ: Mapping[str, str]
+) -> list[str]:
+    """What may stand for the last of ``words`` (the line after ``plumb``, the last maybe empty)."""
+    *before, last = words or [""]
+    try:
+        found = _candidates(before, last, commands, environ)
+    except PlumbError:
+        found = []
+    return sorted({word for word in found if word.startswith(last)})
+
+
+def _candidates(
+    before: Sequence[str], last: str, commands: Sequence[str], environ: Mapping[str, str]
+) -> Sequence[str]:
+    if not before:
+        return commands
+    if before[0] in ("run", "calibrate"):
+        return _run(before, last, environ)
+    if before == ["show"]:
+        return ["last", *(path.stem for path in record_files(find_home(environ).records))]
+    fixed = {"setup": runtimes.NAMES, "completion": list(SCRIPTS)}
+    return FORMATS if before[-1] == "--format" else fixed.get(" ".join(before), [])
+
+
+def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequence[str]:
+    description = find_engine(environ).description
+    names = [benchmark.name for benchmark in description.benchmarks]
+    chosen = next((word for word in before if word in names), None)
+    benchmark = description.benchmark(chosen) if chosen else None
+    options = [o for group in option_groups(description, benchmark) for o in group.options]
+    previous = _option(options, before[-1])
+    if previous is not None and previous.type != "flag":
+        return previous.choices or []
+    if last.startswith("-"):
+        return ["--help", *(f"--{option.name}" for option in options)]
+    return names if chosen is None and before[0] == "run" else []
+
+
+def _option(options: Sequence[OptionSpec], flag: str) -> OptionSpec | None:
+    return next((option for option in options if flag in flags_of(option)), None)

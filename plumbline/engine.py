@@ -1,0 +1,216 @@
+"""The engine's programs: where they lie, and what they say of themselves.
+
+``plumb-mpi --describe`` names benchmarks, options, transports and runtimes; ``plumb`` checks and
+completes with it. The answer is cached by the program's path, time and size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from plumbline.errors import RunError, UsageError, did_you_mean
+from plumbline.explain import first_problem
+from plumbline.home import PACKAGE, cache_folder, checkout_root
+from plumbline.record import Device
+
+PROGRAMS = ("plumb-mpi", "plumb-serial")
+_ASK_TIMEOUT_S = 60
+
+
+class Described(BaseModel):
+    """A part of what the engine says of itself; keys of newer engines are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class OptionSpec(Described):
+    """One option: its type, default, unit, range and help, declared once, in the engine."""
+
+    name: str
+    aliases: list[str] = []
+    type: Literal["integer", "number", "flag", "text", "choice"]
+    default: bool | int | float | str | None = None
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[str] | None = None
+    help: str = ""
+
+
+class BenchmarkSpec(Described):
+    """One benchmark: its options, and what each preset sets."""
+
+    name: str
+    title: str
+    source: str
+    parameters: list[OptionSpec]
+    presets: dict[str, dict[str, bool | int | float | str]] = {}
+
+
+class TransportSpec(Described):
+    """One transport, in a line."""
+
+    name: str
+    summary: str
+
+
+class Description(Described):
+    """What ``--describe`` prints."""
+
+    program: str
+    version: str
+    commit: str | None = None
+    schema_version: str
+    world: str
+    world_library: str | None = None
+    runtimes: list[str]
+    transports: list[TransportSpec]
+    options: list[OptionSpec]
+    benchmarks: list[BenchmarkSpec]
+
+    def benchmark(self, name: str) -> BenchmarkSpec:
+        """The benchmark called ``name``. Raises :class:`UsageError` where there is none."""
+        for benchmark in self.benchmarks:
+            if benchmark.name == name:
+                return benchmark
+        names = [benchmark.name for benchmark in self.benchmarks]
+        raise UsageError(
+            f"there is no benchmark {name}{did_you_mean(name, names)} (plumb list names them)"
+        )
+
+
+class DeviceList(Described):
+    """What ``--devices --format json`` prints."""
+
+    devices: list[Device]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A program of the engine and its description."""
+
+    path: Path
+    description: Description
+
+    def run(
+        self, arguments: list[str], environ: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        """Run this program once, as one process, and wait (for questions, not for measuring)."""
+        return _ask(self.path, arguments, environ)
+
+    def devices(self, environ: Mapping[str, str]) -> DeviceList:
+        """The devices that a process with this environment sees. Raises :class:`RunError`."""
+        done = self.run(["--devices", "--format", "json"], environ)
+        try:
+            return DeviceList.model_validate_json(done.stdout)
+        except ValidationError as error:
+            said = _last_line(done.stderr) or first_problem(error, DeviceList)
+            raise RunError(f"{self.path.name} --devices gave no list of devices: {said}") from None
+
+
+def find_engine(environ: Mapping[str, str] = os.environ) -> Engine:
+    """The engine's program, described. Raises :class:`UsageError` saying what to do without one."""
+    path = find_program(environ)
+    return Engine(path, describe(path, environ))
+
+
+def find_program(environ: Mapping[str, str] = os.environ) -> Path:
+    """``plumb-mpi``, else ``plumb-serial``: the first found in the folders of :func:`folders`."""
+    given = environ.get("PLUMBLINE_ENGINE")
+    searched = list(folders(environ))
+    for program in PROGRAMS:
+        for folder in searched:
+            path = folder / program
+            if path.is_file() and os.access(path, os.X_OK):
+                return path.absolute()
+        on_path = shutil.which(program, path=environ.get("PATH"))
+        if on_path and not given:
+            return Path(on_path)
+    where = f"in PLUMBLINE_ENGINE={given}" if given else f"in {searched[0]} or on PATH"
+    raise UsageError(
+        f"there is no engine (plumb-mpi) {where}: build it with 'make build' in the source "
+        "checkout, or set PLUMBLINE_ENGINE to the folder that holds it"
+    )
+
+
+def folders(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Where the engine is looked for before PATH."""
+    given = environ.get("PLUMBLINE_ENGINE")
+    if given:
+        yield Path(given).expanduser()
+        return
+    checkout = checkout_root()
+    if checkout is not None:
+        yield checkout / "build" / "release" / "bin"
+    yield PACKAGE / "bin"
+
+
+def describe(path: Path, environ: Mapping[str, str] = os.environ) -> Description:
+    """What the program at ``path`` says of itself, from the cache where that is fresh."""
+    cache = cache_folder(environ) / f"describe-{_fingerprint(path, environ)}.json"
+    try:
+        return Description.model_validate_json(cache.read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        pass
+    done = _ask(path, ["--describe"], environ)
+    try:
+        description = Description.model_validate_json(done.stdout)
+    except ValidationError as error:
+        said = _last_line(done.stderr) or first_problem(error, Description)
+        raise RunError(f"{path} --describe ended with {done.returncode}: {said}") from None
+    _write_cache(cache, done.stdout)
+    return description
+
+
+def _ask(
+    path: Path, arguments: list[str], environ: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    command = [str(path), *arguments]
+    try:
+        return subprocess.run(
+            command,
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ASK_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{' '.join(command)} gave no answer in {_ASK_TIMEOUT_S} s") from None
+    except OSError as error:
+        raise RunError(f"{path} cannot be started: {error.strerror}") from None
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("error: ") if lines else ""
+
+
+def _fingerprint(path: Path, environ: Mapping[str, str]) -> str:
+    facts = path.stat()
+    libraries = environ.get("LD_LIBRARY_PATH", "")
+    text = json.dumps([str(path), facts.st_mtime_ns, facts.st_size, libraries])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _write_cache(cache: Path, text: str) -> None:
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        temporary = cache.with_suffix(f".{os.getpid()}")
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(cache)
+    except OSError:
+        pass  # a cache that cannot be written costs time, nothing else

@@ -1,0 +1,42 @@
+"""What can go wrong, as one sentence and an exit status."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class ExitStatus(IntEnum):
+    """The exit statuses that the engine and ``plumb`` share."""
+
+    PASSED = 0
+    WRONG_ANSWER = 1
+    BAD_USAGE = 2
+    ERROR = 3
+    SLOW = 4
+
+
+class PlumbError(Exception):
+    """A failure told to the user as one sentence; ``status`` is the exit status it ends with.
+
+    Without a sentence it was told already.
+    """
+
+    status = ExitStatus.ERROR
+
+
+class UsageError(PlumbError):
+    """Asked for something that cannot be; nothing was started."""
+
+    status = ExitStatus.BAD_USAGE
+
+
+class RunError(PlumbError):
+    """Something failed while running."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """``"; did you mean X?"`` with the nearest of ``choices``, or nothing if none is near."""
+    nearest = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
+    return f"; did you mean {nearest[0]}?" if nearest else ""

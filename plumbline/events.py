@@ -1,0 +1,113 @@
+"""The engine's progress: one JSON object a line on stderr (``--progress json``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Start(_Event):
+    """The run begins."""
+
+    event: Literal["start"]
+    benchmark: str
+    cases: int
+    ranks: int
+    record: str | None = None
+
+
+class CaseStarted(_Event):
+    """Case ``index`` (from 1) of ``of`` begins."""
+
+    event: Literal["case_started"]
+    index: int
+    of: int
+    key: str
+
+
+class CaseFinished(_Event):
+    """Case ``index`` ended with an outcome."""
+
+    event: Literal["case_finished"]
+    index: int
+    of: int
+    key: str
+    outcome: str
+    reason: str | None = None
+    repetitions: int | None = None
+
+
+class Warned(_Event):
+    """The engine doubts something."""
+
+    event: Literal["warning"]
+    code: str
+    text: str
+
+
+class Failed(_Event):
+    """The engine gives up, with its sentence."""
+
+    event: Literal["error"]
+    text: str
+
+
+class Finish(_Event):
+    """The run ended by itself; ``exit`` is the status that the engine means to exit with."""
+
+    event: Literal["finish"]
+    outcome: str
+    exit: int
+    seconds: float
+
+
+Event = Start | CaseStarted | CaseFinished | Warned | Failed | Finish
+_ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
+
+
+def parse_event(line: str) -> Event | None:
+    """The event that ``line`` holds, or None where it is any other text."""
+    if not line.startswith("{") or '"event"' not in line:
+        return None
+    try:
+        return _ADAPTER.validate_json(line)
+    except ValidationError:
+        return None
+
+
+_BROKEN = re.compile(r"(?P<event>\{.*?)(?P<row>-{12,}|={12,})")
+
+
+class EventLines:
+    """Tells events from all else in lines that a launcher may have written into.
+
+    A launcher writes its rows into the middle of lines: before an event, or between two pieces of
+    one, where the pipe cut what a rank wrote. Then the pieces are put together again.
+    """
+
+    def __init__(self) -> None:
+        self._pieces = ""
+
+    def take(self, line: str) -> Iterator[Event | str]:
+        """The events and texts that ``line`` holds or completes."""
+        before, mark, after = line.partition("{")
+        event = parse_event(mark + after)
+        if event is None and self._pieces:
+            before, event = "", parse_event(self._pieces + line)
+            self._pieces = "" if event else self._pieces
+        if event is not None:
+            if before:
+                yield before
+            yield event
+        elif broken := _BROKEN.fullmatch(line):
+            self._pieces = broken["event"]
+            yield broken["row"]
+        else:
+            yield line

@@ -1,0 +1,237 @@
+"""Which launcher starts the ranks, with which command line, bound how, in which environment.
+
+Ranks of one node share its cores evenly, each bound to its own (``k = cores // ranks``). Open MPI,
+MPICH (and its kin), Intel MPI and Slurm's ``srun`` are known; others are reached by
+``--launcher none`` or by starting ``plumb-mpi`` by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from plumbline.engine import Engine
+from plumbline.errors import UsageError
+
+Kind = Literal["openmpi", "mpich", "intel", "srun", "none"]
+CHOICES = ["auto", "mpirun", "mpiexec", "srun", "none"]
+
+_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "srun": "Slurm"}
+_PROGRAMS = {
+    "openmpi": ("mpirun.openmpi", "mpirun", "orterun"),
+    "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
+    "intel": ("mpiexec.hydra", "mpiexec", "mpirun"),
+}
+_PLACES_HOSTS = re.compile(r"--?(hosts?|hostfile|machinefile|H|f)(=.*)?")
+_PLACES_RANKS = re.compile(r"--?(bind-to|map-by|cpu-bind)(=.*)?")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user asked of the launch."""
+
+    ranks: int
+    launcher: str = "auto"
+    arguments: tuple[str, ...] = ()
+    oversubscribe: bool = False
+
+    @property
+    def names_hosts(self) -> bool:
+        """Whether the arguments for the launcher name hosts, so that local cores say nothing."""
+        return any(_PLACES_HOSTS.fullmatch(argument) for argument in self.arguments)
+
+    @property
+    def binds(self) -> bool:
+        """Whether the arguments for the launcher bind or map ranks themselves."""
+        return any(_PLACES_RANKS.fullmatch(argument) for argument in self.arguments)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How to start: words before the program, variables to set, cores of each rank (or None)."""
+
+    kind: Kind
+    prefix: tuple[str, ...]
+    environment: dict[str, str]
+    cores_per_rank: int | None
+
+    def command(
+        self, program: Path, arguments: Sequence[str], exported: Iterable[str] = ()
+    ) -> list[str]:
+        """The whole command line; ``exported`` are variables that remote ranks need as well."""
+        exports: list[str] = []
+        if self.kind == "openmpi" and self.cores_per_rank is None:
+            exports = [word for name in exported for word in ("-x", name)]
+        return [*self.prefix, *exports, str(program), *arguments]
+
+
+def plan_launch(
+    wish: Wish, engine: Engine, environ: Mapping[str, str], cores: int | None = None
+) -> Launch:
+    """Decide how to start ``wish.ranks`` ranks of ``engine``.
+
+    ``cores`` are those of this node (default: counted). Raises :class:`UsageError` for more ranks
+    than cores without ``oversubscribe``, and for a launcher that is missing or of another MPI.
+    """
+    kind, program = choose_launcher(wish, engine, environ)
+    cores = cores or physical_cores()
+    local = kind != "srun" and not wish.names_hosts
+    if local and wish.ranks > cores and not wish.oversubscribe:
+        raise UsageError(
+            f"{wish.ranks} ranks are more than the {cores} cores of this node: ask for at most "
+            f"{cores}, or allow it with --oversubscribe (times then say little)"
+        )
+    share = max(cores // wish.ranks, 1) if local else None
+    prefix = _prefix(kind, program, wish, share, oversubscribed=local and wish.ranks > cores)
+    added = _cures(kind, environ)
+    if share is not None:
+        added.update(_pocl_threads(share, environ))
+        if kind == "intel":
+            added.setdefault("I_MPI_PIN_DOMAIN", str(share))
+    return Launch(kind, prefix, added, share)
+
+
+def choose_launcher(
+    wish: Wish, engine: Engine, environ: Mapping[str, str]
+) -> tuple[Kind, str | None]:
+    """Kind and program of the launcher. Raises :class:`UsageError` where none fits."""
+    if wish.launcher == "none" or engine.description.world == "serial":
+        if wish.ranks != 1:
+            raise UsageError(
+                f"without a launcher there is one rank, not {wish.ranks}"
+                if wish.launcher == "none"
+                else f"{engine.path.name} runs one rank, not {wish.ranks}: it has no MPI"
+            )
+        return "none", None
+    path = environ.get("PATH")
+    in_job = "SLURM_JOB_ID" in environ and shutil.which("srun", path=path)
+    if wish.launcher == "srun" or (wish.launcher == "auto" and in_job):
+        program = shutil.which("srun", path=path)
+        if program is None:
+            raise UsageError("there is no srun on PATH: is this a Slurm cluster?")
+        return "srun", program
+    kind = library_kind(engine.description.world_library or "")
+    return kind, _program(kind, wish.launcher, environ)
+
+
+def library_kind(library: str) -> Kind:
+    """The launcher's kind from the name that the MPI library gives itself."""
+    if "Open MPI" in library:
+        return "openmpi"
+    return "intel" if "Intel" in library else "mpich"
+
+
+def launcher_kind(program: str, environ: Mapping[str, str]) -> Kind | None:
+    """To whom the launcher ``program`` belongs, from its ``--version``; None where unknown."""
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    said = done.stdout + done.stderr
+    if re.search(r"Open MPI|OpenRTE|open-mpi|prte", said):
+        return "openmpi"
+    if "Intel" in said:
+        return "intel"
+    return "mpich" if re.search(r"HYDRA|MPICH|MVAPICH", said) else None
+
+
+def physical_cores(system: Path = Path("/sys/devices/system/cpu")) -> int:
+    """Cores (not hardware threads) that this process may run on."""
+    allowed = os.sched_getaffinity(0)
+    cores = {_core(system / f"cpu{number}" / "topology", number) for number in allowed}
+    return max(len(cores), 1)
+
+
+def _core(topology: Path, number: int) -> tuple[str, str]:
+    try:
+        package = (topology / "physical_package_id").read_text().strip()
+        return package, (topology / "core_id").read_text().strip()
+    except OSError:
+        return "", str(number)
+
+
+def _program(kind: Kind, launcher: str, environ: Mapping[str, str]) -> str:
+    names = _PROGRAMS[kind] if launcher == "auto" else _named(kind, launcher)
+    others: list[str] = []
+    for name in names:
+        program = shutil.which(name, path=environ.get("PATH"))
+        if program is None:
+            continue
+        found = launcher_kind(program, environ)
+        if found in (kind, None):
+            return program
+        others.append(f"{name} is {_TITLES[found]}'s")
+    wanted = _TITLES[kind]
+    raise UsageError(
+        f"the engine is built with {wanted}, but there is no launcher of {wanted} on PATH"
+        f"{' (' + ', '.join(others) + ')' if others else ''}: load the module it was built with, "
+        "or build the engine with the MPI at hand"
+    )
+
+
+def _named(kind: Kind, launcher: str) -> tuple[str, ...]:
+    suffix = {"openmpi": ".openmpi", "mpich": ".mpich", "intel": ".hydra"}[kind]
+    return (launcher + suffix, launcher)
+
+
+def _prefix(
+    kind: Kind, program: str | None, wish: Wish, share: int | None, *, oversubscribed: bool
+) -> tuple[str, ...]:
+    if program is None:
+        return ()
+    count = "-n" if kind in ("srun", "intel") else "-np"
+    placing = () if wish.binds else _placing(kind, share, oversubscribed)
+    if oversubscribed and kind == "openmpi":
+        placing = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *placing)
+    if kind == "srun":
+        placing = ("--kill-on-bad-exit=1", *placing)
+    return (program, count, str(wish.ranks), *placing, *wish.arguments)
+
+
+def _placing(kind: Kind, share: int | None, oversubscribed: bool) -> tuple[str, ...]:
+    if kind == "srun":
+        return ("--cpu-bind=cores",)
+    if kind == "intel":
+        return ()
+    bind = "--bind-to" if kind == "openmpi" else "-bind-to"
+    if oversubscribed:
+        return (bind, "none")
+    if kind == "mpich":
+        return (bind, f"core:{share}" if share else "core")
+    where = ("--map-by", f"slot:PE={share}") if share else ()
+    return (bind, "core", *where)
+
+
+def _cures(kind: Kind, environ: Mapping[str, str]) -> dict[str, str]:
+    """What launchers get wrong by default, put right."""
+    cures: dict[str, str] = {}
+    if kind == "openmpi" and os.geteuid() == 0:
+        cures = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if "HWLOC_COMPONENTS" not in environ:
+        # A launcher's hwloc may load OpenCL, whose loader cuts OCL_ICD_FILENAMES at its first
+        # colon: the ranks would then see one vendor's devices only.
+        cures["HWLOC_COMPONENTS"] = "-opencl"
+    return cures
+
+
+def _pocl_threads(share: int, environ: Mapping[str, str]) -> dict[str, str]:
+    # PoCL counts the node's cores, not those that a rank is bound to. Newer versions know the limit
+    # by the second name; each ignores the other's.
+    names = ("POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
+    if any(name in environ for name in names):
+        return {}
+    return dict.fromkeys(names, str(share))

@@ -1,0 +1,64 @@
+"""b_eff: a staged transfer is read, exchange and write, one after another.
+
+Source: Meyer, dissertation, Paderborn University, 2024: eq. 4.2 and 4.7 (the transfer), section
+5.1.2 (the sub-steps, each of which is its own leg here). How many messages a leg carries, and how
+this relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.systems`.
+"""
+
+from __future__ import annotations
+
+from plumbline.models import Expectation
+from plumbline.record import Case, Record
+from plumbline.systems import LEGS, Leg, Legs
+
+BENCHMARK = "b_eff"
+TRANSPORTS = frozenset({"mpi", "staged"})
+
+_TRANSFER: dict[str, tuple[Leg, ...]] = {
+    "mpi": ("exchange",),
+    "staged": ("read", "exchange", "write"),
+}
+
+
+def describe(record: Record) -> str:
+    """The transfer's model, with its equation."""
+    if record.transport_name == "staged":
+        return "staged = read + exchange + write (Meyer 2024, eq. 4.2)"
+    if record.transport_name == "mpi":
+        return "mpi = exchange"
+    return f"none for the transport {record.transport_name}"
+
+
+def expect(record: Record, legs: Legs) -> dict[str, Expectation]:
+    """The time of one count of each case; cases without a model carry the reason."""
+    return {case.key: _expectation(record, case, legs) for case in record.cases}
+
+
+def _expectation(record: Record, case: Case, legs: Legs) -> Expectation:
+    steps = _steps(record, case)
+    if not steps:
+        return Expectation(None, reason=f"no model for the transport {record.transport_name}")
+    form = record.parameters.get("form", "exchange")
+    if form != "exchange":
+        return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+    parts: dict[str, float] = {}
+    for leg in steps:
+        seconds = legs.time_s(leg, case.work.messages, case.message_bytes())
+        if seconds is None:
+            return Expectation(None, reason=f"the system file has no leg {leg}")
+        parts[leg] = seconds
+    return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+
+
+def leg_of(record: Record, case: Case) -> Leg | None:
+    """The leg that a case measures alone, or None. A transfer between host memories is one."""
+    steps = _steps(record, case)
+    return steps[0] if len(steps) == 1 else None
+
+
+def _steps(record: Record, case: Case) -> tuple[Leg, ...]:
+    part = case.label("part")
+    for leg in LEGS:
+        if part == leg:
+            return (leg,)
+    return _TRANSFER.get(record.transport_name, ())

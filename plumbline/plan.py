@@ -1,0 +1,299 @@
+"""From the words of ``plumb run`` to a checked plan; nothing is launched before it stands."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from plumbline import launch, runtimes
+from plumbline.calibrate import DECIDING
+from plumbline.engine import BenchmarkSpec, Description, Engine, OptionSpec, find_engine
+from plumbline.errors import UsageError
+from plumbline.execute import Session
+from plumbline.home import Home, find_home
+from plumbline.launch import Wish, physical_cores, plan_launch
+from plumbline.models.b_eff import BENCHMARK
+from plumbline.options import Given, OptionGroup, help_lines, parse
+from plumbline.verdict import DEFAULT_TOLERANCE
+
+# The engine's options that plumb answers itself, or sets.
+_TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime"})
+# plumb's options that a calibration takes as well.
+_LAUNCHING = frozenset(
+    {"ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
+)
+FORMATS = ["table", "csv", "hpcc-json", "json"]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A run that was checked as far as can be without starting it.
+
+    ``arguments`` are the engine's and the benchmark's options, in the engine's words.
+    """
+
+    session: Session
+    benchmark: BenchmarkSpec
+    given: Given
+    wish: Wish
+    arguments: list[str]
+
+    @property
+    def tolerance(self) -> float:
+        """Largest relative excess over the expected time that is still ok."""
+        return float(self.given.values.get("tolerance", DEFAULT_TOLERANCE))
+
+    @property
+    def launches(self) -> int:
+        """How many times the program is started."""
+        return int(self.given.values.get("launches", "1"))
+
+    @property
+    def format(self) -> str:
+        """The form of the results."""
+        return self.given.values.get("format", FORMATS[0])
+
+
+def own_options(description: Description) -> list[OptionSpec]:
+    """``plumb``'s own options of ``run``."""
+    names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
+    return [
+        _option(
+            "ranks", "integer", "MPI ranks", default=default_ranks(), minimum=1, aliases=["-n"]
+        ),
+        _option("runtime", "choice", "what drives the devices", choices=names),
+        _option(
+            "launcher", "choice", "what starts the ranks", default="auto", choices=launch.CHOICES
+        ),
+        _option("launcher-args", "text", "further words for the launcher, in one quoted text"),
+        _option("oversubscribe", "flag", "allow more ranks than cores"),
+        _option("launches", "integer", "start the program N times", default=1, minimum=1),
+        _option("system", "text", "system file or name to compare with (default: this machine's)"),
+        _option("no-model", "flag", "compare with no model, and do not calibrate"),
+        _option(
+            "tolerance",
+            "number",
+            "how far from its model a time is still ok, relative",
+            default=DEFAULT_TOLERANCE,
+            minimum=0,
+        ),
+        _option("fail-slow", "flag", "exit with 4 where a case is slower than its model"),
+        _option("format", "choice", "form of the results", default="table", choices=FORMATS),
+        _option("output", "text", "write the results to this file instead of stdout"),
+        _option("record", "text", "write the record to this file"),
+        _option("verbose", "flag", "say the command lines that are started"),
+    ]
+
+
+def option_groups(description: Description, benchmark: BenchmarkSpec | None) -> list[OptionGroup]:
+    """All options of ``plumb run`` in groups: plumb's, the engine's, the benchmark's."""
+    engine = [option for option in description.options if option.name not in _TAKEN_OVER]
+    groups = [
+        OptionGroup("plumb's options", own_options(description)),
+        OptionGroup("the engine's options", engine),
+    ]
+    if benchmark is not None:
+        groups.append(OptionGroup(f"options of {benchmark.name}", benchmark.parameters))
+    return groups
+
+
+def plan_run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
+    """Check everything that can be checked before a launch. Raises :class:`UsageError`."""
+    engine = find_engine(environ)
+    benchmark, rest = pick_benchmark(tokens, engine.description)
+    groups = option_groups(engine.description, benchmark)
+    given = parse(rest, groups, f"plumb run {benchmark.name}")
+    if given.words:
+        raise UsageError(f"one benchmark at a time; what is '{given.words[0]}'?")
+    return make_plan(engine, benchmark, given, environ, console)
+
+
+def make_plan(
+    engine: Engine,
+    benchmark: BenchmarkSpec,
+    given: Given,
+    environ: Mapping[str, str],
+    console: Console,
+) -> RunPlan:
+    """The plan for checked options: launcher, environment, and the engine's words."""
+    home = find_home(environ)
+    wish = Wish(
+        ranks=int(given.values.get("ranks", default_ranks(environ))),
+        launcher=given.values.get("launcher", "auto"),
+        arguments=_launcher_words(given),
+        oversubscribe=given.flag("oversubscribe"),
+    )
+    _check_device_map(given, wish.ranks)
+    planned = plan_launch(wish, engine, environ)
+    added = {**planned.environment, **_runtime_environment(given, home, wish.ranks, environ)}
+    session = Session(
+        engine=engine,
+        home=home,
+        launch=planned,
+        environ={**environ, **added},
+        exported=tuple(added),
+        console=console,
+        verbose=given.flag("verbose"),
+    )
+    arguments = _engine_words(given, engine.description, benchmark)
+    return RunPlan(session, benchmark, given, wish, arguments)
+
+
+def plan_calibration(
+    tokens: Sequence[str], environ: Mapping[str, str], console: Console
+) -> RunPlan:
+    """The plan of ``plumb calibrate``: like a run's, with the options that decide only."""
+    engine = find_engine(environ)
+    given = parse(tokens, calibration_groups(engine.description), "plumb calibrate")
+    if given.words:
+        raise UsageError(f"calibrate takes options only; what is '{given.words[0]}'?")
+    benchmark = engine.description.benchmark(BENCHMARK)
+    return make_plan(engine, benchmark, given, environ, console)
+
+
+def calibration_groups(description: Description) -> list[OptionGroup]:
+    """Those options of a run that decide which calibration fits it."""
+    groups = option_groups(description, description.benchmark(BENCHMARK))
+    return [
+        OptionGroup(
+            group.title,
+            [o for o in group.options if o.name in DECIDING or o.name in _LAUNCHING],
+        )
+        for group in groups
+    ]
+
+
+def run_help(tokens: Sequence[str], description: Description) -> str:
+    """The help of ``plumb run``, with the options of the benchmark named among ``tokens``."""
+    words = [token for token in tokens if not token.startswith("-")]
+    benchmark = description.benchmark(words[0]) if words else None
+    if benchmark is None:
+        lines = ["usage: plumb run BENCHMARK [-n RANKS] [options]", "", "benchmarks:"]
+        lines += [f"  {known.name:<28}{known.title}" for known in description.benchmarks]
+    else:
+        lines = [f"usage: plumb run {benchmark.name} [-n RANKS] [options]", ""]
+        lines += [benchmark.title, f"source: {benchmark.source}"]
+    lines += help_lines(option_groups(description, benchmark))
+    if benchmark is not None and benchmark.presets:
+        lines += ["", "presets:", *_preset_lines(benchmark)]
+    return "\n".join(lines)
+
+
+def _preset_lines(benchmark: BenchmarkSpec) -> list[str]:
+    return [
+        f"  {name:<28}" + " ".join(f"--{option} {value}" for option, value in settings.items())
+        for name, settings in benchmark.presets.items()
+    ]
+
+
+def pick_benchmark(
+    tokens: Sequence[str], description: Description
+) -> tuple[BenchmarkSpec, list[str]]:
+    """The benchmark among ``tokens``, wherever it stands, and the tokens without it."""
+    names = {benchmark.name for benchmark in description.benchmarks}
+    for position, token in enumerate(tokens):
+        if token in names:
+            return description.benchmark(token), [*tokens[:position], *tokens[position + 1 :]]
+    if tokens and not tokens[0].startswith("-"):
+        description.benchmark(tokens[0])
+    raise UsageError("which benchmark? plumb run BENCHMARK [options] (plumb list names them)")
+
+
+def check_with_engine(plan: RunPlan) -> str:
+    """Let the engine check the options and plan the run, as one process; returns its plan.
+
+    Raises :class:`UsageError` with the engine's own sentence.
+    """
+    session = plan.session
+    words = [plan.benchmark.name, *_without(plan.arguments, "--dry-run"), "--dry-run"]
+    if any(option.name == "ranks" for option in session.engine.description.options):
+        words += ["--ranks", str(plan.wish.ranks)]
+    done = session.engine.run([*words, "--record", "none"], session.environ)
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        raise UsageError(
+            said[-1].removeprefix("error: ") if said else "the engine refuses this run"
+        )
+    return done.stdout
+
+
+def default_ranks(environ: Mapping[str, str] = os.environ) -> int:
+    """Two ranks, fewer on one core; within a Slurm job its number of tasks."""
+    tasks = environ.get("SLURM_NTASKS", "")
+    if tasks.isdigit() and int(tasks) > 0:
+        return int(tasks)
+    return min(2, physical_cores())
+
+
+def _option(
+    name: str,
+    kind: str,
+    help: str,
+    *,
+    default: int | float | str | None = None,
+    minimum: float | None = None,
+    choices: list[str] | None = None,
+    aliases: list[str] | None = None,
+) -> OptionSpec:
+    return OptionSpec.model_validate(
+        {
+            "name": name,
+            "type": kind,
+            "help": help,
+            "default": default,
+            "minimum": minimum,
+            "choices": choices,
+            "aliases": aliases or [],
+        }
+    )
+
+
+def _launcher_words(given: Given) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(given.values.get("launcher-args", "")))
+    except ValueError as error:
+        raise UsageError(f"--launcher-args cannot be split into words: {error}") from None
+
+
+def _check_device_map(given: Given, ranks: int) -> None:
+    text = given.values.get("device-map")
+    if text is None:
+        return
+    entries = text.split(":")
+    if not all(entry.isdigit() for entry in entries):
+        raise UsageError(f"--device-map {text}: wants device numbers, as in 2:0:3")
+    if len(entries) < ranks:
+        raise UsageError(f"--device-map {text} names {len(entries)} devices for {ranks} ranks")
+
+
+def _runtime_environment(
+    given: Given, home: Home, ranks: int, environ: Mapping[str, str]
+) -> dict[str, str]:
+    runtime = given.values.get("runtime")
+    if runtime not in runtimes.NAMES:
+        return {}
+    wanted = [int(word) + 1 for word in given.values.get("device-map", "").split(":") if word]
+    device = given.values.get("device", "")
+    wanted += [int(device) + 1] if device.isdigit() else []
+    return runtimes.environment(runtime, home, max([ranks, *wanted]), environ)
+
+
+def _engine_words(given: Given, description: Description, benchmark: BenchmarkSpec) -> list[str]:
+    words: list[str] = []
+    runtime = given.values.get("runtime")
+    if runtime is not None:
+        words += ["--runtime", "opencl" if runtime in runtimes.NAMES else runtime]
+    for option in [*description.options, *benchmark.parameters]:
+        if option.name in given.values and option.name not in _TAKEN_OVER:
+            words.append(f"--{option.name}")
+            if option.type != "flag":
+                words.append(given.values[option.name])
+    return words
+
+
+def _without(words: Sequence[str], word: str) -> list[str]:
+    return [other for other in words if other != word]

@@ -1,0 +1,216 @@
+"""``plumb run``: check, calibrate if need be, launch, judge, show, keep."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from plumbline import calibrate, store
+from plumbline.assess import Assessment, assess, is_covered
+from plumbline.errors import ExitStatus, RunError, UsageError
+from plumbline.execute import Executed, execute, record_place
+from plumbline.models import model_of
+from plumbline.plan import RunPlan, check_with_engine, plan_run
+from plumbline.present import present
+from plumbline.record import Record
+from plumbline.systems import System, find_system
+from plumbline.verdict import expected_path
+
+# What decides the exit status of several launches, the last of them first.
+_WEIGHT = (
+    ExitStatus.PASSED,
+    ExitStatus.SLOW,
+    ExitStatus.WRONG_ANSWER,
+    ExitStatus.ERROR,
+    ExitStatus.BAD_USAGE,
+)
+
+
+def run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+    """Do what ``plumb run`` was asked; returns the exit status."""
+    plan = plan_run(tokens, environ, console)
+    engine_plan = check_with_engine(plan)
+    if plan.given.flag("dry-run"):
+        print(engine_plan, end="")
+        return ExitStatus.PASSED
+    return Run(plan).launch_all()
+
+
+class Run:
+    """One ``plumb run`` whose plan stands: its launches, and the system they are judged by."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self.plan = plan
+        self.session = plan.session
+        self._modelled = not (plan.given.flag("no-model") or plan.given.flag("test"))
+        self._local = self._modelled and "system" not in plan.given.values
+        self._output = _fresh_output(plan)
+        self._system: System | None = None
+
+    def launch_all(self) -> int:
+        """Start the program as often as asked, show each record; returns the exit status."""
+        self._system = self._first_system()
+        statuses: list[ExitStatus] = []
+        records: list[Record] = []
+        for _ in range(self.plan.launches):
+            done, status = self._one_launch()
+            statuses.append(status)
+            if done.record is not None:
+                records.append(done.record)
+            if done.interrupted or status is ExitStatus.BAD_USAGE:
+                break
+        if len(records) > 1:
+            self._show_spread(records)
+        return max(statuses, key=_WEIGHT.index)
+
+    def _one_launch(self) -> tuple[Executed, ExitStatus]:
+        given = self.plan.given.values.get("record")
+        path, problem = record_place(self.session, self.plan.benchmark.name, given)
+        if problem:
+            self.session.say(problem)
+        done = execute(self.session, self.plan.benchmark.name, self.plan.arguments, path)
+        status = done.status
+        if done.record is not None:
+            status = self._judge_and_show(done, done.record)
+            self.session.say(f"record: {path}")
+            self._index(path)
+        if problem and status in (ExitStatus.PASSED, ExitStatus.SLOW):
+            status = ExitStatus.ERROR
+        return done, status
+
+    def _judge_and_show(self, done: Executed, record: Record) -> ExitStatus:
+        assessment = self._assess(record)
+        status = done.status
+        try:
+            with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
+                expected = write_expected(assessment, done.path, Path(spare))
+                self._present(done.path, expected)
+        except RunError as error:
+            self.session.say(str(error))
+            status = ExitStatus.ERROR
+        if assessment.line:
+            self.session.say(assessment.line)
+        slow = assessment.comparison is not None and assessment.comparison.counts()["slow"] > 0
+        if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:
+            status = ExitStatus.SLOW
+        return status
+
+    def _present(self, path: Path, expected: Path | None) -> None:
+        engine, environ = self.session.engine, self.session.environ
+        form = self.plan.format
+        present(engine, environ, path, expected, form=form, output=self._output)
+
+    def _first_system(self) -> System | None:
+        """The system to compare with; calibrates where this machine is not yet known."""
+        given = self.plan.given.values
+        if not self._local:
+            return find_system(given["system"], self.session.home) if self._modelled else None
+        model = model_of(self.plan.benchmark.name)
+        transport = given.get("transport")
+        if model is None or (transport is not None and transport not in model.TRANSPORTS):
+            return None
+        system = calibrate.local_system(self.session.home)
+        if system.answers(request_of(self.plan)):
+            return system
+        return self._calibrate("this machine is not calibrated for this kind of run yet")
+
+    def _calibrate(self, why: str) -> System | None:
+        try:
+            return calibrate_for(self.plan, why)
+        except RunError as error:
+            self.session.say(str(error))
+            return None
+
+    def _assess(self, record: Record) -> Assessment:
+        if not self._modelled:
+            return Assessment(None, "")
+        if self._local and self._system and not is_covered(record, self._system):
+            why = "the run was under other conditions than its calibration"
+            self._system = self._calibrate(why)
+        return assess(record, self._system, self.plan.tolerance)
+
+    def _index(self, path: Path) -> None:
+        try:
+            store.Store(self.session.home).add(path)
+        except (OSError, store.StoreError) as error:
+            self.session.say(f"the index of records was not updated: {error}")
+
+    def _show_spread(self, records: Sequence[Record]) -> None:
+        text = spread(records)
+        if self.plan.format == "table" and self._output is None:
+            print(text)
+        else:
+            self.session.say(text)
+
+
+def calibrate_for(plan: RunPlan, why: str) -> System:
+    """Calibrate for runs like ``plan``. Raises as :func:`plumbline.calibrate.calibrate` does."""
+    return calibrate.calibrate(plan.session, request_of(plan), _deciding_arguments(plan), why)
+
+
+def request_of(plan: RunPlan) -> str:
+    """The part of the plan that decides which calibration fits."""
+    launcher = [plan.wish.launcher] if plan.wish.launcher != "auto" else []
+    words = [*launcher, *plan.wish.arguments]
+    return calibrate.request_text(plan.wish.ranks, words, plan.given.values)
+
+
+def write_expected(assessment: Assessment, record: Path, spare: Path) -> Path | None:
+    """Write the expectation file beside ``record``, or into ``spare`` where that cannot be."""
+    if assessment.comparison is None:
+        return None
+    path = expected_path(record)
+    try:
+        assessment.comparison.write(path)
+    except OSError:
+        path = spare / path.name
+        assessment.comparison.write(path)
+    return path
+
+
+def spread(records: Sequence[Record]) -> str:
+    """How each case's median differs between launches, as a table in microseconds a count."""
+    keys = [case.key for case in records[0].cases]
+    width = max([4, *(len(key) for key in keys)])
+    lines = [
+        f"median of one count over {len(records)} launches (us)",
+        f"{'case':<{width}} {'lowest':>12} {'middle':>12} {'highest':>12} {'high/low':>9}",
+    ]
+    for key in keys:
+        medians = [
+            median * 1e6
+            for record in records
+            for case in record.cases
+            if case.key == key and (median := case.median_s())
+        ]
+        if medians:
+            low, middle, high = min(medians), statistics.median(medians), max(medians)
+            lines.append(
+                f"{key:<{width}} {low:12.3f} {middle:12.3f} {high:12.3f} {high / low:9.2f}"
+            )
+    return "\n".join(lines)
+
+
+def _deciding_arguments(plan: RunPlan) -> list[str]:
+    words: list[str] = []
+    options = iter(plan.arguments)
+    for word in options:
+        if word.removeprefix("--") in calibrate.DECIDING:
+            words += [word, next(options)]
+    return words
+
+
+def _fresh_output(plan: RunPlan) -> Path | None:
+    given = plan.given.values.get("output")
+    if given is None:
+        return None
+    path = Path(given)
+    try:
+        path.write_bytes(b"")
+    except OSError as error:
+        raise UsageError(f"--output {given} cannot be written: {error.strerror}") from None
+    return path

@@ -1,0 +1,96 @@
+"""Measured against model: ``ok``, ``slow``, ``fast``, or ``ambiguous``.
+
+With a tolerance of 0.25 a case is slow above 1.25 times its expected time and fast below 1/1.25 of
+it. Where the measured 95 % interval of the median straddles a limit, the verdict is ambiguous.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from plumbline.models import Expectation
+from plumbline.record import Record
+
+Verdict = Literal["ok", "slow", "fast", "ambiguous"]
+DEFAULT_TOLERANCE = 0.25
+EXPECTED_SUFFIX = ".expected.json"
+
+
+class JudgedCase(BaseModel):
+    """A case beside its model. ``expected_s`` is of one count; ``ratio`` is measured / expected."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    expected_s: float
+    ratio: float
+    verdict: Verdict
+    bound: str | None
+
+
+class Comparison(BaseModel):
+    """The expectation file: kept beside the record, keyed by case."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str
+    system: str
+    cases: dict[str, JudgedCase]
+
+    def counts(self) -> Counter[str]:
+        """How many cases got which verdict."""
+        return Counter(case.verdict for case in self.cases.values())
+
+    def write(self, path: Path) -> None:
+        """Write the expectation file. Raises OSError."""
+        path.write_text(json.dumps(self.model_dump(), indent=1) + "\n", encoding="utf-8")
+
+
+def judge(
+    median_s: float, interval_s: tuple[float, float] | None, expected_s: float, tolerance: float
+) -> Verdict:
+    """The verdict on one case; times in seconds of one count, ``expected_s`` above zero.
+
+    ``interval_s`` is the 95 % interval of the median; without one the median decides alone.
+    """
+    slow, fast = expected_s * (1 + tolerance), expected_s / (1 + tolerance)
+    low, high = interval_s or (median_s, median_s)
+    if low > slow:
+        return "slow"
+    if high < fast:
+        return "fast"
+    return "ambiguous" if high > slow or low < fast else "ok"
+
+
+def compare(
+    record: Record,
+    expectations: Mapping[str, Expectation],
+    *,
+    model: str,
+    system: str,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> Comparison:
+    """Judge every case of ``record`` that was measured and has an expectation."""
+    cases: dict[str, JudgedCase] = {}
+    for case in record.cases:
+        expected = expectations.get(case.key)
+        median = case.median_s()
+        if expected is None or not expected.seconds or median is None:
+            continue
+        cases[case.key] = JudgedCase(
+            expected_s=expected.seconds,
+            ratio=median / expected.seconds,
+            verdict=judge(median, case.interval_s(), expected.seconds, tolerance),
+            bound=expected.bound,
+        )
+    return Comparison(model=model, system=system, cases=cases)
+
+
+def expected_path(record_path: Path) -> Path:
+    """Where the expectation file of a record lies: ``x.json`` has ``x.expected.json`` beside it."""
+    return record_path.with_name(record_path.name.removesuffix(".json") + EXPECTED_SUFFIX)

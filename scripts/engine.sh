@@ -1,0 +1,26 @@
+#!/bin/bash
+# engine.sh PRESET [TARGET...]  Configures (once) and builds a preset: the targets, or everything. For the target
+# `programs` alone no part is needed that only tests need.
+# CMAKE_ARGS holds further arguments for CMake; changed ones configure afresh.
+source "$(dirname "$0")/steps.sh"
+
+preset=$1
+shift
+tree=build/$preset
+stamp=build/stamps/configured-$preset
+export PATH="$PATH:$PWD/.venv/bin"  # cmake and ninja from PyPI, where the system has none
+
+tests=ON
+# A tree with tests serves those who want only programs, too.
+if [ "$*" = programs ] && ! grep -qs '^PLUMBLINE_TESTS:BOOL=ON' "$tree/CMakeCache.txt"; then tests=OFF; fi
+
+arguments="${CMAKE_ARGS:-} in $PWD"
+if [ ! -f "$tree/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$tests $arguments" ]; then
+  fresh=
+  if [ -f "$stamp" ] && [ "$(cut -d' ' -f2- "$stamp")" != "$arguments" ]; then fresh=--fresh; fi
+  if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$tree/CMakeCache.txt"; then fresh=--fresh; fi  # moved, or none
+  # shellcheck disable=SC2086  # CMAKE_ARGS is a list of words
+  TAIL=40 SHOW='/CMake Error/,/Call Stack/{/Call Stack/!p}' step "configure-$preset" "Configuring $tree" cmake --preset "$preset" $fresh -DPLUMBLINE_TESTS=$tests ${CMAKE_ARGS:-}
+  echo "$tests $arguments" >"$stamp"
+fi
+TAIL=40 step "build-$preset" "Building $tree" cmake --build "$tree" ${*:+--target "$@"}

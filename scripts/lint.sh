@@ -1,0 +1,53 @@
+#!/bin/bash
+# lint.sh [format] [FILE...]  Checks formats (C++, Python), ruff's and mypy's rules, and clang-tidy's; with `format`, brings
+# the files into their formats instead. FILEs restrict what is checked to themselves (pre-commit names those of a commit).
+# clang-format and clang-tidy are the pinned ones of pyproject.toml, so every machine says the same.
+source "$(dirname "$0")/steps.sh"
+export PATH=$PWD/.venv/bin:$PATH
+
+mode=check
+if [ "${1:-}" = format ]; then
+  mode=format
+  shift
+fi
+if [ $# -gt 0 ]; then files=("$@"); else mapfile -t files < <(find engine benchmarks tests bench plumbline -type f | sort); fi
+mapfile -t cpp < <(printf '%s\n' "${files[@]}" | grep -E '\.(cpp|hpp)$' || true)
+mapfile -t python < <(printf '%s\n' "${files[@]}" | grep -E '\.pyi?$' || true)
+
+if [ $mode = format ]; then
+  [ ${#cpp[@]} = 0 ] || clang-format -i "${cpp[@]}"
+  [ ${#python[@]} = 0 ] || ruff check --quiet --fix-only "${python[@]}"
+  [ ${#python[@]} = 0 ] || ruff format "${python[@]}"
+  exit 0
+fi
+
+# clang-tidy of one file, unless this very file passed before with these headers and these rules.
+tidy_one() {
+  local file=$1 key
+  key=build/lint/clean/$(cat "$file" build/lint/rules | sha256sum | cut -c1-32)
+  [ -e "$key" ] || { clang-tidy -p build/lint --quiet "$file" 2>/dev/null && : >"$key"; }
+}
+export -f tidy_one
+
+tidy() {
+  cmake --preset release -B build/lint -DPLUMBLINE_TESTS=ON ${CMAKE_ARGS:-}
+  mkdir -p build/lint/clean
+  { clang-tidy --version; cat .clang-tidy tests/.clang-tidy build/lint/CMakeCache.txt
+    find engine benchmarks tests bench -name '*.hpp' -print0 | sort -z | xargs -0 cat; } >build/lint/rules
+  local known
+  known=$(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/lint/compile_commands.json)
+  for file in "${cpp[@]}"; do
+    if [[ $file == *.cpp ]] && grep -qxF "$PWD/$file" <<<"$known"; then printf '%s\0' "$file"; fi
+  done | xargs -0 -r -P "$(nproc)" -n 1 bash -c 'tidy_one "$1"' -
+}
+
+failed=0
+try() { TAIL=60 step "$@" || failed=1; }
+if [ ${#cpp[@]} -gt 0 ]; then try clang-format "clang-format, ${#cpp[@]} files" clang-format --dry-run -Werror "${cpp[@]}"; fi
+if [ ${#python[@]} -gt 0 ]; then
+  try ruff "ruff, ${#python[@]} files" ruff check --no-cache "${python[@]}"
+  try ruff-format "ruff format" ruff format --no-cache --check "${python[@]}"
+  try mypy "mypy" mypy
+fi
+if [ ${#cpp[@]} -gt 0 ]; then try clang-tidy "clang-tidy" tidy; fi
+[ $failed = 0 ] || die "make format mends formats; build/logs/ has all that was said"

@@ -1,0 +1,13 @@
+#!/bin/bash
+# run.sh [WORDS...]  plumb run WORDS, or b_eff on two ranks: its table on stdout, where the record lies at the end.
+source "$(dirname "$0")/steps.sh"
+
+words=("$@")
+if [ $# = 0 ]; then
+  words=(b_eff -n 2 --preset standard)
+  # On a machine of one core the two ranks share it, and the result says so.
+  cores=$(.venv/bin/python -c 'from plumbline.launch import physical_cores; print(physical_cores())')
+  if [ "$cores" -lt 2 ]; then words+=(--oversubscribe); fi
+fi
+note "plumb run ${words[*]}"
+exec .venv/bin/plumb run "${words[@]}"

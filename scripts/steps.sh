@@ -1,0 +1,29 @@
+# For the other scripts to source: one line on the screen for each step, the rest in build/logs/.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+logs=build/logs
+mkdir -p "$logs" build/stamps
+
+# step LOG "what" COMMAND...  Says what, runs the command into build/logs/LOG.log, and says how long it took, or why not:
+# the log's last TAIL lines, or what the sed script SHOW finds in it.
+step() {
+  local log="$logs/$1.log" begin=$SECONDS
+  printf '%s ... ' "$2" >&2
+  shift 2
+  if "$@" >"$log" 2>&1 </dev/null; then
+    printf '%d s\n' $((SECONDS - begin)) >&2
+  else
+    printf 'failed. From %s:\n' "$log" >&2
+    { grep . "$log" | sed -n "${SHOW:-p}" | tail -n "${TAIL:-15}" | sed 's/^/  /'; } >&2
+    return 1
+  fi
+}
+
+note() { printf '%s\n' "$*" >&2; }
+die() {
+  printf '%s\n' "$*" >&2
+  exit 2
+}
+
+# hash_of WORDS...  A short name for this content.
+hash_of() { printf '%s\n' "$@" | sha256sum | cut -c1-16; }

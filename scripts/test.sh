@@ -1,0 +1,56 @@
+#!/bin/bash
+# test.sh [WORDS...]  Builds and runs every test: the engine's in release, under sanitizers and over MPICH, then the
+# command's with all of them (pytest gets WORDS). Goes on after a failure; the counts come at the end.
+source "$(dirname "$0")/steps.sh"
+
+begin=$SECONDS
+failed=0
+counts=()
+
+# runtime NAME: Intel's, where its licence is accepted.
+runtime() {
+  if .venv/bin/python -c "import sys; from plumbline import home, runtimes; sys.exit(not runtimes.is_installed('$1', home.find_home()))"; then
+    return
+  fi
+  step "setup-$1" "Installing Intel's OpenCL runtime $1" .venv/bin/plumb setup "$1" --accept-eula || failed=1
+}
+
+# tests PRESET [CTEST WORDS...]
+tests() {
+  local preset=$1 log=$logs/ctest-$1.log
+  shift
+  step "ctest-$preset" "Testing build/$preset" ctest --preset "$preset" "$@" || failed=1
+  counts+=("ctest $preset: $(grep -E 'tests passed|No tests were found' "$log" || echo 'did not end')")
+}
+
+if [ "${ACCEPT_INTEL_EULA:-}" = 1 ]; then
+  runtime intel-cpu
+  runtime fpga-emulator
+else
+  note "Without Intel's OpenCL runtimes: ACCEPT_INTEL_EULA=1 accepts their licence and tests with them, too"
+fi
+
+export CCACHE_DIR=$PWD/build/ccache CCACHE_MAXSIZE=1G
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+
+bash scripts/engine.sh release
+bash scripts/engine.sh asan engine_tests mpi_tests
+if command -v mpicxx.mpich >/dev/null; then
+  bash scripts/engine.sh mpich programs mpi_tests plumb-mpi-mutants plumb-mpi-examples
+else
+  note "Without MPICH: there is no mpicxx.mpich"
+fi
+
+export TAIL=60
+tests release
+tests asan --exclude-regex '^mpi_example'
+if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex '^mpi_'; fi
+note "pytest"
+# Where this runs in the background, an interrupt is ignored by whoever inherits that; the tests send some.
+env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$logs/pytest.log" || failed=1
+counts+=("pytest: $(tail -n 1 "$logs/pytest.log")")
+
+note ""
+printf '%s\n' "${counts[@]}"
+note "$(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s in all"
+exit $failed

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/parameter.hpp"
+#include "core/pattern.hpp"
+#include "core/registry.hpp"
+#include "core/units.hpp"
+
+namespace plumb {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Options : Parameters {
+  Parameter<std::int64_t> size{*this, {"size", "a size", "B", {"-s"}}, 4, {0, 30}};
+  Parameter<double> share{*this, {"share", "a share"}, 0.5, {0.0, 1.0}};
+  Parameter<bool> quick{*this, {"quick", "be quick"}, false};
+  Parameter<std::string> name{*this, {"name", "a name"}, ""};
+  Choice ring{*this, {"ring", "an order"}, "natural", {"natural", "random"}};
+};
+
+std::string refusal(ParameterBase& parameter, const std::string& text) {
+  try {
+    parameter.parse(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Parameter, ReadsWhatItDeclares) {
+  Options o;
+  o.size.parse("30");
+  o.share.parse("0.25");
+  o.quick.parse("true");
+  o.name.parse("x y");
+  o.ring.parse("random");
+  EXPECT_EQ(o.size.get(), 30);
+  EXPECT_EQ(o.share.get(), 0.25);
+  EXPECT_TRUE(o.quick.get());
+  EXPECT_EQ(o.name.get(), "x y");
+  EXPECT_EQ(o.ring.get(), "random");
+  EXPECT_TRUE(o.size.given());
+}
+
+TEST(Parameter, RefusesWithASentence) {
+  Options o;
+  for (const char* bad : {"31", "-1", "4.5", "4x", "", " 4", "1e3", "99999999999999999999"})
+    EXPECT_THAT(refusal(o.size, bad), HasSubstr("--size is a whole number (0..30)")) << bad;
+  for (const char* bad : {"nan", "1.5", "-0.1", "inf", "half"})
+    EXPECT_THAT(refusal(o.share, bad), HasSubstr("--share is a number (0..1)")) << bad;
+  EXPECT_EQ(refusal(o.ring, "nat"), "--ring is one of natural, random, but \"nat\" was given");
+  EXPECT_EQ(o.size.get(), 4);
+  EXPECT_FALSE(o.size.given());
+}
+
+TEST(Parameter, DescribesItself) {
+  const Options o;
+  EXPECT_EQ(
+      o.size.describe().dump(),
+      R"({"name":"size","aliases":["-s"],"type":"integer","default":4,"unit":"B","minimum":0,"maximum":30,"choices":null,"help":"a size"})");
+  EXPECT_EQ(o.ring.describe()["choices"].dump(), R"(["natural","random"])");
+  EXPECT_EQ(o.parameters().size(), 5u);
+  EXPECT_EQ(o.find("ring"), &o.ring);
+  EXPECT_EQ(o.find("rings"), nullptr);
+}
+
+TEST(Names, NearestIsMeant) {
+  const std::vector<std::string> names{"staged", "mpi", "pipelined"};
+  EXPECT_EQ(nearest("stagd", names), "staged");
+  EXPECT_EQ(nearest("quite-another", names), "");
+  EXPECT_EQ(unknown_name("transport", "stagd", names),
+            "there is no transport called \"stagd\" (did you mean staged?); there are: staged, mpi, pipelined");
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+}
+
+TEST(Units, BytesAndSeconds) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_bytes(1u << 20), "1 MiB");
+  EXPECT_EQ(format_seconds(1.5e-6), "1.5 us");
+  EXPECT_EQ(format_seconds(0.25), "250 ms");
+  EXPECT_EQ(format_seconds(2e-9), "2 ns");
+}
+
+std::vector<std::byte> message(const MessageIdentity& id) {
+  std::vector<std::byte> bytes(id.size);
+  fill_message(bytes, id);
+  return bytes;
+}
+
+TEST(Pattern, ComparesEqualToItselfAtAnySize) {
+  for (const std::uint64_t size : {1u, 2u, 7u, 8u, 9u, 4096u, 4099u}) {
+    const MessageIdentity id{1, 2, 3, size, 4};
+    EXPECT_EQ(compare_message(message(id), id).wrong, 0u) << size;
+  }
+}
+
+TEST(Pattern, OneFlippedBitIsFoundWhereItIs) {
+  const MessageIdentity id{1, 0, 0, 1000, 1};
+  for (const std::size_t at : {0u, 1u, 100u, 500u, 900u, 999u}) {
+    auto bytes = message(id);
+    bytes[at] ^= std::byte{1};
+    const Difference d = compare_message(bytes, id);
+    EXPECT_EQ(d.wrong, 1u);
+    EXPECT_EQ(d.first_offset, at);
+    EXPECT_EQ(d.is ^ d.should_be, 1);
+  }
+}
+
+TEST(Pattern, PoisonIsWrongInEveryByte) {
+  for (const std::uint64_t size : {1u, 3u, 8u, 1001u}) {
+    const MessageIdentity id{1, 5, 1, size, 9};
+    std::vector<std::byte> bytes(size);
+    poison_message(bytes, id);
+    EXPECT_EQ(compare_message(bytes, id).wrong, size);
+  }
+}
+
+// A message of a single byte must tell its neighbours apart, or a swapped, stale or misdirected one would pass.
+TEST(Pattern, FirstByteTellsNeighboursApart) {
+  for (std::uint64_t origin = 0; origin < 8; ++origin)
+    for (std::uint64_t lane = 0; lane < 4; ++lane)
+      for (std::uint64_t repetition = 1; repetition < 20; ++repetition) {
+        const auto own = message({1, origin, lane, 1, repetition});
+        EXPECT_NE(own, message({1, origin + 1, lane, 1, repetition}));
+        EXPECT_NE(own, message({1, origin + 2, lane, 1, repetition}));
+        EXPECT_NE(own, message({1, origin, lane ^ 1, 1, repetition}));
+        EXPECT_NE(own, message({1, origin + 1, lane ^ 1, 1, repetition}));
+        EXPECT_NE(own, message({1, origin, lane, 1, repetition + 1}));
+      }
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,669 @@
+// Devices: every one that this machine shows does what device.hpp says; who gets which; what is said when it cannot be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "core/pattern.hpp"
+#include "device/host_share.hpp"
+#include "device/select.hpp"
+
+namespace plumb {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// A runtime with whatever devices a test gives it; none otherwise.
+std::vector<DeviceInfo> fake_devices;
+
+class FakeRuntime : public Runtime {
+ public:
+  std::string name() const override { return "fake"; }
+  std::vector<DeviceInfo> infos() override { return fake_devices; }
+  std::string why_none() const override { return "nobody has made a fake device; make one"; }
+  std::unique_ptr<Device> open(const DeviceInfo&) override { throw Error("a fake device cannot be opened"); }
+};
+const Registered<RuntimeFactory> registered("fake", [] { return std::make_unique<FakeRuntime>(); });
+
+const DeviceCatalogue& catalogue() {
+  static const DeviceCatalogue all;
+  return all;
+}
+
+template <class Thrown = Error, class Action>
+std::string message_of(Action action) {
+  try {
+    action();
+  } catch (const Thrown& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+std::vector<std::byte> message(std::size_t size, std::uint64_t repetition = 0) {
+  std::vector<std::byte> bytes(size);
+  fill_message(bytes, {.origin = 1, .size = size, .repetition = repetition});
+  return bytes;
+}
+
+std::vector<std::byte> read(Queue& queue, const BufferView& view) {
+  std::vector<std::byte> bytes(view.size);
+  queue.read(view, bytes.data());
+  return bytes;
+}
+
+// ---- every device ----
+
+const char* const kernels = R"(
+kernel void add(global uint* values, uint amount) { values[get_global_id(0)] += amount; }
+kernel void keep(global double* out, int i, uint u, long l, ulong ul, float f, double d) {
+  out[0] = i; out[1] = u; out[2] = l; out[3] = ul; out[4] = f; out[5] = d;
+}
+kernel void slow(global uint* values, uint rounds) {
+  uint x = values[0];
+  for (uint i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  values[0] = x;
+}
+)";
+
+template <class T>
+T* host(const KernelArgument& argument) {
+  return reinterpret_cast<T*>(std::get<const Buffer*>(argument)->host_pointer());
+}
+
+std::uint32_t slow_result(std::uint32_t x, std::uint32_t rounds) {
+  for (std::uint32_t i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  return x;
+}
+
+KernelSource source() {
+  using Arguments = std::span<const KernelArgument>;
+  KernelSource result{"device_test.cl", kernels, "", {}};
+  result.native = {{"add",
+                    [](Arguments a, const KernelRange& range) {
+                      for (std::size_t i = 0; i < range.global; ++i)
+                        host<std::uint32_t>(a[0])[i] += std::get<std::uint32_t>(a[1]);
+                    }},
+                   {"keep",
+                    [](Arguments a, const KernelRange&) {
+                      for (std::size_t i = 1; i < a.size(); ++i)
+                        host<double>(a[0])[i - 1] = std::visit(
+                            [](auto value) {
+                              if constexpr (std::is_pointer_v<decltype(value)>)
+                                return 0.0;
+                              else
+                                return static_cast<double>(value);
+                            },
+                            a[i]);
+                    }},
+                   {"slow", [](Arguments a, const KernelRange&) {
+                      auto* values = host<std::uint32_t>(a[0]);
+                      values[0] = slow_result(values[0], std::get<std::uint32_t>(a[1]));
+                    }}};
+  return result;
+}
+
+class EveryDevice : public testing::TestWithParam<int> {
+ protected:
+  EveryDevice() : device_(catalogue().open(catalogue().infos()[static_cast<std::size_t>(GetParam())])) {}
+  Device& device() { return *device_; }
+  std::unique_ptr<Buffer> buffer(std::size_t bytes, MemoryKind kind = MemoryKind::automatic) {
+    return device_->allocate(bytes, {kind, {}});
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+};
+
+std::vector<int> real_devices() {
+  std::vector<int> indices;
+  for (const DeviceInfo& info : catalogue().infos())
+    if (info.runtime != "fake") indices.push_back(info.index);
+  return indices;
+}
+
+INSTANTIATE_TEST_SUITE_P(Present, EveryDevice, testing::ValuesIn(real_devices()), [](const auto& parameter) {
+  const DeviceInfo& info = catalogue().infos()[static_cast<std::size_t>(parameter.param)];
+  return info.runtime + "_" + info.type + "_" + std::to_string(info.index);
+});
+
+TEST_P(EveryDevice, SaysWhatItIs) {
+  const DeviceInfo& info = device().info();
+  EXPECT_EQ(info.index, GetParam());
+  EXPECT_THAT(info.type, testing::AnyOf("cpu", "gpu", "accelerator", "native"));
+  for (const std::string& text : {info.platform, info.name, info.vendor, info.version, info.driver})
+    EXPECT_NE(text, "");
+  EXPECT_GE(info.compute_units, 1u);
+  EXPECT_GT(info.memory_bytes, std::uint64_t{64} << 20);
+  EXPECT_LE(info.largest_buffer_bytes, info.memory_bytes);
+  EXPECT_THAT(info.memory_kinds, testing::IsSupersetOf({MemoryKind::automatic, MemoryKind::host}));
+}
+
+TEST_P(EveryDevice, KeepsBytesAtOddOffsetsAndSizes) {
+  auto queue = device().make_queue();
+  for (const std::size_t size : {1, 3, 17, 4095, 4097, 1048577}) {
+    const auto memory = buffer(size + 13);
+    const BufferView view{memory.get(), 5, size};
+    const auto sent = message(size);
+    queue->write(sent.data(), view);
+    EXPECT_EQ(read(*queue, view), sent) << size;
+    EXPECT_NE(read(*queue, {memory.get(), 0, 5})[4], std::byte{0}) << "untouched memory is poisoned";
+  }
+}
+
+TEST_P(EveryDevice, CopiesBetweenAllItsMemoryKinds) {
+  auto queue = device().make_queue();
+  for (const MemoryKind from_kind : device().info().memory_kinds)
+    for (const MemoryKind to_kind : device().info().memory_kinds) {
+      const auto from = buffer(1000, from_kind), to = buffer(2000, to_kind);
+      const auto sent = message(777);
+      queue->enqueue_write(sent.data(), {from.get(), 11, 777});
+      queue->enqueue_copy({from.get(), 11, 777}, {to.get(), 1003, 777});
+      queue->finish();
+      EXPECT_EQ(read(*queue, {to.get(), 1003, 777}), sent) << to_string(from_kind) << " to " << to_string(to_kind);
+    }
+}
+
+TEST_P(EveryDevice, GivesEachMemoryKindOrSaysWhyNot) {
+  auto queue = device().make_queue();
+  const auto& kinds = device().info().memory_kinds;
+  for (const char* name : {"default", "host", "svm", "ddr", "ddr:1", "hbm:3", "plram:0", "ddr:12"}) {
+    const Placement placement = parse_placement(name);
+    const bool listed = std::find(kinds.begin(), kinds.end(), placement.kind) != kinds.end();
+    try {
+      const auto memory = device().allocate(4099, placement);
+      EXPECT_TRUE(listed) << name;
+      EXPECT_EQ(to_string(memory->placement()), name);
+      const auto sent = message(4099);
+      queue->write(sent.data(), whole(*memory));
+      EXPECT_EQ(read(*queue, whole(*memory)), sent) << name;
+    } catch (const Unsupported& reason) {
+      EXPECT_TRUE(!listed || placement.bank) << name;
+      EXPECT_THAT(std::string(reason.what()), AllOf(HasSubstr("kind"), testing::SizeIs(testing::Gt(40u)))) << name;
+    }
+  }
+}
+
+TEST_P(EveryDevice, PinnedMemoryIsTheHosts) {
+  auto queue = device().make_queue();
+  const auto memory = buffer(5000), pinned = allocate_host(device(), 5000);
+  ASSERT_NE(pinned->host_pointer(), nullptr);
+  const auto sent = message(5000);
+  std::memcpy(pinned->host_pointer(), sent.data(), 5000);
+  queue->write(pinned->host_pointer(), whole(*memory));
+  std::memset(pinned->host_pointer(), 0, 5000);
+  queue->read(whole(*memory), pinned->host_pointer());
+  EXPECT_EQ(std::memcmp(pinned->host_pointer(), sent.data(), 5000), 0);
+}
+
+TEST_P(EveryDevice, RunsKernelsOnEveryMemoryKind) {
+  auto queue = device().make_queue();
+  auto add = device().build(source())->kernel("add");
+  for (const MemoryKind kind : device().info().memory_kinds) {
+    const auto memory = buffer(64 * sizeof(std::uint32_t), kind);
+    std::array<std::uint32_t, 64> values;
+    for (std::uint32_t i = 0; i < 64; ++i) values[i] = i;
+    queue->enqueue_write(reinterpret_cast<std::byte*>(values.data()), whole(*memory));
+    add->set({memory.get(), std::uint32_t{100}});
+    queue->enqueue(*add, {64, 0});
+    queue->enqueue(*add, {32, 8});
+    queue->enqueue(*add, {});
+    queue->finish();
+    queue->read(whole(*memory), reinterpret_cast<std::byte*>(values.data()));
+    EXPECT_EQ(values[0], 300u) << to_string(kind);
+    for (std::uint32_t i = 1; i < 64; ++i) EXPECT_EQ(values[i], i + (i < 32 ? 200 : 100)) << to_string(kind);
+    if (memory->host_pointer() == nullptr) continue;
+    EXPECT_EQ(std::memcmp(memory->host_pointer(), values.data(), sizeof values), 0) << to_string(kind);
+  }
+}
+
+TEST_P(EveryDevice, PassesEveryTypeOfArgument) {
+  auto queue = device().make_queue();
+  auto keep = device().build(source())->kernel("keep");
+  const auto memory = buffer(6 * sizeof(double));
+  keep->set({memory.get(), std::int32_t{-7}, std::uint32_t{4000000000u}, std::int64_t{-(1ll << 40)},
+             std::uint64_t{1ull << 52}, 0.5f, 0.1});
+  queue->enqueue(*keep, {});
+  queue->finish();
+  std::array<double, 6> kept;
+  queue->read(whole(*memory), reinterpret_cast<std::byte*>(kept.data()));
+  EXPECT_THAT(kept, ElementsAre(-7.0, 4e9, -1099511627776.0, 4503599627370496.0, 0.5, 0.1));
+}
+
+TEST_P(EveryDevice, ArgumentsStayUntilSetAgain) {
+  auto queue = device().make_queue();
+  auto add = device().build(source())->kernel("add");
+  const auto memory = buffer(4);
+  std::uint32_t value = 0;
+  queue->write(reinterpret_cast<std::byte*>(&value), whole(*memory));
+  add->set({memory.get(), std::uint32_t{3}});
+  queue->enqueue(*add, {});
+  queue->enqueue(*add, {});
+  add->set({memory.get(), std::uint32_t{10}});
+  queue->enqueue(*add, {});
+  queue->read(whole(*memory), reinterpret_cast<std::byte*>(&value));
+  EXPECT_EQ(value, 16u);
+}
+
+TEST_P(EveryDevice, CommandsOfOneQueueRunInOrder) {
+  constexpr std::uint32_t rounds = 2000000;
+  auto queue = device().make_queue();
+  auto program = device().build(source());
+  auto slow = program->kernel("slow"), add = program->kernel("add");
+  const auto memory = buffer(4), copy = buffer(4);
+  const std::uint32_t seed = 5;
+  std::uint32_t result = 0;
+  slow->set({memory.get(), rounds});
+  add->set({memory.get(), std::uint32_t{1}});
+  queue->enqueue_write(reinterpret_cast<const std::byte*>(&seed), whole(*memory));
+  queue->enqueue(*slow, {});
+  queue->enqueue(*add, {});
+  queue->enqueue_copy(whole(*memory), whole(*copy));
+  queue->enqueue_read(whole(*copy), reinterpret_cast<std::byte*>(&result));
+  queue->finish();
+  EXPECT_EQ(result, slow_result(seed, rounds) + 1);
+}
+
+TEST_P(EveryDevice, FinishedBecomesTrueByPollingAlone) {
+  auto queue = device().make_queue();
+  auto slow = device().build(source())->kernel("slow");
+  const auto memory = buffer(4);
+  const std::uint32_t seed = 5;
+  std::uint32_t result = 0;
+  EXPECT_TRUE(queue->finished()) << "nothing was enqueued";
+  slow->set({memory.get(), std::uint32_t{1000000}});
+  queue->enqueue_write(reinterpret_cast<const std::byte*>(&seed), whole(*memory));
+  queue->enqueue(*slow, {});
+  while (!queue->finished()) std::this_thread::yield();
+  queue->enqueue_read(whole(*memory), reinterpret_cast<std::byte*>(&result));
+  while (!queue->finished()) std::this_thread::yield();
+  EXPECT_EQ(result, slow_result(seed, 1000000));
+  queue->finish();
+  EXPECT_TRUE(queue->finished());
+}
+
+TEST_P(EveryDevice, TwoQueuesServeTwoDirections) {
+  auto in = device().make_queue(), out = device().make_queue();
+  const auto a = buffer(1 << 20), b = buffer(1 << 20);
+  const auto first = message(1 << 20, 1), second = message(1 << 20, 2);
+  std::vector<std::byte> back(1 << 20);
+  in->write(first.data(), whole(*a));
+  out->enqueue_read(whole(*a), back.data());
+  in->enqueue_write(second.data(), whole(*b));
+  in->finish();
+  out->finish();
+  EXPECT_EQ(back, first);
+  EXPECT_EQ(read(*out, whole(*b)), second);
+}
+
+TEST_P(EveryDevice, TimedQueueTellsTimesInOrder) {
+  auto queue = device().make_queue(true);
+  auto slow = device().build(source())->kernel("slow");
+  const auto memory = buffer(1 << 16);
+  const auto sent = message(1 << 16);
+  EXPECT_FALSE(queue->last_time()) << "nothing has run";
+  queue->write(sent.data(), whole(*memory));
+  const auto write_time = queue->last_time();
+  slow->set({memory.get(), std::uint32_t{1000000}});
+  queue->enqueue(*slow, {});
+  queue->finish();
+  const auto kernel_time = queue->last_time();
+  ASSERT_TRUE(write_time && kernel_time);
+  for (const DeviceTime& time : {*write_time, *kernel_time}) {
+    EXPECT_LE(time.queued, time.started);
+    EXPECT_LE(time.started, time.ended);
+  }
+  EXPECT_LE(write_time->ended, kernel_time->started);
+  EXPECT_GT(kernel_time->ended, kernel_time->started);
+  EXPECT_LT(kernel_time->ended - kernel_time->started, 10.0) << "seconds";
+  EXPECT_FALSE(device().make_queue()->last_time()) << "an untimed queue tells nothing";
+}
+
+TEST_P(EveryDevice, KernelOnPinnedMemoryIsTimedItself) {
+  auto queue = device().make_queue(true);
+  auto slow = device().build(source())->kernel("slow");
+  const auto memory = allocate_host(device(), 4);
+  slow->set({memory.get(), std::uint32_t{3000000}});
+  queue->enqueue(*slow, {});
+  queue->finish();
+  ASSERT_TRUE(queue->last_time());
+  EXPECT_GT(queue->last_time()->ended - queue->last_time()->started, 1e-4) << "3 million dependent steps";
+}
+
+TEST_P(EveryDevice, DoesNothingForNoBytes) {
+  auto queue = device().make_queue();
+  const auto memory = buffer(4);
+  queue->enqueue_read({memory.get(), 4, 0}, nullptr);
+  queue->enqueue_write(nullptr, {memory.get(), 0, 0});
+  queue->enqueue_copy({memory.get(), 0, 0}, {memory.get(), 1, 0});
+  queue->finish();
+  EXPECT_TRUE(queue->finished());
+}
+
+TEST_P(EveryDevice, BuffersMayOutliveTheDevice) {
+  auto own = catalogue().open(device().info());
+  auto pinned = allocate_host(*own, 100);
+  auto memory = own->allocate(100, {});
+  auto queue = own->make_queue();
+  own.reset();
+  const auto sent = message(100);
+  queue->write(sent.data(), whole(*memory));
+  EXPECT_EQ(read(*queue, whole(*memory)), sent);
+}
+
+TEST_P(EveryDevice, RefusesWhatLiesOutside) {
+  auto queue = device().make_queue();
+  const auto memory = buffer(10), other = buffer(10);
+  std::array<std::byte, 16> bytes{};
+  EXPECT_THROW(queue->enqueue_read({memory.get(), 5, 6}, bytes.data()), Error);
+  EXPECT_THROW(queue->enqueue_write(bytes.data(), {memory.get(), 11, 1}), Error);
+  EXPECT_THROW(queue->enqueue_copy({memory.get(), 0, 5}, {other.get(), 0, 6}), Error);
+}
+
+TEST_P(EveryDevice, SaysNeededAndAvailableWhenThereIsTooLittle) {
+  const DeviceInfo& info = device().info();
+  const auto sentence = message_of([&] { buffer(2 * info.memory_bytes); });
+  EXPECT_THAT(sentence, AllOf(HasSubstr("needed"), HasSubstr("available"), HasSubstr("allocate")));
+  EXPECT_THAT(message_of([&] { buffer(0); }), HasSubstr("at least one byte"));
+}
+
+TEST_P(EveryDevice, SaysWhichKernelsThereAre) {
+  EXPECT_THAT(message_of([&] { device().build(source())->kernel("ad"); }),
+              AllOf(HasSubstr("\"ad\""), HasSubstr("did you mean add"), HasSubstr("keep")));
+}
+
+TEST_P(EveryDevice, RefusesAnotherRuntimesParts) {
+  const DeviceInfo* other = nullptr;
+  for (const int index : real_devices())
+    if (const DeviceInfo& info = catalogue().infos()[static_cast<std::size_t>(index)];
+        info.runtime != device().info().runtime)
+      other = &info;
+  if (other == nullptr) GTEST_SKIP() << "there is one runtime only";
+  auto strange = catalogue().open(*other);
+  const auto memory = strange->allocate(4, {});
+  auto kernel = strange->build(source())->kernel("add");
+  auto queue = device().make_queue();
+  EXPECT_THAT(message_of([&] { queue->enqueue(*kernel, {}); }), HasSubstr("another runtime"));
+  if (memory->host_pointer() == nullptr) {
+    std::byte byte{};
+    EXPECT_THAT(message_of([&] { queue->read({memory.get(), 0, 1}, &byte); }), HasSubstr("another runtime"));
+  }
+}
+
+// ---- OpenCL alone ----
+
+class EveryOpenclDevice : public EveryDevice {};
+
+std::vector<int> opencl_devices() {
+  std::vector<int> indices;
+  for (const int index : real_devices())
+    if (catalogue().infos()[static_cast<std::size_t>(index)].runtime == "opencl") indices.push_back(index);
+  return indices;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryOpenclDevice);
+INSTANTIATE_TEST_SUITE_P(Present, EveryOpenclDevice, testing::ValuesIn(opencl_devices()));
+
+TEST_P(EveryOpenclDevice, BuildErrorHasTheLog) {
+  const KernelSource broken{"broken.cl", "kernel void f(global int* a) { a[0] = not_declared; }", "-DSOME=1", {}};
+  EXPECT_THAT(message_of([&] { device().build(broken); }),
+              AllOf(HasSubstr("broken.cl"), HasSubstr("-DSOME=1"), HasSubstr("not_declared"),
+                    HasSubstr("CL_BUILD_PROGRAM_FAILURE"), HasSubstr(device().info().name)));
+  EXPECT_THAT(message_of<Unsupported>([&] { device().build({"bare.cl", "", "", {}}); }), HasSubstr("bare.cl"));
+}
+
+TEST_P(EveryOpenclDevice, BuildOptionsReachTheKernel) {
+  auto queue = device().make_queue();
+  const auto memory = buffer(4);
+  auto kernel =
+      device().build({"o.cl", "kernel void f(global uint* a) { a[0] = VALUE; }", "-DVALUE=42", {}})->kernel("f");
+  kernel->set({memory.get()});
+  queue->enqueue(*kernel, {});
+  std::uint32_t value = 0;
+  queue->read(whole(*memory), reinterpret_cast<std::byte*>(&value));
+  EXPECT_EQ(value, 42u);
+}
+
+TEST_P(EveryOpenclDevice, NamesTheArgumentThatDoesNotFit) {
+  auto add = device().build(source())->kernel("add");
+  const auto memory = buffer(4);
+  EXPECT_THAT(message_of([&] { add->set({memory.get()}); }), HasSubstr("takes 2 arguments, but 1 were given"));
+  EXPECT_THAT(message_of([&] {
+                add->set({memory.get(), 1.0});
+              }),
+              AllOf(HasSubstr("argument 1 of kernel add"), HasSubstr("CL_INVALID_ARG_SIZE")));
+}
+
+TEST_P(EveryOpenclDevice, CountsWhatItHasTaken) {
+  const DeviceInfo& info = device().info();
+  const auto sentence = message_of([&] { buffer(info.largest_buffer_bytes + 1); });
+  EXPECT_THAT(sentence, AllOf(HasSubstr("needed"), HasSubstr("the largest single buffer")));
+}
+
+// ---- native alone ----
+
+TEST(Native, IsTheCoresOfThisProcess) {
+  const DeviceInfo info = catalogue().choose({.runtime = "native"}, 0, 1, 0);
+  EXPECT_EQ(info.type, "native");
+  cpu_set_t mask;
+  sched_getaffinity(0, sizeof mask, &mask);
+  EXPECT_EQ(info.compute_units, static_cast<unsigned>(CPU_COUNT(&mask)));
+  const auto device = catalogue().open(info);
+  const auto large = device->allocate(3 << 20, {});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large->host_pointer()) % (2u << 20), 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(device->allocate(1, {})->host_pointer()) % 4096, 0u);
+  EXPECT_THAT(message_of<Unsupported>([&] {
+                device->build({"only.cl", "kernel void f() {}", "", {}});
+              }),
+              HasSubstr("only.cl"));
+}
+
+// ---- who gets which ----
+
+DeviceInfo fake(const char* platform, const char* name, const char* type) {
+  DeviceInfo info;
+  info.runtime = "fake";
+  info.platform = platform;
+  info.name = name;
+  info.type = type;
+  return info;
+}
+
+class Choosing : public testing::Test {
+ protected:
+  Choosing() {
+    fake_devices = {fake("Host Company", "Big CPU", "cpu"), fake("Board Company", "Board A", "accelerator"),
+                    fake("Board Company", "Board A", "accelerator"), fake("Other Company", "Card", "accelerator")};
+    all_ = std::make_unique<DeviceCatalogue>();
+    for (const DeviceInfo& info : all_->infos())
+      if (info.runtime == "fake") {
+        first_ = info.index;
+        break;
+      }
+  }
+  ~Choosing() override { fake_devices.clear(); }
+
+  // Among the fakes: 0, 1, …
+  int chosen(DeviceWish wish, int rank = 0, int ranks = 1, int local_rank = 0) const {
+    wish.default_runtime = "fake";
+    return all_->choose(wish, rank, ranks, local_rank).index - first_;
+  }
+  std::string refused(DeviceWish wish, int rank = 0, int ranks = 1) const {
+    return message_of<UsageError>([&] { chosen(wish, rank, ranks); });
+  }
+
+  std::unique_ptr<DeviceCatalogue> all_;
+  int first_ = -1;
+};
+
+TEST_F(Choosing, NumbersAllRuntimesNativeLast) {
+  for (std::size_t i = 0; i < all_->infos().size(); ++i) EXPECT_EQ(all_->infos()[i].index, static_cast<int>(i));
+  EXPECT_EQ(all_->infos().back().runtime, "native");
+  EXPECT_EQ(all_->infos().front().runtime, first_ > 0 ? "opencl" : "fake");
+}
+
+TEST_F(Choosing, DealsTheBestTypeOfTheFirstPlatform) {
+  EXPECT_EQ(chosen({}), 1);
+  EXPECT_EQ(chosen({}, 1, 4, 1), 2);
+  EXPECT_EQ(chosen({}, 2, 4, 2), 1) << "the third board is another platform's";
+  fake_devices.push_back(fake("Last Company", "Graphics", "gpu"));
+  all_ = std::make_unique<DeviceCatalogue>();
+  EXPECT_EQ(chosen({}, 5, 6, 5), 4);
+}
+
+TEST_F(Choosing, TakesIndexTypeOrPartOfTheName) {
+  EXPECT_EQ(chosen({.device = std::to_string(first_ + 3)}), 3);
+  EXPECT_EQ(chosen({.device = "CPU"}), 0);
+  EXPECT_EQ(chosen({.device = "accelerator"}, 0, 8, 2), 3) << "a type is not bound to one platform";
+  EXPECT_EQ(chosen({.device = "board a"}, 0, 8, 5), 2);
+  EXPECT_EQ(chosen({.device = "other comp"}), 3);
+  EXPECT_EQ(chosen({.device = "pany card"}), 3) << "platform and name are one text";
+}
+
+TEST_F(Choosing, FindsOtherRuntimesUnlessOneIsNamed) {
+  EXPECT_EQ(all_->choose({.device = "native", .default_runtime = "fake"}, 0, 1, 0).runtime, "native");
+  EXPECT_THAT(refused({.runtime = "fake", .device = "native"}),
+              AllOf(HasSubstr("--device native"), HasSubstr("Big CPU")));
+  const std::string native = std::to_string(all_->infos().back().index);
+  EXPECT_THAT(refused({.runtime = "fake", .device = native}),
+              HasSubstr("belongs to runtime native, but --runtime is fake"));
+}
+
+TEST_F(Choosing, MapsRanksToIndices) {
+  const std::string map = std::to_string(first_ + 2) + ":" + std::to_string(first_);
+  EXPECT_EQ(chosen({.map = map}, 0, 2), 2);
+  EXPECT_EQ(chosen({.map = map}, 1, 2), 0);
+  EXPECT_THAT(refused({.map = map}, 0, 3), AllOf(HasSubstr("names 2 devices"), HasSubstr("3 ranks")));
+  EXPECT_THAT(refused({.map = "0:99"}, 1, 2),
+              AllOf(HasSubstr("99 for rank 1"), HasSubstr("no such device"), HasSubstr("Board A")));
+  EXPECT_THAT(refused({.device = "0", .map = "0"}), HasSubstr("give one of them"));
+}
+
+TEST_F(Choosing, SaysWhatThereIs) {
+  EXPECT_THAT(refused({.device = "77"}),
+              AllOf(HasSubstr("--device 77"), HasSubstr("no such device"),
+                    HasSubstr(std::to_string(first_) + " (fake cpu: Host Company, Big CPU)")));
+  EXPECT_THAT(refused({.device = "99999999999999999999"}), HasSubstr("no such device"));
+  EXPECT_THAT(refused({.device = "-1"}), HasSubstr("--device -1"));
+  EXPECT_THAT(refused({.device = "versal"}), AllOf(HasSubstr("versal"), HasSubstr("Board A")));
+  EXPECT_THAT(refused({.runtime = "opencll"}), AllOf(HasSubstr("did you mean opencl"), HasSubstr("fake")));
+}
+
+TEST_F(Choosing, SaysWhyARuntimeHasNoDevice) {
+  EXPECT_EQ(all_->why_none("fake"), "");
+  fake_devices.clear();
+  all_ = std::make_unique<DeviceCatalogue>();
+  EXPECT_EQ(all_->why_none("fake"), "nobody has made a fake device; make one");
+  EXPECT_THAT(refused({}), HasSubstr("runtime fake shows no device: nobody has made a fake device"));
+  EXPECT_THAT(refused({.device = "no such card"}), HasSubstr("nobody has made a fake device"));
+  EXPECT_THAT(all_->why_none("quantum"), HasSubstr("quantum"));
+}
+
+TEST(DeviceMap, IsNumbersAndColons) {
+  EXPECT_THAT(parse_device_map("2:0:3", 3), ElementsAre(2, 0, 3));
+  EXPECT_THAT(parse_device_map("2:0:3", 1), ElementsAre(2, 0, 3));
+  for (const char* wrong : {"", ":", "1:", "1::2", "a:0", "1:-1", "1,2", " 1:2", "1:99999999999999999999"})
+    EXPECT_THAT(message_of<UsageError>([&] { parse_device_map(wrong, 1); }), HasSubstr("--device-map")) << wrong;
+}
+
+TEST(Placements, AreKindAndBank) {
+  for (const char* text : {"default", "host", "svm", "ddr", "hbm", "plram", "ddr:0", "hbm:31", "plram:2"})
+    EXPECT_EQ(to_string(parse_placement(text)), text);
+  EXPECT_EQ(parse_placement("hbm:31").bank, 31);
+  EXPECT_THAT(message_of<UsageError>([] { parse_placement("hmb"); }),
+              AllOf(HasSubstr("did you mean hbm"), HasSubstr("plram")));
+  EXPECT_THAT(message_of<UsageError>([] { parse_placement("host:1"); }), HasSubstr("host has no banks"));
+  for (const char* wrong : {"hbm:", "hbm:x", "hbm:-1", "hbm:1:2", "", ":1"})
+    EXPECT_THROW(parse_placement(wrong), UsageError) << wrong;
+}
+
+TEST(Devices, AreWrittenAsTheRecordNamesThem) {
+  DeviceInfo info = fake("P", "N", "gpu");
+  info.memory_kinds = {MemoryKind::automatic, MemoryKind::hbm};
+  const Json json = to_json(info);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_THAT(keys, ElementsAre("index", "runtime", "platform", "name", "type", "vendor", "version", "driver",
+                                "compute_units", "memory_bytes", "memory_kinds"));
+  EXPECT_EQ(json["memory_kinds"], (Json{"default", "hbm"}));
+}
+
+// ---- the environment, seen by a fresh process ----
+
+// What `DevicesShown.ToAParent` prints in a process of its own with these variables.
+std::string shown(const std::string& environment) {
+  std::array<char, 4096> path{};
+  EXPECT_GT(readlink("/proc/self/exe", path.data(), path.size() - 1), 0);
+  const std::string command = environment + " '" + path.data() + "' --gtest_filter=DevicesShown.ToAParent 2>&1";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::string text;
+  for (std::array<char, 512> part; fgets(part.data(), part.size(), pipe.get()) != nullptr;) text += part.data();
+  return text;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(DevicesShown, ToAParent) {
+  for (const DeviceInfo& info : catalogue().infos())
+    std::printf("shown: %s, %s, %u units\n", info.runtime.c_str(), info.platform.c_str(), info.compute_units);
+  std::printf("why: %s\n", catalogue().why_none("opencl").c_str());
+}
+
+class WithPocl : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const DeviceInfo& info : catalogue().infos())
+      if (info.platform == "Portable Computing Language") {
+        driver_ = info.name.substr(0, info.name.find('-'));
+        if (driver_ != "pthread") driver_ = "cpu";  // PoCL 4 and later
+        return;
+      }
+    GTEST_SKIP() << "PoCL is not here";
+  }
+  std::string driver_;
+};
+
+TEST_F(WithPocl, ShowsSeveralDevicesOfOneCpu) {
+  const std::string two = "POCL_DEVICES='" + driver_ + " " + driver_ + "'";
+  EXPECT_EQ(count(shown(two), "shown: opencl, Portable Computing Language"), 2u);
+}
+
+TEST_F(WithPocl, StartsAsManyThreadsAsTheProcessMayUse) {
+  cpu_set_t mask;
+  sched_getaffinity(0, sizeof mask, &mask);
+  int core = 0;
+  while (!CPU_ISSET(core, &mask)) ++core;
+  const std::string bound = "env -u POCL_MAX_PTHREAD_COUNT -u POCL_CPU_MAX_CU_COUNT taskset -c " + std::to_string(core);
+  EXPECT_THAT(shown(bound), HasSubstr("Portable Computing Language, 1 units"));
+  EXPECT_THAT(shown("POCL_MAX_PTHREAD_COUNT=3"), HasSubstr("Portable Computing Language, 3 units"))
+      << "who sets it keeps it";
+}
+
+TEST(WithoutPlatforms, SaysHowToGetOne) {
+  const std::string text = shown("env -u OCL_ICD_FILENAMES OCL_ICD_VENDORS=/nonexistent");
+  if (text.find("shown: opencl") != std::string::npos) GTEST_SKIP() << "this loader has platforms from elsewhere";
+  EXPECT_THAT(text, AllOf(HasSubstr("no OpenCL platform found"), HasSubstr("apt-get install pocl-opencl-icd"),
+                          HasSubstr("plumb setup intel-cpu"), HasSubstr("shown: native")));
+}
+
+TEST_F(WithPocl, SaysWhenAPlatformShowsNothing) {
+  EXPECT_THAT(shown("POCL_DEVICES=nothing"),
+              AllOf(HasSubstr("Portable Computing Language"), Not(HasSubstr("shown: opencl"))));
+}
+
+}  // namespace
+}  // namespace plumb

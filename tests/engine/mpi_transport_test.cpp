@@ -1,0 +1,147 @@
+// Transports on N ranks: every transport that works here, on every device, moves the right bytes in every pattern.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "core/pattern.hpp"
+#include "device/select.hpp"
+#include "tests/engine/mpi_fixture.hpp"
+#include "transport/staged.hpp"
+#include "transport/transport.hpp"
+
+namespace plumb {
+namespace {
+
+struct Setting {
+  std::string transport, runtime;
+};
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << setting.transport << " on " << setting.runtime;
+}
+
+class Transports : public ::testing::TestWithParam<Setting> {
+ protected:
+  void SetUp() override {
+    const DeviceCatalogue catalogue;
+    if (!catalogue.why_none(GetParam().runtime).empty()) GTEST_SKIP() << catalogue.why_none(GetParam().runtime);
+    World& world = test_world();
+    const std::string unfit = find_transport(GetParam().transport).reason(world);
+    if (!unfit.empty()) GTEST_SKIP() << unfit;
+    device_ = catalogue.open(catalogue.choose({GetParam().runtime, "", "", GetParam().runtime}, world.rank(),
+                                              world.size(), world.local_rank()));
+    transport_ = find_transport(GetParam().transport).make(world, *device_);
+    queue_ = device_->make_queue();
+  }
+
+  std::unique_ptr<Buffer> filled(const MessageIdentity& id, bool right) {
+    auto buffer = device_->allocate(id.size, {});
+    std::vector<std::byte> bytes(id.size);
+    if (right)
+      fill_message(bytes, id);
+    else
+      poison_message(bytes, id);
+    queue_->write(bytes.data(), whole(*buffer));
+    return buffer;
+  }
+
+  std::uint64_t wrong_bytes(Buffer& buffer, const MessageIdentity& id) {
+    std::vector<std::byte> bytes(id.size);
+    poison_message(bytes, id);
+    queue_->read(whole(buffer), bytes.data());
+    return compare_message(bytes, id).wrong;
+  }
+
+  int right() const { return (test_world().rank() + 1) % test_world().size(); }
+  int left() const { return (test_world().rank() + test_world().size() - 1) % test_world().size(); }
+  std::uint64_t id(int rank) const { return static_cast<std::uint64_t>(rank); }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Queue> queue_;
+};
+
+TEST_P(Transports, RingShiftAtManySizes) {
+  for (const std::uint64_t size : {1u, 3u, 4096u, 65537u, 1u << 20}) {
+    const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1}, theirs{1, id(left()), 0, size, 1};
+    auto out = filled(mine, true), in = filled(theirs, false);
+    const auto exchange = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
+    exchange->run(0, 1);
+    EXPECT_EQ(wrong_bytes(*in, theirs), 0u) << size;
+    EXPECT_EQ(wrong_bytes(*out, mine), 0u) << "what was sent must stay";
+  }
+}
+
+TEST_P(Transports, RotatingSlotsPassMessagesOn) {
+  constexpr std::uint64_t size = 1000, rounds = 7;
+  const int ranks = test_world().size();
+  const int origin = ((test_world().rank() - static_cast<int>(rounds)) % ranks + ranks) % ranks;
+  const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1}, last{1, id(origin), 0, size, 1};
+  auto a = filled(mine, true), b = filled(last, false), c = filled(last, false);
+  const std::vector<BufferView> send{whole(*a), whole(*b), whole(*c)}, receive{whole(*b), whole(*c), whole(*a)};
+  const auto exchange = transport_->compile({{{{{right(), 0, send}}, {{left(), 0, receive}}}}, 1});
+  exchange->run(0, 4);
+  exchange->run(4, rounds - 4);  // a run goes on where the last one ended
+  EXPECT_EQ(wrong_bytes(*b, last), 0u);
+}
+
+TEST_P(Transports, TestCompletesWithoutWaiting) {
+  constexpr std::uint64_t size = 10000;
+  const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1}, theirs{1, id(left()), 0, size, 1};
+  auto out = filled(mine, true), in = filled(theirs, false);
+  const auto exchange = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
+  exchange->start(0, 5);
+  while (!exchange->test()) {
+  }
+  EXPECT_EQ(wrong_bytes(*in, theirs), 0u);
+  EXPECT_TRUE(exchange->test());
+}
+
+TEST_P(Transports, WindowOfMessagesUnderWayTogether) {
+  constexpr std::uint64_t size = 300, window = 8;
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  Transfer send{right(), 0, {}}, receive{left(), 0, {}};
+  for (std::uint64_t i = 0; i < window; ++i) {
+    buffers.push_back(filled({1, id(test_world().rank()), i, size, 1}, true));
+    send.slots.push_back(whole(*buffers.back()));
+    buffers.push_back(filled({1, id(left()), i, size, 1}, false));
+    receive.slots.push_back(whole(*buffers.back()));
+  }
+  const auto exchange = transport_->compile({{{{send}, {receive}}}, window});
+  exchange->run(0, 3 * window);
+  for (std::uint64_t i = 0; i < window; ++i)
+    EXPECT_EQ(wrong_bytes(*buffers[2 * i + 1], {1, id(left()), i, size, 1}), 0u) << i;
+}
+
+TEST_P(Transports, StepsFollowOneAnother) {
+  if (test_world().size() % 2 != 0) GTEST_SKIP() << "pairs need an even number of ranks";
+  constexpr std::uint64_t size = 777;
+  const bool pings = test_world().rank() % 2 == 0;
+  const int partner = pings ? right() : left();
+  const MessageIdentity message{1, id(pings ? test_world().rank() : partner), 0, size, 1};
+  auto a = filled(message, pings), b = filled(message, false);
+  // The one that pings sends its own and gets it back elsewhere; the other returns what it received.
+  const std::vector<Transfer> ours{{partner, 0, {whole(*a)}}}, other{{partner, 0, {whole(*b)}}};
+  const Exchange pattern = pings ? Exchange{{{ours, {}}, {{}, other}}, 1} : Exchange{{{{}, other}, {other, {}}}, 1};
+  const auto exchange = transport_->compile(pattern);
+  exchange->run(0, 3);
+  EXPECT_EQ(wrong_bytes(*b, message), 0u);
+}
+
+TEST_P(Transports, RefusesWhatIsNotWellFormed) {
+  auto buffer = device_->allocate(64, {});
+  EXPECT_THROW(transport_->compile({{{{{test_world().size(), 0, {whole(*buffer)}}}, {}}}, 1}), Error);
+  EXPECT_THROW(transport_->compile({{{{{0, 0, {}}}, {}}}, 1}), Error);
+  EXPECT_THROW(transport_->compile({{{{{0, 0, {{buffer.get(), 60, 8}}}}, {}}}, 1}), Error);
+  EXPECT_THROW(transport_->compile({{}, 0}), Error);
+}
+
+std::vector<Setting> settings() {
+  return {{"mpi", "native"}, {"staged", "native"}, {"staged", "opencl"}, {"local", "native"}};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()),
+                         [](const auto& info) { return info.param.transport + "_" + info.param.runtime; });
+
+}  // namespace
+}  // namespace plumb

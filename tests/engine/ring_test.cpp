@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "benchmarks/hpcc/b_eff/ring.hpp"
+
+namespace plumb::b_eff {
+namespace {
+
+TEST(Ring, RandomOrderIsASeededPermutation) {
+  for (const int ranks : {1, 2, 3, 7, 64}) {
+    const auto order = random_ring(ranks, 5);
+    EXPECT_EQ(order, random_ring(ranks, 5));
+    EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), static_cast<std::size_t>(ranks));
+  }
+  EXPECT_NE(random_ring(64, 5), random_ring(64, 6));
+  EXPECT_NE(random_ring(64, 5), natural_ring(64));
+}
+
+TEST(Ring, NeighboursAgree) {
+  const auto order = random_ring(5, 3);
+  for (int rank = 0; rank < 5; ++rank) {
+    const Place place = place_in(order, rank);
+    EXPECT_EQ(place.at(0), rank);
+    EXPECT_EQ(place_in(order, place.right()).left(), rank);
+    EXPECT_EQ(place.at(-5), rank);
+    EXPECT_EQ(place.at(7), place.at(2));
+  }
+  EXPECT_EQ(place_in(natural_ring(1), 0).right(), 0);
+}
+
+TEST(Ring, SlotsProveTheLoop) {
+  for (const int ring : {1, 2, 3, 4, 5, 8, 17})
+    for (const std::uint64_t count : {0u, 1u, 2u, 3u, 6u, 256u, 65536u, 60060u}) {
+      const std::uint64_t slots = slots_for(ring, count);
+      EXPECT_GE(slots, 2u);
+      EXPECT_TRUE(ring == 1 || slots % static_cast<std::uint64_t>(ring) != 0);
+      EXPECT_TRUE(count == 0 || count % slots != 0);
+    }
+  EXPECT_EQ(slots_for(2, 0), 3u);
+  EXPECT_EQ(slots_for(3, 0), 2u);
+}
+
+TEST(Ring, AdmissibleCountsEndInSlotOne) {
+  for (const std::uint64_t slots : {2u, 3u, 5u})
+    for (std::uint64_t wanted = 1; wanted < 40; ++wanted) {
+      const std::uint64_t count = last_in_slot_one(wanted, slots);
+      EXPECT_GE(count, wanted);
+      EXPECT_LT(count, wanted + slots);
+      EXPECT_EQ(count % slots, 1u);
+    }
+}
+
+// max(u - max(0, i - o) * (u - l) / d, l) with u = 65536, l = 256, o = 11, d = 7.
+TEST(Ring, LoopFormulaIsThePredecessors) {
+  const LoopFormula formula;
+  EXPECT_EQ(formula.length(0), 65536u);
+  EXPECT_EQ(formula.length(11), 65536u);
+  EXPECT_EQ(formula.length(12), 65536u - 65280u / 7);
+  EXPECT_EQ(formula.length(18), 256u);
+  EXPECT_EQ(formula.length(30), 256u);
+  EXPECT_EQ((LoopFormula{128, 16, 11, 7}.length(14)), 128u - 3 * 112u / 7);
+}
+
+}  // namespace
+}  // namespace plumb::b_eff

@@ -1,0 +1,29 @@
+"""How tests start the engine's programs on several ranks: as `plumb run` does, by the launcher of the MPI they are built with."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from plumbline.engine import Engine, describe
+from plumbline.launch import Wish, plan_launch
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("PLUMBLINE_BUILD", ROOT / "build" / "release"))
+
+
+def program(name: str) -> Path:
+    """A program of the build tree; it may be absent."""
+    return BUILD / "bin" / name
+
+
+@cache
+def _engine(path: Path) -> Engine:
+    return Engine(path, describe(path))
+
+
+def launch_command(ranks: int, path: Path, *words: str) -> tuple[list[str], dict[str, str]]:
+    """Command line and environment that start `path` on some ranks, oversubscribed where need be."""
+    launch = plan_launch(Wish(ranks=ranks, oversubscribe=True), _engine(path), os.environ)
+    return launch.command(path, list(words)), {**os.environ, **launch.environment}

@@ -1,0 +1,94 @@
+"""Every mutant must come out `failed` with exit status 1, and what it wraps must pass under the same conditions."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.launching import launch_command, program
+
+MUTANTS = program("plumb-mpi-mutants")
+
+
+def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict]:
+    """Runs the mutants' program on some ranks; gives its exit status and its record."""
+    record = tmp_path / "record.json"
+    quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
+    command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert record.exists(), done.stderr
+    return done.returncode, json.loads(record.read_text())
+
+
+def transports() -> list[str]:
+    """Names of all mutated transports, as the program itself lists them."""
+    if not MUTANTS.exists():
+        return []
+    listed = subprocess.run(
+        [str(MUTANTS), "--transports", "--format", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = [entry["name"] for entry in json.loads(listed.stdout)["transports"]]
+    return [name for name in names if name.startswith("mutant-")]
+
+
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="the mutants are not built (make build)"
+)
+
+SIZES = {"small": ["--max-size", "3"], "large": ["--min-size", "20", "--max-size", "20"]}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("transport", transports())
+def test_wrong_transport_fails(tmp_path: Path, transport: str, ranks: int, size: str) -> None:
+    status, record = run(tmp_path, ranks, "b_eff", "--transport", transport, *SIZES[size])
+    outcomes = [case["outcome"] for case in record["cases"]]
+    assert status == 1
+    assert record["outcome"]["status"] == "failed"
+    assert all(outcome["status"] == "failed" for outcome in outcomes), outcomes
+    assert all(outcome["reason"] for outcome in outcomes)
+
+
+@pytest.mark.parametrize("benchmark", ["mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted"])
+@pytest.mark.parametrize("size", SIZES)
+def test_blind_validator_fails(tmp_path: Path, benchmark: str, size: str) -> None:
+    status, record = run(tmp_path, 2, benchmark, "--transport", "mpi", *SIZES[size])
+    assert status == 1
+    assert record["outcome"]["status"] == "failed"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("transport", ["mpi", "staged"])
+@pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
+def test_what_they_wrap_passes(
+    tmp_path: Path, transport: str, ranks: int, form: str, size: str
+) -> None:
+    if form == "ping-pong" and ranks == 1:
+        pytest.skip("ping-pong needs two ranks")
+    status, record = run(
+        tmp_path, ranks, "b_eff", "--transport", transport, "--form", form, *SIZES[size]
+    )
+    assert status == 0, record["outcome"]
+    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+
+
+@pytest.mark.parametrize("form", ["ping-pong", "batched"])
+@pytest.mark.parametrize(
+    "transport", ["mutant-flip-50-staged", "mutant-last-byte-mpi", "mutant-nothing-mpi"]
+)
+def test_other_forms_fail_too(tmp_path: Path, transport: str, form: str) -> None:
+    status, record = run(
+        tmp_path, 2, "b_eff", "--transport", transport, "--form", form, "--max-size", "12"
+    )
+    assert status == 1
+    assert record["outcome"]["status"] == "failed"

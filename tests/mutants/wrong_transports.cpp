@@ -1,0 +1,268 @@
+#include <cstring>
+#include <vector>
+
+#include "core/pattern.hpp"
+#include "tests/mutants/mutants.hpp"
+
+namespace plumb::mutants {
+
+namespace {
+
+// Reads and writes a slot wherever it lies.
+std::vector<std::byte> read_slot(Device& device, const BufferView& view) {
+  std::vector<std::byte> bytes(view.size);
+  if (const std::byte* host = view.host_pointer())
+    std::memcpy(bytes.data(), host, view.size);
+  else
+    device.make_queue()->read(view, bytes.data());
+  return bytes;
+}
+
+void write_slot(Device& device, const BufferView& view, const std::vector<std::byte>& bytes) {
+  if (std::byte* host = view.host_pointer())
+    std::memcpy(host, bytes.data(), view.size);
+  else
+    device.make_queue()->write(bytes.data(), view);
+}
+
+// Slots that the last step's receives fill in a round.
+std::vector<BufferView> received_in(const Exchange& exchange, std::uint64_t round) {
+  std::vector<BufferView> slots;
+  for (const Step& step : exchange.steps)
+    for (const Transfer& receive : step.receives) slots.push_back(receive.slots[round % receive.slots.size()]);
+  return slots;
+}
+
+// A compiled exchange that does something else in wait(); start() only remembers.
+class Spoiled : public CompiledExchange {
+ public:
+  using Run = std::function<void(Wrapped&, std::uint64_t first, std::uint64_t count)>;
+  Spoiled(Wrapped wrapped, Run run) : wrapped_(std::move(wrapped)), run_(std::move(run)) {}
+  void start(std::uint64_t first, std::uint64_t count) override {
+    first_ = first;
+    count_ = count;
+  }
+  bool test() override {
+    wait();
+    return true;
+  }
+  void wait() override {
+    if (count_ > 0) run_(wrapped_, first_, count_);
+    count_ = 0;
+  }
+
+ private:
+  Wrapped wrapped_;
+  Run run_;
+  std::uint64_t first_ = 0, count_ = 0;
+};
+
+Mutation spoiled(const std::string& name, const std::function<Spoiled::Run()>& make_run) {
+  Mutation mutation;
+  mutation.name = name;
+  mutation.wrap = [make_run](Wrapped wrapped) { return std::make_unique<Spoiled>(std::move(wrapped), make_run()); };
+  return mutation;
+}
+
+// One byte of one message of the last rank, flipped after half of the rounds: what follows passes it on.
+Mutation flip(int percent) {
+  return spoiled("flip-" + std::to_string(percent), [percent] {
+    return [percent](Wrapped& w, std::uint64_t first, std::uint64_t count) {
+      const std::uint64_t window = w.exchange.window;
+      const std::uint64_t before = std::max(window, count / 2 / window * window);
+      w.compiled->run(first, before);
+      const auto slots = received_in(w.exchange, first + before - 1);
+      if (!slots.empty() && w.world.rank() == w.world.size() - 1) {
+        auto bytes = read_slot(w.device, slots.front());
+        bytes[bytes.size() * static_cast<std::size_t>(percent) / 100] ^= std::byte{0x10};
+        write_slot(w.device, slots.front(), bytes);
+      }
+      if (count > before) w.compiled->run(first + before, count - before);
+    };
+  });
+}
+
+// The message of the repetition before is delivered again in place of the last one.
+Mutation stale() {
+  return spoiled("stale", [] {
+    return
+        [kept = std::vector<std::vector<std::byte>>{}](Wrapped& w, std::uint64_t first, std::uint64_t count) mutable {
+          w.compiled->run(first, count);
+          const auto slots = received_in(w.exchange, first + count - 1);
+          std::vector<std::vector<std::byte>> fresh;
+          for (std::size_t i = 0; i < slots.size(); ++i) {
+            fresh.push_back(read_slot(w.device, slots[i]));
+            if (!kept.empty()) write_slot(w.device, slots[i], kept[i]);
+          }
+          kept = std::move(fresh);
+        };
+  });
+}
+
+// Half of the rounds, rounded down.
+Mutation half() {
+  return spoiled("half", [] {
+    return [](Wrapped& w, std::uint64_t first, std::uint64_t count) {
+      const std::uint64_t done = count / 2 / w.exchange.window * w.exchange.window;
+      if (done > 0) w.compiled->run(first, done);
+    };
+  });
+}
+
+Mutation nothing() {
+  return spoiled("nothing", [] { return [](Wrapped&, std::uint64_t, std::uint64_t) {}; });
+}
+
+Exchange for_each_transfer(Exchange exchange, const std::function<void(Transfer&, bool sends)>& change) {
+  for (Step& step : exchange.steps) {
+    for (Transfer& transfer : step.sends) change(transfer, true);
+    for (Transfer& transfer : step.receives) change(transfer, false);
+  }
+  return exchange;
+}
+
+// The last byte of every message stays behind; a message of one byte is not sent at all.
+Mutation last_byte() {
+  Mutation mutation;
+  mutation.name = "last-byte";
+  mutation.alter = [](const Exchange& exchange, const World&) {
+    bool empty = false;
+    Exchange shorter = for_each_transfer(exchange, [&](Transfer& transfer, bool) {
+      for (BufferView& slot : transfer.slots) --slot.size;
+      empty = empty || transfer.slots.front().size == 0;
+    });
+    if (empty) shorter.steps.clear();
+    return shorter;
+  };
+  return mutation;
+}
+
+// What is meant for the right neighbour goes to the left one, and the other way round.
+Mutation swapped() {
+  Mutation mutation;
+  mutation.name = "swapped";
+  mutation.alter = [](const Exchange& exchange, const World&) {
+    Exchange result = exchange;
+    for (Step& step : result.steps)
+      for (std::size_t i = 0; i + 1 < step.sends.size(); i += 2)
+        std::swap(step.sends[i].slots, step.sends[i + 1].slots);
+    return result;
+  };
+  return mutation;
+}
+
+// Every message travels twice as far round the (natural) ring as it should: it comes from the wrong rank.
+Mutation wrong_rank() {
+  Mutation mutation;
+  mutation.name = "wrong-rank";
+  mutation.alter = [](const Exchange& exchange, const World& world) {
+    const int ranks = world.size(), rank = world.rank();
+    return for_each_transfer(exchange,
+                             [&](Transfer& t, bool) { t.peer = ((2 * t.peer - rank) % ranks + ranks) % ranks; });
+  };
+  return mutation;
+}
+
+// A device whose queues leave out some writes (or reads) from host memory.
+class ForgetfulQueue : public Queue {
+ public:
+  ForgetfulQueue(std::unique_ptr<Queue> real, bool writes, std::uint64_t every)
+      : real_(std::move(real)), writes_(writes), every_(every) {}
+  void enqueue_read(const BufferView& from, std::byte* to) override {
+    if (writes_ || !forgets()) real_->enqueue_read(from, to);
+  }
+  void enqueue_write(const std::byte* from, const BufferView& to) override {
+    if (!writes_ || !forgets()) real_->enqueue_write(from, to);
+  }
+  void enqueue_copy(const BufferView& from, const BufferView& to) override { real_->enqueue_copy(from, to); }
+  void enqueue(Kernel& kernel, const KernelRange& range) override { real_->enqueue(kernel, range); }
+  void finish() override { real_->finish(); }
+  bool finished() override { return real_->finished(); }
+
+ private:
+  // Irregularly: a regular pattern could lose whole laps of the ring in every repetition.
+  bool forgets() { return mix64(++commands_) % every_ == 0; }
+  std::unique_ptr<Queue> real_;
+  bool writes_;
+  std::uint64_t every_;
+  std::uint64_t commands_ = 0;
+};
+
+class ForgetfulDevice : public Device {
+ public:
+  ForgetfulDevice(Device& real, bool writes, std::uint64_t every) : real_(real), writes_(writes), every_(every) {}
+  const DeviceInfo& info() const override { return real_.info(); }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
+  std::unique_ptr<Queue> make_queue(bool timed) override {
+    return std::make_unique<ForgetfulQueue>(real_.make_queue(timed), writes_, every_);
+  }
+  std::unique_ptr<Program> build(const KernelSource& source) override { return real_.build(source); }
+
+ private:
+  Device& real_;
+  bool writes_;
+  std::uint64_t every_;
+};
+
+Mutation forgetful(const std::string& name, bool writes, std::uint64_t every) {
+  Mutation mutation;
+  mutation.name = name;
+  mutation.device = [writes, every](Device& real) { return std::make_unique<ForgetfulDevice>(real, writes, every); };
+  return mutation;
+}
+
+class MutantTransport : public Transport {
+ public:
+  MutantTransport(World& world, Device& device, Mutation mutation, const std::string& base, TransportInfo info)
+      : world_(world), device_(device), mutation_(std::move(mutation)), info_(std::move(info)) {
+    if (mutation_.device) altered_device_ = mutation_.device(device);
+    real_ = find_transport(base).make(world, altered_device_ ? *altered_device_ : device);
+  }
+  const TransportInfo& info() const override { return info_; }
+  Transport* host_leg() override { return real_->host_leg(); }
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    described_.push_back(std::make_unique<Exchange>(exchange));
+    auto compiled = real_->compile(mutation_.alter ? mutation_.alter(exchange, world_) : exchange);
+    if (!mutation_.wrap) return compiled;
+    return mutation_.wrap({world_, device_, *described_.back(), std::move(compiled)});
+  }
+
+ private:
+  World& world_;
+  Device& device_;
+  Mutation mutation_;
+  TransportInfo info_;
+  std::unique_ptr<Device> altered_device_;
+  std::unique_ptr<Transport> real_;
+  std::vector<std::unique_ptr<Exchange>> described_;
+};
+
+const bool registered = [] {
+  const std::vector<std::string> both{"mpi", "staged"};
+  for (const Mutation& mutation :
+       {flip(10), flip(50), flip(90), stale(), half(), nothing(), last_byte(), swapped(), wrong_rank()})
+    register_mutation(mutation, both);
+  register_mutation(forgetful("write-skipped", true, 1), {"staged"});
+  register_mutation(forgetful("read-skipped", false, 1), {"staged"});
+  register_mutation(forgetful("write-lost-now-and-then", true, 13), {"staged"});
+  return true;
+}();
+
+}  // namespace
+
+void register_mutation(const Mutation& mutation, const std::vector<std::string>& bases) {
+  for (const std::string& base : bases) {
+    const std::string name = "mutant-" + mutation.name + "-" + base;
+    const TransportInfo info{name, "wrong on purpose: " + mutation.name, "host", "buffered"};
+    Registry<TransportEntry>::instance().add(
+        name, {info, base == "mpi",
+               [](const World& world) -> std::string {
+                 return world.info().kind == "mpi" ? "" : "it needs a world over MPI";
+               },
+               [mutation, base, info](World& world, Device& device) {
+                 return std::make_unique<MutantTransport>(world, device, mutation, base, info);
+               }});
+  }
+}
+
+}  // namespace plumb::mutants

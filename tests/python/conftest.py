@@ -1,0 +1,78 @@
+"""Fixtures: a home of its own for every test, a stand-in engine, and the real one where it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plumbline import cli, launch, plan
+from plumbline.record import Record, load_record
+
+HERE = Path(__file__).parent
+DATA = HERE / "data"
+GOLDEN = HERE / "golden"
+ROOT = HERE.parent.parent
+
+_STEERING = ("PLUMBLINE_", "SLURM_", "OCL_ICD_", "POCL_", "CL_CONFIG_", "ACCEPT_INTEL_EULA")
+
+Plumb = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def record() -> Record:
+    """The record made by hand: 2 ranks, staged, all parts at three sizes."""
+    return load_record(DATA / "record.json")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home; variables that steer plumb or OpenCL are unset."""
+    for name in list(os.environ):
+        if name.startswith(_STEERING):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PLUMBLINE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def stand_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of an engine that only behaves (see stand_in.py), in use. Two cores are there."""
+    folder = tmp_path / "engine"
+    folder.mkdir()
+    shutil.copy(HERE / "stand_in.py", folder / "plumb-mpi")
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(folder))
+    monkeypatch.setenv("STAND_IN_DATA", str(DATA))
+    monkeypatch.setenv("STAND_IN_PIDS", str(tmp_path / "pid"))
+    monkeypatch.setattr(plan, "physical_cores", lambda: 2)
+    monkeypatch.setattr(launch, "physical_cores", lambda: 2)
+    return folder
+
+
+@pytest.fixture
+def plumb(capfd: pytest.CaptureFixture[str]) -> Plumb:
+    """Runs a command line in this process: (status, stdout, stderr)."""
+
+    def call(*words: str) -> tuple[int, str, str]:
+        status = cli.start(list(words))
+        captured = capfd.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def golden() -> Callable[[str, str], None]:
+    """Compares text with golden/NAME; UPDATE_GOLDEN=1 writes it instead."""
+
+    def check(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if os.environ.get("UPDATE_GOLDEN"):
+            path.write_text(text)
+        assert text == path.read_text(), f"differs from {path}; UPDATE_GOLDEN=1 writes it anew"
+
+    return check

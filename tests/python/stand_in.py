@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""A stand-in for plumb-mpi that behaves badly on demand (STAND_IN), for the launcher's tests.
+
+It measures nothing: its record is data/record.json. Real runs are tested with the real engine.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+DATA = Path(os.environ["STAND_IN_DATA"])
+MODE = os.environ.get("STAND_IN", "passes")
+RANK = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0")))
+
+
+def event(**fields):
+    if RANK == 0:
+        print(json.dumps(fields), file=sys.stderr, flush=True)
+
+
+def option(name):
+    return sys.argv[sys.argv.index(name) + 1]
+
+
+def record(cases, status):
+    document = json.loads((DATA / "record.json").read_text())
+    document["cases"] = document["cases"][:cases]
+    document["status"] = status
+    document["world"]["ranks"] = int(os.environ.get("OMPI_COMM_WORLD_SIZE", "2"))
+    document["ranks"] = [
+        {**document["ranks"][0], "rank": rank} for rank in range(document["world"]["ranks"])
+    ]
+    for case in document["cases"]:
+        by_rank = case["samples"]["by_rank"]
+        case["samples"]["by_rank"] = [by_rank[0]] * document["world"]["ranks"]
+    if status == "running":
+        document["finished"] = document["outcome"] = None
+    if RANK == 0:
+        Path(option("--record")).write_text(json.dumps(document))
+    return document
+
+
+def passes(exit_status=0, outcome="passed"):
+    document = record(99, "complete")
+    keys = [case["key"] for case in document["cases"]]
+    event(event="start", benchmark="b_eff", cases=len(keys), ranks=2, record=None)
+    for index, key in enumerate(keys, 1):
+        event(event="case_started", index=index, of=len(keys), key=key)
+        event(
+            event="case_finished",
+            index=index,
+            of=len(keys),
+            key=key,
+            outcome="passed",
+            reason=None,
+            repetitions=5,
+        )
+    event(event="warning", code="unbound", text="rank 1 is bound to no core")
+    event(event="finish", outcome=outcome, exit=exit_status, seconds=0.1)
+    sys.exit(exit_status)
+
+
+def dies():
+    """Rank 1 is killed after two cases; rank 0 waits for it."""
+    record(2, "running")
+    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    if RANK == 1:
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def hangs():
+    """Says an error and goes on for ever, whatever it is asked."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    record(2, "aborted")
+    event(event="error", text="rank 0 lost rank 1")
+    time.sleep(600)
+
+
+def waits():
+    record(2, "running")
+    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    Path(os.environ["STAND_IN_PIDS"] + f".{RANK}").write_text(str(os.getpid()))
+    time.sleep(600)
+
+
+def fails():
+    record(2, "aborted")
+    event(event="error", text="rank 0 on node1: clFinish failed: CL_OUT_OF_RESOURCES")
+    sys.exit(3)
+
+
+def mute():
+    sys.exit(77)
+
+
+def main():
+    words = sys.argv[1:]
+    if words == ["--describe"]:
+        print((DATA / "describe.json").read_text())
+    elif words[0] == "--devices":
+        devices = [
+            rank["device"] for rank in json.loads((DATA / "record.json").read_text())["ranks"]
+        ]
+        print(json.dumps({"devices": devices[:1], "reason": None}))
+    elif words[0] == "--show":
+        expected = "--expected" in words
+        print(f"results as {option('--format')}, {'with' if expected else 'without'} a model")
+    elif "--dry-run" in words:
+        if MODE == "refuses":
+            print("error: --max-size 30 needs 8 GiB, but 4 GiB are there", file=sys.stderr)
+            sys.exit(2)
+        print("plan: 14 cases")
+    elif MODE == "wrong":
+        passes(1, "failed")
+    else:
+        globals()[MODE]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""Launchers and their command lines; MPI launchers run for real where they are installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import DATA
+
+from plumbline.engine import Description, Engine
+from plumbline.errors import UsageError
+from plumbline.launch import (
+    Wish,
+    launcher_kind,
+    library_kind,
+    physical_cores,
+    plan_launch,
+)
+
+OPEN_MPI = "Open MPI v4.1.4, package: Debian"
+MPICH = "MPICH Version: 4.0.2"
+NEEDED = {
+    OPEN_MPI: ["mpirun.openmpi", "mpirun"],
+    MPICH: ["mpiexec.mpich", "mpiexec.hydra", "mpiexec"],
+}
+
+
+def engine(library: str, world: str = "mpi") -> Engine:
+    description = Description.model_validate_json((DATA / "describe.json").read_text())
+    described = description.model_copy(update={"world_library": library, "world": world})
+    return Engine(Path("/bin/plumb-mpi"), described)
+
+
+def has(library: str) -> bool:
+    programs = [path for name in NEEDED[library] if (path := shutil.which(name))]
+    return any(launcher_kind(path, os.environ) == library_kind(library) for path in programs)
+
+
+needs_openmpi = pytest.mark.skipif(not has(OPEN_MPI), reason="there is no Open MPI here")
+needs_mpich = pytest.mark.skipif(not has(MPICH), reason="there is no MPICH here")
+
+
+def fake(folder: Path, name: str, says: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> dict[str, str]:
+    """A PATH of launchers that only tell their version."""
+    return {"PATH": str(tmp_path), "HOME": "/"}
+
+
+def words(wish: Wish, library: str, environ: dict[str, str], cores: int = 8) -> str:
+    planned = plan_launch(wish, engine(library), environ, cores)
+    return " ".join([Path(planned.prefix[0]).name, *planned.prefix[1:]])
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"),
+    [
+        (OPEN_MPI, "openmpi"),
+        (MPICH, "mpich"),
+        ("CRAY MPICH version 8", "mpich"),
+        ("Intel(R) MPI Library 2021.18", "intel"),
+    ],
+)
+def test_the_library_tells_the_kind(library: str, kind: str) -> None:
+    assert library_kind(library) == kind
+
+
+def test_open_mpi_binds_and_shares_the_cores(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
+    assert words(Wish(3), OPEN_MPI, programs) == "mpirun -np 3 --bind-to core --map-by slot:PE=2"
+    planned = plan_launch(Wish(3), engine(OPEN_MPI), programs, 8)
+    assert planned.cores_per_rank == 2
+    assert planned.environment["POCL_MAX_PTHREAD_COUNT"] == "2"
+
+
+def test_the_users_pocl_limit_stays(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
+    environ = {**programs, "POCL_MAX_PTHREAD_COUNT": "7"}
+    planned = plan_launch(Wish(2), engine(OPEN_MPI), environ, 8)
+    assert "POCL_MAX_PTHREAD_COUNT" not in planned.environment
+
+
+def test_more_ranks_than_cores_are_refused_unless_allowed(
+    tmp_path: Path, programs: dict[str, str]
+) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
+    with pytest.raises(UsageError, match=r"9 ranks are more than the 8 cores .*--oversubscribe"):
+        words(Wish(9), OPEN_MPI, programs)
+    assert words(Wish(9, oversubscribe=True), OPEN_MPI, programs) == (
+        "mpirun -np 9 --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none"
+    )
+    assert words(Wish(8, oversubscribe=True), OPEN_MPI, programs).endswith("slot:PE=1")
+
+
+def test_own_words_for_the_launcher_take_the_place_of_ours(
+    tmp_path: Path, programs: dict[str, str]
+) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
+    wish = Wish(16, arguments=("--hostfile", "hosts", "--map-by", "node"))
+    assert words(wish, OPEN_MPI, programs) == "mpirun -np 16 --hostfile hosts --map-by node"
+    planned = plan_launch(wish, engine(OPEN_MPI), programs, 8)
+    assert planned.cores_per_rank is None
+    assert planned.command(Path("/e"), ["b_eff"], ["A"])[-4:] == ["-x", "A", "/e", "b_eff"]
+
+
+def test_mpich(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpiexec.mpich", "HYDRA build details:")
+    fake(tmp_path, "mpiexec", "mpirun (Open MPI) 4.1.4")
+    assert words(Wish(2), MPICH, programs) == "mpiexec.mpich -np 2 -bind-to core:4"
+    over = Wish(9, oversubscribe=True)
+    assert words(over, MPICH, programs) == "mpiexec.mpich -np 9 -bind-to none"
+
+
+def test_intel_mpi_pins_by_variable(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpiexec.hydra", "Intel(R) MPI Library for Linux* OS")
+    assert words(Wish(2), "Intel(R) MPI Library 2021", programs) == "mpiexec.hydra -n 2"
+    planned = plan_launch(Wish(2), engine("Intel(R) MPI Library 2021"), programs, 8)
+    assert planned.environment["I_MPI_PIN_DOMAIN"] == "4"
+
+
+def test_another_mpis_launcher_is_not_taken(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 4.1.4")
+    with pytest.raises(UsageError, match=r"built with MPICH, .* \(mpirun is Open MPI's\): load"):
+        words(Wish(2), MPICH, programs)
+    with pytest.raises(UsageError, match="built with Open MPI, but there is no launcher"):
+        words(Wish(2), OPEN_MPI, {**programs, "PATH": "/nowhere"})
+
+
+def test_within_a_slurm_job_it_is_srun(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "srun", "slurm 23")
+    job = {**programs, "SLURM_JOB_ID": "17"}
+    expected = "srun -n 64 --kill-on-bad-exit=1 --cpu-bind=cores"
+    assert words(Wish(64), OPEN_MPI, job) == expected
+    assert words(Wish(64, launcher="srun"), OPEN_MPI, programs) == expected
+    with pytest.raises(UsageError, match="there is no srun on PATH"):
+        words(Wish(2, launcher="srun"), OPEN_MPI, {"PATH": "/nowhere"})
+
+
+def test_without_a_launcher_there_is_one_rank() -> None:
+    planned = plan_launch(Wish(1, launcher="none"), engine(OPEN_MPI), {}, 8)
+    assert planned.command(Path("/e"), ["b_eff"]) == ["/e", "b_eff"]
+    with pytest.raises(UsageError, match="without a launcher there is one rank, not 2"):
+        plan_launch(Wish(2, launcher="none"), engine(OPEN_MPI), {}, 8)
+    with pytest.raises(UsageError, match="plumb-mpi runs one rank, not 2: it has no MPI"):
+        plan_launch(Wish(2), engine("", world="serial"), {}, 8)
+
+
+def test_hardware_threads_are_not_cores(tmp_path: Path) -> None:
+    for number in os.sched_getaffinity(0):
+        topology = tmp_path / f"cpu{number}" / "topology"
+        topology.mkdir(parents=True)
+        (topology / "physical_package_id").write_text("0\n")
+        (topology / "core_id").write_text("5\n")
+    assert physical_cores(tmp_path) == 1
+    assert physical_cores(tmp_path / "none") == len(os.sched_getaffinity(0))
+
+
+def cores_of_ranks(wish: Wish, library: str) -> list[str]:
+    planned = plan_launch(wish, engine(library), os.environ)
+    show = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]
+    command = planned.command(Path(show[0]), show[1:])
+    environ = {**os.environ, **planned.environment}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    return sorted(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "library",
+    [pytest.param(OPEN_MPI, marks=needs_openmpi), pytest.param(MPICH, marks=needs_mpich)],
+)
+@pytest.mark.skipif(physical_cores() < 2, reason="binding needs two cores")
+def test_ranks_are_bound_to_cores_of_their_own(library: str) -> None:
+    cores = physical_cores()
+    bound = cores_of_ranks(Wish(cores), library)
+    assert len(set(bound)) == cores
+    assert len(set(cores_of_ranks(Wish(1), library))) == 1
+    assert len(cores_of_ranks(Wish(2 * cores, oversubscribe=True), library)) == 2 * cores

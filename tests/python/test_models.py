@@ -1,0 +1,159 @@
+"""Models, verdicts, and the comparison file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plumbline.assess import assess, is_covered
+from plumbline.calibrate import calibration
+from plumbline.models import b_eff, model_of
+from plumbline.record import Record
+from plumbline.systems import Identity, Legs, Segment, System
+from plumbline.verdict import Comparison, compare, expected_path, judge
+
+LEGS = Legs(
+    launch=[Segment(latency_us=3, source="s")],
+    read=[Segment(latency_us=2, bandwidth_gb_s=10, source="s")],
+    exchange=[Segment(latency_us=1, bandwidth_gb_s=5, source="s")],
+    write=[Segment(latency_us=3, bandwidth_gb_s=8, source="s")],
+)
+
+
+def system(legs: Legs | None = LEGS) -> System:
+    return System(system=Identity(name="test", description="", source=""), legs=legs)
+
+
+def with_transport(record: Record, name: str) -> Record:
+    assert record.transport is not None
+    transport = record.transport.model_copy(update={"name": name})
+    return record.model_copy(update={"transport": transport})
+
+
+def test_staged_is_the_sum_of_its_legs(record: Record) -> None:
+    expected = b_eff.expect(record, LEGS)["natural/transfer/1024"]
+    parts = [2e-6 + 2048 / 10e9, 1e-6 + 2048 / 5e9, 3e-6 + 2048 / 8e9]
+    assert expected.seconds == pytest.approx(sum(parts))
+    assert list(expected.parts.values()) == pytest.approx(parts)
+    assert expected.bound == "write"
+    assert b_eff.expect(record, LEGS)["natural/transfer/65536"].bound == "exchange"
+
+
+def test_a_part_is_its_own_leg(record: Record) -> None:
+    expected = b_eff.expect(record, LEGS)
+    assert expected["natural/read/1024"].seconds == pytest.approx(2e-6 + 2048 / 10e9)
+    assert expected["natural/launch/1"].seconds == pytest.approx(3e-6)
+
+
+def test_mpi_is_the_exchange(record: Record) -> None:
+    expected = b_eff.expect(with_transport(record, "mpi"), LEGS)["natural/transfer/1024"]
+    assert expected.seconds == pytest.approx(1e-6 + 2048 / 5e9)
+    assert expected.bound == "exchange"
+
+
+def test_a_case_that_measures_one_leg_tells_it(record: Record) -> None:
+    legs = {case.key: b_eff.leg_of(record, case) for case in record.cases}
+    assert legs["natural/write/1"] == "write"
+    assert legs["natural/transfer/1"] is None
+    host = with_transport(record, "mpi")
+    assert b_eff.leg_of(host, next(c for c in host.cases if "transfer" in c.key)) == "exchange"
+
+
+def test_what_has_no_model_says_why(record: Record) -> None:
+    other = b_eff.expect(with_transport(record, "peer"), LEGS)["natural/transfer/1"]
+    assert (other.seconds, other.reason) == (None, "no model for the transport peer")
+    unknown = b_eff.expect(record, Legs())["natural/transfer/1"]
+    assert (unknown.seconds, unknown.reason) == (None, "the system file has no leg read")
+    batched = record.model_copy(update={"parameters": {"form": "batched"}})
+    assert "no model for the form batched" in (
+        b_eff.expect(batched, LEGS)["natural/transfer/1"].reason or ""
+    )
+
+
+def test_models_are_found_by_name() -> None:
+    assert model_of("b_eff") is not None
+    assert model_of("stream") is None
+    assert model_of("no such/thing") is None
+
+
+@pytest.mark.parametrize(
+    ("median", "interval", "verdict"),
+    [
+        (1.0, (0.99, 1.01), "ok"),
+        (1.2, (1.19, 1.21), "ok"),
+        (1.25, (1.2, 1.3), "ambiguous"),
+        (1.3, (1.26, 1.4), "slow"),
+        (0.7, (0.6, 0.79), "fast"),
+        (0.8, (0.7, 0.9), "ambiguous"),
+        (1.3, None, "slow"),
+        (1.2, None, "ok"),
+    ],
+)
+def test_verdicts(median: float, interval: tuple[float, float] | None, verdict: str) -> None:
+    assert judge(median, interval, 1.0, 0.25) == verdict
+
+
+_times = st.floats(1e-9, 1e3)
+
+
+@given(_times, _times, _times, st.floats(0, 2))
+def test_a_verdict_never_contradicts_its_interval(
+    one: float, two: float, expected: float, tolerance: float
+) -> None:
+    low, high = sorted((one, two))
+    verdict = judge((low + high) / 2, (low, high), expected, tolerance)
+    assert (verdict == "slow") == (low > expected * (1 + tolerance))
+    assert (verdict == "fast") == (high < expected / (1 + tolerance))
+
+
+def test_the_comparison_file(record: Record, tmp_path: Path) -> None:
+    comparison = compare(record, b_eff.expect(record, LEGS), model="m", system="s")
+    path = expected_path(tmp_path / "run.json")
+    assert path.name == "run.expected.json"
+    comparison.write(path)
+    written = json.loads(path.read_text())
+    assert set(written) == {"model", "system", "cases"}
+    assert set(written["cases"]["natural/read/1"]) == {"expected_s", "ratio", "verdict", "bound"}
+    assert "natural/transfer/1073741824" not in written["cases"]
+    assert Comparison.model_validate(written) == comparison
+
+
+def test_an_assessment_counts_its_verdicts(record: Record) -> None:
+    line = assess(record, system(), 0.25).line
+    assert line == (
+        "model: staged = read + exchange + write (Meyer 2024, eq. 4.2); system test; "
+        "verdicts within 25 %: 13 ok, 1 without"
+    )
+    assert "13 slow" in assess(record, system(), 0.0001).line
+
+
+@pytest.mark.parametrize(
+    ("transport", "legs", "line"),
+    [
+        ("peer", LEGS, "no model: there is none for the peer transport"),
+        ("staged", None, "no model: this machine is not calibrated for what this run used"),
+        ("staged", Legs(), "no model: the system file has no leg launch"),
+    ],
+)
+def test_without_a_model_the_line_says_why(
+    record: Record, transport: str, legs: Legs | None, line: str
+) -> None:
+    assessment = assess(with_transport(record, transport), system(legs), 0.25)
+    assert assessment.comparison is None
+    assert assessment.line == line
+
+
+def test_a_calibration_covers_its_own_conditions_only(record: Record) -> None:
+    local = system(None).with_calibration(calibration([record], "-n 2", 1.0))
+    assert is_covered(record, local)
+    assert assess(record, local, 0.25).comparison is not None
+    device = record.ranks[0].device
+    assert device is not None
+    newer = device.model_copy(update={"driver": "3.2"})
+    ranks = [rank.model_copy(update={"device": newer}) for rank in record.ranks]
+    assert not is_covered(record.model_copy(update={"ranks": ranks}), local)
+    assert is_covered(with_transport(record, "peer"), local)

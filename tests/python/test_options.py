@@ -1,0 +1,116 @@
+"""Command-line words against declared options."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plumbline.engine import OptionSpec
+from plumbline.errors import UsageError
+from plumbline.options import Given, OptionGroup, help_lines, parse
+
+
+def option(name: str, kind: str, **more: object) -> OptionSpec:
+    return OptionSpec.model_validate({"name": name, "type": kind, **more})
+
+
+GROUPS = [
+    OptionGroup(
+        "own",
+        [
+            option("ranks", "integer", aliases=["-n"], minimum=1, default=2),
+            option("launcher-args", "text"),
+        ],
+    ),
+    OptionGroup(
+        "benchmark",
+        [
+            option("min-size", "integer", minimum=0, maximum=30, unit="log2 bytes", default=0),
+            option("max-size", "integer", minimum=0, maximum=30, unit="log2 bytes", aliases=["-m"]),
+            option("time-limit", "number", minimum=0, unit="s"),
+            option(
+                "ring", "choice", choices=["natural", "random"], default="natural", help="order"
+            ),
+            option("skip-validation", "flag", default=False),
+            option("repetitions", "integer", minimum=1, default=0),
+        ],
+    ),
+]
+
+
+def parsed(*tokens: str) -> Given:
+    return parse(tokens, GROUPS, "plumb run b_eff")
+
+
+def test_all_ways_to_write_an_option() -> None:
+    given_options = parsed(
+        "-n", "4", "--min-size=3", "-m5", "--ring", "random", "--skip-validation"
+    )
+    assert given_options.values == {
+        "ranks": "4",
+        "min-size": "3",
+        "max-size": "5",
+        "ring": "random",
+        "skip-validation": "true",
+    }
+    assert given_options.flag("skip-validation")
+    assert not given_options.flag("ranks-x")
+    assert given_options.take(["ring", "other"]) == {"ring": "random"}
+
+
+def test_a_text_may_look_like_an_option() -> None:
+    assert parsed("--launcher-args", "--mca btl tcp").values == {"launcher-args": "--mca btl tcp"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--max-sise 3", "plumb run b_eff has no option --max-sise; did you mean --max-size?"),
+        ("--max-size 31", "--max-size 31: must lie between 0 and 30 (log2 bytes)"),
+        ("--max-size -1", "--max-size -1: must lie between 0 and 30 (log2 bytes)"),
+        ("-m 2.5", "-m wants an integer (log2 bytes), not '2.5'"),
+        ("--max-size twelve", "--max-size wants an integer (log2 bytes), not 'twelve'"),
+        ("--max-size=", "--max-size wants an integer (log2 bytes), not ''"),
+        ("--max-size", "--max-size wants a value: 0..30 (log2 bytes)"),
+        ("--max-size --ring natural", "--max-size wants a value: 0..30 (log2 bytes)"),
+        ("-n 0", "-n 0: must be at least 1"),
+        ("-n 2 --ranks 3", "--ranks is given twice"),
+        ("--time-limit inf", "--time-limit wants a number (s), not 'inf'"),
+        ("--time-limit nan", "--time-limit wants a number (s), not 'nan'"),
+        ("--time-limit -1", "--time-limit -1: must be at least 0 (s)"),
+        ("--ring randm", "--ring randm: is none of natural, random; did you mean random?"),
+        ("--skip-validation=no", "--skip-validation takes no value, but 'no' was given"),
+        ("--min-size 5 --max-size 4", "--min-size 5 is above --max-size 4"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: str, sentence: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parsed(*words.split())
+    assert str(refused.value).startswith(sentence)
+
+
+def test_help_tells_default_unit_and_range() -> None:
+    text = "\n".join(help_lines(GROUPS))
+    assert "  -n, --ranks N                [at least 1, default 2]" in text.replace("N  ", "N  ")
+    assert "--min-size N" in text
+    assert "[log2 bytes, 0..30, default 0]" in text
+    assert "--ring natural|random" in text
+    assert "default 0" not in text.split("--repetitions")[1]
+
+
+@given(st.integers())
+def test_integers_are_taken_within_their_range_only(number: int) -> None:
+    if 0 <= number <= 30:
+        assert parsed("--max-size", str(number)).values == {"max-size": str(number)}
+    else:
+        with pytest.raises(UsageError, match="must lie between 0 and 30"):
+            parsed("--max-size", str(number))
+
+
+@given(st.lists(st.text(max_size=12) | st.sampled_from(["-n", "--ring", "--min-size=", "-m"])))
+def test_any_words_are_parsed_or_refused_in_a_sentence(tokens: list[str]) -> None:
+    with contextlib.suppress(UsageError):
+        parsed(*tokens)

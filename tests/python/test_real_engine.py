@@ -1,0 +1,276 @@
+"""``plumb`` over the real engine, launchers and devices; skipped where these are not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+from conftest import ROOT, Plumb
+
+from plumbline import runtimes
+from plumbline.engine import find_engine
+from plumbline.errors import PlumbError
+from plumbline.home import find_home
+from plumbline.launch import physical_cores
+from plumbline.record import load_record, schema
+from plumbline.systems import load_system
+
+FOLDERS = {
+    "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
+    "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin")),
+}
+INSTALLED = find_home()
+SHORT = ("--preset", "smoke", "--max-size", "10")
+
+
+def why_not(folder: Path) -> str | None:
+    """Why the engine in ``folder`` cannot be used, or None."""
+    try:
+        found = find_engine({**os.environ, "PLUMBLINE_ENGINE": str(folder)}).description.world
+    except PlumbError as error:
+        return str(error)
+    return None if found == "mpi" else "the engine has no MPI"
+
+
+def opencl_devices() -> int:
+    """How many devices the default vendor list has."""
+    try:
+        found = find_engine({**os.environ, "PLUMBLINE_ENGINE": str(FOLDERS["Open MPI"])})
+        return len([d for d in found.devices(os.environ).devices if d.runtime == "opencl"])
+    except PlumbError:
+        return 0
+
+
+MISSING = why_not(FOLDERS["Open MPI"])
+pytestmark = [
+    pytest.mark.skipif(MISSING is not None, reason=str(MISSING)),
+    pytest.mark.skipif(physical_cores() < 2, reason="two ranks need two cores"),
+    pytest.mark.usefixtures("engine"),
+]
+needs_opencl = pytest.mark.skipif(opencl_devices() == 0, reason="there is no OpenCL device")
+
+
+@pytest.fixture
+def engine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine of the release tree, and the runtimes that are installed."""
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(FOLDERS["Open MPI"]))
+    home.mkdir()
+    (home / "runtimes").symlink_to(INSTALLED.runtimes)
+
+
+def record_in(err: str) -> Path:
+    found = re.search(r"^record: (.*)$", err, re.M)
+    assert found, err
+    return Path(found[1])
+
+
+@needs_opencl
+def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
+    status, out, err = plumb("run", "b_eff", "-n", "2", "--preset", "smoke")
+    assert status == 0, err
+    for word in ("b_eff", "latency", "expected", "verdict", "GB/s", "1 MiB"):
+        assert word in out
+    assert "calibrating" in err
+    assert "verdicts within 25 %" in err
+    path = record_in(err)
+    record = load_record(path)
+    assert record.outcome is not None
+    assert record.outcome.status == "passed"
+    assert [len(rank.cores) for rank in record.ranks] == [physical_cores() // 2] * 2
+    assert not {warning.code for warning in record.warnings} & {"unbound", "oversubscribed"}
+    errors = list(
+        jsonschema.Draft202012Validator(schema()).iter_errors(json.loads(path.read_text()))
+    )
+    assert errors == []
+    (calibration,) = load_system(home / "systems" / "local.toml").calibrations
+    for leg in ("launch", "read", "exchange", "write"):
+        assert calibration.legs.segments(leg), leg  # type: ignore[arg-type]
+
+
+@needs_opencl
+def test_the_table_comes_from_the_record_alone(plumb: Plumb, home: Path) -> None:
+    _, out, err = plumb("run", "b_eff", "-n", "2", *SHORT)
+    path = record_in(err)
+    again = plumb("show", str(path))
+    assert again[0] == 0
+    assert again[1] == out
+    for form in ("csv", "hpcc-json", "json"):
+        status, text, _ = plumb("show", "last", "--format", form)
+        assert status == 0
+        assert text
+        if "json" in form:
+            json.loads(text)
+    assert plumb("records")[1].count(str(path)) == 1
+
+
+@needs_opencl
+@pytest.mark.parametrize("ranks", [1, 3, 4, 8])
+def test_any_number_of_ranks(plumb: Plumb, ranks: int) -> None:
+    words = ("--no-model", "--oversubscribe", "--ring", "both", "--time-limit", "0.01")
+    status, _, err = plumb("run", "b_eff", "-n", str(ranks), *SHORT[:2], "--max-size", "4", *words)
+    assert status == 0, err
+    assert load_record(record_in(err)).world.ranks == ranks
+
+
+@needs_opencl
+def test_all_parts_and_a_system_by_name(plumb: Plumb) -> None:
+    words = ("--part", "all", "--max-size", "3", "--preset", "smoke", "--system", "noctua1-520n")
+    status, out, err = plumb("run", "b_eff", "-n", "2", *words)
+    assert status == 0, err
+    assert "noctua1-520n" in out
+    assert "1 without" in err  # the launch, of which the file says nothing
+
+
+def test_host_memory_needs_no_device(plumb: Plumb) -> None:
+    status, _, err = plumb("run", "b_eff", "-n", "2", "--runtime", "native", *SHORT)
+    assert status == 0, err
+    record = load_record(record_in(err))
+    assert record.transport_name == "mpi"
+    assert "model: mpi = exchange" in err
+
+
+@pytest.mark.parametrize("runtime", runtimes.NAMES)
+def test_runtimes(plumb: Plumb, runtime: str) -> None:
+    if not runtimes.is_installed(runtime, INSTALLED):
+        pytest.skip(f"{runtime} is not installed (plumb setup {runtime})")
+    words = ("--max-size", "3", "--preset", "smoke", "--no-model")
+    status, _, err = plumb("run", "b_eff", "-n", "2", "--runtime", runtime, *words)
+    assert status == 0, err
+    record = load_record(record_in(err))
+    platforms = {rank.device.platform for rank in record.ranks if rank.device}
+    assert len(platforms) == 1
+    title = {"pocl": "Portable", "intel-cpu": "Intel(R) OpenCL", "fpga-emulator": "FPGA Emul"}
+    assert title[runtime] in platforms.pop()
+    if runtime == "fpga-emulator":
+        assert [rank.device.index for rank in record.ranks if rank.device] == [0, 1]
+
+
+def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = why_not(FOLDERS["MPICH"])
+    if reason:
+        pytest.skip(reason)
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(FOLDERS["MPICH"]))
+    words = ("--runtime", "native", "--no-model", *SHORT)
+    status, _, err = plumb("run", "b_eff", "-n", "2", *words)
+    assert status == 0, err
+    record = load_record(record_in(err))
+    assert "MPICH" in (record.world.library or "")
+    assert [len(rank.cores) for rank in record.ranks] == [physical_cores() // 2] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--max-size 3 --min-size 9", "--min-size 9 is above --max-size 3"),
+        ("--min-size 25", "25"),
+        ("--device nonesuch", "nonesuch"),
+        ("--device-map 0:9", "9"),
+        ("--transport peer", "peer"),
+        ("--loop-decrease 0", "--loop-decrease 0"),
+        ("--memory moon", "moon"),
+        ("--max-size 30 --replications 64", "GiB"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(
+    plumb: Plumb, home: Path, words: str, sentence: str
+) -> None:
+    status, out, err = plumb("run", "b_eff", "-n", "2", "--no-model", *words.split())
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1, err
+    assert not list((home / "records").glob("*"))
+
+
+def ranks_of(launcher: int) -> list[int]:
+    """The engine's processes below ``launcher``'s session."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == "plumb-mpi":
+                environ = (entry / "environ").read_bytes()
+                if f"PLUMB_TEST_MARK={launcher}\0".encode() in environ:
+                    found.append(int(entry.name))
+        except OSError:
+            continue
+    return sorted(found)
+
+
+@pytest.mark.parametrize("victim", [0, -1])
+@pytest.mark.parametrize("library", FOLDERS)
+def test_a_killed_rank_ends_the_run_and_leaves_the_cases(
+    home: Path, monkeypatch: pytest.MonkeyPatch, library: str, victim: int
+) -> None:
+    if reason := why_not(FOLDERS[library]):
+        pytest.skip(reason)
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(FOLDERS[library]))
+    monkeypatch.setenv("PLUMB_TEST_MARK", str(os.getpid()))
+    words = ("--runtime", "native", "--no-model", "--min-repetitions", "20", "--time-limit", "1")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plumbline", "run", "b_eff", "-n", "2", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PLUMB_TEST_MARK": str(os.getpid())},
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("[ 2/"):
+            break
+    os.kill(ranks_of(os.getpid())[victim], signal.SIGKILL)
+    began = time.monotonic()
+    _, err = process.communicate(timeout=30)
+    assert time.monotonic() - began < 10
+    assert process.returncode == 3
+    assert "was ended by signal 9 (SIGKILL); the record holds " in err
+    record = load_record(record_in(err))
+    assert record.status in ("running", "aborted")
+    assert len(record.cases) >= 2
+    assert ranks_of(os.getpid()) == []
+
+
+@needs_opencl
+def test_devices_and_transports(plumb: Plumb) -> None:
+    lists = json.loads(plumb("devices", "--format", "json")[1])
+    assert any(device["runtime"] == "opencl" for device in lists["default"]["devices"])
+    names = {entry["name"] for entry in json.loads(plumb("transports", "--format", "json")[1])}
+    assert {"mpi", "staged"} <= names
+
+
+def test_a_full_disk_is_told_and_the_results_are_printed(
+    plumb: Plumb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(full)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip("mounting a small disk needs root")
+    try:
+        monkeypatch.setenv("PLUMBLINE_HOME", str(full))
+        words = ("--runtime", "native", "--no-model", *SHORT)
+        status, out, err = plumb("run", "b_eff", "-n", "2", *words)
+    finally:
+        subprocess.run(["umount", str(full)], check=False)
+    assert status == 3
+    assert "the disk is full" in err
+    assert "latency" in out
+
+
+@pytest.mark.skipif(shutil.which("srun") is not None, reason="there is a Slurm here")
+def test_srun_where_there_is_none(plumb: Plumb) -> None:
+    status, out, err = plumb("run", "b_eff", "-n", "2", "--launcher", "srun")
+    assert (status, out) == (2, "")
+    assert err == "plumb: there is no srun on PATH: is this a Slurm cluster?\n"

@@ -1,0 +1,216 @@
+"""The record's model, its refusals, and the schema file."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from conftest import DATA, ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plumbline.errors import UsageError
+from plumbline.record import Record, load_record, parse_record, schema, schema_text
+
+DOCUMENT: dict[str, Any] = json.loads((DATA / "record.json").read_text())
+
+
+def refusal(document: Any) -> str:
+    with pytest.raises(UsageError) as refused:
+        parse_record(json.dumps(document), "x.json")
+    return str(refused.value)
+
+
+def changed(*path: str | int, to: Any) -> dict[str, Any]:
+    document = copy.deepcopy(DOCUMENT)
+    part: Any = document
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = to
+    return document
+
+
+def test_reads_what_the_engine_writes(record: Record) -> None:
+    assert record.benchmark.name == "b_eff"
+    assert record.world.ranks == len(record.ranks) == 2
+    assert record.devices() == ["pthread-skylake-avx512"]
+    assert record.measuring.validated is True
+    transfer = next(case for case in record.cases if case.key == "natural/transfer/1024")
+    assert transfer.message_bytes() == 1024
+    assert transfer.label("part") == "transfer"
+    assert transfer.summary is not None
+    assert transfer.median_s() == pytest.approx(transfer.summary.median_s / 64)
+    interval = transfer.interval_s()
+    assert interval is not None
+    assert interval[0] <= (transfer.median_s() or 0) <= interval[1]
+
+
+def test_writes_the_same_document_again(record: Record) -> None:
+    again = json.loads(record.model_dump_json(by_alias=True, exclude_unset=True))
+    assert again == DOCUMENT
+
+
+def test_a_metric_of_a_missing_figure_has_its_reason(record: Record) -> None:
+    b_eff = record.metric("b_eff")
+    assert b_eff is not None
+    assert b_eff.value is None
+    assert b_eff.reason
+    assert record.metric("nothing") is None
+
+
+def test_an_unmeasured_case_has_no_median(record: Record) -> None:
+    last = record.cases[-1]
+    assert last.outcome.status == "unsupported"
+    assert last.median_s() is None
+    assert last.interval_s() is None
+
+
+def test_a_benchmark_without_transport_is_read() -> None:
+    record = Record.model_validate_json(json.dumps(changed("transport", to=None)))
+    assert record.transport_name == "none"
+
+
+@pytest.mark.parametrize(
+    ("document", "sentence"),
+    [
+        (changed("cases", 0, "extra", to=1), "unknown key cases[0].extra"),
+        (changed("program", "comit", to=1), "unknown key program.comit; did you mean commit?"),
+        (
+            changed("hosts", 0, "cores", to="2"),
+            "hosts[0].cores: expected an integer, found the text",
+        ),
+        (
+            changed("hosts", 0, "cores", to=2.5),
+            "hosts[0].cores: expected an integer, found the number",
+        ),
+        (
+            changed("clock", "overhead_s", to=None),
+            "clock.overhead_s: expected a number, found null",
+        ),
+        (changed("clock", "overhead_s", to=-1), "clock.overhead_s: input should be greater"),
+        (changed("status", to="done"), "status: input should be 'running'"),
+        (
+            changed("outcome", to={"status": "failed", "reason": None}),
+            "the outcome failed has no reason",
+        ),
+        (
+            changed("metrics", 0, "reason", to=None),
+            "the metric b_eff has neither a value nor a reason",
+        ),
+        (changed("world", "ranks", to=3), "2 ranks are listed, world.ranks is 3"),
+        (changed("ranks", 1, "host", to=1), "rank 1 names host 1, which is not listed"),
+        (changed("started", to="yesterday"), "started: "),
+    ],
+)
+def test_a_wrong_document_is_refused_with_key_and_reason(document: Any, sentence: str) -> None:
+    assert refusal(document).startswith("x.json is not a valid record: ")
+    assert sentence in refusal(document)
+
+
+@pytest.mark.parametrize(
+    ("document", "sentence"),
+    [
+        ([], "x.json is not a record: it is JSON, but not written by Plumbline's engine"),
+        (
+            {"schema_version": "1.0.0"},
+            "x.json is not a record: it is JSON, but not written by Plumbline",
+        ),
+        (
+            {"benchmark": {}},
+            "x.json is not a record: it is JSON, but not written by Plumbline's engine",
+        ),
+        (changed("schema_version", to="2.0.0"), "newer than the 1.0.0 that this plumb reads"),
+    ],
+)
+def test_other_json_is_no_record(document: Any, sentence: str) -> None:
+    assert sentence in refusal(document)
+
+
+def test_a_missing_key_is_named() -> None:
+    document = copy.deepcopy(DOCUMENT)
+    del document["cases"][2]["samples"]["by_rank"]
+    assert refusal(document).endswith("the key cases[2].samples.by_rank is missing")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity"])
+def test_numbers_are_finite(number: str) -> None:
+    text = json.dumps(changed("clock", "overhead_s", to=12345)).replace("12345", number)
+    with pytest.raises(UsageError, match=r"clock\.overhead_s: expected a finite number"):
+        parse_record(text, "x.json")
+
+
+def test_what_is_no_file_or_no_text_is_refused(tmp_path: Path) -> None:
+    for name, content, sentence in [
+        ("none.json", None, "there is no record"),
+        ("empty.json", b"", "is not a record: it is not JSON"),
+        ("binary.json", b"\xff\xfe\x00", "cannot be read as a record: it is not text"),
+        ("half.json", (DATA / "record.json").read_bytes()[:900], "it is not JSON"),
+    ]:
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(UsageError, match=sentence):
+            load_record(tmp_path / name)
+    with pytest.raises(UsageError, match="cannot be read as a record"):
+        load_record(tmp_path)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=10,
+    )
+)
+def test_any_json_is_read_or_refused_in_one_line(document: Any) -> None:
+    assert "\n" not in refusal(document)
+
+
+@given(st.data())
+def test_a_record_with_any_part_replaced_never_crashes(data: st.DataObject) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    part: Any = document
+    for _ in range(data.draw(st.integers(1, 4))):
+        keys = list(part) if isinstance(part, dict) else list(range(len(part)))
+        if not keys:
+            break
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(part[key], dict | list) or data.draw(st.booleans()):
+            part[key] = data.draw(st.none() | st.integers() | st.text() | st.just([]) | st.just({}))
+            break
+        part = part[key]
+    with contextlib.suppress(UsageError):
+        parse_record(json.dumps(document), "x.json")
+
+
+def essence(part: Any) -> Any:
+    """A schema without what versions of pydantic say differently or not at all."""
+    if isinstance(part, list):
+        return [essence(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    kept = {key: essence(value) for key, value in part.items()}
+    if kept.get("additionalProperties") is True:
+        del kept["additionalProperties"]
+    if "const" in kept:
+        kept.pop("type", None)
+    return kept
+
+
+def test_the_schema_file_is_up_to_date() -> None:
+    kept = json.loads((ROOT / "schema" / "record.schema.json").read_text())
+    assert essence(kept) == essence(json.loads(schema_text())), (
+        "plumb schema --output schema/record.schema.json"
+    )
+
+
+def test_the_schema_accepts_the_record_and_refuses_a_wrong_one() -> None:
+    validator = jsonschema.Draft202012Validator(schema())
+    validator.check_schema(schema())
+    assert list(validator.iter_errors(DOCUMENT)) == []
+    assert list(validator.iter_errors(changed("cases", 0, "extra", to=1)))
+    assert list(validator.iter_errors(changed("clock", "overhead_s", to="1")))

@@ -1,0 +1,88 @@
+"""The index of records."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from conftest import DATA
+
+from plumbline.home import Home
+from plumbline.store import Store
+
+
+def put(home: Home, name: str, **changes: object) -> Path:
+    home.records.mkdir(parents=True, exist_ok=True)
+    document = json.loads((DATA / "record.json").read_text())
+    path = home.records / name
+    path.write_text(json.dumps({**document, **changes}))
+    return path
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_an_empty_home_has_no_records(kept: Home) -> None:
+    store = Store(kept)
+    assert store.sync() == []
+    assert store.entries() == []
+
+
+def test_records_are_listed_oldest_first(kept: Home) -> None:
+    put(kept, "b.json", started="2026-11-21T12:00:00Z")
+    put(kept, "a.json", started="2026-11-21T13:00:00Z")
+    (kept.records / "a.expected.json").write_text("{}")
+    store = Store(kept)
+    assert store.sync() == []
+    assert [entry.path.name for entry in store.entries()] == ["b.json", "a.json"]
+    entry = store.entries("b_eff")[0]
+    assert (entry.host, entry.ranks, entry.transport) == ("node1", 2, "staged")
+    assert entry.device == "pthread-skylake-avx512"
+    assert entry.metrics["b_eff"] == (None, "GB/s")
+    assert store.entries("stream") == []
+
+
+def test_the_index_follows_the_files(kept: Home) -> None:
+    path = put(kept, "a.json")
+    store = Store(kept)
+    store.add(path)
+    put(kept, "a.json", status="aborted", outcome=None)
+    store.sync()
+    assert [entry.status for entry in store.entries()] == ["aborted"]
+    path.unlink()
+    store.sync()
+    assert store.entries() == []
+
+
+def test_what_is_no_record_is_told_and_left_out(kept: Home) -> None:
+    path = put(kept, "a.json")
+    (kept.records / "b.json").write_text("{")
+    (problem,) = Store(kept).sync()
+    assert "b.json is not a record" in problem
+    assert [entry.path for entry in Store(kept).entries()] == [path]
+
+
+def test_it_is_made_anew_from_the_files(kept: Home, tmp_path: Path) -> None:
+    put(kept, "a.json")
+    elsewhere = Path(shutil.copy(DATA / "record.json", tmp_path / "elsewhere.json"))
+    Store(kept).sync()
+    Store(kept).add(elsewhere)
+    assert len(Store(kept).entries()) == 2
+    assert Store(kept).sync(rebuild=True) == []
+    assert len(Store(kept).entries()) == 2
+    kept.index.unlink()
+    Store(kept).sync()
+    assert [entry.path.name for entry in Store(kept).entries()] == ["a.json"]
+
+
+def test_an_index_of_another_layout_is_replaced(kept: Home) -> None:
+    put(kept, "a.json")
+    with sqlite3.connect(kept.index) as database:
+        database.execute("create table records (path text)")
+    Store(kept).sync()
+    assert len(Store(kept).entries()) == 1

@@ -1,0 +1,168 @@
+"""System files: reading, refusing, writing, and the figures of the one that is shipped."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plumbline.assess import conditions_of
+from plumbline.errors import UsageError
+from plumbline.home import Home
+from plumbline.record import Record
+from plumbline.systems import (
+    Calibration,
+    Identity,
+    Legs,
+    Segment,
+    System,
+    find_system,
+    load_system,
+    save_system,
+)
+
+NOCTUA = ROOT / "systems" / "noctua1-520n.toml"
+STAGED = ("read", "exchange", "write")
+HEAD = '[system]\nname = "x"\ndescription = "d"\nsource = "s"\n'
+
+
+def staged_s(system: System, messages: int, message_bytes: int) -> float:
+    assert system.legs is not None
+    times = [system.legs.time_s(leg, messages, message_bytes) for leg in STAGED]  # type: ignore[arg-type]
+    return sum(time for time in times if time is not None)
+
+
+def test_equation_4_7_from_the_system_file() -> None:
+    """6.06 GB/s is 2 L / t where one message is handled (n = 1): sent and received are counted."""
+    noctua = load_system(NOCTUA)
+    size = 2**20
+    assert 2 * size / staged_s(noctua, 1, size) == pytest.approx(6.06e9, rel=1e-3)
+
+
+def test_b_eff_counts_what_is_sent_and_gets_half() -> None:
+    """With both neighbours (n = 2), b(L) = 2 L / t is half of it, sent and received the same."""
+    noctua = load_system(NOCTUA)
+    size = 2**20
+    assert 2 * size / staged_s(noctua, 2, size) == pytest.approx(3.03e9, rel=1e-3)
+    assert 4 * size / staged_s(noctua, 2, size) == pytest.approx(6.06e9, rel=1e-3)
+
+
+def test_the_channel_of_table_4_2() -> None:
+    channel = load_system(NOCTUA).channel
+    assert channel is not None
+    assert (channel.count, channel.latency_ns, channel.width_bytes) == (4, 520, 32)
+    assert 1e3 / channel.frequency_mhz == pytest.approx(6.4)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("legs = 3\n" + HEAD, "legs: expected a table, found the integer 3"),
+        (HEAD + "[leg]\n", "unknown key leg; did you mean legs?"),
+        (HEAD.replace("name", "nam"), "the key system.name is missing"),
+        (
+            HEAD + '[[legs.read]]\nlatency_us = "2"\nsource = "s"\n',
+            "legs.read[0].latency_us: expected a number, found the text '2'",
+        ),
+        (
+            HEAD + '[[legs.read]]\nlatency = 2\nsource = "s"\n',
+            "the key legs.read[0].latency_us is missing",
+        ),
+        (
+            HEAD + '[[legs.read]]\nlatency_us = 2\nbandwith_gb_s = 1\nsource = "s"\n',
+            "unknown key legs.read[0].bandwith_gb_s; did you mean bandwidth_gb_s?",
+        ),
+        (HEAD + '[[legs.read]]\nlatency_us = -2\nsource = "s"\n', "greater than or equal to 0"),
+        (HEAD + '[[legs.read]]\nlatency_us = nan\nsource = "s"\n', "expected a finite number"),
+        (
+            HEAD + '[[legs.read]]\nlatency_us = 2\nup_to_bytes = 8\nsource = "s"\n',
+            "legs: the last segment of read has no up_to_bytes",
+        ),
+        (
+            HEAD + '[[legs.read]]\nlatency_us = 2\nsource = "s"\n' * 2,
+            "legs: the segments of read need rising up_to_bytes",
+        ),
+        ("[system\n", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_file_key_and_reason(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as refused:
+        load_system(path)
+    assert str(refused.value).startswith(f"the system file {path}")
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_system_is_found_by_name_and_by_path(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert find_system("noctua1-520n", home) == find_system(str(NOCTUA), home)
+    with pytest.raises(UsageError, match="no system noctua; did you mean noctua1-520n"):
+        find_system("noctua", home)
+    with pytest.raises(UsageError, match=r"there is no system file nowhere/x\.toml"):
+        find_system("nowhere/x.toml", home)
+
+
+def test_segments_are_chosen_by_size() -> None:
+    small = Segment(up_to_bytes=8, latency_us=1, source="s")
+    large = Segment(latency_us=2, bandwidth_gb_s=1, source="s")
+    legs = Legs(read=[small, large])
+    assert legs.time_s("read", 2, 8) == pytest.approx(1e-6)
+    assert legs.time_s("read", 2, 9) == pytest.approx(2e-6 + 18e-9)
+    assert legs.time_s("write", 2, 9) is None
+
+
+_numbers = st.floats(0, 1e9, allow_nan=False)
+_segments = st.lists(
+    st.builds(
+        Segment,
+        latency_us=_numbers,
+        bandwidth_gb_s=st.none() | st.floats(1e-9, 1e9),
+        source=st.text(),
+        worst_error=st.none() | _numbers,
+    ),
+    max_size=3,
+).map(
+    lambda segments: [
+        segment.model_copy(update={"up_to_bytes": 4**i if i < len(segments) else None})
+        for i, segment in enumerate(segments, 1)
+    ]
+)
+
+
+@given(st.text(), st.builds(Legs, read=_segments, exchange=_segments))
+def test_what_is_written_is_read_again(text: str, legs: Legs) -> None:
+    system = System(system=Identity(name=text, description="a", source="b"), legs=legs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "deep" / "x.toml"
+        save_system(system, path, "two\nlines")
+        assert load_system(path) == system
+        assert [file.name for file in path.parent.iterdir()] == ["x.toml"]
+
+
+def test_calibrations_stand_side_by_side_by_their_conditions(
+    record: Record, tmp_path: Path
+) -> None:
+    here = conditions_of(record)
+    there = here.model_copy(update={"ranks": 4})
+    new = Calibration(
+        request="-n 2", started="", program="", seconds=1, conditions=here, legs=Legs()
+    )
+    other = new.model_copy(update={"conditions": there, "request": "-n 4"})
+    system = System(system=Identity(name="local", description="", source=""))
+    for calibration in (new, other, new):
+        system = system.with_calibration(calibration)
+    assert len(system.calibrations) == 2
+    assert system.answers("-n 4")
+    assert not system.answers("-n 8")
+    assert system.legs_under(here) == Legs()
+    assert system.legs_under(here.model_copy(update={"devices": ["other"]})) is None
+    save_system(system, tmp_path / "local.toml", "")
+    assert load_system(tmp_path / "local.toml") == system
