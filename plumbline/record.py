@@ -89,7 +89,9 @@ class Device(Part):
     driver: str
     compute_units: Count
     memory_bytes: Count
+    local_bytes: Count = 0
     memory_kinds: list[str]
+    features: list[str] = []
 
 
 class Rank(Part):
@@ -131,6 +133,7 @@ class Measuring(Part):
     seed: int
     preset: str
     validated: bool = Field(alias="validate")
+    kernel_file: str | None = None
     timeout_s: Seconds
 
 
@@ -258,6 +261,7 @@ class Case(Part):
     group: str
     labels: dict[str, Value]
     work: Work
+    facts: dict[str, Value] = {}
     count: Count
     policy: Literal["adaptive", "fixed", "once"]
     stop: Stop | None

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -29,7 +30,23 @@ bool has_banks(MemoryKind kind) {
   return kind == MemoryKind::ddr || kind == MemoryKind::hbm || kind == MemoryKind::plram;
 }
 
+constexpr std::array<std::pair<Feature, const char*>, 5> feature_names{{{Feature::fp16, "fp16"},
+                                                                        {Feature::fp64, "fp64"},
+                                                                        {Feature::atomics64, "atomics64"},
+                                                                        {Feature::channels, "channels"},
+                                                                        {Feature::pipes, "pipes"}}};
+
 }  // namespace
+
+std::string to_string(Feature feature) {
+  for (const auto& [known, name] : feature_names)
+    if (known == feature) return name;
+  return "unknown";
+}
+
+bool DeviceInfo::has(Feature feature) const {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
 
 std::string to_string(MemoryKind kind) {
   for (const auto& [known, name] : kind_names)
@@ -61,6 +78,8 @@ std::string to_string(const Placement& placement) {
 Json to_json(const DeviceInfo& info) {
   Json kinds = Json::array();
   for (const MemoryKind kind : info.memory_kinds) kinds.push_back(to_string(kind));
+  Json features = Json::array();
+  for (const Feature feature : info.features) features.push_back(to_string(feature));
   return Json{{"index", info.index},
               {"runtime", info.runtime},
               {"platform", info.platform},
@@ -71,7 +90,9 @@ Json to_json(const DeviceInfo& info) {
               {"driver", info.driver},
               {"compute_units", info.compute_units},
               {"memory_bytes", info.memory_bytes},
-              {"memory_kinds", kinds}};
+              {"local_bytes", info.local_bytes},
+              {"memory_kinds", kinds},
+              {"features", features}};
 }
 
 }  // namespace plumb

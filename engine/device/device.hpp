@@ -32,6 +32,11 @@ struct Placement {
 Placement parse_placement(const std::string& text);
 std::string to_string(const Placement& placement);
 
+// What kernels may use on a device. channels: Intel's channels between kernels; pipes: OpenCL 2.0's.
+enum class Feature { fp16, fp64, atomics64, channels, pipes };
+
+std::string to_string(Feature feature);
+
 struct DeviceInfo {
   int index = 0;    // among all devices of all runtimes, as --devices numbers them
   int ordinal = 0;  // among its runtime's devices: twins (an emulator's) differ in nothing else
@@ -45,7 +50,12 @@ struct DeviceInfo {
   unsigned compute_units = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t largest_buffer_bytes = 0;
+  std::uint64_t local_bytes = 0;  // of one group's local memory
+  unsigned largest_group = 1;     // work items
   std::vector<MemoryKind> memory_kinds;
+  std::vector<Feature> features;
+
+  bool has(Feature feature) const;
 };
 
 Json to_json(const DeviceInfo& info);
@@ -108,12 +118,14 @@ struct KernelSource {
   // native form: called once a launch with the arguments (buffers as host pointers) and the range
   using NativeKernel = std::function<void(std::span<const KernelArgument>, const KernelRange&)>;
   std::vector<std::pair<std::string, NativeKernel>> native = {};
+  std::vector<unsigned char> binary = {};  // instead of `opencl`: what a vendor's compiler made of it (a bitstream)
 };
 
 class Program {
  public:
   virtual ~Program() = default;
   virtual std::unique_ptr<Kernel> kernel(const std::string& name) = 0;
+  virtual std::vector<std::string> kernel_names() const = 0;
 };
 
 // The device's own clock for one command, in seconds of that clock; start - queued is the launch's overhead.
@@ -135,6 +147,9 @@ class Queue {
   virtual bool finished() = 0;
   // Time of the last finished command on the device's clock; none where the runtime does not tell.
   virtual std::optional<DeviceTime> last_time() const { return std::nullopt; }
+  // From the first to the last command of those that the latest finish() awaited: `started` of the first, `ended` of
+  // the last.
+  virtual std::optional<DeviceTime> span() const { return std::nullopt; }
 
   void read(const BufferView& from, std::byte* to) {
     enqueue_read(from, to);

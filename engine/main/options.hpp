@@ -48,6 +48,11 @@ class EngineOptions : public Parameters {
               {"clock", "barrier"}};
   Parameter<std::int64_t> seed{*this, {"seed", "of all data and orders"}, 1, {0}};
   Parameter<double> timeout{*this, {"timeout", "the longest wait before the run is given up", "s"}, 60.0, {1, 1e6}};
+  Parameter<std::string> kernel_file{
+      *this,
+      {"kernel-file",
+       "your own kernels in place of the benchmark's, of the same names and signatures: OpenCL C, or a bitstream"},
+      ""};
   Parameter<bool> skip_validation{
       *this, {"skip-validation", "measure without checking results (recorded as such)"}, false};
   Parameter<bool> test{*this, {"test", "set everything up, run nothing"}, false};

@@ -55,12 +55,14 @@ class ProgramRun {
   int run() {
     const RunSettings settings = options_.settings();
     choose_transport();
+    if (options_.kernel_file.given() && !benchmark_.takes_kernel_file())
+      throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");
     const int ranks = options_.ranks.given() ? static_cast<int>(options_.ranks.get()) : world_.size();
     if (options_.ranks.given() && !options_.dry_run)
       throw UsageError("--ranks plans with --dry-run; a run has the launcher's ranks");
-    const Plan plan{options_.dry_run ? 0 : world_.rank(), ranks, static_cast<std::uint64_t>(options_.seed.get())};
-    benchmark_.check(plan);
-    groups_ = benchmark_.groups(plan);
+    plan_ = {options_.dry_run ? 0 : world_.rank(), ranks, static_cast<std::uint64_t>(options_.seed.get())};
+    benchmark_.check(plan_);
+    groups_ = benchmark_.groups(plan_);
     if (options_.dry_run) return dry_run(ranks, settings);
     Watchdog::start(options_.timeout, [this](const std::string& sentence) { give_up(sentence); });
     const std::string problem = open_device();
@@ -146,6 +148,7 @@ class ProgramRun {
                         "--transport staged, --memory host, or --runtime native",
                         transport_name_, info.name));
       check_memory(info, placement);
+      benchmark_.check_device(plan_, info);
       device_ = catalogue.open(info);
       if (entry_ != nullptr) transport_ = entry_->make(world_, *device_);
       return "";
@@ -177,8 +180,12 @@ class ProgramRun {
   int measure(const RunSettings& settings) {
     const double begin = now_seconds();
     const Places places = gather_places(world_);
-    Session session{world_, *device_, transport_.get(), parse_placement(options_.memory),
-                    static_cast<std::uint64_t>(options_.seed.get())};
+    Session session{world_,
+                    *device_,
+                    transport_.get(),
+                    parse_placement(options_.memory),
+                    static_cast<std::uint64_t>(options_.seed.get()),
+                    options_.kernel_file};
     Json head = record_head(settings, places);
     if (world_.rank() == 0)
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, on_signal);
@@ -256,6 +263,7 @@ class ProgramRun {
             {"seed", options_.seed.get()},
             {"preset", options_.preset.get()},
             {"validate", settings.validate},
+            {"kernel_file", options_.kernel_file.get().empty() ? Json(nullptr) : Json(options_.kernel_file.get())},
             {"timeout_s", options_.timeout.get()}};
   }
 
@@ -311,6 +319,7 @@ class ProgramRun {
   std::unique_ptr<Listener> listener_;
   std::string transport_name_;
   const TransportEntry* entry_ = nullptr;
+  Plan plan_;
   std::vector<Group> groups_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;

@@ -60,6 +60,11 @@ struct Session {
   Transport* transport = nullptr;  // null for benchmarks that need none
   Placement memory;
   std::uint64_t seed = 1;
+  std::string kernel_file = {};  // --kernel-file: a path; "" = the benchmark's own kernels
+
+  // The benchmark's own source, or with --kernel-file the user's in its place, under the same options: text, or a
+  // vendor's binary. Throws Error when the file cannot be read.
+  KernelSource source(KernelSource own) const;
 };
 
 // What one rank found in one repetition. All ranks' are reduced by the engine.
@@ -92,6 +97,7 @@ struct CaseResult {
   Summary summary;  // of the slowest rank of each repetition, seconds a sample
   bool passed = false;
   std::map<std::string, double> tallies;
+  std::vector<double> rank_best_seconds = {};  // each rank's own best of one count
 
   double best_seconds() const { return summary.min / static_cast<double>(count); }       // of one count
   double median_seconds() const { return summary.median / static_cast<double>(count); }  // of one count
@@ -112,8 +118,12 @@ class Benchmark : public Parameters {
   virtual ValidateWhen validate_when() const { return ValidateWhen::first_and_last; }
   virtual Preset preset(const std::string& name) const = 0;  // smoke (under 10 s on two cores), standard, full
 
+  virtual bool takes_kernel_file() const { return false; }
+
   // Constraints between options; throws UsageError. Called before any device is touched.
   virtual void check(const Plan&) const {}
+  // Constraints between options and the device that was chosen, before it is opened; throws UsageError.
+  virtual void check_device(const Plan&, const DeviceInfo&) const {}
   // Cases by group for this rank; pure arithmetic, no device.
   virtual std::vector<Group> groups(const Plan& plan) const = 0;
 
@@ -127,6 +137,8 @@ class Benchmark : public Parameters {
   // Timed: timed.count() operations, complete on return.
   virtual void run(Session&, const Case&, Timed&) = 0;
   virtual Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) = 0;
+  // What was decided while preparing the case, for the record: {"variant": "nd_range", "library": "CLBlast 1.5.2"}.
+  virtual Json facts() const { return Json::object(); }
   // After the last repetition: give back what prepare took.
   virtual void release() {}
 

@@ -46,6 +46,7 @@ CaseRecord CaseRun::measure(const Case& measured) {
   tallies_.clear();
   findings_ = {};
   if (prepare(measured, record)) {
+    record.facts = benchmark_.facts();
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_samples(measured, record)) {

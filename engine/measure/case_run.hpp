@@ -24,6 +24,7 @@ struct CaseRecord {
   std::map<std::string, std::vector<std::vector<double>>> phases;
   std::map<std::string, double> tallies;
   Json validation = nullptr;
+  Json facts = Json::object();  // of rank 0
   std::vector<Warning> warnings;
 };
 

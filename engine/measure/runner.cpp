@@ -112,6 +112,7 @@ Json case_json(const Group& group, const Case& measured, const CaseRecord& recor
           {"group", group.key},
           {"labels", measured.labels},
           {"work", to_json(measured.work)},
+          {"facts", record.facts},
           {"count", record.count},
           {"policy", policy_name(settings, measured)},
           {"stop", stop_json(record.stop)},
@@ -205,6 +206,10 @@ class Run {
   void add(const Group& group, const Case& measured, const CaseRecord& record) {
     CaseResult result{&measured, record.count, summarise(slowest_of_each(record.by_rank)),
                       record.outcome.status == "passed" || record.outcome.status == "skipped", record.tallies};
+    for (const auto& seconds : record.by_rank)
+      if (!seconds.empty())
+        result.rank_best_seconds.push_back(*std::min_element(seconds.begin(), seconds.end()) /
+                                           static_cast<double>(record.count));
     const bool has_metrics = result.passed && result.summary.samples > 0;
     const auto metrics = has_metrics ? benchmark_.metrics(result, session_.world.size()) : std::vector<Metric>{};
     writer_.add_case(case_json(group, measured, record, settings_, result.summary, metrics));

@@ -78,12 +78,14 @@ class NativeProgram final : public Program {
  public:
   explicit NativeProgram(const KernelSource& source) : name_(source.name), kernels_(source.native) {}
   std::unique_ptr<Kernel> kernel(const std::string& name) override {
-    std::vector<std::string> known;
-    for (const auto& [kernel_name, function] : kernels_) {
+    for (const auto& [kernel_name, function] : kernels_)
       if (kernel_name == name) return std::make_unique<NativeKernel>(function);
-      known.push_back(kernel_name);
-    }
-    throw Error(unknown_name("native kernel in " + name_, name, known));
+    throw Error(unknown_name("native kernel in " + name_, name, kernel_names()));
+  }
+  std::vector<std::string> kernel_names() const override {
+    std::vector<std::string> names;
+    for (const auto& kernel : kernels_) names.push_back(kernel.first);
+    return names;
   }
 
  private:
@@ -114,20 +116,28 @@ class NativeQueue final : public Queue {
     if (own == nullptr) throw Error("runtime native was given a kernel of another runtime");
     run([&] { own->run(range); });
   }
-  void finish() override {}
+  void finish() override { fresh_ = true; }
   bool finished() override { return true; }
   std::optional<DeviceTime> last_time() const override { return time_; }
+  std::optional<DeviceTime> span() const override {
+    if (!time_) return std::nullopt;
+    return DeviceTime{began_, began_, time_->ended};
+  }
 
  private:
   template <class Command>
   void run(Command command) {
     if (!timed_) return command();
     const double start = now();
+    if (fresh_) began_ = start;
+    fresh_ = false;
     command();
     time_ = DeviceTime{start, start, now()};
   }
 
   bool timed_;
+  bool fresh_ = true;  // nothing was enqueued since the last finish()
+  double began_ = 0;
   std::optional<DeviceTime> time_;
 };
 
@@ -185,6 +195,7 @@ class NativeRuntime final : public Runtime {
     info.compute_units = share.cores;
     info.memory_bytes = info.largest_buffer_bytes = share.memory_bytes;
     info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
+    info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};  // half as storage, computed in float
     return {info};
   }
   std::string why_none() const override { return "this process has no cores, which cannot be"; }

@@ -1,5 +1,7 @@
 #include "device/opencl/context.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 
 namespace plumb::opencl {
@@ -40,6 +42,25 @@ Abilities abilities_of(const cl::Device& device) {
     abilities.svm = abilities.fine_svm || (offered & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
   }
   return abilities;
+}
+
+std::vector<Feature> features_of(const cl::Device& device) {
+  const std::string extensions = " " + device.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
+  const auto has = [&](const char* extension) {
+    return extensions.find(fmt::format(" {} ", extension)) != std::string::npos;
+  };
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+  std::vector<Feature> features;
+  // Intel's FPGA compiler knows half without naming the extension.
+  if (has("cl_khr_fp16") || platform.getInfo<CL_PLATFORM_NAME>().starts_with("Intel(R) FPGA"))
+    features.push_back(Feature::fp16);
+  if (has("cl_khr_fp64") || asked<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0)
+    features.push_back(Feature::fp64);
+  if (has("cl_khr_int64_extended_atomics")) features.push_back(Feature::atomics64);
+  if (has("cl_intel_channels")) features.push_back(Feature::channels);
+  if (has_version(device, 20) && asked<cl_uint>(device, CL_DEVICE_MAX_PIPE_ARGS) > 0)
+    features.push_back(Feature::pipes);
+  return features;
 }
 
 Context::Context(cl::Device opened, DeviceInfo its_info)

@@ -19,6 +19,9 @@ struct Abilities {
 
 Abilities abilities_of(const cl::Device& device);
 
+// What its kernels may use.
+std::vector<Feature> features_of(const cl::Device& device);
+
 struct Context {
   Context(cl::Device opened, DeviceInfo its_info);
 

@@ -9,14 +9,6 @@ namespace plumb::opencl {
 
 namespace {
 
-// "read;write" -> {"read", "write"}
-std::vector<std::string> kernel_names(const cl::Program& program) {
-  std::istringstream text(program.getInfo<CL_PROGRAM_KERNEL_NAMES>());
-  std::vector<std::string> names;
-  for (std::string name; std::getline(text, name, ';');) names.push_back(name);
-  return names;
-}
-
 std::string build_log(const cl::Error& error) {
   const auto* build = dynamic_cast<const cl::BuildError*>(&error);
   std::string text;
@@ -61,8 +53,12 @@ void OpenclKernel::set(const std::vector<KernelArgument>& arguments) {
 }
 
 OpenclProgram::OpenclProgram(const SharedContext& context, const KernelSource& source) : name_(source.name) {
-  if (source.opencl.empty()) throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
-  guarded("hand " + name_ + " to the compiler", [&] { program_ = cl::Program(context->context, source.opencl); });
+  if (source.opencl.empty() && source.binary.empty())
+    throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
+  guarded("hand " + name_ + " to the compiler", [&] {
+    program_ = source.binary.empty() ? cl::Program(context->context, source.opencl)
+                                     : cl::Program(context->context, {context->device}, {source.binary});
+  });
   try {
     program_.build({context->device}, source.options.c_str());
   } catch (const cl::Error& error) {
@@ -71,8 +67,18 @@ OpenclProgram::OpenclProgram(const SharedContext& context, const KernelSource& s
   }
 }
 
+// "read;write" -> {"read", "write"}
+std::vector<std::string> OpenclProgram::kernel_names() const {
+  const std::string listed =
+      guarded("list the kernels of " + name_, [&] { return program_.getInfo<CL_PROGRAM_KERNEL_NAMES>(); });
+  std::istringstream text(listed);
+  std::vector<std::string> names;
+  for (std::string name; std::getline(text, name, ';');) names.push_back(name);
+  return names;
+}
+
 std::unique_ptr<Kernel> OpenclProgram::kernel(const std::string& name) {
-  const auto known = guarded("list the kernels of " + name_, [&] { return kernel_names(program_); });
+  const auto known = kernel_names();
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw Error(unknown_name("kernel in " + name_, name, known));
   return guarded("make kernel " + name,

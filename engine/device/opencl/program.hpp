@@ -28,6 +28,7 @@ class OpenclProgram final : public Program {
   // Throws Error with the build log.
   OpenclProgram(const SharedContext& context, const KernelSource& source);
   std::unique_ptr<Kernel> kernel(const std::string& name) override;
+  std::vector<std::string> kernel_names() const override;
 
  private:
   std::string name_;

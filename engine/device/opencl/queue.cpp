@@ -33,6 +33,10 @@ void OpenclQueue::command(const char* action, Call call, bool traced) {
   if (timed_) {
     clRetainEvent(event);
     measured_.reset(event);
+    if (!pending_) {
+      clRetainEvent(event);
+      first_.reset(event);
+    }
   }
   pending_ = true;
   flushed_ = false;
@@ -42,6 +46,7 @@ void OpenclQueue::on_host(const std::byte* from, std::byte* to, std::size_t size
   finish();
   std::memmove(to, from, size);
   measured_.reset();
+  first_.reset();
 }
 
 void OpenclQueue::enqueue_read(const BufferView& from, std::byte* to) {
@@ -122,6 +127,13 @@ void OpenclQueue::enqueue(Kernel& kernel, const KernelRange& range) {
   }
 }
 
+void OpenclQueue::enqueue_foreign(const std::function<void(cl_command_queue, cl_event*)>& call) {
+  command("start a library's kernels", [&](cl_event* event) {
+    call(queue_(), event);
+    return CL_SUCCESS;
+  });
+}
+
 void OpenclQueue::finish() {
   if (!pending_) return;
   const cl_event last = last_.get();
@@ -157,16 +169,25 @@ void OpenclQueue::fail() const {
                      "complete a command on " + context_->info.name);
 }
 
-std::optional<DeviceTime> OpenclQueue::last_time() const {
-  if (pending_ || measured_.get() == nullptr) return std::nullopt;
+DeviceTime OpenclQueue::time_of(const Event& event) {
   const auto seconds = [&](cl_profiling_info which) {
     cl_ulong nanoseconds = 0;
-    check(clGetEventProfilingInfo(measured_.get(), which, sizeof nanoseconds, &nanoseconds, nullptr),
+    check(clGetEventProfilingInfo(event.get(), which, sizeof nanoseconds, &nanoseconds, nullptr),
           "read a command's times");
     return 1e-9 * static_cast<double>(nanoseconds);
   };
-  return DeviceTime{seconds(CL_PROFILING_COMMAND_QUEUED), seconds(CL_PROFILING_COMMAND_START),
-                    seconds(CL_PROFILING_COMMAND_END)};
+  return {seconds(CL_PROFILING_COMMAND_QUEUED), seconds(CL_PROFILING_COMMAND_START), seconds(CL_PROFILING_COMMAND_END)};
+}
+
+std::optional<DeviceTime> OpenclQueue::last_time() const {
+  if (pending_ || measured_.get() == nullptr) return std::nullopt;
+  return time_of(measured_);
+}
+
+std::optional<DeviceTime> OpenclQueue::span() const {
+  if (pending_ || measured_.get() == nullptr || first_.get() == nullptr) return std::nullopt;
+  const DeviceTime first = time_of(first_);
+  return DeviceTime{first.queued, first.started, time_of(measured_).ended};
 }
 
 }  // namespace plumb::opencl

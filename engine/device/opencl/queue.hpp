@@ -16,7 +16,12 @@ class OpenclQueue final : public Queue {
   void enqueue(Kernel& kernel, const KernelRange& range) override;
   void finish() override;
   bool finished() override;
+  // What a library enqueues: call(queue, &event) puts the event of its last command there.
+  void enqueue_foreign(const std::function<void(cl_command_queue, cl_event*)>& call);
+  cl_command_queue handle() const { return queue_(); }
+  cl_context context() const { return context_->context(); }
   std::optional<DeviceTime> last_time() const override;
+  std::optional<DeviceTime> span() const override;
 
  private:
   // Holds one command's event.
@@ -43,6 +48,7 @@ class OpenclQueue final : public Queue {
   void on_host(const std::byte* from, std::byte* to, std::size_t size);
   void between_svm_and_memory(const BufferView& from, const BufferView& to);
   void fail() const;
+  static DeviceTime time_of(const Event& event);
 
   SharedContext context_;
   cl::CommandQueue queue_;
@@ -53,6 +59,7 @@ class OpenclQueue final : public Queue {
   bool flushed_ = false;  // the device knows of all
   Event last_;            // complete when all are; none after a command that was not traced
   Event measured_;        // of the last command that was asked for, when timed
+  Event first_;           // of the first since the last finish(), when timed
 };
 
 }  // namespace plumb::opencl

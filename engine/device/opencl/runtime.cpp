@@ -63,6 +63,9 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
   info.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.largest_buffer_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+  info.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  info.largest_group = static_cast<unsigned>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
+  info.features = features_of(device);
   const Abilities abilities = abilities_of(device);
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (abilities.svm) info.memory_kinds.push_back(MemoryKind::svm);

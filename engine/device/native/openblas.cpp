@@ -1,0 +1,50 @@
+// Matrix products of runtime `native`: OpenBLAS, with one thread for each core of the process.
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include "device/host_share.hpp"
+#include "device/library.hpp"
+
+namespace plumb {
+
+namespace {
+
+// "OpenBLAS 0.3.21 DYNAMIC_ARCH …" -> "OpenBLAS 0.3.21"
+std::string version_of(const std::string& config) {
+  return config.substr(0, config.find(' ', config.find(' ') + 1));
+}
+
+class OpenblasGemm final : public GemmLibrary {
+ public:
+  explicit OpenblasGemm(const GemmShape& shape) : shape_(shape) {
+    if (shape.type == ScalarType::f16) throw Unsupported("OpenBLAS has no product of half matrices");
+    openblas_set_num_threads(static_cast<int>(host_share().cores));
+  }
+
+  std::string name() const override { return version_of(openblas_get_config()); }
+
+  void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
+    queue.finish();  // this runtime's commands are complete when they were enqueued
+    shape_.type == ScalarType::f32 ? multiply<float>(cblas_sgemm, a, b, c) : multiply<double>(cblas_dgemm, a, b, c);
+  }
+
+ private:
+  template <class T, class Gemm>
+  void multiply(Gemm gemm, const Buffer& a, const Buffer& b, Buffer& c) const {
+    const auto at = [](const Buffer& buffer) { return reinterpret_cast<T*>(buffer.host_pointer()); };
+    const auto rows = static_cast<blasint>(shape_.rows), columns = static_cast<blasint>(shape_.columns),
+               inner = static_cast<blasint>(shape_.inner);
+    gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, static_cast<T>(shape_.alpha), at(a), inner,
+         at(b), columns, static_cast<T>(shape_.beta), at(c), columns);
+  }
+
+  GemmShape shape_;
+};
+
+const Registered<GemmLibraryMaker> registered("native", [](Device&, Queue&, const GemmShape& shape) {
+  return std::make_unique<OpenblasGemm>(shape);
+});
+
+}  // namespace
+
+}  // namespace plumb

@@ -1,0 +1,55 @@
+// Matrix products of runtime `opencl`: CLBlast.
+#include <clblast_c.h>
+#include <fmt/format.h>
+
+#include "core/scalar.hpp"
+#include "device/library.hpp"
+#include "device/opencl/queue.hpp"
+
+namespace plumb::opencl {
+
+namespace {
+
+class ClblastGemm final : public GemmLibrary {
+ public:
+  explicit ClblastGemm(const GemmShape& shape) : shape_(shape) {}
+  std::string name() const override { return PLUMBLINE_CLBLAST_NAME; }
+
+  void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
+    auto& own_queue = dynamic_cast<OpenclQueue&>(queue);
+    own_queue.enqueue_foreign([&](cl_command_queue handle, cl_event* event) {
+      switch (shape_.type) {
+        case ScalarType::f16:
+          return multiply<cl_half>(CLBlastHgemm, to_half(shape_.alpha), to_half(shape_.beta), a, b, c, handle, event);
+        case ScalarType::f32:
+          return multiply<float>(CLBlastSgemm, static_cast<float>(shape_.alpha), static_cast<float>(shape_.beta), a, b,
+                                 c, handle, event);
+        default:
+          return multiply<double>(CLBlastDgemm, shape_.alpha, shape_.beta, a, b, c, handle, event);
+      }
+    });
+  }
+
+ private:
+  template <class T, class Gemm>
+  void multiply(Gemm gemm, T alpha, T beta, const Buffer& a, const Buffer& b, const Buffer& c, cl_command_queue queue,
+                cl_event* event) const {
+    const CLBlastStatusCode code =
+        gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, shape_.rows, shape_.columns, shape_.inner,
+             alpha, own(a).memory(), 0, shape_.inner, own(b).memory(), 0, shape_.columns, beta, own(c).memory(), 0,
+             shape_.columns, &queue, event);
+    if (code == CLBlastNoHalfPrecision || code == CLBlastNoDoublePrecision)
+      throw Unsupported(fmt::format("CLBlast: this device does not compute in {}", to_string(shape_.type)));
+    if (code != CLBlastSuccess) throw status_error(code, "multiply matrices with CLBlast");
+  }
+
+  GemmShape shape_;
+};
+
+const Registered<GemmLibraryMaker> registered("opencl", [](Device&, Queue&, const GemmShape& shape) {
+  return std::make_unique<ClblastGemm>(shape);
+});
+
+}  // namespace
+
+}  // namespace plumb::opencl

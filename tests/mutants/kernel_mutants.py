@@ -1,0 +1,49 @@
+"""Kernels made wrong on purpose: what a benchmark's list in ``kernels/`` is made of.
+
+A mutant is the benchmark's own kernel file with one place altered, run by ``--kernel-file``: it
+cannot drift from what it mutates, and a place that is gone is an error here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.launching import ROOT
+
+
+@dataclass(frozen=True)
+class KernelMutant:
+    """``file`` (from the repository's root) with ``old``, which occurs once, replaced by ``new``.
+
+    ``words`` are the run's options; ``device`` is ``pocl``, ``intel`` (Intel's CPU runtime), ``fpga``
+    (its FPGA emulator) or ``native``. Every case of the run must come out ``failed``.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    words: Sequence[str]
+    device: str = "pocl"
+    ranks: int = 1
+
+    def write(self, folder: Path) -> Path:
+        """The mutated kernel's file, in ``folder``."""
+        text = (ROOT / self.file).read_text()
+        places = text.count(self.old)
+        assert places == 1, f"{self.name}: what it alters occurs {places} times in {self.file}"
+        path = folder / Path(self.file).name
+        path.write_text(text.replace(self.old, self.new))
+        return path
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A run in which every case must pass: what the mutants are told from."""
+
+    words: Sequence[str]
+    device: str = "pocl"
+    ranks: int = 1
+    unsupported: Sequence[str] = field(default=())  # keys of cases that the device cannot do

@@ -1,0 +1,82 @@
+"""Every mutant of ``kernels/*.py`` must come out ``failed``, and every sound run must pass."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from plumbline import runtimes
+from plumbline.home import find_home
+from tests.launching import launch_command, program
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+FOLDER = Path(__file__).parent / "kernels"
+BENCHMARKS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
+LISTS = {name: importlib.import_module(f"tests.mutants.kernels.{name}") for name in BENCHMARKS}
+MUTANTS = [
+    pytest.param(name, mutant, id=f"{name}-{mutant.name}")
+    for name, module in LISTS.items()
+    for mutant in module.MUTANTS
+]
+SOUND = [
+    pytest.param(name, sound, id=f"{name}-{sound.device}-{' '.join(sound.words)}")
+    for name, module in LISTS.items()
+    for sound in module.SOUND
+]
+ENGINE = program("plumb-mpi")
+RUNTIMES = {"pocl": "pocl", "fpga": "fpga-emulator", "intel": "intel-cpu"}
+pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
+
+
+def vendor_environment(device: str) -> dict[str, str]:
+    """What makes OpenCL's loader show ``device`` and nothing else; skips where it is not there."""
+    name = RUNTIMES[device]
+    if not runtimes.is_installed(name, find_home()):
+        pytest.skip(f"{name} is not installed (ACCEPT_INTEL_EULA=1 make test installs Intel's)")
+    return runtimes.environment(name, find_home(), devices=1)
+
+
+def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict, str]:
+    """One run's exit status, its record, and what it said."""
+    record = tmp_path / "record.json"
+    policy = ["--repetitions", "2", "--format", "none", "--progress", "none"]
+    command, environment = launch_command(ranks, ENGINE, *words, *policy, "--record", str(record))
+    if device == "native":
+        command += ["--runtime", "native"]
+    else:
+        environment |= vendor_environment(device)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert record.exists(), done.stderr
+    return done.returncode, json.loads(record.read_text()), done.stderr
+
+
+@pytest.mark.parametrize(("benchmark", "mutant"), MUTANTS)
+def test_wrong_kernel_fails(tmp_path: Path, benchmark: str, mutant: KernelMutant) -> None:
+    kernel = ("--kernel-file", str(mutant.write(tmp_path)))
+    words = (benchmark, *mutant.words, *kernel)
+    status, record, _ = run(tmp_path, mutant.device, mutant.ranks, *words)
+    outcomes = [case["outcome"] for case in record["cases"]]
+    assert status == 1, outcomes
+    assert outcomes
+    assert all(outcome["status"] == "failed" and outcome["reason"] for outcome in outcomes)
+
+
+@pytest.mark.parametrize(("benchmark", "sound"), SOUND)
+def test_sound_kernel_passes(tmp_path: Path, benchmark: str, sound: Sound) -> None:
+    status, record, said = run(tmp_path, sound.device, sound.ranks, benchmark, *sound.words)
+    assert status == 0, (record["outcome"], said)
+    for case in record["cases"]:
+        wanted = "unsupported" if case["key"] in sound.unsupported else "passed"
+        assert case["outcome"]["status"] == wanted, (case["key"], case["outcome"])
+
+
+def test_every_benchmark_with_kernels_has_mutants() -> None:
+    for path in sorted(Path(FOLDER.parents[2] / "benchmarks").rglob("*.cl")):
+        assert path.parent.name in BENCHMARKS, f"{path.parent.name} has kernels, but no mutants"
+    assert all(len(module.MUTANTS) >= 6 for module in LISTS.values())
