@@ -16,6 +16,7 @@ struct GemmShape {
   ScalarType type = ScalarType::f32;
   std::size_t rows = 0, columns = 0, inner = 0;
   double alpha = 1, beta = 0;
+  bool tf32 = false;  // f32 matrices, products of their leading 11 bits (NVIDIA's tensor cores)
 };
 
 class GemmLibrary {

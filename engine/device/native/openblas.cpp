@@ -18,6 +18,7 @@ class OpenblasGemm final : public GemmLibrary {
  public:
   explicit OpenblasGemm(const GemmShape& shape) : shape_(shape) {
     if (shape.type == ScalarType::f16) throw Unsupported("OpenBLAS has no product of half matrices");
+    if (shape.tf32) throw Unsupported("OpenBLAS has no tf32");
     openblas_set_num_threads(static_cast<int>(host_share().cores));
   }
 

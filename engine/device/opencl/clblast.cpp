@@ -12,7 +12,12 @@ namespace {
 
 class ClblastGemm final : public GemmLibrary {
  public:
-  explicit ClblastGemm(const GemmShape& shape) : shape_(shape) {}
+  ClblastGemm(const DeviceInfo& device, const GemmShape& shape) : shape_(shape) {
+    const bool lacks = (shape.type == ScalarType::f16 && !device.has(Feature::fp16)) ||
+                       (shape.type == ScalarType::f64 && !device.has(Feature::fp64));
+    if (lacks) throw Unsupported(fmt::format("{} does not compute in {}", device.name, to_string(shape.type)));
+    if (shape.tf32) throw Unsupported("CLBlast has no tf32");
+  }
   std::string name() const override { return PLUMBLINE_CLBLAST_NAME; }
 
   void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
@@ -38,16 +43,14 @@ class ClblastGemm final : public GemmLibrary {
         gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, shape_.rows, shape_.columns, shape_.inner,
              alpha, own(a).memory(), 0, shape_.inner, own(b).memory(), 0, shape_.columns, beta, own(c).memory(), 0,
              shape_.columns, &queue, event);
-    if (code == CLBlastNoHalfPrecision || code == CLBlastNoDoublePrecision)
-      throw Unsupported(fmt::format("CLBlast: this device does not compute in {}", to_string(shape_.type)));
     if (code != CLBlastSuccess) throw status_error(code, "multiply matrices with CLBlast");
   }
 
   GemmShape shape_;
 };
 
-const Registered<GemmLibraryMaker> registered("opencl", [](Device&, Queue&, const GemmShape& shape) {
-  return std::make_unique<ClblastGemm>(shape);
+const Registered<GemmLibraryMaker> registered("opencl", [](Device& device, Queue&, const GemmShape& shape) {
+  return std::make_unique<ClblastGemm>(device.info(), shape);
 });
 
 }  // namespace

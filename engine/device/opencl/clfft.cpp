@@ -13,15 +13,20 @@ void check_clfft(clfftStatus code, const char* action) {
   if (code != CLFFT_SUCCESS) throw status_error(code, fmt::format("{} with clFFT", action));
 }
 
-// clFFT's own state, for as long as any plan may live.
-void set_up() {
-  static const int done = [] {
+// clFFT's own state, from the first plan to the program's end.
+struct Library {
+  Library() {
     clfftSetupData data;
     check_clfft(clfftInitSetupData(&data), "begin");
     check_clfft(clfftSetup(&data), "begin");
-    return 0;
-  }();
-  (void)done;
+  }
+  ~Library() { clfftTeardown(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+void set_up() {
+  static const Library library;
 }
 
 class ClfftFft final : public FftLibrary {

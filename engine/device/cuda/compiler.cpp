@@ -1,0 +1,124 @@
+#include "device/cuda/compiler.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <regex>
+#include <sstream>
+
+#include "core/embedded.hpp"
+#include "device/cuda/shared_library.hpp"
+
+namespace plumb::cuda {
+
+namespace {
+
+using Handle = struct OpaqueNvrtcProgram*;
+
+// The part of nvrtc.h that is called here.
+struct Nvrtc {
+  int (*create)(Handle*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*destroy)(Handle*) = nullptr;
+  int (*compile)(Handle, int, const char* const*) = nullptr;
+  int (*log_size)(Handle, std::size_t*) = nullptr;
+  int (*log)(Handle, char*) = nullptr;
+  int (*cubin_size)(Handle, std::size_t*) = nullptr;
+  int (*cubin)(Handle, char*) = nullptr;
+  const char* (*error_text)(int) = nullptr;
+  bool found = false;
+  std::string problem;
+
+  Nvrtc() {
+    SharedLibrary library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+    found = library.find(create, "nvrtcCreateProgram") && library.find(destroy, "nvrtcDestroyProgram") &&
+            library.find(compile, "nvrtcCompileProgram") && library.find(log_size, "nvrtcGetProgramLogSize") &&
+            library.find(log, "nvrtcGetProgramLog") && library.find(cubin_size, "nvrtcGetCUBINSize") &&
+            library.find(cubin, "nvrtcGetCUBIN") && library.find(error_text, "nvrtcGetErrorString");
+    if (!found)
+      problem = fmt::format(
+          "NVIDIA's run-time compiler could not be loaded ({}): install CUDA 12 or newer (or pip "
+          "install nvidia-cuda-nvrtc) and name its folder in LD_LIBRARY_PATH",
+          library.problem());
+  }
+};
+
+const Nvrtc& nvrtc() {
+  static const Nvrtc once;
+  return once;
+}
+
+// OpenCL's build options in NVRTC's words: definitions stay, the others have a counterpart or none.
+std::vector<std::string> translated(const std::string& options) {
+  std::vector<std::string> words;
+  std::istringstream text(options);
+  for (std::string word; text >> word;) {
+    if (word == "-cl-fast-relaxed-math")
+      words.emplace_back("--use_fast_math");
+    else if (word == "-cl-fp32-correctly-rounded-divide-sqrt" || !word.starts_with("-cl-"))
+      if (word.starts_with("-D") || word.starts_with("-I")) words.push_back(word);
+  }
+  return words;
+}
+
+class Compilation {
+ public:
+  Compilation(const std::string& text, const std::string& name) {
+    check(nvrtc().create(&handle_, text.c_str(), name.c_str(), 0, nullptr, nullptr), "hand " + name + " to NVRTC");
+  }
+  ~Compilation() { nvrtc().destroy(&handle_); }
+  Compilation(const Compilation&) = delete;
+  Compilation& operator=(const Compilation&) = delete;
+
+  bool run(const std::vector<std::string>& options) {
+    std::vector<const char*> words;
+    for (const std::string& option : options) words.push_back(option.c_str());
+    code_ = nvrtc().compile(handle_, static_cast<int>(words.size()), words.data());
+    return code_ == 0;
+  }
+  std::string error() const { return nvrtc().error_text(code_); }
+  std::string log() const { return text(nvrtc().log_size, nvrtc().log); }
+  std::string cubin() const { return text(nvrtc().cubin_size, nvrtc().cubin); }
+
+ private:
+  static void check(int code, const std::string& action) {
+    if (code != 0) throw Error(library_sentence(action, "NVRTC", code, nvrtc().error_text(code), ""));
+  }
+  std::string text(int (*size_of)(Handle, std::size_t*), int (*get)(Handle, char*)) const {
+    std::size_t size = 0;
+    check(size_of(handle_, &size), "read what NVRTC made");
+    std::string result(size, '\0');
+    check(get(handle_, result.data()), "read what NVRTC made");
+    return result;
+  }
+
+  Handle handle_ = nullptr;
+  int code_ = 0;
+};
+
+}  // namespace
+
+std::string why_no_compiler() {
+  return nvrtc().problem;
+}
+
+std::string compile(const KernelSource& source, int major, int minor, const std::string& device) {
+  if (!nvrtc().found) throw Unsupported(nvrtc().problem);
+  if (!source.binary.empty()) return {source.binary.begin(), source.binary.end()};
+  if (source.opencl.empty()) throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
+  const std::string text =
+      fmt::format("#line 1 \"opencl_c.cuh\"\n{}\n#line 1 \"{}\"\n{}", embedded_text("engine/device/cuda/opencl_c.cuh"),
+                  source.name, std::regex_replace(source.opencl, std::regex("\\bglobal\\b"), ""));
+  std::vector<std::string> options = translated(source.options);
+  const char* suffix = major >= 9 ? "a" : "";  // with the instructions that this generation alone has
+  options.insert(options.begin(), {fmt::format("--gpu-architecture=sm_{}{}{}", major, minor, suffix),
+                                   "--device-as-default-execution-space", "--std=c++17",
+                                   "--diag-suppress=1444"});  // double4's alignment, which CUDA 13 wants named
+  Compilation compilation(text, source.name);
+  if (!compilation.run(options))
+    throw Error(fmt::format("could not compile {} for {} with options \"{}\": {}\n{}", source.name, device,
+                            source.options, compilation.error(), compilation.log()));
+  return compilation.cubin();
+}
+
+}  // namespace plumb::cuda

@@ -1,0 +1,99 @@
+#include "device/cuda/context.hpp"
+
+#include <fmt/format.h>
+
+#include "core/units.hpp"
+#include "device/host_share.hpp"
+
+namespace plumb::cuda {
+
+namespace {
+
+thread_local const DeviceContext* current = nullptr;
+
+}  // namespace
+
+DeviceContext::DeviceContext(DeviceNumber device, DeviceInfo its_info, int its_major, int its_minor)
+    : info(std::move(its_info)), major(its_major), minor(its_minor), device_(device) {
+  driver().primary_context_flags(device_, schedule_spin);  // refused when something else has made it: then as it is
+  check(driver().primary_context_retain(&context_, device_), "open the GPU");
+  use();
+}
+
+DeviceContext::~DeviceContext() {
+  if (current == this) current = nullptr;
+  driver().primary_context_release(device_);
+}
+
+void DeviceContext::use() const {
+  if (current == this) return;
+  check(driver().context_set_current(context_), "make the GPU this thread's");
+  current = this;
+}
+
+CudaBuffer::CudaBuffer(SharedContext context, std::size_t size, const Placement& placement)
+    : Buffer(size, placement), context_(std::move(context)) {
+  if (size == 0) throw Error("a buffer has at least one byte");
+  context_->use();
+  take();
+  const Result result = driver().memory_set(address_, poison_byte, size);
+  check(result, "fill new memory");
+}
+
+void CudaBuffer::take() {
+  std::size_t free = 0, total = 0;
+  check(driver().memory_info(&free, &total), "ask for the GPU's free memory");
+  const bool of_host = placement().kind == MemoryKind::host;
+  if (of_host) free = host_share().available_bytes;
+  const std::string action = fmt::format("allocate a buffer on {} (needed {}, available {})", context_->info.name,
+                                         format_bytes(size()), format_bytes(free));
+  if (of_host && size() > free) throw Error("could not " + action);
+  Result result = success;
+  void* pinned = nullptr;
+  switch (placement().kind) {
+    case MemoryKind::automatic:
+      result = driver().memory_alloc(&address_, size());
+      break;
+    case MemoryKind::host:
+      result = driver().memory_host_alloc(&pinned, size(), host_portable | host_mapped);
+      host_ = static_cast<std::byte*>(pinned);
+      address_ = reinterpret_cast<Address>(pinned);
+      break;
+    case MemoryKind::svm:
+      if (size() > free) throw Error("could not " + action);
+      result = driver().memory_managed_alloc(&address_, size(), attach_global);
+      host_ = reinterpret_cast<std::byte*>(address_);
+      break;
+    default:
+      throw Unsupported(
+          fmt::format("{} has no memory of kind {}: runtime cuda knows default (the GPU's own), host "
+                      "(pinned) and svm (managed)",
+                      context_->info.name, to_string(placement())));
+  }
+  if (result != success) throw result_error(result, action);
+}
+
+CudaBuffer::~CudaBuffer() {
+  if (address_ == 0) return;
+  if (placement().kind == MemoryKind::host)
+    driver().memory_host_free(host_);
+  else
+    driver().memory_free(address_);
+}
+
+const CudaBuffer& own(const Buffer& buffer) {
+  const auto* mine = dynamic_cast<const CudaBuffer*>(&buffer);
+  if (mine == nullptr) [[unlikely]]
+    throw Error("runtime cuda was given a buffer of another runtime");
+  return *mine;
+}
+
+const CudaBuffer& own(const BufferView& view) {
+  const CudaBuffer& buffer = own(*view.buffer);
+  if (view.offset > buffer.size() || view.size > buffer.size() - view.offset) [[unlikely]]
+    throw Error(fmt::format("bytes {} to {} lie outside a buffer of {} bytes", view.offset, view.offset + view.size,
+                            buffer.size()));
+  return buffer;
+}
+
+}  // namespace plumb::cuda

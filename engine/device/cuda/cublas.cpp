@@ -1,0 +1,116 @@
+// Matrix products of runtime `cuda`: cuBLAS, loaded at run time.
+#include <fmt/format.h>
+
+#include "device/cuda/queue.hpp"
+#include "device/cuda/shared_library.hpp"
+#include "device/library.hpp"
+
+namespace plumb::cuda {
+
+namespace {
+
+using Handle = struct OpaqueCublas*;
+
+constexpr int no_transpose = 0;
+constexpr int real_16 = 2, real_32 = 0;     // cudaDataType
+constexpr int in_float = 68, in_tf32 = 77;  // cublasComputeType_t
+constexpr int default_algorithm = -1;       // cublasGemmAlgo_t
+
+// The part of cublas_v2.h that is called here.
+struct Cublas {
+  int (*create)(Handle*) = nullptr;
+  int (*destroy)(Handle) = nullptr;
+  int (*set_stream)(Handle, Stream) = nullptr;
+  int (*version)(Handle, int*) = nullptr;
+  const char* (*status_text)(int) = nullptr;
+  int (*sgemm)(Handle, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
+               float*, int) = nullptr;
+  int (*dgemm)(Handle, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*,
+               double*, int) = nullptr;
+  int (*gemm_ex)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+                 const void*, void*, int, int, int, int) = nullptr;
+  std::string problem;
+
+  Cublas() {
+    SharedLibrary library({"libcublas.so.13", "libcublas.so.12", "libcublas.so"});
+    const bool found = library.find(create, "cublasCreate_v2") && library.find(destroy, "cublasDestroy_v2") &&
+                       library.find(set_stream, "cublasSetStream_v2") && library.find(version, "cublasGetVersion_v2") &&
+                       library.find(status_text, "cublasGetStatusString") && library.find(sgemm, "cublasSgemm_v2") &&
+                       library.find(dgemm, "cublasDgemm_v2") && library.find(gemm_ex, "cublasGemmEx");
+    if (!found)
+      problem = fmt::format(
+          "cuBLAS could not be loaded ({}): install CUDA's libraries or name their folder in "
+          "LD_LIBRARY_PATH or CUDA_HOME",
+          library.problem());
+  }
+};
+
+const Cublas& cublas() {
+  static const Cublas once;
+  return once;
+}
+
+void check_cublas(int code, const char* action) {
+  if (code != 0) throw Error(library_sentence(action, "cuBLAS", code, cublas().status_text(code), ""));
+}
+
+// cuBLAS counts by columns: the row-wise product C = A B is its C' = B' A'.
+class CublasGemm final : public GemmLibrary {
+ public:
+  CublasGemm(CudaQueue& queue, const GemmShape& shape) : shape_(shape) {
+    if (!cublas().problem.empty()) throw Unsupported(cublas().problem);
+    if (std::max({shape.rows, shape.columns, shape.inner}) > 0x7fffffff)
+      throw Unsupported("cuBLAS counts rows and columns in 31 bits");
+    check_cublas(cublas().create(&handle_), "start cuBLAS");
+    check_cublas(cublas().set_stream(handle_, queue.stream()), "give cuBLAS its queue");
+  }
+  ~CublasGemm() override { cublas().destroy(handle_); }
+  CublasGemm(const CublasGemm&) = delete;
+  CublasGemm& operator=(const CublasGemm&) = delete;
+
+  std::string name() const override {
+    int version = 0;
+    check_cublas(cublas().version(handle_, &version), "ask cuBLAS for its version");
+    return fmt::format("cuBLAS {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+  }
+
+  void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
+    dynamic_cast<CudaQueue&>(queue).enqueue_foreign(
+        [&] { check_cublas(multiply(own(a).address(), own(b).address(), own(c).address()), "multiply matrices"); });
+  }
+
+ private:
+  int multiply(Address a, Address b, Address c) const {
+    if (shape_.type == ScalarType::f64) return plain(cublas().dgemm, a, b, c);
+    if (shape_.type == ScalarType::f32 && !shape_.tf32) return plain(cublas().sgemm, a, b, c);
+    const int type = shape_.tf32 ? real_32 : real_16;
+    const auto alpha = static_cast<float>(shape_.alpha), beta = static_cast<float>(shape_.beta);
+    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha,
+                            reinterpret_cast<const void*>(b), type, columns(), reinterpret_cast<const void*>(a), type,
+                            inner(), &beta, reinterpret_cast<void*>(c), type, columns(),
+                            shape_.tf32 ? in_tf32 : in_float, default_algorithm);
+  }
+
+  template <class T>
+  int plain(int (*gemm)(Handle, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int),
+            Address a, Address b, Address c) const {
+    const auto alpha = static_cast<T>(shape_.alpha), beta = static_cast<T>(shape_.beta);
+    return gemm(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, reinterpret_cast<const T*>(b),
+                columns(), reinterpret_cast<const T*>(a), inner(), &beta, reinterpret_cast<T*>(c), columns());
+  }
+
+  int rows() const { return static_cast<int>(shape_.rows); }
+  int columns() const { return static_cast<int>(shape_.columns); }
+  int inner() const { return static_cast<int>(shape_.inner); }
+
+  GemmShape shape_;
+  Handle handle_ = nullptr;
+};
+
+const Registered<GemmLibraryMaker> registered("cuda", [](Device&, Queue& queue, const GemmShape& shape) {
+  return std::make_unique<CublasGemm>(dynamic_cast<CudaQueue&>(queue), shape);
+});
+
+}  // namespace
+
+}  // namespace plumb::cuda

@@ -1,0 +1,94 @@
+// CUDA's driver interface, loaded at run time, so that one build serves machines with and without it. What is declared
+// here is the part of cuda.h that this runtime calls; names and values are NVIDIA's (CUDA Driver API reference).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/error.hpp"
+
+namespace plumb::cuda {
+
+using Result = int;  // CUresult
+using DeviceNumber = int;
+using Address = unsigned long long;  // CUdeviceptr; with unified addressing also of pinned and managed memory
+using Context = struct OpaqueContext*;
+using Module = struct OpaqueModule*;
+using Function = struct OpaqueFunction*;
+using Stream = struct OpaqueStream*;
+using Event = struct OpaqueEvent*;
+
+enum : Result { success = 0, out_of_memory = 2, no_device = 100, not_ready = 600 };
+
+enum class Attribute : int {
+  largest_group = 1,
+  group_shared_bytes = 8,
+  multiprocessors = 16,
+  compute_major = 75,
+  compute_minor = 76,
+  concurrent_managed_access = 89
+};
+
+constexpr unsigned host_portable = 1, host_mapped = 2;  // cuMemHostAlloc
+constexpr unsigned attach_global = 1;                   // cuMemAllocManaged
+constexpr unsigned stream_non_blocking = 1;             // cuStreamCreate
+constexpr unsigned schedule_spin = 1;                   // cuDevicePrimaryCtxSetFlags
+
+struct Driver {
+  Result (*init)(unsigned);
+  Result (*driver_version)(int*);
+  Result (*device_count)(int*);
+  Result (*device_get)(DeviceNumber*, int);
+  Result (*device_name)(char*, int, DeviceNumber);
+  Result (*device_total_memory)(std::size_t*, DeviceNumber);
+  Result (*device_attribute)(int*, Attribute, DeviceNumber);
+  Result (*primary_context_flags)(DeviceNumber, unsigned);
+  Result (*primary_context_retain)(Context*, DeviceNumber);
+  Result (*primary_context_release)(DeviceNumber);
+  Result (*context_set_current)(Context);
+  Result (*memory_info)(std::size_t*, std::size_t*);
+  Result (*memory_alloc)(Address*, std::size_t);
+  Result (*memory_free)(Address);
+  Result (*memory_host_alloc)(void**, std::size_t, unsigned);
+  Result (*memory_host_free)(void*);
+  Result (*memory_managed_alloc)(Address*, std::size_t, unsigned);
+  Result (*memory_set)(Address, unsigned char, std::size_t);
+  Result (*copy)(Address, Address, std::size_t, Stream);
+  Result (*stream_create)(Stream*, unsigned);
+  Result (*stream_destroy)(Stream);
+  Result (*stream_synchronize)(Stream);
+  Result (*stream_query)(Stream);
+  Result (*event_create)(Event*, unsigned);
+  Result (*event_destroy)(Event);
+  Result (*event_record)(Event, Stream);
+  Result (*event_elapsed)(float*, Event, Event);
+  Result (*module_load)(Module*, const void*);
+  Result (*module_unload)(Module);
+  Result (*module_function)(Function*, Module, const char*);
+  Result (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**,
+                   void**);
+  Result (*error_name)(Result, const char**);
+  Result (*error_text)(Result, const char**);
+  // Newer than some drivers (CUDA 12.4); null there.
+  Result (*function_count)(unsigned*, Module);
+  Result (*list_functions)(Function*, unsigned, Module);
+  Result (*function_name)(const char**, Function);
+  Result (*function_parameter)(Function, std::size_t, std::size_t*, std::size_t*);
+};
+
+// Loaded and initialised once; null when there is none, then why_no_driver() says why and what to do.
+const Driver* find_driver();
+const std::string& why_no_driver();
+// For where there is one.
+inline const Driver& driver() {
+  return *find_driver();
+}
+
+Error result_error(Result result, const std::string& action);
+
+inline void check(Result result, const char* action) {
+  if (result != success) [[unlikely]]
+    throw result_error(result, action);
+}
+
+}  // namespace plumb::cuda

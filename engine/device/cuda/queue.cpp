@@ -1,0 +1,183 @@
+#include "device/cuda/queue.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "device/cuda/compiler.hpp"
+
+namespace plumb::cuda {
+
+namespace {
+
+// Where a launch names no group: enough threads to fill a multiprocessor, few enough for any kernel's registers.
+constexpr std::size_t usual_group = 256;
+
+}  // namespace
+
+CudaKernel::CudaKernel(std::shared_ptr<const CudaProgram> program, Function function, std::string name)
+    : program_(std::move(program)), function_(function), name_(std::move(name)) {
+  if (driver().function_parameter == nullptr) return;
+  std::size_t offset = 0, size = 0;
+  while (driver().function_parameter(function_, sizes_.size(), &offset, &size) == success) sizes_.push_back(size);
+}
+
+void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
+  const bool told = driver().function_parameter != nullptr;
+  if (told && arguments.size() != sizes_.size())
+    throw Error(fmt::format("kernel {} takes {} arguments, but {} were given", name_, sizes_.size(), arguments.size()));
+  values_.assign(arguments.size(), 0);
+  pointers_.clear();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::visit(
+        [&](const auto& value) {
+          std::size_t size = sizeof value;
+          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>)
+            values_[i] = own(*value).address();
+          else
+            std::memcpy(&values_[i], &value, sizeof value);
+          if (told && size != sizes_[i])
+            throw Error(
+                fmt::format("argument {} of kernel {} has {} bytes, but {} were given", i, name_, sizes_[i], size));
+        },
+        arguments[i]);
+    pointers_.push_back(&values_[i]);
+  }
+}
+
+CudaProgram::CudaProgram(SharedContext context, const KernelSource& source)
+    : context_(std::move(context)), name_(source.name) {
+  const std::string code = compile(source, context_->major, context_->minor, context_->info.name);
+  context_->use();
+  const Result result = driver().module_load(&module_, code.data());
+  if (result != success) throw result_error(result, "load " + name_ + " onto the GPU");
+}
+
+CudaProgram::~CudaProgram() {
+  driver().module_unload(module_);
+}
+
+std::vector<std::string> CudaProgram::kernel_names() const {
+  std::vector<std::string> names;
+  unsigned count = 0;
+  const Driver& cuda = driver();
+  if (cuda.function_count == nullptr || cuda.list_functions == nullptr || cuda.function_name == nullptr) return names;
+  check(cuda.function_count(&count, module_), "count the kernels of a program");
+  std::vector<Function> functions(count);
+  check(cuda.list_functions(functions.data(), count, module_), "list the kernels of a program");
+  for (const Function function : functions) {
+    const char* name = nullptr;
+    check(cuda.function_name(&name, function), "name a kernel");
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+std::unique_ptr<Kernel> CudaProgram::kernel(const std::string& name) const {
+  context_->use();
+  Function function = nullptr;
+  if (driver().module_function(&function, module_, name.c_str()) != success)
+    throw Error(unknown_name("kernel in " + name_, name, kernel_names()));
+  return std::make_unique<CudaKernel>(shared_from_this(), function, name);
+}
+
+CudaQueue::CudaQueue(SharedContext context, bool timed) : context_(std::move(context)), timed_(timed) {
+  context_->use();
+  check(driver().stream_create(&stream_, stream_non_blocking), "make a queue");
+  if (!timed_) return;
+  for (Event& event : events_) check(driver().event_create(&event, 0), "make a queue's clock");
+  check(driver().event_record(events_[base], stream_), "start a queue's clock");
+}
+
+CudaQueue::~CudaQueue() {
+  if (pending_) driver().stream_synchronize(stream_);
+  for (const Event event : events_)
+    if (event != nullptr) driver().event_destroy(event);
+  driver().stream_destroy(stream_);
+}
+
+void CudaQueue::begin_command() {
+  context_->use();
+  if (timed_ && !pending_) check(driver().event_record(events_[first], stream_), "read the GPU's clock");
+  if (timed_) check(driver().event_record(events_[last_start], stream_), "read the GPU's clock");
+}
+
+void CudaQueue::end_command() {
+  if (timed_) check(driver().event_record(events_[last_end], stream_), "read the GPU's clock");
+  measured_ = timed_;
+  pending_ = true;
+}
+
+void CudaQueue::copy(Address from, Address to, std::size_t size) {
+  if (size == 0) return;
+  begin_command();
+  check(driver().copy(to, from, size, stream_), "copy memory");
+  end_command();
+}
+
+void CudaQueue::enqueue_read(const BufferView& from, std::byte* to) {
+  copy(own(from).address() + from.offset, reinterpret_cast<Address>(to), from.size);
+}
+
+void CudaQueue::enqueue_write(const std::byte* from, const BufferView& to) {
+  copy(reinterpret_cast<Address>(from), own(to).address() + to.offset, to.size);
+}
+
+void CudaQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
+  if (from.size != to.size) throw Error(fmt::format("a copy of {} bytes into {} bytes", from.size, to.size));
+  copy(own(from).address() + from.offset, own(to).address() + to.offset, from.size);
+}
+
+void CudaQueue::enqueue(Kernel& kernel, const KernelRange& range) {
+  auto* own_kernel = dynamic_cast<CudaKernel*>(&kernel);
+  if (own_kernel == nullptr) [[unlikely]]
+    throw Error("runtime cuda was given a kernel of another runtime");
+  std::size_t local = range.local;
+  if (local == 0)
+    for (local = usual_group; range.global % local != 0;) local /= 2;
+  if (range.global % local != 0)
+    throw Error(fmt::format("{} work items cannot be split into groups of {}", range.global, local));
+  begin_command();
+  check(driver().launch(own_kernel->function(), static_cast<unsigned>(range.global / local), 1, 1,
+                        static_cast<unsigned>(local), 1, 1, 0, stream_, own_kernel->parameters(), nullptr),
+        "start a kernel");
+  end_command();
+}
+
+void CudaQueue::finish() {
+  if (!pending_) return;
+  const Result result = driver().stream_synchronize(stream_);
+  pending_ = false;
+  if (result != success) throw result_error(result, "complete the commands on " + context_->info.name);
+}
+
+bool CudaQueue::finished() {
+  if (!pending_) return true;
+  const Result result = driver().stream_query(stream_);
+  pending_ = result == not_ready;
+  if (result != success && result != not_ready)
+    throw result_error(result, "complete the commands on " + context_->info.name);
+  return !pending_;
+}
+
+double CudaQueue::seconds(Event from, Event to) const {
+  float milliseconds = 0;
+  check(driver().event_elapsed(&milliseconds, from, to), "read the GPU's clock");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
+// Times are given in single precision: lengths are taken between near events, and only the place since the queue was
+// made.
+std::optional<DeviceTime> CudaQueue::last_time() const {
+  if (pending_ || !measured_) return std::nullopt;
+  const double start = seconds(events_[base], events_[last_start]);
+  return DeviceTime{start, start, start + seconds(events_[last_start], events_[last_end])};
+}
+
+std::optional<DeviceTime> CudaQueue::span() const {
+  if (pending_ || !measured_) return std::nullopt;
+  const double start = seconds(events_[base], events_[first]);
+  return DeviceTime{start, start, start + seconds(events_[first], events_[last_end])};
+}
+
+}  // namespace plumb::cuda

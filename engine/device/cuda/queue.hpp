@@ -1,0 +1,84 @@
+// Streams of a CUDA device, and the kernels that they run.
+#pragma once
+
+#include <array>
+
+#include "device/cuda/context.hpp"
+
+namespace plumb::cuda {
+
+class CudaProgram;
+
+class CudaKernel final : public Kernel {
+ public:
+  CudaKernel(std::shared_ptr<const CudaProgram> program, Function function, std::string name);
+  void set(const std::vector<KernelArgument>& arguments) override;
+  Function function() const { return function_; }
+  void** parameters() { return pointers_.data(); }
+
+ private:
+  std::shared_ptr<const CudaProgram> program_;
+  Function function_;
+  std::string name_;
+  std::vector<std::size_t> sizes_;  // of the parameters, where the driver tells; else empty
+  std::vector<std::uint64_t> values_;
+  std::vector<void*> pointers_;
+};
+
+class CudaProgram final : public std::enable_shared_from_this<CudaProgram> {
+ public:
+  CudaProgram(SharedContext context, const KernelSource& source);
+  ~CudaProgram();
+  CudaProgram(const CudaProgram&) = delete;
+  CudaProgram& operator=(const CudaProgram&) = delete;
+  std::unique_ptr<Kernel> kernel(const std::string& name) const;
+  std::vector<std::string> kernel_names() const;
+
+ private:
+  SharedContext context_;
+  std::string name_;
+  Module module_ = nullptr;
+};
+
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(SharedContext context, bool timed);
+  ~CudaQueue() override;
+  CudaQueue(const CudaQueue&) = delete;
+  CudaQueue& operator=(const CudaQueue&) = delete;
+
+  void enqueue_read(const BufferView& from, std::byte* to) override;
+  void enqueue_write(const std::byte* from, const BufferView& to) override;
+  void enqueue_copy(const BufferView& from, const BufferView& to) override;
+  void enqueue(Kernel& kernel, const KernelRange& range) override;
+  void finish() override;
+  bool finished() override;
+  std::optional<DeviceTime> last_time() const override;
+  std::optional<DeviceTime> span() const override;
+
+  // What a library enqueues by itself.
+  template <class Call>
+  void enqueue_foreign(Call call) {
+    begin_command();
+    call();
+    end_command();
+  }
+  Stream stream() const { return stream_; }
+
+ private:
+  void copy(Address from, Address to, std::size_t size);
+  void begin_command();
+  void end_command();
+  double seconds(Event from, Event to) const;
+
+  enum : std::size_t { base, first, last_start, last_end, events };
+
+  SharedContext context_;
+  Stream stream_ = nullptr;
+  bool timed_;
+  bool pending_ = false;   // something may be incomplete
+  bool measured_ = false;  // a command was timed
+  std::array<Event, events> events_{};
+};
+
+}  // namespace plumb::cuda

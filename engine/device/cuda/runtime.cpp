@@ -1,0 +1,128 @@
+// Runtime `cuda`: NVIDIA's GPUs through their driver interface and run-time compiler, both loaded when the program
+// runs.
+#include <fmt/format.h>
+
+#include <array>
+#include <fstream>
+
+#include "device/cuda/compiler.hpp"
+#include "device/cuda/queue.hpp"
+
+namespace plumb::cuda {
+
+namespace {
+
+class BuiltProgram final : public Program {
+ public:
+  BuiltProgram(const SharedContext& context, const KernelSource& source)
+      : program_(std::make_shared<CudaProgram>(context, source)) {}
+  std::unique_ptr<Kernel> kernel(const std::string& name) override { return program_->kernel(name); }
+  std::vector<std::string> kernel_names() const override { return program_->kernel_names(); }
+
+ private:
+  std::shared_ptr<CudaProgram> program_;  // its kernels keep it, too
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(SharedContext context) : context_(std::move(context)) {}
+  const DeviceInfo& info() const override { return context_->info; }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) override {
+    return std::make_unique<CudaBuffer>(context_, bytes, placement);
+  }
+  std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<CudaQueue>(context_, timed); }
+  std::unique_ptr<Program> build(const KernelSource& source) override {
+    return std::make_unique<BuiltProgram>(context_, source);
+  }
+
+ private:
+  SharedContext context_;
+};
+
+int attribute(DeviceNumber device, Attribute which) {
+  int value = 0;
+  check(driver().device_attribute(&value, which, device), "ask a GPU what it is");
+  return value;
+}
+
+// "580.95.05", as the kernel's module says
+std::string driver_text() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string text;
+  return std::getline(file, text) ? text : "unknown";
+}
+
+std::string interface_version() {
+  int version = 0;
+  check(driver().driver_version(&version), "ask for the driver's version");
+  return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+}
+
+DeviceInfo describe(DeviceNumber device, int ordinal) {
+  std::array<char, 256> name{};
+  check(driver().device_name(name.data(), static_cast<int>(name.size()), device), "ask a GPU for its name");
+  std::size_t memory = 0;
+  check(driver().device_total_memory(&memory, device), "ask a GPU for its memory");
+  DeviceInfo info;
+  info.ordinal = ordinal;
+  info.runtime = "cuda";
+  info.platform = "NVIDIA CUDA";
+  info.name = name.data();
+  info.type = "gpu";
+  info.vendor = "NVIDIA Corporation";
+  info.version = interface_version();
+  info.driver = driver_text();
+  info.compute_units = static_cast<unsigned>(attribute(device, Attribute::multiprocessors));
+  info.memory_bytes = info.largest_buffer_bytes = memory;
+  info.local_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::group_shared_bytes));
+  info.largest_group = static_cast<unsigned>(attribute(device, Attribute::largest_group));
+  info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
+  if (attribute(device, Attribute::concurrent_managed_access) != 0) info.memory_kinds.push_back(MemoryKind::svm);
+  info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};
+  return info;
+}
+
+class CudaRuntime final : public Runtime {
+ public:
+  std::string name() const override { return "cuda"; }
+
+  std::vector<DeviceInfo> infos() override {
+    std::vector<DeviceInfo> infos;
+    problem_ = why_no_driver();
+    if (find_driver() == nullptr) return infos;
+    try {
+      int count = 0;
+      check(driver().device_count(&count), "count the GPUs");
+      for (int ordinal = 0; ordinal < count; ++ordinal) infos.push_back(describe(number_of(ordinal), ordinal));
+    } catch (const Error& error) {
+      problem_ = error.what();
+      infos.clear();
+    }
+    return infos;
+  }
+
+  std::string why_none() const override {
+    return problem_.empty() ? "NVIDIA's driver shows no GPU; see nvidia-smi and CUDA_VISIBLE_DEVICES" : problem_;
+  }
+
+  std::unique_ptr<Device> open(const DeviceInfo& info) override {
+    const DeviceNumber device = number_of(info.ordinal);
+    return std::make_unique<CudaDevice>(std::make_shared<DeviceContext>(
+        device, info, attribute(device, Attribute::compute_major), attribute(device, Attribute::compute_minor)));
+  }
+
+ private:
+  static DeviceNumber number_of(int ordinal) {
+    DeviceNumber device = 0;
+    check(driver().device_get(&device, ordinal), "find a GPU");
+    return device;
+  }
+
+  std::string problem_;
+};
+
+const Registered<RuntimeFactory> registered("cuda", [] { return std::make_unique<CudaRuntime>(); });
+
+}  // namespace
+
+}  // namespace plumb::cuda
