@@ -55,8 +55,8 @@ std::vector<std::string> translated(const std::string& options) {
   for (std::string word; text >> word;) {
     if (word == "-cl-fast-relaxed-math")
       words.emplace_back("--use_fast_math");
-    else if (word == "-cl-fp32-correctly-rounded-divide-sqrt" || !word.starts_with("-cl-"))
-      if (word.starts_with("-D") || word.starts_with("-I")) words.push_back(word);
+    else if (word.starts_with("-D") || word.starts_with("-I"))
+      words.push_back(word);
   }
   return words;
 }

@@ -56,13 +56,12 @@ void CudaBuffer::take() {
       break;
     case MemoryKind::host:
       result = driver().memory_host_alloc(&pinned, size(), host_portable | host_mapped);
-      host_ = static_cast<std::byte*>(pinned);
-      address_ = reinterpret_cast<Address>(pinned);
+      address_ = host_ = static_cast<std::byte*>(pinned);
       break;
     case MemoryKind::svm:
       if (size() > free) throw Error("could not " + action);
       result = driver().memory_managed_alloc(&address_, size(), attach_global);
-      host_ = reinterpret_cast<std::byte*>(address_);
+      host_ = address_;
       break;
     default:
       throw Unsupported(
@@ -74,7 +73,7 @@ void CudaBuffer::take() {
 }
 
 CudaBuffer::~CudaBuffer() {
-  if (address_ == 0) return;
+  if (address_ == nullptr) return;
   if (placement().kind == MemoryKind::host)
     driver().memory_host_free(host_);
   else

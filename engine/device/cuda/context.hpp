@@ -43,7 +43,7 @@ class CudaBuffer final : public Buffer {
   void take();
 
   SharedContext context_;
-  Address address_ = 0;
+  Address address_ = nullptr;
   std::byte* host_ = nullptr;
 };
 

@@ -85,10 +85,9 @@ class CublasGemm final : public GemmLibrary {
     if (shape_.type == ScalarType::f32 && !shape_.tf32) return plain(cublas().sgemm, a, b, c);
     const int type = shape_.tf32 ? real_32 : real_16;
     const auto alpha = static_cast<float>(shape_.alpha), beta = static_cast<float>(shape_.beta);
-    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha,
-                            reinterpret_cast<const void*>(b), type, columns(), reinterpret_cast<const void*>(a), type,
-                            inner(), &beta, reinterpret_cast<void*>(c), type, columns(),
-                            shape_.tf32 ? in_tf32 : in_float, default_algorithm);
+    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, b, type, columns(),
+                            a, type, inner(), &beta, c, type, columns(), shape_.tf32 ? in_tf32 : in_float,
+                            default_algorithm);
   }
 
   template <class T>

@@ -82,8 +82,8 @@ class CufftFft final : public FftLibrary {
 
   void enqueue(Queue& queue, const Buffer& from, Buffer& to) override {
     dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
-      auto* input = reinterpret_cast<void*>(own(from).address());
-      auto* output = reinterpret_cast<void*>(own(to).address());
+      Address input = own(from).address();
+      Address output = own(to).address();
       const int direction = shape_.inverse ? backward : forward;
       const bool is_float = shape_.type == ScalarType::f32;
       check_cufft(is_float ? cufft().execute_float(plan_, input, output, direction)

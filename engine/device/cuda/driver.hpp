@@ -11,7 +11,7 @@ namespace plumb::cuda {
 
 using Result = int;  // CUresult
 using DeviceNumber = int;
-using Address = unsigned long long;  // CUdeviceptr; with unified addressing also of pinned and managed memory
+using Address = std::byte*;  // CUdeviceptr has its size; with unified addressing also of pinned and managed memory
 using Context = struct OpaqueContext*;
 using Module = struct OpaqueModule*;
 using Function = struct OpaqueFunction*;
@@ -53,7 +53,7 @@ struct Driver {
   Result (*memory_host_free)(void*);
   Result (*memory_managed_alloc)(Address*, std::size_t, unsigned);
   Result (*memory_set)(Address, unsigned char, std::size_t);
-  Result (*copy)(Address, Address, std::size_t, Stream);
+  Result (*copy)(Address, const std::byte*, std::size_t, Stream);
   Result (*stream_create)(Stream*, unsigned);
   Result (*stream_destroy)(Stream);
   Result (*stream_synchronize)(Stream);

@@ -32,10 +32,12 @@ void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
     std::visit(
         [&](const auto& value) {
           std::size_t size = sizeof value;
-          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>)
-            values_[i] = own(*value).address();
-          else
+          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>) {
+            const Address address = own(*value).address();
+            std::memcpy(&values_[i], &address, sizeof address);
+          } else {
             std::memcpy(&values_[i], &value, sizeof value);
+          }
           if (told && size != sizes_[i])
             throw Error(
                 fmt::format("argument {} of kernel {} has {} bytes, but {} were given", i, name_, sizes_[i], size));
@@ -108,7 +110,7 @@ void CudaQueue::end_command() {
   pending_ = true;
 }
 
-void CudaQueue::copy(Address from, Address to, std::size_t size) {
+void CudaQueue::copy(const std::byte* from, Address to, std::size_t size) {
   if (size == 0) return;
   begin_command();
   check(driver().copy(to, from, size, stream_), "copy memory");
@@ -116,11 +118,11 @@ void CudaQueue::copy(Address from, Address to, std::size_t size) {
 }
 
 void CudaQueue::enqueue_read(const BufferView& from, std::byte* to) {
-  copy(own(from).address() + from.offset, reinterpret_cast<Address>(to), from.size);
+  copy(own(from).address() + from.offset, to, from.size);
 }
 
 void CudaQueue::enqueue_write(const std::byte* from, const BufferView& to) {
-  copy(reinterpret_cast<Address>(from), own(to).address() + to.offset, to.size);
+  copy(from, own(to).address() + to.offset, to.size);
 }
 
 void CudaQueue::enqueue_copy(const BufferView& from, const BufferView& to) {

@@ -66,7 +66,7 @@ class CudaQueue final : public Queue {
   Stream stream() const { return stream_; }
 
  private:
-  void copy(Address from, Address to, std::size_t size);
+  void copy(const std::byte* from, Address to, std::size_t size);
   void begin_command();
   void end_command();
   double seconds(Event from, Event to) const;

@@ -62,11 +62,9 @@ class FftwFft final : public FftLibrary {
   }
 
  private:
-  static typename Kind::Complex* at(const Buffer& buffer) {
-    return reinterpret_cast<typename Kind::Complex*>(buffer.host_pointer());
-  }
+  static Kind::Complex* at(const Buffer& buffer) { return reinterpret_cast<Kind::Complex*>(buffer.host_pointer()); }
 
-  typename Kind::Plan plan_;
+  Kind::Plan plan_;
 };
 
 std::unique_ptr<FftLibrary> make(Device& device, Queue&, const FftShape& shape) {
