@@ -36,8 +36,8 @@ CudaBuffer::CudaBuffer(SharedContext context, std::size_t size, const Placement&
   if (size == 0) throw Error("a buffer has at least one byte");
   context_->use();
   take();
-  const Result result = driver().memory_set(address_, poison_byte, size);
-  check(result, "fill new memory");
+  check(driver().memory_set(address_, poison_byte, size), "fill new memory");
+  check(driver().stream_synchronize(nullptr), "fill new memory");  // queues do not wait for what others do
 }
 
 void CudaBuffer::take() {
