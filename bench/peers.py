@@ -1,140 +1,233 @@
 #!/usr/bin/env python3
-"""Ours beside peers that packages install, for orientation: IMB Exchange (PyPI impi-rt) and hpcc's ring (Debian hpcc).
+"""Ours beside the best that others reach on one device, in turn: STREAM, RandomAccess, FFT and GEMM.
 
-    bench/peers.py [--imb FOLDER] [--engine build/release/bin] [--rounds 3] -- mpirun -np 2 --bind-to core
+    bench/peers.py [BENCHMARK...] [--rounds 7] [--build build/release] [--gpu] [--json FILE]
 
-FOLDER is a virtual environment with impi-rt (python3 -m venv F; F/bin/pip install impi-rt). The programs run in turn, `rounds`
-times each; medians are printed. IMB's Exchange sends to and receives from both neighbours, as b_eff does, but over Intel MPI and
-from one buffer; hpcc's figures of its naturally ordered ring (8 B and 2,000,000 B) follow its own conventions. Standard library only.
+In each round ours and the peer run one after the other, so that what disturbs the machine disturbs both; the ratio of the two
+rates is taken round by round. Printed: both medians, the median ratio, and the lowest and highest (with 7 rounds these hold the
+true median with 98 % confidence). Peers: programs written here (bench/peers/*.cpp; cmake --build build/release --target peers;
+*.cu by nvcc) and Debian's hpcc. Without --gpu each OpenCL runtime that is set up (PoCL, Intel's CPU runtime) and `native` face
+the peers on all cores of the process; with it the first NVIDIA GPU does, through `opencl` and through `cuda`.
+Standard library only.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-SIZES = (8, 1 << 20)
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+# Binds the threads of the peers to the cores that the process may use.
+BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 
 
-def run(command: list[str], folder: Path, environment: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
+@dataclass(frozen=True)
+class Duel:
+    """One of our cases and the peer's. Rates are work a second, work as the case's record names it."""
+
+    benchmark: str
+    name: str
+    words: str  # of our run
+    case: str  # our case's key, or a part of it
+    peer: tuple[str, ...]  # program and its words; or ("hpcc", key, scale, log2 of a table's bytes)
+    peer_case: str
+    wanted: float  # ratio that issue and documentation ask for
+
+
+QUICK = "--repetitions 10"
+CPU = [
+    Duel("stream", "triad double", f"--elements 16777216 --type double --operation triad {QUICK}", "triad",
+         ("peer_stream", "16777216", "10"), "triad", 0.95),
+    Duel("stream", "dot double", f"--elements 16777216 --type double --operation dot {QUICK}", "dot",
+         ("peer_stream", "16777216", "10"), "dot", 0.9),
+    Duel("stream", "triad double", f"--elements 16777216 --type double --operation triad {QUICK}", "triad",
+         ("hpcc", "StarSTREAM_Triad", "1e9", "25"), "two star ranks", 1.0),
+    Duel("random_access", "32 MiB, buffered", "--size 22 --updates buffered --repetitions 3", "buffered",
+         ("hpcc", "StarRandomAccess_GUPs", "1e9", "25"), "two star ranks", 1.0),
+    Duel("random_access", "32 MiB, atomic", "--size 22 --updates atomic --repetitions 3", "atomic",
+         ("hpcc", "StarRandomAccess_GUPs", "1e9", "25"), "two star ranks", 1.0),
+    Duel("random_access", "1 GiB, buffered", "--size 27 --updates buffered --repetitions 1 --skip-validation", "buffered",
+         ("peer_random_access", "27", "3"), "", 1.0),
+    Duel("random_access", "1 GiB, atomic", "--size 27 --updates atomic --repetitions 1 --skip-validation", "atomic",
+         ("peer_random_access", "27", "3"), "", 1.0),
+    *(Duel("fft", f"{kind} 2^{size}", f"--size {size} --type {kind} --data 256 --repetitions 6", "",
+           ("peer_fft", str(size), kind, "256", "6"), "", 0.7)
+      for kind in ("float", "double") for size in (10, 17)),
+    Duel("fft", "double 2^17", "--size 17 --type double --data 256 --repetitions 6", "",
+         ("hpcc", "StarFFT_Gflops", "1e9", "25"), "two star ranks", 2.0),
+    Duel("gemm", "float 4096", "--size 4096 --type float --repetitions 3 --skip-validation", "",
+         ("peer_gemm", "4096", "float", "3"), "", 0.95),
+    Duel("gemm", "double 4096", "--size 4096 --type double --repetitions 2 --skip-validation", "",
+         ("peer_gemm", "4096", "double", "2"), "", 0.9),
+]
+GPU = [
+    Duel("stream", "triad double", "--elements 134217728 --type double --operation triad", "triad",
+         ("gpu_stream",), "triad", 0.98),
+    Duel("stream", "write", "--elements 33554432 --type double --operation write", "write", ("gpu_stream",), "write", 0.95),
+    Duel("stream", "read", "--elements 33554432 --type double --operation read", "read", ("gpu_stream",), "read", 0.95),
+    Duel("random_access", "32 GiB, atomic", "--size 32 --updates atomic --repetitions 3 --skip-validation", "atomic",
+         ("gpu_random_access", "32"), "", 1.0),
+    *(Duel("fft", f"float 2^{size}", f"--size {size} --type float --data 4096 --repetitions 10 --skip-validation", "",
+           ("gpu_fft", str(size)), "", wanted) for size, wanted in ((9, 0.9), (17, 0.7))),
+    *(Duel("gemm", f"{kind} 8192", f"--size 8192 --type {kind} --repetitions 6 --skip-validation", "",
+           ("gpu_gemm", "8192", kind), "", wanted)
+      for kind, wanted in (("float", 0.85), ("double", 0.6), ("tf32", 0.5))),
+]
+
+
+def output_of(command: list[str], environment: dict[str, str], folder: Path) -> str:
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True,
+                          timeout=900, check=False)
     if done.returncode != 0:
-        raise SystemExit(
-            f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}"
-        )
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
     return done.stdout
 
 
-def ours(launcher: list[str], engine: Path, folder: Path) -> dict[str, float]:
-    """Median microseconds of one message to each neighbour, by size, over transport mpi."""
-    times: dict[str, float] = {}
-    for size in SIZES:
-        exponent = str(size.bit_length() - 1)
-        words = [
-            "--transport",
-            "mpi",
-            "--min-size",
-            exponent,
-            "--max-size",
-            exponent,
-            "--record",
-            "o.json",
-        ]
-        run(
-            [
-                *launcher,
-                str(engine / "plumb-mpi"),
-                "b_eff",
-                *words,
-                "--format",
-                "none",
-                "--progress",
-                "none",
-            ],
-            folder,
-        )
-        case = json.loads((folder / "o.json").read_text())["cases"][0]
-        times[f"{size} B us"] = case["summary"]["median_s"] / case["count"] * 1e6
-    return times
+def our_rate(duel: Duel, engine: Path, runtime: list[str], environment: dict[str, str], folder: Path) -> float:
+    """Work a second of our case: of its median repetition, on one rank."""
+    words = [duel.benchmark, *duel.words.split(), *runtime, "--progress", "none", "--format", "none"]
+    output_of([str(engine), *words, "--record", "ours.json"], environment, folder)
+    cases = json.loads((folder / "ours.json").read_text())["cases"]
+    case = next(one for one in cases if duel.case in one["key"])
+    if case["summary"] is None:
+        raise RuntimeError(f"{case['key']}: {case['outcome']['reason']}")
+    work = case["work"]
+    amount = work.get("updates") or (
+        work.get("flops") if duel.benchmark in ("fft", "gemm") else None
+    ) or work.get("bytes_read", 0) + work.get("bytes_written", 0)
+    return amount * case["count"] / case["summary"]["median_s"]
 
 
-def imb(environment: Path, folder: Path) -> dict[str, float]:
-    """IMB's t_avg in microseconds by size."""
-    import os
-
-    variables = {
-        **os.environ,
-        "LD_LIBRARY_PATH": f"{environment}/lib",
-        "I_MPI_PIN_DOMAIN": "core",
-        "FI_PROVIDER": "shm,tcp",
-    }
-    command = [
-        f"{environment}/bin/mpiexec.hydra",
-        "-n",
-        "2",
-        f"{environment}/bin/IMB-MPI1",
-        "Exchange",
-        "-msglog",
-        "3:20",
-    ]
-    rows = re.findall(
-        r"^\s+(\d+)\s+\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)\s+[\d.]+\s*$",
-        run(command, folder, variables),
-        re.M,
-    )
-    return {f"{size} B us": float(average) for size, _, _, average in rows if int(size) in SIZES}
+def program_rate(duel: Duel, programs: Path, folder: Path) -> float:
+    """Work a second of the peer's best case of that name: it may have several forms."""
+    text = output_of([str(programs / duel.peer[0]), *duel.peer[1:]], BOUND, folder)
+    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    rates = [one["work"] / statistics.median(one["samples_s"]) for one in found if duel.peer_case in one["case"]]
+    if not rates:
+        raise RuntimeError(f"{duel.peer[0]} has no case {duel.peer_case}")
+    return max(rates)
 
 
-def hpcc(launcher: list[str], folder: Path) -> dict[str, float]:
-    """hpcc's naturally ordered ring: latency and bandwidth as it prints them, by its own conventions."""
-    shutil.copy(HPCC_INPUT, folder / "hpccinf.txt")
+def hpcc_rate(key: str, scale: float, log2_bytes: int, folder: Path) -> float:
+    """The sum of two star ranks; the matrix is as large as makes a rank's table of RandomAccess 2^log2_bytes."""
+    return 2 * scale * hpcc_figures(log2_bytes, folder)[key]
+
+
+def hpcc_figures(log2_bytes: int, folder: Path) -> dict[str, float]:
+    if shutil.which("hpcc") is None or not HPCC_INPUT.exists():
+        raise RuntimeError("Debian's hpcc is not installed")
+    # hpcc's table of a rank is the largest power of two that half of its part of the matrix (8 n^2 B) holds.
+    size = int((2 * 2 * 2**log2_bytes / 8) ** 0.5)
+    lines = HPCC_INPUT.read_text().splitlines()
+    values = {5: "1", 6: str(size), 7: "1", 8: "128", 10: "1", 11: "1", 12: "2"}
+    for number, value in values.items():
+        lines[number - 1] = f"{value} {lines[number - 1].split(maxsplit=1)[-1]}"
+    (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n")
     (folder / "hpccoutf.txt").unlink(missing_ok=True)
-    run([*launcher, "hpcc"], folder)
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OPENBLAS_NUM_THREADS": "1"}
+    output_of(["mpirun", "-np", "2", "--bind-to", "core", "hpcc"], root, folder)
     text = (folder / "hpccoutf.txt").read_text()
-    latency = float(re.search(r"NaturallyOrderedRingLatency_usec=([\d.]+)", text)[1])
-    bandwidth = float(re.search(r"NaturallyOrderedRingBandwidth_GBytes=([\d.]+)", text)[1])
-    return {"latency us": latency, "bandwidth GB/s": bandwidth}
+    return {name: float(value) for name, value in re.findall(r"^(\w+)=([\d.eE+-]+)$", text, re.M)}
+
+
+def runtimes(gpu: bool) -> Iterator[tuple[str, list[str], dict[str, str]]]:
+    """Name, our options and the environment of each runtime that is there."""
+    if gpu:
+        yield "opencl", ["--runtime", "opencl", "--device", "gpu"], {}
+        yield "cuda", ["--runtime", "cuda"], {}
+        return
+    from plumbline import runtimes as known  # the Python package is needed for these only
+    from plumbline.home import find_home
+
+    for name in ("pocl", "intel-cpu"):
+        if known.is_installed(name, find_home()):
+            yield name, ["--runtime", "opencl"], known.environment(name, find_home(), 1)
+    yield "native", ["--runtime", "native"], {}
+
+
+@dataclass
+class Result:
+    """Rates of both by round."""
+
+    duel: Duel
+    runtime: str
+    ours: list[float]
+    peers: list[float]
+
+    def row(self) -> str:
+        ratios = [ours / peer for ours, peer in zip(self.ours, self.peers, strict=True)]
+        middle = statistics.median(ratios)
+        name = f"{self.duel.benchmark} {self.duel.name}"
+        peer = f"{self.duel.peer[0]} {self.duel.peer_case}".strip()
+        return (
+            f"{name:<32} {self.runtime:<10} {peer:<22} {statistics.median(self.ours) / 1e9:>10.4g} "
+            f"{statistics.median(self.peers) / 1e9:>10.4g}  {middle:>6.3f} ({min(ratios):.3f}..{max(ratios):.3f}) "
+            f"{self.duel.wanted:>6} {'' if middle >= self.duel.wanted else 'short'}"
+        )
+
+
+def fight(duel: Duel, wish: argparse.Namespace, folder: Path) -> Iterator[Result]:
+    engine, programs = wish.build / "bin" / "plumb-serial", wish.build / "bin"
+    peer_rate: Callable[[], float]
+    rounds = wish.rounds
+    if duel.peer[0] == "hpcc":
+        _, key, scale, log2_bytes = duel.peer
+        figures = cache(lambda turn: hpcc_figures(int(log2_bytes), folder))
+        rounds = min(rounds, 3)
+    results = {name: Result(duel, name, [], []) for name, _, _ in runtimes(wish.gpu)}
+    for turn in range(rounds):
+        if duel.peer[0] == "hpcc":
+            figure = 2 * float(scale) * figures(turn)[key]
+            peer_rate = lambda: figure  # noqa: E731
+        else:
+            peer_rate = lambda: program_rate(duel, programs, folder)  # noqa: E731
+        for name, words, environment in runtimes(wish.gpu):
+            if name not in results:
+                continue
+            try:
+                results[name].ours.append(our_rate(duel, engine, words, environment, folder))
+            except RuntimeError as problem:
+                print(f"{duel.benchmark} {duel.name} on {name}: {problem}", file=sys.stderr)
+                del results[name]
+                continue
+            results[name].peers.append(peer_rate())
+    yield from results.values()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--imb", type=Path)
-    parser.add_argument("--engine", type=Path, default=Path("build/release/bin"))
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("launcher", nargs="+")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="stream, random_access, fft, gemm; default: all")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release")
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--json", type=Path, help="all rates by round, as JSON")
     wish = parser.parse_args()
-    results: dict[str, list[dict[str, float]]] = {
-        "plumbline b_eff, mpi": [],
-        "IMB Exchange": [],
-        "hpcc natural ring": [],
-    }
+    duels = [duel for duel in (GPU if wish.gpu else CPU) if duel.benchmark in (wish.benchmarks or [duel.benchmark])]
+    print(f"{'what':<32} {'runtime':<10} {'peer':<22} {'ours, G/s':>10} {'peer, G/s':>10}  {'ratio (lowest..highest)'} wanted")
+    kept = []
     with tempfile.TemporaryDirectory() as name:
-        for _ in range(wish.rounds):
-            folder = Path(name)
-            results["plumbline b_eff, mpi"].append(
-                ours(wish.launcher, wish.engine.resolve(), folder)
-            )
-            if wish.imb:
-                results["IMB Exchange"].append(imb(wish.imb.resolve(), folder))
-            if shutil.which("hpcc") and HPCC_INPUT.exists():
-                results["hpcc natural ring"].append(hpcc(wish.launcher, folder))
-    for program, rounds in results.items():
-        for what in rounds[0] if rounds else ():
-            values = [round_[what] for round_ in rounds]
-            print(
-                f"{program:<22} {what:<16} {statistics.median(values):>10.3f}  ({min(values):.3f}..{max(values):.3f})"
-            )
+        for duel in duels:
+            try:
+                for result in fight(duel, wish, Path(name)):
+                    print(result.row(), flush=True)
+                    kept.append({"duel": vars(duel), "runtime": result.runtime, "ours": result.ours, "peer": result.peers})
+            except RuntimeError as problem:
+                print(f"{duel.benchmark} {duel.name}: {problem}", file=sys.stderr)
+    if wish.json:
+        wish.json.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":
