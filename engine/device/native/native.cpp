@@ -1,7 +1,6 @@
 // Runtime `native`: the cores of this process as one device. Its memory is the host's, its kernels are functions, and a
 // command is complete when enqueue_* returns.
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -12,41 +11,22 @@
 
 #include "core/units.hpp"
 #include "device/device.hpp"
+#include "device/host_memory.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb {
 
 namespace {
 
-constexpr std::size_t page = 4096;
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-
 class NativeBuffer final : public Buffer {
  public:
-  NativeBuffer(std::size_t size, const Placement& placement) : Buffer(size, placement), bytes_(take(size)) {
+  NativeBuffer(std::size_t size, const Placement& placement) : Buffer(size, placement), bytes_(take_host_bytes(size)) {
     std::memset(bytes_.get(), poison_byte, size);
   }
   std::byte* host_pointer() const override { return bytes_.get(); }
 
  private:
-  struct Free {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
-  };
-  using Bytes = std::unique_ptr<std::byte, Free>;
-
-  // Large ones on huge pages where the kernel has some: fewer misses of the TLB, and the same ones each run. A message
-  // of 1 MiB between two processes was copied 1.2 times as fast.
-  static Bytes take(std::size_t size) {
-    const std::size_t unit = size >= huge_page / 8 ? huge_page : page;
-    const std::size_t rounded = (size + unit - 1) / unit * unit;
-    Bytes bytes(static_cast<std::byte*>(std::aligned_alloc(unit, rounded)));
-    if (!bytes)
-      throw Error(fmt::format("could not allocate {} of host memory: the system gave none", format_bytes(size)));
-    if (unit == huge_page) madvise(bytes.get(), rounded, MADV_HUGEPAGE);
-    return bytes;
-  }
-
-  Bytes bytes_;
+  HostBytes bytes_;
 };
 
 std::byte* bytes_of(const BufferView& view) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/units.hpp"
+#include "device/host_memory.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb::opencl {
@@ -131,8 +132,18 @@ void OpenclBuffer::poison(Fill fill) {
   if (code != CL_SUCCESS) throw cl::Error(code);
 }
 
+// A device on the host works in whatever memory of the host it is given, so that a large buffer can lie on huge pages.
+void OpenclBuffer::take_memory() {
+  cl_mem_flags flags = storage_.flags;
+  if (context_->abilities.on_host && size() >= huge_pages_from) {
+    backing_ = take_host_bytes(size());
+    flags = (flags & ~cl_mem_flags{CL_MEM_ALLOC_HOST_PTR}) | CL_MEM_USE_HOST_PTR;
+  }
+  memory_ = cl::Buffer(context_->context, flags, size(), backing_.get());
+}
+
 void OpenclBuffer::take_device() {
-  memory_ = cl::Buffer(context_->context, storage_.flags, size());
+  take_memory();
   poison([&](const void* pattern, std::size_t pattern_size, std::size_t offset, std::size_t bytes) {
     return clEnqueueFillBuffer(context_->service(), memory_(), pattern, pattern_size, offset, bytes, 0, nullptr,
                                nullptr);
@@ -140,7 +151,7 @@ void OpenclBuffer::take_device() {
 }
 
 void OpenclBuffer::take_host() {
-  memory_ = cl::Buffer(context_->context, storage_.flags, size());
+  take_memory();
   host_ = static_cast<std::byte*>(
       context_->service.enqueueMapBuffer(memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size()));
   std::memset(host_, poison_byte, size());

@@ -1,6 +1,7 @@
 // Buffers of an OpenCL device, in every memory kind that it has.
 #pragma once
 
+#include "device/host_memory.hpp"
 #include "device/opencl/context.hpp"
 
 namespace plumb::opencl {
@@ -49,6 +50,7 @@ class OpenclBuffer final : public Buffer {
   };
 
   void take();
+  void take_memory();
   void take_device();
   void take_host();
   void take_svm();
@@ -58,6 +60,7 @@ class OpenclBuffer final : public Buffer {
   SharedContext context_;
   Storage storage_;
   Reservation reservation_;
+  HostBytes backing_;  // outlives memory_, which may lie in it
   cl::Buffer memory_;
   std::unique_ptr<std::byte, FreeSvm> svm_;
   std::byte* host_ = nullptr;
