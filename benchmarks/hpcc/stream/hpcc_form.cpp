@@ -1,0 +1,98 @@
+#include "benchmarks/hpcc/stream/hpcc_form.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "record/lookup.hpp"
+
+namespace plumb {
+
+using lookup::at;
+using lookup::list;
+using lookup::text;
+
+namespace {
+
+const std::vector<std::pair<std::string, std::string>> names{
+    {"write", "PCI_write"}, {"copy", "Copy"}, {"scale", "Scale"},  {"add", "Add"},
+    {"triad", "Triad"},     {"dot", "Dot"},   {"read", "PCI_read"}};
+
+// Null when it was not measured.
+const Json& case_of(const Json& record, const std::string& operation) {
+  static const Json none = nullptr;
+  for (const Json& measured : list(at(record, "cases")))
+    if (text(at(measured, {"labels", "operation"})) == operation) return measured;
+  return none;
+}
+
+// Seconds of one operation, on the slowest rank of each repetition.
+std::vector<double> seconds_of(const Json& measured) {
+  const auto count = static_cast<double>(lookup::count(at(measured, "count")).value_or(1));
+  std::vector<double> slowest;
+  for (const Json& rank : list(at(measured, {"samples", "by_rank"}))) {
+    const std::vector<double> seconds = lookup::numbers(rank);
+    slowest.resize(std::max(slowest.size(), seconds.size()));
+    for (std::size_t i = 0; i < seconds.size(); ++i) slowest[i] = std::max(slowest[i], seconds[i] / count);
+  }
+  return slowest;
+}
+
+Json quantity(const char* unit, double value) {
+  return {{"unit", unit}, {"value", finite_or_null(value)}};
+}
+
+void add_results(Json& results, const std::string& name, const Json& measured, const std::vector<double>& seconds,
+                 double ranks) {
+  const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
+  const double bytes = lookup::number(at(measured, {"work", "bytes_read"})).value_or(0) +
+                       lookup::number(at(measured, {"work", "bytes_written"})).value_or(0);
+  const double mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+  results[name + "_best_rate"] = quantity("MB/s", ranks * bytes / *least / 1e6);
+  results[name + "_min_t"] = quantity("s", *least);
+  results[name + "_avg_t"] = quantity("s", mean);
+  results[name + "_max_t"] = quantity("s", *most);
+}
+
+Json errors_of(const Json& record, ScalarType type) {
+  Json errors = Json::object();
+  for (const auto& [array, operation] : {std::pair{"a", "triad"}, std::pair{"b", "scale"}, std::pair{"c", "add"}}) {
+    const bool exact = text(at(case_of(record, operation), {"outcome", "status"})) == "passed";
+    const std::string key = array;
+    errors[key + "_expected"] = nullptr;
+    for (const char* error : {"_average_error", "_average_relative_error"})
+      errors[key + error] = exact ? Json(0.0) : Json(nullptr);
+  }
+  errors["epsilon"] = epsilon_of(type);
+  return errors;
+}
+
+}  // namespace
+
+Json stream_hpcc_form(const Json& record) {
+  const double ranks = lookup::number(at(record, {"world", "ranks"})).value_or(1);
+  const std::string type = text(at(record, {"parameters", "type"}), "float");
+  Json results = Json::object(), timings = Json::object();
+  std::string variant;
+  for (const auto& [operation, name] : names) {
+    const Json& measured = case_of(record, operation);
+    const std::vector<double> seconds = seconds_of(measured);
+    if (seconds.empty()) continue;
+    variant = text(at(measured, {"facts", "variant"}));
+    if (text(at(measured, {"outcome", "status"})) != "failed") add_results(results, name, measured, seconds, ranks);
+    for (const double value : seconds) timings[name].push_back(quantity("s", value));
+  }
+  return {{"name", "STREAM"},
+          {"results", std::move(results)},
+          {"timings", std::move(timings)},
+          {"errors", errors_of(record, parse_scalar_type(type))},
+          {"settings",
+           {{"Array Size", lookup::count(at(record, {"parameters", "elements"})).value_or(0)},
+            {"Data Type", type},
+            {"Kernel Type", variant == "single_work_item" ? "Single" : "Separate"}}}};
+}
+
+}  // namespace plumb

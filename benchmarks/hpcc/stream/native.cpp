@@ -1,0 +1,142 @@
+// nd_range.cl's kernels for runtime `native`: each core of this process makes a run of lines of the result.
+#include <omp.h>
+
+#include "benchmarks/hpcc/stream/kernels.hpp"
+#include "device/native/halves.hpp"
+#include "device/native/past_caches.hpp"
+
+namespace plumb::stream {
+
+namespace {
+
+using Arguments = std::span<const KernelArgument>;
+using Half = std::uint16_t;
+
+// Computes in float for half, in the type itself otherwise.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+template <class T>
+constexpr std::uint64_t of_a_line = cache_line / sizeof(T);  // numbers
+
+// A line's numbers to compute with, where they lie or in `space`.
+template <class T>
+const T* widen(const T* line, T*) {
+  return line;
+}
+const float* widen(const Half* line, float* space) {
+  widen_halves(line, space, of_a_line<Half>);
+  return space;
+}
+
+template <class T>
+void store(T* to, const T* line) {
+  store_line(to, line);
+}
+void store(Half* to, const float* line) {
+  alignas(cache_line) Half halves[of_a_line<Half>];
+  narrow_to_halves(line, halves, of_a_line<Half>);
+  store_line(to, halves);
+}
+
+// A run of lines: to = rule(x, y). A function of its own, so that the compiler knows that the arrays do not overlap.
+template <class T, class Rule>
+void make_lines(T* __restrict to, const T* __restrict x, const T* __restrict y, std::uint64_t lines, Rule rule) {
+  for (std::uint64_t at = 0; at < lines * of_a_line<T>; at += of_a_line<T>) {
+    alignas(cache_line) Wide<T> first[of_a_line<T>], second[of_a_line<T>], result[of_a_line<T>];
+    const Wide<T>*a = widen(x + at, first), *b = widen(y + at, second);
+    for (std::uint64_t i = 0; i < of_a_line<T>; ++i) result[i] = rule(a[i], b[i]);
+    store(to + at, result);
+  }
+  finish_stores();
+}
+
+// So many sums take turns that no addition waits for the one before.
+template <class T>
+Wide<T> add_up(const T* x, const T* y, std::uint64_t lines) {
+  Wide<T> sums[of_a_line<T>] = {};
+  for (std::uint64_t at = 0; at < lines * of_a_line<T>; at += of_a_line<T>) {
+    Wide<T> first[of_a_line<T>], second[of_a_line<T>];
+    const Wide<T>*a = widen(x + at, first), *b = widen(y + at, second);
+    for (std::uint64_t i = 0; i < of_a_line<T>; ++i) sums[i] += a[i] * b[i];
+  }
+  Wide<T> total = 0;
+  for (const Wide<T> sum : sums) total += sum;
+  return total;
+}
+
+// call(first line, lines) on each core; the sum of what it returns.
+template <class Call>
+auto on_each_core(std::uint64_t lines, Call call) {
+  decltype(call(lines, lines)) total = 0;
+#pragma omp parallel reduction(+ : total)
+  {
+    const auto core = static_cast<std::uint64_t>(omp_get_thread_num());
+    const auto cores = static_cast<std::uint64_t>(omp_get_num_threads());
+    const std::uint64_t begin = lines * core / cores;
+    total += call(begin, lines * (core + 1) / cores - begin);
+  }
+  return total;
+}
+
+template <class T>
+T* numbers(const KernelArgument& argument) {
+  return reinterpret_cast<T*>(std::get<const Buffer*>(argument)->host_pointer());
+}
+
+// Kernels take inputs, then the output, then the scalar if any, then the number of vectors, each a line here.
+template <class T, class Rule>
+void each(Arguments arguments, bool two_inputs, Rule rule) {
+  const T *x = numbers<const T>(arguments[0]), *y = two_inputs ? numbers<const T>(arguments[1]) : x;
+  T* to = numbers<T>(arguments[two_inputs ? 2 : 1]);
+  on_each_core(std::get<std::uint64_t>(arguments.back()), [&](std::uint64_t begin, std::uint64_t lines) {
+    const std::uint64_t at = begin * of_a_line<T>;
+    make_lines(to + at, x + at, y + at, lines, rule);
+    return 0;
+  });
+}
+
+template <class T>
+Wide<T> dot(Arguments arguments) {
+  const T *x = numbers<const T>(arguments[0]), *y = numbers<const T>(arguments[1]);
+  return on_each_core(std::get<std::uint64_t>(arguments.back()), [&](std::uint64_t begin, std::uint64_t lines) {
+    return add_up(x + begin * of_a_line<T>, y + begin * of_a_line<T>, lines);
+  });
+}
+
+template <class T>
+std::vector<std::pair<std::string, KernelSource::NativeKernel>> kernels_of() {
+  using W = Wide<T>;
+  const auto scalar = [](Arguments arguments) { return std::get<W>(arguments[arguments.size() - 2]); };
+  return {
+      {"copy", [](Arguments a, const KernelRange&) { each<T>(a, false, [](W x, W) { return x; }); }},
+      {"scale", [=](Arguments a, const KernelRange&) { each<T>(a, false, [j = scalar(a)](W x, W) { return j * x; }); }},
+      {"add", [](Arguments a, const KernelRange&) { each<T>(a, true, [](W x, W y) { return x + y; }); }},
+      {"triad",
+       [=](Arguments a, const KernelRange&) { each<T>(a, true, [j = scalar(a)](W x, W y) { return x + j * y; }); }},
+      {"dot_of_groups",
+       [](Arguments a, const KernelRange&) {
+         numbers<W>(a[2])[1] = dot<T>(a);  // one group, whatever the range
+       }},
+      {"dot_of_all",
+       [](Arguments a, const KernelRange&) {
+         W* sums = numbers<W>(a[0]);
+         sums[0] = sums[1];
+       }},
+  };
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(ScalarType type) {
+  switch (type) {
+    case ScalarType::f16:
+      return kernels_of<Half>();
+    case ScalarType::f32:
+      return kernels_of<float>();
+    default:
+      return kernels_of<double>();
+  }
+}
+
+}  // namespace plumb::stream

@@ -1,0 +1,62 @@
+// The numbers in STREAM's arrays: random, never zero, and such that no operation rounds, so that every result has one
+// right value and that is known exactly. README.md derives the bounds.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "benchmarks/hpcc/stream/operations.hpp"
+#include "core/pattern.hpp"
+#include "core/scalar.hpp"
+#include "measure/benchmark.hpp"
+
+namespace plumb::stream {
+
+// Fraction bits f with which j x + y is exact in `type` for |x|, |y| < 2 that are multiples of 2^-f.
+int fraction_bits(ScalarType type);
+// The same for every partial sum of `count` products, in any order, but for a chance below 1e-13 each; the sums are
+// kept in double for double, else in float.
+int fraction_bits_of_dot(ScalarType type, std::uint64_t count);
+
+// An array's content: number i is ±1.m with a random sign and random fraction bits m.
+class Numbers {
+ public:
+  Numbers(ScalarType type, int fraction_bits, std::uint64_t key);
+
+  ScalarType type() const { return type_; }
+  // The numbers 64/w*index … of w bits each, the first one lowest, as in memory of this byte order.
+  std::uint64_t word(std::uint64_t index) const { return (mix64(key_ + index) & random_) | one_; }
+
+ private:
+  ScalarType type_;
+  std::uint64_t random_, one_, key_;  // bits taken from the hash; bits of 1.0; in every number of a word
+};
+
+// What the three arrays hold at the start of a repetition.
+struct Contents {
+  Numbers a, b, c;
+  const Numbers& of(Array array) const { return array == Array::a ? a : array == Array::b ? b : c; }
+};
+
+// Whose contents: of which rank, replication (its part of the arrays) and repetition.
+struct Owner {
+  std::uint64_t seed = 1, rank = 0, replication = 0, repetition = 0;
+};
+Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Owner& owner);
+
+// Writes the first numbers of an array, as many as there is room for; a multiple of the type's size.
+void fill(std::span<std::byte> bytes, const Numbers& numbers);
+
+// What was wrong in an array that a rule made of others, element by element.
+struct Difference {
+  std::uint64_t wrong = 0, first = 0;  // elements; index of the first wrong one
+  double is = 0, should_be = 0;        // its value
+  double largest = 0;                  // |is - should be| of all; NaN when one is none
+};
+Difference compare(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
+                   const Numbers& second);
+
+// The sum of the first `count` products, exact.
+double dot(const Numbers& first, const Numbers& second, std::uint64_t count);
+
+}  // namespace plumb::stream

@@ -1,0 +1,65 @@
+// STREAM in HPCC FPGA's form (Meyer's thesis, listing 3.1), and BabelStream's Dot beside it: one work item, whose loops
+// become pipelines. Arrays are whole numbers of vectors.
+//
+//   DATA_TYPE           half, float or double    WIDE_TYPE     of the scalar and of Dot's sum: double for double, else float
+//   DEVICE_BUFFER_SIZE  numbers kept on the chip  VECTOR_COUNT  numbers of a vector, which divides DEVICE_BUFFER_SIZE
+//   GLOBAL_MEM_UNROLL   vectors a cycle
+
+#if defined(cl_khr_fp16)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+#if VECTOR_COUNT == 1
+typedef DATA_TYPE Vector;
+#else
+typedef JOIN(DATA_TYPE, VECTOR_COUNT) Vector;
+#endif
+
+#define BUFFER_VECTORS (DEVICE_BUFFER_SIZE / VECTOR_COUNT)
+
+// operation_type: 0 Copy, 1 Scale, 2 Add, 3 Triad. One kernel for the four, which so share one place on the chip; each
+// phase has the memory bank for itself, so that its accesses stay one burst.
+__kernel void calc(__global const Vector* restrict in1, __global const Vector* restrict in2,
+                   __global Vector* restrict out, const WIDE_TYPE scalar, const uint array_size,
+                   const uint operation_type) {
+  const uint vectors = array_size / VECTOR_COUNT;
+  for (uint begin = 0; begin < vectors; begin += BUFFER_VECTORS) {
+    Vector buffer[BUFFER_VECTORS];
+    const uint length = min((uint)BUFFER_VECTORS, vectors - begin);
+#pragma unroll GLOBAL_MEM_UNROLL
+    for (uint k = 0; k < length; ++k) buffer[k] = (DATA_TYPE)scalar * in1[begin + k];
+    if (operation_type >= 2) {
+#pragma unroll GLOBAL_MEM_UNROLL
+      for (uint k = 0; k < length; ++k) buffer[k] += in2[begin + k];
+    }
+#pragma unroll GLOBAL_MEM_UNROLL
+    for (uint k = 0; k < length; ++k) out[begin + k] = buffer[k];
+  }
+}
+
+// An addition takes some cycles, and the next must not wait for it: so many sums take turns.
+#define SUMS 16
+
+__kernel void calc_dot(__global const Vector* restrict in1, __global const Vector* restrict in2,
+                       __global WIDE_TYPE* restrict sum, const uint array_size) {
+  WIDE_TYPE turns[SUMS];
+#pragma unroll
+  for (uint i = 0; i < SUMS; ++i) turns[i] = 0;
+  for (uint i = 0; i < array_size / VECTOR_COUNT; ++i) {
+    const Vector x = in1[i], y = in2[i];
+    WIDE_TYPE next = turns[SUMS - 1];
+#pragma unroll
+    for (uint lane = 0; lane < VECTOR_COUNT; ++lane)
+      next += (WIDE_TYPE)((const DATA_TYPE*)&x)[lane] * (WIDE_TYPE)((const DATA_TYPE*)&y)[lane];
+#pragma unroll
+    for (uint k = SUMS - 1; k > 0; --k) turns[k] = turns[k - 1];
+    turns[0] = next;
+  }
+  WIDE_TYPE total = 0;
+#pragma unroll
+  for (uint i = 0; i < SUMS; ++i) total += turns[i];
+  sum[0] = total;
+}

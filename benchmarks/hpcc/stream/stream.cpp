@@ -1,0 +1,217 @@
+#include "benchmarks/hpcc/stream/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "benchmarks/hpcc/stream/hpcc_form.hpp"
+#include "core/units.hpp"
+#include "device/native/past_caches.hpp"
+
+namespace plumb::stream {
+
+using hpcc::Variant;
+
+namespace {
+
+// What suits a kind of device in form nd_range, where the user does not say; measured, see README.md.
+struct Habits {
+  std::uint64_t vector_bytes, group_size;
+  std::uint64_t groups_of_a_unit, dot_groups_of_a_unit;  // 0: one vector for each work item
+  bool own_runs;
+};
+
+Habits habits_of(const DeviceInfo& device) {
+  if (device.type == "gpu") return {16, std::min(256u, device.largest_group), 0, 8, false};
+  return {device.type == "native" ? cache_line : 32, 1, 32, 32, true};
+}
+
+constexpr std::uint64_t pipeline_vector = 16;  // numbers, HPCC FPGA's
+constexpr std::uint64_t longest_vector = 16;
+
+bool is_power_of_two(std::int64_t value) {
+  return std::has_single_bit(static_cast<std::uint64_t>(value));
+}
+
+// Banks of their own, where the memory has banks and there is more than one part.
+Placement bank_of(Placement memory, std::uint64_t replication, std::uint64_t replications) {
+  const bool has_banks = memory.kind == MemoryKind::ddr || memory.kind == MemoryKind::hbm;
+  if (has_banks && replications > 1) memory.bank = memory.bank.value_or(0) + static_cast<int>(replication);
+  return memory;
+}
+
+const Operation& operation_of(const Case& measured) {
+  return operation(measured.labels.at("operation").get<std::string>());
+}
+
+}  // namespace
+
+Preset Stream::preset(const std::string& name) const {
+  if (name == "smoke") return {{"elements", "4194304"}, {"time-limit", "0.2"}};
+  return {{"time-limit", name == "full" ? "10" : "2"}};
+}
+
+void Stream::check(const Plan&) const {
+  if (elements_.get() < replications_.get())
+    throw UsageError(
+        fmt::format("--elements {} cannot be dealt out to --replications {}", elements_.get(), replications_.get()));
+  if (vector_.get() > 0 && !is_power_of_two(vector_))
+    throw UsageError(fmt::format("--vector {} is not 1, 2, 4, 8 or 16", vector_.get()));
+  if (group_size_.get() > 0 && !is_power_of_two(group_size_))
+    throw UsageError(fmt::format("--group-size {} is not a power of two", group_size_.get()));
+  if (variant_ == "library" && operation_ != "all" && operation_ != "copy" && !operation(operation_).is_transfer())
+    throw UsageError(fmt::format("--variant library is the runtime's own copy, and there is none for --operation {}",
+                                 operation_.get()));
+}
+
+void Stream::check_device(const Plan&, const DeviceInfo& device) const {
+  const Form form = form_on(device);
+  if (device.type == "native" && vector_.given())
+    throw UsageError("--vector is for OpenCL C: on runtime native a vector is a line of the caches");
+  if (form.variant != Variant::single_work_item) return;
+  if (form.local_buffer % form.vector != 0)
+    throw UsageError(fmt::format("--local-buffer {} is not a multiple of --vector {}", form.local_buffer, form.vector));
+  if (extent(0, form.vector).elements > std::numeric_limits<std::uint32_t>::max() - longest_vector)
+    throw UsageError(fmt::format(
+        "variant single_work_item counts an array's elements in 32 bits: --elements {} needs more --replications",
+        elements_.get()));
+}
+
+Form Stream::form_on(const DeviceInfo& device) const {
+  Form form;
+  form.variant = variant_.on(device);
+  form.type = type();
+  const Habits habits = habits_of(device);
+  const auto given_or = [](std::int64_t given, std::uint64_t otherwise) {
+    return given > 0 ? static_cast<std::uint64_t>(given) : otherwise;
+  };
+  const bool pipeline = form.variant == Variant::single_work_item;
+  form.vector = given_or(vector_, pipeline ? pipeline_vector : habits.vector_bytes / size_of(form.type));
+  form.unroll = static_cast<std::uint64_t>(unroll_.get());
+  form.local_buffer = static_cast<std::uint64_t>(local_buffer_.get());
+  form.group_size = given_or(group_size_, habits.group_size);
+  form.groups = given_or(groups_, habits.groups_of_a_unit * device.compute_units);
+  form.dot_groups = given_or(groups_, habits.dot_groups_of_a_unit * device.compute_units);
+  form.own_runs = habits.own_runs;
+  return form;
+}
+
+Extent Stream::extent(std::uint64_t replication, std::uint64_t vector) const {
+  const auto elements = static_cast<std::uint64_t>(elements_.get());
+  const auto replications = static_cast<std::uint64_t>(replications_.get());
+  return {elements / replications + (replication < elements % replications ? 1 : 0), vector, size_of(type())};
+}
+
+Case Stream::make_case(const Operation& operation) const {
+  const auto elements = static_cast<std::uint64_t>(elements_.get());
+  const std::uint64_t bytes = elements * size_of(type());
+  Case result;
+  result.key = operation.name;
+  result.labels = {{"operation", operation.name}};
+  // Of a transfer each byte counts once, whichever side reads or writes it.
+  result.work.bytes_read = operation.kind == Operation::Kind::write ? 0 : operation.inputs.size() * bytes;
+  result.work.bytes_written = operation.kind == Operation::Kind::read ? 0 : operation.outputs.size() * bytes;
+  result.work.flops = operation.flops * static_cast<double>(elements);
+  result.items_to_check = operation.kind == Operation::Kind::dot ? static_cast<std::uint64_t>(replications_.get())
+                                                                 : operation.outputs.size() * elements;
+  return result;
+}
+
+std::vector<Group> Stream::groups(const Plan&) const {
+  Group group;
+  group.key = "stream";
+  for (const Operation& operation : operations())
+    if (operation_ == "all" || operation_ == operation.name) group.cases.push_back(make_case(operation));
+  const auto replications = static_cast<std::uint64_t>(replications_.get());
+  group.largest_buffer_bytes = extent(0, longest_vector).buffer_bytes();
+  group.device_bytes = group.host_bytes = all_arrays.size() * replications * group.largest_buffer_bytes;
+  return {group};
+}
+
+void Stream::prepare_group(Session& session, const Group&) {
+  form_ = form_on(session.device.info());
+  const auto replications = static_cast<std::uint64_t>(replications_.get());
+  for (std::uint64_t i = 0; i < replications; ++i)
+    replicas_.emplace_back(session.device, bank_of(session.memory, i, replications), form_, extent(i, form_.vector));
+}
+
+void Stream::prepare(Session& session, const Case& measured) {
+  measured_ = &operation_of(measured);
+  const bool copies = measured_->is_transfer() || (form_.variant == Variant::library && measured_->name == "copy");
+  if (!copies) build(session);
+  for (std::uint64_t i = 0; i < replicas_.size(); ++i) {
+    std::vector<Launch> kernels;
+    if (!copies)
+      kernels = launches(*program_, form_, *measured_, replicas_[i].buffers(), replicas_[i].extent().vectors(), i,
+                         replicas_.size());
+    replicas_[i].choose(*measured_, std::move(kernels));
+  }
+}
+
+// Once, and only when a case needs kernels: transfers are measured where the type cannot be computed in.
+void Stream::build(Session& session) {
+  if (form_.variant == Variant::library)
+    throw Unsupported(fmt::format("the runtime's own commands copy, but do not {}", measured_->name));
+  hpcc::require_type(session.device.info(), form_.type);
+  if (!program_) program_ = session.device.build(session.source(source_of(form_)));
+}
+
+Contents Stream::contents_of(const Session& session, std::uint64_t replication, std::uint64_t repetition) const {
+  return contents(*measured_, form_.type, replicas_[replication].extent().elements,
+                  {session.seed, static_cast<std::uint64_t>(session.world.rank()), replication, repetition});
+}
+
+void Stream::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
+  for (std::uint64_t i = 0; i < replicas_.size(); ++i) replicas_[i].reset(contents_of(session, i, repetition));
+}
+
+void Stream::run(Session&, const Case&, Timed& timed) {
+  for (std::uint64_t i = 0; i < timed.count(); ++i)
+    for (Replication& replica : replicas_) replica.enqueue();
+  for (Replication& replica : replicas_) replica.finish();
+  double first = std::numeric_limits<double>::infinity(), last = 0;
+  for (const Replication& replica : replicas_)
+    if (const auto span = replica.span()) {
+      first = std::min(first, span->started);
+      last = std::max(last, span->ended);
+    }
+  if (last > first) timed.device_seconds(last - first);
+}
+
+Validation Stream::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
+  Validation validation;
+  validation.reference = measured_->kind == Operation::Kind::dot
+                             ? "the sum of all products, exact in double: no partial sum rounds"
+                             : "every element from its inputs, made again, by the rule in double: no result rounds";
+  for (std::uint64_t i = 0; i < replicas_.size(); ++i)
+    replicas_[i].check(contents_of(session, i, repetition), validation);
+  return validation;
+}
+
+Json Stream::facts() const {
+  Json facts{{"variant", to_string(form_.variant)}};
+  if (form_.variant == Variant::library) return facts;
+  facts["vector"] = form_.vector;
+  if (form_.variant == Variant::nd_range) facts["group_size"] = form_.group_size;
+  return facts;
+}
+
+std::vector<Metric> Stream::metrics(const CaseResult& result, int ranks) const {
+  const Work& work = result.measured->work;
+  return hpcc::parallel_metrics("bandwidth", "GB/s", giga, static_cast<double>(work.bytes_read + work.bytes_written),
+                                result, ranks);
+}
+
+Json Stream::hpcc_form(const Json& record) const {
+  return stream_hpcc_form(record);
+}
+
+namespace {
+
+const RegisteredBenchmark registered("stream", [] { return std::make_unique<Stream>(); });
+
+}  // namespace
+
+}  // namespace plumb::stream

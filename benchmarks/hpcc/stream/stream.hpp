@@ -1,0 +1,95 @@
+// STREAM: sustained bandwidth of a device's memory and of its link to the host, by McCalpin's four operations as HPCC
+// FPGA runs them, and BabelStream's Dot. README.md beside this derives every metric and the validation.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "benchmarks/hpcc/stream/replication.hpp"
+
+namespace plumb::stream {
+
+class Stream : public Benchmark {
+ public:
+  std::string name() const override { return "stream"; }
+  std::string title() const override { return "sustained bandwidth of memory and of the link to the host"; }
+  std::string source() const override {
+    return "McCalpin's STREAM 5.10 with HPCC FPGA's rules (Meyer, Kenter, Plessl); Dot as in BabelStream";
+  }
+  bool takes_kernel_file() const override { return true; }
+  Preset preset(const std::string& name) const override;
+
+  void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& device) const override;
+  std::vector<Group> groups(const Plan& plan) const override;
+  void prepare_group(Session& session, const Group& group) override;
+  void prepare(Session& session, const Case& measured) override;
+  void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
+  void run(Session& session, const Case& measured, Timed& timed) override;
+  Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
+  Json facts() const override;
+  std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
+  Json hpcc_form(const Json& record) const override;
+
+ private:
+  Parameter<std::int64_t> elements_{
+      *this,
+      {"elements", "length of each array on each rank", "", {"-s", "--DEFAULT_ARRAY_LENGTH"}},
+      std::int64_t{1} << 27,
+      {1, std::int64_t{1} << 36}};
+  Choice type_{*this, {"type", "of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
+  Choice operation_{
+      *this, {"operation", "what to measure"}, "all", {"all", "write", "copy", "scale", "add", "triad", "dot", "read"}};
+  hpcc::VariantChoice variant_{*this};
+  Parameter<std::int64_t> replications_{*this,
+                                        {"replications",
+                                         "parts of the arrays, each with its own bank, queue and kernel",
+                                         "",
+                                         {"-r", "--NUM_REPLICATIONS"}},
+                                        1,
+                                        {1, 256}};
+  Parameter<std::int64_t> vector_{
+      *this,
+      {"vector",
+       "numbers of a vector: 1, 2, 4, 8 or 16; by default 16 for one work item, 32 B on a CPU, 16 B on a GPU",
+       "",
+       {"--VECTOR_COUNT"}},
+      0,
+      {0, 16}};
+  Parameter<std::int64_t> unroll_{
+      *this, {"unroll", "single_work_item: vectors a cycle", "", {"--GLOBAL_MEM_UNROLL"}}, 1, {1, 1024}};
+  Parameter<std::int64_t> local_buffer_{*this,
+                                        {"local-buffer",
+                                         "single_work_item: numbers kept on the chip between reading and writing",
+                                         "",
+                                         {"--DEVICE_BUFFER_SIZE"}},
+                                        512,
+                                        {1, 1 << 20}};
+  Parameter<std::int64_t> group_size_{
+      *this,
+      {"group-size", "nd_range: work items of a group, a power of two; by default 1 on a CPU, 256 on a GPU"},
+      0,
+      {0, 1024}};
+  Parameter<std::int64_t> groups_{
+      *this,
+      {"groups",
+       "nd_range: groups of work items; by default 32 a core of a CPU; on a GPU one vector for each work item, "
+       "and for Dot 8 a compute unit"},
+      0,
+      {0, 1 << 30}};
+
+  ScalarType type() const { return parse_scalar_type(type_); }
+  Form form_on(const DeviceInfo& device) const;
+  Extent extent(std::uint64_t replication, std::uint64_t vector) const;
+  Case make_case(const Operation& operation) const;
+  void build(Session& session);
+  Contents contents_of(const Session& session, std::uint64_t replication, std::uint64_t repetition) const;
+
+  Form form_;                            // on the device of this run
+  std::unique_ptr<Program> program_;     // null until a case needs kernels
+  std::deque<Replication> replicas_;     // after the program, whose kernels they hold
+  const Operation* measured_ = nullptr;  // of the case that is prepared
+};
+
+}  // namespace plumb::stream
