@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "device/host_share.hpp"
+
 namespace plumb::stream {
 
 namespace {
@@ -59,7 +61,7 @@ void Replication::fill_image(Array array, const Contents& contents) const {
   const std::span<std::byte> bytes = image(array);
   fill(bytes.first(extent_.bytes()), contents.of(array));
   std::memset(bytes.data() + extent_.bytes(), 0, extent_.padded_bytes() - extent_.bytes());
-  std::memset(bytes.data() + extent_.padded_bytes(), poison, Extent::guard);
+  std::memset(bytes.data() + extent_.padded_bytes(), poison_byte, Extent::guard);  // unlike the outputs' guards
 }
 
 void Replication::poison_image(Array array) const {

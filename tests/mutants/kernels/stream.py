@@ -1,0 +1,91 @@
+"""STREAM's kernels made wrong: work left out, done twice, done to the wrong element, or in too little precision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+FOLDER = "benchmarks/hpcc/stream"
+
+
+def many(name: str, operation: str, old: str, new: str, words: Sequence[str] = ()) -> KernelMutant:
+    """A mutant of the form for CPUs and GPUs."""
+    size = ("--elements", "10007", "--operation", operation)
+    return KernelMutant(name, f"{FOLDER}/nd_range.cl", old, new, (*size, *words))
+
+
+def one(name: str, operation: str, old: str, new: str) -> KernelMutant:
+    """A mutant of HPCC FPGA's form; 10007 elements are 19 blocks and a part of one."""
+    size = ("--elements", "10007", "--operation", operation, "--variant", "single_work_item")
+    return KernelMutant(name, f"{FOLDER}/single_work_item.cl", old, new, size)
+
+
+COPY = "STORE(&c[i], a[i])"
+SCALE = "STORE(&b[i], (DATA_TYPE)j * c[i])"
+ADD = "FOR_EACH(i, vectors) STORE(&c[i], a[i] + b[i])"
+TRIAD = "STORE(&a[i], b[i] + (DATA_TYPE)j * c[i])"
+DOT = "FOR_EACH(i, vectors) sum = sum + WIDEN(a[i]) * WIDEN(b[i])"
+IN_FLOAT = "convert_double4(convert_float4(b[i]) + (float)j * convert_float4(c[i]))"
+SCALED = "buffer[k] = (DATA_TYPE)scalar * in1[begin + k]"
+
+MUTANTS = [
+    many("nothing-copied", "copy", COPY, "(void)0"),
+    many("every-other-vector", "copy", COPY, f"if (i % 2 == 0) {COPY}"),
+    many("the-neighbours-vector", "copy", COPY, "STORE(&c[i], a[i ^ 1])"),
+    many("a-scalar-nearly-right", "scale", SCALE, "STORE(&b[i], (DATA_TYPE)(j + 1e-6f) * c[i])"),
+    many("zeros", "scale", SCALE, "STORE(&b[i], (Vector)(0))"),
+    many("one-operand-twice", "add", ADD, ADD.replace("b[i]", "a[i]")),
+    many("last-vector-left-out", "add", ADD, ADD.replace("vectors", "vectors - 1")),
+    many("one-vector-too-many", "add", ADD, ADD.replace("vectors", "vectors + 1")),
+    many("operands-swapped", "triad", TRIAD, "STORE(&a[i], c[i] + (DATA_TYPE)j * b[i])"),
+    many("no-product", "triad", TRIAD, "STORE(&a[i], b[i] + c[i])"),
+    many(
+        "double-in-float", "triad", TRIAD, f"STORE(&a[i], {IN_FLOAT})", words=("--type", "double")
+    ),
+    many("dot-of-all-but-one", "dot", DOT, DOT.replace("vectors)", "vectors - 1)")),
+    many("dot-of-itself", "dot", DOT, DOT.replace("WIDEN(b[i])", "WIDEN(a[i])")),
+    many("one-group-forgotten", "dot", "i < groups", "i + 1 < groups"),
+    many("one-group-twice", "dot", "WIDE_TYPE total = 0;\n  for (ulong", "WIDE_TYPE total = sums[1];\n  for (ulong"),
+    many(
+        "half-of-a-group",
+        "dot",
+        "width = GROUP_SIZE / 2",
+        "width = GROUP_SIZE / 4",
+        words=("--group-size", "64"),
+    ),
+    one("every-other-block", "copy", "begin += BUFFER_VECTORS", "begin += 2 * BUFFER_VECTORS"),
+    one(
+        "last-block-left-out",
+        "copy",
+        "begin < vectors",
+        "begin + BUFFER_VECTORS <= vectors",
+    ),
+    one("blocks-onto-each-other", "copy", "out[begin + k]", "out[k]"),
+    one("no-scalar", "scale", SCALED, "buffer[k] = in1[begin + k]"),
+    one("no-second-input", "add", "operation_type >= 2", "operation_type > 2"),
+    one("blocks-of-the-first", "triad", "in2[begin + k]", "in2[k]"),
+    one("one-turn-forgotten", "dot", "i < SUMS; ++i) total", "i < SUMS - 1; ++i) total"),
+]
+
+SMALL = ("--elements", "10007")
+ODD = ("--elements", "7", "--replications", "3")
+NEEDS_KERNELS = ("copy", "scale", "add", "triad", "dot")
+
+SOUND = [
+    Sound(SMALL),
+    Sound((*SMALL, "--type", "double"), ranks=3),
+    Sound((*SMALL, "--type", "half"), unsupported=NEEDS_KERNELS),
+    Sound(ODD),
+    Sound(("--elements", "1", "--vector", "1", "--type", "double")),
+    Sound((*SMALL, "--group-size", "64", "--groups", "3")),
+    Sound((*SMALL, "--memory", "svm", "--replications", "2")),
+    Sound((*SMALL, "--variant", "library"), unsupported=("scale", "add", "triad", "dot")),
+    Sound((*SMALL, "--variant", "single_work_item", "--unroll", "2", "--replications", "4")),
+    Sound((*ODD, "--variant", "single_work_item", "--vector", "2", "--local-buffer", "2")),
+    *(Sound((*SMALL, "--type", type_), device="native") for type_ in ("half", "float", "double")),
+    Sound((*SMALL, "--type", "half"), device="intel"),
+    Sound((*SMALL, "--type", "double", "--memory", "svm"), device="intel"),
+    *(Sound((*SMALL, "--type", type_), device="fpga") for type_ in ("half", "float", "double")),
+    Sound((*SMALL, "--memory", "ddr", "--replications", "4"), device="fpga"),
+]
