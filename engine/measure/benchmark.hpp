@@ -67,14 +67,16 @@ struct Session {
   KernelSource source(KernelSource own) const;
 };
 
-// What one rank found in one repetition. All ranks' are reduced by the engine.
+// What one rank found in one repetition. All ranks' are reduced by the engine. Fails when the error is above its
+// tolerance, more items are wrong than may be, or not all were checked.
 struct Validation {
   double error = 0;  // in the benchmark's own measure; passes when error <= tolerance (NaN never does)
   double tolerance = 0;
   std::uint64_t items_checked = 0;
   std::uint64_t wrong_items = 0;
-  std::string reference;  // what it was compared with
-  std::string detail;     // of the first wrong item: where, is, should be; "" when none
+  std::uint64_t allowed_wrong_items = 0;  // by the benchmark's rules (updates that RandomAccess may lose)
+  std::string reference;                  // what it was compared with
+  std::string detail;                     // of the first wrong item: where, is, should be; "" when none
 };
 
 // A figure derived from work and samples. `convention` says how, in a clause.

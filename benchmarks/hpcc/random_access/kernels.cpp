@@ -1,0 +1,89 @@
+#include "benchmarks/hpcc/random_access/kernels.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/embedded.hpp"
+
+namespace plumb::random_access {
+
+namespace {
+
+using hpcc::Variant;
+
+std::string pipeline_options(const Form& form) {
+  return fmt::format("-DNUM_REPLICATIONS={} -DRNG_COUNT_LOG={} -DRNG_DISTANCE={} -DBUFFER_LOG={}{}", form.replications,
+                     form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead),
+                     form.ivdep ? " -DIVDEP" : "");
+}
+
+std::string nd_range_options(const Form& form) {
+  std::string options =
+      fmt::format("-DLOOK_AHEAD={} -DLANES={} -DUPDATES={}{}{}", form.look_ahead, form.lanes(),
+                  static_cast<int>(form.updates), form.whole ? " -DWHOLE" : "", form.fetch ? " -DFETCH" : "");
+  if (form.stream == Stream::lcg) {
+    const Leap over_lanes = leap(form.stream, form.lanes());
+    options += fmt::format(" -DLEAP_FACTOR={}UL -DLEAP_SUMMAND={}UL", over_lanes.factor, over_lanes.summand);
+  }
+  return options;
+}
+
+// What single_work_item.cl calls a kernel after its number.
+std::string built_with(const Form& form) {
+  return fmt::format("_g{}_d{}_b{}", form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead));
+}
+
+}  // namespace
+
+bool Form::exact() const {
+  return updates != Updates::buffered || (variant == Variant::single_work_item && look_ahead == 1 && !ivdep);
+}
+
+Shares shares_of(const Form& form, std::uint64_t updates) {
+  if (form.variant == Variant::single_work_item) {
+    const std::uint64_t generators = std::uint64_t{1} << form.rng_count_log;
+    Shares shares = cut(updates, generators, 1);
+    shares.count = generators;  // the last ones may have nothing to do
+    return shares;
+  }
+  return cut(updates, form.work_items, form.look_ahead);
+}
+
+KernelRange range_of(const Form& form, const Shares& shares) {
+  if (form.variant == Variant::single_work_item) return {1, 1};
+  const std::uint64_t groups = (shares.count + form.group_size - 1) / form.group_size;
+  return {groups * form.group_size, form.group_size};
+}
+
+KernelSource source_of(const Form& form) {
+  const bool pipeline = form.variant == Variant::single_work_item;
+  KernelSource source;
+  source.name = pipeline ? "single_work_item.cl" : "nd_range.cl";
+  source.opencl = embedded_text("benchmarks/hpcc/random_access/" + source.name);
+  source.options = fmt::format("-DLOG2_TABLE={}{} {}", form.log2_table, form.stream == Stream::lcg ? " -DLCG" : "",
+                               pipeline ? pipeline_options(form) : nd_range_options(form));
+  if (!pipeline) source.native = native_kernels(form);
+  return source;
+}
+
+std::string kernel_name(const std::vector<std::string>& names, const Form& form, std::uint64_t replication) {
+  if (form.variant != Variant::single_work_item) return "update";
+  const std::string prefix = fmt::format("update_{}", replication);
+  if (std::find(names.begin(), names.end(), prefix) != names.end())
+    return prefix;  // a user's own, which claims nothing
+  const auto replications =
+      std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("update_"); });
+  const std::string wanted = prefix + built_with(form);
+  if (static_cast<std::uint64_t>(replications) != form.replications ||
+      std::find(names.begin(), names.end(), wanted) == names.end())
+    throw Error(
+        fmt::format("the kernels were built for other options than the run's: {} replications of update_N{} "
+                    "are asked for (g: --rng-count-log, d: --rng-distance, b: --buffer-log), and {} are there",
+                    form.replications, built_with(form), fmt::join(names, ", ")));
+  return wanted;
+}
+
+}  // namespace plumb::random_access

@@ -1,0 +1,58 @@
+// RandomAccess's kernels in each form: how they are built, named and cut into shares.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/hpcc/common/single_device.hpp"
+#include "benchmarks/hpcc/random_access/stream.hpp"
+#include "device/device.hpp"
+
+namespace plumb::random_access {
+
+// How a word is changed. buffered: read, xor, write, with updates read ahead: of two that overlap one is lost.
+// atomic, atomic32: none is lost, by one 64-bit or two 32-bit atomic operations.
+enum class Updates { buffered, atomic, atomic32 };
+
+inline constexpr std::uint64_t most_look_ahead = 1024;  // HPCC's rule
+inline constexpr std::uint64_t most_lanes = 32;
+
+struct Form {
+  hpcc::Variant variant = hpcc::Variant::nd_range;
+  Stream stream = Stream::polynomial;
+  Updates updates = Updates::atomic;
+  int log2_table = 0;
+  std::uint64_t replications = 1;
+  bool whole = true;             // one part is the whole table
+  std::uint64_t look_ahead = 1;  // updates of one generator that are known before the first of them is applied
+  bool ivdep = false;            // single_work_item: reads may overtake writes
+  int rng_count_log = 0;         // single_work_item
+  int rng_distance = 1;
+  bool fetch = false;            // nd_range: fetch the words of a look-ahead into the cache, update one by one
+  std::uint64_t work_items = 1;  // nd_range: about so many
+  std::uint64_t group_size = 1;
+
+  // No update can be lost: atomics, or a pipeline in which each update ends before the next begins.
+  bool exact() const;
+  std::uint64_t lanes() const { return look_ahead < most_lanes ? look_ahead : most_lanes; }
+};
+
+// The updates of one rank cut for the form's generators: work items, or a pipeline's.
+Shares shares_of(const Form& form, std::uint64_t updates);
+
+// All work items of a launch: whole groups; those without a share have nothing to do.
+KernelRange range_of(const Form& form, const Shares& shares);
+
+// OpenCL C, and for nd_range the same as functions. Kernels' arguments: table, starts, share, updates, first, words.
+KernelSource source_of(const Form& form);
+
+// The kernel of a replication among those of a program. Throws Error where what the program was built with (a
+// bitstream) contradicts the form.
+std::string kernel_name(const std::vector<std::string>& names, const Form& form, std::uint64_t replication);
+
+// nd_range.cl's kernel as a function, for runtime native.
+std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const Form& form);
+
+}  // namespace plumb::random_access

@@ -1,0 +1,38 @@
+// One replication of RandomAccess on a device: its part of the table, and the kernel that applies the rank's updates to
+// it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "benchmarks/hpcc/random_access/kernels.hpp"
+#include "benchmarks/hpcc/random_access/table.hpp"
+
+namespace plumb::random_access {
+
+class Replication {
+ public:
+  // Allocates; `starts` are the words before the shares.
+  Replication(Device& device, const Placement& memory, const Part& part, std::span<const std::uint64_t> starts);
+  // Prepares `kernel` for all shares of `updates`.
+  void choose(std::unique_ptr<Kernel> kernel, const KernelRange& range, const Shares& shares, std::uint64_t updates);
+
+  // Untimed: word i of the table becomes content + i, through `staging`, whose bytes the host can write.
+  void reset(std::uint64_t content, Buffer& staging);
+  void enqueue() { queue_->enqueue(*kernel_, range_); }
+  void finish() { queue_->finish(); }
+  std::optional<DeviceTime> span() const { return queue_->span(); }
+  // Untimed: the part's words.
+  void read(std::span<std::uint64_t> words);
+  const Part& part() const { return part_; }
+
+ private:
+  Part part_;
+  std::unique_ptr<Buffer> table_, starts_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Kernel> kernel_;
+  KernelRange range_;
+};
+
+}  // namespace plumb::random_access
