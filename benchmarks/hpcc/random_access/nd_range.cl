@@ -8,8 +8,8 @@
 //   LOOK_AHEAD   updates generated before the first of them is applied; a multiple of LANES
 //   LANES        words of the stream that are generated side by side, at most 32
 //   UPDATES      0 read, xor, write (loses updates that overlap); 1 a 64-bit atomic; 2 two 32-bit atomics
-//   FETCH        first fetch the words of all updates of a look-ahead into the cache, then update one after the other
-//                (CPUs); without it, UPDATES 0 reads all of them, then writes all of them
+//   FETCH        update one word after the other, while those of the next look-ahead are fetched into the cache (CPUs);
+//                without it, UPDATES 0 reads all words of a look-ahead, then writes them
 #ifndef GLOBAL_PTR
 #define GLOBAL_PTR(T) __global T*
 #endif
@@ -50,6 +50,13 @@
 #define UPDATE(x) (ATOMIC_XOR32(HALF(x), (uint)(x)), ATOMIC_XOR32(HALF(x) + 1, (uint)((x) >> 32)))
 #endif
 
+#define GENERATE(to)                              \
+  for (int i = 0; i < LOOK_AHEAD; i += LANES)     \
+    for (int l = 0; l < LANES; ++l) {             \
+      (to)[i + l] = lane[l];                      \
+      lane[l] = LEAP(lane[l]);                    \
+    }
+
 // Item i generates updates i * share to (i + 1) * share - 1, at most up to `updates`; starts[i] is the word before them.
 // table: words `first` to first + words - 1 of the whole table.
 __kernel void update(GLOBAL_PTR(ulong) table, GLOBAL_PTR(const ulong) starts, const ulong share, const ulong updates,
@@ -60,25 +67,32 @@ __kernel void update(GLOBAL_PTR(ulong) table, GLOBAL_PTR(const ulong) starts, co
   ulong lane[LANES];
   lane[0] = NEXT(starts[get_global_id(0)]);
   for (int l = 1; l < LANES; ++l) lane[l] = NEXT(lane[l - 1]);
+#ifdef FETCH
+  // Words of a look-ahead and of the next one, which take turns.
+  ulong word[2][LOOK_AHEAD];
+  GENERATE(word[0]);
+  int now = 0;
+  for (ulong done = 0; done < length; done += LOOK_AHEAD, now = 1 - now) {
+    GENERATE(word[1 - now]);
+    for (int i = 0; i < LOOK_AHEAD; ++i) {
+      const ulong next = word[1 - now][i];
+      if (IS_HERE(next)) __builtin_prefetch((const void*)(ulong)&table[AT(next)], 1);
+      if (IS_HERE(word[now][i])) UPDATE(word[now][i]);
+    }
+  }
+#else
   for (ulong done = 0; done < length; done += LOOK_AHEAD) {
     ulong word[LOOK_AHEAD];
-    for (int i = 0; i < LOOK_AHEAD; i += LANES)
-      for (int l = 0; l < LANES; ++l) {
-        word[i + l] = lane[l];
-        lane[l] = LEAP(lane[l]);
-      }
-#if UPDATES == 0 && !defined(FETCH)
+    GENERATE(word);
+#if UPDATES == 0
     ulong old[LOOK_AHEAD];
     for (int i = 0; i < LOOK_AHEAD; ++i) old[i] = IS_HERE(word[i]) ? table[AT(word[i])] : 0;
     for (int i = 0; i < LOOK_AHEAD; ++i)
       if (IS_HERE(word[i])) table[AT(word[i])] = old[i] ^ word[i];
 #else
-#ifdef FETCH
-    for (int i = 0; i < LOOK_AHEAD; ++i)
-      if (IS_HERE(word[i])) __builtin_prefetch((const void*)(ulong)&table[AT(word[i])], 1);
-#endif
     for (int i = 0; i < LOOK_AHEAD; ++i)
       if (IS_HERE(word[i])) UPDATE(word[i]);
 #endif
   }
+#endif
 }

@@ -17,10 +17,15 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 constexpr std::uint64_t staging_bytes = std::uint64_t{8} << 20;
 constexpr double lost_updates_allowed = 0.01;  // of all words, HPCC's rule
 
-// Work items of a GPU that are under way together on a compute unit; shares for each core of a CPU, so many that the
-// last ones to end do not count.
-constexpr std::uint64_t items_a_gpu_unit = 2048;
+// Work items that a compute unit of a GPU has under way together; shares for each core of a CPU, so many that waiting
+// for the last one does not count.
+constexpr std::uint64_t items_a_unit = 2048;
 constexpr std::uint64_t shares_a_core = 256;
+
+// Updates that may be lost are kept few: so many words of the table for each that is under way. A core's are those in
+// its store buffer.
+constexpr std::uint64_t words_to_an_update = 1024;
+constexpr std::uint64_t stores_of_a_core = 64;
 
 std::string to_string(Updates updates) {
   switch (updates) {
@@ -121,7 +126,16 @@ std::uint64_t RandomAccess::look_ahead(const DeviceInfo& device, const Form& for
   if (pipeline && form.updates != Updates::buffered) return 1;
   if (buffer_log_.get() >= 0) return std::uint64_t{1} << buffer_log_.get();
   if (pipeline) return std::clamp<std::uint64_t>(std::bit_floor(words >> 14), 1, most_look_ahead);
-  return on_cpu(device) ? 64 : 4;
+  return on_cpu(device) ? 32 : 4;
+}
+
+std::uint64_t RandomAccess::work_items(const DeviceInfo& device, const Form& form, const Task& task) const {
+  const std::uint64_t at_once = device.compute_units * (on_cpu(device) ? 1 : items_a_unit);
+  const std::uint64_t wanted = device.compute_units * (on_cpu(device) ? shares_a_core : items_a_unit);
+  if (form.updates != Updates::buffered) return wanted;
+  const std::uint64_t overlapping = on_cpu(device) ? stores_of_a_core : form.look_ahead;
+  const std::uint64_t most = std::max<std::uint64_t>(1, task.part.words / words_to_an_update / overlapping);
+  return most < at_once ? most : wanted;
 }
 
 Form RandomAccess::form(const DeviceInfo& device, Updates kind, const Task& task) const {
@@ -137,13 +151,9 @@ Form RandomAccess::form(const DeviceInfo& device, Updates kind, const Task& task
   form.rng_count_log = static_cast<int>(rng_count_log_.get());
   form.rng_distance = static_cast<int>(rng_distance_.get());
   form.fetch = on_cpu(device);
-  const bool gpu = device.type == "gpu";
-  form.group_size = group_size_.get() > 0 ? static_cast<std::uint64_t>(group_size_.get()) : gpu ? 256 : 1;
-  form.work_items = work_items_.get() > 0 ? static_cast<std::uint64_t>(work_items_.get())
-                                          : device.compute_units * (gpu ? items_a_gpu_unit : shares_a_core);
-  // On a GPU all of them are under way together: no more than lose few updates.
-  if (gpu && kind == Updates::buffered && work_items_.get() == 0)
-    form.work_items = std::clamp<std::uint64_t>(task.part.words / 1024 / form.look_ahead, 1, form.work_items);
+  form.group_size = group_size_.get() > 0 ? static_cast<std::uint64_t>(group_size_.get()) : form.fetch ? 1 : 256;
+  form.work_items =
+      work_items_.get() > 0 ? static_cast<std::uint64_t>(work_items_.get()) : work_items(device, form, task);
   return form;
 }
 

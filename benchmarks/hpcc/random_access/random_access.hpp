@@ -104,6 +104,7 @@ class RandomAccess : public Benchmark {
   std::vector<Updates> kinds() const;
   Case make_case(Updates kind, const Plan& plan) const;
   Form form(const DeviceInfo& device, Updates kind, const Task& task) const;
+  std::uint64_t work_items(const DeviceInfo& device, const Form& form, const Task& task) const;
   std::uint64_t look_ahead(const DeviceInfo& device, const Form& form, std::uint64_t words) const;
 
   Task own_;
