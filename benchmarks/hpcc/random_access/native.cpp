@@ -24,7 +24,41 @@ Arguments arguments_of(std::span<const KernelArgument> list) {
   return {words_of(list[0]), words_of(list[1]), number(2), number(3), number(4), number(5)};
 }
 
-// A share of the stream, `lanes` words side by side so that none waits for the one before.
+// `lanes` words of the stream side by side, so that none waits for the one before: those of now into `words`, each then
+// leaps over all of them, until there are `count`.
+template <Stream stream, std::uint64_t lanes>
+[[gnu::always_inline]] inline void generate(std::array<std::uint64_t, lanes>& lane, const Leap& leap,
+                                            std::uint64_t* words, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; i += lanes)
+    for (std::uint64_t l = 0; l < lanes; ++l) {
+      const std::uint64_t word = words[i + l] = lane[l];
+      const std::uint64_t top = word >> (64 - lanes);
+      lane[l] =
+          stream == Stream::lcg ? leap.factor * word + leap.summand : (word << lanes) ^ top ^ (top << 1) ^ (top << 2);
+    }
+}
+
+#if defined(__x86_64__)
+template <Stream stream, std::uint64_t lanes>
+[[gnu::target("avx512f,avx512dq")]] void generate_512(std::array<std::uint64_t, lanes>& lane, const Leap& leap,
+                                                      std::uint64_t* words, std::uint64_t count) {
+  generate<stream, lanes>(lane, leap, words, count);
+}
+#endif
+
+// The same in the widest vectors that this machine has.
+template <Stream stream, std::uint64_t lanes>
+auto widest_generate() {
+  auto* chosen = +[](std::array<std::uint64_t, lanes>& lane, const Leap& leap, std::uint64_t* words,
+                     std::uint64_t count) { generate<stream, lanes>(lane, leap, words, count); };
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0)
+    chosen = generate_512<stream, lanes>;
+#endif
+  return chosen;
+}
+
+// A share of the stream.
 template <Stream stream, std::uint64_t lanes>
 class Generator {
  public:
@@ -32,24 +66,10 @@ class Generator {
     const Leap one = leap(stream, 1);
     for (std::uint64_t& lane : lanes_) lane = before = one.from(before);
   }
-  void fill(std::uint64_t* words, std::uint64_t count) {
-    for (std::uint64_t i = 0; i < count; i += lanes)
-      for (std::uint64_t l = 0; l < lanes; ++l) {
-        words[i + l] = lanes_[l];
-        lanes_[l] = after_all_lanes(lanes_[l]);
-      }
-  }
+  void fill(std::uint64_t* words, std::uint64_t count) { generate_(lanes_, leap_, words, count); }
 
  private:
-  std::uint64_t after_all_lanes(std::uint64_t word) const {
-    if constexpr (stream == Stream::lcg) {
-      return leap_.factor * word + leap_.summand;
-    } else {
-      const std::uint64_t top = word >> (64 - lanes);
-      return (word << lanes) ^ top ^ (top << 1) ^ (top << 2);
-    }
-  }
-
+  decltype(widest_generate<stream, lanes>()) generate_ = widest_generate<stream, lanes>();
   Leap leap_ = leap(stream, lanes);
   std::array<std::uint64_t, lanes> lanes_;
 };
@@ -64,47 +84,49 @@ void change(std::uint64_t& word, std::uint64_t by) {
 }
 
 // While a look-ahead is applied, the words of the next one are fetched.
-template <Stream stream, Updates updates, std::uint64_t lanes>
+template <Stream stream, Updates updates, std::uint64_t lanes, bool all_here>
 void update_share(const Form& form, const Arguments& to, std::uint64_t item) {
   const std::uint64_t begin = item * to.share;
   if (begin >= to.updates) return;
   const std::uint64_t length = std::min(to.share, to.updates - begin);
-  const auto place = [&](std::uint64_t word) {
-    return (stream == Stream::lcg ? word >> (64 - form.log2_table)
-                                  : word & ((std::uint64_t{1} << form.log2_table) - 1)) -
-           to.first;
+  const int shift = 64 - form.log2_table;
+  const std::uint64_t mask = ~std::uint64_t{0} >> shift;
+  const auto at = [&](std::uint64_t word) {
+    return (stream == Stream::lcg ? word >> shift : word & mask) - (all_here ? 0 : to.first);
   };
   Generator<stream, lanes> generator(to.starts[item]);
   std::array<std::array<std::uint64_t, most_look_ahead>, 2> blocks;
   generator.fill(blocks[0].data(), form.look_ahead);
   for (std::uint64_t done = 0, block = 0; done < length; done += form.look_ahead, block = 1 - block) {
     const auto& now = blocks[block];
-    auto& ahead = blocks[1 - block];
-    generator.fill(ahead.data(), form.look_ahead);
+    auto& next = blocks[1 - block];
+    generator.fill(next.data(), form.look_ahead);
     for (std::uint64_t i = 0; i < form.look_ahead; ++i) {
-      if (const std::uint64_t at = place(ahead[i]); at < to.words) __builtin_prefetch(to.table + at, 1);
-      if (const std::uint64_t at = place(now[i]); at < to.words) change<updates>(to.table[at], now[i]);
+      if (all_here || at(next[i]) < to.words) __builtin_prefetch(to.table + at(next[i]), 1);
+      if (all_here || at(now[i]) < to.words) change<updates>(to.table[at(now[i])], now[i]);
     }
   }
 }
 
+template <Stream stream, Updates updates, std::uint64_t lanes>
+void update(const Form& form, const Arguments& to, const KernelRange& range) {
+  const auto run =
+      form.whole ? update_share<stream, updates, lanes, true> : update_share<stream, updates, lanes, false>;
+#pragma omp parallel for schedule(dynamic)
+  for (std::uint64_t item = 0; item < range.global; ++item) run(form, to, item);
+}
+
 template <Stream stream, Updates updates>
 void update(const Form& form, const Arguments& to, const KernelRange& range) {
-#pragma omp parallel for schedule(dynamic)
-  for (std::uint64_t item = 0; item < range.global; ++item) {
-    if (form.look_ahead < most_lanes)
-      update_share<stream, updates, 1>(form, to, item);
-    else
-      update_share<stream, updates, most_lanes>(form, to, item);
-  }
+  const auto run = form.look_ahead < most_lanes ? update<stream, updates, 1> : update<stream, updates, most_lanes>;
+  run(form, to, range);
 }
 
 template <Stream stream>
 void update(const Form& form, const Arguments& to, const KernelRange& range) {
-  if (form.updates == Updates::buffered)
-    update<stream, Updates::buffered>(form, to, range);
-  else
-    update<stream, Updates::atomic>(form, to, range);
+  const auto run =
+      form.updates == Updates::buffered ? update<stream, Updates::buffered> : update<stream, Updates::atomic>;
+  run(form, to, range);
 }
 
 }  // namespace
