@@ -35,7 +35,7 @@ __device__ Lanes<T> operator*(T x, Lanes<T> y) {
 }
 typedef Lanes<DATA_TYPE> Vector;
 typedef Lanes<WIDE_TYPE> Wide;
-#define WIDEN(x) each_lane<WIDE_TYPE>([&](int i) { return (WIDE_TYPE)(x).lane[i]; })
+#define WIDEN(x) each_lane<WIDE_TYPE>([&](int its) { return (WIDE_TYPE)(x).lane[its]; })  // x may name an i
 #define ZEROS each_lane<WIDE_TYPE>([](int) { return (WIDE_TYPE)0; })
 #else
 #if VECTOR_COUNT == 1
