@@ -90,6 +90,7 @@ class Device(Part):
     compute_units: Count
     memory_bytes: Count
     local_bytes: Count = 0
+    cache_bytes: Count = 0
     memory_kinds: list[str]
     features: list[str] = []
 

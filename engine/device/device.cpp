@@ -91,6 +91,7 @@ Json to_json(const DeviceInfo& info) {
               {"compute_units", info.compute_units},
               {"memory_bytes", info.memory_bytes},
               {"local_bytes", info.local_bytes},
+              {"cache_bytes", info.cache_bytes},
               {"memory_kinds", kinds},
               {"features", features}};
 }

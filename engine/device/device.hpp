@@ -51,6 +51,7 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
   std::uint64_t largest_buffer_bytes = 0;
   std::uint64_t local_bytes = 0;  // of one group's local memory
+  std::uint64_t cache_bytes = 0;  // of the last caches before its memory, all together; 0 = unknown
   unsigned largest_group = 1;     // work items
   std::vector<MemoryKind> memory_kinds;
   std::vector<Feature> features;

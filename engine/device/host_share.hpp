@@ -9,7 +9,9 @@ struct HostShare {
   unsigned cores = 1;              // of this process's affinity mask
   std::uint64_t memory_bytes = 0;  // of the host
   std::uint64_t available_bytes =
-      0;  // that can be taken now without swapping; all of it where the kernel does not tell
+      0;                          // that can be taken now without swapping; all of it where the kernel does not tell
+  std::uint64_t cache_bytes = 0;  // of the last level, of all caches that these cores reach; 0 where nobody tells
+  unsigned vector_bytes = 16;     // of the widest registers
 };
 
 HostShare host_share();

@@ -174,6 +174,7 @@ class NativeRuntime final : public Runtime {
     info.driver = fmt::format("{} {}", system.sysname, system.release);
     info.compute_units = share.cores;
     info.memory_bytes = info.largest_buffer_bytes = share.memory_bytes;
+    info.cache_bytes = share.cache_bytes;
     info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
     info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};  // half as storage, computed in float
     return {info};

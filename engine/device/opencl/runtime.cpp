@@ -67,6 +67,8 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.largest_group = static_cast<unsigned>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
   info.features = features_of(device);
   const Abilities abilities = abilities_of(device);
+  // What CPUs' drivers call the cache is now a core's, now the socket's.
+  info.cache_bytes = abilities.on_host ? host_share().cache_bytes : device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (abilities.svm) info.memory_kinds.push_back(MemoryKind::svm);
   if (abilities.banks) info.memory_kinds.push_back(MemoryKind::ddr);

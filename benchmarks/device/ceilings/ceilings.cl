@@ -1,0 +1,104 @@
+// Device code of `ceilings`: one kernel for each limit of a device.
+//   -DINTERLEAVED    GPUs: of n items a work item takes every get_global_size(0)-th, so that neighbours touch neighbouring
+//                    memory; without it (CPUs, emulators) a run of its own.
+//   -DWORD=T         what the memory kernels move: ulong, or a vector of them
+//   -DSTREAMING      stores that go past the caches (CPUs' compilers)
+//   -DREAL=T -DNUMBER=T -DCHAINS=n   what the arithmetic kernel computes in, its arguments' type, its independent chains
+//   -DATOMICS        64-bit atomics are there; ATOMIC_XOR(place, value) is what the compiler calls them
+
+#ifdef INTERLEAVED
+#define FIRST(n) (get_global_id(0))
+#define LAST(n) (n)
+#define STEP (get_global_size(0))
+#else
+#define SHARE(n) (((n) + get_global_size(0) - 1) / get_global_size(0))
+#define FIRST(n) (get_global_id(0) * SHARE(n) < (n) ? get_global_id(0) * SHARE(n) : (n))
+#define LAST(n) ((get_global_id(0) + 1) * SHARE(n) < (n) ? (get_global_id(0) + 1) * SHARE(n) : (n))
+#define STEP 1
+#endif
+
+#if defined(STREAMING) && defined(__has_builtin)
+#if __has_builtin(__builtin_nontemporal_store)
+#define STORE(value, place) __builtin_nontemporal_store(value, place)
+#endif
+#endif
+#ifndef STORE
+#define STORE(value, place) (*(place) = (value))
+#endif
+
+#ifdef WORD
+// sums[work item] += its words of `from`.
+__kernel void memory_read(__global const WORD* restrict from, __global WORD* restrict sums, const ulong words) {
+  const ulong first = FIRST(words);
+  const ulong last = LAST(words);
+  WORD sum = sums[get_global_id(0)];
+  for (ulong i = first; i < last; i += STEP) sum += from[i];
+  sums[get_global_id(0)] = sum;
+}
+
+__kernel void memory_write(__global WORD* restrict to, const ulong words, const ulong key) {
+  const ulong first = FIRST(words);
+  const ulong last = LAST(words);
+  for (ulong i = first; i < last; i += STEP) STORE((WORD)(key ^ i), &to[i]);
+}
+
+__kernel void memory_copy(__global const WORD* restrict from, __global WORD* restrict to, const ulong words,
+                          const ulong key) {
+  const ulong first = FIRST(words);
+  const ulong last = LAST(words);
+  for (ulong i = first; i < last; i += STEP) STORE(from[i] + (WORD)(key), &to[i]);
+}
+#endif
+
+#ifdef REAL
+// x -> (x * a1 + b1) * a2 + b2, `pairs` times in registers, for CHAINS numbers at once.
+__kernel void arithmetic(__global const REAL* restrict start, __global REAL* restrict result, const NUMBER a1,
+                         const NUMBER b1, const NUMBER a2, const NUMBER b2, const uint pairs) {
+  REAL x[CHAINS];
+  const REAL first_factor = (REAL)(a1), first_term = (REAL)(b1);
+  const REAL second_factor = (REAL)(a2), second_term = (REAL)(b2);
+#pragma unroll
+  for (int chain = 0; chain < CHAINS; ++chain) x[chain] = start[chain * get_global_size(0) + get_global_id(0)];
+  for (uint pair = 0; pair < pairs; ++pair) {
+#pragma unroll
+    for (int chain = 0; chain < CHAINS; ++chain) x[chain] = x[chain] * first_factor + first_term;
+#pragma unroll
+    for (int chain = 0; chain < CHAINS; ++chain) x[chain] = x[chain] * second_factor + second_term;
+  }
+#pragma unroll
+  for (int chain = 0; chain < CHAINS; ++chain) result[chain * get_global_size(0) + get_global_id(0)] = x[chain];
+}
+#endif
+
+// Update u goes to a place that no other of 2^bits updates in a row goes to (see scramble() in reference.hpp).
+ulong scrambled(ulong u, uint bits) {
+  const ulong mask = (((ulong)1) << bits) - 1;
+  const uint half_of_bits = (bits + 1) / 2;
+  ulong place = (u * 0x9e3779b97f4a7c15ul) & mask;
+  place ^= place >> half_of_bits;
+  place = (place * 0xd1342543de82ef95ul) & mask;
+  return place ^ (place >> half_of_bits);
+}
+
+__kernel void random_update(__global ulong* restrict table, const ulong begin, const ulong updates, const uint bits) {
+  const ulong first = FIRST(updates);
+  const ulong last = LAST(updates);
+  for (ulong i = first; i < last; i += STEP) table[scrambled(begin + i, bits)] ^= (begin + i) * 0xd1342543de82ef95ul + 1;
+}
+
+#ifdef ATOMICS
+#ifndef ATOMIC_XOR
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#define ATOMIC_XOR(place, value) atom_xor(place, value)
+#endif
+__kernel void random_atomic(__global ulong* restrict table, const ulong begin, const ulong updates, const uint bits) {
+  const ulong first = FIRST(updates);
+  const ulong last = LAST(updates);
+  for (ulong i = first; i < last; i += STEP)
+    ATOMIC_XOR(&table[scrambled(begin + i, bits)], (begin + i) * 0xd1342543de82ef95ul + 1);
+}
+#endif
+
+__kernel void count_launch(__global ulong* counter) {
+  counter[0] += 1;
+}

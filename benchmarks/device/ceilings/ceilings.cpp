@@ -1,0 +1,161 @@
+#include "benchmarks/device/ceilings/ceilings.hpp"
+
+#include <sstream>
+
+#include "benchmarks/device/ceilings/reference.hpp"
+#include "benchmarks/hpcc/common/single_device.hpp"
+#include "core/units.hpp"
+
+namespace plumb::ceilings {
+
+namespace {
+
+constexpr std::int64_t accumulators_of_a_group = 4096;
+constexpr std::uint64_t short_message = sizeof(std::uint64_t);
+
+std::string text_label(const Case& measured, const char* name) {
+  return measured.labels.at(name).get<std::string>();
+}
+
+Case make_case(const std::string& limit, const std::string& operation, std::uint64_t bytes) {
+  Case result;
+  result.key = limit + "/" + operation;
+  result.labels = {{"limit", limit}, {"operation", operation}};
+  if (bytes > 0) result.labels["bytes"] = bytes;
+  return result;
+}
+
+}  // namespace
+
+Preset Ceilings::preset(const std::string& name) const {
+  if (name == "smoke") return {{"size", "24"}, {"updates", "18"}, {"time-limit", "0.05"}};
+  if (name == "full") return {{"tables", "3"}, {"time-limit", "5"}};
+  return {{"time-limit", "0.5"}};
+}
+
+void Ceilings::check(const Plan& plan) const {
+  if (accumulators_.get() % accumulators_of_a_group != 0)
+    throw UsageError(
+        fmt::format("--accumulators {} is no multiple of {}", accumulators_.get(), accumulators_of_a_group));
+  if (size_.get() + 3 * (tables_.get() - 1) > 40)
+    throw UsageError(fmt::format("--tables {} with --size {}: the last table would be longer than 1 TiB", tables_.get(),
+                                 size_.get()));
+  if (groups(plan).empty())
+    throw UsageError(
+        fmt::format("--only {}: no case's key begins so (launch, flops, memory, random, link)", only_.get()));
+}
+
+Group Ceilings::flops_group() const {
+  Group group{"flops", {}};
+  const auto numbers = static_cast<std::uint64_t>(accumulators_.get());
+  for (const ScalarType type : {ScalarType::f16, ScalarType::f32, ScalarType::f64}) {
+    Case measured = make_case("flops", to_string(type), 0);
+    measured.labels["type"] = to_string(type);
+    measured.work.flops = 4.0 * pairs_of_steps * static_cast<double>(numbers);
+    measured.items_to_check = numbers;
+    group.cases.push_back(measured);
+  }
+  group.largest_buffer_bytes = numbers * sizeof(double);
+  group.device_bytes = 2 * group.largest_buffer_bytes;
+  group.host_bytes = 3 * group.largest_buffer_bytes;
+  return group;
+}
+
+Group Ceilings::memory_group() const {
+  Group group{"memory", {}};
+  const std::uint64_t bytes = std::uint64_t{1} << size_.get();
+  for (const char* operation : {"read", "write", "copy"}) {
+    Case measured = make_case("memory", operation, bytes);
+    if (operation != std::string("write")) measured.work.bytes_read = bytes;
+    if (operation != std::string("read")) measured.work.bytes_written = bytes;
+    measured.items_to_check = bytes / sizeof(std::uint64_t);
+    group.cases.push_back(measured);
+  }
+  group.largest_buffer_bytes = group.host_bytes = bytes;
+  group.device_bytes = 2 * bytes;
+  return group;
+}
+
+Group Ceilings::random_group() const {
+  Group group{"random", {}};
+  for (std::int64_t table = 0; table < tables_.get(); ++table)
+    for (const char* operation : {"update", "atomic"}) {
+      const std::uint64_t bytes = std::uint64_t{1} << (size_.get() + 3 * table);
+      Case measured = make_case("random", operation, bytes);
+      measured.key += fmt::format("/{}", bytes);
+      measured.items_to_check = bytes / sizeof(std::uint64_t);
+      measured.work.updates = std::min(std::uint64_t{1} << updates_.get(), measured.items_to_check);
+      group.cases.push_back(measured);
+      group.device_bytes = group.largest_buffer_bytes = group.host_bytes = bytes;
+    }
+  return group;
+}
+
+Group Ceilings::launch_group() const {
+  Group group{"launch", {make_case("launch", "wait", 0), make_case("launch", "row", 0)}};
+  for (Case& measured : group.cases) measured.items_to_check = 1;
+  group.device_bytes = group.largest_buffer_bytes = group.host_bytes = sizeof(std::uint64_t);
+  return group;
+}
+
+Group Ceilings::link_group() const {
+  Group group{"link", {}};
+  const std::uint64_t bytes = std::uint64_t{1} << size_.get();
+  for (const char* operation : {"read", "write"})
+    for (const std::uint64_t length : {short_message, bytes}) {
+      Case measured = make_case("link", operation, length);
+      measured.key += fmt::format("/{}", length);
+      measured.work.messages = 1;
+      (operation == std::string("read") ? measured.work.bytes_read : measured.work.bytes_written) = length;
+      measured.items_to_check = length;
+      group.cases.push_back(measured);
+    }
+  group.device_bytes = group.largest_buffer_bytes = bytes;
+  group.host_bytes = 2 * bytes;
+  return group;
+}
+
+std::vector<Group> Ceilings::all_groups() const {
+  return {launch_group(), flops_group(), memory_group(), random_group(), link_group()};
+}
+
+bool Ceilings::wanted(const Case& measured) const {
+  std::istringstream prefixes(only_.get());
+  for (std::string prefix; std::getline(prefixes, prefix, ',');)
+    if (!prefix.empty() && measured.key.starts_with(prefix)) return true;
+  return only_.get().empty();
+}
+
+std::vector<Group> Ceilings::groups(const Plan&) const {
+  std::vector<Group> groups = all_groups();
+  for (Group& group : groups) std::erase_if(group.cases, [&](const Case& measured) { return !wanted(measured); });
+  std::erase_if(groups, [](const Group& group) { return group.cases.empty(); });
+  return groups;
+}
+
+void Ceilings::prepare(Session& session, const Case& measured) {
+  const std::string limit = text_label(measured, "limit");
+  const auto make = limit == "launch"   ? make_launch
+                    : limit == "flops"  ? make_arithmetic
+                    : limit == "memory" ? make_memory
+                    : limit == "random" ? make_random
+                                        : make_link;
+  part_ = make(session, measured);
+}
+
+std::vector<Metric> Ceilings::metrics(const CaseResult& result, int ranks) const {
+  const Work& work = result.measured->work;
+  if (work.flops > 0) return hpcc::parallel_metrics("rate", "GFLOP/s", giga, work.flops, result, ranks);
+  if (work.updates > 0)
+    return hpcc::parallel_metrics("updates", "GUP/s", giga, static_cast<double>(work.updates), result, ranks);
+  const auto bytes = static_cast<double>(work.bytes_read + work.bytes_written);
+  if (bytes > static_cast<double>(short_message))
+    return hpcc::parallel_metrics("bandwidth", "GB/s", giga, bytes, result, ranks);
+  return {
+      {"time", result.best_seconds() / micro, "us", "one launch or copy; best repetition, slowest rank"},
+      {"time_median", result.median_seconds() / micro, "us", "one launch or copy; median repetition, slowest rank"}};
+}
+
+const RegisteredBenchmark registered("ceilings", [] { return std::make_unique<Ceilings>(); });
+
+}  // namespace plumb::ceilings

@@ -1,0 +1,40 @@
+// How work is laid out on a device, and the parts' common ground.
+#include "benchmarks/device/ceilings/parts.hpp"
+
+#include "core/embedded.hpp"
+#include "device/host_share.hpp"
+
+namespace plumb::ceilings {
+
+Layout layout_of(const DeviceInfo& device) {
+  const std::size_t units = std::max(1u, device.compute_units);
+  // A GPU's units hold 2048 work items each, whose neighbours read neighbouring words.
+  if (device.type == "gpu") return {units * 2048, 256, true, 8, false};
+  if (device.type == "native") return {units, 1, false, native_vector_bytes, true};
+  // Several runs for each core of a CPU, so that one which is late can be made up for.
+  return {units * 8, 1, false, host_share().vector_bytes, device.type == "cpu"};
+}
+
+std::string layout_options(const Layout& layout) {
+  return std::string(layout.interleaved ? " -DINTERLEAVED" : "") + (layout.streaming ? " -DSTREAMING" : "");
+}
+
+KernelSource kernels(const std::string& options) {
+  return {"ceilings.cl", embedded_text("benchmarks/device/ceilings/ceilings.cl"), options, native_kernels(), {}};
+}
+
+std::uint64_t bytes_of(const Case& measured) {
+  return measured.labels.at("bytes").get<std::uint64_t>();
+}
+
+void put(Queue& queue, const std::vector<std::uint64_t>& words, Buffer& buffer) {
+  queue.write(reinterpret_cast<const std::byte*>(words.data()), {&buffer, 0, words.size() * sizeof(std::uint64_t)});
+}
+
+std::vector<std::uint64_t> get(Queue& queue, Buffer& buffer) {
+  std::vector<std::uint64_t> words(buffer.size() / sizeof(std::uint64_t));
+  queue.read(whole(buffer), reinterpret_cast<std::byte*>(words.data()));
+  return words;
+}
+
+}  // namespace plumb::ceilings

@@ -1,0 +1,66 @@
+// random/update, random/atomic: how many independent 64-bit words at random places change in a second.
+#include <bit>
+
+#include "benchmarks/device/ceilings/parts.hpp"
+#include "benchmarks/device/ceilings/reference.hpp"
+
+namespace plumb::ceilings {
+
+namespace {
+
+class RandomPart : public Part {
+ public:
+  RandomPart(Session& session, const Case& measured)
+      : seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
+        words_(bytes_of(measured) / sizeof(std::uint64_t)),
+        bits_(static_cast<unsigned>(std::bit_width(words_) - 1)),
+        updates_(measured.work.updates),
+        layout_(layout_of(session.device.info())),
+        queue_(session.device.make_queue()) {
+    const auto operation = measured.labels.at("operation").get<std::string>();
+    const bool atomic = operation == "atomic";
+    if (atomic && !session.device.info().has(Feature::atomics64))
+      throw Unsupported(session.device.info().name + " has no 64-bit atomics");
+    program_ = session.device.build(session.source(kernels(layout_options(layout_) + (atomic ? " -DATOMICS" : ""))));
+    kernel_ = program_->kernel("random_" + operation);
+    table_ = session.device.allocate(words_ * sizeof(std::uint64_t), session.memory);
+    put(*queue_, made_words(words_, [&](std::uint64_t i) { return initial(i); }), *table_);
+  }
+
+  void run(std::uint64_t count) override {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      kernel_->set({static_cast<const Buffer*>(table_.get()), done_, updates_, bits_});
+      queue_->enqueue(*kernel_, {layout_.items, layout_.group});
+      done_ += updates_;
+    }
+    queue_->finish();
+  }
+
+  Validation validate() override {
+    const std::vector<std::uint64_t> is = get(*queue_, *table_);
+    return compare(
+        words_, "each word of the table with the updates that go to it, found by the inverse of the scrambling",
+        [&](auto i) { return is[i]; }, [&](auto i) { return updated_word(initial(i), i, bits_, done_); });
+  }
+
+ private:
+  std::uint64_t initial(std::uint64_t i) const { return mix64(seed_ + i); }
+
+  std::uint64_t seed_, words_;
+  unsigned bits_;
+  std::uint64_t updates_;  // of one launch: no more than words, so that no two go to the same place
+  Layout layout_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Buffer> table_;
+  std::uint64_t done_ = 0;  // updates since the table was made
+};
+
+}  // namespace
+
+std::unique_ptr<Part> make_random(Session& session, const Case& measured) {
+  return std::make_unique<RandomPart>(session, measured);
+}
+
+}  // namespace plumb::ceilings

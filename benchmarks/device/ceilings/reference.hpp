@@ -1,0 +1,89 @@
+// What the kernels of `ceilings` must leave behind, made another way than they make it. Pure arithmetic.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/pattern.hpp"
+#include "core/scalar.hpp"
+
+namespace plumb::ceilings {
+
+// Factors of the scrambling, and their inverses modulo 2^64.
+inline constexpr std::uint64_t first_factor = 0x9e3779b97f4a7c15ull, second_factor = 0xd1342543de82ef95ull;
+
+constexpr std::uint64_t inverse_of(std::uint64_t odd) {
+  std::uint64_t inverse = odd;  // right in the lowest three bits; each step of Newton's doubles their number
+  for (int step = 0; step < 5; ++step) inverse *= 2 - odd * inverse;
+  return inverse;
+}
+
+// The place of update u in a table of 2^bits words: a bijection of u's lowest bits that looks random.
+constexpr std::uint64_t scramble(std::uint64_t u, unsigned bits) {
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  std::uint64_t place = (u * first_factor) & mask;
+  place ^= place >> ((bits + 1) / 2);
+  place = (place * second_factor) & mask;
+  return place ^ (place >> ((bits + 1) / 2));
+}
+
+// Which of 2^bits updates in a row goes to a place: the inverse of scramble().
+constexpr std::uint64_t unscramble(std::uint64_t place, unsigned bits) {
+  const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
+  std::uint64_t u = place ^ (place >> ((bits + 1) / 2));
+  u = (u * inverse_of(second_factor)) & mask;
+  u ^= u >> ((bits + 1) / 2);
+  return (u * inverse_of(first_factor)) & mask;
+}
+
+constexpr std::uint64_t update_value(std::uint64_t u) {
+  return u * second_factor + 1;
+}
+
+// A word of a table of 2^bits words that held `initial`, after all updates below `updates`.
+constexpr std::uint64_t updated_word(std::uint64_t initial, std::uint64_t place, unsigned bits, std::uint64_t updates) {
+  const std::uint64_t words = std::uint64_t{1} << bits;
+  for (std::uint64_t u = unscramble(place, bits); u < updates; u += words) initial ^= update_value(u);
+  return initial;
+}
+
+// Which word of `words` a work item of `items` takes as its turn-th, in the two orders of ceilings.cl; the last of them
+// is the first that is not below its end.
+struct Share {
+  std::uint64_t first, last, step;
+};
+
+constexpr Share share_of(std::uint64_t item, std::uint64_t items, std::uint64_t words, bool interleaved) {
+  if (interleaved) return {item, words, items};
+  const std::uint64_t run = (words + items - 1) / items;
+  const auto limited = [&](std::uint64_t at) { return at < words ? at : words; };
+  return {limited(item * run), limited((item + 1) * run), 1};
+}
+
+// The arithmetic kernel's numbers. One pair of steps, x -> (x * 2 + b1) / 2 + b2, adds b1 / 2 + b2 = 1 to x; all of it
+// is exact in each type, so that the result after n pairs is start + n, and one step less or more is seen. Between the
+// two steps x leaves and comes back, so that its bits change.
+inline constexpr std::uint32_t pairs_of_steps = 3072;
+
+struct Steps {
+  double a1, b1, a2, b2;
+};
+
+// The smallest difference that stays exact between -2048 and 2048: 1, 2^-12 and 2^-41.
+constexpr double unit_of(ScalarType type) {
+  return type == ScalarType::f16 ? 1.0 : type == ScalarType::f32 ? 0x1p-12 : 0x1p-41;
+}
+
+constexpr Steps steps_of(ScalarType type) {
+  const double away = 3 + (type == ScalarType::f16 ? 0 : 1365 * unit_of(type));  // what x goes away and comes back by
+  return {2, 2 * away, 0.5, 1 - away};
+}
+
+// Start of accumulator `index` on `rank`: between -2000 and -1488, a multiple of the unit.
+constexpr double start_of(std::uint64_t seed, std::uint64_t rank, std::uint64_t index, ScalarType type) {
+  const std::uint64_t word = mix64(mix64(seed ^ (rank << 40)) + index);
+  const double fraction = type == ScalarType::f16 ? 0 : static_cast<double>((word >> 32) % 4096) * unit_of(type);
+  return -2000 + static_cast<double>(word % 512) + fraction;
+}
+
+}  // namespace plumb::ceilings

@@ -1,0 +1,70 @@
+"""Kernels of ``ceilings`` that do less than they say, or do it wrongly."""
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+_WORDS = {
+    "memory": ("--only", "memory", "--size", "16"),
+    "read": ("--only", "memory/read", "--size", "16"),
+    "write": ("--only", "memory/write", "--size", "16"),
+    "copy": ("--only", "memory/copy", "--size", "16"),
+    "flops": ("--only", "flops/float,flops/double", "--accumulators", "4096"),
+    "random": ("--only", "random", "--size", "14", "--updates", "12"),
+    "update": ("--only", "random/update", "--size", "14", "--updates", "12"),
+    "launch": ("--only", "launch"),
+}
+
+
+def _mutant(name: str, words: str, old: str, new: str, device: str = "pocl") -> KernelMutant:
+    file = "benchmarks/device/ceilings/ceilings.cl"
+    return KernelMutant(name, file, old, new, _WORDS[words], device)
+
+
+_RUN_END = "((get_global_id(0) + 1) * SHARE(n) < (n) ? (get_global_id(0) + 1) * SHARE(n) : (n))"
+_UPDATE = "^= (begin + i) * 0xd1342543de82ef95ul + 1"
+MUTANTS = [
+    _mutant("every-second-word", "memory", "#define STEP 1", "#define STEP 2"),
+    _mutant("a-run-ends-early", "memory", _RUN_END, f"({_RUN_END} - 1)"),
+    _mutant(
+        "half-of-the-updates", "random", _RUN_END, f"(FIRST(n) + SHARE(n) / 2 + 0 * {_RUN_END})"
+    ),
+    _mutant("sums-begin-anew", "read", "WORD sum = sums[get_global_id(0)]", "WORD sum = (WORD)(0)"),
+    _mutant("first-word-read-only", "read", "sum += from[i]", "sum += from[first]"),
+    _mutant("key-not-written", "write", "(WORD)(key ^ i)", "(WORD)(i)"),
+    _mutant(
+        "last-word-not-written",
+        "write",
+        "STORE((WORD)(key ^ i)",
+        "if (i + 1 < words) STORE((WORD)(key ^ i)",
+    ),
+    _mutant(
+        "copied-within-the-source", "copy", "from[i] + (WORD)(key)", "from[first] + (WORD)(key)"
+    ),
+    _mutant("copied-without-change", "copy", "from[i] + (WORD)(key)", "from[i]"),
+    _mutant("half-of-the-pairs", "flops", "pair < pairs;", "pair < pairs / 2;"),
+    _mutant("one-pair-less", "flops", "pair < pairs;", "pair + 1 < pairs;"),
+    _mutant("one-chain-for-all", "flops", "x[chain] * first_factor", "x[0] * first_factor"),
+    _mutant(
+        "second-step-left-out",
+        "flops",
+        "x[chain] = x[chain] * second_factor + second_term;",
+        "if (pair + 1 < pairs) x[chain] = x[chain] * second_factor + second_term;",
+    ),
+    _mutant(
+        "one-place-for-all",
+        "update",
+        f"table[scrambled(begin + i, bits)] {_UPDATE}",
+        f"table[i] {_UPDATE}",
+    ),
+    _mutant("assigned-not-updated", "update", _UPDATE, _UPDATE.replace("^=", "=")),
+    _mutant("launch-not-counted", "launch", "counter[0] += 1", "counter[0] = 1"),
+    _mutant("two-for-one", "launch", "counter[0] += 1", "counter[0] += 2", "fpga"),
+]
+_SMALL = ("--size", "16", "--updates", "12", "--accumulators", "4096")
+_NO_HALF = ("flops/half",)
+SOUND = [
+    Sound((*_SMALL, "--tables", "2"), unsupported=_NO_HALF),
+    Sound((*_SMALL, "--tables", "2"), "native", 2, unsupported=_NO_HALF),
+    Sound(("--only", "memory,random", "--size", "12", "--updates", "9"), ranks=3),
+    Sound(_SMALL, "intel"),
+    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536",)),
+]
