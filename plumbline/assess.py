@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from plumbline.models import Expectation, model_of
 from plumbline.record import Record
-from plumbline.systems import LOCAL, Conditions, System
+from plumbline.systems import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
 
 
@@ -21,6 +21,7 @@ class Assessment:
 def conditions_of(record: Record) -> Conditions:
     """Under what a record was measured, as far as a calibration depends on it."""
     device = record.ranks[0].device
+    transfers = record.transport is not None
     replications = record.parameters.get("replications", 1)
     kind = record.memory.kind
     bank = record.memory.bank
@@ -32,21 +33,22 @@ def conditions_of(record: Record) -> Conditions:
         cores_per_rank=min(len(rank.cores) for rank in record.ranks),
         transport=record.transport_name,
         memory=kind if bank is None else f"{kind}:{bank}",
+        runtime=device.runtime if device else "none",
         platform=device.platform if device else "none",
         devices=record.devices(),
         driver=device.driver if device else "none",
-        form=str(record.parameters.get("form", "exchange")),
-        messages=2 * replications if isinstance(replications, int) else 2,
+        form=str(record.parameters.get("form", "exchange")) if transfers else "none",
+        messages=2 * (replications if isinstance(replications, int) else 1) if transfers else 0,
         build_type=record.program.build_type,
     )
 
 
 def is_covered(record: Record, system: System) -> bool:
-    """Whether ``system`` knows the legs of ``record``'s conditions, or no model asks for them."""
+    """Whether ``system`` has figures for ``record``'s conditions, or no model asks for them."""
     model = model_of(record.benchmark.name)
     if model is None or record.transport_name not in model.TRANSPORTS:
         return True
-    return system.legs_under(conditions_of(record)) is not None
+    return system.figures_under(conditions_of(record)).has(model.NEEDS)
 
 
 def assess(record: Record, system: System | None, tolerance: float) -> Assessment:
@@ -58,20 +60,26 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
         return Assessment(
             None, f"no model: there is none for the {record.transport_name} transport"
         )
-    legs = system.legs_under(conditions_of(record)) if system else None
-    if system is None or legs is None:
-        return Assessment(None, "no model: this machine is not calibrated for what this run used")
-    expectations = model.expect(record, legs)
+    figures = system.figures_under(conditions_of(record)) if system else None
+    if system is None or figures is None or not figures.has(model.NEEDS):
+        return Assessment(None, _unknown(system, model.NEEDS))
+    expectations = model.expect(record, figures)
     comparison = compare(
         record,
         expectations,
-        model=model.describe(record),
+        model=model.describe(record, figures),
         system=system.system.name,
         tolerance=tolerance,
     )
     if not comparison.cases:
         return Assessment(None, f"no model: {_first_reason(expectations)}")
     return Assessment(comparison, _line(comparison, len(record.cases), tolerance))
+
+
+def _unknown(system: System | None, need: Need) -> str:
+    if system is None or system.system.name == LOCAL:
+        return "no model: this machine is not calibrated for what this run used"
+    return f"no model: the system {system.system.name} has no {need}"
 
 
 def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
@@ -81,7 +89,8 @@ def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
     ]
     without = cases - len(comparison.cases)
     if without:
-        words.append(f"{without} without")
+        why = next(iter(comparison.without.values()), None)
+        words.append(f"{without} without ({why})" if why else f"{without} without")
     line = (
         f"model: {comparison.model}; system {comparison.system}; "
         f"verdicts within {tolerance * 100:g} %: {', '.join(words)}"

@@ -1,91 +1,96 @@
-"""Measures this machine's legs and keeps them in ``systems/local.toml``.
+"""Measures what the models need of this machine, and keeps it in ``systems/local.toml``.
 
-Two starts of ``b_eff --part all`` (launches differ) give launch, read, exchange and write at every
-size; the middle of the medians counts. Each leg is then fitted by few straight lines. Calibrations
-of several conditions (device, transport, ranks, ...) stand side by side in the file; each replaces
-only its own predecessor.
+There are two kinds: legs of transfers (:mod:`plumbline.calibrate_legs`) and limits of a device
+(:mod:`plumbline.calibrate_device`). Calibrations of several conditions (device, transport, ranks,
+...) stand side by side in the file; each replaces only its own predecessor.
 """
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
+from plumbline import calibrate_device, calibrate_legs
 from plumbline.assess import conditions_of
 from plumbline.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import Session, execute
 from plumbline.home import Home
-from plumbline.models.b_eff import BENCHMARK, leg_of
 from plumbline.record import Record
 from plumbline.systems import (
-    LEGS,
     LOCAL,
     Calibration,
     Identity,
-    Leg,
-    Legs,
-    Point,
-    Segment,
+    Need,
     System,
     load_system,
     save_system,
 )
 
+
+class Kind(Protocol):
+    """What the module of a kind offers."""
+
+    @property
+    def DECIDING(self) -> tuple[str, ...]:  # noqa: N802
+        """Options of a run that decide which calibration fits it."""
+
+    def measure(self, start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
+        """The records to learn from; ``start`` runs a benchmark with options."""
+
+    def is_disturbed(self, records: Sequence[Record]) -> bool:
+        """Whether something else was at work meanwhile."""
+
+
 BUDGET_S = 10
-_LAUNCHES = 2
-_DISTURBED_SHARE = 0.1
-# Options of a run that decide which calibration fits it; the rest (sizes, repetitions) does not.
-DECIDING = (
-    "runtime",
-    "device",
-    "device-map",
-    "memory",
-    "transport",
-    "form",
-    "batch",
-    "replications",
-)
-_FIXED = (
-    *("--part", "all", "--ring", "natural", "--min-size", "0", "--max-size", "22"),
-    *("--time-limit", "0.02"),
-)
+NEEDS: tuple[Need, ...] = ("legs", "device")
+_KINDS: dict[Need, Kind] = {"legs": calibrate_legs, "device": calibrate_device}
+DECIDING = {need: kind.DECIDING for need, kind in _KINDS.items()}
 _HEADING = """Written by plumb calibrate, which replaces only the calibration under like conditions.
-time of n messages of L bytes = latency + n * L / bandwidth, in the first segment with
-L <= up_to_bytes; worst_error is the fit's largest relative error at a measured size."""
+Segments: time of n messages of L bytes = latency + n * L / bandwidth, in the first segment with
+L <= up_to_bytes; worst_error is the fit's largest relative error at a measured size.
+Limits of a device are of one rank while all ranks work."""
 
 
-def request_text(ranks: int, launcher: Sequence[str], options: Mapping[str, str]) -> str:
+def request_text(
+    need: Need, ranks: int, launcher: Sequence[str], options: Mapping[str, str]
+) -> str:
     """The part of a run's request that decides which calibration fits it."""
-    words = ["-n", str(ranks), *launcher]
-    for name in DECIDING:
+    words = [need, "-n", str(ranks), *launcher]
+    for name in DECIDING[need]:
         if name in options:
             words += [f"--{name}", options[name]]
     return " ".join(words)
 
 
-def calibrate(session: Session, request: str, arguments: Sequence[str], why: str) -> System:
-    """Measure, fit, and write ``HOME/systems/local.toml``; returns the system.
+def calibrate(
+    session: Session, need: Need, request: str, arguments: Sequence[str], why: str
+) -> System:
+    """Measure, and write ``HOME/systems/local.toml``; returns the system.
 
     ``arguments`` are the engine's options that decide (see :data:`DECIDING`); ``why`` is told with
     how long it takes. Raises :class:`UsageError` where the engine refuses the options (it said
     why), :class:`RunError` where the measurement fails. A file that cannot be written is only told.
     """
     began = time.monotonic()
-    asides = [f"{why}: calibrating, which takes about {BUDGET_S} s"] + [""] * (_LAUNCHES - 1)
-    records = [_measure(session, [*arguments, *_FIXED], aside) for aside in asides]
+    asides = iter([f"{why}: calibrating, which takes about {BUDGET_S} s"])
+
+    def start(benchmark: str, words: Sequence[str]) -> Record:
+        return _measure(session, benchmark, [*arguments, *words], next(asides, ""))
+
+    records = _KINDS[need].measure(start)
     seconds = time.monotonic() - began
-    system = local_system(session.home).with_calibration(calibration(records, request, seconds))
+    made = calibration(need, records, request, seconds)
+    system = local_system(session.home).with_calibration(made)
     path = session.home.local_system
     try:
         save_system(system, path, _HEADING)
         session.say(f"calibrated in {seconds:.1f} s: {path}")
     except OSError as error:
         session.say(f"calibrated in {seconds:.1f} s, but not kept: {path}: {error.strerror}")
-    if disturbed_share(records) > _DISTURBED_SHARE:
+    if _KINDS[need].is_disturbed(records):
         session.say("other work disturbed the calibration: plumb calibrate repeats it")
     return system
 
@@ -100,8 +105,8 @@ def local_system(home: Home) -> System:
     )
 
 
-def calibration(records: Sequence[Record], request: str, seconds: float) -> Calibration:
-    """The calibration that records of all parts give, made under the same conditions."""
+def calibration(need: Need, records: Sequence[Record], request: str, seconds: float) -> Calibration:
+    """The calibration that records give, made under the same conditions."""
     record = records[0]
     return Calibration(
         request=request,
@@ -109,55 +114,15 @@ def calibration(records: Sequence[Record], request: str, seconds: float) -> Cali
         program=f"{record.program.name} {record.program.version} ({record.program.commit or '-'})",
         seconds=round(seconds, 1),
         conditions=conditions_of(record),
-        legs=fit_legs(records),
+        legs=calibrate_legs.fit_legs(records) if need == "legs" else None,
+        device=calibrate_device.device_table(records) if need == "device" else None,
     )
 
 
-def fit_legs(records: Sequence[Record]) -> Legs:
-    """Fit each leg that ``records`` have cases of."""
-    from plumbline.fit import fit_segments, undisturbed  # SciPy takes half a second to import
-
-    fitted: dict[Leg, list[Segment]] = {}
-    for leg in LEGS:
-        points = undisturbed(_points(records, leg))
-        if points:
-            fitted[leg] = fit_segments(points)
-    return Legs.model_validate(fitted)
-
-
-def disturbed_share(records: Sequence[Record]) -> float:
-    """The part of the measured points that something else on the machine disturbed."""
-    from plumbline.fit import undisturbed
-
-    measured = [_points(records, leg) for leg in LEGS]
-    kept = sum(len(undisturbed(points)) for points in measured)
-    return 1 - kept / max(sum(len(points) for points in measured), 1)
-
-
-def _points(records: Sequence[Record], leg: Leg) -> list[Point]:
-    """The times of ``leg`` by size: the middle of the records' medians.
-
-    A median more than twice the lowest was disturbed by something else, and does not count.
-    """
-    medians: dict[int, list[Point]] = {}
-    for record, case in ((made, case) for made in records for case in made.cases):
-        seconds = case.median_s()
-        if leg_of(record, case) == leg and seconds:
-            point = Point(case.work.messages, case.message_bytes(), seconds)
-            medians.setdefault(point.message_bytes, []).append(point)
-    return [_middle(medians[size]) for size in sorted(medians)]
-
-
-def _middle(points: Sequence[Point]) -> Point:
-    lowest = min(points, key=lambda point: point.seconds)
-    counted = [point.seconds for point in points if point.seconds <= 2 * lowest.seconds]
-    return replace(lowest, seconds=statistics.geometric_mean(counted))
-
-
-def _measure(session: Session, arguments: Sequence[str], aside: str) -> Record:
+def _measure(session: Session, benchmark: str, arguments: Sequence[str], aside: str) -> Record:
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         path = Path(folder) / "calibration.json"
-        done = execute(session, BENCHMARK, arguments, path, aside)
+        done = execute(session, benchmark, arguments, path, aside)
     if done.status is ExitStatus.BAD_USAGE:
         raise UsageError
     if done.record is None or done.status is not ExitStatus.PASSED:

@@ -150,6 +150,7 @@ def records(
 @app.command(context_settings=_OWN_WORDS, add_help_option=False)
 def calibrate(context: typer.Context) -> None:
     """Measure what the models need of this machine."""
+    from plumbline.calibrate import NEEDS
     from plumbline.plan import plan_calibration
     from plumbline.run import calibrate_for
 
@@ -157,7 +158,8 @@ def calibrate(context: typer.Context) -> None:
         print("\n".join(_calibrate_help()))
         return
     plan = plan_calibration(context.args, os.environ, _stderr())
-    calibrate_for(plan, "as asked")
+    for need in NEEDS:
+        calibrate_for(plan, need, f"{need}, as asked")
 
 
 @app.command()
@@ -242,8 +244,9 @@ def _calibrate_help() -> list[str]:
     head = [
         "usage: plumb calibrate [-n RANKS] [options]",
         "",
-        "Measures launch, read, exchange and write on this machine, and keeps the fit in",
-        "systems/local.toml for the models. plumb run does so by itself where it is needed.",
+        "Measures on this machine what transfers are made of (launch, read, exchange, write) and",
+        "what its device can do at most, and keeps it in systems/local.toml for the models.",
+        "plumb run measures by itself what it needs.",
     ]
     return [*head, *help_lines(calibration_groups(find_engine().description))]
 

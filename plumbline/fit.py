@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from plumbline.systems import Point, Segment
+from plumbline.segments import Segment
+from plumbline.systems import Point
 
 _MAX_SEGMENTS = 4
 _MIN_POINTS = 2

@@ -158,10 +158,11 @@ def plan_calibration(
 def calibration_groups(description: Description) -> list[OptionGroup]:
     """Those options of a run that decide which calibration fits it."""
     groups = option_groups(description, description.benchmark(BENCHMARK))
+    deciding = {name for names in DECIDING.values() for name in names}
     return [
         OptionGroup(
             group.title,
-            [o for o in group.options if o.name in DECIDING or o.name in _LAUNCHING],
+            [o for o in group.options if o.name in deciding or o.name in _LAUNCHING],
         )
         for group in groups
     ]

@@ -17,7 +17,7 @@ from plumbline.models import model_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run
 from plumbline.present import present
 from plumbline.record import Record
-from plumbline.systems import System, find_system
+from plumbline.systems import Need, System, find_system
 from plumbline.verdict import expected_path
 
 # What decides the exit status of several launches, the last of them first.
@@ -114,13 +114,15 @@ class Run:
         if model is None or (transport is not None and transport not in model.TRANSPORTS):
             return None
         system = calibrate.local_system(self.session.home)
-        if system.answers(request_of(self.plan)):
+        if system.answers(request_of(self.plan, model.NEEDS)):
             return system
-        return self._calibrate("this machine is not calibrated for this kind of run yet")
+        return self._calibrate(
+            model.NEEDS, "this machine is not calibrated for this kind of run yet"
+        )
 
-    def _calibrate(self, why: str) -> System | None:
+    def _calibrate(self, need: Need, why: str) -> System | None:
         try:
-            return calibrate_for(self.plan, why)
+            return calibrate_for(self.plan, need, why)
         except RunError as error:
             self.session.say(str(error))
             return None
@@ -128,9 +130,10 @@ class Run:
     def _assess(self, record: Record) -> Assessment:
         if not self._modelled:
             return Assessment(None, "")
-        if self._local and self._system and not is_covered(record, self._system):
+        model = model_of(record.benchmark.name)
+        if model and self._local and self._system and not is_covered(record, self._system):
             why = "the run was under other conditions than its calibration"
-            self._system = self._calibrate(why)
+            self._system = self._calibrate(model.NEEDS, why)
         return assess(record, self._system, self.plan.tolerance)
 
     def _index(self, path: Path) -> None:
@@ -147,16 +150,17 @@ class Run:
             self.session.say(text)
 
 
-def calibrate_for(plan: RunPlan, why: str) -> System:
+def calibrate_for(plan: RunPlan, need: Need, why: str) -> System:
     """Calibrate for runs like ``plan``. Raises as :func:`plumbline.calibrate.calibrate` does."""
-    return calibrate.calibrate(plan.session, request_of(plan), _deciding_arguments(plan), why)
+    arguments = _deciding_arguments(plan, need)
+    return calibrate.calibrate(plan.session, need, request_of(plan, need), arguments, why)
 
 
-def request_of(plan: RunPlan) -> str:
+def request_of(plan: RunPlan, need: Need) -> str:
     """The part of the plan that decides which calibration fits."""
     launcher = [plan.wish.launcher] if plan.wish.launcher != "auto" else []
     words = [*launcher, *plan.wish.arguments]
-    return calibrate.request_text(plan.wish.ranks, words, plan.given.values)
+    return calibrate.request_text(need, plan.wish.ranks, words, plan.given.values)
 
 
 def write_expected(assessment: Assessment, record: Path, spare: Path) -> Path | None:
@@ -195,11 +199,11 @@ def spread(records: Sequence[Record]) -> str:
     return "\n".join(lines)
 
 
-def _deciding_arguments(plan: RunPlan) -> list[str]:
+def _deciding_arguments(plan: RunPlan, need: Need) -> list[str]:
     words: list[str] = []
     options = iter(plan.arguments)
     for word in options:
-        if word.removeprefix("--") in calibrate.DECIDING:
+        if word.removeprefix("--") in calibrate.DECIDING[need]:
             words += [word, next(options)]
     return words
 

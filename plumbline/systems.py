@@ -4,9 +4,8 @@ A transfer is a row of *legs*: ``launch`` (an empty kernel, started and awaited)
 memory to host), ``exchange`` (host to host), ``write`` (host to device memory): the sub-steps of
 Meyer, "An OpenCL- and HLS-based Benchmark Suite for Reconfigurable Hardware in HPC" (dissertation,
 Paderborn University, 2024), section 5.1.2. A leg is a list of segments by message size, each a
-straight line:
-
-    time of n messages of L bytes, handled at once by one rank = latency + n * L / bandwidth
+straight line (:mod:`plumbline.segments`); what one device can do at most is in
+:mod:`plumbline.device_table`.
 
 For b_eff n is 2r: r replications, each with both neighbours. There b(L) = 2 L / t counts the bytes
 that one rank *sends*. The dissertation's eq. 4.2 also writes 2 L / t, but its eq. 4.7 sets t to the
@@ -20,18 +19,21 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from plumbline.device_table import DeviceTable
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.explain import first_problem
 from plumbline.home import Home
+from plumbline.segments import Segment, check_segments, time_of
+from plumbline.tables import Table, toml_lines
 
 Leg = Literal["launch", "read", "exchange", "write"]
+Need = Literal["legs", "device"]
 LOCAL = "local"
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
@@ -45,51 +47,18 @@ class Point:
     seconds: float
 
 
-class Table(BaseModel):
-    """A table of a system file: unknown keys and wrong types are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-class Segment(Table):
-    """A leg's time for messages of at most ``up_to_bytes`` (the last segment: of any size).
-
-    ``latency_us`` is in microseconds, ``bandwidth_gb_s`` in GB/s (1e9 B/s; absent: the time does
-    not depend on the size). ``source`` names where the figures are from, ``measured`` a fit, whose
-    largest relative error at a measured size is ``worst_error``.
-    """
-
-    up_to_bytes: Annotated[int, Field(ge=1)] | None = None
-    latency_us: Annotated[float, Field(ge=0)]
-    bandwidth_gb_s: Annotated[float, Field(gt=0)] | None = None
-    source: str
-    worst_error: Annotated[float, Field(ge=0)] | None = None
-
-    def time_s(self, messages: float, message_bytes: float) -> float:
-        """Seconds for ``messages`` messages of ``message_bytes`` bytes each."""
-        seconds = self.latency_us * 1e-6
-        if self.bandwidth_gb_s is not None:
-            seconds += messages * message_bytes / (self.bandwidth_gb_s * 1e9)
-        return seconds
-
-
 class Legs(Table):
     """The legs of a transfer; a leg without segments is unknown."""
 
-    launch: list[Segment] = []
-    read: list[Segment] = []
-    exchange: list[Segment] = []
-    write: list[Segment] = []
+    launch: list[Segment] = Field(default_factory=list)
+    read: list[Segment] = Field(default_factory=list)
+    exchange: list[Segment] = Field(default_factory=list)
+    write: list[Segment] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _segments_follow_each_other(self) -> Self:
         for name in LEGS:
-            limits = [segment.up_to_bytes for segment in self.segments(name)]
-            inner = [limit for limit in limits[:-1] if limit is not None]
-            if len(inner) != len(limits[:-1]) or inner != sorted(set(inner)):
-                raise ValueError(f"the segments of {name} need rising up_to_bytes")
-            if limits and limits[-1] is not None:
-                raise ValueError(f"the last segment of {name} has no up_to_bytes")
+            check_segments(name, self.segments(name))
         return self
 
     def segments(self, name: Leg) -> list[Segment]:
@@ -102,14 +71,14 @@ class Legs(Table):
 
         The messages are those that one rank handles at once. None where the leg is unknown.
         """
-        for segment in self.segments(name):
-            if segment.up_to_bytes is None or message_bytes <= segment.up_to_bytes:
-                return segment.time_s(messages, message_bytes)
-        return None
+        return time_of(self.segments(name), messages, message_bytes)
 
 
 class Conditions(Table):
-    """Under what a calibration was measured: a run under others is not compared with it."""
+    """Under what a calibration was measured: a run under others is not compared with it.
+
+    What only transfers between ranks depend on is ``none`` or 0 for a device's own figures.
+    """
 
     cpu: str
     library: str
@@ -118,6 +87,7 @@ class Conditions(Table):
     cores_per_rank: int
     transport: str
     memory: str
+    runtime: str = ""
     platform: str
     devices: list[str]
     driver: str
@@ -134,7 +104,13 @@ class Calibration(Table):
     program: str
     seconds: float
     conditions: Conditions
-    legs: Legs
+    legs: Legs | None = None
+    device: DeviceTable | None = None
+
+    def is_replaced_by(self, new: Calibration) -> bool:
+        """Whether ``new`` is of the same kind and conditions."""
+        same_kind = (self.legs is None) == (new.legs is None)
+        return same_kind and self.conditions == new.conditions
 
 
 class Identity(Table):
@@ -155,28 +131,47 @@ class Channel(Table):
     source: str
 
 
+@dataclass(frozen=True)
+class Figures:
+    """What a system offers the models under some conditions; None where it knows nothing.
+
+    ``by_all_ranks``: measured while all ranks worked at once, so that what they share is shared.
+    """
+
+    legs: Legs | None
+    device: DeviceTable | None
+    by_all_ranks: bool = False
+
+    def has(self, need: Need) -> bool:
+        """Whether there is what a model needs."""
+        return (self.legs if need == "legs" else self.device) is not None
+
+
 class System(Table):
     """A whole system file."""
 
     system: Identity
+    device: DeviceTable | None = None
     legs: Legs | None = None
     channel: Channel | None = None
-    calibrations: list[Calibration] = []
+    calibrations: list[Calibration] = Field(default_factory=list)
 
-    def legs_under(self, conditions: Conditions) -> Legs | None:
-        """The calibration of just these conditions, else the file's own legs, else None."""
-        for calibration in self.calibrations:
-            if calibration.conditions == conditions:
-                return calibration.legs
-        return self.legs
+    def figures_under(self, conditions: Conditions) -> Figures:
+        """The calibrations of just these conditions, else the file's own figures."""
+        made = [one for one in self.calibrations if one.conditions == conditions]
+        if not made:
+            return Figures(self.legs, self.device)
+        legs = next((one.legs for one in made if one.legs), None)
+        device = next((one.device for one in made if one.device), None)
+        return Figures(legs, device, by_all_ranks=True)
 
     def answers(self, request: str) -> bool:
         """Whether a calibration was made for this very request."""
         return any(calibration.request == request for calibration in self.calibrations)
 
     def with_calibration(self, new: Calibration) -> System:
-        """A copy in which ``new`` takes the place of the one under the same conditions."""
-        kept = [old for old in self.calibrations if old.conditions != new.conditions]
+        """A copy in which ``new`` takes the place of the one of its kind under its conditions."""
+        kept = [old for old in self.calibrations if not old.is_replaced_by(new)]
         return self.model_copy(update={"calibrations": [*kept, new]})
 
 
@@ -219,58 +214,9 @@ def save_system(system: System, path: Path, comment: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write("".join(f"# {line}\n" for line in comment.splitlines()))
-            file.write("\n".join(_toml(system)) + "\n")
+            file.write("\n".join(toml_lines(system)).lstrip("\n") + "\n")
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink()
         raise
-
-
-def _toml(system: System) -> Iterator[str]:
-    yield "[system]"
-    yield from _pairs(system.system)
-    if system.channel:
-        yield from ("", "[channel]")
-        yield from _pairs(system.channel)
-    if system.legs:
-        yield from _toml_legs("legs", system.legs)
-    for calibration in system.calibrations:
-        yield from ("", "[[calibrations]]")
-        yield from _pairs(calibration)
-        yield from ("", "[calibrations.conditions]")
-        yield from _pairs(calibration.conditions)
-        yield from _toml_legs("calibrations.legs", calibration.legs)
-
-
-def _toml_legs(prefix: str, legs: Legs) -> Iterator[str]:
-    yield from ("", f"[{prefix}]")
-    for name in LEGS:
-        for segment in legs.segments(name):
-            yield from ("", f"[[{prefix}.{name}]]")
-            yield from _pairs(segment)
-
-
-def _pairs(table: Table) -> Iterator[str]:
-    for key in type(table).model_fields:
-        value = getattr(table, key)
-        if isinstance(value, str | int | float) or _is_plain_list(value):
-            yield f"{key} = {_literal(value)}"
-
-
-def _is_plain_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _literal(value: str | int | float | Sequence[str]) -> str:
-    if isinstance(value, str):
-        return f'"{"".join(_escaped(letter) for letter in value)}"'
-    if isinstance(value, int | float):
-        return repr(value)
-    return f"[{', '.join(_literal(item) for item in value)}]"
-
-
-def _escaped(letter: str) -> str:
-    if letter in '"\\':
-        return "\\" + letter
-    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

@@ -34,13 +34,17 @@ class JudgedCase(BaseModel):
 
 
 class Comparison(BaseModel):
-    """The expectation file: kept beside the record, keyed by case."""
+    """The expectation file: kept beside the record, keyed by case.
+
+    ``without`` says of measured cases why they have no expectation.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str
     system: str
     cases: dict[str, JudgedCase]
+    without: dict[str, str] = {}
 
     def counts(self) -> Counter[str]:
         """How many cases got which verdict."""
@@ -77,10 +81,14 @@ def compare(
 ) -> Comparison:
     """Judge every case of ``record`` that was measured and has an expectation."""
     cases: dict[str, JudgedCase] = {}
+    without: dict[str, str] = {}
     for case in record.cases:
         expected = expectations.get(case.key)
         median = case.median_s()
-        if expected is None or not expected.seconds or median is None:
+        if expected is None or median is None:
+            continue
+        if not expected.seconds:
+            without[case.key] = expected.reason or "the model gives no time"
             continue
         cases[case.key] = JudgedCase(
             expected_s=expected.seconds,
@@ -88,7 +96,7 @@ def compare(
             verdict=judge(median, case.interval_s(), expected.seconds, tolerance),
             bound=expected.bound,
         )
-    return Comparison(model=model, system=system, cases=cases)
+    return Comparison(model=model, system=system, cases=cases, without=without)
 
 
 def expected_path(record_path: Path) -> Path:

@@ -1,8 +1,8 @@
 """Models: what a system should take for a case, one module a benchmark, named like it.
 
-A module offers ``describe(record) -> str``, one line that names the model and its equation, and
-``expect(record, legs) -> dict[str, Expectation]`` with an entry for every case, by key. To add a
-model, add a module; nothing else changes.
+A module offers what :class:`Model` says: what it needs of a system, one line that names the model
+and its equation, and an expectation for every case. To add a model, add a module; nothing else
+changes.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from typing import Protocol, cast
 
 from plumbline.record import Record
-from plumbline.systems import Legs
+from plumbline.systems import Figures, Need
 
 
 @dataclass(frozen=True)
 class Expectation:
     """The time that one count of a case should take, in seconds, and the part that bounds it.
 
-    ``parts`` are the legs' shares in seconds. Where ``seconds`` is None, ``reason`` says why.
+    ``parts`` are what the model adds up, or the bounds of which it takes the longest, in seconds.
+    Where ``seconds`` is None, ``reason`` says why.
     """
 
     seconds: float | None
@@ -32,13 +33,14 @@ class Expectation:
 class Model(Protocol):
     """What a module of this package offers."""
 
-    TRANSPORTS: frozenset[str]
+    NEEDS: Need  # of a system: which figures, and so which calibration
+    TRANSPORTS: frozenset[str]  # that there is a model for; "none" for what sends nothing
 
-    def describe(self, record: Record) -> str:
+    def describe(self, record: Record, figures: Figures) -> str:
         """The model's name and equation, for the user."""
 
-    def expect(self, record: Record, legs: Legs) -> dict[str, Expectation]:
-        """The expectation of every case of ``record``, by key."""
+    def expect(self, record: Record, figures: Figures) -> dict[str, Expectation]:
+        """The expectation of every case of ``record``, by key; ``figures`` has what is needed."""
 
 
 def model_of(benchmark: str) -> Model | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
-from plumbline.systems import LEGS, Leg, Legs
+from plumbline.systems import LEGS, Figures, Leg, Legs, Need
 
 BENCHMARK = "b_eff"
+NEEDS: Need = "legs"
 TRANSPORTS = frozenset({"mpi", "staged"})
 
 _TRANSFER: dict[str, tuple[Leg, ...]] = {
@@ -20,7 +21,7 @@ _TRANSFER: dict[str, tuple[Leg, ...]] = {
 }
 
 
-def describe(record: Record) -> str:
+def describe(record: Record, _figures: Figures) -> str:
     """The transfer's model, with its equation."""
     if record.transport_name == "staged":
         return "staged = read + exchange + write (Meyer 2024, eq. 4.2)"
@@ -29,8 +30,9 @@ def describe(record: Record) -> str:
     return f"none for the transport {record.transport_name}"
 
 
-def expect(record: Record, legs: Legs) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     """The time of one count of each case; cases without a model carry the reason."""
+    legs = figures.legs or Legs()
     return {case.key: _expectation(record, case, legs) for case in record.cases}
 
 

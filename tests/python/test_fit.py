@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.calibrate import calibration, disturbed_share, fit_legs, request_text
+from plumbline.calibrate import calibration, request_text
+from plumbline.calibrate_legs import fit_legs, is_disturbed
 from plumbline.fit import fit_segments, undisturbed
 from plumbline.record import Record
-from plumbline.systems import Legs, Point, Segment
+from plumbline.segments import Segment
+from plumbline.systems import Legs, Point
 
 SIZES = [2**power for power in range(21)]
 
@@ -110,12 +112,14 @@ def test_two_launches_are_weighed(record: Record, factor: float, counts: bool) -
 
 
 def test_a_disturbed_calibration_is_known(record: Record) -> None:
-    assert disturbed_share([record]) == 0
-    assert disturbed_share([slowed(record, "natural/read/1", 100)]) == pytest.approx(0.1)
+    assert not is_disturbed([record])
+    one = slowed(record, "natural/read/1", 100)
+    assert not is_disturbed([one])
+    assert is_disturbed([slowed(one, "natural/write/1", 100)])
 
 
 def test_a_calibration_names_its_conditions(record: Record) -> None:
-    made = calibration([record], "-n 2", 3.14159)
+    made = calibration("legs", [record], "-n 2", 3.14159)
     assert made.seconds == 3.1
     assert made.conditions.devices == ["pthread-skylake-avx512"]
     assert made.conditions.messages == 2
@@ -124,4 +128,4 @@ def test_a_calibration_names_its_conditions(record: Record) -> None:
 
 def test_only_what_decides_is_in_the_request() -> None:
     options = {"max-size": "10", "transport": "staged", "device": "cpu", "ranks": "2"}
-    assert request_text(2, [], options) == "-n 2 --device cpu --transport staged"
+    assert request_text("legs", 2, [], options) == "legs -n 2 --device cpu --transport staged"

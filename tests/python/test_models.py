@@ -13,7 +13,8 @@ from plumbline.assess import assess, is_covered
 from plumbline.calibrate import calibration
 from plumbline.models import b_eff, model_of
 from plumbline.record import Record
-from plumbline.systems import Identity, Legs, Segment, System
+from plumbline.segments import Segment
+from plumbline.systems import Figures, Identity, Legs, System
 from plumbline.verdict import Comparison, compare, expected_path, judge
 
 LEGS = Legs(
@@ -22,6 +23,7 @@ LEGS = Legs(
     exchange=[Segment(latency_us=1, bandwidth_gb_s=5, source="s")],
     write=[Segment(latency_us=3, bandwidth_gb_s=8, source="s")],
 )
+FIGURES = Figures(LEGS, None)
 
 
 def system(legs: Legs | None = LEGS) -> System:
@@ -35,22 +37,22 @@ def with_transport(record: Record, name: str) -> Record:
 
 
 def test_staged_is_the_sum_of_its_legs(record: Record) -> None:
-    expected = b_eff.expect(record, LEGS)["natural/transfer/1024"]
+    expected = b_eff.expect(record, FIGURES)["natural/transfer/1024"]
     parts = [2e-6 + 2048 / 10e9, 1e-6 + 2048 / 5e9, 3e-6 + 2048 / 8e9]
     assert expected.seconds == pytest.approx(sum(parts))
     assert list(expected.parts.values()) == pytest.approx(parts)
     assert expected.bound == "write"
-    assert b_eff.expect(record, LEGS)["natural/transfer/65536"].bound == "exchange"
+    assert b_eff.expect(record, FIGURES)["natural/transfer/65536"].bound == "exchange"
 
 
 def test_a_part_is_its_own_leg(record: Record) -> None:
-    expected = b_eff.expect(record, LEGS)
+    expected = b_eff.expect(record, FIGURES)
     assert expected["natural/read/1024"].seconds == pytest.approx(2e-6 + 2048 / 10e9)
     assert expected["natural/launch/1"].seconds == pytest.approx(3e-6)
 
 
 def test_mpi_is_the_exchange(record: Record) -> None:
-    expected = b_eff.expect(with_transport(record, "mpi"), LEGS)["natural/transfer/1024"]
+    expected = b_eff.expect(with_transport(record, "mpi"), FIGURES)["natural/transfer/1024"]
     assert expected.seconds == pytest.approx(1e-6 + 2048 / 5e9)
     assert expected.bound == "exchange"
 
@@ -64,19 +66,19 @@ def test_a_case_that_measures_one_leg_tells_it(record: Record) -> None:
 
 
 def test_what_has_no_model_says_why(record: Record) -> None:
-    other = b_eff.expect(with_transport(record, "peer"), LEGS)["natural/transfer/1"]
+    other = b_eff.expect(with_transport(record, "peer"), FIGURES)["natural/transfer/1"]
     assert (other.seconds, other.reason) == (None, "no model for the transport peer")
-    unknown = b_eff.expect(record, Legs())["natural/transfer/1"]
+    unknown = b_eff.expect(record, Figures(Legs(), None))["natural/transfer/1"]
     assert (unknown.seconds, unknown.reason) == (None, "the system file has no leg read")
     batched = record.model_copy(update={"parameters": {"form": "batched"}})
     assert "no model for the form batched" in (
-        b_eff.expect(batched, LEGS)["natural/transfer/1"].reason or ""
+        b_eff.expect(batched, FIGURES)["natural/transfer/1"].reason or ""
     )
 
 
 def test_models_are_found_by_name() -> None:
     assert model_of("b_eff") is not None
-    assert model_of("stream") is None
+    assert model_of("linpack") is None
     assert model_of("no such/thing") is None
 
 
@@ -111,12 +113,12 @@ def test_a_verdict_never_contradicts_its_interval(
 
 
 def test_the_comparison_file(record: Record, tmp_path: Path) -> None:
-    comparison = compare(record, b_eff.expect(record, LEGS), model="m", system="s")
+    comparison = compare(record, b_eff.expect(record, FIGURES), model="m", system="s")
     path = expected_path(tmp_path / "run.json")
     assert path.name == "run.expected.json"
     comparison.write(path)
     written = json.loads(path.read_text())
-    assert set(written) == {"model", "system", "cases"}
+    assert set(written) == {"model", "system", "cases", "without"}
     assert set(written["cases"]["natural/read/1"]) == {"expected_s", "ratio", "verdict", "bound"}
     assert "natural/transfer/1073741824" not in written["cases"]
     assert Comparison.model_validate(written) == comparison
@@ -135,7 +137,7 @@ def test_an_assessment_counts_its_verdicts(record: Record) -> None:
     ("transport", "legs", "line"),
     [
         ("peer", LEGS, "no model: there is none for the peer transport"),
-        ("staged", None, "no model: this machine is not calibrated for what this run used"),
+        ("staged", None, "no model: the system test has no legs"),
         ("staged", Legs(), "no model: the system file has no leg launch"),
     ],
 )
@@ -148,7 +150,7 @@ def test_without_a_model_the_line_says_why(
 
 
 def test_a_calibration_covers_its_own_conditions_only(record: Record) -> None:
-    local = system(None).with_calibration(calibration([record], "-n 2", 1.0))
+    local = system(None).with_calibration(calibration("legs", [record], "-n 2", 1.0))
     assert is_covered(record, local)
     assert assess(record, local, 0.25).comparison is not None
     device = record.ranks[0].device

@@ -14,11 +14,11 @@ from plumbline.assess import conditions_of
 from plumbline.errors import UsageError
 from plumbline.home import Home
 from plumbline.record import Record
+from plumbline.segments import Segment
 from plumbline.systems import (
     Calibration,
     Identity,
     Legs,
-    Segment,
     System,
     find_system,
     load_system,
@@ -162,7 +162,7 @@ def test_calibrations_stand_side_by_side_by_their_conditions(
     assert len(system.calibrations) == 2
     assert system.answers("-n 4")
     assert not system.answers("-n 8")
-    assert system.legs_under(here) == Legs()
-    assert system.legs_under(here.model_copy(update={"devices": ["other"]})) is None
+    assert system.figures_under(here).legs == Legs()
+    assert system.figures_under(here.model_copy(update={"devices": ["other"]})).legs is None
     save_system(system, tmp_path / "local.toml", "")
     assert load_system(tmp_path / "local.toml") == system

@@ -4,7 +4,7 @@
 //   -DWORD=T         what the memory kernels move: ulong, or a vector of them
 //   -DSTREAMING      stores that go past the caches (CPUs' compilers)
 //   -DREAL=T -DNUMBER=T -DCHAINS=n   what the arithmetic kernel computes in, its arguments' type, its independent chains
-//   -DATOMICS        64-bit atomics are there; ATOMIC_XOR(place, value) is what the compiler calls them
+//   -DATOMICS        64-bit atomics are there; ATOMIC_XOR64(pointer, value) is what the compiler calls them
 
 #ifdef INTERLEAVED
 #define FIRST(n) (get_global_id(0))
@@ -87,15 +87,15 @@ __kernel void random_update(__global ulong* restrict table, const ulong begin, c
 }
 
 #ifdef ATOMICS
-#ifndef ATOMIC_XOR
+#ifndef ATOMIC_XOR64
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
-#define ATOMIC_XOR(place, value) atom_xor(place, value)
+#define ATOMIC_XOR64(pointer, value) atom_xor(pointer, value)
 #endif
 __kernel void random_atomic(__global ulong* restrict table, const ulong begin, const ulong updates, const uint bits) {
   const ulong first = FIRST(updates);
   const ulong last = LAST(updates);
   for (ulong i = first; i < last; i += STEP)
-    ATOMIC_XOR(&table[scrambled(begin + i, bits)], (begin + i) * 0xd1342543de82ef95ul + 1);
+    ATOMIC_XOR64(&table[scrambled(begin + i, bits)], (begin + i) * 0xd1342543de82ef95ul + 1);
 }
 #endif
 

@@ -1,0 +1,208 @@
+"""What a system file says of a device: its limits, each with a source.
+
+Figures are of one device that one rank uses alone; in a calibration, of one rank while all work at
+once. Rates are in SI units (1 GB/s = 1e9 B/s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from plumbline.segments import Segment, check_segments, time_of
+from plumbline.tables import Table
+
+NumberType = Literal["half", "float", "double", "tf32"]
+Access = Literal["read", "write", "copy", "any"]
+Positive = Annotated[float, Field(gt=0)]
+Whole = Annotated[int, Field(ge=1)]
+
+# The part of the bytes that is written, for each kind of access.
+_WRITTEN: dict[str, float] = {"read": 0.0, "copy": 0.5, "write": 1.0}
+
+
+class Memory(Table):
+    """How fast long arrays stream: read only, written only, copied (both alike), or ``any``."""
+
+    access: Access = "any"
+    gb_s: Positive
+    source: str
+
+
+class Banks(Table):
+    """Memory as banks of which each has an interface of its own (FPGA boards).
+
+    A bank moves at most ``width_bytes`` a cycle of its interface's clock ``frequency_mhz``.
+    """
+
+    count: Whole
+    width_bytes: Whole
+    frequency_mhz: Positive
+    source: str
+
+    @property
+    def gb_s(self) -> float:
+        """Peak of one bank in GB/s."""
+        return self.width_bytes * self.frequency_mhz * 1e-3
+
+
+class Peak(Table):
+    """Arithmetic in a type, by vector units or by matrix units (tensor cores), in GFLOP/s."""
+
+    type: NumberType
+    units: Literal["vector", "matrix"] = "vector"
+    gflop_s: Positive
+    source: str
+
+
+class RandomUpdates(Table):
+    """Updates of random 64-bit words of a table so long (absent: of any length), in GUP/s."""
+
+    table_bytes: Whole | None = None
+    atomic: bool = False
+    gup_s: Positive
+    source: str
+
+
+class Launch(Table):
+    """Starting an empty kernel: awaited each time, or behind the one before (absent: the same)."""
+
+    wait_us: Annotated[float, Field(ge=0)]
+    row_us: Annotated[float, Field(ge=0)] | None = None
+    source: str
+
+    @property
+    def in_a_row_s(self) -> float:
+        """Seconds of one launch among many."""
+        return (self.wait_us if self.row_us is None else self.row_us) * 1e-6
+
+
+class Link(Table):
+    """Copies between pinned host memory and the device's: segments by size, as of a leg."""
+
+    read: list[Segment] = Field(default_factory=list)
+    write: list[Segment] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _segments_follow_each_other(self) -> Self:
+        for name in ("read", "write"):
+            check_segments(name, getattr(self, name))
+        return self
+
+    def time_s(self, direction: Literal["read", "write"], size: float) -> float | None:
+        """Seconds for ``size`` bytes; None where that direction is unknown."""
+        segments = self.read if direction == "read" else self.write
+        return time_of(segments, 1, size)
+
+
+class Bitstream(Table):
+    """What is fixed when a board's kernels are synthesised: the clock and the configuration.
+
+    Keys that mean nothing to the benchmark are absent. Names are HPCC FPGA's build parameters.
+    """
+
+    benchmark: str
+    type: NumberType = "float"
+    frequency_mhz: Positive
+    replications: Whole
+    vector_count: Whole | None = None
+    global_mem_unroll: Whole | None = None
+    block_size: Whole | None = None
+    gemm_size: Whole | None = None
+    log_fft_size: Whole | None = None
+    rng_count: Whole | None = None
+    source: str
+
+
+class DeviceTable(Table):
+    """A device's limits; what is absent is unknown.
+
+    ``cache_bytes`` is the size of the last caches, all together: shorter arrays are not judged by
+    the memory's figures.
+    """
+
+    name: str | None = None
+    cache_bytes: Annotated[int, Field(ge=0)] | None = None
+    memory: list[Memory] = Field(default_factory=list)
+    banks: Banks | None = None
+    peaks: list[Peak] = Field(default_factory=list)
+    random: list[RandomUpdates] = Field(default_factory=list)
+    launch: Launch | None = None
+    link: Link | None = None
+    bitstreams: list[Bitstream] = Field(default_factory=list)
+
+    def memory_s(self, read_bytes: float, written_bytes: float) -> float | None:
+        """Seconds that long arrays take to be read and written; None where memory is unknown.
+
+        The time of a byte is interpolated between reading only, copying and writing only by the
+        part of the bytes that is written.
+        """
+        every = next((entry.gb_s for entry in self.memory if entry.access == "any"), None)
+        if every is None and self.banks and not self.memory:
+            every = self.banks.count * self.banks.gb_s
+        total = read_bytes + written_bytes
+        known = sorted(
+            (_WRITTEN[entry.access], 1e-9 / entry.gb_s)
+            for entry in self.memory
+            if entry.access != "any"
+        )
+        if total == 0 or not (known or every):
+            return 0.0 if total == 0 else None
+        if not known:
+            return total / (every or 1) * 1e-9
+        return total * _interpolated(known, written_bytes / total)
+
+    def peak_s(self, flops: float, type: str, *, matrix: bool) -> float | None:
+        """Seconds for ``flops`` in ``type``; None where the peak is unknown.
+
+        Half may be computed in float, so its peak is never below float's. With ``matrix`` the
+        units are matrix units where the device has some.
+        """
+        types = ("half", "float") if type == "half" else (type,)
+        rates = [
+            peak.gflop_s
+            for peak in self.peaks
+            if peak.type in types and (matrix or peak.units == "vector")
+        ]
+        return flops / (max(rates) * 1e9) if rates else None
+
+    def knows_matrix_units(self, type: str) -> bool:
+        """Whether a peak of matrix units is known for ``type``."""
+        return any(peak.type == type and peak.units == "matrix" for peak in self.peaks)
+
+    def updates_s(self, updates: float, table_bytes: int, *, atomic: bool) -> float | None:
+        """Seconds for updates of random words of a table so long; None where they are unknown.
+
+        Between two tables that are known the rate is interpolated over the length's logarithm;
+        outside, it is that of the nearest.
+        """
+        rates = [entry for entry in self.random if entry.atomic == atomic]
+        known = sorted((entry.table_bytes, entry.gup_s) for entry in rates if entry.table_bytes)
+        fixed = next((entry.gup_s for entry in rates if entry.table_bytes is None), None)
+        rate = _interpolated_log(known, table_bytes) if known else fixed
+        return updates / (rate * 1e9) if rate else None
+
+    def bitstream(self, benchmark: str, type: str) -> Bitstream | None:
+        """The bitstream of ``benchmark`` in ``type``, or None."""
+        for entry in self.bitstreams:
+            if entry.benchmark == benchmark and entry.type == type:
+                return entry
+        return None
+
+
+def _interpolated(known: Sequence[tuple[float, float]], at: float) -> float:
+    """The value at ``at`` on the line through ``known`` (sorted); flat outside."""
+    if at <= known[0][0]:
+        return known[0][1]
+    for (left, low), (right, high) in pairwise(known):
+        if at <= right:
+            return low + (high - low) * (at - left) / (right - left)
+    return known[-1][1]
+
+
+def _interpolated_log(known: Sequence[tuple[int, float]], at: int) -> float:
+    return _interpolated([(log(size), rate) for size, rate in known], log(max(at, 1)))

@@ -1,0 +1,81 @@
+"""GEMM: on a board three pipelines one after the other (eq. 3.2), elsewhere the roofline.
+
+Source: Meyer, dissertation, Paderborn University, 2024, section 3.2.4.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from plumbline import roofline
+from plumbline.device_table import Banks, Bitstream
+from plumbline.models import Expectation
+from plumbline.record import Case, Record
+from plumbline.systems import Figures, Need
+
+BENCHMARK = "gemm"
+NEEDS: Need = "device"
+TRANSPORTS = frozenset({"none"})
+
+
+def describe(record: Record, figures: Figures) -> str:
+    """Eq. 3.2 where the system has the board's kernels, else the roofline."""
+    if roofline.bitstream(record, figures, BENCHMARK):
+        return "b^2/(u f_mem) + b^3/(g^3 f_k) + b^2/(u (n/b) f_mem) a block (Meyer 2024, eq. 3.2)"
+    return f"{roofline.NAME}: {roofline.FORMULA}"
+
+
+def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+    """The time of one count of each product."""
+    return {case.key: _expectation(record, case, figures) for case in record.cases}
+
+
+def block_parts_s(kernel: Bitstream, banks: Banks, inner: int) -> dict[str, float]:
+    """Eq. 3.2: seconds to load, multiply and store one block of a product.
+
+    b the block's size, u the numbers of global memory a cycle, g the size of the multiplication in
+    registers, n the inner dimension; what the third pipeline does once in n/b blocks is shared out
+    to them. f_mem is the clock of the memory's interface.
+    """
+    b, u = kernel.block_size or 1, kernel.global_mem_unroll or 1
+    memory_hz, kernel_hz = banks.frequency_mhz * 1e6, kernel.frequency_mhz * 1e6
+    load = b**2 / (u * memory_hz)
+    return {
+        "load": load,
+        "multiply": b**3 / ((kernel.gemm_size or 1) ** 3 * kernel_hz),
+        "store": load / (inner / b),
+    }
+
+
+def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
+    kernel = roofline.bitstream(record, figures, BENCHMARK)
+    if kernel is None:
+        return _roofline(record, case, figures)
+    device = figures.device
+    if device is None or device.banks is None or not kernel.block_size:
+        return Expectation(None, reason="the system knows no memory banks or blocks of the kernel")
+    rows, columns, inner = (_size(case, name) for name in ("rows", "columns", "inner"))
+    if not (rows and columns and inner):
+        return Expectation(None, reason="the case does not say its size")
+    blocks = 1
+    for extent in (rows, columns, inner):
+        blocks *= ceil(extent / kernel.block_size)
+    rounds = blocks / kernel.replications
+    block = block_parts_s(kernel, device.banks, inner)
+    parts = {name: seconds * rounds for name, seconds in block.items()}
+    return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+
+
+def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
+    """By vector units where the kernels say so; else by matrix units, where there are any."""
+    number, used = roofline.type_of(record, case), str(case.facts.get("matrix_units", ""))
+    own = record.ranks[0].device
+    may_use = used not in ("", "none") or (not used and own is not None and own.type == "gpu")
+    if may_use and figures.device and not figures.device.knows_matrix_units(number):
+        return Expectation(None, reason=f"the system knows no peak of matrix units for {number}")
+    return roofline.expect(record, case, figures, roofline.Demand(type=number, matrix=may_use))
+
+
+def _size(case: Case, name: str) -> int:
+    value = case.labels.get(name)
+    return value if isinstance(value, int) else 0
