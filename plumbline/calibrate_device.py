@@ -1,13 +1,11 @@
 """Learns a device's limits from the benchmark ``ceilings``, which is none of those that are judged.
 
 A first launch tells the device and what launches of kernels cost; the arrays' lengths follow from
-its caches and its memory. Two more launches (launches differ) measure the rest with all ranks at
-work; the middle of the medians counts.
+its caches and its memory. A second measures the rest, with all ranks at work.
 """
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, log2
 
@@ -25,8 +23,7 @@ from plumbline.segments import Segment
 
 BENCHMARK = "ceilings"
 DECIDING = ("runtime", "device", "device-map", "memory")
-_LAUNCHES = 2
-_FIXED = ("--time-limit", "0.1")
+_FIXED = ("--time-limit", "0.1", "--min-repetitions", "6")
 _SOURCE = "measured"
 _LARGEST_TABLE_LOG = 33
 # Arrays where nobody knows a cache, and on GPUs, whose launches are short beside them.
@@ -40,7 +37,7 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     """The records that limits are read from; ``start`` runs a benchmark with options."""
     first = start(BENCHMARK, ("--only", "launch", *_FIXED))
     words = ("--only", "flops,memory,random,link", *sizes(first), *_FIXED)
-    return [first, *(start(BENCHMARK, words) for _ in range(_LAUNCHES))]
+    return [first, start(BENCHMARK, words)]
 
 
 def sizes(record: Record) -> list[str]:
@@ -69,16 +66,16 @@ def sizes(record: Record) -> list[str]:
 def device_table(records: Sequence[Record]) -> DeviceTable:
     """The limits that ``records`` tell of one rank while all are at work."""
     device = records[0].ranks[0].device
-    medians = _medians(records)
-    launch = _launch(medians)
+    times = _best_times(records)
+    launch = _launch(times)
     return DeviceTable(
         name=device.name if device else None,
         cache_bytes=device.cache_bytes if device else None,
-        memory=list(_memory(medians)),
-        peaks=list(_peaks(medians)),
-        random=list(_random(medians)),
+        memory=list(_memory(times)),
+        peaks=list(_peaks(times)),
+        random=list(_random(times)),
         launch=launch,
-        link=Link(read=_link(medians, "read"), write=_link(medians, "write")),
+        link=Link(read=_link(times, "read"), write=_link(times, "write")),
     )
 
 
@@ -94,39 +91,33 @@ def is_disturbed(records: Sequence[Record]) -> bool:
     return wide > _DISTURBED_SHARE * len(widths)
 
 
-Medians = dict[str, tuple[Case, float]]
+Times = dict[str, tuple[Case, float]]
 
 
-def _medians(records: Sequence[Record]) -> Medians:
-    """Each case that was measured, and the middle of its medians.
-
-    A median more than twice the lowest was disturbed by something else, and does not count.
-    """
-    found: dict[str, tuple[Case, list[float]]] = {}
-    for record in records:
-        for case in record.cases:
-            if (median := case.median_s()) is not None and case.outcome.status == "passed":
-                found.setdefault(case.key, (case, []))[1].append(median)
+def _best_times(records: Sequence[Record]) -> Times:
+    """Each case that passed, and seconds of one count in its best repetition: it is a limit."""
     return {
-        key: (case, statistics.geometric_mean([s for s in seconds if s <= 2 * min(seconds)]))
-        for key, (case, seconds) in found.items()
+        case.key: (case, case.summary.min_s / case.count)
+        for record in records
+        for case in record.cases
+        if case.summary and case.outcome.status == "passed"
     }
 
 
-def _of(medians: Medians, limit: str) -> Iterator[tuple[Case, float]]:
-    return ((case, seconds) for case, seconds in medians.values() if case.label("limit") == limit)
+def _of(times: Times, limit: str) -> Iterator[tuple[Case, float]]:
+    return ((case, seconds) for case, seconds in times.values() if case.label("limit") == limit)
 
 
-def _memory(medians: Medians) -> Iterator[Memory]:
-    for case, seconds in _of(medians, "memory"):
+def _memory(times: Times) -> Iterator[Memory]:
+    for case, seconds in _of(times, "memory"):
         rate = (case.work.bytes_read + case.work.bytes_written) / seconds
         yield Memory.model_validate(
             {"access": case.label("operation"), "gb_s": _rounded(rate * 1e-9), "source": _SOURCE}
         )
 
 
-def _peaks(medians: Medians) -> Iterator[Peak]:
-    for case, seconds in _of(medians, "flops"):
+def _peaks(times: Times) -> Iterator[Peak]:
+    for case, seconds in _of(times, "flops"):
         yield Peak.model_validate(
             {
                 "type": case.label("type"),
@@ -137,8 +128,8 @@ def _peaks(medians: Medians) -> Iterator[Peak]:
         )
 
 
-def _random(medians: Medians) -> Iterator[RandomUpdates]:
-    for case, seconds in _of(medians, "random"):
+def _random(times: Times) -> Iterator[RandomUpdates]:
+    for case, seconds in _of(times, "random"):
         yield RandomUpdates(
             table_bytes=int(case.label("bytes")),
             atomic=case.label("operation") == "atomic",
@@ -147,20 +138,20 @@ def _random(medians: Medians) -> Iterator[RandomUpdates]:
         )
 
 
-def _launch(medians: Medians) -> Launch | None:
-    times = {case.label("operation"): seconds for case, seconds in _of(medians, "launch")}
-    if not {"wait", "row"} <= times.keys():
+def _launch(times: Times) -> Launch | None:
+    found = {case.label("operation"): seconds for case, seconds in _of(times, "launch")}
+    if not {"wait", "row"} <= found.keys():
         return None
     return Launch(
-        wait_us=_rounded(times["wait"] * 1e6), row_us=_rounded(times["row"] * 1e6), source=_SOURCE
+        wait_us=_rounded(found["wait"] * 1e6), row_us=_rounded(found["row"] * 1e6), source=_SOURCE
     )
 
 
-def _link(medians: Medians, direction: str) -> list[Segment]:
+def _link(times: Times, direction: str) -> list[Segment]:
     """The line through the shortest and the longest copy."""
     points = sorted(
         (int(case.label("bytes")), seconds)
-        for case, seconds in _of(medians, "link")
+        for case, seconds in _of(times, "link")
         if case.label("operation") == direction
     )
     if len(points) < 2:

@@ -47,9 +47,11 @@ class ArithmeticPart : public Part {
     queue_->read(whole(*to_), bytes_.data());
     std::vector<double> is(start_.size());
     load_scalars(bytes_, type_, is);
-    return compare(
-        is.size(), "start + pairs of steps, which is exact", [&](auto i) { return is[i]; },
-        [&](auto i) { return start_[i] + pairs_of_steps; });
+    Findings findings("start + pairs of steps, which is exact");
+    findings.compare(
+        0, is.size(), [&](std::uint64_t i) { return is[i]; },
+        [&](std::uint64_t i) { return start_[i] + pairs_of_steps; });
+    return findings.all();
   }
 
  private:

@@ -71,8 +71,9 @@ Group Ceilings::memory_group() const {
     measured.items_to_check = bytes / sizeof(std::uint64_t);
     group.cases.push_back(measured);
   }
-  group.largest_buffer_bytes = group.host_bytes = bytes;
+  group.largest_buffer_bytes = bytes;
   group.device_bytes = 2 * bytes;
+  group.host_bytes = staging_bytes;
   return group;
 }
 
@@ -86,8 +87,9 @@ Group Ceilings::random_group() const {
       measured.items_to_check = bytes / sizeof(std::uint64_t);
       measured.work.updates = std::min(std::uint64_t{1} << updates_.get(), measured.items_to_check);
       group.cases.push_back(measured);
-      group.device_bytes = group.largest_buffer_bytes = group.host_bytes = bytes;
+      group.device_bytes = group.largest_buffer_bytes = bytes;
     }
+  group.host_bytes = staging_bytes;
   return group;
 }
 
@@ -107,7 +109,7 @@ Group Ceilings::link_group() const {
       measured.key += fmt::format("/{}", length);
       measured.work.messages = 1;
       (operation == std::string("read") ? measured.work.bytes_read : measured.work.bytes_written) = length;
-      measured.items_to_check = length;
+      measured.items_to_check = length / sizeof(std::uint64_t);
       group.cases.push_back(measured);
     }
   group.device_bytes = group.largest_buffer_bytes = bytes;

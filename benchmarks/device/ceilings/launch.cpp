@@ -13,12 +13,13 @@ class LaunchPart : public Part {
   LaunchPart(Session& session, const Case& measured)
       : awaits_each_(measured.labels.at("operation") == "wait"),
         queue_(session.device.make_queue()),
+        staging_(session.device, *queue_, 1),
         counter_(session.device.allocate(sizeof(std::uint64_t), session.memory)),
         program_(session.device.build(session.source(kernels("")))),
         kernel_(program_->kernel("count_launch")),
         start_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))) {
     kernel_->set({static_cast<const Buffer*>(counter_.get())});
-    put(*queue_, {start_}, *counter_);
+    staging_.put(*counter_, [&](std::uint64_t) { return start_; });
   }
 
   void run(std::uint64_t count) override {
@@ -31,15 +32,14 @@ class LaunchPart : public Part {
   }
 
   Validation validate() override {
-    const std::uint64_t is = get(*queue_, *counter_)[0];
-    return compare(
-        1, "a counter on the device that each launch adds one to", [&](auto) { return is - start_; },
-        [&](auto) { return launches_; });
+    return staging_.check(*counter_, "a counter on the device that each launch adds one to",
+                          [&](std::uint64_t) { return start_ + launches_; });
   }
 
  private:
   bool awaits_each_;
   std::unique_ptr<Queue> queue_;
+  Words staging_;
   std::unique_ptr<Buffer> counter_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;
@@ -51,20 +51,22 @@ class LinkPart : public Part {
  public:
   LinkPart(Session& session, const Case& measured)
       : reads_(measured.labels.at("operation") == "read"),
-        identity_{session.seed, static_cast<std::uint64_t>(session.world.rank()), 0, bytes_of(measured), 0},
+        words_(bytes_of(measured) / sizeof(std::uint64_t)),
+        seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
         queue_(session.device.make_queue()),
+        staging_(session.device, *queue_, words_),
         device_(session.device.allocate(bytes_of(measured), session.memory)),
-        host_(allocate_host(session.device, bytes_of(measured))) {}
+        host_(allocate_host(session.device, bytes_of(measured))),
+        poison_(words_, ~std::uint64_t{0}) {
+    if (reads_) staging_.put(*device_, [&](std::uint64_t i) { return content(i); });
+    if (!reads_) fill_host([&](std::uint64_t i) { return content(i); });
+  }
 
   void reset() override {
-    ++identity_.repetition;
-    std::vector<std::byte> bytes(host_->size());
-    fill_message(bytes, identity_);
-    if (reads_) queue_->write(bytes.data(), whole(*device_));
-    if (!reads_) std::copy(bytes.begin(), bytes.end(), host_->host_pointer());
-    poison_message(bytes, identity_);
-    if (!reads_) queue_->write(bytes.data(), whole(*device_));
-    if (reads_) std::copy(bytes.begin(), bytes.end(), host_->host_pointer());
+    if (reads_)
+      fill_host([&](std::uint64_t i) { return poison_[i]; });
+    else
+      queue_->write(reinterpret_cast<const std::byte*>(poison_.data()), whole(*device_));
   }
 
   void run(std::uint64_t count) override {
@@ -78,28 +80,31 @@ class LinkPart : public Part {
   }
 
   Validation validate() override {
-    std::vector<std::byte> bytes(host_->size());
-    if (reads_)
-      std::copy_n(host_->host_pointer(), bytes.size(), bytes.begin());
-    else
-      queue_->read(whole(*device_), bytes.data());
-    const Difference difference = compare_message(bytes, identity_);
-    Validation found;
-    found.items_checked = bytes.size();
-    found.wrong_items = difference.wrong;
-    found.error = static_cast<double>(difference.wrong);
-    found.reference = "the bytes that were sent, made again";
-    if (difference.wrong > 0)
-      found.detail = fmt::format("byte {} is {:#x}, should be {:#x}", difference.first_offset, difference.is,
-                                 difference.should_be);
-    return found;
+    const char* reference = "the words that were sent, made again";
+    const auto should_be = [&](std::uint64_t i) { return content(i); };
+    if (!reads_) return staging_.check(*device_, reference, should_be);
+    Findings findings(reference);
+    findings.compare(
+        0, words_, [&](std::uint64_t i) { return host_words()[i]; }, should_be);
+    return findings.all();
   }
 
  private:
+  std::uint64_t content(std::uint64_t i) const { return mix64(seed_ + i); }
+  std::uint64_t* host_words() const { return reinterpret_cast<std::uint64_t*>(host_->host_pointer()); }
+
+  template <class Make>
+  void fill_host(Make make) {
+#pragma omp parallel for schedule(static)
+    for (std::uint64_t i = 0; i < words_; ++i) host_words()[i] = make(i);
+  }
+
   bool reads_;
-  MessageIdentity identity_;
+  std::uint64_t words_, seed_;
   std::unique_ptr<Queue> queue_;
+  Words staging_;
   std::unique_ptr<Buffer> device_, host_;
+  std::vector<std::uint64_t> poison_;
 };
 
 }  // namespace

@@ -27,14 +27,4 @@ std::uint64_t bytes_of(const Case& measured) {
   return measured.labels.at("bytes").get<std::uint64_t>();
 }
 
-void put(Queue& queue, const std::vector<std::uint64_t>& words, Buffer& buffer) {
-  queue.write(reinterpret_cast<const std::byte*>(words.data()), {&buffer, 0, words.size() * sizeof(std::uint64_t)});
-}
-
-std::vector<std::uint64_t> get(Queue& queue, Buffer& buffer) {
-  std::vector<std::uint64_t> words(buffer.size() / sizeof(std::uint64_t));
-  queue.read(whole(buffer), reinterpret_cast<std::byte*>(words.data()));
-  return words;
-}
-
 }  // namespace plumb::ceilings

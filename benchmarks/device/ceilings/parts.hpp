@@ -58,36 +58,84 @@ std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels()
 // Options that lay work out as `layout` says.
 std::string layout_options(const Layout& layout);
 
-// What is wrong among `count` items of which item i is is(i) and should be should_be(i). Uses all of this process's
-// cores.
-template <class Is, class ShouldBe>
-Validation compare(std::uint64_t count, const std::string& reference, Is is, ShouldBe should_be) {
-  std::uint64_t wrong = 0, first = count;
-#pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first)
-  for (std::uint64_t i = 0; i < count; ++i)
-    if (is(i) != should_be(i)) {
-      ++wrong;
-      first = std::min(first, i);
-    }
-  Validation found;
-  found.items_checked = count;
-  found.wrong_items = wrong;
-  found.error = static_cast<double>(wrong);
-  found.reference = reference;
-  if (wrong > 0) found.detail = fmt::format("item {} is {}, should be {}", first, is(first), should_be(first));
-  return found;
-}
+// What was found to be right or wrong, item by item.
+class Findings {
+ public:
+  explicit Findings(std::string reference) { found_.reference = std::move(reference); }
 
-// Words made on all of this process's cores.
-template <class Make>
-std::vector<std::uint64_t> made_words(std::uint64_t count, Make make) {
-  std::vector<std::uint64_t> words(count);
+  // Items first to first + count - 1, of which item i is is(i) and should be should_be(i); on all of this process's
+  // cores.
+  template <class Is, class ShouldBe>
+  void compare(std::uint64_t first, std::uint64_t count, Is is, ShouldBe should_be) {
+    std::uint64_t wrong = 0, first_wrong = first + count;
+#pragma omp parallel for schedule(static) reduction(+ : wrong) reduction(min : first_wrong)
+    for (std::uint64_t i = first; i < first + count; ++i)
+      if (is(i) != should_be(i)) {
+        ++wrong;
+        first_wrong = std::min(first_wrong, i);
+      }
+    found_.items_checked += count;
+    found_.wrong_items += wrong;
+    found_.error = static_cast<double>(found_.wrong_items);
+    if (wrong > 0 && found_.detail.empty())
+      found_.detail = fmt::format("item {} is {}, should be {}", first_wrong, is(first_wrong), should_be(first_wrong));
+  }
+
+  const Validation& all() const {
+    return found_;
+  }
+
+ private:
+  Validation found_;
+};
+
+inline constexpr std::uint64_t staging_bytes = std::uint64_t{8} << 20;
+
+// Words on their way between the host and a buffer of the device, a piece at a time: long arrays need no copy here.
+class Words {
+ public:
+  Words(Device& device, Queue& queue, std::uint64_t most)
+      : queue_(queue), piece_(allocate_host(device, std::min(most * sizeof(std::uint64_t), staging_bytes))) {}
+
+  // Word i of `to` becomes make(i).
+  template <class Make>
+  void put(Buffer& to, Make make) {
+    each_piece(to, [&](const BufferView& view, std::uint64_t first, std::uint64_t count) {
 #pragma omp parallel for schedule(static)
-  for (std::uint64_t i = 0; i < count; ++i) words[i] = make(i);
-  return words;
-}
+      for (std::uint64_t i = 0; i < count; ++i) data()[i] = make(first + i);
+      queue_.write(piece_->host_pointer(), view);
+    });
+  }
 
-void put(Queue& queue, const std::vector<std::uint64_t>& words, Buffer& buffer);
-std::vector<std::uint64_t> get(Queue& queue, Buffer& buffer);
+  // Word i of `from` should be should_be(i).
+  template <class ShouldBe>
+  Validation check(Buffer& from, const std::string& reference, ShouldBe should_be) {
+    Findings findings(reference);
+    each_piece(from, [&](const BufferView& view, std::uint64_t first, std::uint64_t count) {
+      queue_.read(view, piece_->host_pointer());
+      findings.compare(
+          first, count, [&](std::uint64_t i) { return data()[i - first]; }, should_be);
+    });
+    return findings.all();
+  }
+
+ private:
+  std::uint64_t* data() const {
+    return reinterpret_cast<std::uint64_t*>(piece_->host_pointer());
+  }
+
+  template <class Use>
+  void each_piece(Buffer& buffer, Use use) {
+    const std::uint64_t words = buffer.size() / sizeof(std::uint64_t);
+    const std::uint64_t most = piece_->size() / sizeof(std::uint64_t);
+    for (std::uint64_t first = 0; first < words; first += most) {
+      const std::uint64_t count = std::min(most, words - first);
+      use({&buffer, first * sizeof(std::uint64_t), count * sizeof(std::uint64_t)}, first, count);
+    }
+  }
+
+  Queue& queue_;
+  std::unique_ptr<Buffer> piece_;
+};
 
 }  // namespace plumb::ceilings

@@ -16,7 +16,8 @@ class RandomPart : public Part {
         bits_(static_cast<unsigned>(std::bit_width(words_) - 1)),
         updates_(measured.work.updates),
         layout_(layout_of(session.device.info())),
-        queue_(session.device.make_queue()) {
+        queue_(session.device.make_queue()),
+        staging_(session.device, *queue_, words_) {
     const auto operation = measured.labels.at("operation").get<std::string>();
     const bool atomic = operation == "atomic";
     if (atomic && !session.device.info().has(Feature::atomics64))
@@ -24,7 +25,7 @@ class RandomPart : public Part {
     program_ = session.device.build(session.source(kernels(layout_options(layout_) + (atomic ? " -DATOMICS" : ""))));
     kernel_ = program_->kernel("random_" + operation);
     table_ = session.device.allocate(words_ * sizeof(std::uint64_t), session.memory);
-    put(*queue_, made_words(words_, [&](std::uint64_t i) { return initial(i); }), *table_);
+    staging_.put(*table_, [&](std::uint64_t i) { return initial(i); });
   }
 
   void run(std::uint64_t count) override {
@@ -37,10 +38,9 @@ class RandomPart : public Part {
   }
 
   Validation validate() override {
-    const std::vector<std::uint64_t> is = get(*queue_, *table_);
-    return compare(
-        words_, "each word of the table with the updates that go to it, found by the inverse of the scrambling",
-        [&](auto i) { return is[i]; }, [&](auto i) { return updated_word(initial(i), i, bits_, done_); });
+    return staging_.check(
+        *table_, "each word of the table with the updates that go to it, found by the inverse of the scrambling",
+        [&](std::uint64_t i) { return updated_word(initial(i), i, bits_, done_); });
   }
 
  private:
@@ -51,6 +51,7 @@ class RandomPart : public Part {
   std::uint64_t updates_;  // of one launch: no more than words, so that no two go to the same place
   Layout layout_;
   std::unique_ptr<Queue> queue_;
+  Words staging_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Buffer> table_;

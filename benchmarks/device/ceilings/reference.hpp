@@ -9,14 +9,17 @@
 
 namespace plumb::ceilings {
 
-// Factors of the scrambling, and their inverses modulo 2^64.
+// Factors of the scrambling.
 inline constexpr std::uint64_t first_factor = 0x9e3779b97f4a7c15ull, second_factor = 0xd1342543de82ef95ull;
 
+// Modulo 2^64.
 constexpr std::uint64_t inverse_of(std::uint64_t odd) {
   std::uint64_t inverse = odd;  // right in the lowest three bits; each step of Newton's doubles their number
   for (int step = 0; step < 5; ++step) inverse *= 2 - odd * inverse;
   return inverse;
 }
+
+inline constexpr std::uint64_t first_inverse = inverse_of(first_factor), second_inverse = inverse_of(second_factor);
 
 // The place of update u in a table of 2^bits words: a bijection of u's lowest bits that looks random.
 constexpr std::uint64_t scramble(std::uint64_t u, unsigned bits) {
@@ -31,9 +34,9 @@ constexpr std::uint64_t scramble(std::uint64_t u, unsigned bits) {
 constexpr std::uint64_t unscramble(std::uint64_t place, unsigned bits) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::uint64_t u = place ^ (place >> ((bits + 1) / 2));
-  u = (u * inverse_of(second_factor)) & mask;
+  u = (u * second_inverse) & mask;
   u ^= u >> ((bits + 1) / 2);
-  return (u * inverse_of(first_factor)) & mask;
+  return (u * first_inverse) & mask;
 }
 
 constexpr std::uint64_t update_value(std::uint64_t u) {
@@ -51,6 +54,8 @@ constexpr std::uint64_t updated_word(std::uint64_t initial, std::uint64_t place,
 // is the first that is not below its end.
 struct Share {
   std::uint64_t first, last, step;
+
+  constexpr std::uint64_t count() const { return first < last ? (last - first + step - 1) / step : 0; }
 };
 
 constexpr Share share_of(std::uint64_t item, std::uint64_t items, std::uint64_t words, bool interleaved) {
