@@ -5,7 +5,7 @@
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "benchmarks/device/ceilings/reference.hpp"
 #include "device/host_share.hpp"
-#include "device/native/streaming.hpp"
+#include "device/native/past_caches.hpp"
 
 namespace plumb::ceilings {
 
@@ -14,7 +14,7 @@ namespace {
 using Arguments = std::span<const KernelArgument>;
 using Word = std::uint64_t;
 
-constexpr std::size_t lanes = line_words;
+constexpr std::size_t lanes = cache_line / sizeof(Word);
 static_assert(lanes * sizeof(Word) == native_vector_bytes);
 
 template <class T>
@@ -51,11 +51,11 @@ void memory_write(Arguments arguments, const KernelRange& range) {
   const Word key = number<Word>(arguments, 2);
   for_each_item(range, number<Word>(arguments, 1), [&](const Share& share, std::size_t) {
     for (Word i = share.first; i < share.last; ++i) {
-      Word line[lanes];
+      alignas(cache_line) Word line[lanes];
       std::fill_n(line, lanes, key ^ i);
-      store_line_past_caches(to + i * lanes, line);
+      store_line(to + i * lanes, line);
     }
-    fence_stores();
+    finish_stores();
   });
 }
 
@@ -65,11 +65,11 @@ void memory_copy(Arguments arguments, const KernelRange& range) {
   const Word key = number<Word>(arguments, 3);
   for_each_item(range, number<Word>(arguments, 2), [&](const Share& share, std::size_t) {
     for (Word i = share.first; i < share.last; ++i) {
-      Word line[lanes];
+      alignas(cache_line) Word line[lanes];
       for (std::size_t lane = 0; lane < lanes; ++lane) line[lane] = from[i * lanes + lane] + key;
-      store_line_past_caches(to + i * lanes, line);
+      store_line(to + i * lanes, line);
     }
-    fence_stores();
+    finish_stores();
   });
 }
 
