@@ -126,7 +126,7 @@ std::uint64_t RandomAccess::look_ahead(const DeviceInfo& device, const Form& for
   if (pipeline && form.updates != Updates::buffered) return 1;
   if (buffer_log_.get() >= 0) return std::uint64_t{1} << buffer_log_.get();
   if (pipeline) return std::clamp<std::uint64_t>(std::bit_floor(words >> 14), 1, most_look_ahead);
-  return on_cpu(device) ? 64 : 4;
+  return on_cpu(device) ? 32 : 4;
 }
 
 std::uint64_t RandomAccess::work_items(const DeviceInfo& device, const Form& form, const Task& task) const {
