@@ -69,16 +69,11 @@ class RandomUpdates(Table):
 
 
 class Launch(Table):
-    """Starting an empty kernel: awaited each time, or behind the one before (absent: the same)."""
+    """Starting an empty kernel: awaited each time, or behind the one before (absent: unknown)."""
 
     wait_us: Annotated[float, Field(ge=0)]
     row_us: Annotated[float, Field(ge=0)] | None = None
     source: str
-
-    @property
-    def in_a_row_s(self) -> float:
-        """Seconds of one launch among many."""
-        return (self.wait_us if self.row_us is None else self.row_us) * 1e-6
 
 
 class Link(Table):

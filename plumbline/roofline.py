@@ -85,8 +85,8 @@ def _bounds(case: Case, device: DeviceTable, demand: Demand) -> dict[str, float 
         bounds[f"peak for {demand.type}"] = device.peak_s(
             work.flops, demand.type, matrix=demand.matrix
         )
-    if device.launch:
-        bounds["launch"] = device.launch.in_a_row_s
+    if device.launch and device.launch.row_us is not None:
+        bounds["launch"] = device.launch.row_us * 1e-6
     return bounds
 
 

@@ -67,10 +67,11 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
 
 
 def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
-    """By vector units where the kernels say so; else by matrix units, where there are any."""
+    """By vector units for float, and where the kernels say so; else by matrix units, if any."""
     number, used = roofline.type_of(record, case), str(case.facts.get("matrix_units", ""))
     own = record.ranks[0].device
-    may_use = used not in ("", "none") or (not used and own is not None and own.type == "gpu")
+    on_gpu = own is not None and own.type == "gpu"
+    may_use = number != "float" and (used not in ("", "none") or (not used and on_gpu))
     if may_use and figures.device and not figures.device.knows_matrix_units(number):
         return Expectation(None, reason=f"the system knows no peak of matrix units for {number}")
     return roofline.expect(record, case, figures, roofline.Demand(type=number, matrix=may_use))

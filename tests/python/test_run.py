@@ -212,7 +212,9 @@ def test_calibrate_by_hand(plumb: Plumb, home: Path) -> None:
     status, out, err = plumb("calibrate", "-n", "2", "--transport", "staged")
     assert (status, out) == (0, "")
     assert "calibrated in " in err
-    assert 'request = "legs -n 2 --transport staged"' in (home / "systems" / "local.toml").read_text()
+    assert (
+        'request = "legs -n 2 --transport staged"' in (home / "systems" / "local.toml").read_text()
+    )
 
 
 def test_a_broken_local_system_is_bad_input(plumb: Plumb, home: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.assess import conditions_of
@@ -137,6 +137,7 @@ _segments = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(st.text(), st.builds(Legs, read=_segments, exchange=_segments))
 def test_what_is_written_is_read_again(text: str, legs: Legs) -> None:
     system = System(system=Identity(name=text, description="a", source="b"), legs=legs)
