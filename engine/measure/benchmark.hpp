@@ -139,7 +139,8 @@ class Benchmark : public Parameters {
   // Timed: timed.count() operations, complete on return.
   virtual void run(Session&, const Case&, Timed&) = 0;
   virtual Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) = 0;
-  // What was decided while preparing the case, for the record: {"variant": "nd_range", "library": "CLBlast 1.5.2"}.
+  // What was decided while preparing the case, and found while validating it, for the record: {"variant": "nd_range",
+  // "library": "CLBlast 1.5.2"}. Asked for once, when the case is over.
   virtual Json facts() const { return Json::object(); }
   // After the last repetition: give back what prepare took.
   virtual void release() {}

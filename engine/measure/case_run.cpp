@@ -46,7 +46,6 @@ CaseRecord CaseRun::measure(const Case& measured) {
   tallies_.clear();
   findings_ = {};
   if (prepare(measured, record)) {
-    record.facts = benchmark_.facts();
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_samples(measured, record)) {
@@ -54,6 +53,7 @@ CaseRecord CaseRun::measure(const Case& measured) {
       gather_findings(measured, record);
       if (session_.world.rank() == 0) judge_stability(record);
     }
+    record.facts = benchmark_.facts();
   }
   benchmark_.release();
   return record;

@@ -1,0 +1,85 @@
+// The ways to compute the product on a device: which kernels, in which launches, with which memory beside the matrices.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/hpcc/gemm/bound.hpp"
+#include "benchmarks/hpcc/gemm/problem.hpp"
+#include "measure/benchmark.hpp"
+
+namespace plumb::gemm {
+
+// The matrices as the device stores them.
+struct Inputs {
+  std::vector<std::byte> a, b, c;
+};
+
+// Blocks of the FPGA's form (HPCC FPGA's BLOCK_SIZE, GEMM_BLOCK, GLOBAL_MEM_UNROLL) and its replications.
+struct Blocks {
+  std::size_t block = 0, register_block = 0, unroll = 0, replications = 1;
+  bool replicate_inputs = false;
+};
+
+struct GpuWish {
+  bool asked_for = false;     // by --kernel gpu, whatever the device is
+  bool matrix_units = false;  // to be used where there are some
+};
+
+class Form {
+ public:
+  virtual ~Form() = default;
+  // Untimed: inputs written, what will be computed and all scratch poisoned.
+  virtual void reset(const Inputs& inputs) = 0;
+  virtual void enqueue() = 0;  // one product
+  // Waits for all that was enqueued; the device's own time of it, 0 where it does not tell.
+  virtual double finish() = 0;
+  virtual void read(std::span<std::byte> product) = 0;
+  virtual Rounding rounding() const = 0;
+  virtual Json facts() const = 0;
+};
+
+std::unique_ptr<Form> make_single_work_item(Session& session, const Problem& problem, const Blocks& blocks);
+std::unique_ptr<Form> make_cpu(Session& session, const Problem& problem);
+std::unique_ptr<Form> make_gpu(Session& session, const Problem& problem, const GpuWish& wish);
+std::unique_ptr<Form> make_library(Session& session, const Problem& problem);
+
+// Scratch that a form needs on the device beside A, B, C and out, at most.
+std::uint64_t cpu_scratch_bytes(const Problem& problem);
+std::uint64_t gpu_scratch_bytes(const Problem& problem);
+
+// What most forms are made of: the four matrices and one queue.
+class OneQueueForm : public Form {
+ public:
+  void reset(const Inputs& inputs) override;
+  double finish() override;
+  void read(std::span<std::byte> product) override;
+  Rounding rounding() const override { return rounding_of(problem_.element); }
+
+ protected:
+  OneQueueForm(Session& session, const Problem& problem);
+  // Allocated and poisoned with the rest at each reset.
+  Buffer& add_scratch(std::size_t bytes);
+
+  Session& session_;
+  Problem problem_;
+  std::unique_ptr<Buffer> a_, b_, c_, out_;
+  std::vector<std::unique_ptr<Buffer>> scratch_;
+  std::unique_ptr<Queue> queue_;
+};
+
+// Fills with bytes that make NaN in every element type.
+void poison(Queue& queue, Buffer& buffer);
+
+// "-D" definitions of the element type: ELEMENT, REAL and, for half, HALF.
+std::string element_options(const Element& element);
+
+KernelArgument factor(const Element& element, double value);  // alpha or beta, as kernels take it
+std::uint32_t word(std::size_t value);                        // a kernel's uint
+inline std::size_t pieces(std::size_t items, std::size_t size) {
+  return (items + size - 1) / size;
+}
+
+}  // namespace plumb::gemm

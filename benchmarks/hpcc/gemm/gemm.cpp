@@ -1,0 +1,200 @@
+#include "benchmarks/hpcc/gemm/gemm.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/hpcc/gemm/compare.hpp"
+#include "benchmarks/hpcc/gemm/hpcc_form.hpp"
+#include "core/units.hpp"
+
+namespace plumb::gemm {
+
+namespace {
+
+constexpr double milli = 1e-3;
+constexpr std::size_t default_block = 512;  // HPCC FPGA's
+constexpr std::size_t blocks_in_local_memory = 3;
+
+std::size_t local_memory_bytes(const Element& element, std::size_t block) {
+  return blocks_in_local_memory * block * block * size_of(element.computed);
+}
+
+std::size_t positive(std::int64_t value, std::int64_t otherwise) {
+  return static_cast<std::size_t>(value > 0 ? value : otherwise);
+}
+
+}  // namespace
+
+Preset Gemm::preset(const std::string& name) const {
+  if (name == "smoke") return {{"size", "512"}, {"time-limit", "0.5"}};
+  if (name == "full") return {{"size", "8192"}, {"time-limit", "30"}};
+  return {{"time-limit", "5"}};
+}
+
+Problem Gemm::problem() const {
+  const std::size_t block = positive(block_size_, default_block);
+  const std::int64_t size =
+      size_in_blocks_ > 0 ? size_in_blocks_ * static_cast<std::int64_t>(block) : static_cast<std::int64_t>(size_);
+  Problem problem;
+  problem.element = element_of(type_);
+  problem.rows = positive(rows_, size);
+  problem.columns = positive(columns_, size);
+  problem.inner = positive(inner_, size);
+  problem.alpha = rounded(alpha_, problem.element.stored);
+  problem.beta = rounded(beta_, problem.element.stored);
+  return problem;
+}
+
+void Gemm::check(const Plan&) const {
+  if (size_in_blocks_ > 0 && (rows_ > 0 || columns_ > 0 || inner_ > 0))
+    throw UsageError("--size-in-blocks is for square matrices: give --rows, --columns and --inner without it");
+  const Problem wanted = problem();
+  if (std::max({wanted.rows, wanted.columns, wanted.inner}) > std::size_t{1} << 20)
+    throw UsageError(fmt::format("--size-in-blocks {} makes matrices of {} rows: the most are {}",
+                                 size_in_blocks_.get(), wanted.rows, 1 << 20));
+  check_factors(wanted);
+  check_blocks();
+  if ((replications_ > 1 || replicate_inputs_) && (variant_ == "nd_range" || variant_ == "library"))
+    throw UsageError(fmt::format("replications belong to --variant single_work_item, not to {}", variant_.get()));
+}
+
+void Gemm::check_blocks() const {
+  const std::int64_t block = block_size_ > 0 ? block_size_.get() : static_cast<std::int64_t>(default_block);
+  for (const Parameter<std::int64_t>* part : {&gemm_block_, &global_mem_unroll_})
+    if (block % part->get() != 0)
+      throw UsageError(fmt::format("--{} {} does not divide --block-size {}", part->name(), part->get(), block));
+}
+
+Blocks Gemm::blocks(std::uint64_t local_bytes) const {
+  const Element element = element_of(type_);
+  Blocks blocks;
+  blocks.block = positive(block_size_, default_block);
+  blocks.register_block = static_cast<std::size_t>(gemm_block_);
+  blocks.unroll = static_cast<std::size_t>(global_mem_unroll_);
+  blocks.replications = static_cast<std::size_t>(replications_);
+  blocks.replicate_inputs = replicate_inputs_;
+  const std::size_t smallest = std::max(blocks.register_block, blocks.unroll);
+  if (block_size_ == 0)
+    while (local_bytes > 0 && local_memory_bytes(element, blocks.block) > local_bytes && blocks.block / 2 >= smallest)
+      blocks.block /= 2;
+  return blocks;
+}
+
+bool Gemm::uses_gpu_kernel(const DeviceInfo& device) const {
+  return kernel_ == "gpu" || (kernel_ == "default" && device.type == "gpu");
+}
+
+void Gemm::check_device(const Plan&, const DeviceInfo& device) const {
+  const hpcc::Variant variant = variant_.on(device);
+  if ((replications_ > 1 || replicate_inputs_) && variant != hpcc::Variant::single_work_item)
+    throw UsageError(fmt::format("replications belong to --variant single_work_item, but {} runs {}", device.name,
+                                 to_string(variant)));
+  const Problem wanted = problem();
+  if (variant == hpcc::Variant::nd_range) {
+    const std::uint64_t matrices = wanted.bytes(wanted.a_items() + wanted.b_items() + 2 * wanted.c_items());
+    const std::uint64_t scratch = uses_gpu_kernel(device) ? gpu_scratch_bytes(wanted) : cpu_scratch_bytes(wanted);
+    if (matrices + scratch > device.memory_bytes)
+      throw UsageError(fmt::format("gemm needs {} on the device ({} of them for packed matrices), but {} has {}",
+                                   format_bytes(matrices + scratch), format_bytes(scratch), device.name,
+                                   format_bytes(device.memory_bytes)));
+  }
+}
+
+std::vector<Group> Gemm::groups(const Plan&) const {
+  const Problem wanted = problem();
+  const bool square = wanted.rows == wanted.columns && wanted.rows == wanted.inner;
+  Case product;
+  product.key = square ? fmt::format("{}/{}", type_.get(), wanted.rows)
+                       : fmt::format("{}/{}x{}x{}", type_.get(), wanted.rows, wanted.columns, wanted.inner);
+  product.labels = {{"type", type_.get()}, {"rows", wanted.rows}, {"columns", wanted.columns}, {"inner", wanted.inner}};
+  product.work.flops = wanted.flops();
+  product.work.bytes_read = wanted.bytes(wanted.a_items() + wanted.b_items() + wanted.c_items());
+  product.work.bytes_written = wanted.bytes(wanted.c_items());
+  product.items_to_check = wanted.c_items();
+  if (variant_ == "library") product.fixed_count = 1;  // it computes in place, so C is restored before each product
+
+  const std::size_t copies = replicate_inputs_ ? static_cast<std::size_t>(replications_) : 1;
+  Group group{"gemm", {product}};
+  group.device_bytes = wanted.bytes(copies * (wanted.a_items() + wanted.b_items()) + 2 * wanted.c_items());
+  group.largest_buffer_bytes = wanted.bytes(std::max({wanted.a_items(), wanted.b_items(), wanted.c_items()}));
+  // A, B, C and the product as the device stores them, the reference, and A, B, C in double while it is made.
+  group.host_bytes = wanted.bytes(wanted.a_items() + wanted.b_items() + 2 * wanted.c_items()) +
+                     sizeof(double) * (wanted.a_items() + wanted.b_items() + 2 * wanted.c_items());
+  return {group};
+}
+
+std::unique_ptr<Form> Gemm::make_form(Session& session) const {
+  const DeviceInfo& device = session.device.info();
+  switch (variant_.on(device)) {
+    case hpcc::Variant::single_work_item: {
+      // A bitstream's blocks are in it, whatever its device says of local memory.
+      const Blocks wanted = blocks(session.kernel_file.empty() ? device.local_bytes : 0);
+      const std::size_t needed = local_memory_bytes(problem_.element, wanted.block);
+      if (session.kernel_file.empty() && device.local_bytes > 0 && needed > device.local_bytes)
+        throw Unsupported(fmt::format("--block-size {} needs {} of local memory, but {} has {}", wanted.block,
+                                      format_bytes(needed), device.name, format_bytes(device.local_bytes)));
+      return make_single_work_item(session, problem_, wanted);
+    }
+    case hpcc::Variant::library:
+      return make_library(session, problem_);
+    default:
+      return uses_gpu_kernel(device) ? make_gpu(session, problem_, {kernel_ == "gpu", matrix_units_ == "default"})
+                                     : make_cpu(session, problem_);
+  }
+}
+
+void Gemm::prepare(Session& session, const Case&) {
+  problem_ = problem();
+  form_ = make_form(session);
+  const Origin origin{session.seed, static_cast<std::uint64_t>(session.world.rank())};
+  const Values values = make_values(problem_, origin);
+  const ScalarType stored = problem_.element.stored;
+  inputs_ = {bytes_of(values.a, stored), bytes_of(values.b, stored), bytes_of(values.c, stored)};
+  reference_ = std::make_unique<Reference>(problem_, values, origin);
+  product_.resize(problem_.bytes(problem_.c_items()));
+  largest_error_ = 0;
+}
+
+void Gemm::run(Session&, const Case&, Timed& timed) {
+  for (std::uint64_t i = 0; i < timed.count(); ++i) form_->enqueue();
+  timed.device_seconds(form_->finish());
+}
+
+Validation Gemm::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
+  form_->read(product_);
+  const Comparison found = compare(problem_, form_->rounding(), *reference_, product_);
+  largest_error_ = std::max(largest_error_, found.largest_error);
+  return found.validation;
+}
+
+Json Gemm::facts() const {
+  Json facts = form_->facts();
+  facts["largest_error"] = finite_or_null(largest_error_);
+  return facts;
+}
+
+void Gemm::release() {
+  form_.reset();
+  reference_.reset();
+  inputs_ = {};
+  product_ = {};
+}
+
+std::vector<Metric> Gemm::metrics(const CaseResult& result, int ranks) const {
+  auto metrics = hpcc::parallel_metrics("performance", "GFLOP/s", giga, result.measured->work.flops, result, ranks);
+  metrics.push_back({"time_per_product", result.best_seconds() / milli, "ms", "best repetition, slowest rank"});
+  return metrics;
+}
+
+Json Gemm::hpcc_form(const Json& record) const {
+  return gemm_hpcc_form(record);
+}
+
+namespace {
+
+const RegisteredBenchmark registered("gemm", [] { return std::make_unique<Gemm>(); });
+
+}  // namespace
+
+}  // namespace plumb::gemm

@@ -1,0 +1,40 @@
+// Variant `library`: a well-kept library's product. It computes in place, so out starts as C.
+#include "device/library.hpp"
+#include "benchmarks/hpcc/common/single_device.hpp"
+#include "benchmarks/hpcc/gemm/form.hpp"
+
+namespace plumb::gemm {
+
+namespace {
+
+class LibraryForm final : public OneQueueForm {
+ public:
+  LibraryForm(Session& session, const Problem& problem)
+      : OneQueueForm(session, problem),
+        library_(make_gemm_library(
+            session.device, *queue_,
+            {problem.element.stored, problem.rows, problem.columns, problem.inner, problem.alpha, problem.beta})) {}
+
+  void reset(const Inputs& inputs) override {
+    OneQueueForm::reset(inputs);
+    queue_->write(inputs.c.data(), whole(*out_));
+  }
+  void enqueue() override { library_->enqueue(*queue_, *a_, *b_, *out_); }
+  // Libraries for half add up in half.
+  Rounding rounding() const override { return rounding_of(problem_.element, problem_.element.stored); }
+  Json facts() const override { return {{"variant", "library"}, {"library", library_->name()}}; }
+
+ private:
+  std::unique_ptr<GemmLibrary> library_;
+};
+
+}  // namespace
+
+std::unique_ptr<Form> make_library(Session& session, const Problem& problem) {
+  if (problem.element.short_factors)
+    throw Unsupported("the libraries' interface has no type tf32: give --type float, or another --variant");
+  hpcc::require_type(session.device.info(), problem.element.stored);
+  return std::make_unique<LibraryForm>(session, problem);
+}
+
+}  // namespace plumb::gemm

@@ -1,0 +1,115 @@
+#include "benchmarks/hpcc/gemm/reference.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/pattern.hpp"
+#include "device/host_share.hpp"
+
+namespace plumb::gemm {
+
+namespace {
+
+constexpr std::uint64_t signs_salt = 0x7369676e;  // so that signs are not the matrices' hash
+
+std::vector<double> norms_of_rows(std::span<const double> matrix, std::size_t rows, std::size_t columns) {
+  std::vector<double> norms(rows);
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < rows; ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < columns; ++j) sum += matrix[i * columns + j] * matrix[i * columns + j];
+    norms[i] = std::sqrt(sum);
+  }
+  return norms;
+}
+
+std::vector<double> norms_of_columns(std::span<const double> matrix, std::size_t rows, std::size_t columns) {
+  std::vector<double> norms(columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) norms[j] += matrix[i * columns + j] * matrix[i * columns + j];
+  for (double& norm : norms) norm = std::sqrt(norm);
+  return norms;
+}
+
+template <class T>
+std::vector<long double> times(std::span<const double> matrix, std::size_t rows, std::span<const T> vector) {
+  std::vector<long double> result(rows);
+#pragma omp parallel for schedule(static)
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double* row = matrix.data() + i * vector.size();
+    long double sum = 0;
+    for (std::size_t j = 0; j < vector.size(); ++j) sum += static_cast<long double>(row[j]) * vector[j];
+    result[i] = sum;
+  }
+  return result;
+}
+
+}  // namespace
+
+Values make_values(const Problem& problem, const Origin& origin) {
+  Values values{std::vector<double>(problem.a_items()), std::vector<double>(problem.b_items()),
+                std::vector<double>(problem.c_items())};
+  fill(values.a, problem.element.stored, origin, Matrix::a);
+  fill(values.b, problem.element.stored, origin, Matrix::b);
+  fill(values.c, problem.element.stored, origin, Matrix::c);
+  return values;
+}
+
+Reference::Reference(const Problem& problem, const Values& values, const Origin& origin)
+    : exact_(values.c),
+      row_norms_(norms_of_rows(values.a, problem.rows, problem.inner)),
+      column_norms_(norms_of_columns(values.b, problem.inner, problem.columns)) {
+  const double unit = std::abs(problem.alpha) / std::sqrt(static_cast<double>(problem.inner));
+  for (double& norm : row_norms_) norm *= unit;
+  const auto rows = static_cast<blasint>(problem.rows), columns = static_cast<blasint>(problem.columns),
+             inner = static_cast<blasint>(problem.inner);
+  openblas_set_num_threads(static_cast<int>(host_share().cores));
+  cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, problem.alpha, values.a.data(), inner,
+              values.b.data(), columns, problem.beta, exact_.data(), columns);
+  const double residual = residual_of(problem, values, exact_, origin, row_norms_, column_norms_);
+  if (!(residual <= 1))
+    throw Error(
+        fmt::format("the reference itself is wrong: multiplied with a random vector, the product of {} is {} "
+                    "times as far from alpha A B + beta C as it may be",
+                    name(), residual));
+}
+
+std::string Reference::name() {
+  const std::string config = openblas_get_config();
+  return config.substr(0, config.find(' ', config.find(' ') + 1)) + "'s dgemm";
+}
+
+double residual_of(const Problem& problem, const Values& values, std::span<const double> product, const Origin& origin,
+                   std::span<const double> row_norms, std::span<const double> column_norms) {
+  std::vector<double> signs(problem.columns);
+  for (std::size_t j = 0; j < signs.size(); ++j)
+    signs[j] = (mix64(mix64(origin.seed ^ signs_salt) + origin.rank * signs.size() + j) & 1) != 0 ? 1.0 : -1.0;
+  const std::span<const double> x(signs);
+  const auto b_x = times<double>(values.b, problem.inner, x);
+  const auto a_b_x = times<long double>(values.a, problem.rows, b_x);
+  const auto c_x = times<double>(values.c, problem.rows, x);
+  const auto product_x = times<double>(product, problem.rows, x);
+
+  Problem in_double = problem;
+  in_double.element = element_of("double");
+  const Bound bound(in_double, rounding_of(in_double.element));
+  double worst = 0;
+  for (std::size_t i = 0; i < problem.rows; ++i) {
+    double allowed = 0;  // errors of independent signs add up as their squares do
+    for (std::size_t j = 0; j < problem.columns; ++j) {
+      const double of_element = bound.of(row_norms[i] * column_norms[j], product[i * problem.columns + j]);
+      allowed += of_element * of_element;
+    }
+    const long double should_be = problem.alpha * a_b_x[i] + problem.beta * c_x[i];
+    const double ratio = static_cast<double>(std::abs(product_x[i] - should_be)) / std::sqrt(allowed);
+    if (std::isnan(ratio)) return ratio;
+    worst = std::max(worst, ratio);
+  }
+  return worst;
+}
+
+}  // namespace plumb::gemm

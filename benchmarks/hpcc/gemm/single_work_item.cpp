@@ -1,0 +1,134 @@
+// Variant `single_work_item`: HPCC FPGA's form. Replications are launches on queues of their own, each with its share
+// of C's rows of blocks.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/hpcc/common/single_device.hpp"
+#include "benchmarks/hpcc/gemm/form.hpp"
+#include "core/embedded.hpp"
+
+namespace plumb::gemm {
+
+namespace {
+
+// Bank r for replication r, where banks are.
+Placement bank_of(const Placement& memory, std::size_t replication) {
+  const bool has_banks = memory.kind == MemoryKind::ddr || memory.kind == MemoryKind::hbm;
+  return has_banks && !memory.bank ? Placement{memory.kind, static_cast<int>(replication)} : memory;
+}
+
+class SingleWorkItemForm final : public Form {
+ public:
+  SingleWorkItemForm(Session& session, const Problem& problem, const Blocks& blocks)
+      : problem_(problem), blocks_(blocks) {
+    const std::string text = embedded_text("benchmarks/hpcc/gemm/single_work_item.cl");
+    program_ = session.device.build(
+        session.source({.name = "single_work_item.cl",
+                        .opencl = text,
+                        .options = fmt::format("{} -DBLOCK={} -DGEMM_BLOCK={} -DGLOBAL_MEM_UNROLL={}",
+                                               element_options(problem.element), blocks.block, blocks.register_block,
+                                               blocks.unroll)}));
+    for (std::size_t r = 0; r < blocks.replications; ++r) add_replication(session, r);
+  }
+
+  void reset(const Inputs& inputs) override {
+    for (Replication& each : replications_) {
+      if (each.a) each.queue->write(inputs.a.data(), whole(*each.a));
+      if (each.b) each.queue->write(inputs.b.data(), whole(*each.b));
+      each.queue->write(inputs.c.data() + each.first_byte, whole(*each.c));
+      poison(*each.queue, *each.out);
+    }
+  }
+
+  void enqueue() override {
+    for (Replication& each : replications_) each.queue->enqueue(*each.kernel, {1, 1});
+  }
+
+  double finish() override {
+    double begin = 0, end = 0;
+    for (Replication& each : replications_) {
+      each.queue->finish();
+      const auto span = each.queue->span();
+      if (!span) return 0;
+      begin = begin == 0 ? span->started : std::min(begin, span->started);
+      end = std::max(end, span->ended);
+    }
+    return end - begin;
+  }
+
+  void read(std::span<std::byte> product) override {
+    for (Replication& each : replications_) each.queue->read(whole(*each.out), product.data() + each.first_byte);
+  }
+
+  Rounding rounding() const override { return rounding_of(problem_.element); }
+  Json facts() const override {
+    return {{"variant", "single_work_item"},
+            {"block_size", blocks_.block},
+            {"gemm_block", blocks_.register_block},
+            {"global_mem_unroll", blocks_.unroll},
+            {"replications", replications_.size()}};
+  }
+
+ private:
+  struct Replication {
+    std::unique_ptr<Buffer> a, b;  // null where another replication's serve
+    std::unique_ptr<Buffer> c, out;
+    std::size_t first_byte = 0;  // of its rows in C
+    std::unique_ptr<Queue> queue;
+    std::unique_ptr<Kernel> kernel;
+  };
+
+  // A bitstream has one kernel a replication (gemm0, gemm1, …); a program that was compiled here has one for all.
+  std::unique_ptr<Kernel> kernel_of(std::size_t replication) {
+    const auto names = program_->kernel_names();
+    const std::string numbered = fmt::format("gemm{}", replication);
+    return program_->kernel(std::find(names.begin(), names.end(), numbered) == names.end() ? "gemm" : numbered);
+  }
+
+  void add_replication(Session& session, std::size_t index) {
+    const std::size_t block_rows = pieces(problem_.rows, blocks_.block);
+    const std::size_t first = block_rows * index / blocks_.replications,
+                      end = block_rows * (index + 1) / blocks_.replications;
+    if (first == end) return;  // more replications than rows of blocks
+    const std::size_t first_row = first * blocks_.block, end_row = std::min(problem_.rows, end * blocks_.block);
+    const Placement memory = blocks_.replicate_inputs ? bank_of(session.memory, index) : session.memory;
+    const auto allocate = [&](std::size_t items) { return session.device.allocate(problem_.bytes(items), memory); };
+    Replication each;
+    if (replications_.empty() || blocks_.replicate_inputs) {
+      each.a = allocate(problem_.a_items());
+      each.b = allocate(problem_.b_items());
+    }
+    each.c = allocate((end_row - first_row) * problem_.columns);
+    each.out = allocate((end_row - first_row) * problem_.columns);
+    each.first_byte = problem_.bytes(first_row * problem_.columns);
+    each.queue = session.device.make_queue(true);
+    each.kernel = kernel_of(index);
+    replications_.push_back(std::move(each));
+    set_arguments(replications_.back(), first_row, end_row);
+  }
+
+  void set_arguments(Replication& each, std::size_t first_row, std::size_t end_row) {
+    const Buffer* a = each.a ? each.a.get() : replications_.front().a.get();
+    const Buffer* b = each.b ? each.b.get() : replications_.front().b.get();
+    each.kernel->set({a, b, static_cast<const Buffer*>(each.c.get()), static_cast<const Buffer*>(each.out.get()),
+                      factor(problem_.element, problem_.alpha), factor(problem_.element, problem_.beta),
+                      word(first_row), word(end_row), word(problem_.columns), word(problem_.inner)});
+  }
+
+  Problem problem_;
+  Blocks blocks_;
+  std::unique_ptr<Program> program_;
+  std::vector<Replication> replications_;
+};
+
+}  // namespace
+
+std::unique_ptr<Form> make_single_work_item(Session& session, const Problem& problem, const Blocks& blocks) {
+  if (problem.element.short_factors)
+    throw Unsupported("variant single_work_item has no type tf32: it needs a GPU's matrix units");
+  hpcc::require_type(session.device.info(), problem.element.computed);
+  return std::make_unique<SingleWorkItemForm>(session, problem, blocks);
+}
+
+}  // namespace plumb::gemm

@@ -1,0 +1,5 @@
+#define DOUBLE
+#define ELEMENT double
+#define REAL double
+#define NAME MultiplyInDouble
+#include "gemm_units.hpp"
