@@ -19,7 +19,7 @@ struct Form {
   ScalarType type = ScalarType::f32;
   std::uint64_t vector = 1;        // numbers
   std::uint64_t unroll = 1;        // vectors a cycle of a pipeline
-  std::uint64_t local_buffer = 0;  // numbers
+  std::uint64_t local_buffer = 1;  // vectors
   std::uint64_t group_size = 1;    // work items
   std::uint64_t groups = 0;        // 0: one vector for each work item
   std::uint64_t dot_groups = 1;

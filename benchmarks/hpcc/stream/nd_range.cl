@@ -14,29 +14,29 @@ template <class T>
 struct alignas(VECTOR_COUNT * sizeof(T)) Lanes {
   T lane[VECTOR_COUNT];
 };
-template <class T, class F>
-__device__ Lanes<T> each_lane(F value) {
-  Lanes<T> result;
-#pragma unroll
-  for (int i = 0; i < VECTOR_COUNT; ++i) result.lane[i] = value(i);
-  return result;
-}
 template <class T>
 __device__ Lanes<T> operator+(Lanes<T> x, Lanes<T> y) {
-  return each_lane<T>([&](int i) { return x.lane[i] + y.lane[i]; });
+  for (int i = 0; i < VECTOR_COUNT; ++i) x.lane[i] = x.lane[i] + y.lane[i];
+  return x;
 }
 template <class T>
 __device__ Lanes<T> operator*(Lanes<T> x, Lanes<T> y) {
-  return each_lane<T>([&](int i) { return x.lane[i] * y.lane[i]; });
+  for (int i = 0; i < VECTOR_COUNT; ++i) x.lane[i] = x.lane[i] * y.lane[i];
+  return x;
 }
 template <class T>
-__device__ Lanes<T> operator*(T x, Lanes<T> y) {
-  return each_lane<T>([&](int i) { return x * y.lane[i]; });
+__device__ Lanes<T> operator*(T j, Lanes<T> y) {
+  for (int i = 0; i < VECTOR_COUNT; ++i) y.lane[i] = j * y.lane[i];
+  return y;
 }
 typedef Lanes<DATA_TYPE> Vector;
 typedef Lanes<WIDE_TYPE> Wide;
-#define WIDEN(x) each_lane<WIDE_TYPE>([&](int its) { return (WIDE_TYPE)(x).lane[its]; })  // x may name an i
-#define ZEROS each_lane<WIDE_TYPE>([](int) { return (WIDE_TYPE)0; })
+__device__ Wide WIDEN(Vector x) {
+  Wide wide;
+  for (int i = 0; i < VECTOR_COUNT; ++i) wide.lane[i] = (WIDE_TYPE)x.lane[i];
+  return wide;
+}
+#define ZEROS {}
 #else
 #if VECTOR_COUNT == 1
 typedef DATA_TYPE Vector;

@@ -1,9 +1,9 @@
 // STREAM in HPCC FPGA's form (Meyer's thesis, listing 3.1), and BabelStream's Dot beside it: one work item, whose loops
 // become pipelines. Arrays are whole numbers of vectors.
 //
-//   DATA_TYPE           half, float or double    WIDE_TYPE     of the scalar and of Dot's sum: double for double, else float
-//   DEVICE_BUFFER_SIZE  numbers kept on the chip  VECTOR_COUNT  numbers of a vector, which divides DEVICE_BUFFER_SIZE
-//   GLOBAL_MEM_UNROLL   vectors a cycle
+//   DATA_TYPE     half, float or double   WIDE_TYPE           of the scalar and of Dot's sum: double for double, else float
+//   VECTOR_COUNT  numbers of a vector     DEVICE_BUFFER_SIZE  vectors kept on the chip, a multiple of GLOBAL_MEM_UNROLL
+//                                         GLOBAL_MEM_UNROLL   vectors a cycle
 
 #if defined(cl_khr_fp16)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -18,17 +18,15 @@ typedef DATA_TYPE Vector;
 typedef JOIN(DATA_TYPE, VECTOR_COUNT) Vector;
 #endif
 
-#define BUFFER_VECTORS (DEVICE_BUFFER_SIZE / VECTOR_COUNT)
-
 // operation_type: 0 Copy, 1 Scale, 2 Add, 3 Triad. One kernel for the four, which so share one place on the chip; each
 // phase has the memory bank for itself, so that its accesses stay one burst.
 __kernel void calc(__global const Vector* restrict in1, __global const Vector* restrict in2,
                    __global Vector* restrict out, const WIDE_TYPE scalar, const uint array_size,
                    const uint operation_type) {
   const uint vectors = array_size / VECTOR_COUNT;
-  for (uint begin = 0; begin < vectors; begin += BUFFER_VECTORS) {
-    Vector buffer[BUFFER_VECTORS];
-    const uint length = min((uint)BUFFER_VECTORS, vectors - begin);
+  for (uint begin = 0; begin < vectors; begin += DEVICE_BUFFER_SIZE) {
+    Vector buffer[DEVICE_BUFFER_SIZE];
+    const uint length = min((uint)DEVICE_BUFFER_SIZE, vectors - begin);
 #pragma unroll GLOBAL_MEM_UNROLL
     for (uint k = 0; k < length; ++k) buffer[k] = (DATA_TYPE)scalar * in1[begin + k];
     if (operation_type >= 2) {

@@ -71,8 +71,8 @@ void Stream::check_device(const Plan&, const DeviceInfo& device) const {
   if (device.type == "native" && vector_.given())
     throw UsageError("--vector is for OpenCL C: on runtime native a vector is a line of the caches");
   if (form.variant != Variant::single_work_item) return;
-  if (form.local_buffer % form.vector != 0)
-    throw UsageError(fmt::format("--local-buffer {} is not a multiple of --vector {}", form.local_buffer, form.vector));
+  if (form.local_buffer % form.unroll != 0)
+    throw UsageError(fmt::format("--local-buffer {} is not a multiple of --unroll {}", form.local_buffer, form.unroll));
   if (extent(0, form.vector).elements > std::numeric_limits<std::uint32_t>::max() - longest_vector)
     throw UsageError(fmt::format(
         "variant single_work_item counts an array's elements in 32 bits: --elements {} needs more --replications",

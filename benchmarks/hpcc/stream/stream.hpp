@@ -61,7 +61,7 @@ class Stream : public Benchmark {
       *this, {"unroll", "single_work_item: vectors a cycle", "", {"--GLOBAL_MEM_UNROLL"}}, 1, {1, 1024}};
   Parameter<std::int64_t> local_buffer_{*this,
                                         {"local-buffer",
-                                         "single_work_item: numbers kept on the chip between reading and writing",
+                                         "single_work_item: vectors kept on the chip between reading and writing",
                                          "",
                                          {"--DEVICE_BUFFER_SIZE"}},
                                         512,

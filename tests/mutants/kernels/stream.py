@@ -16,9 +16,10 @@ def many(name: str, operation: str, old: str, new: str, words: Sequence[str] = (
 
 
 def one(name: str, operation: str, old: str, new: str) -> KernelMutant:
-    """A mutant of HPCC FPGA's form; 10007 elements are 19 blocks and a part of one."""
-    size = ("--elements", "10007", "--operation", operation, "--variant", "single_work_item")
-    return KernelMutant(name, f"{FOLDER}/single_work_item.cl", old, new, size)
+    """A mutant of HPCC FPGA's form; 10007 numbers are 19 blocks of 32 vectors of 16, and a part of one."""
+    size = ("--elements", "10007", "--operation", operation)
+    form = ("--variant", "single_work_item", "--local-buffer", "32")
+    return KernelMutant(name, f"{FOLDER}/single_work_item.cl", old, new, (*size, *form))
 
 
 COPY = "STORE(&c[i], a[i])"
@@ -46,7 +47,12 @@ MUTANTS = [
     many("dot-of-all-but-one", "dot", DOT, DOT.replace("vectors)", "vectors - 1)")),
     many("dot-of-itself", "dot", DOT, DOT.replace("WIDEN(b[i])", "WIDEN(a[i])")),
     many("one-group-forgotten", "dot", "i < groups", "i + 1 < groups"),
-    many("one-group-twice", "dot", "WIDE_TYPE total = 0;\n  for (ulong", "WIDE_TYPE total = sums[1];\n  for (ulong"),
+    many(
+        "one-group-twice",
+        "dot",
+        "WIDE_TYPE total = 0;\n  for (ulong",
+        "WIDE_TYPE total = sums[1];\n  for (ulong",
+    ),
     many(
         "half-of-a-group",
         "dot",
@@ -54,12 +60,17 @@ MUTANTS = [
         "width = GROUP_SIZE / 4",
         words=("--group-size", "64"),
     ),
-    one("every-other-block", "copy", "begin += BUFFER_VECTORS", "begin += 2 * BUFFER_VECTORS"),
+    one(
+        "every-other-block",
+        "copy",
+        "begin += DEVICE_BUFFER_SIZE",
+        "begin += 2 * DEVICE_BUFFER_SIZE",
+    ),
     one(
         "last-block-left-out",
         "copy",
         "begin < vectors",
-        "begin + BUFFER_VECTORS <= vectors",
+        "begin + DEVICE_BUFFER_SIZE <= vectors",
     ),
     one("blocks-onto-each-other", "copy", "out[begin + k]", "out[k]"),
     one("no-scalar", "scale", SCALED, "buffer[k] = in1[begin + k]"),
