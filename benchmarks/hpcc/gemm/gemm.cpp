@@ -20,6 +20,10 @@ std::size_t local_memory_bytes(const Element& element, std::size_t block) {
   return blocks_in_local_memory * block * block * size_of(element.computed);
 }
 
+Origin origin_of(const Session& session) {
+  return {session.seed, static_cast<std::uint64_t>(session.world.rank())};
+}
+
 std::size_t positive(std::int64_t value, std::int64_t otherwise) {
   return static_cast<std::size_t>(value > 0 ? value : otherwise);
 }
@@ -147,12 +151,9 @@ std::unique_ptr<Form> Gemm::make_form(Session& session) const {
 void Gemm::prepare(Session& session, const Case&) {
   problem_ = problem();
   form_ = make_form(session);
-  const Origin origin{session.seed, static_cast<std::uint64_t>(session.world.rank())};
-  const Values values = make_values(problem_, origin);
+  const Values values = make_values(problem_, origin_of(session));
   const ScalarType stored = problem_.element.stored;
   inputs_ = {bytes_of(values.a, stored), bytes_of(values.b, stored), bytes_of(values.c, stored)};
-  reference_ = std::make_unique<Reference>(problem_, values, origin);
-  product_.resize(problem_.bytes(problem_.c_items()));
   largest_error_ = 0;
 }
 
@@ -161,7 +162,12 @@ void Gemm::run(Session&, const Case&, Timed& timed) {
   timed.device_seconds(form_->finish());
 }
 
-Validation Gemm::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
+Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uint64_t) {
+  if (!reference_) {
+    const Origin origin = origin_of(session);
+    reference_ = std::make_unique<Reference>(problem_, make_values(problem_, origin), origin);
+  }
+  product_.resize(problem_.bytes(problem_.c_items()));
   form_->read(product_);
   const Comparison found = compare(problem_, form_->rounding(), *reference_, product_);
   largest_error_ = std::max(largest_error_, found.largest_error);

@@ -1,0 +1,59 @@
+// What gemm is measured beside on CPUs: OpenBLAS's product, C = 0.5 A B + 2 C, with as many threads as cores.
+//
+//   peer_gemm [TYPE [SIZE [SAMPLES]]]     float or double; 4096; 10
+#include <cblas.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+template <class T>
+std::vector<T> random_matrix(std::size_t size, unsigned seed) {
+  std::minstd_rand words(seed);
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  std::vector<T> matrix(size * size);
+  for (T& element : matrix) element = uniform(words);
+  return matrix;
+}
+
+template <class T, class Gemm>
+void measure(const std::string& type, std::size_t size, int samples, Gemm gemm) {
+  const std::vector<T> a = random_matrix<T>(size, 1), b = random_matrix<T>(size, 2);
+  std::vector<T> c = random_matrix<T>(size, 3);
+  const auto n = static_cast<blasint>(size);
+  std::vector<double> seconds;
+  for (int sample = -1; sample < samples; ++sample) {  // the first warms up
+    const double begin = now();
+    gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, T{0.5}, a.data(), n, b.data(), n, T{2}, c.data(), n);
+    if (sample >= 0) seconds.push_back(now() - begin);
+    for (T& element : c) element /= 64;  // or it would grow without end
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const double work = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  fmt::print("{{\"peer\": \"{}\", \"case\": \"{}/{}\", \"samples_s\": [{:.9f}], \"work\": {:.0f}}}\n",
+             "OpenBLAS " + std::string(openblas_get_config()).substr(9, 6), type, size, fmt::join(seconds, ", "), work);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string type = count > 1 ? words[1] : "float";
+  const std::size_t size = count > 2 ? std::strtoul(words[2], nullptr, 10) : 4096;
+  const int samples = count > 3 ? std::atoi(words[3]) : 10;
+  if (type == "double")
+    measure<double>(type, size, samples, cblas_dgemm);
+  else
+    measure<float>(type, size, samples, cblas_sgemm);
+}
