@@ -39,6 +39,12 @@ void words(__global const float* restrict in, __global float* restrict out, uint
 kernel void halves(global half* a, half factor, uint n) {
   for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) a[i] = fma(a[i], factor, a[i] * factor) + factor;
 }
+kernel void past_registers(global uint* to, global const uint* from) {
+  __local uint4 kept[32];
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((uint)__cvta_generic_to_shared(&kept[0])), "l"(from) : "memory");
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  to[0] = kept[0].x;
+}
 kernel void updates(global ulong* table, ulong mask) {
   ulong x = get_global_id(0);
   atom_xor(&table[x & mask], x);
@@ -48,7 +54,7 @@ kernel void updates(global ulong* table, ulong mask) {
                                     "-DLENGTH=3 -cl-std=CL1.2 -cl-mad-enable"},
                                    9, 0, "a GPU");
   EXPECT_EQ(code.substr(1, 3), "ELF");
-  for (const char* name : {"words", "halves", "updates"})
+  for (const char* name : {"words", "halves", "past_registers", "updates"})
     EXPECT_NE(code.find(std::string(".text.") + name), std::string::npos) << name;
 }
 

@@ -61,6 +61,12 @@ std::vector<std::string> translated(const std::string& options) {
   return words;
 }
 
+// The word `global` taken out; within quotes (PTX) it stays.
+std::string without_global(const std::string& source) {
+  static const std::regex quoted_or_global(R"re(("(?:\\.|[^"\\])*")|\bglobal\b)re");
+  return std::regex_replace(source, quoted_or_global, "$1");
+}
+
 class Compilation {
  public:
   Compilation(const std::string& text, const std::string& name) {
@@ -108,7 +114,7 @@ std::string compile(const KernelSource& source, int major, int minor, const std:
   if (source.opencl.empty()) throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
   const std::string text =
       fmt::format("#line 1 \"opencl_c.cuh\"\n{}\n#line 1 \"{}\"\n{}", embedded_text("engine/device/cuda/opencl_c.cuh"),
-                  source.name, std::regex_replace(source.opencl, std::regex("\\bglobal\\b"), ""));
+                  source.name, without_global(source.opencl));
   std::vector<std::string> options = translated(source.options);
   const char* suffix = major >= 9 ? "a" : "";  // with the instructions that this generation alone has
   options.insert(options.begin(), {fmt::format("--gpu-architecture=sm_{}{}{}", major, minor, suffix),
