@@ -22,8 +22,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -49,65 +49,215 @@ class Duel:
 
 QUICK = "--repetitions 10"
 CPU = [
-    Duel("stream", "triad double", f"--elements 16777216 --type double --operation triad {QUICK}", "triad",
-         ("peer_stream", "16777216", "10"), "triad", 0.95),
-    Duel("stream", "dot double", f"--elements 16777216 --type double --operation dot {QUICK}", "dot",
-         ("peer_stream", "16777216", "10"), "dot", 0.9),
-    Duel("stream", "triad double", f"--elements 16777216 --type double --operation triad {QUICK}", "triad",
-         ("hpcc", "StarSTREAM_Triad", "1e9", "25"), "two star ranks", 1.0),
-    Duel("random_access", "32 MiB, buffered", "--size 22 --updates buffered --repetitions 3", "buffered",
-         ("hpcc", "StarRandomAccess_GUPs", "1e9", "25"), "two star ranks", 1.0),
-    Duel("random_access", "32 MiB, atomic", "--size 22 --updates atomic --repetitions 3", "atomic",
-         ("hpcc", "StarRandomAccess_GUPs", "1e9", "25"), "two star ranks", 1.0),
-    Duel("random_access", "1 GiB, buffered", "--size 27 --updates buffered --repetitions 1 --skip-validation", "buffered",
-         ("peer_random_access", "27", "3"), "", 1.0),
-    Duel("random_access", "1 GiB, atomic", "--size 27 --updates atomic --repetitions 1 --skip-validation", "atomic",
-         ("peer_random_access", "27", "3"), "", 1.0),
-    *(Duel("fft", f"{kind} 2^{size}", f"--size {size} --type {kind} --data 256 --repetitions 6", "",
-           ("peer_fft", str(size), kind, "256", "6"), "", 0.7)
-      for kind in ("float", "double") for size in (10, 17)),
-    Duel("fft", "double 2^17", "--size 17 --type double --data 256 --repetitions 6", "",
-         ("hpcc", "StarFFT_Gflops", "1e9", "25"), "two star ranks", 2.0),
-    Duel("gemm", "float 4096", "--size 4096 --type float --repetitions 3 --skip-validation", "",
-         ("peer_gemm", "4096", "float", "3"), "", 0.95),
-    Duel("gemm", "double 4096", "--size 4096 --type double --repetitions 2 --skip-validation", "",
-         ("peer_gemm", "4096", "double", "2"), "", 0.9),
+    Duel(
+        "stream",
+        "triad double",
+        f"--elements 16777216 --type double --operation triad {QUICK}",
+        "triad",
+        ("peer_stream", "16777216", "10"),
+        "triad",
+        0.95,
+    ),
+    Duel(
+        "stream",
+        "dot double",
+        f"--elements 16777216 --type double --operation dot {QUICK}",
+        "dot",
+        ("peer_stream", "16777216", "10"),
+        "dot",
+        0.9,
+    ),
+    Duel(
+        "stream",
+        "triad double",
+        f"--elements 16777216 --type double --operation triad {QUICK}",
+        "triad",
+        ("hpcc", "StarSTREAM_Triad", "1e9", "25"),
+        "two star ranks",
+        1.0,
+    ),
+    Duel(
+        "random_access",
+        "32 MiB, buffered",
+        "--size 22 --updates buffered --repetitions 3",
+        "buffered",
+        ("hpcc", "StarRandomAccess_GUPs", "1e9", "25"),
+        "two star ranks",
+        1.0,
+    ),
+    Duel(
+        "random_access",
+        "32 MiB, atomic",
+        "--size 22 --updates atomic --repetitions 3",
+        "atomic",
+        ("hpcc", "StarRandomAccess_GUPs", "1e9", "25"),
+        "two star ranks",
+        1.0,
+    ),
+    Duel(
+        "random_access",
+        "1 GiB, buffered",
+        "--size 27 --updates buffered --repetitions 1 --skip-validation",
+        "buffered",
+        ("peer_random_access", "27", "3"),
+        "",
+        1.0,
+    ),
+    Duel(
+        "random_access",
+        "1 GiB, atomic",
+        "--size 27 --updates atomic --repetitions 1 --skip-validation",
+        "atomic",
+        ("peer_random_access", "27", "3"),
+        "",
+        1.0,
+    ),
+    *(
+        Duel(
+            "fft",
+            f"{kind} 2^{size}",
+            f"--size {size} --type {kind} --data 256 --repetitions 6",
+            "",
+            ("peer_fft", str(size), kind, "256", "6"),
+            "",
+            0.7,
+        )
+        for kind in ("float", "double")
+        for size in (10, 17)
+    ),
+    Duel(
+        "fft",
+        "double 2^17",
+        "--size 17 --type double --data 256 --repetitions 6",
+        "",
+        ("hpcc", "StarFFT_Gflops", "1e9", "25"),
+        "two star ranks",
+        2.0,
+    ),
+    Duel(
+        "gemm",
+        "float 4096",
+        "--size 4096 --type float --repetitions 3 --skip-validation",
+        "",
+        ("peer_gemm", "4096", "float", "3"),
+        "",
+        0.95,
+    ),
+    Duel(
+        "gemm",
+        "double 4096",
+        "--size 4096 --type double --repetitions 2 --skip-validation",
+        "",
+        ("peer_gemm", "4096", "double", "2"),
+        "",
+        0.9,
+    ),
 ]
 GPU = [
-    Duel("stream", "triad double", "--elements 134217728 --type double --operation triad", "triad",
-         ("gpu_stream",), "triad", 0.98),
-    Duel("stream", "write", "--elements 33554432 --type double --operation write", "write", ("gpu_stream",), "write", 0.95),
-    Duel("stream", "read", "--elements 33554432 --type double --operation read", "read", ("gpu_stream",), "read", 0.95),
-    Duel("random_access", "32 GiB, atomic", "--size 32 --updates atomic --repetitions 3 --skip-validation", "atomic",
-         ("gpu_random_access", "32"), "", 1.0),
-    *(Duel("fft", f"float 2^{size}", f"--size {size} --type float --data 4096 --repetitions 10 --skip-validation", "",
-           ("gpu_fft", str(size)), "", wanted) for size, wanted in ((9, 0.9), (17, 0.7))),
-    *(Duel("gemm", f"{kind} 8192", f"--size 8192 --type {kind} --repetitions 6 --skip-validation", "",
-           ("gpu_gemm", "8192", kind), "", wanted)
-      for kind, wanted in (("float", 0.85), ("double", 0.6), ("tf32", 0.5))),
+    Duel(
+        "stream",
+        "triad double",
+        "--elements 134217728 --type double --operation triad",
+        "triad",
+        ("gpu_stream",),
+        "triad",
+        0.98,
+    ),
+    Duel(
+        "stream",
+        "write",
+        "--elements 33554432 --type double --operation write",
+        "write",
+        ("gpu_stream",),
+        "write",
+        0.95,
+    ),
+    Duel(
+        "stream",
+        "read",
+        "--elements 33554432 --type double --operation read",
+        "read",
+        ("gpu_stream",),
+        "read",
+        0.95,
+    ),
+    Duel(
+        "random_access",
+        "32 GiB, atomic",
+        "--size 32 --updates atomic --repetitions 3 --skip-validation",
+        "atomic",
+        ("gpu_random_access", "32"),
+        "",
+        1.0,
+    ),
+    *(
+        Duel(
+            "fft",
+            f"float 2^{size}",
+            f"--size {size} --type float --data 4096 --repetitions 10 --skip-validation",
+            "",
+            ("library",),
+            "",
+            wanted,
+        )
+        for size, wanted in ((9, 0.9), (17, 0.7))
+    ),
+    *(
+        Duel(
+            "gemm",
+            f"{kind} 8192",
+            f"--size 8192 --type {kind} --repetitions 6 --skip-validation",
+            "",
+            ("library",),
+            "",
+            wanted,
+        )
+        for kind, wanted in (("float", 0.85), ("double", 0.6), ("tf32", 0.5))
+    ),
 ]
 
 
 def output_of(command: list[str], environment: dict[str, str], folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True,
-                          timeout=900, check=False)
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
+        raise RuntimeError(
+            f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()[-600:]}"
+        )
     return done.stdout
 
 
-def our_rate(duel: Duel, engine: Path, runtime: list[str], environment: dict[str, str], folder: Path) -> float:
+def our_rate(
+    duel: Duel, engine: Path, runtime: list[str], environment: dict[str, str], folder: Path
+) -> float:
     """Work a second of our case: of its median repetition, on one rank."""
-    words = [duel.benchmark, *duel.words.split(), *runtime, "--progress", "none", "--format", "none"]
+    words = [
+        duel.benchmark,
+        *duel.words.split(),
+        *runtime,
+        "--progress",
+        "none",
+        "--format",
+        "none",
+    ]
     output_of([str(engine), *words, "--record", "ours.json"], environment, folder)
     cases = json.loads((folder / "ours.json").read_text())["cases"]
     case = next(one for one in cases if duel.case in one["key"])
     if case["summary"] is None:
         raise RuntimeError(f"{case['key']}: {case['outcome']['reason']}")
     work = case["work"]
-    amount = work.get("updates") or (
-        work.get("flops") if duel.benchmark in ("fft", "gemm") else None
-    ) or work.get("bytes_read", 0) + work.get("bytes_written", 0)
+    amount = (
+        work.get("updates")
+        or (work.get("flops") if duel.benchmark in ("fft", "gemm") else None)
+        or work.get("bytes_read", 0) + work.get("bytes_written", 0)
+    )
     return amount * case["count"] / case["summary"]["median_s"]
 
 
@@ -115,15 +265,36 @@ def program_rate(duel: Duel, programs: Path, folder: Path) -> float:
     """Work a second of the peer's best case of that name: it may have several forms."""
     text = output_of([str(programs / duel.peer[0]), *duel.peer[1:]], BOUND, folder)
     found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    rates = [one["work"] / statistics.median(one["samples_s"]) for one in found if duel.peer_case in one["case"]]
+    rates = [
+        one["work"] / statistics.median(one["samples_s"])
+        for one in found
+        if duel.peer_case in one["case"]
+    ]
     if not rates:
         raise RuntimeError(f"{duel.peer[0]} has no case {duel.peer_case}")
     return max(rates)
 
 
-def hpcc_rate(key: str, scale: float, log2_bytes: int, folder: Path) -> float:
-    """The sum of two star ranks; the matrix is as large as makes a rank's table of RandomAccess 2^log2_bytes."""
-    return 2 * scale * hpcc_figures(log2_bytes, folder)[key]
+def library_rate(duel: Duel, engine: Path, folder: Path) -> float:
+    """Work a second of the vendor's library, called through our declaration on runtime cuda."""
+    again = replace(duel, words=f"{duel.words} --variant library")
+    return our_rate(again, engine, ["--runtime", "cuda"], {}, folder)
+
+
+@cache
+def hpcc_rates(log2_bytes: int, folder: Path, turn: int) -> dict[str, float]:
+    """hpcc's figures; each turn has its own run, which all of its duels share."""
+    return hpcc_figures(log2_bytes, folder)
+
+
+def peer_rate(duel: Duel, engine: Path, folder: Path, turn: int) -> float:
+    """Work a second of the peer."""
+    if duel.peer[0] == "hpcc":
+        _, key, scale, log2_bytes = duel.peer
+        return 2 * float(scale) * hpcc_rates(int(log2_bytes), folder, turn)[key]  # of two ranks
+    if duel.peer[0] == "library":
+        return library_rate(duel, engine, folder)
+    return program_rate(duel, engine.parent, folder)
 
 
 def hpcc_figures(log2_bytes: int, folder: Path) -> dict[str, float]:
@@ -137,7 +308,11 @@ def hpcc_figures(log2_bytes: int, folder: Path) -> dict[str, float]:
         lines[number - 1] = f"{value} {lines[number - 1].split(maxsplit=1)[-1]}"
     (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n")
     (folder / "hpccoutf.txt").unlink(missing_ok=True)
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OPENBLAS_NUM_THREADS": "1"}
+    root = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
     output_of(["mpirun", "-np", "2", "--bind-to", "core", "hpcc"], root, folder)
     text = (folder / "hpccoutf.txt").read_text()
     return {name: float(value) for name, value in re.findall(r"^(\w+)=([\d.eE+-]+)$", text, re.M)}
@@ -180,20 +355,10 @@ class Result:
 
 
 def fight(duel: Duel, wish: argparse.Namespace, folder: Path) -> Iterator[Result]:
-    engine, programs = wish.build / "bin" / "plumb-serial", wish.build / "bin"
-    peer_rate: Callable[[], float]
-    rounds = wish.rounds
-    if duel.peer[0] == "hpcc":
-        _, key, scale, log2_bytes = duel.peer
-        figures = cache(lambda turn: hpcc_figures(int(log2_bytes), folder))
-        rounds = min(rounds, 3)
+    """A duel on every runtime, in turns; a runtime that cannot is left out with its reason."""
+    engine = wish.build / "bin" / "plumb-serial"
     results = {name: Result(duel, name, [], []) for name, _, _ in runtimes(wish.gpu)}
-    for turn in range(rounds):
-        if duel.peer[0] == "hpcc":
-            figure = 2 * float(scale) * figures(turn)[key]
-            peer_rate = lambda: figure  # noqa: E731
-        else:
-            peer_rate = lambda: program_rate(duel, programs, folder)  # noqa: E731
+    for turn in range(min(wish.rounds, 3) if duel.peer[0] == "hpcc" else wish.rounds):
         for name, words, environment in runtimes(wish.gpu):
             if name not in results:
                 continue
@@ -203,27 +368,49 @@ def fight(duel: Duel, wish: argparse.Namespace, folder: Path) -> Iterator[Result
                 print(f"{duel.benchmark} {duel.name} on {name}: {problem}", file=sys.stderr)
                 del results[name]
                 continue
-            results[name].peers.append(peer_rate())
+            results[name].peers.append(peer_rate(duel, engine, folder, turn))
     yield from results.values()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="stream, random_access, fft, gemm; default: all")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "benchmarks",
+        nargs="*",
+        metavar="BENCHMARK",
+        help="stream, random_access, fft, gemm; default: all",
+    )
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release")
+    parser.add_argument(
+        "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release"
+    )
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--json", type=Path, help="all rates by round, as JSON")
     wish = parser.parse_args()
-    duels = [duel for duel in (GPU if wish.gpu else CPU) if duel.benchmark in (wish.benchmarks or [duel.benchmark])]
-    print(f"{'what':<32} {'runtime':<10} {'peer':<22} {'ours, G/s':>10} {'peer, G/s':>10}  {'ratio (lowest..highest)'} wanted")
+    duels = [
+        duel
+        for duel in (GPU if wish.gpu else CPU)
+        if duel.benchmark in (wish.benchmarks or [duel.benchmark])
+    ]
+    print(
+        f"{'what':<32} {'runtime':<10} {'peer':<22} {'ours, G/s':>10} {'peer, G/s':>10}  {'ratio (lowest..highest)'} wanted"
+    )
     kept = []
     with tempfile.TemporaryDirectory() as name:
         for duel in duels:
             try:
                 for result in fight(duel, wish, Path(name)):
                     print(result.row(), flush=True)
-                    kept.append({"duel": vars(duel), "runtime": result.runtime, "ours": result.ours, "peer": result.peers})
+                    kept.append(
+                        {
+                            "duel": vars(duel),
+                            "runtime": result.runtime,
+                            "ours": result.ours,
+                            "peer": result.peers,
+                        }
+                    )
             except RuntimeError as problem:
                 print(f"{duel.benchmark} {duel.name}: {problem}", file=sys.stderr)
     if wish.json:

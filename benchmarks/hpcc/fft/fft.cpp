@@ -1,0 +1,254 @@
+#include "benchmarks/hpcc/fft/fft.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "benchmarks/hpcc/fft/hpcc_form.hpp"
+#include "benchmarks/hpcc/fft/plan.hpp"
+#include "core/units.hpp"
+#include "device/host_share.hpp"
+
+namespace plumb::fft {
+
+namespace {
+
+constexpr std::uint64_t staging_bytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t guard_bytes = 4096;  // behind the results
+constexpr int poison = 0xff;                 // every bit set is a NaN in both types
+constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+
+int parse_size(std::string_view text, const std::string& whole) {
+  int value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size())
+    throw UsageError(fmt::format("--size {}: \"{}\" is no number (a list is like 9,17 or 3-12)", whole, text));
+  if (value < least_log || value > most_log)
+    throw UsageError(fmt::format("--size {}: transforms have 2^{} to 2^{} points", whole, least_log, most_log));
+  return value;
+}
+
+}  // namespace
+
+std::vector<int> parse_sizes(const std::string& text) {
+  std::vector<int> sizes;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view item = std::string_view(text).substr(begin, end - begin);
+    const std::size_t dash = item.find('-');
+    const int first = parse_size(item.substr(0, dash), text);
+    const int last = dash == std::string_view::npos ? first : parse_size(item.substr(dash + 1), text);
+    if (last < first) throw UsageError(fmt::format("--size {}: {} is above {}", text, first, last));
+    for (int size = first; size <= last; ++size) {
+      if (std::find(sizes.begin(), sizes.end(), size) != sizes.end())
+        throw UsageError(fmt::format("--size {}: {} is there twice", text, size));
+      sizes.push_back(size);
+    }
+    begin = end + 1;
+  }
+  return sizes;
+}
+
+Preset Fft::preset(const std::string& name) const {
+  if (name == "smoke") return {{"size", "3,10,13"}, {"data", "4"}, {"time-limit", "0.1"}};
+  if (name == "full") return {{"size", "3-20,24"}, {"data", "2048"}, {"time-limit", "5"}};
+  return {{"time-limit", "1"}};
+}
+
+void Fft::check(const Plan&) const {
+  const std::int64_t unroll = unroll_;
+  if (unroll == 1 || (unroll & (unroll - 1)) != 0)
+    throw UsageError(fmt::format("--unroll {}: it is 2, 4, 8 or 16 (0 = by the kernel)", unroll));
+  for (const int size : parse_sizes(sizes_)) {
+    const std::uint64_t batch = batch_of(shape_of(size));
+    if (batch < static_cast<std::uint64_t>(replications_.get()))
+      throw UsageError(fmt::format("{} replications need as many transforms, but the batch of 2^{} points has {}",
+                                   replications_.get(), size, batch));
+  }
+}
+
+void Fft::check_device(const Plan&, const DeviceInfo& device) const {
+  if (kernel_ != "default" && variant_.on(device) != hpcc::Variant::nd_range)
+    throw UsageError(fmt::format("--kernel {} is of variant nd_range, but {} is to run variant {}", kernel_.get(),
+                                 device.name, to_string(variant_.on(device))));
+  if (variant_.on(device) == hpcc::Variant::single_work_item && device.runtime != "opencl")
+    throw UsageError(
+        fmt::format("variant single_work_item is OpenCL C for FPGAs: runtime {} does not compile it", device.runtime));
+  if (kernel_ == "gpu" && device.runtime == "native")
+    throw UsageError("runtime native has no kernel gpu: it compiles no device code");
+}
+
+std::uint64_t Fft::batch_of(const Shape& shape) const {
+  if (batch_.get() > 0) return static_cast<std::uint64_t>(batch_.get());
+  return std::max<std::uint64_t>(static_cast<std::uint64_t>(replications_.get()),
+                                 static_cast<std::uint64_t>(data_.get()) * mebi / shape.bytes());
+}
+
+Group Fft::make_group(int log_points) const {
+  const Shape shape = shape_of(log_points);
+  const std::uint64_t batch = batch_of(shape), points = batch * shape.points();
+  Case one;
+  one.key = fmt::format("{}/{}", shape.inverse ? "inverse" : "forward", shape.points());
+  one.labels = {{"direction", shape.inverse ? "inverse" : "forward"}, {"points", shape.points()}, {"batch", batch}};
+  one.work.bytes_read = one.work.bytes_written = batch * shape.bytes();
+  one.work.flops = 5.0 * static_cast<double>(points) * log_points;
+  one.items_to_check = points;
+  const auto replications = static_cast<std::uint64_t>(replications_.get());
+  const std::uint64_t share = (batch + replications - 1) / replications;
+  Group group;
+  group.key = one.key;
+  group.device_bytes = 2 * batch * shape.bytes() + replications * bytes_beside_data(shape, share);
+  group.largest_buffer_bytes = share * shape.bytes() + guard_bytes;
+  group.host_bytes = std::max(shape.bytes(), staging_bytes) + checker_bytes(shape, batch);
+  group.cases.push_back(std::move(one));
+  return group;
+}
+
+std::vector<Group> Fft::groups(const Plan&) const {
+  std::vector<Group> groups;
+  for (const int size : parse_sizes(sizes_)) groups.push_back(make_group(size));
+  return groups;
+}
+
+// A board's kernel reads one bank and writes another: each replication has two of its own, unless the user named one.
+Placement Fft::placement(const Session& session, int replication, bool output) const {
+  Placement placement = session.memory;
+  const bool banked = placement.kind == MemoryKind::ddr || placement.kind == MemoryKind::hbm;
+  if (banked && !placement.bank) placement.bank = 2 * replication + (output ? 1 : 0);
+  return placement;
+}
+
+std::unique_ptr<Form> Fft::make_form(Session& session, const Job& job) {
+  const DeviceInfo& device = session.device.info();
+  const Tuning tuning{static_cast<int>(unroll_.get()), static_cast<std::uint64_t>(chunk_.get()) * mebi};
+  switch (variant_.on(device)) {
+    case hpcc::Variant::single_work_item:
+      return make_pipeline_form(session, job, tuning);
+    case hpcc::Variant::library:
+      return make_library_form(session, job);
+    default:
+      if (kernel_ == "gpu" || (kernel_ == "default" && device.type == "gpu"))
+        return make_gpu_form(session, job, tuning);
+      return make_cpu_form(session, job);
+  }
+}
+
+void Fft::prepare(Session& session, const Case& measured) {
+  const DeviceInfo& device = session.device.info();
+  hpcc::require_type(device, type());
+  const auto points = measured.labels.at("points").get<std::uint64_t>();
+  int log_points = 0;
+  while (std::uint64_t{1} << log_points < points) ++log_points;
+  shape_ = shape_of(log_points);
+  identity_ = {session.seed, static_cast<std::uint64_t>(session.world.rank()), 0};
+  queue_ = session.device.make_queue();
+  staging_ = allocate_host(session.device, std::max(shape_.bytes(), staging_bytes));
+  checker_ = make_checker(shape_);
+  const std::uint64_t batch = batch_of(shape_);
+  const auto replications = static_cast<std::uint64_t>(replications_.get());
+  for (std::uint64_t i = 0; i < replications; ++i) {
+    Replication& replication = replications_of_rank_.emplace_back();
+    replication.first = batch * i / replications;
+    replication.transforms = batch * (i + 1) / replications - replication.first;
+    const std::uint64_t bytes = replication.transforms * shape_.bytes();
+    replication.from = session.device.allocate(bytes, placement(session, static_cast<int>(i), false));
+    replication.to = session.device.allocate(bytes + guard_bytes, placement(session, static_cast<int>(i), true));
+    replication.form = make_form(
+        session, {shape_, replication.transforms, replication.from.get(), replication.to.get(), static_cast<int>(i)});
+  }
+  facts_ = {{"variant", to_string(variant_.on(device))}, {"replications", replications}};
+  facts_.update(replications_of_rank_.front().form->facts());
+}
+
+template <class Each>
+void Fft::in_pieces(const Replication& replication, Each each) const {
+  const std::uint64_t most = staging_->size() / shape_.bytes();
+  for (std::uint64_t begin = 0; begin < replication.transforms; begin += most) {
+    const std::uint64_t transforms = std::min(most, replication.transforms - begin);
+    each(begin, std::span<std::byte>(staging_->host_pointer(), transforms * shape_.bytes()));
+  }
+}
+
+void Fft::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t) {
+  identity_.repetition = repetition;
+  for (const Replication& replication : replications_of_rank_) {
+    in_pieces(replication, [&](std::uint64_t begin, std::span<std::byte> bytes) {
+      const std::uint64_t points = bytes.size() / shape_.bytes() * shape_.points();
+      fill_points(identity_, shape_.type, (replication.first + begin) * shape_.points(), points, bytes);
+      queue_->write(bytes.data(), {replication.from.get(), begin * shape_.bytes(), bytes.size()});
+    });
+    poison_results(replication);
+  }
+}
+
+void Fft::poison_results(const Replication& replication) const {
+  const std::uint64_t size = replication.to->size();
+  std::memset(staging_->host_pointer(), poison, std::min<std::uint64_t>(staging_->size(), size));
+  for (std::uint64_t begin = 0; begin < size; begin += staging_->size())
+    queue_->write(staging_->host_pointer(),
+                  {replication.to.get(), begin, std::min<std::uint64_t>(staging_->size(), size - begin)});
+}
+
+void Fft::check_guard(const Replication& replication, Validation& found) const {
+  std::vector<std::byte> guard(guard_bytes);
+  queue_->read({replication.to.get(), replication.to->size() - guard_bytes, guard_bytes}, guard.data());
+  const auto written = std::count_if(guard.begin(), guard.end(), [](std::byte b) { return b != std::byte{poison}; });
+  if (written == 0) return;
+  found.wrong_items += static_cast<std::uint64_t>(written);
+  if (found.detail.empty()) found.detail = fmt::format("{} bytes behind the last transform were written", written);
+}
+
+void Fft::run(Session&, const Case&, Timed& timed) {
+  for (const Replication& replication : replications_of_rank_) replication.form->start(timed.count());
+  for (const Replication& replication : replications_of_rank_) replication.form->wait();
+  // Replications run at once, each on queues of its own: only of one alone is the device's time the whole.
+  if (replications_of_rank_.size() == 1) timed.device_seconds(replications_of_rank_.front().form->device_seconds());
+}
+
+Validation Fft::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
+  Validation found;
+  for (const Replication& replication : replications_of_rank_) {
+    check_guard(replication, found);
+    in_pieces(replication, [&](std::uint64_t begin, std::span<std::byte> bytes) {
+      std::memset(bytes.data(), poison, bytes.size());  // a read that does not happen must not pass
+      queue_->read({replication.to.get(), begin * shape_.bytes(), bytes.size()}, bytes.data());
+      checker_->check(identity_, replication.first + begin, bytes, found);
+    });
+  }
+  return found;
+}
+
+void Fft::release() {
+  replications_of_rank_.clear();
+  checker_.reset();
+  staging_.reset();
+  queue_.reset();
+}
+
+std::vector<Metric> Fft::metrics(const CaseResult& result, int ranks) const {
+  const Work& work = result.measured->work;
+  const auto bytes = static_cast<double>(work.bytes_read + work.bytes_written);
+  std::vector<Metric> list = hpcc::parallel_metrics("performance", "GFLOP/s", giga, work.flops, result, ranks);
+  for (Metric& metric : list) metric.convention = "5 n log2(n) batch/t, " + metric.convention;
+  Metric bandwidth = hpcc::parallel_metrics("bandwidth", "GB/s", giga, bytes, result, ranks).front();
+  bandwidth.convention = "every point read once and written once, " + bandwidth.convention;
+  list.push_back(std::move(bandwidth));
+  const auto batch = result.measured->labels.at("batch").get<double>();
+  list.push_back({"time_per_transform", result.best_seconds() / batch / micro, "us",
+                  "t/batch; best repetition, slowest rank", "", false});
+  return list;
+}
+
+Json Fft::hpcc_form(const Json& record) const {
+  return fft_hpcc_form(record);
+}
+
+namespace {
+
+const RegisteredBenchmark registered("fft", [] { return std::make_unique<Fft>(); });
+
+}  // namespace
+
+}  // namespace plumb::fft

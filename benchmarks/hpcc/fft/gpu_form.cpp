@@ -1,0 +1,95 @@
+// gpu.cl: one kernel for each pass over memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "benchmarks/hpcc/fft/form.hpp"
+#include "benchmarks/hpcc/fft/plan.hpp"
+#include "core/embedded.hpp"
+
+namespace plumb::fft {
+
+namespace {
+
+class GpuForm final : public Form {
+ public:
+  GpuForm(Session& session, const Job& job, const Tuning& tuning)
+      : job_(job), one_pass_(true), queue_(session.device.make_queue()) {
+    const DeviceInfo& info = session.device.info();
+    const GpuLimits limits{info.local_bytes, info.largest_group};
+    passes_ = gpu_passes(job.shape.type, job.shape.log_points, tuning.unroll, limits);
+    one_pass_ = passes_.size() == 1;
+    chunk_ = job.batch;
+    if (!one_pass_ && tuning.chunk_bytes > 0)
+      chunk_ = std::clamp<std::uint64_t>(tuning.chunk_bytes / job.shape.bytes(), 1, job.batch);
+    between_ = session.device.allocate(one_pass_ ? 1 : chunk_ * job.shape.bytes(), session.memory);
+    for (const GpuPass& pass : passes_) {
+      check(pass, info);
+      KernelSource source;
+      source.name = "fft/gpu.cl";
+      source.opencl = embedded_text("benchmarks/hpcc/fft/gpu.cl");
+      source.options = pass.options(job.shape.type, job.shape.log_points, job.shape.inverse);
+      tables_.push_back(make_buffer(session, *queue_, pass.table().bytes(job.shape.type)));
+      programs_.push_back(session.device.build(session.source(source)));
+      kernels_.push_back(programs_.back()->kernel("fft_pass"));
+    }
+  }
+
+  void start(std::uint64_t count) override {
+    for (std::uint64_t i = 0; i < count; ++i)
+      for (std::uint64_t first = 0; first < job_.batch; first += chunk_)
+        for (std::size_t pass = 0; pass < passes_.size(); ++pass)
+          start_pass(pass, first, std::min(chunk_, job_.batch - first));
+  }
+  void wait() override { queue_->finish(); }
+  Json facts() const override {
+    Json passes = Json::array();
+    for (const GpuPass& pass : passes_)
+      passes.push_back(fmt::format("{} points, {} a work item, {} transforms a group", 1 << pass.log_length,
+                                   1 << pass.log_points, 1 << pass.log_tile));
+    return {{"kernel", "gpu"}, {"passes", passes}, {"transforms_between_passes", one_pass_ ? 0 : chunk_}};
+  }
+
+ private:
+  void check(const GpuPass& pass, const DeviceInfo& info) const {
+    if (pass.group() > static_cast<int>(info.largest_group))
+      throw Unsupported(fmt::format("a pass of {} points takes {} work items a group, but {} has at most {}",
+                                    1 << pass.log_length, pass.group(), info.name, info.largest_group));
+    if (pass.local_bytes(job_.shape.type) > info.local_bytes)
+      throw Unsupported(fmt::format("a pass of {} points takes {} bytes of local memory a group, but {} has {}",
+                                    1 << pass.log_length, pass.local_bytes(job_.shape.type), info.name,
+                                    info.local_bytes));
+  }
+
+  // The first pass reads the data, the last one writes it; between them is a buffer for a chunk.
+  void start_pass(std::size_t index, std::uint64_t first, std::uint64_t transforms) {
+    const bool begins = index == 0, ends = index + 1 == passes_.size();
+    const GpuPass& pass = passes_[index];
+    const Buffer* from = begins ? job_.from : between_.get();
+    const Buffer* to = ends ? job_.to : between_.get();
+    kernels_[index]->set({from, to, static_cast<const Buffer*>(tables_[index].get()),
+                          static_cast<std::uint64_t>(transforms), static_cast<std::uint64_t>(begins ? first : 0),
+                          static_cast<std::uint64_t>(ends ? first : 0)});
+    const auto group = static_cast<std::size_t>(pass.group());
+    queue_->enqueue(*kernels_[index], {pass.groups(transforms, job_.shape.log_points) * group, group});
+  }
+
+  Job job_;
+  bool one_pass_;
+  std::uint64_t chunk_ = 1;  // transforms
+  std::vector<GpuPass> passes_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Buffer> between_;
+  std::vector<std::unique_ptr<Buffer>> tables_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Form> make_gpu_form(Session& session, const Job& job, const Tuning& tuning) {
+  return std::make_unique<GpuForm>(session, job, tuning);
+}
+
+}  // namespace plumb::fft

@@ -1,0 +1,81 @@
+#include "benchmarks/hpcc/fft/hpcc_form.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "core/units.hpp"
+#include "record/lookup.hpp"
+
+namespace plumb {
+
+using lookup::at;
+using lookup::list;
+using lookup::text;
+
+namespace {
+
+// Seconds of one count on the slowest rank of each repetition.
+std::vector<double> seconds_of(const Json& measured) {
+  const auto count = static_cast<double>(lookup::count(at(measured, "count")).value_or(1));
+  std::vector<double> slowest;
+  for (const Json& rank : list(at(measured, {"samples", "by_rank"}))) {
+    const std::vector<double> seconds = lookup::numbers(rank);
+    slowest.resize(std::max(slowest.size(), seconds.size()));
+    for (std::size_t i = 0; i < seconds.size(); ++i) slowest[i] = std::max(slowest[i], seconds[i] / count);
+  }
+  return slowest;
+}
+
+// The first with samples; null when there is none.
+const Json& measured_case(const Json& record) {
+  static const Json none = nullptr;
+  for (const Json& measured : list(at(record, "cases")))
+    if (!seconds_of(measured).empty()) return measured;
+  return none;
+}
+
+Json quantity(const char* unit, double value) {
+  return {{"unit", unit}, {"value", finite_or_null(value)}};
+}
+
+Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {
+  if (seconds.empty()) return Json::object();
+  if (text(at(measured, {"outcome", "status"})) == "failed")
+    return {{"gflops_min", {{"unit", "GFLOP/s"}, {"value", nullptr}, {"reason", "the transforms were wrong"}}}};
+  const double ranks = lookup::number(at(record, {"world", "ranks"})).value_or(1);
+  const double flops = ranks * lookup::number(at(measured, {"work", "flops"})).value_or(0);
+  const double batch = lookup::number(at(measured, {"labels", "batch"})).value_or(1);
+  const double best = *std::min_element(seconds.begin(), seconds.end());
+  const double mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+  return {{"gflops_avg", quantity("GFLOP/s", flops / mean / giga)},
+          {"gflops_min", quantity("GFLOP/s", flops / best / giga)},
+          {"t_avg", quantity("s", mean / batch)},
+          {"t_min", quantity("s", best / batch)}};
+}
+
+}  // namespace
+
+Json fft_hpcc_form(const Json& record) {
+  const Json& measured = measured_case(record);
+  const std::vector<double> seconds = seconds_of(measured);
+  Json timings = Json::object();
+  for (const double value : seconds) timings["execution"].push_back(quantity("s", value));
+  const std::string type = text(at(record, {"parameters", "type"}), "float");
+  const auto points = lookup::count(at(measured, {"labels", "points"})).value_or(0);
+  return {{"name", "FFT"},
+          {"results", results_of(record, measured, seconds)},
+          {"timings", std::move(timings)},
+          {"errors",
+           {{"residual", at(measured, {"validation", "error"})}, {"epsilon", epsilon_of(parse_scalar_type(type))}}},
+          {"settings",
+           {{"FFT Size", points},
+            {"Batch Size", lookup::count(at(measured, {"labels", "batch"})).value_or(0)},
+            {"Inverse", at(record, {"parameters", "inverse"})},
+            {"Data Type", type}}}};
+}
+
+}  // namespace plumb

@@ -1,0 +1,124 @@
+// fft: what is checked with what, and how sizes are named.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstring>
+#include <numbers>
+
+#include "benchmarks/hpcc/fft/data.hpp"
+#include "benchmarks/hpcc/fft/fft.hpp"
+#include "benchmarks/hpcc/fft/plan.hpp"
+
+namespace plumb::fft {
+
+namespace {
+
+using testing::ElementsAre;
+
+const Identity identity{.seed = 7, .rank = 1, .repetition = 3};
+
+template <class T>
+std::vector<std::complex<T>> points_of(const Shape& shape, std::uint64_t batch) {
+  std::vector<std::complex<T>> points(shape.points() * batch);
+  fill_points(identity, shape.type, 0, points.size(), std::as_writable_bytes(std::span(points)));
+  return points;
+}
+
+// By the definition, in long double.
+template <class T>
+std::vector<std::complex<T>> transformed(const std::vector<std::complex<T>>& points, const Shape& shape) {
+  std::vector<std::complex<T>> result(points.size());
+  const std::uint64_t n = shape.points();
+  for (std::uint64_t first = 0; first < points.size(); first += n)
+    for (std::uint64_t k = 0; k < n; ++k) {
+      std::complex<long double> sum;
+      for (std::uint64_t j = 0; j < n; ++j) {
+        const long double turn = (shape.inverse ? 2 : -2) * std::numbers::pi_v<long double> *
+                                 static_cast<long double>(j * k % n) / static_cast<long double>(n);
+        sum += std::complex<long double>(points[first + j].real(), points[first + j].imag()) *
+               std::complex<long double>(std::cos(turn), std::sin(turn));
+      }
+      result[first + k] = {static_cast<T>(sum.real()), static_cast<T>(sum.imag())};
+    }
+  return result;
+}
+
+template <class T>
+Validation checked(const Shape& shape, const std::vector<std::complex<T>>& results) {
+  Validation found;
+  make_checker(shape)->check(identity, 0, std::as_bytes(std::span(results)), found);
+  return found;
+}
+
+TEST(FftChecker, PassesTheDefinition) {
+  for (const bool inverse : {false, true})
+    for (const int log_points : {3, 6}) {
+      const Shape single{ScalarType::f32, log_points, inverse}, twice{ScalarType::f64, log_points, inverse};
+      const auto small = checked(single, transformed(points_of<float>(single, 3), single));
+      EXPECT_LE(small.error, small.tolerance);
+      EXPECT_EQ(small.items_checked, 3 * single.points());
+      const auto large = checked(twice, transformed(points_of<double>(twice, 3), twice));
+      EXPECT_LE(large.error, large.tolerance);
+      EXPECT_GT(large.tolerance, 0);
+    }
+}
+
+TEST(FftChecker, FindsOneWrongPointOfTheLastTransform) {
+  const Shape shape{ScalarType::f32, 6, false};
+  auto results = transformed(points_of<float>(shape, 3), shape);
+  results.back() *= 1.001f;
+  const Validation found = checked(shape, results);
+  EXPECT_GT(found.error, found.tolerance);
+  EXPECT_EQ(found.wrong_items, 1u);
+  EXPECT_THAT(found.detail, testing::HasSubstr("transform 2"));
+}
+
+TEST(FftChecker, FindsDirectionAndNaN) {
+  const Shape forward{ScalarType::f64, 4, false}, inverse{ScalarType::f64, 4, true};
+  const Validation turned = checked(forward, transformed(points_of<double>(forward, 1), inverse));
+  EXPECT_GT(turned.error, turned.tolerance);
+  auto results = transformed(points_of<double>(forward, 1), forward);
+  results[5] = {std::nan(""), 0};
+  const Validation none = checked(forward, results);
+  EXPECT_FALSE(none.error <= none.tolerance);
+}
+
+TEST(FftData, DiffersByWhoseItIsAndIsNeverZero) {
+  const Shape shape{ScalarType::f32, 10, false};
+  const auto mine = points_of<float>(shape, 2);
+  std::vector<std::complex<float>> others(mine.size());
+  for (const Identity& other : {Identity{8, 1, 3}, Identity{7, 2, 3}, Identity{7, 1, 4}}) {
+    fill_points(other, shape.type, 0, others.size(), std::as_writable_bytes(std::span(others)));
+    EXPECT_NE(mine, others);
+  }
+  for (const auto& point : mine) {
+    EXPECT_NE(point.real(), 0);
+    EXPECT_LT(std::abs(point.real()), 1);
+    EXPECT_NE(point.imag(), 0);
+  }
+  std::complex<float> last;
+  fill_points(identity, shape.type, mine.size() - 1, 1, std::as_writable_bytes(std::span(&last, 1)));
+  EXPECT_EQ(last, mine.back()) << "any part can be made alone";
+}
+
+TEST(FftSizes, AreNumbersAndRanges) {
+  EXPECT_THAT(parse_sizes("9,17"), ElementsAre(9, 17));
+  EXPECT_THAT(parse_sizes("3-5,10"), ElementsAre(3, 4, 5, 10));
+  for (const char* wrong : {"", "9,", "x", "5-3", "2", "29", "4,3-5", "3:5"})
+    EXPECT_THROW(parse_sizes(wrong), UsageError);
+}
+
+TEST(FftPlan, FactorsMultiplyToTheLength) {
+  for (int log_length = 0; log_length <= 20; ++log_length) {
+    const Factors factors = factors_of(log_length);
+    int product = factors.last;
+    for (int i = 0; i < factors.eights; ++i) product *= 8;
+    EXPECT_EQ(product, 1 << log_length);
+    EXPECT_EQ(factors.length, 1 << log_length);
+  }
+}
+
+}  // namespace
+
+}  // namespace plumb::fft

@@ -1,0 +1,102 @@
+"""Fourier transforms made wrong: turned the wrong way, unsorted, left out, or done twice."""
+
+from __future__ import annotations
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+_FOLDER = "benchmarks/hpcc/fft"
+_GPU = f"{_FOLDER}/gpu.cl"
+_CPU = f"{_FOLDER}/cpu.cl"
+_PIPELINE = f"{_FOLDER}/single_work_item.cl"
+_ON_GPU = ("--kernel", "gpu", "--batch", "67")
+_IN_PIPELINE = ("--variant", "single_work_item", "--batch", "3")
+
+MUTANTS = [
+    KernelMutant(
+        "gpu-quarter-turn-the-other-way",
+        _GPU,
+        "a[3 * s] = add_i(even_difference, odd_difference);",
+        "a[3 * s] = subtract_i(even_difference, odd_difference);",
+        (*_ON_GPU, "--size", "10"),
+    ),
+    KernelMutant(
+        "gpu-one-root-off",
+        _GPU,
+        "roots[k * done - 1 + j]);",
+        "roots[k * done - 1 + (j == 1 ? 0 : j)]);",
+        (*_ON_GPU, "--size", "10"),
+    ),
+    KernelMutant(
+        "gpu-no-roots-between-passes",
+        _GPU,
+        "const complex_t value = times(a[q], both);",
+        "const complex_t value = a[q];",
+        ("--kernel", "gpu", "--batch", "2", "--size", "13"),
+    ),
+    KernelMutant(
+        "gpu-last-transform-unwritten",
+        _GPU,
+        "const bool there = first + transform < batch;",
+        "const bool there = first + transform + 1 < batch;",
+        (*_ON_GPU, "--size", "10"),
+    ),
+    KernelMutant(
+        "gpu-inverse-is-forward",
+        _GPU,
+        "#define TURNED(a) PAIR((a).y, (a).x)",
+        "#define TURNED(a) (a)",
+        (*_ON_GPU, "--size", "10", "--inverse"),
+    ),
+    KernelMutant(
+        "cpu-root-of-a-neighbour",
+        _CPU,
+        "x[(begin + k * step) * depth + i] = times(a[k], root[2 * k - 2], root[2 * k - 1]);",
+        "x[(begin + k * step) * depth + i] = times(a[k], root[0], root[1]);",
+        ("--batch", "5", "--size", "10"),
+    ),
+    KernelMutant(
+        "cpu-last-transform-stale",
+        _CPU,
+        "for (ulong i = batch * group / groups; i < batch * (group + 1) / groups; ++i)\n"
+        "    transform_at_once(from + 2 * points * i, to + 2 * points * i, tables, work, rows);",
+        "for (ulong i = batch * group / groups; i < batch * (group + 1) / groups; ++i)\n"
+        "    transform_at_once(from + 2 * points * (i > 0 ? i - 1 : 0), to + 2 * points * i, tables, "
+        "work, rows);",
+        ("--batch", "5", "--size", "10"),
+    ),
+    KernelMutant(
+        "pipeline-differences-not-turned",
+        _PIPELINE,
+        "sent.lane[k] = times(old.lane[k], roots[i]);",
+        "sent.lane[k] = old.lane[k];",
+        (*_IN_PIPELINE, "--size", "8"),
+    ),
+    KernelMutant(
+        "pipeline-bits-not-reversed",
+        _PIPELINE,
+        "const int stream = bits_reversed(i, LOG_CYCLES);",
+        "const int stream = i;",
+        (*_IN_PIPELINE, "--size", "8"),
+    ),
+    KernelMutant(
+        "pipeline-last-transform-unwritten",
+        _PIPELINE,
+        "if (i >= 2 * CYCLES - 1) write_row(",
+        "if (i >= 2 * CYCLES - 1 && out < (ulong)batch * CYCLES) write_row(",
+        (*_IN_PIPELINE, "--size", "8"),
+    ),
+]
+
+SOUND = [
+    Sound(("--size", "3-6,10,13,17", "--data", "2")),
+    Sound(("--size", "3,10,14", "--data", "2", "--type", "double", "--inverse"), ranks=2),
+    Sound(("--size", "3-14", "--data", "1", "--kernel", "gpu")),
+    Sound(("--size", "5,9,13", "--data", "1", "--kernel", "gpu", "--type", "double", "--inverse")),
+    Sound(("--size", "3-8", "--batch", "3", "--variant", "single_work_item")),
+    Sound(("--size", "8", "--batch", "3", "--type", "double", "--inverse"), device="fpga"),
+    Sound(("--size", "3,8", "--batch", "5"), device="fpga"),
+    Sound(("--size", "3-6,10,17", "--data", "2"), device="native"),
+    Sound(("--size", "3,10,17", "--data", "2"), device="intel"),
+    Sound(("--size", "10", "--data", "1", "--variant", "library")),
+    Sound(("--size", "10", "--data", "1", "--variant", "library"), device="native"),
+]
