@@ -7,10 +7,17 @@ namespace plumb::gemm {
 namespace {
 
 // Multiples of the expected size of an error that no right element exceeds (README.md, "The bound").
-constexpr double sums_margin = 12, factors_margin = 8, result_margin = 4;
+constexpr double sums_margin = 12, factors_margin = 8;
+// Roundings of alpha s + beta c, and one that makes up for those of second order.
+constexpr double operations = 4;
 
 double unit_roundoff(ScalarType type) {
   return epsilon_of(type) / 2;
+}
+
+// Halves keep their last digits down to 2^-24; of float and double, devices may take what is not normal for zero.
+double least_of(ScalarType type) {
+  return std::ldexp(1.0, type == ScalarType::f16 ? -24 : type == ScalarType::f32 ? -126 : -1022);
 }
 
 }  // namespace
@@ -19,10 +26,11 @@ Rounding rounding_of(const Element& element) {
   return rounding_of(element, element.computed);
 }
 
-Rounding rounding_of(const Element& element, ScalarType sums_in) {
+Rounding rounding_of(const Element& element, ScalarType computed_in) {
   Rounding rounding;
-  rounding.sums = unit_roundoff(sums_in);
+  rounding.sums = unit_roundoff(computed_in);
   rounding.result = unit_roundoff(element.stored);
+  rounding.least = least_of(element.stored);
   rounding.factors = element.short_factors ? std::ldexp(1.0, -11) : 0;
   rounding.chops = element.short_factors || element.stored == ScalarType::f16;
   return rounding;
@@ -32,13 +40,14 @@ double product_spread(double inner) {
   return std::sqrt(inner) / 3;
 }
 
-Bound::Bound(const Problem& problem, const Rounding& rounding)
-    : result_(result_margin * rounding.result), offset_(2 * std::abs(problem.beta)) {
+Bound::Bound(const Problem& problem, const Rounding& rounding) {
   const auto inner = static_cast<double>(problem.inner);
   sums_ = sums_margin * rounding.sums * std::sqrt((inner + 1) / 2) + factors_margin * rounding.factors;
   if (rounding.chops) sums_ += inner * rounding.sums;
   // In double the reference is no more exact than what it judges.
   if (problem.element.stored == ScalarType::f64) sums_ *= 2;
+  result_ = operations * rounding.sums + rounding.result;
+  constant_ = operations * rounding.sums * 2 * std::abs(problem.beta) + rounding.least;  // |c| < 1
 }
 
 bool tells_half_the_work(const Problem& problem) {

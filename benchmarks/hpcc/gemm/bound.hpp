@@ -10,14 +10,15 @@ namespace plumb::gemm {
 // Unit roundoffs u (half of the distance from 1 to the next number) of the steps of a product.
 struct Rounding {
   double factors = 0;  // of A's and B's elements before they are multiplied; 0 = exact
-  double sums = 0;     // of the partial sums
+  double sums = 0;     // of the partial sums, and of what alpha and beta are multiplied with
   double result = 0;   // of what is stored
+  double least = 0;    // below which stored numbers lose digits, or are zero
   bool chops = false;  // sums may be cut off instead of rounded (matrix units)
 };
 
-// sums_in: where the sums are not kept in element.computed (a library that adds up in half).
+// computed_in: where that is not element.computed (a library that adds up in half).
 Rounding rounding_of(const Element& element);
-Rounding rounding_of(const Element& element, ScalarType sums_in);
+Rounding rounding_of(const Element& element, ScalarType computed_in);
 
 // Standard deviation of an element of A B, whose factors are uniform in (-1, 1): sqrt(inner) / 3.
 double product_spread(double inner);
@@ -28,12 +29,12 @@ class Bound {
 
   // Of an element of out that should be `exact`; `scale` is |alpha| |a_i| |b_j| / sqrt(inner), the norms of A's row and
   // B's column: what alpha A B is expected to be in size.
-  double of(double scale, double exact) const { return sums_ * scale + result_ * (size(exact) + offset_); }
+  double of(double scale, double exact) const {
+    return sums_ * scale + result_ * (exact < 0 ? -exact : exact) + constant_;
+  }
 
  private:
-  static double size(double value) { return value < 0 ? -value : value; }
-
-  double sums_, result_, offset_;
+  double sums_, result_, constant_;
 };
 
 // Whether the bound of typical elements lies so far below half of the work's trace (scale / sqrt(2)) that a kernel

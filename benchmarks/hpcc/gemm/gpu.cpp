@@ -1,4 +1,6 @@
 // The tuned form for GPUs: gpu.cl, with an NVIDIA GPU's matrix units where the type has some.
+#include "benchmarks/hpcc/gemm/gpu.hpp"
+
 #include <fmt/format.h>
 
 #include "benchmarks/hpcc/common/single_device.hpp"
@@ -8,29 +10,6 @@
 namespace plumb::gemm {
 
 namespace {
-
-// gpu.cl says what each is.
-struct GpuTiles {
-  std::size_t items = 256;
-  std::size_t rows = 128, columns = 128, depth = 16;  // ROWS, COLUMNS, DEPTH
-  std::size_t warp_columns = 0;                       // WARP_COLUMNS, of matrix units
-};
-
-GpuTiles plain_tiles(const Element& element) {
-  GpuTiles tiles;
-  if (element.computed == ScalarType::f64) tiles.depth = 8;
-  return tiles;
-}
-
-// Strips of four chunks of 16 bytes, two or three of which fill 48 KiB of local memory.
-GpuTiles unit_tiles(const Element& element) {
-  GpuTiles tiles;
-  tiles.depth = 4 * 16 / size_of(element.stored);
-  const bool in_double = element.computed == ScalarType::f64;
-  tiles.columns = in_double ? 128 : 256;
-  tiles.warp_columns = in_double ? 32 : 64;
-  return tiles;
-}
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) {
   return pieces(value, unit) * unit;
@@ -53,18 +32,10 @@ bool is_nvidia(const DeviceInfo& device) {
   return device.runtime == "cuda" || device.vendor.find("NVIDIA") != std::string::npos;
 }
 
-// What an element is called in gpu.cl.
-std::string gpu_element_options(const Element& element) {
-  if (element.stored == ScalarType::f16) return "-DELEMENT=ushort -DREAL=float -DHALF";
-  if (element.stored == ScalarType::f64) return "-DELEMENT=double -DREAL=double -DDOUBLE";
-  return element.short_factors ? "-DELEMENT=float -DREAL=float -DTF32" : "-DELEMENT=float -DREAL=float";
-}
-
 class GpuForm final : public OneQueueForm {
  public:
   GpuForm(Session& session, const Problem& problem, bool matrix_units) : OneQueueForm(session, problem) {
-    const bool has_units = problem.element.stored != ScalarType::f32 || problem.element.short_factors;
-    build(matrix_units && has_units && is_nvidia(session.device.info()));
+    build(matrix_units && has_matrix_units(problem.element) && is_nvidia(session.device.info()));
     const Padded padded(problem, tiles_);
     const Buffer* a = a_.get();
     const Buffer* b = b_.get();
@@ -101,26 +72,21 @@ class GpuForm final : public OneQueueForm {
   // Newer instructions first; a driver that has none of them refuses them when it compiles.
   void build(bool matrix_units) {
     if (matrix_units)
-      for (const int architecture : {90, 80}) {
+      for (const int architecture : unit_architectures) {
         try {
-          return build(unit_tiles(problem_.element), architecture);
+          return compile(architecture);
         } catch (const Error&) {
           continue;
         }
       }
-    build(plain_tiles(problem_.element), 0);
+    compile(0);
   }
 
-  void build(const GpuTiles& tiles, int architecture) {
-    const bool whole = problem_.rows % tiles.rows == 0 && problem_.columns % tiles.columns == 0;
-    std::string options =
-        fmt::format("{} -DITEMS={} -DROWS={} -DCOLUMNS={} -DDEPTH={}{}", gpu_element_options(problem_.element),
-                    tiles.items, tiles.rows, tiles.columns, tiles.depth, whole ? "" : " -DGUARD");
-    if (architecture > 0)
-      options += fmt::format(" -DMATRIX_UNITS={} -DWARP_COLUMNS={}", architecture, tiles.warp_columns);
-    program_ = session_.device.build(session_.source(
-        {.name = "gpu.cl", .opencl = embedded_text("benchmarks/hpcc/gemm/gpu.cl"), .options = options}));
-    tiles_ = tiles;
+  void compile(int architecture) {
+    program_ = session_.device.build(session_.source({.name = "gpu.cl",
+                                                      .opencl = embedded_text("benchmarks/hpcc/gemm/gpu.cl"),
+                                                      .options = gpu_options(problem_, architecture)}));
+    tiles_ = gpu_tiles(problem_.element, architecture);
     architecture_ = architecture;
   }
 
@@ -143,10 +109,43 @@ class GpuForm final : public OneQueueForm {
 
 }  // namespace
 
+bool has_matrix_units(const Element& element) {
+  return element.stored != ScalarType::f32 || element.short_factors;
+}
+
+GpuTiles gpu_tiles(const Element& element, int architecture) {
+  const bool in_double = element.computed == ScalarType::f64;
+  GpuTiles tiles;
+  if (architecture == 0) {
+    if (in_double) tiles.depth = 8;
+    return tiles;
+  }
+  // Strips of four chunks of 16 bytes, two or three of which fill 48 KiB of local memory.
+  tiles.depth = 4 * 16 / size_of(element.stored);
+  tiles.columns = in_double ? 128 : 256;
+  tiles.warp_columns = in_double ? 32 : 64;
+  return tiles;
+}
+
+std::string gpu_options(const Problem& problem, int architecture) {
+  const Element& element = problem.element;
+  const GpuTiles tiles = gpu_tiles(element, architecture);
+  std::string options = element.stored == ScalarType::f16   ? "-DELEMENT=ushort -DREAL=float -DHALF"
+                        : element.stored == ScalarType::f64 ? "-DELEMENT=double -DREAL=double -DDOUBLE"
+                        : element.short_factors             ? "-DELEMENT=float -DREAL=float -DTF32"
+                                                            : "-DELEMENT=float -DREAL=float";
+  options +=
+      fmt::format(" -DITEMS={} -DROWS={} -DCOLUMNS={} -DDEPTH={}", tiles.items, tiles.rows, tiles.columns, tiles.depth);
+  if (problem.rows % tiles.rows != 0 || problem.columns % tiles.columns != 0) options += " -DGUARD";
+  if (architecture > 0)
+    options += fmt::format(" -DMATRIX_UNITS={} -DWARP_COLUMNS={}", architecture, tiles.warp_columns);
+  return options;
+}
+
 std::uint64_t gpu_scratch_bytes(const Problem& problem) {
   std::uint64_t most = 0;
-  for (const GpuTiles& tiles : {plain_tiles(problem.element), unit_tiles(problem.element)}) {
-    const Padded padded(problem, tiles);
+  for (const int architecture : {0, unit_architectures.front()}) {
+    const Padded padded(problem, gpu_tiles(problem.element, architecture));
     const std::size_t items =
         (padded.a ? padded.rows * padded.inner : 0) + (padded.b ? padded.inner * padded.columns : 0);
     most = std::max<std::uint64_t>(most, problem.bytes(items));

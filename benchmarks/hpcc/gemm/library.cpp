@@ -11,17 +11,19 @@ class LibraryForm final : public OneQueueForm {
  public:
   LibraryForm(Session& session, const Problem& problem)
       : OneQueueForm(session, problem),
-        library_(make_gemm_library(
-            session.device, *queue_,
-            {problem.element.stored, problem.rows, problem.columns, problem.inner, problem.alpha, problem.beta})) {}
+        library_(make_gemm_library(session.device, *queue_,
+                                   {problem.element.stored, problem.rows, problem.columns, problem.inner, problem.alpha,
+                                    problem.beta, problem.element.short_factors})) {}
 
   void reset(const Inputs& inputs) override {
     OneQueueForm::reset(inputs);
     queue_->write(inputs.c.data(), whole(*out_));
   }
   void enqueue() override { library_->enqueue(*queue_, *a_, *b_, *out_); }
-  // Libraries for half add up in half.
-  Rounding rounding() const override { return rounding_of(problem_.element, problem_.element.stored); }
+  Rounding rounding() const override {
+    const bool sums_in_half = session_.device.info().runtime == "opencl";  // CLBlast's of half
+    return rounding_of(problem_.element, sums_in_half ? problem_.element.stored : problem_.element.computed);
+  }
   Json facts() const override { return {{"variant", "library"}, {"library", library_->name()}}; }
 
  private:
@@ -31,8 +33,6 @@ class LibraryForm final : public OneQueueForm {
 }  // namespace
 
 std::unique_ptr<Form> make_library(Session& session, const Problem& problem) {
-  if (problem.element.short_factors)
-    throw Unsupported("the libraries' interface has no type tf32: give --type float, or another --variant");
   hpcc::require_type(session.device.info(), problem.element.stored);
   return std::make_unique<LibraryForm>(session, problem);
 }
