@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <immintrin.h>
-#include <omp.h>
 #include <sys/mman.h>
 
 #include <chrono>
@@ -41,14 +40,14 @@ Numbers take(std::size_t elements, double first) {
   return numbers;
 }
 
+// Each core takes one run of neighbouring pieces.
 template <class Body>
-void on_each_core(std::size_t elements, Body body) {
-#pragma omp parallel
-  {
-    const auto core = static_cast<std::size_t>(omp_get_thread_num());
-    const auto cores = static_cast<std::size_t>(omp_get_num_threads());
-    const std::size_t blocks = elements / block;
-    body(Run{blocks * core / cores * block, blocks * (core + 1) / cores * block});
+void on_all_cores(std::size_t elements, Body body) {
+  constexpr std::size_t pieces = 1024;
+  const std::size_t blocks = elements / block;
+#pragma omp parallel for schedule(static)
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    body(Run{blocks * piece / pieces * block, blocks * (piece + 1) / pieces * block});
     _mm_sfence();
   }
 }
@@ -80,7 +79,10 @@ __attribute__((target("avx512f"))) double dot_wide(const double* a, const double
   for (std::size_t i = run.begin; i < run.end; i += 32)
     for (std::size_t k = 0; k < 4; ++k)
       sums[k] = _mm512_fmadd_pd(_mm512_load_pd(a + i + 8 * k), _mm512_load_pd(b + i + 8 * k), sums[k]);
-  return _mm512_reduce_add_pd(_mm512_add_pd(_mm512_add_pd(sums[0], sums[1]), _mm512_add_pd(sums[2], sums[3])));
+  double total = 0;
+  for (const __m512d sum : sums)
+    for (int i = 0; i < 8; ++i) total += sum[i];
+  return total;
 }
 
 struct Form {
@@ -114,9 +116,9 @@ int main(int argc, char** argv) {
     const auto triad = wide ? triad_wide : triad_narrow;
     const auto dot = wide ? dot_wide : dot_narrow;
     forms.push_back({peer + ", stores past the caches", "triad", 3 * bytes,
-                     [&, triad] { on_each_core(elements, [&](Run run) { triad(b.get(), c.get(), a.get(), run); }); }});
+                     [&, triad] { on_all_cores(elements, [&](Run run) { triad(b.get(), c.get(), a.get(), run); }); }});
     forms.push_back({peer, "dot", 2 * bytes, [&, dot] {
-                       on_each_core(elements, [&](Run run) {
+                       on_all_cores(elements, [&](Run run) {
                          const double part = dot(b.get(), c.get(), run);
 #pragma omp critical
                          sink = sink + part;

@@ -50,7 +50,7 @@ std::vector<Launch> many_items(Program& program, const Form& form, const Operati
   const std::uint64_t wanted = is_dot ? form.dot_groups : form.groups;
   const std::uint64_t most = (vectors + form.group_size - 1) / form.group_size;
   const std::uint64_t groups = wanted == 0 ? most : std::min(most, wanted);
-  const auto launch = [&](const char* name, std::vector<KernelArgument> arguments, std::uint64_t of) {
+  const auto launch = [&](const char* name, const std::vector<KernelArgument>& arguments, std::uint64_t of) {
     Launch made{program.kernel(name), {of * form.group_size, form.group_size}};
     made.kernel->set(arguments);
     return made;

@@ -1,6 +1,4 @@
 // nd_range.cl's kernels for runtime `native`: each core of this process makes a run of lines of the result.
-#include <omp.h>
-
 #include "benchmarks/hpcc/stream/kernels.hpp"
 #include "device/native/halves.hpp"
 #include "device/native/past_caches.hpp"
@@ -65,16 +63,15 @@ Wide<T> add_up(const T* x, const T* y, std::uint64_t lines) {
   return total;
 }
 
-// call(first line, lines) on each core; the sum of what it returns.
+// call(first line, lines) on pieces that the cores share, neighbouring ones on one core; the sum of what it returns.
 template <class Call>
-auto on_each_core(std::uint64_t lines, Call call) {
+auto on_all_cores(std::uint64_t lines, Call call) {
+  constexpr std::uint64_t pieces = 1024;
   decltype(call(lines, lines)) total = 0;
-#pragma omp parallel reduction(+ : total)
-  {
-    const auto core = static_cast<std::uint64_t>(omp_get_thread_num());
-    const auto cores = static_cast<std::uint64_t>(omp_get_num_threads());
-    const std::uint64_t begin = lines * core / cores;
-    total += call(begin, lines * (core + 1) / cores - begin);
+#pragma omp parallel for schedule(static) reduction(+ : total)
+  for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+    const std::uint64_t begin = lines * piece / pieces;
+    total += call(begin, lines * (piece + 1) / pieces - begin);
   }
   return total;
 }
@@ -89,7 +86,7 @@ template <class T, class Rule>
 void each(Arguments arguments, bool two_inputs, Rule rule) {
   const T *x = numbers<const T>(arguments[0]), *y = two_inputs ? numbers<const T>(arguments[1]) : x;
   T* to = numbers<T>(arguments[two_inputs ? 2 : 1]);
-  on_each_core(std::get<std::uint64_t>(arguments.back()), [&](std::uint64_t begin, std::uint64_t lines) {
+  on_all_cores(std::get<std::uint64_t>(arguments.back()), [&](std::uint64_t begin, std::uint64_t lines) {
     const std::uint64_t at = begin * of_a_line<T>;
     make_lines(to + at, x + at, y + at, lines, rule);
     return 0;
@@ -99,7 +96,7 @@ void each(Arguments arguments, bool two_inputs, Rule rule) {
 template <class T>
 Wide<T> dot(Arguments arguments) {
   const T *x = numbers<const T>(arguments[0]), *y = numbers<const T>(arguments[1]);
-  return on_each_core(std::get<std::uint64_t>(arguments.back()), [&](std::uint64_t begin, std::uint64_t lines) {
+  return on_all_cores(std::get<std::uint64_t>(arguments.back()), [&](std::uint64_t begin, std::uint64_t lines) {
     return add_up(x + begin * of_a_line<T>, y + begin * of_a_line<T>, lines);
   });
 }

@@ -18,10 +18,6 @@ int significand_bits(ScalarType type) {
   return type == ScalarType::f16 ? 11 : type == ScalarType::f32 ? 24 : 53;
 }
 
-std::uint64_t numbers_of_a_word(ScalarType type) {
-  return sizeof(std::uint64_t) / size_of(type);
-}
-
 // `bits` in every number of a word.
 std::uint64_t in_each(ScalarType type, std::uint64_t bits) {
   std::uint64_t word = 0;
@@ -52,25 +48,23 @@ const double* halves() {
   return table.data();
 }
 
-// Number i of a word.
-template <ScalarType type>
-double number(std::uint64_t word, unsigned i) {
-  if constexpr (type == ScalarType::f64) return std::bit_cast<double>(word);
-  if constexpr (type == ScalarType::f32) return std::bit_cast<float>(static_cast<std::uint32_t>(word >> (32 * i)));
-  if constexpr (type == ScalarType::f16) return halves()[(word >> (16 * i)) & 0xffff];
+// Numbers as they lie in a word; Bits is as wide as they are.
+template <class Bits>
+constexpr std::uint64_t of_a_word = sizeof(std::uint64_t) / sizeof(Bits);
+
+template <class Bits>
+double number(std::uint64_t word, std::uint64_t i) {
+  const auto bits = static_cast<Bits>(word >> (8 * sizeof(Bits) * i));
+  if constexpr (sizeof(Bits) == 8) return std::bit_cast<double>(bits);
+  if constexpr (sizeof(Bits) == 4) return std::bit_cast<float>(bits);
+  if constexpr (sizeof(Bits) == 2) return halves()[bits];
 }
 
-// call(std::integral_constant<ScalarType, type>)
+// call(Bits())
 template <class Call>
-auto with_type(ScalarType type, Call call) {
-  switch (type) {
-    case ScalarType::f16:
-      return call(std::integral_constant<ScalarType, ScalarType::f16>());
-    case ScalarType::f32:
-      return call(std::integral_constant<ScalarType, ScalarType::f32>());
-    default:
-      return call(std::integral_constant<ScalarType, ScalarType::f64>());
-  }
+auto with_bits(ScalarType type, Call call) {
+  if (type == ScalarType::f16) return call(std::uint16_t());
+  return type == ScalarType::f32 ? call(std::uint32_t()) : call(std::uint64_t());
 }
 
 void add(Difference& sum, const Difference& more) {
@@ -79,28 +73,37 @@ void add(Difference& sum, const Difference& more) {
   if (!(more.largest <= sum.largest)) sum.largest = more.largest;
 }
 
-template <ScalarType type>
+template <class Bits>
 Difference compare_run(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
                        const Numbers& second, std::uint64_t begin, std::uint64_t end) {
-  constexpr std::uint64_t numbers = sizeof(std::uint64_t) / (type == ScalarType::f16   ? 2
-                                                             : type == ScalarType::f32 ? 4
-                                                                                       : 8);
-  const std::uint64_t count = bytes.size() / (8 / numbers);
+  const std::uint64_t count = bytes.size() / sizeof(Bits);
   Difference found;
   for (std::uint64_t index = begin; index < end; ++index) {
     std::uint64_t got = 0;
     std::memcpy(&got, bytes.data() + 8 * index, std::min<std::size_t>(8, bytes.size() - 8 * index));
-    const std::uint64_t x = first.word(index), y = second.word(index);
-    for (unsigned i = 0; i < numbers && index * numbers + i < count; ++i) {
-      const double is = number<type>(got, i);
-      const double should_be = operation.rule(number<type>(x, i), number<type>(y, i));
+    const std::uint64_t x = first.word(index), y = second.word(index), at = index * of_a_word<Bits>;
+    for (std::uint64_t i = 0; i < std::min(of_a_word<Bits>, count - at); ++i) {
+      const double is = number<Bits>(got, i);
+      const double should_be = operation.rule(number<Bits>(x, i), number<Bits>(y, i));
       if (is == should_be) [[likely]]
         continue;
-      if (found.wrong++ == 0) found = {1, index * numbers + i, is, should_be, 0};
+      if (found.wrong++ == 0) found = {1, at + i, is, should_be, 0};
       if (const double off = std::abs(is - should_be); !(off <= found.largest)) found.largest = off;
     }
   }
   return found;
+}
+
+template <class Bits>
+double dot_run(const Numbers& first, const Numbers& second, std::uint64_t count, std::uint64_t begin,
+               std::uint64_t end) {
+  double sum = 0;
+  for (std::uint64_t index = begin; index < end; ++index) {
+    const std::uint64_t x = first.word(index), y = second.word(index);
+    const std::uint64_t there = std::min(of_a_word<Bits>, count - index * of_a_word<Bits>);
+    for (std::uint64_t i = 0; i < there; ++i) sum += number<Bits>(x, i) * number<Bits>(y, i);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -147,30 +150,24 @@ void fill(std::span<std::byte> bytes, const Numbers& numbers) {
 
 Difference compare(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
                    const Numbers& second) {
-  Difference found;
   const auto run = [&](std::uint64_t begin, std::uint64_t end) {
-    return with_type(first.type(),
-                     [&](auto type) { return compare_run<type()>(bytes, operation, first, second, begin, end); });
+    return with_bits(first.type(), [&](auto bits) {
+      return compare_run<decltype(bits)>(bytes, operation, first, second, begin, end);
+    });
   };
+  Difference found;
   for (const Difference& part : in_runs((bytes.size() + 7) / 8, run)) add(found, part);
   return found;
 }
 
 double dot(const Numbers& first, const Numbers& second, std::uint64_t count) {
-  const std::uint64_t numbers = numbers_of_a_word(first.type());
   const auto run = [&](std::uint64_t begin, std::uint64_t end) {
-    return with_type(first.type(), [&](auto type) {
-      double sum = 0;
-      for (std::uint64_t index = begin; index < end; ++index) {
-        const std::uint64_t x = first.word(index), y = second.word(index);
-        const auto there = static_cast<unsigned>(std::min(numbers, count - index * numbers));
-        for (unsigned i = 0; i < there; ++i) sum += number<type()>(x, i) * number<type()>(y, i);
-      }
-      return sum;
-    });
+    return with_bits(first.type(),
+                     [&](auto bits) { return dot_run<decltype(bits)>(first, second, count, begin, end); });
   };
+  const std::uint64_t bytes = count * size_of(first.type());
   double sum = 0;
-  for (const double part : in_runs((count + numbers - 1) / numbers, run)) sum += part;
+  for (const double part : in_runs((bytes + 7) / 8, run)) sum += part;
   return sum;
 }
 

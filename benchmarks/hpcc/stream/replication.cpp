@@ -40,19 +40,19 @@ void Replication::choose(const Operation& operation, std::vector<Launch> kernels
   operation_ = &operation;
   kernels_ = std::move(kernels);
   if (operation.kind == Operation::Kind::write)
-    start_ = [this] {
+    once_ = [this] {
       for (const Array array : all_arrays) queue_->enqueue_write(image(array).data(), numbers_of(array));
     };
   else if (operation.kind == Operation::Kind::read)
-    start_ = [this] {
+    once_ = [this] {
       for (const Array array : all_arrays) queue_->enqueue_read(numbers_of(array), image(array).data());
     };
   else if (kernels_.empty())
-    start_ = [this] {
+    once_ = [this] {
       queue_->enqueue_copy(numbers_of(operation_->inputs.front()), numbers_of(operation_->outputs.front()));
     };
   else
-    start_ = [this] {
+    once_ = [this] {
       for (const Launch& launch : kernels_) queue_->enqueue(*launch.kernel, launch.range);
     };
 }

@@ -35,7 +35,8 @@ class Replication {
 
   // Untimed: inputs as `contents` says, every byte of the outputs wrong.
   void reset(const Contents& contents);
-  void enqueue() { start_(); }  // the operation once
+  void enqueue() { once_(); }           // the operation once
+  void start() { queue_->finished(); }  // what was enqueued, before another queue is waited for
   void finish() { queue_->finish(); }
   std::optional<DeviceTime> span() const { return queue_->span(); }
   // Compares every number of the outputs, and their guards; adds what it finds.
@@ -60,7 +61,7 @@ class Replication {
   std::unique_ptr<Queue> queue_;
   const Operation* operation_ = nullptr;
   std::vector<Launch> kernels_;
-  std::function<void()> start_;
+  std::function<void()> once_;
 };
 
 }  // namespace plumb::stream

@@ -30,6 +30,7 @@ Habits habits_of(const DeviceInfo& device) {
 
 constexpr std::uint64_t pipeline_vector = 16;  // numbers, HPCC FPGA's
 constexpr std::uint64_t longest_vector = 16;
+constexpr std::uint64_t largest_local_buffer = std::uint64_t{4} << 20;  // bytes; a CPU keeps it on a thread's stack
 
 bool is_power_of_two(std::int64_t value) {
   return std::has_single_bit(static_cast<std::uint64_t>(value));
@@ -70,7 +71,13 @@ void Stream::check_device(const Plan&, const DeviceInfo& device) const {
   const Form form = form_on(device);
   if (device.type == "native" && vector_.given())
     throw UsageError("--vector is for OpenCL C: on runtime native a vector is a line of the caches");
+  if (form.group_size > device.largest_group && device.type != "native")
+    throw UsageError(fmt::format("--group-size {} is above the {} work items that a group of {} may have",
+                                 form.group_size, device.largest_group, device.name));
   if (form.variant != Variant::single_work_item) return;
+  if (const std::uint64_t bytes = form.local_buffer * form.vector * size_of(form.type); bytes > largest_local_buffer)
+    throw UsageError(fmt::format("--local-buffer {} is {} of vectors: {} fit on a chip", form.local_buffer,
+                                 format_bytes(bytes), format_bytes(largest_local_buffer)));
   if (form.local_buffer % form.unroll != 0)
     throw UsageError(fmt::format("--local-buffer {} is not a multiple of --unroll {}", form.local_buffer, form.unroll));
   if (extent(0, form.vector).elements > std::numeric_limits<std::uint32_t>::max() - longest_vector)
@@ -132,6 +139,7 @@ std::vector<Group> Stream::groups(const Plan&) const {
 
 void Stream::prepare_group(Session& session, const Group&) {
   form_ = form_on(session.device.info());
+  replicas_.clear();
   const auto replications = static_cast<std::uint64_t>(replications_.get());
   for (std::uint64_t i = 0; i < replications; ++i)
     replicas_.emplace_back(session.device, bank_of(session.memory, i, replications), form_, extent(i, form_.vector));
@@ -170,6 +178,8 @@ void Stream::reset(Session& session, const Case&, std::uint64_t repetition, std:
 void Stream::run(Session&, const Case&, Timed& timed) {
   for (std::uint64_t i = 0; i < timed.count(); ++i)
     for (Replication& replica : replicas_) replica.enqueue();
+  if (replicas_.size() > 1)
+    for (Replication& replica : replicas_) replica.start();
   for (Replication& replica : replicas_) replica.finish();
   double first = std::numeric_limits<double>::infinity(), last = 0;
   for (const Replication& replica : replicas_)
