@@ -66,10 +66,31 @@ def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Expe
     if not parts:
         return Expectation(None, reason="the case says no work that the model knows")
     bound = max(parts, key=parts.__getitem__)
-    reason = _in_cache(record, case, device, demand, bound)
+    touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
+    reason = "" if bound.startswith(("launch", "peak")) else in_cache(record, figures, touched)
     if reason:
         return Expectation(None, bound=bound, parts=parts, reason=reason)
     return Expectation(parts[bound], bound=bound, parts=parts)
+
+
+def is_on_host(record: Record) -> bool:
+    """Whether the device's memory is the host's."""
+    own = record.ranks[0].device
+    return own is not None and own.type in ("cpu", "native")
+
+
+def in_cache(record: Record, figures: Figures, touched: float) -> str:
+    """Why memory's figures do not hold for so many bytes, or an empty text where they do."""
+    own = record.ranks[0].device
+    caches = figures.device.cache_bytes if figures.device else None
+    if caches is None:
+        caches = own.cache_bytes if own else 0
+    if touched >= CACHES * caches:
+        return ""
+    return (
+        f"fits in the caches in part: {touched / 2**20:.4g} MiB beside {caches / 2**20:.4g} MiB of "
+        f"them; memory's figures hold from {CACHES} times on"
+    )
 
 
 def _bounds(case: Case, device: DeviceTable, demand: Demand) -> dict[str, float | None]:
@@ -88,18 +109,3 @@ def _bounds(case: Case, device: DeviceTable, demand: Demand) -> dict[str, float 
     if device.launch and device.launch.row_us is not None:
         bounds["launch"] = device.launch.row_us * 1e-6
     return bounds
-
-
-def _in_cache(record: Record, case: Case, device: DeviceTable, demand: Demand, bound: str) -> str:
-    """Why memory's figures do not hold for this case, or an empty text where they do."""
-    own = record.ranks[0].device
-    caches = device.cache_bytes
-    if caches is None:
-        caches = own.cache_bytes if own else 0
-    touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
-    if bound.startswith(("launch", "peak")) or touched >= CACHES * caches:
-        return ""
-    return (
-        f"fits in the caches in part: {touched / 2**20:.4g} MiB beside {caches / 2**20:.4g} MiB of "
-        f"them; memory's figures hold from {CACHES} times on"
-    )

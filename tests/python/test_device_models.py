@@ -365,6 +365,11 @@ def test_stream_by_the_roofline(record: Record) -> None:
     assert found["triad"].bound == "memory bandwidth"
     assert found["write"].seconds == pytest.approx(10e-6 + 0.1)
     assert found["read"].reason == "the system knows no link to the host"
+    short = written.model_copy(update={"work": Work(bytes_written=1e6)})
+    found = stream.expect(record_of(record, "stream", short), LOCAL)
+    assert "fits in the caches" in (found["write"].reason or "")
+    found = stream.expect(record_of(on_gpu(record), "stream", short), LOCAL)
+    assert found["write"].seconds == pytest.approx(110e-6)
 
 
 def test_random_access_by_the_roofline(record: Record) -> None:

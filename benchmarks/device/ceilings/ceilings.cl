@@ -2,7 +2,7 @@
 //   -DINTERLEAVED    GPUs: of n items a work item takes every get_global_size(0)-th, so that neighbours touch neighbouring
 //                    memory; without it (CPUs, emulators) a run of its own.
 //   -DWORD=T         what the memory kernels move: ulong, or a vector of them
-//   -DSTREAMING      stores that go past the caches (CPUs' compilers)
+//   -DBY_CORE        CPUs: stores go past the caches, words of later updates are fetched ahead
 //   -DREAL=T -DNUMBER=T -DCHAINS=n   what the arithmetic kernel computes in, its arguments' type, its independent chains
 //   -DATOMICS        64-bit atomics are there; ATOMIC_XOR64(pointer, value) is what the compiler calls them
 
@@ -17,7 +17,7 @@
 #define STEP 1
 #endif
 
-#if defined(STREAMING) && defined(__has_builtin)
+#if defined(BY_CORE) && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define STORE(value, place) __builtin_nontemporal_store(value, place)
 #endif
@@ -80,10 +80,30 @@ ulong scrambled(ulong u, uint bits) {
   return place ^ (place >> half_of_bits);
 }
 
+#define VALUE(u) ((u) * 0xd1342543de82ef95ul + 1)
+
+// CHANGE(place, value) for updates `from` to `to` - 1 of a table. A core waits for few words at a time, unless they are on
+// their way already: it asks for a batch of them first.
+#ifdef BY_CORE
+#define BATCH 32
+#define UPDATE_ALL(from, to, CHANGE)                                                           \
+  ulong u = from;                                                                              \
+  for (; u + BATCH <= (to); u += BATCH) {                                                      \
+    ulong places[BATCH];                                                                       \
+    for (int i = 0; i < BATCH; ++i) places[i] = scrambled(u + i, bits);                        \
+    for (int i = 0; i < BATCH; ++i) __builtin_prefetch((const void*)(ulong)&table[places[i]], 1); \
+    for (int i = 0; i < BATCH; ++i) CHANGE(&table[places[i]], VALUE(u + i));                   \
+  }                                                                                            \
+  for (; u < (to); ++u) CHANGE(&table[scrambled(u, bits)], VALUE(u))
+#else
+#define UPDATE_ALL(from, to, CHANGE) \
+  for (ulong u = from; u < (to); u += STEP) CHANGE(&table[scrambled(u, bits)], VALUE(u))
+#endif
+
+#define XOR(pointer, value) *(pointer) ^= (value)
+
 __kernel void random_update(__global ulong* restrict table, const ulong begin, const ulong updates, const uint bits) {
-  const ulong first = FIRST(updates);
-  const ulong last = LAST(updates);
-  for (ulong i = first; i < last; i += STEP) table[scrambled(begin + i, bits)] ^= (begin + i) * 0xd1342543de82ef95ul + 1;
+  UPDATE_ALL(begin + FIRST(updates), begin + LAST(updates), XOR);
 }
 
 #ifdef ATOMICS
@@ -92,10 +112,7 @@ __kernel void random_update(__global ulong* restrict table, const ulong begin, c
 #define ATOMIC_XOR64(pointer, value) atom_xor(pointer, value)
 #endif
 __kernel void random_atomic(__global ulong* restrict table, const ulong begin, const ulong updates, const uint bits) {
-  const ulong first = FIRST(updates);
-  const ulong last = LAST(updates);
-  for (ulong i = first; i < last; i += STEP)
-    ATOMIC_XOR64(&table[scrambled(begin + i, bits)], (begin + i) * 0xd1342543de82ef95ul + 1);
+  UPDATE_ALL(begin + FIRST(updates), begin + LAST(updates), ATOMIC_XOR64);
 }
 #endif
 

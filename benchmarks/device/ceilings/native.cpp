@@ -73,23 +73,34 @@ void memory_copy(Arguments arguments, const KernelRange& range) {
   });
 }
 
-void random_update(Arguments arguments, const KernelRange& range) {
+// change(word, value) for every update. A core waits for few words at a time, unless they are on their way already: it
+// asks for a batch of them first.
+template <class Change>
+void update_all(Arguments arguments, const KernelRange& range, Change change) {
   Word* table = array<Word>(arguments, 0);
   const Word begin = number<Word>(arguments, 1);
   const unsigned bits = number<std::uint32_t>(arguments, 3);
   for_each_item(range, number<Word>(arguments, 2), [&](const Share& share, std::size_t) {
-    for (Word u = begin + share.first; u < begin + share.last; ++u) table[scramble(u, bits)] ^= update_value(u);
+    constexpr Word batch = 32;
+    Word u = begin + share.first;
+    const Word last = begin + share.last;
+    for (; u + batch <= last; u += batch) {
+      Word places[batch];
+      for (Word i = 0; i < batch; ++i) places[i] = scramble(u + i, bits);
+      for (const Word place : places) __builtin_prefetch(&table[place], 1);
+      for (Word i = 0; i < batch; ++i) change(table[places[i]], update_value(u + i));
+    }
+    for (; u < last; ++u) change(table[scramble(u, bits)], update_value(u));
   });
 }
 
+void random_update(Arguments arguments, const KernelRange& range) {
+  update_all(arguments, range, [](Word& word, Word value) { word ^= value; });
+}
+
 void random_atomic(Arguments arguments, const KernelRange& range) {
-  Word* table = array<Word>(arguments, 0);
-  const Word begin = number<Word>(arguments, 1);
-  const unsigned bits = number<std::uint32_t>(arguments, 3);
-  for_each_item(range, number<Word>(arguments, 2), [&](const Share& share, std::size_t) {
-    for (Word u = begin + share.first; u < begin + share.last; ++u)
-      std::atomic_ref(table[scramble(u, bits)]).fetch_xor(update_value(u), std::memory_order_relaxed);
-  });
+  update_all(arguments, range,
+             [](Word& word, Word value) { std::atomic_ref(word).fetch_xor(value, std::memory_order_relaxed); });
 }
 
 template <class T>

@@ -16,7 +16,7 @@ Layout layout_of(const DeviceInfo& device) {
 }
 
 std::string layout_options(const Layout& layout) {
-  return std::string(layout.interleaved ? " -DINTERLEAVED" : "") + (layout.streaming ? " -DSTREAMING" : "");
+  return std::string(layout.interleaved ? " -DINTERLEAVED" : "") + (layout.by_core ? " -DBY_CORE" : "");
 }
 
 KernelSource kernels(const std::string& options) {

@@ -16,7 +16,7 @@ struct Layout {
   std::size_t group = 1;      // of them in a group
   bool interleaved = false;   // each takes every items-th word, not a run of its own
   unsigned vector_bytes = 8;  // that a work item handles at once
-  bool streaming = false;     // stores that go past the caches
+  bool by_core = false;       // of a CPU, whose compiler knows stores past the caches and fetching ahead
 
   // Numbers of so many bytes in a vector; OpenCL's have at most 16.
   std::size_t lanes(std::size_t bytes) const { return std::clamp<std::size_t>(vector_bytes / bytes, 1, 16); }

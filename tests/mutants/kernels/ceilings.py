@@ -20,7 +20,6 @@ def _mutant(name: str, words: str, old: str, new: str, device: str = "pocl") -> 
 
 
 _RUN_END = "((get_global_id(0) + 1) * SHARE(n) < (n) ? (get_global_id(0) + 1) * SHARE(n) : (n))"
-_UPDATE = "^= (begin + i) * 0xd1342543de82ef95ul + 1"
 MUTANTS = [
     _mutant("every-second-word", "memory", "#define STEP 1", "#define STEP 2"),
     _mutant("a-run-ends-early", "memory", _RUN_END, f"({_RUN_END} - 1)"),
@@ -50,12 +49,18 @@ MUTANTS = [
         "if (pair + 1 < pairs) x[chain] = x[chain] * second_factor + second_term;",
     ),
     _mutant(
-        "one-place-for-all",
-        "update",
-        f"table[scrambled(begin + i, bits)] {_UPDATE}",
-        f"table[i] {_UPDATE}",
+        "neighbours-not-random",
+        "random",
+        "places[i] = scrambled(u + i, bits)",
+        "places[i] = u - begin + i",
     ),
-    _mutant("assigned-not-updated", "update", _UPDATE, _UPDATE.replace("^=", "=")),
+    _mutant(
+        "one-of-a-batch-left-out",
+        "random",
+        "CHANGE(&table[places[i]]",
+        "if (i < 31) CHANGE(&table[places[i]]",
+    ),
+    _mutant("assigned-not-updated", "update", "*(pointer) ^= (value)", "*(pointer) = (value)"),
     _mutant("launch-not-counted", "launch", "counter[0] += 1", "counter[0] = 1"),
     _mutant("two-for-one", "launch", "counter[0] += 1", "counter[0] += 2", "fpga"),
 ]
