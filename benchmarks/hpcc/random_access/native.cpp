@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "benchmarks/hpcc/random_access/kernels.hpp"
+#include "device/host_simd.hpp"
 
 namespace plumb::random_access {
 
@@ -38,24 +39,16 @@ template <Stream stream, std::uint64_t lanes>
     }
 }
 
-#if defined(__x86_64__)
 template <Stream stream, std::uint64_t lanes>
-[[gnu::target("avx512f,avx512dq")]] void generate_512(std::array<std::uint64_t, lanes>& lane, const Leap& leap,
-                                                      std::uint64_t* words, std::uint64_t count) {
+PLUMBLINE_VECTORS_OF_64 void generate_in_64_bytes(std::array<std::uint64_t, lanes>& lane, const Leap& leap,
+                                                  std::uint64_t* words, std::uint64_t count) {
   generate<stream, lanes>(lane, leap, words, count);
 }
-#endif
 
-// The same in the widest vectors that this machine has.
 template <Stream stream, std::uint64_t lanes>
-auto widest_generate() {
-  auto* chosen = +[](std::array<std::uint64_t, lanes>& lane, const Leap& leap, std::uint64_t* words,
-                     std::uint64_t count) { generate<stream, lanes>(lane, leap, words, count); };
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0)
-    chosen = generate_512<stream, lanes>;
-#endif
-  return chosen;
+void generate_anyhow(std::array<std::uint64_t, lanes>& lane, const Leap& leap, std::uint64_t* words,
+                     std::uint64_t count) {
+  generate<stream, lanes>(lane, leap, words, count);
 }
 
 // A share of the stream.
@@ -69,7 +62,8 @@ class Generator {
   void fill(std::uint64_t* words, std::uint64_t count) { generate_(lanes_, leap_, words, count); }
 
  private:
-  decltype(widest_generate<stream, lanes>()) generate_ = widest_generate<stream, lanes>();
+  decltype(&generate_anyhow<stream, lanes>) generate_ =
+      host_vector_bytes() == 64 ? generate_in_64_bytes<stream, lanes> : generate_anyhow<stream, lanes>;
   Leap leap_ = leap(stream, lanes);
   std::array<std::uint64_t, lanes> lanes_;
 };

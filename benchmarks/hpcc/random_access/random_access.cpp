@@ -173,7 +173,7 @@ void RandomAccess::prepare(Session& session, const Case& measured) {
     replication->choose(program->kernel(kernel_name(names, form_, i)), range_of(form_, shares_), shares_, own_.updates);
   }
   staging_ = allocate_host(device, std::min(staging_bytes, own_.part.words * word_bytes));
-  copy_ = HostWords(own_.part.words);
+  copy_ = take_host_bytes(own_.part.words * word_bytes);
 }
 
 void RandomAccess::reset(Session&, const Case&, std::uint64_t, std::uint64_t) {
@@ -194,7 +194,7 @@ void RandomAccess::run(Session&, const Case&, Timed& timed) {
 }
 
 Validation RandomAccess::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
-  const std::span<std::uint64_t> words = copy_.all();
+  const std::span words(reinterpret_cast<std::uint64_t*>(copy_.get()), own_.part.words);
   for (const auto& replication : replications_of_rank_)
     replication->read(words.subspan(replication->part().first - own_.part.first, replication->part().words));
   Validation validation;
@@ -222,7 +222,7 @@ Json RandomAccess::facts() const {
 void RandomAccess::release() {
   replications_of_rank_.clear();
   staging_.reset();
-  copy_ = HostWords();
+  copy_.reset();
 }
 
 std::vector<Metric> RandomAccess::metrics(const CaseResult& result, int ranks) const {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "benchmarks/hpcc/common/single_device.hpp"
-#include "benchmarks/hpcc/random_access/host_words.hpp"
 #include "benchmarks/hpcc/random_access/kernels.hpp"
 #include "benchmarks/hpcc/random_access/replication.hpp"
 #include "benchmarks/hpcc/random_access/table.hpp"
+#include "device/host_memory.hpp"
 #include "measure/benchmark.hpp"
 
 namespace plumb::random_access {
@@ -112,7 +112,7 @@ class RandomAccess : public Benchmark {
   Shares shares_;
   std::vector<std::unique_ptr<Replication>> replications_of_rank_;
   std::unique_ptr<Buffer> staging_;
-  HostWords copy_;
+  HostBytes copy_;  // of the rank's words, for validation
 };
 
 }  // namespace plumb::random_access
