@@ -7,6 +7,7 @@
 
 #include "benchmarks/hpcc/random_access/hpcc_form.hpp"
 #include "benchmarks/hpcc/random_access/replay.hpp"
+#include "device/cuda/compiler.hpp"
 
 namespace plumb::random_access {
 namespace {
@@ -164,6 +165,21 @@ TEST(RandomAccessKernels, NamesTellWhatABitstreamWasBuiltWith) {
   refused(other);
   form.variant = hpcc::Variant::nd_range;
   EXPECT_EQ(kernel_name({"update"}, form, 0), "update");
+}
+
+TEST(RandomAccessKernels, CompileForANvidiaGpu) {
+  if (!cuda::why_no_compiler().empty()) GTEST_SKIP() << cuda::why_no_compiler();
+  for (const Stream stream : streams)
+    for (const Updates updates : {Updates::buffered, Updates::atomic, Updates::atomic32})
+      for (const bool whole : {true, false}) {
+        Form form;
+        form.stream = stream;
+        form.updates = updates;
+        form.log2_table = 32;
+        form.whole = whole;
+        form.look_ahead = 4;
+        EXPECT_EQ(cuda::compile(source_of(form), 9, 0, "a GPU").substr(1, 3), "ELF");
+      }
 }
 
 // check() and groups() with these options.
