@@ -282,7 +282,7 @@ def library_rate(duel: Duel, engine: Path, folder: Path) -> float:
 
 
 @cache
-def hpcc_rates(log2_bytes: int, folder: Path, turn: int) -> dict[str, float]:
+def hpcc_rates(log2_bytes: int, folder: Path, _turn: int) -> dict[str, float]:
     """hpcc's figures; each turn has its own run, which all of its duels share."""
     return hpcc_figures(log2_bytes, folder)
 

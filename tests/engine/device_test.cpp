@@ -593,8 +593,9 @@ TEST(Devices, AreWrittenAsTheRecordNamesThem) {
   const Json json = to_json(info);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_THAT(keys, ElementsAre("index", "runtime", "platform", "name", "type", "vendor", "version", "driver",
-                                "compute_units", "memory_bytes", "memory_kinds"));
+  EXPECT_THAT(
+      keys, ElementsAre("index", "runtime", "platform", "name", "type", "vendor", "version", "driver", "compute_units",
+                        "memory_bytes", "local_bytes", "cache_bytes", "memory_kinds", "features"));
   EXPECT_EQ(json["memory_kinds"], (Json{"default", "hbm"}));
 }
 

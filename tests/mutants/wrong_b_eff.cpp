@@ -10,7 +10,9 @@ class BlindRank : public b_eff::BEff {
   std::string name() const override { return "mutant-b_eff-blind-rank"; }
   Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override {
     if (session.world.rank() != session.world.size() - 1) return BEff::validate(session, measured, repetition, count);
-    return {0, 0, 0, 0, "nothing", ""};
+    Validation nothing;
+    nothing.reference = "nothing";
+    return nothing;
   }
 };
 

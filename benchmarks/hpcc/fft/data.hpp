@@ -31,7 +31,7 @@ struct Shape {
 
 // What the residual of a transform is measured in: max_k |d_k - d'_k| / (eps log2(n) ||d'|| / sqrt(n)); README.md says
 // why.
-inline constexpr double residual_tolerance = 1;
+inline constexpr double residual_tolerance = 2;
 
 // Compares transforms with FFTW's in higher precision (double for float, long double for double), every point of each.
 class Checker {
