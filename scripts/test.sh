@@ -45,10 +45,24 @@ export TAIL=60
 tests release
 tests asan --exclude-regex '^mpi_example'
 if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex '^mpi_'; fi
-note "pytest"
-# Where this runs in the background, an interrupt is ignored by whoever inherits that; the tests send some.
-env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$logs/pytest.log" || failed=1
-counts+=("pytest: $(tail -n 1 "$logs/pytest.log")")
+# python NAME WORDS...: pytest into its own log. Where this runs in the background, an interrupt is ignored by whoever
+# inherits that; the tests send some.
+python() {
+  local log=$logs/pytest-$1.log
+  note "pytest, $1"
+  shift
+  env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$log" || failed=1
+  counts+=("$(basename "$log" .log): $(tail -n 1 "$log")")
+}
+
+# Kernels' mutants need no quiet machine: two at a time. The others start ranks on both cores.
+kernels=tests/mutants/test_kernels.py
+if [ $# -gt 0 ]; then
+  python words "$@"
+else
+  python kernels -n 2 "$kernels"
+  python others "--ignore=$kernels"
+fi
 
 note ""
 printf '%s\n' "${counts[@]}"

@@ -1,6 +1,6 @@
 // What gemm is measured beside on CPUs: OpenBLAS's product, C = 0.5 A B + 2 C, with as many threads as cores.
 //
-//   peer_gemm [TYPE [SIZE [SAMPLES]]]     float or double; 4096; 10
+//   peer_gemm [SIZE [TYPE [SAMPLES]]]     4096; float or double; 10
 #include <cblas.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,8 +49,8 @@ void measure(const std::string& type, std::size_t size, int samples, Gemm gemm) 
 }  // namespace
 
 int main(int count, char** words) {
-  const std::string type = count > 1 ? words[1] : "float";
-  const std::size_t size = count > 2 ? std::strtoul(words[2], nullptr, 10) : 4096;
+  const std::size_t size = count > 1 ? std::strtoul(words[1], nullptr, 10) : 4096;
+  const std::string type = count > 2 ? words[2] : "float";
   const int samples = count > 3 ? std::atoi(words[3]) : 10;
   if (type == "double")
     measure<double>(type, size, samples, cblas_dgemm);

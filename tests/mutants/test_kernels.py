@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -28,6 +29,7 @@ SOUND = [
     for sound in module.SOUND
 ]
 ENGINE = program("plumb-mpi")
+ALONE = program("plumb-serial")  # one rank needs no launcher
 RUNTIMES = {"pocl": "pocl", "fpga": "fpga-emulator", "intel": "intel-cpu"}
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
 
@@ -44,7 +46,11 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
     """One run's exit status, its record, and what it said."""
     record = tmp_path / "record.json"
     policy = ["--repetitions", "2", "--format", "none", "--progress", "none"]
-    command, environment = launch_command(ranks, ENGINE, *words, *policy, "--record", str(record))
+    words = (*words, *policy, "--record", str(record))
+    if ranks == 1:
+        command, environment = [str(ALONE), *words], dict(os.environ)
+    else:
+        command, environment = launch_command(ranks, ENGINE, *words)
     if device == "native":
         command += ["--runtime", "native"]
     else:

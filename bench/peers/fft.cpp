@@ -1,0 +1,94 @@
+// What fft is measured beside on CPUs: FFTW's measured plan with as many threads as cores, out of place, forward.
+//
+//   peer_fft [SIZE [TYPE [DATA [SAMPLES]]]]     log2 of the points, 10; float or double; MiB that the batch fills, 256;
+//   10
+#include <fftw3.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <omp.h>
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct Single {
+  using Real = float;
+  using Complex = fftwf_complex;
+  static constexpr auto init_threads = fftwf_init_threads;
+  static constexpr auto use_threads = fftwf_plan_with_nthreads;
+  static constexpr auto plan = fftwf_plan_many_dft;
+  static constexpr auto execute = fftwf_execute;
+};
+
+struct Double {
+  using Real = double;
+  using Complex = fftw_complex;
+  static constexpr auto init_threads = fftw_init_threads;
+  static constexpr auto use_threads = fftw_plan_with_nthreads;
+  static constexpr auto plan = fftw_plan_many_dft;
+  static constexpr auto execute = fftw_execute;
+};
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// On huge pages, as ours has them.
+template <class T>
+std::unique_ptr<T, Free> allocate(std::size_t bytes) {
+  constexpr std::size_t huge_page = std::size_t{2} << 20;
+  const std::size_t rounded = (bytes + huge_page - 1) / huge_page * huge_page;
+  std::unique_ptr<T, Free> memory(static_cast<T*>(std::aligned_alloc(huge_page, rounded)));
+  madvise(memory.get(), rounded, MADV_HUGEPAGE);
+  return memory;
+}
+
+template <class Kind>
+void measure(const std::string& type, int size, std::size_t mebibytes, int samples) {
+  const std::size_t points = std::size_t{1} << size;
+  const std::size_t batch = std::max<std::size_t>(1, (mebibytes << 20) / (sizeof(typename Kind::Complex) * points));
+  const auto from = allocate<typename Kind::Real>(batch * points * sizeof(typename Kind::Complex));
+  const auto to = allocate<typename Kind::Real>(batch * points * sizeof(typename Kind::Complex));
+  const int threads = omp_get_max_threads(), length = static_cast<int>(points);
+  Kind::init_threads();
+  Kind::use_threads(threads);
+  auto* in = reinterpret_cast<typename Kind::Complex*>(from.get());
+  auto* out = reinterpret_cast<typename Kind::Complex*>(to.get());
+  const auto plan = Kind::plan(1, &length, static_cast<int>(batch), in, nullptr, 1, length, out, nullptr, 1, length,
+                               FFTW_FORWARD, FFTW_MEASURE | FFTW_PRESERVE_INPUT);
+  std::minstd_rand words(1);
+  std::uniform_real_distribution<typename Kind::Real> uniform(-1, 1);
+  for (std::size_t i = 0; i < 2 * batch * points; ++i) from.get()[i] = uniform(words);
+  std::vector<double> seconds;
+  for (int sample = -1; sample < samples; ++sample) {  // the first warms up
+    const double begin = now();
+    Kind::execute(plan);
+    if (sample >= 0) seconds.push_back(now() - begin);
+  }
+  fmt::print("{{\"peer\": \"{}, {} threads\", \"case\": \"{}/{}\", \"samples_s\": [{:.9f}], \"work\": {:.0f}}}\n",
+             "FFTW, measured plan", threads, type, points, fmt::join(seconds, ", "),
+             5.0 * size * static_cast<double>(points) * static_cast<double>(batch));
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const int size = count > 1 ? std::atoi(words[1]) : 10;
+  const std::string type = count > 2 ? words[2] : "float";
+  const std::size_t mebibytes = count > 3 ? std::strtoul(words[3], nullptr, 10) : 256;
+  const int samples = count > 4 ? std::atoi(words[4]) : 10;
+  if (type == "double")
+    measure<Double>(type, size, mebibytes, samples);
+  else
+    measure<Single>(type, size, mebibytes, samples);
+}
