@@ -114,6 +114,7 @@ struct Chains {
 
 template <class T>
 [[gnu::always_inline]] inline void run_chains(const Chains<T>& task) {
+  // NOLINTNEXTLINE(modernize-use-using)
   typedef T Vector __attribute__((vector_size(native_vector_bytes)));
   Vector x[chains];
   const auto place = [&](std::size_t chain) {

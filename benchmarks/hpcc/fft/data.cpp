@@ -87,8 +87,10 @@ int threads_for(std::uint64_t transforms) {
 template <class Fftw>
 class FftwChecker final : public Checker {
  public:
+  // NOLINTNEXTLINE(readability-redundant-typename)
   using Real = typename Fftw::Real;
   using Complex = std::complex<Real>;
+  // NOLINTNEXTLINE(readability-redundant-typename)
   using Kernel = typename Fftw::Kernel;
 
   explicit FftwChecker(const Shape& shape) : shape_(shape) {
@@ -190,6 +192,7 @@ class FftwChecker final : public Checker {
   }
 
   Shape shape_;
+  // NOLINTNEXTLINE(readability-redundant-typename)
   typename Fftw::Plan plan_;
 };
 

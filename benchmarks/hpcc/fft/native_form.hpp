@@ -16,6 +16,7 @@ namespace INSTRUCTIONS {
 
 namespace {
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 using ulong = std::uint64_t;
 
 #define REAL_BYTES 4

@@ -6,6 +6,7 @@ using real = double;
 #else
 using real = float;
 #endif
+// NOLINTNEXTLINE(readability-identifier-naming)
 using vec [[gnu::vector_size(32)]] = real;
 
 #if defined(__clang__)

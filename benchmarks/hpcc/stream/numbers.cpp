@@ -50,6 +50,7 @@ const double* halves() {
 
 // Numbers as they lie in a word; Bits is as wide as they are.
 template <class Bits>
+// NOLINTNEXTLINE(bugprone-sizeof-expression)
 constexpr std::uint64_t of_a_word = sizeof(std::uint64_t) / sizeof(Bits);
 
 template <class Bits>
@@ -64,6 +65,7 @@ double number(std::uint64_t word, std::uint64_t i) {
 template <class Call>
 auto with_bits(ScalarType type, Call call) {
   if (type == ScalarType::f16) return call(std::uint16_t());
+  // NOLINTNEXTLINE(bugprone-branch-clone)
   return type == ScalarType::f32 ? call(std::uint32_t()) : call(std::uint64_t());
 }
 
