@@ -64,14 +64,6 @@ std::uint64_t cache_bytes(const std::vector<int>& cores) {
   return sum;
 }
 
-unsigned vector_bytes() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f")) return 64;
-  if (__builtin_cpu_supports("avx2")) return 32;
-#endif
-  return 16;
-}
-
 }  // namespace
 
 HostShare host_share() {
@@ -79,7 +71,7 @@ HostShare host_share() {
   const std::uint64_t memory = pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   const std::vector<int> cores = allowed_cores();
   static const std::uint64_t caches = cache_bytes(cores);
-  return {static_cast<unsigned>(cores.size()), memory, available_bytes(memory), caches, vector_bytes()};
+  return {static_cast<unsigned>(cores.size()), memory, available_bytes(memory), caches};
 }
 
 }  // namespace plumb

@@ -11,7 +11,6 @@ struct HostShare {
   std::uint64_t available_bytes =
       0;                          // that can be taken now without swapping; all of it where the kernel does not tell
   std::uint64_t cache_bytes = 0;  // of the last level, of all caches that these cores reach; 0 where nobody tells
-  unsigned vector_bytes = 16;     // of the widest registers
 };
 
 HostShare host_share();

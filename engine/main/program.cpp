@@ -57,6 +57,7 @@ class ProgramRun {
     choose_transport();
     if (options_.kernel_file.given() && !benchmark_.takes_kernel_file())
       throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");
+    if (options_.kernel_file.given()) read_kernel_file(options_.kernel_file);
     const int ranks = options_.ranks.given() ? static_cast<int>(options_.ranks.get()) : world_.size();
     if (options_.ranks.given() && !options_.dry_run)
       throw UsageError("--ranks plans with --dry-run; a run has the launcher's ranks");

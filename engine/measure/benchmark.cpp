@@ -3,19 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
 namespace plumb {
 
+std::vector<char> read_kernel_file(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  if (bytes.empty())
+    throw UsageError(
+        fmt::format("--kernel-file {} cannot be read: {}", path, errno == 0 ? "it is empty" : std::strerror(errno)));
+  return bytes;
+}
+
 KernelSource Session::source(KernelSource own) const {
   if (kernel_file.empty()) return own;
-  std::ifstream file(kernel_file, std::ios::binary);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file || bytes.empty())
-    throw Error(
-        fmt::format("--kernel-file {} cannot be read: {}", kernel_file, file ? "it is empty" : std::strerror(errno)));
+  const std::vector<char> bytes = read_kernel_file(kernel_file);
   KernelSource given;
   given.name = kernel_file;
   given.options = std::move(own.options);

@@ -63,9 +63,12 @@ struct Session {
   std::string kernel_file = {};  // --kernel-file: a path; "" = the benchmark's own kernels
 
   // The benchmark's own source, or with --kernel-file the user's in its place, under the same options: text, or a
-  // vendor's binary. Throws Error when the file cannot be read.
+  // vendor's binary. Throws UsageError when the file cannot be read.
   KernelSource source(KernelSource own) const;
 };
+
+// The bytes of --kernel-file. Throws UsageError when it cannot be read.
+std::vector<char> read_kernel_file(const std::string& path);
 
 // What one rank found in one repetition. All ranks' are reduced by the engine. Fails when the error is above its
 // tolerance, more items are wrong than may be, or not all were checked.

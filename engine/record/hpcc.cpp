@@ -86,7 +86,7 @@ bool test_mode(const Json& record) {
 Json common_settings(const Json& record) {
   const Json& parameters = at(record, "parameters");
   return {{"Communication Type", at(record, {"transport", "name"})},
-          {"Kernel File", at(parameters, "kernel-file")},
+          {"Kernel File", at(record, {"measuring", "kernel_file"})},
           {"Kernel Replications", lookup::count(at(parameters, "replications")).value_or(1)},
           {"MPI Ranks", at(record, {"world", "ranks"})},
           {"Repetitions", repetitions(record)},

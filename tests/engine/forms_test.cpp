@@ -218,6 +218,9 @@ TEST_F(Forms, HpccSettingsHaveTheirTypes) {
   const Json& settings = form["settings"];
   EXPECT_EQ(settings["Communication Type"], "staged");
   EXPECT_TRUE(settings["Kernel File"].is_null());
+  Json with_file = golden_record("b_eff_2_passed");
+  with_file["measuring"]["kernel_file"] = "mine.cl";
+  EXPECT_EQ(hpcc(with_file)["settings"]["Kernel File"], "mine.cl");
   EXPECT_EQ(settings["Kernel Replications"], 1);
   EXPECT_TRUE(settings["Loop Length"].is_number_integer());
   EXPECT_EQ(settings["MPI Ranks"], 2);

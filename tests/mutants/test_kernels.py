@@ -82,6 +82,19 @@ def test_sound_kernel_passes(tmp_path: Path, benchmark: str, sound: Sound) -> No
         assert case["outcome"]["status"] == wanted, (case["key"], case["outcome"])
 
 
+def test_a_kernel_file_that_is_not_there_is_bad_usage(tmp_path: Path) -> None:
+    """Told before any device is touched: no record, status 2."""
+    record = tmp_path / "record.json"
+    words = ("--kernel-file", str(tmp_path / "none.cl"), "--record", str(record))
+    done = subprocess.run(
+        [str(ALONE), "stream", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert "none.cl cannot be read: No such file or directory" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not record.exists()
+
+
 def test_every_benchmark_with_kernels_has_mutants() -> None:
     for path in sorted(Path(FOLDER.parents[2] / "benchmarks").rglob("*.cl")):
         assert path.parent.name in BENCHMARKS, f"{path.parent.name} has kernels, but no mutants"

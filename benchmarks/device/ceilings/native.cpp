@@ -4,7 +4,7 @@
 
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "benchmarks/device/ceilings/reference.hpp"
-#include "device/host_share.hpp"
+#include "device/host_simd.hpp"
 #include "device/native/past_caches.hpp"
 
 namespace plumb::ceilings {
@@ -114,8 +114,7 @@ struct Chains {
 
 template <class T>
 [[gnu::always_inline]] inline void run_chains(const Chains<T>& task) {
-  // NOLINTNEXTLINE(modernize-use-using)
-  typedef T Vector __attribute__((vector_size(native_vector_bytes)));
+  using Vector [[gnu::vector_size(native_vector_bytes)]] = T;
   Vector x[chains];
   const auto place = [&](std::size_t chain) {
     return (chain * task.items + task.item) * (native_vector_bytes / sizeof(T));
@@ -148,7 +147,7 @@ void run_chains_128(const Chains<T>& task) {
 
 template <class T>
 void arithmetic_in(Arguments arguments, const KernelRange& range) {
-  const unsigned width = host_share().vector_bytes;
+  const unsigned width = host_vector_bytes();
   const auto run = width == 64 ? run_chains_512<T> : width == 32 ? run_chains_256<T> : run_chains_128<T>;
   Chains<T> task{array<T>(arguments, 0),
                  array<T>(arguments, 1),

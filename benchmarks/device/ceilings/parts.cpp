@@ -2,7 +2,7 @@
 #include "benchmarks/device/ceilings/parts.hpp"
 
 #include "core/embedded.hpp"
-#include "device/host_share.hpp"
+#include "device/host_simd.hpp"
 
 namespace plumb::ceilings {
 
@@ -12,7 +12,7 @@ Layout layout_of(const DeviceInfo& device) {
   if (device.type == "gpu") return {units * 2048, 256, true, 8, false};
   if (device.type == "native") return {units, 1, false, native_vector_bytes, true};
   // Several runs for each core of a CPU, so that one which is late can be made up for.
-  return {units * 8, 1, false, host_share().vector_bytes, device.type == "cpu"};
+  return {units * 8, 1, false, static_cast<unsigned>(host_vector_bytes()), device.type == "cpu"};
 }
 
 std::string layout_options(const Layout& layout) {

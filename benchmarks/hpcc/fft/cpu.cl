@@ -34,13 +34,13 @@ typedef float8 vec;
 #define V 8
 #endif
 
-// NOLINTNEXTLINE(modernize-use-using)
+// NOLINTNEXTLINE(modernize-use-using): OpenCL C has no other
 typedef struct {
   vec re, im;
 } cvec;
 
 // A length, a power of two: `eights` stages of radix 8, then one of radix `last`, which is 2, 4, 8 or 16.
-// NOLINTNEXTLINE(modernize-use-using)
+// NOLINTNEXTLINE(modernize-use-using): OpenCL C has no other
 typedef struct {
   int length, eights, last;
 } factors;

@@ -87,11 +87,9 @@ int threads_for(std::uint64_t transforms) {
 template <class Fftw>
 class FftwChecker final : public Checker {
  public:
-  // NOLINTNEXTLINE(readability-redundant-typename)
-  using Real = typename Fftw::Real;
+  using Real = Fftw::Real;
   using Complex = std::complex<Real>;
-  // NOLINTNEXTLINE(readability-redundant-typename)
-  using Kernel = typename Fftw::Kernel;
+  using Kernel = Fftw::Kernel;
 
   explicit FftwChecker(const Shape& shape) : shape_(shape) {
     const Room room = make_room();
@@ -192,8 +190,7 @@ class FftwChecker final : public Checker {
   }
 
   Shape shape_;
-  // NOLINTNEXTLINE(readability-redundant-typename)
-  typename Fftw::Plan plan_;
+  Fftw::Plan plan_;
 };
 
 }  // namespace

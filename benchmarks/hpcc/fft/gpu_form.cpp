@@ -68,11 +68,8 @@ class GpuForm final : public Form {
     const GpuPass& pass = passes_[index];
     const Buffer* from = begins ? job_.from : between_.get();
     const Buffer* to = ends ? job_.to : between_.get();
-    kernels_[index]->set({from, to, static_cast<const Buffer*>(tables_[index].get()),
-                          // NOLINTNEXTLINE(readability-redundant-casting)
-                          static_cast<std::uint64_t>(transforms), static_cast<std::uint64_t>(begins ? first : 0),
-                          // NOLINTNEXTLINE(readability-redundant-casting)
-                          static_cast<std::uint64_t>(ends ? first : 0)});
+    kernels_[index]->set(
+        {from, to, static_cast<const Buffer*>(tables_[index].get()), transforms, begins ? first : 0, ends ? first : 0});
     const auto group = static_cast<std::size_t>(pass.group());
     queue_->enqueue(*kernels_[index], {pass.groups(transforms, job_.shape.log_points) * group, group});
   }

@@ -16,7 +16,7 @@ namespace INSTRUCTIONS {
 
 namespace {
 
-// NOLINTNEXTLINE(readability-identifier-naming)
+// NOLINTNEXTLINE(readability-identifier-naming): the kernel's word
 using ulong = std::uint64_t;
 
 #define REAL_BYTES 4

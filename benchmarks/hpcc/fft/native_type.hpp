@@ -6,7 +6,7 @@ using real = double;
 #else
 using real = float;
 #endif
-// NOLINTNEXTLINE(readability-identifier-naming)
+// NOLINTNEXTLINE(readability-identifier-naming): the kernel's word
 using vec [[gnu::vector_size(32)]] = real;
 
 #if defined(__clang__)

@@ -32,8 +32,7 @@ void add_stage_roots(Table& table, const Factors& factors) {
   for (int stage = 0; stage <= factors.eights; ++stage) {
     const int radix = stage < factors.eights ? 8 : factors.last;
     for (int point = 0; point < block / radix; ++point)
-      // NOLINTNEXTLINE(bugprone-misplaced-widening-cast)
-      for (int k = 1; k < radix; ++k) table.add(static_cast<std::uint64_t>(point * k), block);
+      for (int k = 1; k < radix; ++k) table.add(static_cast<std::uint64_t>(point) * k, block);
     block /= radix;
   }
   table.add(0, 1);  // they are length - 1: what follows begins at 2 * length reals

@@ -64,8 +64,7 @@ using TileProduct = void (*)(const R* a, const R* b, std::size_t depth, R* tile)
 
 template <class R, std::size_t vector_bytes, std::size_t rows, std::size_t vectors>
 [[gnu::always_inline]] inline void tile_product(const R* a, const R* b, std::size_t depth, R* tile) {
-  // NOLINTNEXTLINE(modernize-use-using)
-  typedef R Vector __attribute__((vector_size(vector_bytes)));
+  using Vector [[gnu::vector_size(vector_bytes)]] = R;
   constexpr std::size_t width = vector_bytes / sizeof(R);
   Vector sums[rows][vectors] = {};
   for (std::size_t k = 0; k < depth; k += unroll) {
@@ -112,8 +111,7 @@ T* pointer(const KernelArgument& argument) {
 template <class T>
 class CpuKernels {
  public:
-  // NOLINTNEXTLINE(readability-redundant-typename)
-  using R = typename ComputedIn<T>::Type;
+  using R = ComputedIn<T>::Type;
   using Arguments = std::span<const KernelArgument>;
 
   CpuKernels(const Problem& problem, const CpuTiles& tiles)

@@ -41,8 +41,8 @@ double updates_of_all_ranks(const Json& record, const Json& measured) {
   const auto bytes = lookup::count(at(measured, {"labels", "table_bytes"})).value_or(0);
   const bool is_shared = text(at(record, {"parameters", "table"})) == "shared";
   const auto tables = is_shared ? 1 : lookup::count(at(record, {"world", "ranks"})).value_or(0);
-  // NOLINTNEXTLINE(bugprone-integer-division)
-  return 4.0 * static_cast<double>(bytes / sizeof(std::uint64_t)) * static_cast<double>(tables);
+  const std::uint64_t words = bytes / sizeof(std::uint64_t);
+  return 4.0 * static_cast<double>(words) * static_cast<double>(tables);
 }
 
 Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {

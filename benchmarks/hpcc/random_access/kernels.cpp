@@ -71,9 +71,8 @@ KernelSource source_of(const Form& form) {
 
 std::string kernel_name(const std::vector<std::string>& names, const Form& form, std::uint64_t replication) {
   if (form.variant != Variant::single_work_item) return "update";
-  const std::string prefix = fmt::format("update_{}", replication);
+  std::string prefix = fmt::format("update_{}", replication);
   if (std::find(names.begin(), names.end(), prefix) != names.end())
-    // NOLINTNEXTLINE(performance-no-automatic-move)
     return prefix;  // a user's own, which claims nothing
   const auto replications =
       std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("update_"); });

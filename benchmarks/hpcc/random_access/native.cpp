@@ -89,7 +89,7 @@ void update_share(const Form& form, const Arguments& to, std::uint64_t item) {
     return (stream == Stream::lcg ? word >> shift : word & mask) - (all_here ? 0 : to.first);
   };
   Generator<stream, lanes> generator(to.starts[item]);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled before it is read, within the time that counts
   std::array<std::array<std::uint64_t, most_look_ahead>, 2> blocks;
   generator.fill(blocks[0].data(), form.look_ahead);
   for (std::uint64_t done = 0, block = 0; done < length; done += form.look_ahead, block = 1 - block) {

@@ -50,8 +50,7 @@ const double* halves() {
 
 // Numbers as they lie in a word; Bits is as wide as they are.
 template <class Bits>
-// NOLINTNEXTLINE(bugprone-sizeof-expression)
-constexpr std::uint64_t of_a_word = sizeof(std::uint64_t) / sizeof(Bits);
+constexpr std::uint64_t of_a_word = 8 / sizeof(Bits);
 
 template <class Bits>
 double number(std::uint64_t word, std::uint64_t i) {
@@ -65,8 +64,8 @@ double number(std::uint64_t word, std::uint64_t i) {
 template <class Call>
 auto with_bits(ScalarType type, Call call) {
   if (type == ScalarType::f16) return call(std::uint16_t());
-  // NOLINTNEXTLINE(bugprone-branch-clone)
-  return type == ScalarType::f32 ? call(std::uint32_t()) : call(std::uint64_t());
+  if (type == ScalarType::f32) return call(std::uint32_t());
+  return call(std::uint64_t());
 }
 
 void add(Difference& sum, const Difference& more) {
