@@ -79,7 +79,7 @@ struct Measured {
 Measured by_engine(World& world, Device& device, const std::string& exponent) {
   const auto benchmark = (*Registry<BenchmarkFactory>::instance().find("b_eff"))();
   for (const char* option : {"min-size", "max-size"}) benchmark->find(option)->parse(exponent);
-  const auto transport = find_transport("mpi").make(world, device);
+  const auto transport = find_transport("mpi").make(world, device, {});
   Session session{world, device, transport.get(), {}, 1};
   RunSettings settings;
   settings.policy.fixed = samples;

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from plumbline.errors import UsageError
 from plumbline.explain import first_problem
@@ -120,6 +120,7 @@ class Transport(Part):
     scheduled_by: Literal["host", "device"]
     landing: Literal["buffered", "streaming"]
     host_leg: str | None
+    facts: dict[str, JsonValue] = {}
 
 
 class Measuring(Part):

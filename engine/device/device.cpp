@@ -71,6 +71,14 @@ Placement parse_placement(const std::string& text) {
   return placement;
 }
 
+std::string Device::share(const Buffer&) {
+  throw Unsupported(fmt::format("{} cannot share its memory with other processes", info().name));
+}
+
+std::unique_ptr<Buffer> Device::open_shared(const std::string&) {
+  throw Unsupported(fmt::format("{} cannot open another process's memory", info().name));
+}
+
 std::string to_string(const Placement& placement) {
   return to_string(placement.kind) + (placement.bank ? fmt::format(":{}", *placement.bank) : "");
 }

@@ -26,6 +26,7 @@ std::string to_string(MemoryKind kind);
 struct Placement {
   MemoryKind kind = MemoryKind::automatic;
   std::optional<int> bank = {};  // which of the kind's banks; none = the runtime's choice
+  bool shared = false;           // with other processes of this host, by Device::share() and open_shared()
 };
 
 // "hbm:3" -> {hbm, 3}; throws UsageError.
@@ -166,8 +167,13 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
-  // Throws Unsupported when the device has no such memory, Error when there is not enough of it.
+  // Throws Unsupported when the device has no such memory (or cannot share it where asked to), Error when there is not
+  // enough of it.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) = 0;
+  // What another process of this host gives its own device of the same runtime to open the very bytes of a shared
+  // buffer. It must be opened while the buffer lives, and closed (destroyed) before the buffer is.
+  virtual std::string share(const Buffer& buffer);
+  virtual std::unique_ptr<Buffer> open_shared(const std::string& handle);
   // timed: ask the device for the commands' times (costs a little on some runtimes).
   virtual std::unique_ptr<Queue> make_queue(bool timed = false) = 0;
   // Throws Error with the build log when the source does not compile.
@@ -188,8 +194,8 @@ class Runtime {
 using RuntimeFactory = std::function<std::unique_ptr<Runtime>()>;
 
 // Host memory that any device can be read into at full speed: pinned where the runtime can pin.
-inline std::unique_ptr<Buffer> allocate_host(Device& device, std::size_t bytes) {
-  return device.allocate(bytes, {MemoryKind::host, {}});
+inline std::unique_ptr<Buffer> allocate_host(Device& device, std::size_t bytes, bool shared = false) {
+  return device.allocate(bytes, {MemoryKind::host, {}, shared});
 }
 
 }  // namespace plumb

@@ -49,6 +49,43 @@ class PlannedWorld : public World {
   WorldInfo info_;
 };
 
+Json reason_json(const std::string& reason) {
+  return reason.empty() ? Json(nullptr) : Json(reason);
+}
+
+// A transport with its approaches, and for each device whether it works there.
+Json transport_json(const TransportEntry& entry, const World& world, const DeviceCatalogue& catalogue) {
+  Json approaches = Json::array({approach(entry.info)}), devices = Json::array();
+  for (const TransportInfo& other : entry.others) approaches.push_back(approach(other));
+  for (const DeviceInfo& info : catalogue.infos()) {
+    std::string reason = entry.device_reason ? entry.device_reason(info) : "";
+    if (entry.needs_host_memory && info.type != "native") reason = "only with --memory host: it needs host memory";
+    devices.push_back(
+        {{"index", info.index}, {"runtime", info.runtime}, {"name", info.name}, {"reason", reason_json(reason)}});
+  }
+  return {{"name", entry.info.name},
+          {"summary", entry.info.summary},
+          {"scheduled_by", entry.info.scheduled_by},
+          {"landing", entry.info.landing},
+          {"approaches", approaches},
+          {"reason", reason_json(entry.reason(world))},
+          {"devices", devices}};
+}
+
+void print_transport(const Json& transport) {
+  const std::string name = transport["name"];
+  fmt::print("{:<10} {}\n", name, transport["summary"].get<std::string>());
+  fmt::print("{:<10} {}\n", "", fmt::join(transport["approaches"].get<std::vector<std::string>>(), ", "));
+  if (transport["reason"].is_string()) {
+    fmt::print("{:<10} not here: {}\n", "", transport["reason"].get<std::string>());
+    return;
+  }
+  for (const Json& device : transport["devices"])
+    fmt::print("{:<10} {:>2} {:<8} {:<28} {}\n", "", device["index"].get<int>(), device["runtime"].get<std::string>(),
+               device["name"].get<std::string>().substr(0, 28),
+               device["reason"].is_null() ? "yes" : "no: " + device["reason"].get<std::string>());
+}
+
 }  // namespace
 
 std::string list_text() {
@@ -82,19 +119,12 @@ int print_devices(bool json) {
 
 void print_transports(const ProgramKind& kind, bool json) {
   const PlannedWorld world(kind.world_info());
+  const DeviceCatalogue catalogue;
   Json all = Json::array();
   const auto& registry = Registry<TransportEntry>::instance();
   for (const std::string& name : registry.names()) {
-    const TransportEntry& entry = *registry.find(name);
-    const std::string reason = entry.reason(world);
-    if (!json)
-      fmt::print("{:<10} {:<14} {}{}\n", name, entry.info.scheduled_by + ", " + entry.info.landing, entry.info.summary,
-                 reason.empty() ? "" : " (not here: " + reason + ")");
-    all.push_back({{"name", name},
-                   {"summary", entry.info.summary},
-                   {"scheduled_by", entry.info.scheduled_by},
-                   {"landing", entry.info.landing},
-                   {"reason", reason.empty() ? Json(nullptr) : Json(reason)}});
+    all.push_back(transport_json(*registry.find(name), world, catalogue));
+    if (!json) print_transport(all.back());
   }
   if (json) fmt::print("{}\n", Json{{"transports", all}}.dump(1));
 }

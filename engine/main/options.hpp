@@ -32,6 +32,24 @@ class EngineOptions : public Parameters {
                                     "how bytes get from rank to rank (see --transports); staged for devices, the "
                                     "world's own for runtime native"},
                                    ""};
+  Parameter<std::string> approach{*this,
+                                  {"approach",
+                                   "who starts a transfer and where it lands, of a transport that has several: "
+                                   "host-buffered, device-buffered or device-streaming"},
+                                  ""};
+  Parameter<std::int64_t> pipeline_chunk{
+      *this,
+      {"pipeline-chunk", "transport pipelined: size of the pieces of a message; 0: what it measures to be best", "KiB"},
+      0,
+      {0, 1 << 20}};
+  Parameter<std::int64_t> pipeline_depth{
+      *this, {"pipeline-depth", "transport pipelined: pieces under way together; 0 = 4"}, 0, {0, 64}};
+  Choice pipeline_through{*this,
+                          {"pipeline-through",
+                           "transport pipelined: between ranks of one host, memory that both pin, or the world's "
+                           "messages"},
+                          "segment",
+                          {"segment", "world"}};
   Parameter<std::int64_t> repetitions{
       *this, {"repetitions", "exactly so many repetitions of each case; adaptive when not given"}, 0, {1}};
   Parameter<std::int64_t> min_repetitions{*this, {"min-repetitions", "adaptive: at least so many"}, 10, {6, 1000000}};

@@ -90,14 +90,18 @@ class ProgramRun {
 
   void choose_transport() {
     if (!benchmark_.needs_transport()) {
-      if (options_.transport.given())
-        throw UsageError(benchmark_.name() + " sends nothing between ranks: it takes no --transport");
+      for (const ParameterBase* option :
+           std::initializer_list<const ParameterBase*>{&options_.transport, &options_.approach})
+        if (option->given())
+          throw UsageError(
+              fmt::format("{} sends nothing between ranks: it takes no --{}", benchmark_.name(), option->name()));
       return;
     }
     const bool native = options_.runtime.get() == "native" || options_.device.get() == "native";
     transport_name_ = options_.transport.get();
     if (transport_name_.empty()) transport_name_ = native ? world_.info().host_transport : "staged";
     entry_ = &find_transport(transport_name_);
+    info_of(*entry_, options_.approach);
     const std::string reason = entry_->reason(world_);
     if (!reason.empty()) throw UsageError(fmt::format("transport {} does not work here: {}", transport_name_, reason));
   }
@@ -137,25 +141,49 @@ class ProgramRun {
   // What is wrong with this rank's device, or "".
   std::string open_device() {
     try {
-      const Placement placement = parse_placement(options_.memory);
+      const Placement placement = this->placement();
       const DeviceCatalogue catalogue;
       const bool on_host = entry_ != nullptr && entry_->needs_host_memory && placement.kind == MemoryKind::automatic;
       const DeviceInfo info =
-          catalogue.choose({options_.runtime, options_.device, options_.device_map, on_host ? "native" : "opencl"},
+          catalogue.choose({options_.runtime, options_.device, options_.device_map, default_runtime_of(placement)},
                            world_.rank(), world_.size(), world_.local_rank());
       if (on_host && info.runtime != "native")
         throw UsageError(
             fmt::format("transport {} needs memory that the host can address, which {} does not give by default: use "
                         "--transport staged, --memory host, or --runtime native",
                         transport_name_, info.name));
+      check_transport_on(info);
       check_memory(info, placement);
       benchmark_.check_device(plan_, info);
       device_ = catalogue.open(info);
-      if (entry_ != nullptr) transport_ = entry_->make(world_, *device_);
+      if (entry_ != nullptr) transport_ = entry_->make(world_, *device_, transport_wish());
       return "";
     } catch (const Error& error) {
       return error.what();
     }
+  }
+
+  Placement placement() const {
+    Placement placement = parse_placement(options_.memory);
+    placement.shared = entry_ != nullptr && entry_->shares_buffers;
+    return placement;
+  }
+
+  std::string default_runtime_of(const Placement& placement) const {
+    if (entry_ == nullptr || (entry_->needs_host_memory && placement.kind != MemoryKind::automatic)) return "opencl";
+    return default_runtime(*entry_);
+  }
+
+  void check_transport_on(const DeviceInfo& info) const {
+    if (entry_ == nullptr || !entry_->device_reason) return;
+    const std::string reason = entry_->device_reason(info);
+    if (!reason.empty())
+      throw UsageError(fmt::format("transport {} does not work on {}: {}", transport_name_, info.name, reason));
+  }
+
+  TransportWish transport_wish() const {
+    return {options_.approach, static_cast<std::size_t>(options_.pipeline_chunk) << 10,
+            static_cast<unsigned>(options_.pipeline_depth), options_.pipeline_through};
   }
 
   void check_memory(const DeviceInfo& info, const Placement& placement) const {
@@ -184,7 +212,7 @@ class ProgramRun {
     Session session{world_,
                     *device_,
                     transport_.get(),
-                    parse_placement(options_.memory),
+                    placement(),
                     static_cast<std::uint64_t>(options_.seed.get()),
                     options_.kernel_file};
     Json head = record_head(settings, places);
@@ -251,7 +279,8 @@ class ProgramRun {
             {"summary", info.summary},
             {"scheduled_by", info.scheduled_by},
             {"landing", info.landing},
-            {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)}};
+            {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)},
+            {"facts", transport_->facts()}};
   }
 
   Json measuring_json(const RunSettings& settings) const {

@@ -1,18 +1,13 @@
 // Time: a monotonic clock of this process, and a common clock of all ranks.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "core/seconds.hpp"
 #include "world/world.hpp"
 
 namespace plumb {
-
-// Seconds on this process's monotonic clock.
-inline double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct ClockProperties {
   double resolution_s = 0;  // smallest step seen

@@ -62,12 +62,10 @@ class LocalTransport : public Transport {
   World& world_;
 };
 
-const RegisteredTransport registered("local",
-                                     {local_info, true,
-                                      [](const World& world) -> std::string {
-                                        return world.size() == 1 ? "" : "it serves one rank only";
-                                      },
-                                      [](World& world, Device&) { return std::make_unique<LocalTransport>(world); }});
+const RegisteredTransport registered(
+    "local", {local_info, true,
+              [](const World& world) -> std::string { return world.size() == 1 ? "" : "it serves one rank only"; },
+              [](World& world, Device&, const TransportWish&) { return std::make_unique<LocalTransport>(world); }});
 
 }  // namespace
 

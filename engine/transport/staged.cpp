@@ -52,7 +52,7 @@ class StagedTransport : public Transport {
 };
 
 const RegisteredTransport registered("staged", {staged_info, false, [](const World&) -> std::string { return ""; },
-                                                [](World& world, Device& device) {
+                                                [](World& world, Device& device, const TransportWish&) {
                                                   return std::make_unique<StagedTransport>(world, device);
                                                 }});
 

@@ -11,8 +11,27 @@ const TransportEntry& find_transport(const std::string& name) {
   return *entry;
 }
 
+std::string approach(const TransportInfo& info) {
+  return info.scheduled_by + "-" + info.landing;
+}
+
+const TransportInfo& info_of(const TransportEntry& entry, const std::string& wished) {
+  if (wished.empty() || wished == approach(entry.info)) return entry.info;
+  std::vector<std::string> known{approach(entry.info)};
+  for (const TransportInfo& other : entry.others) {
+    if (approach(other) == wished) return other;
+    known.push_back(approach(other));
+  }
+  throw UsageError(unknown_name("approach of transport " + entry.info.name, wished, known));
+}
+
+std::string default_runtime(const TransportEntry& entry) {
+  if (!entry.runtime.empty()) return entry.runtime;
+  return entry.needs_host_memory ? "native" : "opencl";
+}
+
 std::unique_ptr<Transport> make_host_transport(World& world, Device& device) {
-  return find_transport(world.info().host_transport).make(world, device);
+  return find_transport(world.info().host_transport).make(world, device, {});
 }
 
 namespace {

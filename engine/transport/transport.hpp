@@ -67,18 +67,44 @@ class Transport {
   virtual const TransportInfo& info() const = 0;
   // The transport that carries bytes between hosts within this one; null when there is none.
   virtual Transport* host_leg() { return nullptr; }
-  // Throws Unsupported with the reason when the views lie where this transport cannot reach.
+  // What it found out about itself and decided by, for the record; an object.
+  virtual Json facts() const { return Json::object(); }
+  // Collective: every rank of the world compiles its part at the same time, be it empty; and exchanges end their lives
+  // in the same order on all ranks, before the buffers that they use. Throws Unsupported with the reason when the views
+  // lie where this transport cannot reach.
   virtual std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) = 0;
 };
 
-// What registers a transport. `reason` says, before any device is touched, why it cannot work in this world
-// ("" = it can). needs_host_memory: its buffers must have a host_pointer(), so `native` is its default runtime.
-struct TransportEntry {
-  TransportInfo info;
-  bool needs_host_memory = false;
-  std::function<std::string(const World&)> reason;
-  std::function<std::unique_ptr<Transport>(World&, Device&)> make;
+// Who starts a transfer and where it lands, as users name it: "host-buffered", "device-streaming".
+std::string approach(const TransportInfo& info);
+
+// What a user wishes of a transport; 0 and "" leave it to the transport.
+struct TransportWish {
+  std::string approach = {};
+  std::size_t chunk_bytes = 0;  // of what is sent in pieces
+  unsigned depth = 0;           // pieces of a message under way together
+  std::string through = {};     // between ranks of one host: "segment" (shared memory) or "world"
 };
+
+// What registers a transport.
+struct TransportEntry {
+  TransportInfo info;              // of its usual approach
+  bool needs_host_memory = false;  // its buffers must have a host_pointer(), so `native` is its default runtime
+  // Why it cannot work in this world ("" = it can), known before any device is touched.
+  std::function<std::string(const World&)> reason;
+  // Collective: every rank makes its own at the same time. Throws Unsupported with the reason when the device, or what
+  // was wished, rules it out.
+  std::function<std::unique_ptr<Transport>(World&, Device&, const TransportWish&)> make;
+  std::vector<TransportInfo> others = {};  // further approaches: the same name, other scheduled_by and landing
+  bool shares_buffers = false;             // its buffers must be shared between processes (Placement::shared)
+  std::string runtime = {};                // default; "" = native where it needs host memory, else opencl
+  // Why it cannot work on such a device, known before the device is opened; null = on any.
+  std::function<std::string(const DeviceInfo&)> device_reason = {};
+};
+
+// The entry's description for an approach; the usual one for "". Throws UsageError naming those there are.
+const TransportInfo& info_of(const TransportEntry& entry, const std::string& approach);
+std::string default_runtime(const TransportEntry& entry);
 
 using RegisteredTransport = Registered<TransportEntry>;
 

@@ -206,6 +206,37 @@ TEST_P(EveryDevice, PinnedMemoryIsTheHosts) {
   EXPECT_EQ(std::memcmp(pinned->host_pointer(), sent.data(), 5000), 0);
 }
 
+TEST_P(EveryDevice, SharesHostMemory) {
+  const auto mine = device().allocate(70000, {MemoryKind::host, {}, true});
+  const auto opened = device().open_shared(device().share(*mine));
+  ASSERT_GE(opened->size(), mine->size());
+  const auto queue = device().make_queue();
+  const std::vector<std::byte> bytes = message(70000, 3);
+  queue->write(bytes.data(), whole(*mine));
+  EXPECT_EQ(std::memcmp(opened->host_pointer(), bytes.data(), bytes.size()), 0);
+  opened->host_pointer()[69999] ^= std::byte{1};
+  EXPECT_EQ(mine->host_pointer()[69999], bytes[69999] ^ std::byte{1});
+}
+
+TEST_P(EveryDevice, SharesItsOwnMemoryOrSaysWhyNot) {
+  const DeviceInfo& info = device().info();
+  if (info.runtime == "cuda") GTEST_SKIP() << "CUDA opens another process's memory only: see the tests on ranks";
+  if (info.type == "gpu") {
+    EXPECT_THROW(device().allocate(4096, {MemoryKind::automatic, {}, true}), Unsupported);
+    return;
+  }
+  const auto mine = device().allocate(4096, {MemoryKind::automatic, {}, true});
+  const auto opened = device().open_shared(device().share(*mine));
+  const auto queue = device().make_queue();
+  const std::vector<std::byte> bytes = message(4096, 5);
+  queue->write(bytes.data(), whole(*mine));
+  std::vector<std::byte> seen(4096);
+  queue->read(whole(*opened), seen.data());
+  EXPECT_EQ(seen, bytes);
+  EXPECT_ANY_THROW(device().share(*device().allocate(4096, {})));
+  EXPECT_ANY_THROW(device().open_shared("default:1:999999:4096"));
+}
+
 TEST_P(EveryDevice, RunsKernelsOnEveryMemoryKind) {
   auto queue = device().make_queue();
   auto add = device().build(source())->kernel("add");

@@ -15,6 +15,7 @@ namespace {
 
 struct Setting {
   std::string transport, runtime;
+  std::string approach = {};
 };
 void PrintTo(const Setting& setting, std::ostream* out) {
   *out << setting.transport << " on " << setting.runtime;
@@ -30,12 +31,16 @@ class Transports : public ::testing::TestWithParam<Setting> {
     if (!unfit.empty()) GTEST_SKIP() << unfit;
     device_ = catalogue.open(catalogue.choose({GetParam().runtime, "", "", GetParam().runtime}, world.rank(),
                                               world.size(), world.local_rank()));
-    transport_ = find_transport(GetParam().transport).make(world, *device_);
+    const TransportEntry& entry = find_transport(GetParam().transport);
+    const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
+    if (!refused.empty()) GTEST_SKIP() << refused;
+    transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3});
+    placement_.shared = entry.shares_buffers;
     queue_ = device_->make_queue();
   }
 
   std::unique_ptr<Buffer> filled(const MessageIdentity& id, bool right) {
-    auto buffer = device_->allocate(id.size, {});
+    auto buffer = device_->allocate(id.size, placement_);
     std::vector<std::byte> bytes(id.size);
     if (right)
       fill_message(bytes, id);
@@ -56,6 +61,7 @@ class Transports : public ::testing::TestWithParam<Setting> {
   int left() const { return (test_world().rank() + test_world().size() - 1) % test_world().size(); }
   std::uint64_t id(int rank) const { return static_cast<std::uint64_t>(rank); }
 
+  Placement placement_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Queue> queue_;
@@ -137,11 +143,27 @@ TEST_P(Transports, RefusesWhatIsNotWellFormed) {
 }
 
 std::vector<Setting> settings() {
-  return {{"mpi", "native"}, {"staged", "native"}, {"staged", "opencl"}, {"local", "native"}};
+  return {{"mpi", "native"},
+          {"staged", "native"},
+          {"staged", "opencl"},
+          {"pipelined", "native"},
+          {"pipelined", "opencl"},
+          {"local", "native"},
+          {"peer", "opencl", "host-buffered"},
+          {"peer", "opencl", "device-buffered"},
+          {"peer", "opencl", "device-streaming"},
+          {"peer", "cuda", "host-buffered"},
+          {"peer", "cuda", "device-buffered"},
+          {"peer", "cuda", "device-streaming"},
+          {"staged", "cuda"},
+          {"pipelined", "cuda"}};
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()),
-                         [](const auto& info) { return info.param.transport + "_" + info.param.runtime; });
+INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()), [](const auto& info) {
+  std::string name = info.param.transport + "_" + info.param.runtime + "_" + info.param.approach;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace plumb

@@ -48,10 +48,26 @@ SIZES = {"small": ["--max-size", "3"], "large": ["--min-size", "20", "--max-size
 RINGS = [(2, "large"), (3, "small")]
 
 
-@pytest.mark.parametrize(("ranks", "size"), RINGS)
-@pytest.mark.parametrize("transport", transports())
+def options_of(transport: str) -> list[str]:
+    """What a transport is given so that a message of the large size is many pieces."""
+    return ["--pipeline-chunk", "64"] if "pipelined" in transport else []
+
+
+def wrong_transports() -> list[tuple[str, int, str]]:
+    """Each mutant on each ring; what goes wrong between pieces only where there are some."""
+    return [
+        (transport, ranks, size)
+        for transport in transports()
+        for ranks, size in RINGS
+        if size == "large" or not options_of(transport)
+    ]
+
+
+@pytest.mark.parametrize(("transport", "ranks", "size"), wrong_transports())
 def test_wrong_transport_fails(tmp_path: Path, transport: str, ranks: int, size: str) -> None:
-    status, record = run(tmp_path, ranks, "b_eff", "--transport", transport, *SIZES[size])
+    status, record = run(
+        tmp_path, ranks, "b_eff", "--transport", transport, *SIZES[size], *options_of(transport)
+    )
     outcomes = [case["outcome"] for case in record["cases"]]
     assert status == 1
     assert record["outcome"]["status"] == "failed"
@@ -68,7 +84,7 @@ def test_blind_validator_fails(tmp_path: Path, benchmark: str, size: str) -> Non
 
 
 @pytest.mark.parametrize(("ranks", "size"), [*RINGS, (1, "small"), (4, "small")])
-@pytest.mark.parametrize("transport", ["mpi", "staged"])
+@pytest.mark.parametrize("transport", ["mpi", "staged", "pipelined"])
 @pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
 def test_what_they_wrap_passes(
     tmp_path: Path, transport: str, ranks: int, form: str, size: str
@@ -76,7 +92,15 @@ def test_what_they_wrap_passes(
     if form == "ping-pong" and ranks == 1:
         pytest.skip("ping-pong needs two ranks")
     status, record = run(
-        tmp_path, ranks, "b_eff", "--transport", transport, "--form", form, *SIZES[size]
+        tmp_path,
+        ranks,
+        "b_eff",
+        "--transport",
+        transport,
+        "--form",
+        form,
+        *SIZES[size],
+        *options_of(transport),
     )
     assert status == 0, record["outcome"]
     assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}

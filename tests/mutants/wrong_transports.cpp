@@ -163,60 +163,136 @@ Mutation wrong_rank() {
   return mutation;
 }
 
-// A device whose queues leave out some writes (or reads) from host memory.
-class ForgetfulQueue : public Queue {
+// A queue that another one serves, as it is; what is made wrong overrides this.
+class ServedQueue : public Queue {
  public:
-  ForgetfulQueue(std::unique_ptr<Queue> real, bool writes, std::uint64_t every)
-      : real_(std::move(real)), writes_(writes), every_(every) {}
-  void enqueue_read(const BufferView& from, std::byte* to) override {
-    if (writes_ || !forgets()) real_->enqueue_read(from, to);
-  }
-  void enqueue_write(const std::byte* from, const BufferView& to) override {
-    if (!writes_ || !forgets()) real_->enqueue_write(from, to);
-  }
+  explicit ServedQueue(std::unique_ptr<Queue> real) : real_(std::move(real)) {}
+  void enqueue_read(const BufferView& from, std::byte* to) override { real_->enqueue_read(from, to); }
+  void enqueue_write(const std::byte* from, const BufferView& to) override { real_->enqueue_write(from, to); }
   void enqueue_copy(const BufferView& from, const BufferView& to) override { real_->enqueue_copy(from, to); }
   void enqueue(Kernel& kernel, const KernelRange& range) override { real_->enqueue(kernel, range); }
   void finish() override { real_->finish(); }
   bool finished() override { return real_->finished(); }
 
+ protected:
+  Queue& real() { return *real_; }
+
+ private:
+  std::unique_ptr<Queue> real_;
+};
+
+// Leaves out some writes to the device (or reads from it).
+class ForgetfulQueue : public ServedQueue {
+ public:
+  ForgetfulQueue(std::unique_ptr<Queue> real, bool writes, std::uint64_t every)
+      : ServedQueue(std::move(real)), writes_(writes), every_(every) {}
+  void enqueue_read(const BufferView& from, std::byte* to) override {
+    if (writes_ || !forgets()) real().enqueue_read(from, to);
+  }
+  void enqueue_write(const std::byte* from, const BufferView& to) override {
+    if (!writes_ || !forgets()) real().enqueue_write(from, to);
+  }
+
  private:
   // Irregularly: a regular pattern could lose whole laps of the ring in every repetition.
   bool forgets() { return mix64(++commands_) % every_ == 0; }
-  std::unique_ptr<Queue> real_;
   bool writes_;
   std::uint64_t every_;
   std::uint64_t commands_ = 0;
 };
 
-class ForgetfulDevice : public Device {
+// Says of writes (or reads) that they are complete, and does each when the next one comes: what waits for one reads old
+// bytes, or has its place overwritten before it was read.
+class HastyQueue : public ServedQueue {
  public:
-  ForgetfulDevice(Device& real, bool writes, std::uint64_t every) : real_(real), writes_(writes), every_(every) {}
+  HastyQueue(std::unique_ptr<Queue> real, bool writes) : ServedQueue(std::move(real)), writes_(writes) {}
+  void enqueue_read(const BufferView& from, std::byte* to) override {
+    if (writes_) return real().enqueue_read(from, to);
+    instead([this, from, to] { real().read(from, to); });
+  }
+  void enqueue_write(const std::byte* from, const BufferView& to) override {
+    if (!writes_) return real().enqueue_write(from, to);
+    instead([this, from, to] { real().write(from, to); });
+  }
+
+ private:
+  void instead(std::function<void()> command) {
+    if (due_) due_();
+    due_ = std::move(command);
+  }
+  bool writes_;
+  std::function<void()> due_;
+};
+
+// Of two pieces that follow each other, the second goes into the place of the first as well.
+class MisplacingQueue : public ServedQueue {
+ public:
+  using Last = std::pair<const std::byte*, BufferView>;
+  MisplacingQueue(std::unique_ptr<Queue> real, std::shared_ptr<Last> last)
+      : ServedQueue(std::move(real)), last_(std::move(last)) {}
+  void enqueue_write(const std::byte* from, const BufferView& to) override {
+    const Last before = *last_;
+    *last_ = {from, to};
+    real().enqueue_write(from, to);
+    if (before.first == nullptr || before.second.size != to.size || before.second.offset == to.offset) return;
+    real().enqueue_write(from, before.second);
+    *last_ = {};
+  }
+
+ private:
+  std::shared_ptr<Last> last_;  // of all queues of the device
+};
+
+using MakeQueue = std::function<std::unique_ptr<Queue>(std::unique_ptr<Queue> real)>;
+
+// A device with queues of its own making.
+class SpoiledDevice : public Device {
+ public:
+  SpoiledDevice(Device& real, MakeQueue make) : real_(real), make_(std::move(make)) {}
   const DeviceInfo& info() const override { return real_.info(); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
-  std::unique_ptr<Queue> make_queue(bool timed) override {
-    return std::make_unique<ForgetfulQueue>(real_.make_queue(timed), writes_, every_);
-  }
+  std::unique_ptr<Queue> make_queue(bool timed) override { return make_(real_.make_queue(timed)); }
   std::unique_ptr<Program> build(const KernelSource& source) override { return real_.build(source); }
+  std::string share(const Buffer& buffer) override { return real_.share(buffer); }
+  std::unique_ptr<Buffer> open_shared(const std::string& handle) override { return real_.open_shared(handle); }
 
  private:
   Device& real_;
-  bool writes_;
-  std::uint64_t every_;
+  MakeQueue make_;
 };
 
-Mutation forgetful(const std::string& name, bool writes, std::uint64_t every) {
+Mutation with_queues(const std::string& name, const MakeQueue& make) {
   Mutation mutation;
   mutation.name = name;
-  mutation.device = [writes, every](Device& real) { return std::make_unique<ForgetfulDevice>(real, writes, every); };
+  mutation.device = [make](Device& real) { return std::make_unique<SpoiledDevice>(real, make); };
   return mutation;
+}
+
+Mutation forgetful(const std::string& name, bool writes, std::uint64_t every) {
+  return with_queues(name, [writes, every](std::unique_ptr<Queue> real) {
+    return std::make_unique<ForgetfulQueue>(std::move(real), writes, every);
+  });
+}
+
+Mutation hasty(const std::string& name, bool writes) {
+  return with_queues(
+      name, [writes](std::unique_ptr<Queue> real) { return std::make_unique<HastyQueue>(std::move(real), writes); });
+}
+
+Mutation piece_misplaced() {
+  return with_queues("piece-misplaced",
+                     [last = std::make_shared<MisplacingQueue::Last>()](std::unique_ptr<Queue> real) {
+                       return std::make_unique<MisplacingQueue>(std::move(real), last);
+                     });
 }
 
 class MutantTransport : public Transport {
  public:
-  MutantTransport(World& world, Device& device, Mutation mutation, const std::string& base, TransportInfo info)
+  MutantTransport(World& world, Device& device, const TransportWish& wish, Mutation mutation, const std::string& base,
+                  TransportInfo info)
       : world_(world), device_(device), mutation_(std::move(mutation)), info_(std::move(info)) {
     if (mutation_.device) altered_device_ = mutation_.device(device);
-    real_ = find_transport(base).make(world, altered_device_ ? *altered_device_ : device);
+    real_ = find_transport(base).make(world, altered_device_ ? *altered_device_ : device, wish);
   }
   const TransportInfo& info() const override { return info_; }
   Transport* host_leg() override { return real_->host_leg(); }
@@ -245,6 +321,11 @@ const bool registered = [] {
   register_mutation(forgetful("write-skipped", true, 1), {"staged"});
   register_mutation(forgetful("read-skipped", false, 1), {"staged"});
   register_mutation(forgetful("write-lost-now-and-then", true, 13), {"staged"});
+  const std::vector<std::string> pipelined{"pipelined"};
+  for (const Mutation& mutation :
+       {flip(50), wrong_rank(), forgetful("piece-lost", true, 13), hasty("flag-before-data", false),
+        hasty("place-reused-early", true), piece_misplaced()})
+    register_mutation(mutation, pipelined);
   return true;
 }();
 
@@ -259,8 +340,8 @@ void register_mutation(const Mutation& mutation, const std::vector<std::string>&
                [](const World& world) -> std::string {
                  return world.info().kind == "mpi" ? "" : "it needs a world over MPI";
                },
-               [mutation, base, info](World& world, Device& device) {
-                 return std::make_unique<MutantTransport>(world, device, mutation, base, info);
+               [mutation, base, info](World& world, Device& device, const TransportWish& wish) {
+                 return std::make_unique<MutantTransport>(world, device, wish, mutation, base, info);
                }});
   }
 }

@@ -11,6 +11,9 @@ namespace {
 
 thread_local const DeviceContext* current = nullptr;
 
+constexpr std::size_t shared_block = std::size_t{2}
+                                     << 20;  // below this, the driver puts several buffers into one block
+
 }  // namespace
 
 DeviceContext::DeviceContext(DeviceNumber device, DeviceInfo its_info, int its_major, int its_minor)
@@ -48,11 +51,20 @@ void CudaBuffer::take() {
   const std::string action = fmt::format("allocate a buffer on {} (needed {}, available {})", context_->info.name,
                                          format_bytes(size()), format_bytes(free));
   if (of_host && size() > free) throw Error("could not " + action);
+  if (placement().shared && of_host) {
+    segment_ = std::make_unique<HostSegment>(size());
+    return take_segment();
+  }
+  if (placement().shared && placement().kind != MemoryKind::automatic)
+    throw Unsupported(fmt::format("memory of kind {} of {} is not shared with other processes", to_string(placement()),
+                                  context_->info.name));
   Result result = success;
   void* pinned = nullptr;
   switch (placement().kind) {
     case MemoryKind::automatic:
-      result = driver().memory_alloc(&address_, size());
+      // What is shared is a whole block of the driver's: one for each buffer.
+      result = driver().memory_alloc(
+          &address_, placement().shared ? (size() + shared_block - 1) / shared_block * shared_block : size());
       break;
     case MemoryKind::host:
       result = driver().memory_host_alloc(&pinned, size(), host_portable | host_mapped);
@@ -72,9 +84,41 @@ void CudaBuffer::take() {
   if (result != success) throw result_error(result, action);
 }
 
+CudaBuffer::CudaBuffer(SharedContext context, std::size_t size, const IpcHandle& handle)
+    : Buffer(size, {MemoryKind::automatic, {}, true}), context_(std::move(context)), opened_(true) {
+  context_->use();
+  check(driver().ipc_open(&address_, handle, ipc_lazy_peer_access), "open the memory of another process's GPU");
+}
+
+CudaBuffer::CudaBuffer(SharedContext context, std::unique_ptr<HostSegment> segment)
+    : Buffer(segment->size(), {MemoryKind::host, {}, true}),
+      context_(std::move(context)),
+      segment_(std::move(segment)) {
+  context_->use();
+  take_segment();
+}
+
+void CudaBuffer::take_segment() {
+  check(driver().memory_host_register(segment_->data(), segment_->size(), host_portable | host_mapped),
+        "pin shared memory");
+  address_ = host_ = segment_->data();
+}
+
+IpcHandle CudaBuffer::handle() const {
+  if (!placement().shared || segment_ || opened_) throw Error("runtime cuda was to share a buffer that is not");
+  context_->use();
+  IpcHandle handle{};
+  check(driver().ipc_handle(&handle, address_), "share a GPU's memory with another process");
+  return handle;
+}
+
 CudaBuffer::~CudaBuffer() {
   if (address_ == nullptr) return;
-  if (placement().kind == MemoryKind::host)
+  if (opened_)
+    driver().ipc_close(address_);
+  else if (segment_)
+    driver().memory_host_unregister(host_);
+  else if (placement().kind == MemoryKind::host)
     driver().memory_host_free(host_);
   else
     driver().memory_free(address_);

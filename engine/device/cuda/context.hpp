@@ -5,6 +5,7 @@
 
 #include "device/cuda/driver.hpp"
 #include "device/device.hpp"
+#include "device/host_segment.hpp"
 
 namespace plumb::cuda {
 
@@ -34,15 +35,24 @@ using SharedContext = std::shared_ptr<DeviceContext>;
 class CudaBuffer final : public Buffer {
  public:
   CudaBuffer(SharedContext context, std::size_t size, const Placement& placement);
+  // Another process's, by what its handle() gave.
+  CudaBuffer(SharedContext context, std::size_t size, const IpcHandle& handle);
+  CudaBuffer(SharedContext context, std::unique_ptr<HostSegment> segment);
   ~CudaBuffer() override;
+
+  const HostSegment* segment() const { return segment_.get(); }  // where it is of the host and shared; else null
+  IpcHandle handle() const;                                      // of shared memory of the device
 
   std::byte* host_pointer() const override { return host_; }
   Address address() const { return address_; }
 
  private:
   void take();
+  void take_segment();
 
   SharedContext context_;
+  std::unique_ptr<HostSegment> segment_;
+  bool opened_ = false;  // memory of another process's device
   Address address_ = nullptr;
   std::byte* host_ = nullptr;
 };

@@ -42,9 +42,13 @@ struct Loaded {
         library.find(driver.memory_info, "cuMemGetInfo_v2") && library.find(driver.memory_alloc, "cuMemAlloc_v2") &&
         library.find(driver.memory_free, "cuMemFree_v2") && library.find(driver.memory_host_alloc, "cuMemHostAlloc") &&
         library.find(driver.memory_host_free, "cuMemFreeHost") &&
+        library.find(driver.memory_host_register, "cuMemHostRegister_v2") &&
+        library.find(driver.memory_host_unregister, "cuMemHostUnregister") &&
         library.find(driver.memory_managed_alloc, "cuMemAllocManaged") &&
-        library.find(driver.memory_set, "cuMemsetD8_v2") && library.find(driver.copy, "cuMemcpyAsync") &&
-        library.find(driver.stream_create, "cuStreamCreate") &&
+        library.find(driver.ipc_handle, "cuIpcGetMemHandle") &&
+        library.find(driver.ipc_open, "cuIpcOpenMemHandle_v2") &&
+        library.find(driver.ipc_close, "cuIpcCloseMemHandle") && library.find(driver.memory_set, "cuMemsetD8_v2") &&
+        library.find(driver.copy, "cuMemcpyAsync") && library.find(driver.stream_create, "cuStreamCreate") &&
         library.find(driver.stream_destroy, "cuStreamDestroy_v2") &&
         library.find(driver.stream_synchronize, "cuStreamSynchronize") &&
         library.find(driver.stream_query, "cuStreamQuery") && library.find(driver.event_create, "cuEventCreate") &&

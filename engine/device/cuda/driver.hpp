@@ -29,10 +29,16 @@ enum class Attribute : int {
   concurrent_managed_access = 89
 };
 
-constexpr unsigned host_portable = 1, host_mapped = 2;  // cuMemHostAlloc
-constexpr unsigned attach_global = 1;                   // cuMemAllocManaged
-constexpr unsigned stream_non_blocking = 1;             // cuStreamCreate
-constexpr unsigned schedule_spin = 1;                   // cuDevicePrimaryCtxSetFlags
+constexpr unsigned host_portable = 1, host_mapped = 2;  // cuMemHostAlloc, cuMemHostRegister
+constexpr unsigned ipc_lazy_peer_access = 1;            // cuIpcOpenMemHandle
+
+// CUipcMemHandle
+struct IpcHandle {
+  unsigned char bytes[64];
+};
+constexpr unsigned attach_global = 1;        // cuMemAllocManaged
+constexpr unsigned stream_non_blocking = 1;  // cuStreamCreate
+constexpr unsigned schedule_spin = 1;        // cuDevicePrimaryCtxSetFlags
 
 struct Driver {
   Result (*init)(unsigned);
@@ -51,7 +57,12 @@ struct Driver {
   Result (*memory_free)(Address);
   Result (*memory_host_alloc)(void**, std::size_t, unsigned);
   Result (*memory_host_free)(void*);
+  Result (*memory_host_register)(void*, std::size_t, unsigned);
+  Result (*memory_host_unregister)(void*);
   Result (*memory_managed_alloc)(Address*, std::size_t, unsigned);
+  Result (*ipc_handle)(IpcHandle*, Address);
+  Result (*ipc_open)(Address*, IpcHandle, unsigned);
+  Result (*ipc_close)(Address);
   Result (*memory_set)(Address, unsigned char, std::size_t);
   Result (*copy)(Address, const std::byte*, std::size_t, Stream);
   Result (*stream_create)(Stream*, unsigned);

@@ -118,6 +118,15 @@ __device__ inline float as_float(uint a) { return __uint_as_float(a); }
 __device__ inline ulong as_ulong(double a) { return (ulong)__double_as_longlong(a); }
 __device__ inline double as_double(ulong a) { return __longlong_as_double((long long)a); }
 
+// Flags between devices and processes: what came before a release is seen by who acquires its value.
+#define RELEASE_SYSTEM(flag, value) \
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"((ulong)(value)) : "memory")
+__device__ inline ulong acquire_system(const ulong* flag) {
+  ulong value;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");
+  return value;
+}
+
 // Atomics give the old value; those of 64 bits by the names that OpenCL's extension has.
 __device__ inline uint atomic_add(volatile uint* at, uint value) { return atomicAdd((uint*)at, value); }
 __device__ inline uint atomic_xor(volatile uint* at, uint value) { return atomicXor((uint*)at, value); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 #include <fstream>
 
 #include "device/cuda/compiler.hpp"
@@ -29,6 +30,23 @@ class CudaDevice final : public Device {
   const DeviceInfo& info() const override { return context_->info; }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) override {
     return std::make_unique<CudaBuffer>(context_, bytes, placement);
+  }
+  // The host's: its segment's handle. The GPU's: size, and the driver's handle as bytes.
+  std::string share(const Buffer& buffer) override {
+    const CudaBuffer& mine = own(buffer);
+    if (mine.segment() != nullptr) return "host " + mine.segment()->handle();
+    const IpcHandle handle = mine.handle();
+    return fmt::format("gpu {} ", mine.size()) + std::string(std::begin(handle.bytes), std::end(handle.bytes));
+  }
+  std::unique_ptr<Buffer> open_shared(const std::string& handle) override {
+    if (handle.starts_with("host "))
+      return std::make_unique<CudaBuffer>(context_, std::make_unique<HostSegment>(handle.substr(5)));
+    const std::size_t space = handle.find(' ', 4);
+    IpcHandle opened{};
+    if (!handle.starts_with("gpu ") || handle.size() != space + 1 + sizeof opened.bytes)
+      throw Error("this is no handle of a GPU's memory");
+    std::memcpy(opened.bytes, handle.data() + space + 1, sizeof opened.bytes);
+    return std::make_unique<CudaBuffer>(context_, std::stoull(handle.substr(4)), opened);
   }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<CudaQueue>(context_, timed); }
   std::unique_ptr<Program> build(const KernelSource& source) override {

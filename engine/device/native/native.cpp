@@ -4,14 +4,15 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
+#include "core/seconds.hpp"
 #include "core/units.hpp"
 #include "device/device.hpp"
 #include "device/host_memory.hpp"
+#include "device/host_segment.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb {
@@ -22,20 +23,31 @@ class NativeBuffer final : public Buffer {
  public:
   // Cores that share a kernel's work touch their share first, in OpenMP's static order, so that it lies in memory that
   // is near to them.
-  NativeBuffer(std::size_t size, const Placement& placement) : Buffer(size, placement), bytes_(take_host_bytes(size)) {
-    std::byte* bytes = bytes_.get();
+  NativeBuffer(std::size_t size, const Placement& placement) : Buffer(size, placement) {
+    if (placement.shared)
+      segment_ = std::make_unique<HostSegment>(size);
+    else
+      bytes_ = take_host_bytes(size);
+    std::byte* bytes = host_pointer();
 #pragma omp parallel for schedule(static) if (size >= worth_sharing)
     for (std::size_t at = 0; at < size; at += huge_page)
       std::memset(bytes + at, poison_byte, std::min(huge_page, size - at));
   }
+  // Another process's.
+  explicit NativeBuffer(std::unique_ptr<HostSegment> segment)
+      : Buffer(segment->size(), {MemoryKind::automatic, {}, true}), segment_(std::move(segment)) {}
   std::byte* host_pointer() const override {
-    return bytes_.get();
+    return segment_ ? segment_->data() : bytes_.get();
+  }
+  const HostSegment* segment() const {
+    return segment_.get();
   }
 
  private:
   static constexpr std::size_t worth_sharing = 16 * huge_page;
 
-  HostBytes bytes_;
+  HostBytes bytes_;                       // or
+  std::unique_ptr<HostSegment> segment_;  // where it is shared
 };
 
 std::byte* bytes_of(const BufferView& view) {
@@ -82,10 +94,6 @@ class NativeProgram final : public Program {
   std::vector<std::pair<std::string, KernelSource::NativeKernel>> kernels_;
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class NativeQueue final : public Queue {
  public:
   explicit NativeQueue(bool timed) : timed_(timed) {}
@@ -117,11 +125,11 @@ class NativeQueue final : public Queue {
   template <class Command>
   void run(Command command) {
     if (!timed_) return command();
-    const double start = now();
+    const double start = now_seconds();
     if (fresh_) began_ = start;
     fresh_ = false;
     command();
-    time_ = DeviceTime{start, start, now()};
+    time_ = DeviceTime{start, start, now_seconds()};
   }
 
   bool timed_;
@@ -145,6 +153,14 @@ class NativeDevice final : public Device {
       throw Error(fmt::format("could not allocate a buffer of host memory: needed {}, available {}",
                               format_bytes(bytes), format_bytes(available)));
     return std::make_unique<NativeBuffer>(bytes, placement);
+  }
+  std::string share(const Buffer& buffer) override {
+    const auto* own = dynamic_cast<const NativeBuffer*>(&buffer);
+    if (own == nullptr || own->segment() == nullptr) throw Error("runtime native was to share a buffer that is not");
+    return own->segment()->handle();
+  }
+  std::unique_ptr<Buffer> open_shared(const std::string& handle) override {
+    return std::make_unique<NativeBuffer>(std::make_unique<HostSegment>(handle));
   }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<NativeQueue>(timed); }
   std::unique_ptr<Program> build(const KernelSource& source) override {

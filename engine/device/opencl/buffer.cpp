@@ -86,17 +86,47 @@ Reservation::Reservation(SharedContext context, std::uint64_t bytes, const Stora
   context_->allocated += counted_;
 }
 
+namespace {
+
+// Only memory of the host is shared: a GPU's own is not, by OpenCL.
+void check_sharing(const Context& context, const Storage& storage) {
+  const bool of_host =
+      storage.form == Storage::Form::host || (context.abilities.on_host && storage.form == Storage::Form::device);
+  if (!of_host)
+    throw Unsupported(
+        fmt::format("{} does not share its memory with other processes through OpenCL; an NVIDIA GPU "
+                    "does with --runtime cuda",
+                    context.info.name));
+}
+
+}  // namespace
+
 OpenclBuffer::OpenclBuffer(SharedContext context, std::size_t size, const Placement& placement)
     : Buffer(size, placement),
       context_(std::move(context)),
       storage_(storage_of(*context_, placement)),
       reservation_(context_, size, storage_),
       svm_(nullptr, {context_->context()}) {
+  if (placement.shared) {
+    check_sharing(*context_, storage_);
+    segment_ = std::make_unique<HostSegment>(size);
+  }
   // Others may have taken what the device's own figures call free.
   const std::uint64_t left = context_->info.memory_bytes - std::min(context_->info.memory_bytes, context_->allocated);
   guarded(fmt::format("allocate a buffer on {} (needed {}, available {} less what other processes have taken)",
                       context_->info.name, format_bytes(size), format_bytes(left + size)),
           [&] { take(); });
+}
+
+OpenclBuffer::OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> segment, MemoryKind kind)
+    : Buffer(segment->size(), {kind, {}, true}),
+      context_(std::move(context)),
+      storage_(storage_of(*context_, placement())),
+      reservation_(context_, segment->size(), storage_),
+      segment_(std::move(segment)),
+      opened_(true),
+      svm_(nullptr, {context_->context()}) {
+  guarded("open another process's memory on " + context_->info.name, [&] { take(); });
 }
 
 void OpenclBuffer::take() {
@@ -135,15 +165,15 @@ void OpenclBuffer::poison(Fill fill) {
 // A device on the host works in whatever memory of the host it is given, so that a large buffer can lie on huge pages.
 void OpenclBuffer::take_memory() {
   cl_mem_flags flags = storage_.flags;
-  if (context_->abilities.on_host && size() >= huge_pages_from) {
-    backing_ = take_host_bytes(size());
-    flags = (flags & ~cl_mem_flags{CL_MEM_ALLOC_HOST_PTR}) | CL_MEM_USE_HOST_PTR;
-  }
-  memory_ = cl::Buffer(context_->context, flags, size(), backing_.get());
+  if (!segment_ && context_->abilities.on_host && size() >= huge_pages_from) backing_ = take_host_bytes(size());
+  std::byte* bytes = segment_ ? segment_->data() : backing_.get();
+  if (bytes != nullptr) flags = (flags & ~cl_mem_flags{CL_MEM_ALLOC_HOST_PTR}) | CL_MEM_USE_HOST_PTR;
+  memory_ = cl::Buffer(context_->context, flags, size(), bytes);
 }
 
 void OpenclBuffer::take_device() {
   take_memory();
+  if (opened_) return;
   poison([&](const void* pattern, std::size_t pattern_size, std::size_t offset, std::size_t bytes) {
     return clEnqueueFillBuffer(context_->service(), memory_(), pattern, pattern_size, offset, bytes, 0, nullptr,
                                nullptr);
@@ -154,7 +184,7 @@ void OpenclBuffer::take_host() {
   take_memory();
   host_ = static_cast<std::byte*>(
       context_->service.enqueueMapBuffer(memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size()));
-  std::memset(host_, poison_byte, size());
+  if (!opened_) std::memset(host_, poison_byte, size());
 }
 
 void OpenclBuffer::take_svm() {

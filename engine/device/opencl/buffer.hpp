@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/host_memory.hpp"
+#include "device/host_segment.hpp"
 #include "device/opencl/context.hpp"
 
 namespace plumb::opencl {
@@ -30,6 +31,8 @@ class Reservation {
 class OpenclBuffer final : public Buffer {
  public:
   OpenclBuffer(SharedContext context, std::size_t size, const Placement& placement);
+  // Another process's, in host memory.
+  OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> segment, MemoryKind kind);
   ~OpenclBuffer() override;
 
   std::byte* host_pointer() const override { return host_; }
@@ -37,6 +40,8 @@ class OpenclBuffer final : public Buffer {
   std::byte* svm() const { return svm_.get(); }
   // Pinned memory that the host holds mapped: a kernel may have it between unmap() and map() only.
   bool mapped() const { return host_ != nullptr && !svm_; }
+  // What it lies in where it is shared; else null.
+  const HostSegment* segment() const { return segment_.get(); }
 
   // The host may not touch it until it is mapped again.
   void unmap(cl_command_queue queue) const;
@@ -60,7 +65,9 @@ class OpenclBuffer final : public Buffer {
   SharedContext context_;
   Storage storage_;
   Reservation reservation_;
-  HostBytes backing_;  // outlives memory_, which may lie in it
+  HostBytes backing_;                     // outlives memory_, which may lie in it
+  std::unique_ptr<HostSegment> segment_;  // likewise, where it is shared
+  bool opened_ = false;                   // another process's, whose contents are not this one's to poison
   cl::Buffer memory_;
   std::unique_ptr<std::byte, FreeSvm> svm_;
   std::byte* host_ = nullptr;

@@ -18,6 +18,17 @@ class OpenclDevice final : public Device {
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) override {
     return std::make_unique<OpenclBuffer>(context_, bytes, placement);
   }
+  // "kind:" and the segment's handle
+  std::string share(const Buffer& buffer) override {
+    const HostSegment* segment = own(buffer).segment();
+    if (segment == nullptr) throw Error("runtime opencl was to share a buffer that is not");
+    return to_string(buffer.placement().kind) + ":" + segment->handle();
+  }
+  std::unique_ptr<Buffer> open_shared(const std::string& handle) override {
+    const std::size_t colon = handle.find(':');
+    return std::make_unique<OpenclBuffer>(context_, std::make_unique<HostSegment>(handle.substr(colon + 1)),
+                                          parse_placement(handle.substr(0, colon)).kind);
+  }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<OpenclQueue>(context_, timed); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
     return std::make_unique<OpenclProgram>(context_, source);

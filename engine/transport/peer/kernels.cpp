@@ -1,0 +1,58 @@
+#include "transport/peer/kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/embedded.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb::peer {
+
+Shape shape_of(const DeviceInfo& info) {
+  const double patience = (Watchdog::limit_seconds() > 0 ? Watchdog::limit_seconds() : 60) / 2;
+  Shape shape;
+  if (info.type == "gpu") {
+    // Two lanes of half of the units each: every group of both runs at once, so none waits for one that cannot start.
+    shape.largest_groups = std::max(1u, info.compute_units / 2);
+    shape.group_items = 512;
+    shape.looks = static_cast<std::uint64_t>(patience / 0.5e-6);
+    shape.options = "-DWIDE=uint4";
+    return shape;
+  }
+  shape.looks = static_cast<std::uint64_t>(patience / 2e-9);
+  shape.options = "-DALONE -DWIDE=ulong8";
+  return shape;
+}
+
+std::uint64_t groups_for(const Shape& shape, std::size_t bytes) {
+  const std::size_t slice = std::size_t{8} << 10;  // bytes that are worth a group
+  return std::clamp<std::uint64_t>(bytes / slice, 1, shape.largest_groups);
+}
+
+KernelSource kernels(const std::string& options) {
+  return {"peer.cl", embedded_text("engine/transport/peer/peer.cl"), options};
+}
+
+Flags::Flags(Device& device, std::uint64_t count)
+    : buffer_(device.allocate(count * flag_stride * sizeof(std::uint64_t), {MemoryKind::automatic, {}, true})) {
+  const std::vector<std::byte> zeros(buffer_->size());
+  device.make_queue()->write(zeros.data(), whole(*buffer_));
+}
+
+Patience::Patience(Device& device) : buffer_(allocate_host(device, sizeof(std::uint64_t))) {
+  std::memset(buffer_->host_pointer(), 0, buffer_->size());
+}
+
+void Patience::check() const {
+  std::uint64_t serial = 0;
+  std::memcpy(&serial, buffer_->host_pointer(), sizeof serial);
+  if (serial != 0)
+    throw Error(
+        fmt::format("a kernel gave up waiting for a neighbour's flag to reach {}: the neighbour has died, or is "
+                    "slower than --timeout allows",
+                    serial));
+}
+
+}  // namespace plumb::peer

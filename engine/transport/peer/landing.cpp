@@ -1,0 +1,174 @@
+// peer, device-buffered: a kernel puts each message into a landing place of the neighbour and raises a flag there; the
+// neighbour's kernel waits for the flag and takes the message to its slot. The host starts both for each round.
+#include <algorithm>
+
+#include "transport/peer/kernels.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb::peer {
+
+namespace {
+
+constexpr std::uint64_t places = 2;           // of a transfer: one fills while the other is emptied
+constexpr std::uint64_t rounds_at_once = 64;  // given to the device before they are waited for
+
+// One end of a transfer. The receiver's buffer holds the places; flags are in the memory of who waits for them.
+struct End {
+  std::vector<BufferView> slots;
+  std::unique_ptr<Flags> flags;     // that this rank waits for
+  std::unique_ptr<Buffer> landing;  // the receiver's own
+  BufferView there;                 // the sender's view of it
+  const Buffer* flags_there = nullptr;
+  std::unique_ptr<Kernel> kernel;
+  std::uint64_t groups = 1, serial = 0;  // messages ever
+  std::size_t place_bytes = 0;
+};
+
+struct LandingStep {
+  std::vector<End> sends, receives;
+};
+
+class LandingExchange : public CompiledExchange {
+ public:
+  LandingExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
+      : neighbours_(std::move(neighbours)),
+        shape_(shape_of(neighbours_->device().info())),
+        patience_(neighbours_->device()),
+        program_(neighbours_->device().build(kernels(shape_.options))),
+        queue_(neighbours_->device().make_queue()),
+        window_(exchange.window) {
+    for (const Step& step : exchange.steps) steps_.push_back(compile(step));
+  }
+  ~LandingExchange() override {
+    queue_.reset();
+    neighbours_.reset();
+  }
+  LandingExchange(const LandingExchange&) = delete;
+  LandingExchange& operator=(const LandingExchange&) = delete;
+
+  void start(std::uint64_t first, std::uint64_t count) override {
+    round_ = first;
+    end_ = steps_.empty() ? first : first + count;
+    enqueue();
+  }
+
+  bool test() override {
+    while (queue_->finished()) {
+      patience_.check();
+      if (round_ >= end_) return true;
+      enqueue();
+    }
+    return false;
+  }
+
+  void wait() override {
+    const Waiting waiting("kernels that put into a neighbour's memory and take from their own");
+    for (;;) {
+      queue_->finish();
+      patience_.check();
+      if (round_ >= end_) return;
+      Waiting::progress();
+      enqueue();
+    }
+  }
+
+ private:
+  LandingStep compile(const Step& step) {
+    LandingStep result;
+    std::vector<std::string> of_receivers, of_senders;
+    for (const Transfer& transfer : step.receives) {
+      End end = make_end(transfer, "take");
+      end.landing = neighbours_->device().allocate(places * end.place_bytes, {MemoryKind::automatic, {}, true});
+      of_receivers.push_back(packed({neighbours_->offer(whole(*end.landing)), neighbours_->offer(end.flags->view())}));
+      result.receives.push_back(std::move(end));
+    }
+    for (const Transfer& transfer : step.sends) {
+      End end = make_end(transfer, "put");
+      of_senders.push_back(neighbours_->offer(end.flags->view()));
+      result.sends.push_back(std::move(end));
+    }
+    const auto to_sends = trade(neighbours_->world(), step.receives, of_receivers, step.sends);
+    const auto to_receives = trade(neighbours_->world(), step.sends, of_senders, step.receives);
+    for (std::size_t i = 0; i < step.sends.size(); ++i) join(step, i, to_sends[i], result);
+    for (std::size_t i = 0; i < step.receives.size(); ++i)
+      if (step.receives[i].peer != neighbours_->world().rank())
+        result.receives[i].flags_there = neighbours_->open(to_receives[i]).buffer;
+    return result;
+  }
+
+  End make_end(const Transfer& transfer, const std::string& kernel) {
+    End end;
+    end.slots = transfer.slots;
+    end.place_bytes = (transfer.slots.front().size + 4095) / 4096 * 4096;
+    end.groups = groups_for(shape_, transfer.slots.front().size);
+    end.flags = std::make_unique<Flags>(neighbours_->device(), end.groups);
+    end.kernel = program_->kernel(kernel);
+    return end;
+  }
+
+  // Send i of the step with the place that its receiver offers; both ends here when it is to this rank itself.
+  void join(const Step& step, std::size_t i, const std::string& offer, LandingStep& result) {
+    End& send = result.sends[i];
+    if (step.sends[i].peer != neighbours_->world().rank()) {
+      const std::vector<std::string> parts = unpacked(offer);
+      send.there = neighbours_->open(parts.at(0));
+      send.flags_there = neighbours_->open(parts.at(1)).buffer;
+      return;
+    }
+    for (std::size_t k = 0; k < step.receives.size(); ++k) {
+      if (step.receives[k].peer != step.sends[i].peer || step.receives[k].lane != step.sends[i].lane) continue;
+      End& receive = result.receives[k];
+      send.there = whole(*receive.landing);
+      send.flags_there = &receive.flags->buffer();
+      receive.flags_there = &send.flags->buffer();
+    }
+  }
+
+  void enqueue() {
+    const std::uint64_t until = std::min(end_, round_ + std::max(window_, rounds_at_once / window_ * window_));
+    for (; round_ < until; round_ += window_)
+      for (LandingStep& step : steps_)
+        for (std::uint64_t i = 0; i < window_; ++i) enqueue_round(step, round_ + i);
+  }
+
+  // Puts before takes: no rank waits for a message before it has sent its own.
+  void enqueue_round(LandingStep& step, std::uint64_t round) {
+    for (End& end : step.sends) {
+      const BufferView& slot = end.slots[round % end.slots.size()];
+      const std::uint64_t serial = ++end.serial;
+      end.kernel->set({slot.buffer, static_cast<std::uint64_t>(slot.offset), end.there.buffer,
+                       end.there.offset + serial % places * end.place_bytes, static_cast<std::uint64_t>(slot.size),
+                       &end.flags->buffer(), std::uint64_t{0}, serial > places ? serial - places : 0, end.flags_there,
+                       std::uint64_t{0}, serial, shape_.looks, &patience_.buffer()});
+      queue_->enqueue(*end.kernel, range(end));
+    }
+    for (End& end : step.receives) {
+      const BufferView& slot = end.slots[round % end.slots.size()];
+      const std::uint64_t serial = ++end.serial;
+      end.kernel->set({end.landing.get(), serial % places * end.place_bytes, slot.buffer,
+                       static_cast<std::uint64_t>(slot.offset), static_cast<std::uint64_t>(slot.size),
+                       &end.flags->buffer(), std::uint64_t{0}, serial, end.flags_there, std::uint64_t{0}, shape_.looks,
+                       &patience_.buffer()});
+      queue_->enqueue(*end.kernel, range(end));
+    }
+  }
+
+  KernelRange range(const End& end) const { return {end.groups * shape_.group_items, shape_.group_items}; }
+
+  std::unique_ptr<Neighbours> neighbours_;
+  Shape shape_;
+  Patience patience_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Queue> queue_;
+  std::vector<LandingStep> steps_;
+  std::uint64_t window_;
+  std::uint64_t round_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<CompiledExchange> compile_landing(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours) {
+  return std::make_unique<LandingExchange>(exchange, std::move(neighbours));
+}
+
+}  // namespace plumb::peer

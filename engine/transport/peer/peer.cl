@@ -1,0 +1,166 @@
+// Device side of transport `peer`: kernels of one device put messages into memory that another process's device shares,
+// and raise flags there. A message is cut into slices, one for each group of work items; a group looks after its slice
+// alone, by flags of its own, and never waits for another group of its device.
+//
+//   ALONE   one work item does a group's work (CPUs)
+//   WIDE    type of what is copied at a time
+//   SLOTS   of a lane, for `stream`
+#ifndef RELEASE_SYSTEM
+// OpenCL has no order between processes before 2.0; on CPUs a fence orders what other processes see.
+#define RELEASE_SYSTEM(flag, value)      \
+  do {                                   \
+    mem_fence(CLK_GLOBAL_MEM_FENCE);     \
+    *(volatile __global ulong*)(flag) = (value); \
+  } while (0)
+inline ulong acquire_system(__global const ulong* flag) {
+  const ulong value = *(volatile __global const ulong*)flag;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return value;
+}
+#endif
+
+#ifdef ALONE
+#define TOGETHER()
+#define FIRST 1
+#else
+#define TOGETHER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#define FIRST (get_local_id(0) == 0)
+#endif
+
+// ulongs from one group's flag to the next: a line of any cache
+#define FLAG_STRIDE 16
+
+// First byte of a group's slice.
+inline ulong slice_of(ulong bytes, ulong group) {
+  const ulong groups = get_num_groups(0);
+  const ulong each = ((bytes + groups - 1) / groups + 127) / 128 * 128;
+  return group * each < bytes ? group * each : bytes;
+}
+
+// The group's slice of a message.
+inline void copy_slice(__global const uchar* from, __global uchar* to, ulong bytes) {
+  const ulong begin = slice_of(bytes, get_group_id(0)), end = slice_of(bytes, get_group_id(0) + 1);
+  const ulong lane = get_local_id(0), width = get_local_size(0);
+  ulong at = begin;
+  if ((((size_t)from | (size_t)to) & (sizeof(WIDE) - 1)) == 0) {
+    __global const WIDE* source = (__global const WIDE*)(from + begin);
+    __global WIDE* target = (__global WIDE*)(to + begin);
+    const ulong wide = (end - begin) / sizeof(WIDE);
+    ulong i = lane;
+    for (; i + 3 * width < wide; i += 4 * width) {
+      const WIDE a = source[i], b = source[i + width], c = source[i + 2 * width], d = source[i + 3 * width];
+      target[i] = a;
+      target[i + width] = b;
+      target[i + 2 * width] = c;
+      target[i + 3 * width] = d;
+    }
+    for (; i < wide; i += width) target[i] = source[i];
+    at += wide * sizeof(WIDE);
+  }
+  for (at += lane; at < end; at += width) to[at] = from[at];
+}
+
+// Waits, for so many looks at most, until a flag has reached a value. 0 when it has not: then *gave_up says which.
+inline uint reached(__global const ulong* flag, ulong value, ulong looks, __global ulong* gave_up) {
+  for (ulong look = 0; look < looks; ++look)
+    if (acquire_system(flag) >= value) return 1;
+  *gave_up = value;
+  return 0;
+}
+
+// Every work item of the group goes on when the first has seen the flag; all leave the kernel when it gave up.
+#ifdef ALONE
+#define AWAIT(flag, value) \
+  if (!reached(flag, value, looks, gave_up)) return
+#else
+#define AWAIT(flag, value)                                            \
+  if (FIRST) alive = reached(flag, value, looks, gave_up);            \
+  TOGETHER();                                                         \
+  if (!alive) return
+#endif
+#define RAISE(flag, value) \
+  TOGETHER();              \
+  if (FIRST) RELEASE_SYSTEM(flag, value)
+
+#ifdef ALONE
+#define GROUP_STATE
+#else
+#define GROUP_STATE __local uint alive;
+#endif
+
+// Puts a message into a landing place of another device when that place is free, and says that it is there.
+__kernel void put(__global const uchar* from, ulong from_at, __global uchar* landing, ulong landing_at, ulong bytes,
+                  __global const ulong* credit, ulong credit_at, ulong needed, __global ulong* arrived, ulong arrived_at,
+                  ulong serial, ulong looks, __global ulong* gave_up) {
+  GROUP_STATE
+  const ulong flag = get_group_id(0) * FLAG_STRIDE;
+  AWAIT(credit + credit_at + flag, needed);
+  copy_slice(from + from_at, landing + landing_at, bytes);
+  RAISE(arrived + arrived_at + flag, serial);
+}
+
+// Takes it from there to where it belongs, and gives the place back.
+__kernel void take(__global const uchar* landing, ulong landing_at, __global uchar* to, ulong to_at, ulong bytes,
+                   __global const ulong* arrived, ulong arrived_at, ulong serial, __global ulong* credit,
+                   ulong credit_at, ulong looks, __global ulong* gave_up) {
+  GROUP_STATE
+  const ulong flag = get_group_id(0) * FLAG_STRIDE;
+  AWAIT(arrived + arrived_at + flag, serial);
+  copy_slice(landing + landing_at, to + to_at, bytes);
+  RAISE(credit + credit_at + flag, serial);
+}
+
+#ifdef SLOTS
+#define SLOT(k) , __global uchar *from##k, ulong from_at##k, __global uchar *to##k, ulong to_at##k
+#define FROM(k) from##k + from_at##k,
+#define TO(k) to##k + to_at##k,
+#define EACH1(do) do(0)
+#define EACH2(do) EACH1(do) do(1)
+#define EACH3(do) EACH2(do) do(2)
+#define EACH4(do) EACH3(do) do(3)
+#define EACH5(do) EACH4(do) do(4)
+#define EACH6(do) EACH5(do) do(5)
+#define EACH7(do) EACH6(do) do(6)
+#define EACH8(do) EACH7(do) do(7)
+#define EACH_OF_(count, do) EACH##count(do)
+#define EACH_OF(count, do) EACH_OF_(count, do)
+
+// bits of `roles`
+#define SENDS 1
+#define RECEIVES 2
+#define RECEIVES_FIRST 4
+#define PASSES_ON 8  // what is received is sent later: the sender must know when
+
+// All rounds of a lane: to the right neighbour from its slots into his, from the left one into this device's. Flags of a
+// lane: `arrived` of each group, then `credit` of each group. In a run, flags count from `serial`: arrived = serial + i
+// says that i messages are there, credit = serial + i that this run has begun and i of its messages have left their slots.
+__kernel void stream(ulong bytes, ulong first, ulong count, ulong window, ulong serial, uint roles, ulong lag, ulong looks,
+                     __global ulong* mine, __global ulong* right, __global ulong* left,
+                     __global ulong* gave_up EACH_OF(SLOTS, SLOT)) {
+  GROUP_STATE
+  __global uchar* from[] = {EACH_OF(SLOTS, FROM)};
+  __global uchar* to[] = {EACH_OF(SLOTS, TO)};
+  const ulong flag = get_group_id(0) * FLAG_STRIDE, credits = get_num_groups(0) * FLAG_STRIDE;
+  if (roles & RECEIVES) {
+    RAISE(left + credits + flag, serial);
+  }
+  ulong slot = first % SLOTS;
+  for (ulong i = 0; i < count; ++i) {
+    if (roles & RECEIVES_FIRST) {
+      AWAIT(mine + flag, serial + i + 1);
+    }
+    if (roles & SENDS) {
+      AWAIT(mine + credits + flag, serial + (i >= lag ? i - lag + 1 : 0));
+      copy_slice(from[slot], to[slot], bytes);
+      RAISE(right + flag, serial + i + 1);
+      if (roles & PASSES_ON) {
+        RAISE(left + credits + flag, serial + i + 1);
+      }
+    }
+    if ((roles & (RECEIVES | RECEIVES_FIRST)) == RECEIVES && (i + 1) % window == 0) {
+      AWAIT(mine + flag, serial + i + 1);
+    }
+    slot = slot + 1 == SLOTS ? 0 : slot + 1;
+  }
+}
+#endif

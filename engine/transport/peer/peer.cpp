@@ -1,0 +1,110 @@
+#include "transport/peer/peer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace plumb::peer {
+
+namespace {
+
+const TransportInfo peer_info{"peer", "into the memory of another process's device on this host", "device",
+                              "streaming"};
+const TransportInfo landing_info{"peer", peer_info.summary, "device", "buffered"};
+const TransportInfo copies_info{"peer", peer_info.summary, "host", "buffered"};
+
+class PeerTransport : public Transport {
+ public:
+  PeerTransport(World& world, Device& device, const TransportInfo& info)
+      : world_(world), device_(device), info_(info) {}
+  const TransportInfo& info() const override { return info_; }
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    auto neighbours = std::make_unique<Neighbours>(world_, device_);
+    if (info_.scheduled_by == "host") return compile_copies(exchange, std::move(neighbours));
+    if (info_.landing == "buffered") return compile_landing(exchange, std::move(neighbours));
+    return compile_stream(exchange, std::move(neighbours));
+  }
+
+ private:
+  World& world_;
+  Device& device_;
+  const TransportInfo& info_;
+};
+
+std::string unfit_world(const World& world) {
+  if (world.local_size() == world.size()) return "";
+  return fmt::format("its ranks must run on one host, but {} of {} do; use pipelined or staged between hosts",
+                     world.local_size(), world.size());
+}
+
+std::string unfit_device(const DeviceInfo& info) {
+  if (info.runtime == "cuda") return "";
+  if (info.runtime == "native") return "its kernels are OpenCL C, which runtime native has none of";
+  if (info.type == "gpu") return "OpenCL shares no GPU's memory between processes; an NVIDIA GPU: --runtime cuda";
+  return "";
+}
+
+TransportEntry entry() {
+  TransportEntry entry;
+  entry.info = peer_info;
+  entry.others = {landing_info, copies_info};
+  entry.reason = unfit_world;
+  entry.device_reason = unfit_device;
+  entry.shares_buffers = true;
+  entry.make = [](World& world, Device& device, const TransportWish& wish) {
+    return std::make_unique<PeerTransport>(world, device, info_of(find_transport("peer"), wish.approach));
+  };
+  return entry;
+}
+
+const RegisteredTransport registered("peer", entry());
+
+}  // namespace
+
+Neighbours::~Neighbours() {
+  opened_.clear();
+  // A rank that fails does not come here on its own feet: the others are being ended, and would be waited for in vain.
+  if (std::uncaught_exceptions() == 0) world_.barrier();
+}
+
+std::string Neighbours::offer(const BufferView& view) {
+  if (!view.buffer->placement().shared)
+    throw Unsupported("transport peer needs buffers that are shared between processes, which these are not");
+  return fmt::format("{} {} ", view.offset, view.size) + device_.share(*view.buffer);
+}
+
+BufferView Neighbours::open(const std::string& text) {
+  std::size_t offset = 0, size = 0;
+  if (std::sscanf(text.c_str(), "%zu %zu", &offset, &size) != 2) throw Error("this is no offer of memory");
+  const std::string handle = text.substr(text.find(' ', text.find(' ') + 1) + 1);
+  std::unique_ptr<Buffer>& buffer = opened_[handle];
+  if (!buffer) buffer = device_.open_shared(handle);
+  return {buffer.get(), offset, size};
+}
+
+std::vector<std::vector<BufferView>> remote_slots(const Step& step, Neighbours& neighbours) {
+  std::vector<std::string> offers;
+  for (const Transfer& receive : step.receives) {
+    std::vector<std::string> slots;
+    for (const BufferView& slot : receive.slots) slots.push_back(neighbours.offer(slot));
+    offers.push_back(packed(slots));
+  }
+  const auto heard = trade(neighbours.world(), step.receives, offers, step.sends);
+  std::vector<std::vector<BufferView>> remote;
+  for (std::size_t i = 0; i < heard.size(); ++i) {
+    auto& slots = remote.emplace_back();
+    if (step.sends[i].peer == neighbours.world().rank()) {
+      for (const Transfer& receive : step.receives)
+        if (receive.peer == step.sends[i].peer && receive.lane == step.sends[i].lane) slots = receive.slots;
+    } else {
+      for (const std::string& text : unpacked(heard[i])) slots.push_back(neighbours.open(text));
+    }
+    if (slots.empty() || slots.front().size != step.sends[i].slots.front().size)
+      throw Error(fmt::format("a send to rank {} has no receive of its lane and size there", step.sends[i].peer));
+  }
+  return remote;
+}
+
+}  // namespace plumb::peer

@@ -1,0 +1,243 @@
+// peer, device-streaming: one persistent kernel a lane exchanges all rounds of a run, with no host in the loop.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "transport/peer/kernels.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb::peer {
+
+namespace {
+
+constexpr std::size_t most_slots = 8;               // of peer.cl
+constexpr std::uint64_t never = ~std::uint64_t{0};  // a slot that is not sent on is never waited for
+
+enum Role : std::uint32_t { sends = 1, receives = 2, receives_first = 4, passes_on = 8 };
+
+// What a lane does in a round: one send and one receive at most, in this order or the other.
+struct Lane {
+  const Transfer* send = nullptr;
+  const Transfer* receive = nullptr;
+  std::vector<BufferView> remote;  // where the send goes
+  bool receive_first = false;
+};
+
+bool overlap(const BufferView& a, const BufferView& b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+// For how many rounds a received message stays in its slot until another may come: the sender of round i waits until
+// the receiver has sent on what it sent in round i - lag. Slots that are passed on in turn (receive[i] = send[i +
+// shift]) are free after all others were used; of other orders only the round before is known to be over.
+std::uint64_t lag_of(const Lane& lane) {
+  if (lane.send == nullptr || lane.receive == nullptr) return never;
+  const auto& in = lane.receive->slots;
+  const auto& out = lane.send->slots;
+  const bool related = std::any_of(in.begin(), in.end(), [&](const BufferView& a) {
+    return std::any_of(out.begin(), out.end(), [&](const BufferView& b) { return overlap(a, b); });
+  });
+  if (!related) return never;
+  const std::size_t slots = in.size();
+  for (std::size_t shift = 0; shift < slots && out.size() == slots; ++shift) {
+    bool in_turn = true;
+    for (std::size_t i = 0; i < slots; ++i) {
+      const BufferView& sent = out[(i + shift) % slots];
+      in_turn = in_turn && in[i].buffer == sent.buffer && in[i].offset == sent.offset;
+    }
+    if (in_turn) return slots - shift;
+  }
+  return 1;
+}
+
+// The lanes of an exchange; throws Unsupported where rounds of one lane depend on another's.
+std::vector<Lane> lanes_of(const Exchange& exchange, Neighbours& neighbours) {
+  std::map<int, Lane> lanes;
+  const auto refuse = [](const std::string& what) {
+    throw Unsupported(
+        fmt::format("approach device-streaming of transport peer {}; use --approach device-buffered", what));
+  };
+  for (const Step& step : exchange.steps) {
+    const auto remote = remote_slots(step, neighbours);
+    for (const Transfer& receive : step.receives) {
+      Lane& lane = lanes[receive.lane];
+      if (lane.receive != nullptr) refuse("has one receive a lane in a round");
+      lane.receive = &receive;
+      lane.receive_first = lane.send == nullptr;
+    }
+    for (std::size_t i = 0; i < step.sends.size(); ++i) {
+      Lane& lane = lanes[step.sends[i].lane];
+      if (lane.send != nullptr) refuse("has one send a lane in a round");
+      lane.send = &step.sends[i];
+      lane.remote = remote[i];
+      if (lane.receive != nullptr && std::any_of(step.receives.begin(), step.receives.end(),
+                                                 [&](const Transfer& r) { return &r == lane.receive; }))
+        lane.receive_first = false;  // of one step: the send need not wait
+    }
+  }
+  std::vector<Lane> list;
+  for (auto& [number, lane] : lanes) list.push_back(std::move(lane));
+  if (exchange.steps.size() > 1 && list.size() > 1) {
+    for (const Lane& a : list)
+      for (const Lane& b : list)
+        if (&a != &b && a.send != nullptr && b.receive != nullptr)
+          for (const BufferView& out : a.send->slots)
+            for (const BufferView& in : b.receive->slots)
+              if (overlap(out, in)) refuse("sends on what came in the same lane only");
+  }
+  for (const Lane& lane : list) {
+    const std::size_t slots = lane.send != nullptr ? lane.send->slots.size() : lane.receive->slots.size();
+    if (slots > most_slots) refuse(fmt::format("has {} slots a lane at most", most_slots));
+    if (lane.send != nullptr && lane.remote.size() != slots) refuse("needs as many slots here as there");
+  }
+  return list;
+}
+
+// A lane ready to run: its kernel's arguments but for those of a run.
+struct LaneKernel {
+  std::unique_ptr<Queue> queue;
+  std::unique_ptr<Kernel> kernel;
+  std::unique_ptr<Flags> flags;
+  std::vector<KernelArgument> slots;
+  const Buffer *right = nullptr, *left = nullptr;  // the neighbours' flags of this lane
+  std::size_t bytes = 0;
+  std::uint32_t roles = 0;
+  std::uint64_t lag = never;  // of the rank that it sends to
+  std::uint64_t groups = 1;
+};
+
+class StreamExchange : public CompiledExchange {
+ public:
+  StreamExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
+      : neighbours_(std::move(neighbours)),
+        shape_(shape_of(neighbours_->device().info())),
+        patience_(neighbours_->device()),
+        window_(exchange.window) {
+    const std::vector<Lane> lanes = lanes_of(exchange, *neighbours_);
+    for (const Lane& lane : lanes) kernels_.push_back(make_kernel(lane));
+    trade_flags(lanes);
+  }
+  ~StreamExchange() override {
+    for (LaneKernel& lane : kernels_) lane.queue.reset();
+    neighbours_.reset();
+  }
+  StreamExchange(const StreamExchange&) = delete;
+  StreamExchange& operator=(const StreamExchange&) = delete;
+
+  void start(std::uint64_t first, std::uint64_t count) override {
+    running_ = count > 0 && !kernels_.empty();
+    if (!running_) return;
+    for (LaneKernel& lane : kernels_) {
+      std::vector<KernelArgument> arguments{static_cast<std::uint64_t>(lane.bytes),
+                                            first,
+                                            count,
+                                            window_,
+                                            serial_,
+                                            lane.roles,
+                                            lane.lag,
+                                            shape_.looks,
+                                            &lane.flags->buffer(),
+                                            lane.right,
+                                            lane.left,
+                                            &patience_.buffer()};
+      arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
+      lane.kernel->set(arguments);
+      lane.queue->enqueue(*lane.kernel, {lane.groups * shape_.group_items, shape_.group_items});
+      lane.queue->finished();  // starts it
+    }
+    serial_ += count + 1;
+  }
+
+  bool test() override {
+    if (!running_) return true;
+    for (LaneKernel& lane : kernels_)
+      if (!lane.queue->finished()) return false;
+    running_ = false;
+    patience_.check();
+    return true;
+  }
+
+  void wait() override {
+    if (!running_) return;
+    const Waiting waiting("kernels that exchange with a neighbour");
+    for (LaneKernel& lane : kernels_) lane.queue->finish();
+    running_ = false;
+    patience_.check();
+  }
+
+ private:
+  LaneKernel make_kernel(const Lane& lane) {
+    LaneKernel result;
+    Device& device = neighbours_->device();
+    const auto& own = lane.send != nullptr ? lane.send->slots : lane.receive->slots;
+    const auto& there = lane.send != nullptr ? lane.remote : lane.receive->slots;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      result.slots.insert(result.slots.end(), {own[i].buffer, static_cast<std::uint64_t>(own[i].offset)});
+      result.slots.insert(result.slots.end(), {there[i].buffer, static_cast<std::uint64_t>(there[i].offset)});
+    }
+    result.bytes = own.front().size;
+    result.groups = groups_for(shape_, result.bytes);
+    result.roles = (lane.send != nullptr ? sends : 0u) | (lane.receive != nullptr ? receives : 0u) |
+                   (lane.receive != nullptr && lane.receive_first ? receives_first : 0u) |
+                   (lag_of(lane) != never ? passes_on : 0u);
+    result.flags = std::make_unique<Flags>(device, 2 * result.groups);
+    result.queue = device.make_queue();
+    result.kernel = program(own.size()).kernel("stream");
+    return result;
+  }
+
+  Program& program(std::size_t slots) {
+    std::unique_ptr<Program>& built = programs_[slots];
+    if (!built) built = neighbours_->device().build(kernels(fmt::format("{} -DSLOTS={}", shape_.options, slots)));
+    return *built;
+  }
+
+  // Each rank tells its lanes' flags to the rank that sends to it (who raises `arrived` there, and must know the lag) and
+  // to the rank that it sends to (who grants credit there).
+  void trade_flags(const std::vector<Lane>& lanes) {
+    Step step;
+    std::vector<std::string> for_senders, for_receivers;
+    std::vector<LaneKernel*> sending, receiving;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      const std::string offer = neighbours_->offer(kernels_[i].flags->view());
+      kernels_[i].right = kernels_[i].left = &kernels_[i].flags->buffer();
+      if (lanes[i].send != nullptr) {
+        step.sends.push_back(*lanes[i].send);
+        for_receivers.push_back(offer);
+        sending.push_back(&kernels_[i]);
+      }
+      if (lanes[i].receive != nullptr) {
+        step.receives.push_back(*lanes[i].receive);
+        for_senders.push_back(packed({std::to_string(lag_of(lanes[i])), offer}));
+        receiving.push_back(&kernels_[i]);
+      }
+    }
+    World& world = neighbours_->world();
+    const auto of_receivers = trade(world, step.receives, for_senders, step.sends);
+    for (std::size_t i = 0; i < sending.size(); ++i) {
+      const std::vector<std::string> parts = unpacked(of_receivers[i]);
+      sending[i]->lag = std::stoull(parts.at(0));
+      if (step.sends[i].peer != world.rank()) sending[i]->right = neighbours_->open(parts.at(1)).buffer;
+    }
+    const auto of_senders = trade(world, step.sends, for_receivers, step.receives);
+    for (std::size_t i = 0; i < receiving.size(); ++i)
+      if (step.receives[i].peer != world.rank()) receiving[i]->left = neighbours_->open(of_senders[i]).buffer;
+  }
+
+  std::unique_ptr<Neighbours> neighbours_;
+  Shape shape_;
+  Patience patience_;
+  std::uint64_t window_;
+  std::map<std::size_t, std::unique_ptr<Program>> programs_;  // by slots of a lane
+  std::vector<LaneKernel> kernels_;
+  std::uint64_t serial_ = 1;
+  bool running_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<CompiledExchange> compile_stream(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours) {
+  return std::make_unique<StreamExchange>(exchange, std::move(neighbours));
+}
+
+}  // namespace plumb::peer

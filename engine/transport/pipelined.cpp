@@ -1,0 +1,379 @@
+// Transport `pipelined`: a message goes in pieces, so that reading it from the device, carrying it and writing it to
+// the other device overlap (seed 003, pipelining below MPI). Between ranks of one host the pieces lie in memory that
+// both map and pin, and nothing is copied between. Where a message is too short to gain, the transport is `staged`.
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+#include <numeric>
+
+#include "core/seconds.hpp"
+#include "transport/conduit.hpp"
+#include "transport/staged.hpp"
+#include "world/collect.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb {
+
+namespace {
+
+const TransportInfo pipelined_info{"pipelined", "device to host, host to host, host to device, in overlapping pieces",
+                                   "host", "buffered"};
+
+constexpr unsigned usual_depth = 4;
+
+// The messages of one transfer within a window of rounds, cut into pieces.
+class Pieces {
+ public:
+  Pieces(std::vector<BufferView> slots, std::size_t piece_bytes)
+      : slots_(std::move(slots)), piece_bytes_(piece_bytes) {}
+
+  // Rounds first .. first + window - 1 come next; their pieces have numbers from `base` on.
+  void begin(std::uint64_t base, std::uint64_t first, std::uint64_t window) {
+    base_ = base;
+    first_ = first;
+    end_ = base + window * of_a_message();
+  }
+  std::uint64_t end() const { return end_; }
+  BufferView view(std::uint64_t piece) const {
+    const BufferView& slot = slots_[(first_ + (piece - base_) / of_a_message()) % slots_.size()];
+    const std::size_t offset = (piece - base_) % of_a_message() * piece_bytes_;
+    return {slot.buffer, slot.offset + offset, std::min(piece_bytes_, slot.size - offset)};
+  }
+
+ private:
+  std::uint64_t of_a_message() const { return (slots_.front().size + piece_bytes_ - 1) / piece_bytes_; }
+
+  std::vector<BufferView> slots_;
+  std::size_t piece_bytes_;
+  std::uint64_t base_ = 0, first_ = 0, end_ = 0;
+};
+
+// Copies of pieces under way together, each in a queue of its own so that it is known when it is complete.
+class Copies {
+ public:
+  Copies(Device& device, unsigned depth) {
+    for (unsigned i = 0; i < depth; ++i) queues_.push_back(device.make_queue());
+  }
+  Queue& queue(std::uint64_t piece) { return *queues_[piece % queues_.size()]; }
+  bool full() const { return begun - done == queues_.size(); }
+  bool next_done() { return done < begun && queue(done).finished(); }
+
+  std::uint64_t begun = 0, done = 0;  // pieces
+
+ private:
+  std::vector<std::unique_ptr<Queue>> queues_;
+};
+
+class Sender {
+ public:
+  Sender(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<SendConduit> conduit)
+      : pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
+  void begin(std::uint64_t first, std::uint64_t window) { pieces_.begin(copies_.done, first, window); }
+
+  // True when something moved.
+  bool progress() {
+    const std::uint64_t before = copies_.begun + copies_.done;
+    for (; copies_.begun < pieces_.end() && !copies_.full() && conduit_->room(copies_.begun); ++copies_.begun)
+      copies_.queue(copies_.begun).enqueue_read(pieces_.view(copies_.begun), conduit_->place(copies_.begun));
+    for (; copies_.next_done(); ++copies_.done) conduit_->sent(copies_.done, pieces_.view(copies_.done).size);
+    return copies_.begun + copies_.done > before;
+  }
+  bool complete() { return copies_.done == pieces_.end() && conduit_->idle(); }
+
+ private:
+  Pieces pieces_;
+  Copies copies_;
+  std::unique_ptr<SendConduit> conduit_;
+};
+
+class Receiver {
+ public:
+  Receiver(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<ReceiveConduit> conduit)
+      : pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
+  void begin(std::uint64_t first, std::uint64_t window) {
+    pieces_.begin(copies_.done, first, window);
+    for (std::uint64_t piece = copies_.done; piece < pieces_.end(); ++piece)
+      conduit_->expect(piece, pieces_.view(piece).size);
+  }
+
+  bool progress() {
+    const std::uint64_t before = copies_.begun + copies_.done;
+    for (; copies_.begun < pieces_.end() && !copies_.full() && conduit_->arrived(copies_.begun); ++copies_.begun)
+      copies_.queue(copies_.begun).enqueue_write(conduit_->place(copies_.begun), pieces_.view(copies_.begun));
+    for (; copies_.next_done(); ++copies_.done) conduit_->emptied(copies_.done);
+    return copies_.begun + copies_.done > before;
+  }
+  bool complete() const { return copies_.done == pieces_.end(); }
+
+ private:
+  Pieces pieces_;
+  Copies copies_;
+  std::unique_ptr<ReceiveConduit> conduit_;
+};
+
+struct PipelinedStep {
+  std::vector<std::unique_ptr<Sender>> sends;
+  std::vector<std::unique_ptr<Receiver>> receives;
+};
+
+class PipelinedExchange : public CompiledExchange {
+ public:
+  PipelinedExchange(std::vector<PipelinedStep> steps, std::uint64_t window, bool shares_cores)
+      : steps_(std::move(steps)), window_(window), shares_cores_(shares_cores) {}
+
+  void start(std::uint64_t first, std::uint64_t count) override {
+    round_ = first;
+    end_ = steps_.empty() ? first : first + count;
+    step_ = 0;
+    if (round_ < end_) begin_step();
+  }
+
+  bool test() override {
+    while (round_ < end_) {
+      moved_ = false;
+      if (!progress()) return false;
+      if (!advance()) break;
+    }
+    return true;
+  }
+
+  void wait() override {
+    const Waiting waiting("pieces of messages");
+    while (!test()) {
+      if (moved_)
+        Waiting::progress();
+      else if (shares_cores_)
+        sched_yield();  // the device's threads need this core to move anything
+    }
+  }
+
+ private:
+  void begin_step() {
+    for (auto& receive : steps_[step_].receives) receive->begin(round_, window_);
+    for (auto& send : steps_[step_].sends) send->begin(round_, window_);
+  }
+
+  // True when the step is complete.
+  bool progress() {
+    bool complete = true;
+    for (auto& send : steps_[step_].sends) {
+      moved_ = send->progress() || moved_;
+      complete = send->complete() && complete;
+    }
+    for (auto& receive : steps_[step_].receives) {
+      moved_ = receive->progress() || moved_;
+      complete = receive->complete() && complete;
+    }
+    return complete;
+  }
+
+  bool advance() {
+    if (++step_ == steps_.size()) {
+      step_ = 0;
+      round_ += window_;
+      if (round_ >= end_) return false;
+    }
+    begin_step();
+    return true;
+  }
+
+  std::vector<PipelinedStep> steps_;
+  std::uint64_t window_;
+  bool shares_cores_;
+  std::uint64_t round_ = 0, end_ = 0;
+  std::size_t step_ = 0;
+  bool moved_ = false;
+};
+
+// From so many bytes on, messages go in pieces of so many; 0: staged.
+struct Choice {
+  std::size_t from = 0, piece = 0;
+};
+
+// The same number on every rank: the largest.
+template <class T>
+T largest_of_all(World& world, T value) {
+  const std::vector<T> all = gather_values(world, value);
+  return broadcast_value(world, all.empty() ? value : *std::max_element(all.begin(), all.end()));
+}
+
+std::size_t largest_message(const Exchange& exchange) {
+  std::size_t largest = 0;
+  for (const Step& step : exchange.steps)
+    for (const auto* transfers : {&step.sends, &step.receives})
+      for (const Transfer& transfer : *transfers) largest = std::max(largest, transfer.slots.front().size);
+  return largest;
+}
+
+// What tells one running host from all others.
+std::string host_identity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
+class PipelinedTransport : public Transport {
+ public:
+  PipelinedTransport(World& world, Device& device, const TransportWish& wish)
+      : world_(world),
+        device_(device),
+        host_(make_host_transport(world, device)),
+        depth_(wish.depth > 0 ? wish.depth : usual_depth),
+        shares_cores_(device.info().type != "gpu") {
+    find_near(wish.through != "world");
+    if (wish.chunk_bytes > 0)
+      choices_ = {{0, wish.chunk_bytes}};
+    else
+      measure_choices();
+  }
+
+  const TransportInfo& info() const override { return pipelined_info; }
+  Transport* host_leg() override { return host_.get(); }
+
+  Json facts() const override {
+    Json pieces = Json::array();
+    for (const Choice& choice : choices_)
+      pieces.push_back({{"from_bytes", choice.from}, {"piece_bytes", choice.piece}});
+    const auto others = static_cast<std::int64_t>(std::count(near_.begin(), near_.end(), true));
+    return {{"depth", depth_}, {"pieces", pieces}, {"ranks_by_segment", others}};
+  }
+
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    const std::size_t size = largest_of_all(world_, largest_message(exchange));
+    std::size_t piece = choices_.front().piece;
+    for (const Choice& choice : choices_)
+      if (choice.from <= size) piece = choice.piece;
+    return compile_with(exchange, piece);
+  }
+
+ private:
+  // Which ranks this one reaches through memory of the host.
+  void find_near(bool by_segment) {
+    const std::string here = host_identity();
+    const std::string all = broadcast_text(world_, packed_hosts(gather_texts(world_, here)));
+    near_.assign(static_cast<std::size_t>(world_.size()), false);
+    for (std::size_t rank = 0; rank < near_.size(); ++rank)
+      near_[rank] = by_segment && !here.empty() && all.substr(rank * width, width) == padded(here);
+  }
+  static constexpr std::size_t width = 64;
+  static std::string padded(std::string host) {
+    host.resize(width, ' ');
+    return host;
+  }
+  static std::string packed_hosts(const std::vector<std::string>& hosts) {
+    std::string all;
+    for (const std::string& host : hosts) all += padded(host);
+    return all;
+  }
+
+  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, std::size_t piece) {
+    if (piece == 0) return compile_staged(exchange, device_, *host_);
+    std::vector<PipelinedStep> steps;
+    for (const Step& step : exchange.steps) {
+      const ConduitShape shape{std::min(piece, largest_of_all(world_, largest_message({{step}, 1}))), depth_};
+      steps.push_back(compile_step(step, shape));
+    }
+    world_.barrier();  // all have opened what they share: from here on an owner may close it
+    return std::make_unique<PipelinedExchange>(std::move(steps), exchange.window, shares_cores_);
+  }
+
+  PipelinedStep compile_step(const Step& step, const ConduitShape& shape) {
+    Step near, far;
+    const auto sort = [&](const std::vector<Transfer>& from, std::vector<Transfer>& to_near,
+                          std::vector<Transfer>& to_far) {
+      for (const Transfer& transfer : from)
+        (near_[static_cast<std::size_t>(transfer.peer)] ? to_near : to_far).push_back(transfer);
+    };
+    sort(step.sends, near.sends, far.sends);
+    sort(step.receives, near.receives, far.receives);
+    PipelinedStep result;
+    add(result, near, segment_conduits(near, world_, device_, shape), shape);
+    add(result, far, world_conduits(far, *host_, device_, shape), shape);
+    return result;
+  }
+
+  void add(PipelinedStep& result, const Step& step, Conduits conduits, const ConduitShape& shape) {
+    const auto pieces = [&](const Transfer& transfer) { return Pieces(transfer.slots, shape.piece_bytes); };
+    for (std::size_t i = 0; i < step.sends.size(); ++i)
+      result.sends.push_back(
+          std::make_unique<Sender>(device_, depth_, pieces(step.sends[i]), std::move(conduits.sends[i])));
+    for (std::size_t i = 0; i < step.receives.size(); ++i)
+      result.receives.push_back(
+          std::make_unique<Receiver>(device_, depth_, pieces(step.receives[i]), std::move(conduits.receives[i])));
+  }
+
+  // Shifts messages round the ring of all ranks, staged and in pieces of several sizes, and keeps what was fastest for
+  // each size of message. Both neighbours must decide alike, so a time is that of the slowest rank.
+  void measure_choices() {
+    constexpr std::array<std::size_t, 4> candidates{std::size_t{64} << 10, std::size_t{256} << 10, std::size_t{1} << 20,
+                                                    std::size_t{4} << 20};
+    choices_ = {{0, 0}};
+    double spent = 0;
+    for (std::size_t size = std::size_t{16} << 10; size <= std::size_t{16} << 20 && spent < longest_tuning; size *= 4) {
+      Choice best{size, 0};
+      const Shift shift(world_, device_, size);
+      double best_time = time_of(shift, 0, spent) * gain_needed;
+      for (const std::size_t piece : candidates) {
+        if (piece > size) break;
+        const double time = time_of(shift, piece, spent);
+        if (time < best_time) {
+          best_time = time;
+          best.piece = piece;
+        }
+      }
+      if (best.piece != choices_.back().piece) choices_.push_back(best);
+    }
+  }
+  static constexpr double longest_tuning = 0.4;  // seconds
+  static constexpr double gain_needed = 0.97;    // of staged's time: less is noise
+
+  // A message to the right, one from the left.
+  struct Shift {
+    std::unique_ptr<Buffer> out, in;
+    Exchange exchange;
+    Shift(World& world, Device& device, std::size_t size)
+        : out(device.allocate(size, {})), in(device.allocate(size, {})) {
+      const int ranks = world.size();
+      exchange.steps = {
+          {{{(world.rank() + 1) % ranks, 0, {whole(*out)}}}, {{(world.rank() + ranks - 1) % ranks, 0, {whole(*in)}}}}};
+    }
+  };
+
+  // Seconds of the best of some shifts, of the slowest rank. Adds to `spent` what it took.
+  double time_of(const Shift& shift, std::size_t piece, double& spent) {
+    const double begin = now_seconds();
+    const auto compiled = compile_with(shift.exchange, piece);
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 4; ++i) {
+      world_.barrier();
+      const double start = now_seconds();
+      compiled->run(0, 1);
+      best = std::min(best, now_seconds() - start);
+    }
+    spent += largest_of_all(world_, now_seconds() - begin);
+    return largest_of_all(world_, best);
+  }
+
+  World& world_;
+  Device& device_;
+  std::unique_ptr<Transport> host_;
+  unsigned depth_;
+  bool shares_cores_;
+  std::vector<bool> near_;       // by rank
+  std::vector<Choice> choices_;  // by size of message, the first from 0 on
+};
+
+const RegisteredTransport registered("pipelined",
+                                     {pipelined_info, false, [](const World&) -> std::string { return ""; },
+                                      [](World& world, Device& device, const TransportWish& wish) {
+                                        return std::make_unique<PipelinedTransport>(world, device, wish);
+                                      }});
+
+}  // namespace
+
+}  // namespace plumb
