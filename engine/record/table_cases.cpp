@@ -114,6 +114,9 @@ void add_expectation(std::vector<Column>& columns, const Json& cases, const Json
   columns.push_back(column(cases, "verdict", "", false, [&](const Json& measured) {
     return layout::printable(text(at(judged(measured), "verdict"), "-"));
   }));
+  columns.push_back(column(cases, "bound", "", false, [&](const Json& measured) {
+    return layout::printable(text(at(judged(measured), "bound"), "-"));
+  }));
 }
 
 std::vector<Column> case_columns(const Json& record, const Json& expected) {
@@ -207,6 +210,10 @@ void write_expectation(Page& page, const Json& record, const Json& expected) {
                                      text(at(expected, "model"), "unnamed"), text(at(expected, "system"), "unnamed"),
                                      counts.empty() ? "no case has one" : counts));
   page.entry("ratio", "median of the measured time of one count over the expected (above 1: slower)");
+  std::vector<Note> notes;
+  for (const auto& [key, reason] : lookup::table(at(expected, "without")).items())
+    add_note(notes, "no model", text(reason), key);
+  for (const Note& note : notes) page.entry(note.name, layout::enumerate(note.keys, most_keys) + ": " + note.text);
 }
 
 }  // namespace

@@ -133,11 +133,11 @@ template <class T>
 
 // One form for each width of the registers; which, is known when it runs.
 template <class T>
-[[gnu::target("avx512f,fma")]] void run_chains_512(const Chains<T>& task) {
+PLUMBLINE_VECTORS_OF_64 void run_chains_512(const Chains<T>& task) {
   run_chains(task);
 }
 template <class T>
-[[gnu::target("avx2,fma")]] void run_chains_256(const Chains<T>& task) {
+PLUMBLINE_VECTORS_OF_32 void run_chains_256(const Chains<T>& task) {
   run_chains(task);
 }
 template <class T>
@@ -147,7 +147,7 @@ void run_chains_128(const Chains<T>& task) {
 
 template <class T>
 void arithmetic_in(Arguments arguments, const KernelRange& range) {
-  const unsigned width = host_vector_bytes();
+  const std::size_t width = host_vector_bytes();
   const auto run = width == 64 ? run_chains_512<T> : width == 32 ? run_chains_256<T> : run_chains_128<T>;
   Chains<T> task{array<T>(arguments, 0),
                  array<T>(arguments, 1),

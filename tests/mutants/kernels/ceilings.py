@@ -65,11 +65,12 @@ MUTANTS = [
     _mutant("two-for-one", "launch", "counter[0] += 1", "counter[0] += 2", "fpga"),
 ]
 _SMALL = ("--size", "16", "--updates", "12", "--accumulators", "4096")
-_NO_HALF = ("flops/half",)
+_NO_UNITS = ("flops/matrix_half", "flops/matrix_tf32", "flops/matrix_double")
+_NO_HALF = ("flops/half", *_NO_UNITS)
 SOUND = [
     Sound((*_SMALL, "--tables", "2"), unsupported=_NO_HALF),
     Sound((*_SMALL, "--tables", "2"), "native", 2, unsupported=_NO_HALF),
     Sound(("--only", "memory,random", "--size", "12", "--updates", "9"), ranks=3),
-    Sound(_SMALL, "intel"),
-    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536",)),
+    Sound(_SMALL, "intel", unsupported=_NO_UNITS),
+    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536", *_NO_UNITS)),
 ]
