@@ -79,7 +79,8 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
 def _unknown(system: System | None, need: Need) -> str:
     if system is None or system.system.name == LOCAL:
         return "no model: this machine is not calibrated for what this run used"
-    return f"no model: the system {system.system.name} has no {need}"
+    missing = "rates of random updates" if need == "updates" else need
+    return f"no model: the system {system.system.name} has no {missing}"
 
 
 def _line(comparison: Comparison, cases: int, tolerance: float) -> str:

@@ -433,11 +433,13 @@ def test_the_models_of_one_device_need_it_alone(record: Record) -> None:
     for name in ("stream", "random_access", "fft", "gemm"):
         model = model_of(name)
         assert model is not None
-        assert model.NEEDS == "device"
+        need = "updates" if name == "random_access" else "device"
+        assert model.NEEDS == need
         assert list(model.TRANSPORTS) == ["none"]
         other = record_of(record, name, case(record, work={"flops": 1e12}), type="float")
         nothing = System(system=Identity(name="bare", description="", source=""))
-        assert assess(other, nothing, 0.25).line == "no model: the system bare has no device"
+        missing = "rates of random updates" if need == "updates" else "device"
+        assert assess(other, nothing, 0.25).line == f"no model: the system bare has no {missing}"
 
 
 def test_reasons_stand_in_the_line_and_in_the_file(record: Record) -> None:
