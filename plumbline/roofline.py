@@ -90,8 +90,8 @@ def in_cache(record: Record, figures: Figures, touched: float) -> str:
     if touched >= CACHES * caches:
         return ""
     return (
-        f"fits in the caches in part: {touched / 2**20:.4g} MiB beside {caches / 2**20:.4g} MiB of "
-        f"them; memory's figures hold from {CACHES} times on"
+        f"what it touches fits in part in the caches of {caches / 2**20:.4g} MiB; memory's figures "
+        f"hold from {CACHES} times that on"
     )
 
 
