@@ -434,7 +434,7 @@ def test_the_models_of_one_device_need_it_alone(record: Record) -> None:
         model = model_of(name)
         assert model is not None
         need = "updates" if name == "random_access" else "device"
-        assert model.NEEDS == need
+        assert need == model.NEEDS
         assert list(model.TRANSPORTS) == ["none"]
         other = record_of(record, name, case(record, work={"flops": 1e12}), type="float")
         nothing = System(system=Identity(name="bare", description="", source=""))
