@@ -53,7 +53,9 @@ class ProgressView:
         """Show what ``event`` tells."""
         if isinstance(event, Start):
             self._bar.update(self._task, total=event.cases)
-            self._line(f"{self._title}: {_number(event.cases, 'case')} on {_number(event.ranks, 'rank')}")
+            self._line(
+                f"{self._title}: {_number(event.cases, 'case')} on {_number(event.ranks, 'rank')}"
+            )
             if self._aside:
                 self.say(self._aside)
         elif isinstance(event, CaseStarted):
