@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plumbline.models import Expectation, model_of
+from plumbline.models import model_of
 from plumbline.record import Record
 from plumbline.systems import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
@@ -71,15 +71,16 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
         system=system.system.name,
         tolerance=tolerance,
     )
-    if not comparison.cases:
-        return Assessment(None, f"no model: {_first_reason(expectations)}")
+    if not (comparison.cases or comparison.without):
+        return Assessment(None, "no model: no case was measured")
     return Assessment(comparison, _line(comparison, len(record.cases), tolerance))
 
 
 def _unknown(system: System | None, need: Need) -> str:
     if system is None or system.system.name == LOCAL:
         return "no model: this machine is not calibrated for what this run used"
-    return f"no model: the system {system.system.name} has no {need}"
+    missing = "rates of random updates" if need == "updates" else need
+    return f"no model: the system {system.system.name} has no {missing}"
 
 
 def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
@@ -87,7 +88,9 @@ def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
     words = [
         f"{counts[word]} {word}" for word in ("ok", "slow", "fast", "ambiguous") if counts[word]
     ]
-    without = cases - len(comparison.cases)
+    if not comparison.cases:
+        return f"no model: {next(iter(comparison.without.values()))}"
+    without = cases - counts.total()
     if without:
         why = next(iter(comparison.without.values()), None)
         words.append(f"{without} without ({why})" if why else f"{without} without")
@@ -98,8 +101,3 @@ def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
     if comparison.system == LOCAL and counts["slow"] > len(comparison.cases) / 2:
         line += " (launches differ: --launches 3 shows by how much; plumb calibrate measures anew)"
     return line
-
-
-def _first_reason(expectations: dict[str, Expectation]) -> str:
-    reasons = [expected.reason for expected in expectations.values() if expected.reason]
-    return reasons[0] if reasons else "no case was measured"

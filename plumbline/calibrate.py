@@ -1,8 +1,9 @@
 """Measures what the models need of this machine, and keeps it in ``systems/local.toml``.
 
-There are two kinds: legs of transfers (:mod:`plumbline.calibrate_legs`) and limits of a device
-(:mod:`plumbline.calibrate_device`). Calibrations of several conditions (device, transport, ranks,
-...) stand side by side in the file; each replaces only its own predecessor.
+There are three kinds: legs of transfers (:mod:`plumbline.calibrate_legs`), limits of a device and
+its rates of random updates (:mod:`plumbline.calibrate_device`); a run makes only that which its
+model needs. Calibrations of several conditions (device, transport, ranks, ...) stand side by side
+in the file; each replaces only its own predecessor.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from plumbline import calibrate_device, calibrate_legs
 from plumbline.assess import conditions_of
@@ -29,25 +30,40 @@ from plumbline.systems import (
     save_system,
 )
 
-
-class Kind(Protocol):
-    """What the module of a kind offers."""
-
-    @property
-    def DECIDING(self) -> tuple[str, ...]:  # noqa: N802
-        """Options of a run that decide which calibration fits it."""
-
-    def measure(self, start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-        """The records to learn from; ``start`` runs a benchmark with options."""
-
-    def is_disturbed(self, records: Sequence[Record]) -> bool:
-        """Whether something else was at work meanwhile."""
+Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
 
 
-BUDGET_S = 10
-NEEDS: tuple[Need, ...] = ("legs", "device")
-_KINDS: dict[Need, Kind] = {"legs": calibrate_legs, "device": calibrate_device}
-DECIDING = {need: kind.DECIDING for need, kind in _KINDS.items()}
+@dataclass(frozen=True)
+class Kind:
+    """``deciding``: options of a run that decide which calibration fits it.
+
+    ``measure`` gives the records to learn from, in about ``budget_s`` seconds; ``is_disturbed``
+    says whether something else was at work meanwhile.
+    """
+
+    deciding: tuple[str, ...]
+    budget_s: int
+    measure: Callable[[Start], list[Record]]
+    is_disturbed: Callable[[Sequence[Record]], bool]
+
+
+_KINDS: dict[Need, Kind] = {
+    "legs": Kind(calibrate_legs.DECIDING, 10, calibrate_legs.measure, calibrate_legs.is_disturbed),
+    "device": Kind(
+        calibrate_device.DECIDING,
+        5,
+        calibrate_device.measure,
+        calibrate_device.is_disturbed,
+    ),
+    "updates": Kind(
+        calibrate_device.DECIDING,
+        8,
+        calibrate_device.measure_updates,
+        calibrate_device.is_disturbed,
+    ),
+}
+NEEDS = tuple(_KINDS)
+DECIDING = {need: kind.deciding for need, kind in _KINDS.items()}
 _HEADING = """Written by plumb calibrate, which replaces only the calibration under like conditions.
 Segments: time of n messages of L bytes = latency + n * L / bandwidth, in the first segment with
 L <= up_to_bytes; worst_error is the fit's largest relative error at a measured size.
@@ -75,7 +91,7 @@ def calibrate(
     why), :class:`RunError` where the measurement fails. A file that cannot be written is only told.
     """
     began = time.monotonic()
-    asides = iter([f"{why}: calibrating, which takes about {BUDGET_S} s"])
+    asides = iter([f"{why}: calibrating, which takes about {_KINDS[need].budget_s} s"])
 
     def start(benchmark: str, words: Sequence[str]) -> Record:
         return _measure(session, benchmark, [*arguments, *words], next(asides, ""))
@@ -115,7 +131,7 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         seconds=round(seconds, 1),
         conditions=conditions_of(record),
         legs=calibrate_legs.fit_legs(records) if need == "legs" else None,
-        device=calibrate_device.device_table(records) if need == "device" else None,
+        device=calibrate_device.device_table(records) if need != "legs" else None,
     )
 
 

@@ -1,7 +1,8 @@
 """Learns a device's limits from the benchmark ``ceilings``, which is none of those that are judged.
 
 A first launch tells the device and what launches of kernels cost; the arrays' lengths follow from
-its caches and its memory. A second measures the rest, with all ranks at work.
+its caches and its memory. A second measures, with all ranks at work, either the limits that most
+models need, or random updates, whose tables take longer to make and to check than all the rest.
 """
 
 from __future__ import annotations
@@ -35,9 +36,17 @@ _DISTURBED_SHARE = 0.25
 
 def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     """The records that limits are read from; ``start`` runs a benchmark with options."""
+    return _measure(start, "flops,memory,link")
+
+
+def measure_updates(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
+    """The records that rates of random updates are read from."""
+    return _measure(start, "random")
+
+
+def _measure(start: Callable[[str, Sequence[str]], Record], limits: str) -> list[Record]:
     first = start(BENCHMARK, ("--only", "launch", *_FIXED))
-    words = ("--only", "flops,memory,random,link", *sizes(first), *_FIXED)
-    return [first, start(BENCHMARK, words)]
+    return [first, start(BENCHMARK, ("--only", limits, *sizes(first), *_FIXED))]
 
 
 def sizes(record: Record) -> list[str]:

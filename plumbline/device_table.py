@@ -189,6 +189,19 @@ class DeviceTable(Table):
         return None
 
 
+def joined(tables: Sequence[DeviceTable]) -> DeviceTable:
+    """One table of what each of ``tables`` knows; the first that knows a figure counts."""
+    return DeviceTable.model_validate(
+        {
+            name: next(
+                (value for table in tables if (value := getattr(table, name))), about.default
+            )
+            for name, about in DeviceTable.model_fields.items()
+            if any(getattr(table, name) for table in tables)
+        }
+    )
+
+
 def _interpolated(known: Sequence[tuple[float, float]], at: float) -> float:
     """The value at ``at`` on the line through ``known`` (sorted); flat outside."""
     if at <= known[0][0]:

@@ -53,7 +53,9 @@ class ProgressView:
         """Show what ``event`` tells."""
         if isinstance(event, Start):
             self._bar.update(self._task, total=event.cases)
-            self._line(f"{self._title}: {event.cases} cases on {_ranks(event.ranks)}")
+            self._line(
+                f"{self._title}: {_number(event.cases, 'case')} on {_number(event.ranks, 'rank')}"
+            )
             if self._aside:
                 self.say(self._aside)
         elif isinstance(event, CaseStarted):
@@ -95,5 +97,5 @@ class ProgressView:
             self.say(text)
 
 
-def _ranks(number: int) -> str:
-    return "1 rank" if number == 1 else f"{number} ranks"
+def _number(number: int, of: str) -> str:
+    return f"{number} {of}" if number == 1 else f"{number} {of}s"

@@ -27,12 +27,16 @@ CACHES = 4
 class Demand:
     """What a case asks of a device, beyond the work in its record.
 
-    ``type`` names the arithmetic's; ``matrix`` says that matrix units may do it. Of random updates:
-    the table's length and whether they are atomic.
+    ``type`` names the arithmetic's; ``matrix`` says that matrix units may do it; ``flops``, where
+    given, is what the arithmetic takes of a peak that counts multiply-adds, in place of the
+    record's. The record's bytes go ``passes`` times through memory. Of random updates: the table's
+    length and whether they are atomic.
     """
 
     type: str | None = None
     matrix: bool = False
+    flops: float | None = None
+    passes: int = 1
     table_bytes: int = 0
     atomic: bool = False
 
@@ -68,9 +72,7 @@ def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Expe
     bound = max(parts, key=parts.__getitem__)
     touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
     reason = "" if bound.startswith(("launch", "peak")) else in_cache(record, figures, touched)
-    if reason:
-        return Expectation(None, bound=bound, parts=parts, reason=reason)
-    return Expectation(parts[bound], bound=bound, parts=parts)
+    return Expectation(parts[bound], bound=bound, parts=parts, reason=reason or None)
 
 
 def is_on_host(record: Record) -> bool:
@@ -88,8 +90,8 @@ def in_cache(record: Record, figures: Figures, touched: float) -> str:
     if touched >= CACHES * caches:
         return ""
     return (
-        f"fits in the caches in part: {touched / 2**20:.4g} MiB beside {caches / 2**20:.4g} MiB of "
-        f"them; memory's figures hold from {CACHES} times on"
+        f"what it touches fits in part in the caches of {caches / 2**20:.4g} MiB; memory's figures "
+        f"hold from {CACHES} times that on"
     )
 
 
@@ -101,11 +103,11 @@ def _bounds(case: Case, device: DeviceTable, demand: Demand) -> dict[str, float 
         kind = "rate of atomic updates" if demand.atomic else "rate of random updates"
         bounds[kind] = device.updates_s(work.updates, demand.table_bytes, atomic=demand.atomic)
     if work.bytes_read or work.bytes_written:
-        bounds["memory bandwidth"] = device.memory_s(work.bytes_read, work.bytes_written)
+        moved = (demand.passes * work.bytes_read, demand.passes * work.bytes_written)
+        bounds["memory bandwidth"] = device.memory_s(*moved)
     if work.flops and demand.type:
-        bounds[f"peak for {demand.type}"] = device.peak_s(
-            work.flops, demand.type, matrix=demand.matrix
-        )
+        flops = work.flops if demand.flops is None else demand.flops
+        bounds[f"peak for {demand.type}"] = device.peak_s(flops, demand.type, matrix=demand.matrix)
     if device.launch and device.launch.row_us is not None:
         bounds["launch"] = device.launch.row_us * 1e-6
     return bounds

@@ -25,7 +25,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from plumbline.device_table import DeviceTable
+from plumbline.device_table import DeviceTable, joined
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.explain import first_problem
 from plumbline.home import Home
@@ -33,7 +33,8 @@ from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table, toml_lines
 
 Leg = Literal["launch", "read", "exchange", "write"]
-Need = Literal["legs", "device"]
+# Legs of a transfer; a device's limits; how fast it updates random words.
+Need = Literal["legs", "device", "updates"]
 LOCAL = "local"
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
@@ -107,10 +108,16 @@ class Calibration(Table):
     legs: Legs | None = None
     device: DeviceTable | None = None
 
+    @property
+    def need(self) -> Need:
+        """What it was made for."""
+        if self.legs is not None:
+            return "legs"
+        return "updates" if self.device and self.device.random else "device"
+
     def is_replaced_by(self, new: Calibration) -> bool:
         """Whether ``new`` is of the same kind and conditions."""
-        same_kind = (self.legs is None) == (new.legs is None)
-        return same_kind and self.conditions == new.conditions
+        return self.need == new.need and self.conditions == new.conditions
 
 
 class Identity(Table):
@@ -144,7 +151,9 @@ class Figures:
 
     def has(self, need: Need) -> bool:
         """Whether there is what a model needs."""
-        return (self.legs if need == "legs" else self.device) is not None
+        if need == "legs" or self.device is None:
+            return need == "legs" and self.legs is not None
+        return need == "device" or bool(self.device.random or self.device.bitstreams)
 
 
 class System(Table):
@@ -162,8 +171,8 @@ class System(Table):
         if not made:
             return Figures(self.legs, self.device)
         legs = next((one.legs for one in made if one.legs), None)
-        device = next((one.device for one in made if one.device), None)
-        return Figures(legs, device, by_all_ranks=True)
+        tables = [one.device for one in made if one.device]
+        return Figures(legs, joined(tables) if tables else None, by_all_ranks=True)
 
     def answers(self, request: str) -> bool:
         """Whether a calibration was made for this very request."""

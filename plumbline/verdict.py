@@ -23,20 +23,23 @@ EXPECTED_SUFFIX = ".expected.json"
 
 
 class JudgedCase(BaseModel):
-    """A case beside its model. ``expected_s`` is of one count; ``ratio`` is measured / expected."""
+    """A case beside its model. ``expected_s`` is of one count; ``ratio`` is measured / expected.
+
+    No verdict: the model's figures do not hold for the case (``without`` says why).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     expected_s: float
     ratio: float
-    verdict: Verdict
+    verdict: Verdict | None
     bound: str | None
 
 
 class Comparison(BaseModel):
     """The expectation file: kept beside the record, keyed by case.
 
-    ``without`` says of measured cases why they have no expectation.
+    ``without`` says of measured cases why they have no expectation, or no verdict.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,7 +51,7 @@ class Comparison(BaseModel):
 
     def counts(self) -> Counter[str]:
         """How many cases got which verdict."""
-        return Counter(case.verdict for case in self.cases.values())
+        return Counter(case.verdict for case in self.cases.values() if case.verdict)
 
     def write(self, path: Path) -> None:
         """Write the expectation file. Raises OSError."""
@@ -90,10 +93,13 @@ def compare(
         if not expected.seconds:
             without[case.key] = expected.reason or "the model gives no time"
             continue
+        verdict = judge(median, case.interval_s(), expected.seconds, tolerance)
+        if expected.reason:
+            without[case.key] = expected.reason
         cases[case.key] = JudgedCase(
             expected_s=expected.seconds,
             ratio=median / expected.seconds,
-            verdict=judge(median, case.interval_s(), expected.seconds, tolerance),
+            verdict=None if expected.reason else verdict,
             bound=expected.bound,
         )
     return Comparison(model=model, system=system, cases=cases, without=without)

@@ -114,6 +114,9 @@ void add_expectation(std::vector<Column>& columns, const Json& cases, const Json
   columns.push_back(column(cases, "verdict", "", false, [&](const Json& measured) {
     return layout::printable(text(at(judged(measured), "verdict"), "-"));
   }));
+  columns.push_back(column(cases, "bound", "", false, [&](const Json& measured) {
+    return layout::printable(text(at(judged(measured), "bound"), "-"));
+  }));
 }
 
 std::vector<Column> case_columns(const Json& record, const Json& expected) {
@@ -205,8 +208,12 @@ void write_expectation(Page& page, const Json& record, const Json& expected) {
   }
   page.entry("expected", fmt::format("time of one count by the model \"{}\" with the system \"{}\": {}",
                                      text(at(expected, "model"), "unnamed"), text(at(expected, "system"), "unnamed"),
-                                     counts.empty() ? "no case has one" : counts));
+                                     counts.empty() ? "no verdict" : counts));
   page.entry("ratio", "median of the measured time of one count over the expected (above 1: slower)");
+  std::vector<Note> notes;
+  for (const auto& [key, reason] : lookup::table(at(expected, "without")).items())
+    add_note(notes, at(at(expected, "cases"), key).is_object() ? "no verdict" : "no model", text(reason), key);
+  for (const Note& note : notes) page.entry(note.name, layout::enumerate(note.keys, most_keys) + ": " + note.text);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ class Expectation:
     """The time that one count of a case should take, in seconds, and the part that bounds it.
 
     ``parts`` are what the model adds up, or the bounds of which it takes the longest, in seconds.
-    Where ``seconds`` is None, ``reason`` says why.
+    Where ``seconds`` is None, ``reason`` says why. A ``reason`` beside a time says why the case
+    cannot be judged by it.
     """
 
     seconds: float | None

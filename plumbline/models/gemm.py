@@ -67,13 +67,18 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
 
 
 def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
-    """By vector units for float, and where the kernels say so; else by matrix units, if any."""
+    """By vector units for float, and where the kernels say so; else by matrix units, if any.
+
+    Without matrix units kernels compute half in float; libraries may do so in half.
+    """
     number, used = roofline.type_of(record, case), str(case.facts.get("matrix_units", ""))
     own = record.ranks[0].device
     on_gpu = own is not None and own.type == "gpu"
     may_use = number != "float" and (used not in ("", "none") or (not used and on_gpu))
     if may_use and figures.device and not figures.device.knows_matrix_units(number):
         return Expectation(None, reason=f"the system knows no peak of matrix units for {number}")
+    if number == "half" and not may_use and case.facts.get("variant") != "library":
+        number = "float"
     return roofline.expect(record, case, figures, roofline.Demand(type=number, matrix=may_use))
 
 

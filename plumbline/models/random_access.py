@@ -15,7 +15,7 @@ from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need
 
 BENCHMARK = "random_access"
-NEEDS: Need = "device"
+NEEDS: Need = "updates"
 TRANSPORTS = frozenset({"none"})
 
 

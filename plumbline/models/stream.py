@@ -74,8 +74,6 @@ def _transfer(record: Record, case: Case, figures: Figures) -> Expectation:
         return Expectation(None, reason="the system knows no link to the host")
     share = 1 if figures.by_all_ranks else roofline.sharers(record)
     parts = {"link": seconds * share}
-    if roofline.is_on_host(record):  # then the link is the host's memory
-        reason = roofline.in_cache(record, figures, size)
-        if reason:
-            return Expectation(None, bound="link", parts=parts, reason=reason)
-    return Expectation(parts["link"], bound="link", parts=parts)
+    # On the host the link is the host's memory.
+    reason = roofline.in_cache(record, figures, size) if roofline.is_on_host(record) else ""
+    return Expectation(parts["link"], bound="link", parts=parts, reason=reason or None)

@@ -102,10 +102,20 @@ TEST(Ceilings, CasesSayTheirWork) {
       EXPECT_GT(measured.items_to_check, 0u);
     }
   }
-  EXPECT_EQ(keys.size(), 2u + 3 + 3 + 4 + 4);
+  EXPECT_EQ(keys.size(), 2u + 6 + 3 + 4 + 4);
   EXPECT_TRUE(keys.contains("random/update/8388608"));
   benchmark.find("accumulators")->parse("5000");
   EXPECT_THROW(benchmark.check({}), UsageError);
+}
+
+// Products of small whole numbers and eighths are exact in every type of factor, and a pair adds one.
+TEST(Ceilings, ProductsAreExact) {
+  for (const int inner : {8, 16}) {
+    const Steps factors = factors_of(inner);
+    for (const double factor : {factors.a1, factors.b1, factors.a2, factors.b2})
+      EXPECT_EQ(from_half(to_half(factor)), factor);
+    EXPECT_EQ(inner * (factors.a1 * factors.b1 + factors.a2 * factors.b2), 1);
+  }
 }
 
 TEST(HostShare, KnowsCachesAndVectors) {

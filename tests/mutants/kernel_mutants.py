@@ -18,7 +18,7 @@ class KernelMutant:
     """``file`` (from the repository's root) with ``old``, which occurs once, replaced by ``new``.
 
     ``words`` are the run's options; ``device`` is ``pocl``, ``intel`` (Intel's CPU runtime), ``fpga``
-    (its FPGA emulator) or ``native``. Every case of the run must come out ``failed``.
+    (its FPGA emulator), ``native`` or ``cuda``. Every case of the run must come out ``failed``.
     """
 
     name: str

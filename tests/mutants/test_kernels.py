@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,16 @@ def vendor_environment(device: str) -> dict[str, str]:
     return runtimes.environment(name, find_home(), devices=1)
 
 
+@cache
+def needs_devices_of(runtime: str) -> None:
+    """Skips where the engine shows no device of ``runtime``."""
+    shown = subprocess.run(
+        [str(ALONE), "--devices", "--format", "json"], capture_output=True, check=True, timeout=60
+    )
+    if runtime not in {device["runtime"] for device in json.loads(shown.stdout)["devices"]}:
+        pytest.skip(f"runtime {runtime} has no device")
+
+
 def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict, str]:
     """One run's exit status, its record, and what it said."""
     record = tmp_path / "record.json"
@@ -51,8 +62,9 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
         command, environment = [str(ALONE), *words], dict(os.environ)
     else:
         command, environment = launch_command(ranks, ENGINE, *words)
-    if device == "native":
-        command += ["--runtime", "native"]
+    if device in ("native", "cuda"):
+        needs_devices_of(device)
+        command += ["--runtime", device]
     else:
         environment |= vendor_environment(device)
     done = subprocess.run(

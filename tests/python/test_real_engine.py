@@ -96,6 +96,26 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
         assert calibration.legs.segments(leg), leg  # type: ignore[arg-type]
 
 
+def test_a_newcomers_run_of_one_device(plumb: Plumb, home: Path) -> None:
+    """Calibrates the device's limits, without tables of random updates, and judges by them."""
+    status, out, err = plumb("run", "gemm", "-n", "1", "--runtime", "native", "--size", "256")
+    assert status == 0, err
+    assert "calibrating" in err
+    for word in ("expected", "verdict", "bound", "peak for float"):
+        assert word in out
+    (calibration,) = load_system(home / "systems" / "local.toml").calibrations
+    table = calibration.device
+    assert table is not None
+    assert {peak.type for peak in table.peaks} == {"float", "double"}
+    assert {entry.access for entry in table.memory} == {"read", "write", "copy"}
+    assert table.launch is not None
+    assert table.link is not None
+    assert not table.random
+    status, out, err = plumb("show", "last", "--system", "h200")
+    assert status == 0, err
+    assert 'the system "h200"' in " ".join(out.split())
+
+
 @needs_opencl
 def test_the_table_comes_from_the_record_alone(plumb: Plumb, home: Path) -> None:
     _, out, err = plumb("run", "b_eff", "-n", "2", *SHORT)

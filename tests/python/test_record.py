@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 from conftest import DATA, ROOT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.errors import UsageError
@@ -170,6 +170,7 @@ def test_any_json_is_read_or_refused_in_one_line(document: Any) -> None:
     assert "\n" not in refusal(document)
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_a_record_with_any_part_replaced_never_crashes(data: st.DataObject) -> None:
     document = copy.deepcopy(DOCUMENT)

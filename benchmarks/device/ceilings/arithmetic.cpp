@@ -1,4 +1,5 @@
-// flops/half, float, double: multiply-adds in registers, in chains that do not wait for each other.
+// flops/half, float, double: multiply-adds in registers, in chains that do not wait for each other. flops/matrix_…: the
+// same by matrix units.
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "benchmarks/device/ceilings/reference.hpp"
 #include "benchmarks/hpcc/common/single_device.hpp"
@@ -7,29 +8,46 @@ namespace plumb::ceilings {
 
 namespace {
 
+// What the numbers are, and who works on them.
+struct Kind {
+  std::string type;    // as the case names it
+  bool matrix;         // by matrix units
+  ScalarType numbers;  // what is added to
+  ScalarType starts;   // of whose unit the starts are multiples
+  int inner;           // of one product of matrix units
+};
+
+Kind kind_of(const Case& measured) {
+  const auto type = measured.labels.at("type").get<std::string>();
+  if (measured.labels.at("units") != "matrix") {
+    const ScalarType numbers = parse_scalar_type(type);
+    return {type, false, numbers, numbers, 1};
+  }
+  if (type == "double") return {type, true, ScalarType::f64, ScalarType::f64, 8};
+  return {type, true, ScalarType::f32, ScalarType::f16, type == "half" ? 16 : 8};
+}
+
+// Arguments are never half.
+const char* number_of(ScalarType type) {
+  return type == ScalarType::f64 ? "double" : "float";
+}
+
 class ArithmeticPart : public Part {
  public:
   ArithmeticPart(Session& session, const Case& measured)
-      : type_(parse_scalar_type(measured.labels.at("type").get<std::string>())),
-        seed_(session.seed),
-        rank_(static_cast<std::uint64_t>(session.world.rank())),
+      : kind_(kind_of(measured)),
         layout_(layout_of(session.device.info())),
         start_(measured.items_to_check),
+        bytes_(start_.size() * size_of(kind_.numbers)),
         queue_(session.device.make_queue()) {
-    const DeviceInfo& device = session.device.info();
-    hpcc::require_type(device, type_);
-    if (type_ == ScalarType::f16 && device.type == "native")
-      throw Unsupported("runtime native keeps half in memory, and computes in float");
-    const std::size_t lanes = layout_.interleaved ? 1 : layout_.lanes(size_of(type_));
-    layout_.items = start_.size() / (chains * lanes);
-    build(session, lanes);
-    for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(seed_, rank_, i, type_);
-    bytes_.resize(start_.size() * size_of(type_));
+    kind_.matrix ? build_products(session) : build_arithmetic(session);
+    const auto rank = static_cast<std::uint64_t>(session.world.rank());
+    for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(session.seed, rank, i, kind_.starts);
     from_ = session.device.allocate(bytes_.size(), session.memory);
     to_ = session.device.allocate(bytes_.size(), session.memory);
-    store_scalars(start_, type_, bytes_);
+    store_scalars(start_, kind_.numbers, bytes_);
     queue_->write(bytes_.data(), whole(*from_));
-    set_arguments();
+    set_arguments(kind_.matrix ? factors_of(kind_.inner) : steps_of(kind_.numbers));
   }
 
   // What is left of an earlier launch would be right again.
@@ -46,7 +64,7 @@ class ArithmeticPart : public Part {
   Validation validate() override {
     queue_->read(whole(*to_), bytes_.data());
     std::vector<double> is(start_.size());
-    load_scalars(bytes_, type_, is);
+    load_scalars(bytes_, kind_.numbers, is);
     Findings findings("start + pairs of steps, which is exact");
     findings.compare(
         0, is.size(), [&](std::uint64_t i) { return is[i]; },
@@ -55,28 +73,48 @@ class ArithmeticPart : public Part {
   }
 
  private:
-  void build(Session& session, std::size_t lanes) {
-    const std::string name = to_string(type_);
-    const std::string real = lanes == 1 ? name : fmt::format("{}{}", name, lanes);
-    const char* number = type_ == ScalarType::f64 ? "double" : "float";
+  void build_arithmetic(Session& session) {
+    const DeviceInfo& device = session.device.info();
+    hpcc::require_type(device, kind_.numbers);
+    if (kind_.numbers == ScalarType::f16 && device.type == "native")
+      throw Unsupported("runtime native keeps half in memory, and computes in float");
+    const std::size_t lanes = layout_.interleaved ? 1 : layout_.lanes(size_of(kind_.numbers));
+    layout_.items = start_.size() / (chains * lanes);
+    const std::string real = lanes == 1 ? kind_.type : fmt::format("{}{}", kind_.type, lanes);
     program_ = session.device.build(session.source(
-        kernels(fmt::format("-DREAL={} -DNUMBER={} -DCHAINS={}", real, number, chains) + layout_options(layout_))));
+        kernels(fmt::format("-DREAL={} -DNUMBER={} -DCHAINS={}", real, number_of(kind_.numbers), chains) +
+                layout_options(layout_))));
     kernel_ = program_->kernel("arithmetic");
   }
 
-  void set_arguments() {
-    const Steps steps = steps_of(type_);
+  void build_products(Session& session) {
+    const DeviceInfo& device = session.device.info();
+    if (device.type != "gpu" || device.vendor.find("NVIDIA") == std::string::npos)
+      throw Unsupported(device.name + " has no matrix units that kernels here know (an NVIDIA GPU's, by PTX)");
+    layout_.items = start_.size() / chains;
+    std::string problem;
+    for (const int generation : matrix_generations) try {
+        program_ = session.device.build(session.source(kernels(products_options(kind_.type, generation))));
+        kernel_ = program_->kernel("products");
+        return;
+      } catch (const Error& error) {
+        problem = error.what();
+      }
+    throw Unsupported(fmt::format("{} has no matrix units for {} that kernels here know: {}", device.name, kind_.type,
+                                  problem.substr(0, problem.find('\n'))));
+  }
+
+  void set_arguments(const Steps& steps) {
     const Buffer *from = from_.get(), *to = to_.get();
     const auto set = [&](auto number) {
       using Number = decltype(number);
       kernel_->set({from, to, static_cast<Number>(steps.a1), static_cast<Number>(steps.b1),
                     static_cast<Number>(steps.a2), static_cast<Number>(steps.b2), pairs_of_steps});
     };
-    type_ == ScalarType::f64 ? set(double{}) : set(float{});
+    kind_.numbers == ScalarType::f64 ? set(double{}) : set(float{});
   }
 
-  ScalarType type_;
-  std::uint64_t seed_, rank_;
+  Kind kind_;
   Layout layout_;
   std::vector<double> start_;
   std::vector<std::byte> bytes_;
@@ -87,6 +125,13 @@ class ArithmeticPart : public Part {
 };
 
 }  // namespace
+
+std::string products_options(const std::string& type, int generation) {
+  const ScalarType numbers = type == "double" ? ScalarType::f64 : ScalarType::f32;
+  const int bits = type == "double" ? 64 : type == "half" ? 16 : 32;
+  return fmt::format("-DINTERLEAVED -DMATRIX={} -DMATRIX_TYPE={} -DNUMBER={} -DCHAINS={}", generation, bits,
+                     number_of(numbers), chains);
+}
 
 std::unique_ptr<Part> make_arithmetic(Session& session, const Case& measured) {
   return std::make_unique<ArithmeticPart>(session, measured);

@@ -4,6 +4,7 @@
 //   -DWORD=T         what the memory kernels move: ulong, or a vector of them
 //   -DBY_CORE        CPUs: stores go past the caches, words of later updates are fetched ahead
 //   -DREAL=T -DNUMBER=T -DCHAINS=n   what the arithmetic kernel computes in, its arguments' type, its independent chains
+//   -DMATRIX=90|80 -DMATRIX_TYPE=64|32|16   products by matrix units of that generation or later: double, tf32, half
 //   -DATOMICS        64-bit atomics are there; ATOMIC_XOR64(pointer, value) is what the compiler calls them
 
 #ifdef INTERLEAVED
@@ -64,6 +65,70 @@ __kernel void arithmetic(__global const REAL* restrict start, __global REAL* res
     for (int chain = 0; chain < CHAINS; ++chain) x[chain] = x[chain] * first_factor + first_term;
 #pragma unroll
     for (int chain = 0; chain < CHAINS; ++chain) x[chain] = x[chain] * second_factor + second_term;
+  }
+#pragma unroll
+  for (int chain = 0; chain < CHAINS; ++chain) result[chain * get_global_size(0) + get_global_id(0)] = x[chain];
+}
+#endif
+
+#ifdef MATRIX
+// x -> x + K a1 b1 + K a2 b2, `pairs` times by matrix units (an NVIDIA GPU's tensor cores), for CHAINS numbers of each work
+// item: a warp of 32 holds 16 x 8 of them in four of each, and multiplies 16 x K factors a by K x 8 factors b. All factors
+// are alike, so that it does not matter which work item holds which.
+#if MATRIX_TYPE == 64
+#define FACTOR double
+#define FACTOR_OF(value) (value)
+#if MATRIX >= 90
+#define ADD_PRODUCT(x, a, b)                                                                            \
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%5, %5}, " \
+      "{%0, %1, %2, %3};"                                                                               \
+      : "+d"((x)[0]), "+d"((x)[1]), "+d"((x)[2]), "+d"((x)[3])                                          \
+      : "d"(a), "d"(b))
+#else
+#define ADD_EIGHTH(x, y, a, b)                                                            \
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+      : "+d"(x), "+d"(y)                                                                  \
+      : "d"(a), "d"(b))
+#define ADD_PRODUCT(x, a, b)           \
+  {                                    \
+    ADD_EIGHTH((x)[0], (x)[1], a, b);  \
+    ADD_EIGHTH((x)[2], (x)[3], a, b);  \
+    ADD_EIGHTH((x)[0], (x)[1], a, b);  \
+    ADD_EIGHTH((x)[2], (x)[3], a, b);  \
+  }
+#endif
+#else
+#define FACTOR uint
+#if MATRIX_TYPE == 16
+uint twice(float value) {
+  ushort bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return (uint)bits << 16 | bits;
+}
+#define FACTOR_OF(value) twice(value)
+#define SHAPE "m16n8k16.row.col.f32.f16.f16.f32"
+#else
+#define FACTOR_OF(value) as_uint(value)
+#define SHAPE "m16n8k8.row.col.f32.tf32.tf32.f32"
+#endif
+#define ADD_PRODUCT(x, a, b)                                                                       \
+  asm("mma.sync.aligned." SHAPE " {%0, %1, %2, %3}, {%4, %4, %4, %4}, {%5, %5}, {%0, %1, %2, %3};" \
+      : "+f"((x)[0]), "+f"((x)[1]), "+f"((x)[2]), "+f"((x)[3])                                     \
+      : "r"(a), "r"(b))
+#endif
+
+__kernel void products(__global const NUMBER* restrict start, __global NUMBER* restrict result, const NUMBER a1,
+                       const NUMBER b1, const NUMBER a2, const NUMBER b2, const uint pairs) {
+  NUMBER x[CHAINS];
+  const FACTOR first_a = FACTOR_OF(a1), first_b = FACTOR_OF(b1);
+  const FACTOR second_a = FACTOR_OF(a2), second_b = FACTOR_OF(b2);
+#pragma unroll
+  for (int chain = 0; chain < CHAINS; ++chain) x[chain] = start[chain * get_global_size(0) + get_global_id(0)];
+  for (uint left = pairs; left > 0; --left) {
+#pragma unroll
+    for (int chain = 0; chain < CHAINS; chain += 4) ADD_PRODUCT(x + chain, first_a, first_b);
+#pragma unroll
+    for (int chain = 0; chain < CHAINS; chain += 4) ADD_PRODUCT(x + chain, second_a, second_b);
   }
 #pragma unroll
   for (int chain = 0; chain < CHAINS; ++chain) result[chain * get_global_size(0) + get_global_id(0)] = x[chain];

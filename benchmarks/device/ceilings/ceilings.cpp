@@ -48,13 +48,18 @@ void Ceilings::check(const Plan& plan) const {
 Group Ceilings::flops_group() const {
   Group group{"flops", {}};
   const auto numbers = static_cast<std::uint64_t>(accumulators_.get());
-  for (const ScalarType type : {ScalarType::f16, ScalarType::f32, ScalarType::f64}) {
-    Case measured = make_case("flops", to_string(type), 0);
-    measured.labels["type"] = to_string(type);
-    measured.work.flops = 4.0 * pairs_of_steps * static_cast<double>(numbers);
+  const auto add = [&](const std::string& type, bool matrix, int multiply_adds) {
+    Case measured = make_case("flops", (matrix ? "matrix_" : "") + type, 0);
+    measured.labels["type"] = type;
+    measured.labels["units"] = matrix ? "matrix" : "vector";
+    measured.work.flops = 4.0 * multiply_adds * pairs_of_steps * static_cast<double>(numbers);
     measured.items_to_check = numbers;
     group.cases.push_back(measured);
-  }
+  };
+  for (const char* type : {"half", "float", "double"}) add(type, false, 1);
+  add("half", true, 16);
+  add("tf32", true, 8);
+  add("double", true, 8);
   group.largest_buffer_bytes = numbers * sizeof(double);
   group.device_bytes = 2 * group.largest_buffer_bytes;
   group.host_bytes = 3 * group.largest_buffer_bytes;

@@ -133,11 +133,11 @@ template <class T>
 
 // One form for each width of the registers; which, is known when it runs.
 template <class T>
-[[gnu::target("avx512f,fma")]] void run_chains_512(const Chains<T>& task) {
+PLUMBLINE_VECTORS_OF_64 void run_chains_512(const Chains<T>& task) {
   run_chains(task);
 }
 template <class T>
-[[gnu::target("avx2,fma")]] void run_chains_256(const Chains<T>& task) {
+PLUMBLINE_VECTORS_OF_32 void run_chains_256(const Chains<T>& task) {
   run_chains(task);
 }
 template <class T>

@@ -58,6 +58,10 @@ std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels()
 // Options that lay work out as `layout` says.
 std::string layout_options(const Layout& layout);
 
+// Of the products by matrix units: `type` is half, tf32 or double, `generation` that of the PTX instructions.
+std::string products_options(const std::string& type, int generation);
+inline constexpr int matrix_generations[]{90, 80};  // the later first
+
 // What was found to be right or wrong, item by item.
 class Findings {
  public:

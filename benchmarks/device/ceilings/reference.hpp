@@ -74,6 +74,11 @@ struct Steps {
   double a1, b1, a2, b2;
 };
 
+// The products' factors: K a1 b1 + K a2 b2 = 16 - 15, with K the inner dimension of one product of matrix units.
+constexpr Steps factors_of(int inner) {
+  return {16.0 / inner, 1, -15.0 / inner, 1};
+}
+
 // The smallest difference that stays exact between -2048 and 2048: 1, 2^-12 and 2^-41.
 constexpr double unit_of(ScalarType type) {
   return type == ScalarType::f16 ? 1.0 : type == ScalarType::f32 ? 0x1p-12 : 0x1p-41;

@@ -24,6 +24,7 @@ enum class Attribute : int {
   largest_group = 1,
   group_shared_bytes = 8,
   multiprocessors = 16,
+  l2_cache_bytes = 38,
   compute_major = 75,
   compute_minor = 76,
   concurrent_managed_access = 89

@@ -92,6 +92,7 @@ DeviceInfo describe(DeviceNumber device, int ordinal) {
   info.driver = driver_text();
   info.compute_units = static_cast<unsigned>(attribute(device, Attribute::multiprocessors));
   info.memory_bytes = info.largest_buffer_bytes = memory;
+  info.cache_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::l2_cache_bytes));
   info.local_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::group_shared_bytes));
   info.largest_group = static_cast<unsigned>(attribute(device, Attribute::largest_group));
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};

@@ -8,6 +8,7 @@ _WORDS = {
     "write": ("--only", "memory/write", "--size", "16"),
     "copy": ("--only", "memory/copy", "--size", "16"),
     "flops": ("--only", "flops/float,flops/double", "--accumulators", "4096"),
+    "matrix": ("--only", "flops/matrix", "--accumulators", "4096"),
     "random": ("--only", "random", "--size", "14", "--updates", "12"),
     "update": ("--only", "random/update", "--size", "14", "--updates", "12"),
     "launch": ("--only", "launch"),
@@ -48,6 +49,22 @@ MUTANTS = [
         "x[chain] = x[chain] * second_factor + second_term;",
         "if (pair + 1 < pairs) x[chain] = x[chain] * second_factor + second_term;",
     ),
+    _mutant("one-pair-of-products-less", "matrix", "left > 0;", "left > 1;", "cuda"),
+    _mutant("half-of-the-products", "matrix", "left = pairs;", "left = pairs / 2;", "cuda"),
+    _mutant(
+        "all-products-into-one",
+        "matrix",
+        "ADD_PRODUCT(x + chain, first_a",
+        "ADD_PRODUCT(x, first_a",
+        "cuda",
+    ),
+    _mutant(
+        "second-product-is-the-first",
+        "matrix",
+        "ADD_PRODUCT(x + chain, second_a, second_b)",
+        "ADD_PRODUCT(x + chain, first_a, first_b)",
+        "cuda",
+    ),
     _mutant(
         "neighbours-not-random",
         "random",
@@ -65,11 +82,13 @@ MUTANTS = [
     _mutant("two-for-one", "launch", "counter[0] += 1", "counter[0] += 2", "fpga"),
 ]
 _SMALL = ("--size", "16", "--updates", "12", "--accumulators", "4096")
-_NO_HALF = ("flops/half",)
+_NO_UNITS = ("flops/matrix_half", "flops/matrix_tf32", "flops/matrix_double")
+_NO_HALF = ("flops/half", *_NO_UNITS)
 SOUND = [
     Sound((*_SMALL, "--tables", "2"), unsupported=_NO_HALF),
     Sound((*_SMALL, "--tables", "2"), "native", 2, unsupported=_NO_HALF),
     Sound(("--only", "memory,random", "--size", "12", "--updates", "9"), ranks=3),
-    Sound(_SMALL, "intel"),
-    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536",)),
+    Sound(_SMALL, "intel", unsupported=_NO_UNITS),
+    Sound(_SMALL, "cuda"),
+    Sound(_SMALL, "fpga", unsupported=("random/atomic/65536", *_NO_UNITS)),
 ]

@@ -1,0 +1,232 @@
+"""What is learnt of a device from the records of ``ceilings``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from plumbline.assess import conditions_of, is_covered
+from plumbline.calibrate import calibration, request_text
+from plumbline.calibrate_device import (
+    device_table,
+    is_disturbed,
+    measure,
+    measure_updates,
+    sizes,
+)
+from plumbline.device_table import DeviceTable, Memory, RandomUpdates, joined
+from plumbline.record import Case, Outcome, Record, Work
+from plumbline.systems import Figures, Identity, System
+
+MIB = 2**20
+GIB = 2**30
+
+
+def on_device(record: Record, **figures: Any) -> Record:
+    """``record`` with these figures of every rank's device."""
+    device = record.ranks[0].device
+    assert device is not None
+    other = device.model_copy(update=figures)
+    ranks = [rank.model_copy(update={"device": other}) for rank in record.ranks]
+    return record.model_copy(update={"ranks": ranks})
+
+
+def ceiling(record: Record, key: str, best_s: float, count: int = 1, **changes: Any) -> Case:
+    """A case of ``ceilings`` whose best sample of ``count`` took ``best_s``, any other twice it."""
+    measured = record.cases[0]
+    assert measured.summary is not None
+    times = {"min_s": best_s, "median_s": 2 * best_s, "mean_s": 2 * best_s, "max_s": 2 * best_s}
+    limit, operation, *_ = key.split("/")
+    interval = changes.get("interval", [2 * best_s, 2 * best_s])
+    return measured.model_copy(
+        update={
+            "key": key,
+            "count": count,
+            "labels": {"limit": limit, "operation": operation, **changes.get("labels", {})},
+            "work": Work(**changes.get("work", {})),
+            "summary": measured.summary.model_copy(update={**times, "ci95_median_s": interval}),
+            "outcome": changes.get("outcome", Outcome(status="passed", reason=None)),
+        }
+    )
+
+
+def of_cases(record: Record, *cases: Case) -> Record:
+    return record.model_copy(update={"transport": None, "cases": list(cases)})
+
+
+def words_of(options: Sequence[str]) -> dict[str, int]:
+    return {
+        name.removeprefix("--"): int(value)
+        for name, value in zip(options[::2], options[1::2], strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("figures", "size", "tables"),
+    [
+        ({"type": "cpu", "cache_bytes": 32 * MIB, "memory_bytes": 24 * GIB}, 27, 2),
+        ({"type": "cpu", "cache_bytes": 33 * MIB, "memory_bytes": 24 * GIB}, 28, 2),
+        ({"type": "cpu", "cache_bytes": 1024 * MIB, "memory_bytes": 512 * GIB}, 32, 1),
+        ({"type": "native", "cache_bytes": 0, "memory_bytes": 24 * GIB}, 27, 2),
+        ({"type": "cpu", "cache_bytes": 32 * MIB, "memory_bytes": 4 * GIB}, 27, 1),
+        ({"type": "cpu", "cache_bytes": 32 * MIB, "memory_bytes": 256 * MIB}, 25, 1),
+        ({"type": "gpu", "cache_bytes": 50 * MIB, "memory_bytes": 280 * GIB}, 30, 2),
+    ],
+)
+def test_arrays_pass_the_caches_and_fit_the_memory(
+    record: Record, figures: dict[str, Any], size: int, tables: int
+) -> None:
+    """Two ranks share the host: a rank's arrays take a quarter of its half at most."""
+    found = words_of(sizes(on_device(record, **figures)))
+    assert (found["size"], found["tables"]) == (size, tables)
+    longest = 2 ** (found["size"] + 3 * (found["tables"] - 1))
+    assert longest <= figures["memory_bytes"] / 2 / 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "units", "numbers"), [("cpu", 1, 16384), ("cpu", 64, 65536), ("gpu", 132, 2162688)]
+)
+def test_there_is_work_for_every_unit(record: Record, kind: str, units: int, numbers: int) -> None:
+    found = words_of(sizes(on_device(record, type=kind, compute_units=units)))
+    assert found["accumulators"] == numbers
+    assert numbers % 4096 == 0
+
+
+def test_without_a_device_the_defaults_serve(record: Record) -> None:
+    ranks = [rank.model_copy(update={"device": None}) for rank in record.ranks]
+    assert sizes(record.model_copy(update={"ranks": ranks})) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "limits"), [(measure, "flops,memory,link"), (measure_updates, "random")]
+)
+def test_two_launches_of_which_the_first_tells_the_sizes(
+    record: Record, made: Any, limits: str
+) -> None:
+    started: list[tuple[str, Sequence[str]]] = []
+
+    def start(benchmark: str, options: Sequence[str]) -> Record:
+        started.append((benchmark, options))
+        return record
+
+    assert made(start) == [record, record]
+    assert [benchmark for benchmark, _ in started] == ["ceilings", "ceilings"]
+    only = [options[options.index("--only") + 1] for _, options in started]
+    assert only == ["launch", limits]
+    assert "--size" in started[1][1]
+    assert "--size" not in started[0][1]
+
+
+def test_limits_are_those_of_the_best_repetition(record: Record) -> None:
+    read = {"bytes_read": 1e9}
+    cases = [
+        ceiling(record, "launch/wait", 50e-6, 5),
+        ceiling(record, "launch/row", 20e-6, 10),
+        ceiling(
+            record,
+            "flops/float",
+            2.0,
+            2,
+            work={"flops": 2e11},
+            labels={"type": "float", "units": "vector"},
+        ),
+        ceiling(
+            record,
+            "flops/matrix_half",
+            1.0,
+            work={"flops": 8e14},
+            labels={"type": "half", "units": "matrix"},
+        ),
+        ceiling(record, "memory/read", 0.1, work=read),
+        ceiling(record, "memory/copy", 0.1, work={**read, "bytes_written": 1e9}),
+        ceiling(
+            record,
+            "memory/write",
+            0.1,
+            work={"bytes_written": 1e9},
+            outcome=Outcome(status="failed", reason="wrong"),
+        ),
+        ceiling(record, "random/update/1024", 0.5, work={"updates": 1e8}, labels={"bytes": 1024}),
+        ceiling(record, "random/atomic/1024", 1.0, work={"updates": 1e8}, labels={"bytes": 1024}),
+    ]
+    known = on_device(record, name="a CPU", cache_bytes=7)
+    table = device_table([of_cases(known, *cases[:2]), of_cases(known, *cases[2:])])
+    assert (table.name, table.cache_bytes) == ("a CPU", 7)
+    assert table.launch is not None
+    assert (table.launch.wait_us, table.launch.row_us) == (10, 2)
+    assert [(peak.type, peak.units, peak.gflop_s) for peak in table.peaks] == [
+        ("float", "vector", 200),
+        ("half", "matrix", 8e5),
+    ]
+    assert [(entry.access, entry.gb_s) for entry in table.memory] == [("read", 10), ("copy", 20)]
+    assert [(entry.atomic, entry.gup_s) for entry in table.random] == [(False, 0.2), (True, 0.1)]
+    assert {entry.table_bytes for entry in table.random} == {1024}
+
+
+@pytest.mark.parametrize(
+    ("short_s", "long_s", "latency_us", "gb_s"),
+    [(10e-6, 110e-6, 10, 10), (10e-6, 10e-6, 10, None), (20e-6, 10e-6, 10, None)],
+)
+def test_the_link_is_a_line_through_two_copies(
+    record: Record, short_s: float, long_s: float, latency_us: float, gb_s: float | None
+) -> None:
+    """A longer copy that takes no longer tells no bandwidth."""
+    copies = [
+        ceiling(record, f"link/read/{size}", seconds, labels={"bytes": size})
+        for size, seconds in ((10**6, long_s), (8, short_s))
+    ]
+    link = device_table([of_cases(record, *copies)]).link
+    assert link is not None
+    (line,) = link.read
+    assert line.latency_us == pytest.approx(latency_us)
+    assert line.bandwidth_gb_s == (pytest.approx(gb_s) if gb_s else None)
+    assert link.write == []
+
+
+def test_what_was_not_measured_is_absent(record: Record) -> None:
+    table = device_table([of_cases(record, ceiling(record, "launch/wait", 1e-5))])
+    assert table.launch is None
+    assert table == DeviceTable(name=table.name, cache_bytes=table.cache_bytes, link=table.link)
+
+
+@pytest.mark.parametrize(("wide", "disturbed"), [(0, False), (1, False), (2, True)])
+def test_many_wide_intervals_are_a_disturbance(record: Record, wide: int, disturbed: bool) -> None:
+    """More than a quarter of the cases, each beyond 10 % to a side; the median is 2."""
+    cases = [
+        ceiling(record, f"memory/{i}", 1.0, interval=[1.7, 2.3] if i < wide else [1.9, 2.1])
+        for i in range(4)
+    ]
+    assert is_disturbed([of_cases(record, *cases)]) == disturbed
+
+
+def test_a_run_calibrates_what_its_model_needs(record: Record) -> None:
+    """Limits and updates are learnt apart, and joined where both are known."""
+    alone = of_cases(record, ceiling(record, "memory/read", 0.1, work={"bytes_read": 1e9}))
+    random = ceiling(record, "random/update/8", 1.0, work={"updates": 1e9}, labels={"bytes": 8})
+    about = record.benchmark.model_copy(update={"name": "random_access"})
+    asked = alone.model_copy(update={"benchmark": about})
+    system = System(system=Identity(name="local", description="", source=""))
+    system = system.with_calibration(calibration("device", [alone], "device -n 2", 1))
+    assert not is_covered(asked, system)
+    system = system.with_calibration(
+        calibration("updates", [of_cases(record, random)], "updates -n 2", 1)
+    )
+    assert is_covered(asked, system)
+    assert [made.need for made in system.calibrations] == ["device", "updates"]
+    device = system.figures_under(conditions_of(asked)).device
+    assert device is not None
+    assert (device.memory[0].gb_s, device.random[0].gup_s) == (10, 1)
+    assert request_text("updates", 2, [], {"runtime": "native"}) == "updates -n 2 --runtime native"
+
+
+def test_the_first_table_that_knows_counts() -> None:
+    one = DeviceTable(name="a", memory=[Memory(gb_s=1, source="s")])
+    other = DeviceTable(name="b", random=[RandomUpdates(gup_s=2, source="s")], cache_bytes=3)
+    both = joined([one, other])
+    assert both == one.model_copy(update={"random": other.random, "cache_bytes": 3})
+    assert joined([DeviceTable(), one]) == one
+    assert not Figures(None, one).has("updates")
+    assert Figures(None, both).has("updates")
+    assert not Figures(None, both).has("legs")
