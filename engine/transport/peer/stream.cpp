@@ -98,6 +98,7 @@ struct LaneKernel {
   std::unique_ptr<Queue> queue;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Flags> flags;
+  std::unique_ptr<Patience> patience;  // its own: PoCL crashes where two queues have one pinned buffer
   std::vector<KernelArgument> slots;
   const Buffer *right = nullptr, *left = nullptr;  // the neighbours' flags of this lane
   std::size_t bytes = 0;
@@ -111,7 +112,6 @@ class StreamExchange : public CompiledExchange {
   StreamExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
       : neighbours_(std::move(neighbours)),
         shape_(shape_of(neighbours_->device().info())),
-        patience_(neighbours_->device()),
         window_(exchange.window) {
     const std::vector<Lane> lanes = lanes_of(exchange, *neighbours_);
     for (const Lane& lane : lanes) kernels_.push_back(make_kernel(lane));
@@ -139,7 +139,7 @@ class StreamExchange : public CompiledExchange {
                                             &lane.flags->buffer(),
                                             lane.right,
                                             lane.left,
-                                            &patience_.buffer()};
+                                            &lane.patience->buffer()};
       arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
       lane.kernel->set(arguments);
       lane.queue->enqueue(*lane.kernel, {lane.groups * shape_.group_items, shape_.group_items});
@@ -152,8 +152,7 @@ class StreamExchange : public CompiledExchange {
     if (!running_) return true;
     for (LaneKernel& lane : kernels_)
       if (!lane.queue->finished()) return false;
-    running_ = false;
-    patience_.check();
+    end();
     return true;
   }
 
@@ -161,11 +160,15 @@ class StreamExchange : public CompiledExchange {
     if (!running_) return;
     const Waiting waiting("kernels that exchange with a neighbour");
     for (LaneKernel& lane : kernels_) lane.queue->finish();
-    running_ = false;
-    patience_.check();
+    end();
   }
 
  private:
+  void end() {
+    running_ = false;
+    for (const LaneKernel& lane : kernels_) lane.patience->check();
+  }
+
   LaneKernel make_kernel(const Lane& lane) {
     LaneKernel result;
     Device& device = neighbours_->device();
@@ -181,6 +184,7 @@ class StreamExchange : public CompiledExchange {
                    (lane.receive != nullptr && lane.receive_first ? receives_first : 0u) |
                    (lag_of(lane) != never ? passes_on : 0u);
     result.flags = std::make_unique<Flags>(device, 2 * result.groups);
+    result.patience = std::make_unique<Patience>(device);
     result.queue = device.make_queue();
     result.kernel = program(own.size()).kernel("stream");
     return result;
@@ -226,7 +230,6 @@ class StreamExchange : public CompiledExchange {
 
   std::unique_ptr<Neighbours> neighbours_;
   Shape shape_;
-  Patience patience_;
   std::uint64_t window_;
   std::map<std::size_t, std::unique_ptr<Program>> programs_;  // by slots of a lane
   std::vector<LaneKernel> kernels_;
