@@ -1,12 +1,11 @@
 // Transport `mpi`: non-blocking MPI sends and receives on memory that the host can address.
-#include "world/mpi.hpp"
+#include "transport/mpi_messages.hpp"
 
 #include <fmt/format.h>
 
 #include <climits>
 #include <vector>
 
-#include "transport/transport.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
@@ -35,15 +34,9 @@ struct Messages {
   std::vector<Message> sends, receives;
 };
 
-Message make_message(const Transfer& transfer) {
+Message make_message(const Transfer& transfer, const MessageAddress& address) {
   Message message;
-  for (const BufferView& view : transfer.slots) {
-    if (view.host_pointer() == nullptr)
-      throw Unsupported(
-          "transport mpi needs memory that the host can address, but this buffer lies in device memory; "
-          "use --transport staged, or --runtime native");
-    message.slots.push_back(view.host_pointer());
-  }
+  for (const BufferView& view : transfer.slots) message.slots.push_back(address(view));
   const std::size_t size = transfer.slots.front().size;
   if (size > INT_MAX) throw Unsupported(fmt::format("one MPI message holds at most {} bytes", INT_MAX));
   message.length = static_cast<int>(size);
@@ -55,12 +48,13 @@ Message make_message(const Transfer& transfer) {
 // The hot loop is advance(): as few instructions as the MPI calls themselves allow.
 class MpiExchange : public CompiledExchange {
  public:
-  MpiExchange(const Exchange& exchange, MPI_Comm communicator) : communicator_(communicator), window_(exchange.window) {
+  MpiExchange(const Exchange& exchange, MPI_Comm communicator, const MessageAddress& address)
+      : communicator_(communicator), window_(exchange.window) {
     std::size_t most = 0;
     for (const Step& step : exchange.steps) {
       Messages messages;
-      for (const Transfer& transfer : step.receives) messages.receives.push_back(make_message(transfer));
-      for (const Transfer& transfer : step.sends) messages.sends.push_back(make_message(transfer));
+      for (const Transfer& transfer : step.receives) messages.receives.push_back(make_message(transfer, address));
+      for (const Transfer& transfer : step.sends) messages.sends.push_back(make_message(transfer, address));
       most = std::max(most, (messages.sends.size() + messages.receives.size()) * window_);
       steps_.push_back(std::move(messages));
     }
@@ -132,13 +126,21 @@ class MpiExchange : public CompiledExchange {
   std::size_t step_ = 0;
 };
 
+std::byte* host_address(const BufferView& view) {
+  if (view.host_pointer() == nullptr)
+    throw Unsupported(
+        "transport mpi needs memory that the host can address, but this buffer lies in device memory; "
+        "use --transport staged, or --runtime native");
+  return view.host_pointer();
+}
+
 class MpiTransport : public Transport {
  public:
   explicit MpiTransport(World& world) : world_(world), communicator_(transport_communicator(world)) {}
   const TransportInfo& info() const override { return mpi_transport_info; }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     check_exchange(exchange, world_);
-    return std::make_unique<MpiExchange>(exchange, communicator_);
+    return compile_mpi(exchange, communicator_, host_address);
   }
 
  private:
@@ -155,5 +157,10 @@ const RegisteredTransport registered("mpi", {mpi_transport_info, true,
                                              }});
 
 }  // namespace
+
+std::unique_ptr<CompiledExchange> compile_mpi(const Exchange& exchange, MPI_Comm communicator,
+                                              const MessageAddress& address) {
+  return std::make_unique<MpiExchange>(exchange, communicator, address);
+}
 
 }  // namespace plumb

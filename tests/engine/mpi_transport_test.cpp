@@ -156,7 +156,9 @@ std::vector<Setting> settings() {
           {"peer", "cuda", "device-buffered"},
           {"peer", "cuda", "device-streaming"},
           {"staged", "cuda"},
-          {"pipelined", "cuda"}};
+          {"pipelined", "cuda"},
+          {"nccl", "cuda"},
+          {"mpi-device", "cuda"}};
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()), [](const auto& info) {

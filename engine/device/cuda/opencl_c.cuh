@@ -118,9 +118,10 @@ __device__ inline float as_float(uint a) { return __uint_as_float(a); }
 __device__ inline ulong as_ulong(double a) { return (ulong)__double_as_longlong(a); }
 __device__ inline double as_double(ulong a) { return __longlong_as_double((long long)a); }
 
-// Flags between devices and processes: what came before a release is seen by who acquires its value.
-#define RELEASE_SYSTEM(flag, value) \
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(flag), "l"((ulong)(value)) : "memory")
+// Flags between devices and processes: what came before a fence is seen by who acquires a value stored after it.
+#define FENCE_SYSTEM() __threadfence_system()
+#define STORE_SYSTEM(flag, value) \
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"((ulong)(value)) : "memory")
 __device__ inline ulong acquire_system(const ulong* flag) {
   ulong value;
   asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(flag) : "memory");

@@ -16,7 +16,7 @@ Shape shape_of(const DeviceInfo& info) {
   if (info.type == "gpu") {
     // Two lanes of half of the units each: every group of both runs at once, so none waits for one that cannot start.
     shape.largest_groups = std::max(1u, info.compute_units / 2);
-    shape.group_items = 512;
+    shape.largest_group = 512;
     shape.looks = static_cast<std::uint64_t>(patience / 0.5e-6);
     shape.options = "-DWIDE=uint4";
     return shape;
@@ -29,6 +29,14 @@ Shape shape_of(const DeviceInfo& info) {
 std::uint64_t groups_for(const Shape& shape, std::size_t bytes) {
   const std::size_t slice = std::size_t{8} << 10;  // bytes that are worth a group
   return std::clamp<std::uint64_t>(bytes / slice, 1, shape.largest_groups);
+}
+
+KernelRange range_for(const Shape& shape, std::size_t bytes) {
+  constexpr std::uint64_t warp = 32, at_once = 16;  // bytes that a work item copies at a time
+  const std::uint64_t groups = groups_for(shape, bytes);
+  const std::uint64_t useful = (bytes / groups / at_once + warp) / warp * warp;
+  const std::uint64_t items = std::min(shape.largest_group, useful);
+  return {groups * items, items};
 }
 
 KernelSource kernels(const std::string& options) {

@@ -140,7 +140,7 @@ class LandingExchange : public CompiledExchange {
                        end.there.offset + serial % places * end.place_bytes, static_cast<std::uint64_t>(slot.size),
                        &end.flags->buffer(), std::uint64_t{0}, serial > places ? serial - places : 0, end.flags_there,
                        std::uint64_t{0}, serial, shape_.looks, &patience_.buffer()});
-      queue_->enqueue(*end.kernel, range(end));
+      queue_->enqueue(*end.kernel, range_for(shape_, slot.size));
     }
     for (End& end : step.receives) {
       const BufferView& slot = end.slots[round % end.slots.size()];
@@ -149,11 +149,9 @@ class LandingExchange : public CompiledExchange {
                        static_cast<std::uint64_t>(slot.offset), static_cast<std::uint64_t>(slot.size),
                        &end.flags->buffer(), std::uint64_t{0}, serial, end.flags_there, std::uint64_t{0}, shape_.looks,
                        &patience_.buffer()});
-      queue_->enqueue(*end.kernel, range(end));
+      queue_->enqueue(*end.kernel, range_for(shape_, slot.size));
     }
   }
-
-  KernelRange range(const End& end) const { return {end.groups * shape_.group_items, shape_.group_items}; }
 
   std::unique_ptr<Neighbours> neighbours_;
   Shape shape_;

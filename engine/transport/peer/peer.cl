@@ -5,13 +5,10 @@
 //   ALONE   one work item does a group's work (CPUs)
 //   WIDE    type of what is copied at a time
 //   SLOTS   of a lane, for `stream`
-#ifndef RELEASE_SYSTEM
+#ifndef FENCE_SYSTEM
 // OpenCL has no order between processes before 2.0; on CPUs a fence orders what other processes see.
-#define RELEASE_SYSTEM(flag, value)      \
-  do {                                   \
-    mem_fence(CLK_GLOBAL_MEM_FENCE);     \
-    *(volatile __global ulong*)(flag) = (value); \
-  } while (0)
+#define FENCE_SYSTEM() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define STORE_SYSTEM(flag, value) *(volatile __global ulong*)(flag) = (value)
 inline ulong acquire_system(__global const ulong* flag) {
   const ulong value = *(volatile __global const ulong*)flag;
   mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -78,9 +75,21 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
   TOGETHER();                                                         \
   if (!alive) return
 #endif
-#define RAISE(flag, value) \
-  TOGETHER();              \
-  if (FIRST) RELEASE_SYSTEM(flag, value)
+// What all of the group have done so far is seen by who sees the flag.
+#define RAISE(flag, value)       \
+  TOGETHER();                    \
+  if (FIRST) {                   \
+    FENCE_SYSTEM();              \
+    STORE_SYSTEM(flag, value);   \
+  }
+// Two flags for one fence, which takes as long as a message to the other device and back.
+#define RAISE_BOTH(flag, value, second_if, second_flag) \
+  TOGETHER();                                           \
+  if (FIRST) {                                          \
+    FENCE_SYSTEM();                                     \
+    STORE_SYSTEM(flag, value);                          \
+    if (second_if) STORE_SYSTEM(second_flag, value);    \
+  }
 
 #ifdef ALONE
 #define GROUP_STATE
@@ -152,10 +161,7 @@ __kernel void stream(ulong bytes, ulong first, ulong count, ulong window, ulong 
     if (roles & SENDS) {
       AWAIT(mine + credits + flag, serial + (i >= lag ? i - lag + 1 : 0));
       copy_slice(from[slot], to[slot], bytes);
-      RAISE(right + flag, serial + i + 1);
-      if (roles & PASSES_ON) {
-        RAISE(left + credits + flag, serial + i + 1);
-      }
+      RAISE_BOTH(right + flag, serial + i + 1, roles & PASSES_ON, left + credits + flag);
     }
     if ((roles & (RECEIVES | RECEIVES_FIRST)) == RECEIVES && (i + 1) % window == 0) {
       AWAIT(mine + flag, serial + i + 1);

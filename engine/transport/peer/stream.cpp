@@ -110,9 +110,7 @@ struct LaneKernel {
 class StreamExchange : public CompiledExchange {
  public:
   StreamExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
-      : neighbours_(std::move(neighbours)),
-        shape_(shape_of(neighbours_->device().info())),
-        window_(exchange.window) {
+      : neighbours_(std::move(neighbours)), shape_(shape_of(neighbours_->device().info())), window_(exchange.window) {
     const std::vector<Lane> lanes = lanes_of(exchange, *neighbours_);
     for (const Lane& lane : lanes) kernels_.push_back(make_kernel(lane));
     trade_flags(lanes);
@@ -142,7 +140,7 @@ class StreamExchange : public CompiledExchange {
                                             &lane.patience->buffer()};
       arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
       lane.kernel->set(arguments);
-      lane.queue->enqueue(*lane.kernel, {lane.groups * shape_.group_items, shape_.group_items});
+      lane.queue->enqueue(*lane.kernel, range_for(shape_, lane.bytes));
       lane.queue->finished();  // starts it
     }
     serial_ += count + 1;
@@ -196,8 +194,8 @@ class StreamExchange : public CompiledExchange {
     return *built;
   }
 
-  // Each rank tells its lanes' flags to the rank that sends to it (who raises `arrived` there, and must know the lag) and
-  // to the rank that it sends to (who grants credit there).
+  // Each rank tells its lanes' flags to the rank that sends to it (who raises `arrived` there, and must know the lag)
+  // and to the rank that it sends to (who grants credit there).
   void trade_flags(const std::vector<Lane>& lanes) {
     Step step;
     std::vector<std::string> for_senders, for_receivers;

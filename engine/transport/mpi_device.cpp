@@ -1,0 +1,63 @@
+// Transport `mpi-device`: addresses of device memory given straight to an MPI that takes them.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "device/cuda/context.hpp"
+#include "transport/mpi_messages.hpp"
+
+namespace plumb {
+
+namespace {
+
+const TransportInfo device_info{"mpi-device", "MPI on device memory, by a library that takes its addresses", "host",
+                                "buffered"};
+
+// Open MPI's and MPICH's own word for it; looked up at run time, because not every version has it.
+std::string unfit_library(const World& world) {
+  if (world.info().kind != "mpi") return "it needs a world over MPI";
+  const auto query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+  if (query == nullptr)
+    return fmt::format(
+        "{} does not say whether it takes addresses of device memory (it has no MPIX_Query_cuda_support); "
+        "use pipelined, or peer on one host",
+        world.info().library);
+  if (query() == 0)
+    return fmt::format(
+        "{} takes no addresses of device memory (MPIX_Query_cuda_support says 0): build it with CUDA, or "
+        "use pipelined, or peer on one host",
+        world.info().library);
+  return "";
+}
+
+class MpiDeviceTransport : public Transport {
+ public:
+  explicit MpiDeviceTransport(World& world) : world_(world), communicator_(transport_communicator(world)) {}
+  const TransportInfo& info() const override { return device_info; }
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    return compile_mpi(exchange, communicator_,
+                       [](const BufferView& view) { return cuda::own(view).address() + view.offset; });
+  }
+
+ private:
+  World& world_;
+  MPI_Comm communicator_;
+};
+
+TransportEntry entry() {
+  TransportEntry entry;
+  entry.info = device_info;
+  entry.runtime = "cuda";
+  entry.reason = unfit_library;
+  entry.device_reason = [](const DeviceInfo& info) -> std::string {
+    return info.runtime == "cuda" ? "" : "MPI libraries know device memory of runtime cuda only";
+  };
+  entry.make = [](World& world, Device&, const TransportWish&) { return std::make_unique<MpiDeviceTransport>(world); };
+  return entry;
+}
+
+const RegisteredTransport registered("mpi-device", entry());
+
+}  // namespace
+
+}  // namespace plumb

@@ -1,0 +1,197 @@
+// Transport `nccl`: NVIDIA's collective library, its sends and receives started by the host on the GPU's queue. The
+// library is loaded at run time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "device/cuda/queue.hpp"
+#include "device/cuda/shared_library.hpp"
+#include "transport/transport.hpp"
+#include "world/collect.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb {
+
+namespace {
+
+const TransportInfo nccl_info{"nccl", "NVIDIA's NCCL between GPUs' memories", "host", "buffered"};
+
+constexpr int nccl_uint8 = 1;                 // ncclDataType_t
+constexpr std::uint64_t rounds_at_once = 64;  // given to the GPU before they are waited for
+
+struct UniqueId {
+  std::array<char, 128> bytes;
+};
+using Communicator = struct OpaqueNcclComm*;
+
+// The part of nccl.h that is called here.
+struct Nccl {
+  int (*unique_id)(UniqueId*) = nullptr;
+  int (*init_rank)(Communicator*, int, UniqueId, int) = nullptr;
+  int (*destroy)(Communicator) = nullptr;
+  int (*group_start)() = nullptr;
+  int (*group_end)() = nullptr;
+  int (*send)(const void*, std::size_t, int, int, Communicator, cuda::Stream) = nullptr;
+  int (*receive)(void*, std::size_t, int, int, Communicator, cuda::Stream) = nullptr;
+  int (*version)(int*) = nullptr;
+  const char* (*error_text)(int) = nullptr;
+  std::string problem;
+
+  Nccl() {
+    cuda::SharedLibrary library({"libnccl.so.2", "libnccl.so"});
+    const bool found = library.find(unique_id, "ncclGetUniqueId") && library.find(init_rank, "ncclCommInitRank") &&
+                       library.find(destroy, "ncclCommDestroy") && library.find(group_start, "ncclGroupStart") &&
+                       library.find(group_end, "ncclGroupEnd") && library.find(send, "ncclSend") &&
+                       library.find(receive, "ncclRecv") && library.find(version, "ncclGetVersion") &&
+                       library.find(error_text, "ncclGetErrorString");
+    if (!found)
+      problem = fmt::format(
+          "NCCL could not be loaded ({}): install it (pip install nvidia-nccl-cu13) and name its folder in "
+          "LD_LIBRARY_PATH",
+          library.problem());
+  }
+};
+
+const Nccl& nccl() {
+  static const Nccl once;
+  return once;
+}
+
+void check_nccl(int code, const char* action) {
+  if (code != 0) [[unlikely]]
+    throw Error(library_sentence(action, "NCCL", code, nccl().error_text(code), "NCCL_DEBUG=INFO has it say more"));
+}
+
+// NCCL pairs the sends and receives of two ranks in their order: both ranks go by lane.
+std::vector<Transfer> by_lane(std::vector<Transfer> transfers) {
+  std::stable_sort(transfers.begin(), transfers.end(),
+                   [](const Transfer& a, const Transfer& b) { return a.lane < b.lane; });
+  return transfers;
+}
+
+class NcclExchange : public CompiledExchange {
+ public:
+  NcclExchange(const Exchange& exchange, Communicator communicator, cuda::CudaQueue& queue)
+      : communicator_(communicator), queue_(queue), window_(exchange.window) {
+    for (const Step& step : exchange.steps) {
+      steps_.push_back({by_lane(step.sends), by_lane(step.receives)});
+      for (const auto* transfers : {&step.sends, &step.receives})
+        for (const Transfer& transfer : *transfers)
+          for (const BufferView& slot : transfer.slots) cuda::own(slot);  // throws where it is none
+    }
+  }
+
+  void start(std::uint64_t first, std::uint64_t count) override {
+    round_ = first;
+    end_ = steps_.empty() ? first : first + count;
+    enqueue();
+  }
+
+  bool test() override {
+    while (queue_.finished()) {
+      if (round_ >= end_) return true;
+      enqueue();
+    }
+    return false;
+  }
+
+  void wait() override {
+    const Waiting waiting("NCCL's messages");
+    for (;;) {
+      queue_.finish();
+      if (round_ >= end_) return;
+      Waiting::progress();
+      enqueue();
+    }
+  }
+
+ private:
+  void enqueue() {
+    const std::uint64_t until = std::min(end_, round_ + std::max(window_, rounds_at_once / window_ * window_));
+    if (round_ >= until) return;
+    queue_.enqueue_foreign([&] {
+      for (; round_ < until; round_ += window_)
+        for (const Step& step : steps_) enqueue_step(step);
+    });
+  }
+
+  void enqueue_step(const Step& step) {
+    check_nccl(nccl().group_start(), "begin a group");
+    for (std::uint64_t i = 0; i < window_; ++i) {
+      for (const Transfer& transfer : step.sends) {
+        const BufferView& slot = transfer.slots[(round_ + i) % transfer.slots.size()];
+        check_nccl(nccl().send(address(slot), slot.size, nccl_uint8, transfer.peer, communicator_, queue_.stream()),
+                   "send");
+      }
+      for (const Transfer& transfer : step.receives) {
+        const BufferView& slot = transfer.slots[(round_ + i) % transfer.slots.size()];
+        check_nccl(nccl().receive(address(slot), slot.size, nccl_uint8, transfer.peer, communicator_, queue_.stream()),
+                   "receive");
+      }
+    }
+    check_nccl(nccl().group_end(), "end a group");
+  }
+
+  static std::byte* address(const BufferView& view) { return cuda::own(*view.buffer).address() + view.offset; }
+
+  Communicator communicator_;
+  cuda::CudaQueue& queue_;
+  std::vector<Step> steps_;
+  std::uint64_t window_;
+  std::uint64_t round_ = 0, end_ = 0;
+};
+
+class NcclTransport : public Transport {
+ public:
+  NcclTransport(World& world, Device& device) : world_(world) {
+    std::unique_ptr<Queue> queue = device.make_queue();
+    if (dynamic_cast<cuda::CudaQueue*>(queue.get()) == nullptr)
+      throw Unsupported("transport nccl needs a GPU of runtime cuda: use --runtime cuda");
+    queue_.reset(static_cast<cuda::CudaQueue*>(queue.release()));
+    UniqueId id{};
+    if (world.rank() == 0) check_nccl(nccl().unique_id(&id), "name a group of ranks");
+    id = broadcast_value(world, id);
+    const Waiting waiting("NCCL to join the ranks");
+    check_nccl(nccl().init_rank(&communicator_, world.size(), id, world.rank()), "join the ranks");
+  }
+  ~NcclTransport() override { nccl().destroy(communicator_); }
+  NcclTransport(const NcclTransport&) = delete;
+  NcclTransport& operator=(const NcclTransport&) = delete;
+
+  const TransportInfo& info() const override { return nccl_info; }
+  Json facts() const override {
+    int version = 0;
+    check_nccl(nccl().version(&version), "ask for the version");
+    return {{"library", fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100)}};
+  }
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    return std::make_unique<NcclExchange>(exchange, communicator_, *queue_);
+  }
+
+ private:
+  World& world_;
+  std::unique_ptr<cuda::CudaQueue> queue_;
+  Communicator communicator_ = nullptr;
+};
+
+TransportEntry entry() {
+  TransportEntry entry;
+  entry.info = nccl_info;
+  entry.runtime = "cuda";
+  entry.reason = [](const World&) { return nccl().problem; };
+  entry.device_reason = [](const DeviceInfo& info) -> std::string {
+    return info.runtime == "cuda" ? "" : "it moves the memory of GPUs of runtime cuda";
+  };
+  entry.make = [](World& world, Device& device, const TransportWish&) {
+    return std::make_unique<NcclTransport>(world, device);
+  };
+  return entry;
+}
+
+const RegisteredTransport registered("nccl", entry());
+
+}  // namespace
+
+}  // namespace plumb
