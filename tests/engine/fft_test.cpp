@@ -109,6 +109,25 @@ TEST(FftSizes, AreNumbersAndRanges) {
     EXPECT_THROW(parse_sizes(wrong), UsageError);
 }
 
+TEST(FftPlan, OnCpusStepsMultiplyToThePoints) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64})
+    for (int log_points = least_log; log_points <= most_log; ++log_points) {
+      const CpuPlan plan(type, log_points);
+      const std::uint64_t lanes = plan.by_lanes() ? 1 : plan.lanes;  // else each lane has a transform of its own
+      EXPECT_EQ(lanes * plan.columns.length * plan.rows.length, std::uint64_t{1} << log_points);
+      EXPECT_LE(plan.columns.length, 1 << 13);
+      EXPECT_LE(plan.rows.length, 1 << 13);
+    }
+}
+
+TEST(FftPlan, OnCpusTwoStepsBeginWhereACacheEnds) {
+  const CpuPlan small(ScalarType::f32, 13), large(ScalarType::f32, 14);  // 2^10 and 2^11 vectors
+  EXPECT_FALSE(small.has_columns());
+  ASSERT_TRUE(large.has_columns());
+  EXPECT_EQ(large.columns.length, 32);
+  EXPECT_EQ(large.rows.length, 64);
+}
+
 TEST(FftPlan, FactorsMultiplyToTheLength) {
   for (int log_length = 0; log_length <= 20; ++log_length) {
     const Factors factors = factors_of(log_length);
