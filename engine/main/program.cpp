@@ -148,7 +148,7 @@ class ProgramRun {
             fmt::format("transport {} needs memory that the host can address, which {} does not give by default: use "
                         "--transport staged, --memory host, or --runtime native",
                         transport_name_, info.name));
-      check_memory(info, placement);
+      check_memory(info);
       benchmark_.check_device(plan_, info);
       device_ = catalogue.open(info);
       if (entry_ != nullptr) transport_ = entry_->make(world_, *device_);
@@ -158,9 +158,7 @@ class ProgramRun {
     }
   }
 
-  void check_memory(const DeviceInfo& info, const Placement& placement) const {
-    if (std::find(info.memory_kinds.begin(), info.memory_kinds.end(), placement.kind) == info.memory_kinds.end())
-      throw UsageError(fmt::format("{} has no memory of kind {}", info.name, to_string(placement.kind)));
+  void check_memory(const DeviceInfo& info) const {
     const Needs needed = needs();
     if (needed.device > info.memory_bytes)
       throw UsageError(fmt::format("{} needs {} on the device, but {} has {}", benchmark_.name(),
@@ -199,9 +197,7 @@ class ProgramRun {
 
   int report(const RunResult& result, double seconds) {
     int exit = status(ExitStatus::passed);
-    if (nothing_possible(result))
-      exit = status(ExitStatus::usage);
-    else if (result.outcome.status == "failed")
+    if (result.outcome.status == "failed")
       exit = status(ExitStatus::wrong_answer);
     else if (result.outcome.status == "error" || result.record_lost)
       exit = status(ExitStatus::error);
@@ -211,15 +207,6 @@ class ProgramRun {
     }
     listener_->finished(result.outcome.status, exit, seconds);
     return exit;
-  }
-
-  // One case of a sweep that is impossible here is a result; all of them are a wish that cannot be met.
-  bool nothing_possible(const RunResult& result) const {
-    const Json& cases = result.record["cases"];
-    const bool none = std::all_of(cases.begin(), cases.end(),
-                                  [](const Json& one) { return one["outcome"]["status"] == "unsupported"; });
-    if (none && !cases.empty()) listener_->failed(cases.front()["outcome"]["reason"].get<std::string>());
-    return none && !cases.empty();
   }
 
   std::string record_path() const {

@@ -147,7 +147,7 @@ void run_chains_128(const Chains<T>& task) {
 
 template <class T>
 void arithmetic_in(Arguments arguments, const KernelRange& range) {
-  const unsigned width = host_vector_bytes();
+  const std::size_t width = host_vector_bytes();
   const auto run = width == 64 ? run_chains_512<T> : width == 32 ? run_chains_256<T> : run_chains_128<T>;
   Chains<T> task{array<T>(arguments, 0),
                  array<T>(arguments, 1),
