@@ -36,6 +36,6 @@ python3 bench/parts.py --launches 5 --sizes 0,10,20,26 --json "$out/parts.json" 
 
 echo "== one device: ours beside the vendor's libraries and kernels written by hand"
 for source in bench/peers/*.cu; do
-  nvcc -O3 -arch=native "$source" -o "$bin/gpu_$(basename "$source" .cu)" -lcublas >>"$out/build.log" 2>&1 || tail -n 5 "$out/build.log"
+  nvcc -O3 -arch=native "$source" -o "$bin/gpu_$(basename "$source" .cu)" -lcublas -lcufft >>"$out/build.log" 2>&1 || tail -n 5 "$out/build.log"
 done
 python3 bench/peers.py --gpu --rounds "${ROUNDS:-5}" --json "$out/peers.json"

@@ -45,6 +45,7 @@ class Duel:
     peer: tuple[str, ...]  # program and its words; or ("hpcc", key, scale, log2 of a table's bytes)
     peer_case: str
     wanted: float  # ratio that issue and documentation ask for
+    only: str = ""  # on this runtime alone
 
 
 QUICK = "--repetitions 10"
@@ -186,7 +187,7 @@ GPU = [
         "32 GiB, atomic",
         "--size 32 --updates atomic --repetitions 3 --skip-validation",
         "atomic",
-        ("gpu_random_access", "32"),
+        ("gpu_random_access", "32", "atomics"),
         "",
         1.0,
     ),
@@ -213,6 +214,32 @@ GPU = [
             wanted,
         )
         for kind, wanted in (("float", 0.85), ("double", 0.6), ("tf32", 0.5))
+    ),
+    *(
+        Duel(
+            "fft",
+            f"{kind} 2^{size}, library",
+            f"--size {size} --type {kind} --data 4096 --repetitions 10 --skip-validation --variant library",
+            "",
+            ("gpu_fft", str(size), kind, "4096", "10"),
+            "",
+            0.97,
+            "cuda",
+        )
+        for kind, size in (("float", 9), ("float", 17), ("double", 10))
+    ),
+    *(
+        Duel(
+            "gemm",
+            f"{kind} 8192, library",
+            f"--size 8192 --type {kind} --repetitions 6 --skip-validation --variant library",
+            "",
+            ("gpu_gemm", "8192", kind, "6"),
+            "",
+            0.97,
+            "cuda",
+        )
+        for kind in ("float", "double", "tf32")
     ),
 ]
 
@@ -357,7 +384,11 @@ class Result:
 def fight(duel: Duel, wish: argparse.Namespace, folder: Path) -> Iterator[Result]:
     """A duel on every runtime, in turns; a runtime that cannot is left out with its reason."""
     engine = wish.build / "bin" / "plumb-serial"
-    results = {name: Result(duel, name, [], []) for name, _, _ in runtimes(wish.gpu)}
+    results = {
+        name: Result(duel, name, [], [])
+        for name, _, _ in runtimes(wish.gpu)
+        if name == (duel.only or wish.runtime or name)
+    }
     for turn in range(min(wish.rounds, 3) if duel.peer[0] == "hpcc" else wish.rounds):
         for name, words, environment in runtimes(wish.gpu):
             if name not in results:
@@ -387,6 +418,9 @@ def main() -> None:
         "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release"
     )
     parser.add_argument("--gpu", action="store_true")
+    parser.add_argument(
+        "--runtime", help="on this one alone: pocl, intel-cpu, native; opencl, cuda"
+    )
     parser.add_argument("--json", type=Path, help="all rates by round, as JSON")
     wish = parser.parse_args()
     duels = [

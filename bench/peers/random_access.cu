@@ -114,7 +114,7 @@ void measure(const Run& run) {
   }
 }
 
-void measure_size(int log2_words, const cudaDeviceProp& device) {
+void measure_size(int log2_words, const cudaDeviceProp& device, bool atomics_only) {
   Run run{};
   run.words = word{1} << log2_words;
   run.updates = 4 * run.words;
@@ -137,8 +137,10 @@ void measure_size(int log2_words, const cudaDeviceProp& device) {
   check(cudaMemcpy(run.starts, starts.data(), starts.size() * sizeof(word), cudaMemcpyHostToDevice), "write the starts");
   measure<atomic_reduction>(run);
   measure<atomic_returning>(run);
-  measure<read_write>(run);
-  measure<gather>(run);
+  if (!atomics_only) {
+    measure<read_write>(run);
+    measure<gather>(run);
+  }
   check(cudaFree(run.table), "free");
   check(cudaFree(run.starts), "free");
   check(cudaFree(run.sink), "free");
@@ -148,7 +150,13 @@ int main(int count, char** arguments) {
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "ask for the device");
   std::vector<int> sizes;
-  for (int i = 1; i < count; ++i) sizes.push_back(std::atoi(arguments[i]));
+  bool atomics_only = false;
+  for (int i = 1; i < count; ++i) {
+    if (std::string(arguments[i]) == "atomics")
+      atomics_only = true;
+    else
+      sizes.push_back(std::atoi(arguments[i]));
+  }
   if (sizes.empty()) sizes = {21, 24, 27, 29, 30, 31, 32};
-  for (const int log2_words : sizes) measure_size(log2_words, device);
+  for (const int log2_words : sizes) measure_size(log2_words, device, atomics_only);
 }

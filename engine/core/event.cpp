@@ -20,8 +20,11 @@ class QuietListener : public Listener {
  public:
   void started(const std::string&, std::size_t, int, const std::string&) override {}
   void case_started(std::size_t, std::size_t, const std::string&) override {}
-  void case_finished(std::size_t, std::size_t, const std::string&, const std::string&, const std::string&,
-                     std::size_t) override {}
+  void case_finished(std::size_t, std::size_t, const std::string& key, const std::string& outcome,
+                     const std::string& reason, std::size_t) override {
+    if (outcome == "unsupported") say(fmt::format("warning: {} is unsupported: {}", key, reason));
+    if (outcome == "failed" || outcome == "error") say(fmt::format("error: {}: {}", key, reason));
+  }
   void warned(const Warning& warning) override { say("warning: " + warning.text); }
   void failed(const std::string& sentence) override { say("error: " + sentence); }
   void finished(const std::string&, int, double) override {}

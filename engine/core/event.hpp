@@ -26,7 +26,7 @@ class Listener {
   virtual void finished(const std::string& outcome, int exit_status, double seconds) = 0;
 };
 
-// kind: "text", "json" or "none" (none still says errors and warnings, as text).
+// kind: "text", "json" or "none" (none still says as text what did not pass, and warnings).
 std::unique_ptr<Listener> make_listener(const std::string& kind);
 
 }  // namespace plumb

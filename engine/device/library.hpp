@@ -16,7 +16,8 @@ struct GemmShape {
   ScalarType type = ScalarType::f32;
   std::size_t rows = 0, columns = 0, inner = 0;
   double alpha = 1, beta = 0;
-  bool tf32 = false;  // f32 matrices, products of their leading 11 bits (NVIDIA's tensor cores)
+  bool tf32 = false;                          // f32 matrices, products of their leading 11 bits (NVIDIA's tensor cores)
+  MemoryKind memory = MemoryKind::automatic;  // of the matrices' buffers
 };
 
 class GemmLibrary {
@@ -31,6 +32,7 @@ struct FftShape {
   ScalarType type = ScalarType::f32;
   std::size_t length = 0, batch = 0;
   bool inverse = false;
+  MemoryKind memory = MemoryKind::automatic;  // of both buffers
 };
 
 class FftLibrary {
@@ -42,7 +44,7 @@ class FftLibrary {
 };
 
 // Registered under the runtime's name. May take its time (planning, tuning). Throws Unsupported with the reason when
-// the library is not there or lacks the type.
+// the library is not there, lacks the type or cannot reach the memory.
 using GemmLibraryMaker = std::function<std::unique_ptr<GemmLibrary>(Device&, Queue&, const GemmShape&)>;
 using FftLibraryMaker = std::function<std::unique_ptr<FftLibrary>(Device&, Queue&, const FftShape&)>;
 

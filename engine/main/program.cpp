@@ -227,9 +227,7 @@ class ProgramRun {
 
   int report(const RunResult& result, double seconds) {
     int exit = status(ExitStatus::passed);
-    if (nothing_possible(result))
-      exit = status(ExitStatus::usage);
-    else if (result.outcome.status == "failed")
+    if (result.outcome.status == "failed")
       exit = status(ExitStatus::wrong_answer);
     else if (result.outcome.status == "error" || result.record_lost)
       exit = status(ExitStatus::error);
@@ -239,15 +237,6 @@ class ProgramRun {
     }
     listener_->finished(result.outcome.status, exit, seconds);
     return exit;
-  }
-
-  // One case of a sweep that is impossible here is a result; all of them are a wish that cannot be met.
-  bool nothing_possible(const RunResult& result) const {
-    const Json& cases = result.record["cases"];
-    const bool none = std::all_of(cases.begin(), cases.end(),
-                                  [](const Json& one) { return one["outcome"]["status"] == "unsupported"; });
-    if (none && !cases.empty()) listener_->failed(cases.front()["outcome"]["reason"].get<std::string>());
-    return none && !cases.empty();
   }
 
   std::string record_path() const {

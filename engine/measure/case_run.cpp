@@ -37,6 +37,24 @@ double number_or_nan(const Json& value) {
 
 }  // namespace
 
+std::optional<Outcome> hindrance(World& world, const std::function<void()>& action) {
+  std::string problem, unsupported;
+  try {
+    action();
+  } catch (const Unsupported& reason) {
+    unsupported = reason.what();
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  const auto reason_of = [&](const AgreedText& agreed) {
+    return world.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text);
+  };
+  const AgreedText failed = first_text(world, problem), impossible = first_text(world, unsupported);
+  if (failed.rank >= 0) return Outcome{"error", reason_of(failed)};
+  if (impossible.rank >= 0) return Outcome{"unsupported", reason_of(impossible)};
+  return std::nullopt;
+}
+
 CaseRecord CaseRun::measure(const Case& measured) {
   CaseRecord record;
   repetition_ = 0;
@@ -59,26 +77,10 @@ CaseRecord CaseRun::measure(const Case& measured) {
   return record;
 }
 
-std::string CaseRun::reason_of(const AgreedText& agreed) const {
-  return session_.world.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text);
-}
-
 bool CaseRun::prepare(const Case& measured, CaseRecord& record) {
-  std::string problem, unsupported;
-  try {
-    benchmark_.prepare(session_, measured);
-  } catch (const Unsupported& reason) {
-    unsupported = reason.what();
-  } catch (const Error& error) {
-    problem = error.what();
-  }
-  const AgreedText failed = first_text(session_.world, problem);
-  const AgreedText impossible = first_text(session_.world, unsupported);
-  if (failed.rank >= 0)
-    record.outcome = {"error", reason_of(failed)};
-  else if (impossible.rank >= 0)
-    record.outcome = {"unsupported", reason_of(impossible)};
-  return failed.rank < 0 && impossible.rank < 0;
+  const auto hindered = hindrance(session_.world, [&] { benchmark_.prepare(session_, measured); });
+  if (hindered) record.outcome = *hindered;
+  return !hindered;
 }
 
 bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validated) {

@@ -1,6 +1,7 @@
 // One case, from prepare to release: what run_benchmark does for each.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct CaseRecord {
   Json facts = Json::object();  // of rank 0
   std::vector<Warning> warnings;
 };
+
+// What keeps some rank from an action that all take: "error" or "unsupported", and why; none when all could.
+// Collective.
+std::optional<Outcome> hindrance(World& world, const std::function<void()>& action);
 
 class CaseRun {
  public:
@@ -62,7 +67,6 @@ class CaseRun {
   void gather_samples(CaseRecord& record);
   void gather_findings(const Case& measured, CaseRecord& record);
   void judge_stability(CaseRecord& record) const;
-  std::string reason_of(const AgreedText& agreed) const;
 
   Benchmark& benchmark_;
   Session& session_;

@@ -181,22 +181,12 @@ class Run {
   }
 
   void run_group(const Group& group) {
-    std::string problem;
-    std::string status = "error";
-    try {
-      benchmark_.prepare_group(session_, group);
-    } catch (const Unsupported& reason) {
-      problem = reason.what();
-      status = "unsupported";
-    } catch (const Error& error) {
-      problem = error.what();
-    }
-    const AgreedText failed = first_text(session_.world, problem);
+    const auto hindered = hindrance(session_.world, [&] { benchmark_.prepare_group(session_, group); });
     for (const Case& measured : group.cases) {
       if (speaks_) listener_.case_started(++index_, total_, measured.key);
       CaseRecord record;
-      if (failed.rank >= 0)
-        record.outcome = {status, failed.text};
+      if (hindered)
+        record.outcome = *hindered;
       else
         record = case_run_.measure(measured);
       if (speaks_) add(group, measured, record);

@@ -156,7 +156,8 @@ std::string reason_of(const Json& measured) {
   return reason;
 }
 
-// Reasons of what did not pass, and of metrics without a value where the case did.
+// Reasons of what did not pass, and of metrics without a value where the case did; which rank was the slowest where a
+// metric is its figure (its convention begins with that).
 std::vector<Note> case_notes(const Json& cases) {
   std::vector<Note> notes;
   for (const Json& measured : cases) {
@@ -166,7 +167,9 @@ std::vector<Note> case_notes(const Json& cases) {
       continue;
     }
     for (const Json& metric : list(at(measured, "metrics")))
-      if (!number(at(metric, "value")))
+      if (text(at(metric, "name")).ends_with("_slowest_rank"))
+        add_note(notes, "slowest", text(at(metric, "convention")), key_of(measured));
+      else if (!number(at(metric, "value")))
         add_note(notes, "no value", text(at(metric, "name")) + ": " + text(at(metric, "reason"), "no reason is given"),
                  key_of(measured));
   }

@@ -2,12 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <complex>
 #include <cstring>
 #include <numbers>
 
 #include "benchmarks/hpcc/fft/data.hpp"
 #include "benchmarks/hpcc/fft/fft.hpp"
+#include "benchmarks/hpcc/fft/hpcc_form.hpp"
 #include "benchmarks/hpcc/fft/plan.hpp"
 
 namespace plumb::fft {
@@ -109,6 +111,25 @@ TEST(FftSizes, AreNumbersAndRanges) {
     EXPECT_THROW(parse_sizes(wrong), UsageError);
 }
 
+TEST(FftPlan, OnCpusStepsMultiplyToThePoints) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64})
+    for (int log_points = least_log; log_points <= most_log; ++log_points) {
+      const CpuPlan plan(type, log_points);
+      const std::uint64_t lanes = plan.by_lanes() ? 1 : plan.lanes;  // else each lane has a transform of its own
+      EXPECT_EQ(lanes * plan.columns.length * plan.rows.length, std::uint64_t{1} << log_points);
+      EXPECT_LE(plan.columns.length, 1 << 13);
+      EXPECT_LE(plan.rows.length, 1 << 13);
+    }
+}
+
+TEST(FftPlan, OnCpusTwoStepsBeginWhereACacheEnds) {
+  const CpuPlan small(ScalarType::f32, 13), large(ScalarType::f32, 14);  // 2^10 and 2^11 vectors
+  EXPECT_FALSE(small.has_columns());
+  ASSERT_TRUE(large.has_columns());
+  EXPECT_EQ(large.columns.length, 32);
+  EXPECT_EQ(large.rows.length, 64);
+}
+
 TEST(FftPlan, FactorsMultiplyToTheLength) {
   for (int log_length = 0; log_length <= 20; ++log_length) {
     const Factors factors = factors_of(log_length);
@@ -117,6 +138,37 @@ TEST(FftPlan, FactorsMultiplyToTheLength) {
     EXPECT_EQ(product, 1 << log_length);
     EXPECT_EQ(factors.length, 1 << log_length);
   }
+}
+
+Json record_of(const char* status) {
+  const Json forward{{"labels", {{"points", 1024}, {"batch", 10}}},
+                     {"work", {{"flops", 512000}}},
+                     {"count", 2},
+                     {"samples", {{"by_rank", {{0.004, 0.002}, {0.003, 0.006}}}}},
+                     {"validation", {{"error", 0.5}}},
+                     {"outcome", {{"status", status}}}};
+  return {{"parameters", {{"type", "double"}, {"inverse", false}}}, {"world", {{"ranks", 2}}}, {"cases", {forward}}};
+}
+
+TEST(FftHpccForm, HasThePredecessorsKeys) {
+  const Json form = fft_hpcc_form(record_of("passed"));
+  EXPECT_EQ(form["name"], "FFT");
+  EXPECT_DOUBLE_EQ(form["results"]["t_min"]["value"], 0.0002);  // of one transform, on the slowest rank
+  EXPECT_DOUBLE_EQ(form["results"]["t_avg"]["value"], 0.00025);
+  EXPECT_DOUBLE_EQ(form["results"]["gflops_min"]["value"], 2 * 512000 / 0.002 / 1e9);
+  EXPECT_DOUBLE_EQ(form["results"]["gflops_avg"]["value"], 2 * 512000 / 0.0025 / 1e9);
+  EXPECT_EQ(form["results"]["gflops_min"]["unit"], "GFLOP/s");
+  EXPECT_EQ(form["timings"],
+            Json::parse(R"({"execution": [{"unit": "s", "value": 0.002}, {"unit": "s", "value": 0.003}]})"));
+  EXPECT_EQ(form["errors"], (Json{{"residual", 0.5}, {"epsilon", std::ldexp(1.0, -52)}}));
+  EXPECT_EQ(form["settings"],
+            (Json{{"FFT Size", 1024}, {"Batch Size", 10}, {"Inverse", false}, {"Data Type", "double"}}));
+}
+
+TEST(FftHpccForm, GivesNoSpeedOfAWrongAnswer) {
+  for (const Json& record : {record_of("failed"), Json(Json::object())})
+    for (const char* key : {"gflops_avg", "gflops_min", "t_avg", "t_min"})
+      EXPECT_TRUE(fft_hpcc_form(record)["results"][key]["value"].is_null()) << key;
 }
 
 }  // namespace

@@ -364,6 +364,17 @@ TEST_F(Forms, TableWithoutCases) {
   EXPECT_TRUE(hpcc(record)["results"]["b_eff"]["value"].is_null());
 }
 
+TEST_F(Forms, TableNamesTheSlowestRank) {
+  Json record = golden_record("b_eff_2_passed");
+  record["cases"][0]["metrics"].push_back({{"name", "rate_slowest_rank"},
+                                           {"value", 3},
+                                           {"unit", "GB/s"},
+                                           {"convention", "rank 1, by its best repetition"},
+                                           {"table", true}});
+  const std::string key = record["cases"][0]["key"];
+  EXPECT_NE(write_form("table", record, nullptr).find(key + ": rank 1, by its best repetition"), std::string::npos);
+}
+
 TEST_F(Forms, TableAlignsUnicodeAndIsNotSteeredByIt) {
   Json record = golden_record("b_eff_2_passed");
   const std::vector<std::string> rings{"natürlich", "環状", "na\u0301", "\x1b[31mred", "line\nbreak"};

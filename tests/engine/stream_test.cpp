@@ -281,6 +281,13 @@ TEST(StreamHpccForm, HasThePredecessorsKeys) {
   EXPECT_EQ(form["errors"]["a_average_error"], 0.0);
   EXPECT_TRUE(form["errors"]["b_average_error"].is_null());
   EXPECT_EQ(form["settings"], Json::parse(R"({"Array Size": 125000, "Data Type": "double", "Kernel Type": "Single"})"));
+
+  Json wrong = record;
+  wrong["cases"][0]["outcome"]["status"] = "failed";
+  const Json none = stream_hpcc_form(wrong);
+  for (const char* key : {"Triad_best_rate", "Triad_min_t", "Triad_avg_t", "Triad_max_t"})
+    EXPECT_TRUE(none["results"][key]["value"].is_null()) << key;
+  EXPECT_EQ(none["timings"], form["timings"]);
 }
 
 }  // namespace

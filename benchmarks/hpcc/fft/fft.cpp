@@ -231,7 +231,7 @@ std::vector<Metric> Fft::metrics(const CaseResult& result, int ranks) const {
   const Work& work = result.measured->work;
   const auto bytes = static_cast<double>(work.bytes_read + work.bytes_written);
   std::vector<Metric> list = hpcc::parallel_metrics("performance", "GFLOP/s", giga, work.flops, result, ranks);
-  for (Metric& metric : list) metric.convention = "5 n log2(n) batch/t, " + metric.convention;
+  for (Metric& metric : list) metric.convention += ", 5 n log2(n) batch/t";
   Metric bandwidth = hpcc::parallel_metrics("bandwidth", "GB/s", giga, bytes, result, ranks).front();
   bandwidth.convention = "every point read once and written once, " + bandwidth.convention;
   list.push_back(std::move(bandwidth));

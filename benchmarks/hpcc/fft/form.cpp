@@ -13,7 +13,8 @@ class LibraryForm final : public Form {
  public:
   LibraryForm(Session& session, const Job& job) : job_(job), queue_(session.device.make_queue(true)) {
     library_ =
-        make_fft_library(session.device, *queue_, {job.shape.type, job.shape.points(), job.batch, job.shape.inverse});
+        make_fft_library(session.device, *queue_,
+                         {job.shape.type, job.shape.points(), job.batch, job.shape.inverse, session.memory.kind});
   }
 
   void start(std::uint64_t count) override {

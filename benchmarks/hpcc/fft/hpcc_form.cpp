@@ -1,7 +1,7 @@
 #include "benchmarks/hpcc/fft/hpcc_form.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -43,9 +43,15 @@ Json quantity(const char* unit, double value) {
 }
 
 Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {
-  if (seconds.empty()) return Json::object();
-  if (text(at(measured, {"outcome", "status"})) == "failed")
-    return {{"gflops_min", {{"unit", "GFLOP/s"}, {"value", nullptr}, {"reason", "the transforms were wrong"}}}};
+  if (seconds.empty() || text(at(measured, {"outcome", "status"})) == "failed") {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    Json results{{"t_avg", quantity("s", none)}, {"t_min", quantity("s", none)}};
+    for (const char* rate : {"gflops_avg", "gflops_min"}) {
+      results[rate] = quantity("GFLOP/s", none);
+      results[rate]["reason"] = seconds.empty() ? "nothing was measured" : "the transforms were wrong";
+    }
+    return results;
+  }
   const double ranks = lookup::number(at(record, {"world", "ranks"})).value_or(1);
   const double flops = ranks * lookup::number(at(measured, {"work", "flops"})).value_or(0);
   const double batch = lookup::number(at(measured, {"labels", "batch"})).value_or(1);
@@ -62,13 +68,13 @@ Json results_of(const Json& record, const Json& measured, const std::vector<doub
 Json fft_hpcc_form(const Json& record) {
   const Json& measured = measured_case(record);
   const std::vector<double> seconds = seconds_of(measured);
-  Json timings = Json::object();
-  for (const double value : seconds) timings["execution"].push_back(quantity("s", value));
+  Json execution = Json::array();
+  for (const double value : seconds) execution.push_back(quantity("s", value));
   const std::string type = text(at(record, {"parameters", "type"}), "float");
   const auto points = lookup::count(at(measured, {"labels", "points"})).value_or(0);
   return {{"name", "FFT"},
           {"results", results_of(record, measured, seconds)},
-          {"timings", std::move(timings)},
+          {"timings", {{"execution", std::move(execution)}}},
           {"errors",
            {{"residual", at(measured, {"validation", "error"})}, {"epsilon", epsilon_of(parse_scalar_type(type))}}},
           {"settings",

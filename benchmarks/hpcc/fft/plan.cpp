@@ -11,7 +11,7 @@ namespace plumb::fft {
 
 namespace {
 
-constexpr int cpu_log_at_once = 11;  // vectors of 64 bytes that a transform works on in the cache, log2
+constexpr int cpu_log_at_once = 10;  // vectors of 64 bytes that a transform works on in the cache, log2
 constexpr std::uint64_t gpu_local_bytes = 32768;
 constexpr int gpu_log_run = 7;  // bytes that a pass reads and writes in one piece, log2
 constexpr unsigned gpu_most_items = 512;
@@ -76,7 +76,10 @@ CpuPlan::CpuPlan(ScalarType type_of, int log_points) : type(type_of), lanes(type
   const int log_lanes = lanes == 4 ? 2 : 3;
   by_lanes_ = log_points < 2 * log_lanes;
   const int log_vectors = by_lanes_ ? log_points : log_points - log_lanes;
-  const int log_columns = by_lanes_ || log_vectors <= cpu_log_at_once ? 0 : log_vectors / 2;
+  // Measured: rows of 64 are the best, but columns of more than 512 are not.
+  int log_columns = 0;
+  if (!by_lanes_ && log_vectors > cpu_log_at_once)
+    log_columns = log_vectors <= 16 ? std::min(log_vectors - 6, 9) : log_vectors / 2;
   columns = factors_of(log_columns);
   rows = factors_of(log_vectors - log_columns);
 }

@@ -33,8 +33,7 @@ Json quantity(const char* unit, const Json& value) {
 }
 
 Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {
-  const bool right = text(at(measured, {"outcome", "status"})) == "passed";
-  if (seconds.empty() || !right)
+  if (seconds.empty() || text(at(measured, {"outcome", "status"})) == "failed")
     return {{"gflops", quantity("GFLOP/s", nullptr)},
             {"t_min", quantity("s", nullptr)},
             {"t_mean", quantity("s", nullptr)}};

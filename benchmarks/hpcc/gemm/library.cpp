@@ -13,7 +13,7 @@ class LibraryForm final : public OneQueueForm {
       : OneQueueForm(session, problem),
         library_(make_gemm_library(session.device, *queue_,
                                    {problem.element.stored, problem.rows, problem.columns, problem.inner, problem.alpha,
-                                    problem.beta, problem.element.short_factors})) {}
+                                    problem.beta, problem.element.short_factors, session.memory.kind})) {}
 
   void reset(const Inputs& inputs) override {
     OneQueueForm::reset(inputs);

@@ -62,7 +62,7 @@ void fill(std::span<double> values, ScalarType stored, const Origin& origin, Mat
   const double unit = std::ldexp(1.0, -bits);
   const auto half_range = static_cast<std::int64_t>(std::uint64_t{1} << bits);
   const std::uint64_t key = mix64(mix64(mix64(origin.seed) + origin.rank) + static_cast<std::uint64_t>(matrix));
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (values.size() > chunk_items)
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto word = static_cast<std::int64_t>(mix64(key + i) >> (64 - bits));
     values[i] = static_cast<double>(2 * word + 1 - half_range) * unit;
@@ -72,7 +72,7 @@ void fill(std::span<double> values, ScalarType stored, const Origin& origin, Mat
 std::vector<std::byte> bytes_of(std::span<const double> values, ScalarType stored) {
   const std::size_t size = size_of(stored);
   std::vector<std::byte> bytes(values.size() * size);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (values.size() > chunk_items)
   for (std::size_t begin = 0; begin < values.size(); begin += chunk_items) {
     const std::size_t items = std::min(chunk_items, values.size() - begin);
     store_scalars(values.subspan(begin, items), stored, std::span(bytes).subspan(begin * size, items * size));

@@ -14,11 +14,12 @@ namespace plumb::gemm {
 
 namespace {
 
+constexpr std::size_t worth_sharing = 1 << 16;    // elements, among threads
 constexpr std::uint64_t signs_salt = 0x7369676e;  // so that signs are not the matrices' hash
 
 std::vector<double> norms_of_rows(std::span<const double> matrix, std::size_t rows, std::size_t columns) {
   std::vector<double> norms(rows);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (matrix.size() > worth_sharing)
   for (std::size_t i = 0; i < rows; ++i) {
     double sum = 0;
     for (std::size_t j = 0; j < columns; ++j) sum += matrix[i * columns + j] * matrix[i * columns + j];
@@ -38,7 +39,7 @@ std::vector<double> norms_of_columns(std::span<const double> matrix, std::size_t
 template <class T>
 std::vector<long double> times(std::span<const double> matrix, std::size_t rows, std::span<const T> vector) {
   std::vector<long double> result(rows);
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (matrix.size() > worth_sharing)
   for (std::size_t i = 0; i < rows; ++i) {
     const double* row = matrix.data() + i * vector.size();
     long double sum = 0;

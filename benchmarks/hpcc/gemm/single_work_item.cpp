@@ -83,7 +83,13 @@ class SingleWorkItemForm final : public Form {
   std::unique_ptr<Kernel> kernel_of(std::size_t replication) {
     const auto names = program_->kernel_names();
     const std::string numbered = fmt::format("gemm{}", replication);
-    return program_->kernel(std::find(names.begin(), names.end(), numbered) == names.end() ? "gemm" : numbered);
+    const auto has = [&](const std::string& name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    if (has("gemm0") && !has(numbered))
+      throw Error(fmt::format("the kernel file has no kernel {}: --replications {} is more than it holds", numbered,
+                              blocks_.replications));
+    return program_->kernel(has(numbered) ? numbered : "gemm");
   }
 
   void add_replication(Session& session, std::size_t index) {

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "benchmarks/hpcc/random_access/kernels.hpp"
+#include "device/host_memory.hpp"
 #include "device/host_simd.hpp"
 
 namespace plumb::random_access {
@@ -97,7 +98,7 @@ void update_share(const Form& form, const Arguments& to, std::uint64_t item) {
     auto& next = blocks[1 - block];
     generator.fill(next.data(), form.look_ahead);
     for (std::uint64_t i = 0; i < form.look_ahead; ++i) {
-      if (all_here || at(next[i]) < to.words) __builtin_prefetch(to.table + at(next[i]), 1);
+      if (all_here || at(next[i]) < to.words) fetch_to_write(to.table + at(next[i]));
       if (all_here || at(now[i]) < to.words) change<updates>(to.table[at(now[i])], now[i]);
     }
   }

@@ -1,6 +1,7 @@
 #include "benchmarks/hpcc/stream/hpcc_form.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -45,16 +46,21 @@ Json quantity(const char* unit, double value) {
   return {{"unit", unit}, {"value", finite_or_null(value)}};
 }
 
+// Of a wrong answer there is no speed.
 void add_results(Json& results, const std::string& name, const Json& measured, const std::vector<double>& seconds,
                  double ranks) {
   const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());
   const double bytes = lookup::number(at(measured, {"work", "bytes_read"})).value_or(0) +
                        lookup::number(at(measured, {"work", "bytes_written"})).value_or(0);
+  const bool wrong = text(at(measured, {"outcome", "status"})) == "failed";
   const double mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
-  results[name + "_best_rate"] = quantity("MB/s", ranks * bytes / *least / 1e6);
-  results[name + "_min_t"] = quantity("s", *least);
-  results[name + "_avg_t"] = quantity("s", mean);
-  results[name + "_max_t"] = quantity("s", *most);
+  const auto add = [&](const char* what, const char* unit, double value) {
+    results[name + what] = quantity(unit, wrong ? std::numeric_limits<double>::quiet_NaN() : value);
+  };
+  add("_best_rate", "MB/s", ranks * bytes / *least / 1e6);
+  add("_min_t", "s", *least);
+  add("_avg_t", "s", mean);
+  add("_max_t", "s", *most);
 }
 
 Json errors_of(const Json& record, ScalarType type) {
@@ -82,7 +88,7 @@ Json stream_hpcc_form(const Json& record) {
     const std::vector<double> seconds = seconds_of(measured);
     if (seconds.empty()) continue;
     variant = text(at(measured, {"facts", "variant"}));
-    if (text(at(measured, {"outcome", "status"})) != "failed") add_results(results, name, measured, seconds, ranks);
+    add_results(results, name, measured, seconds, ranks);
     for (const double value : seconds) timings[name].push_back(quantity("s", value));
   }
   return {{"name", "STREAM"},

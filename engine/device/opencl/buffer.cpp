@@ -208,6 +208,11 @@ void OpenclBuffer::map(cl_command_queue queue, cl_event* event) const {
   if (address != host_) throw Error("OpenCL has moved pinned memory while a kernel used it; use --memory default");
 }
 
+void require_memory_objects(const std::string& library, MemoryKind memory) {
+  if (memory == MemoryKind::svm)
+    throw Unsupported(library + " works on OpenCL's memory objects, which memory of kind svm is not");
+}
+
 const OpenclBuffer& own(const Buffer& buffer) {
   const auto* result = dynamic_cast<const OpenclBuffer*>(&buffer);
   if (result == nullptr) [[unlikely]]

@@ -73,6 +73,9 @@ class OpenclBuffer final : public Buffer {
   std::byte* host_ = nullptr;
 };
 
+// Throws Unsupported where a library that takes cl_mem cannot be given this kind.
+void require_memory_objects(const std::string& library, MemoryKind memory);
+
 // The buffer as this runtime's own; throws Error when it is another's, or when the view leaves it.
 const OpenclBuffer& own(const Buffer& buffer);
 const OpenclBuffer& own(const BufferView& view);

@@ -17,6 +17,7 @@ class ClblastGemm final : public GemmLibrary {
                        (shape.type == ScalarType::f64 && !device.has(Feature::fp64));
     if (lacks) throw Unsupported(fmt::format("{} does not compute in {}", device.name, to_string(shape.type)));
     if (shape.tf32) throw Unsupported("CLBlast has no tf32");
+    require_memory_objects("CLBlast", shape.memory);
   }
   std::string name() const override { return PLUMBLINE_CLBLAST_NAME; }
 

@@ -33,8 +33,10 @@ MUTANTS = [
     ),
     mutant("half-of-a-tile-4096", CPU, *HALF_OF_A_TILE, *sized(4096)),
     mutant("half-of-a-strip-256", GPU, *HALF_OF_A_STRIP, *sized(256)),
+    mutant("half-of-a-strip-1024", GPU, *HALF_OF_A_STRIP, *sized(1024)),
     mutant("half-of-a-strip-256-tf32", GPU, *HALF_OF_A_STRIP, *sized(256, "tf32")),
     mutant("half-of-the-blocks-256", FPGA, *HALF_OF_THE_BLOCKS, *sized(256)),
+    mutant("half-of-the-blocks-1024", FPGA, *HALF_OF_THE_BLOCKS, *sized(1024)),
     mutant("half-of-the-blocks-double", FPGA, *HALF_OF_THE_BLOCKS, *sized(128, "double")),
     # The form for CPUs.
     mutant(
