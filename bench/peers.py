@@ -245,6 +245,8 @@ GPU = [
 
 
 def output_of(command: list[str], environment: dict[str, str], folder: Path) -> str:
+    if not Path(command[0]).exists() and shutil.which(command[0]) is None:
+        raise RuntimeError(f"{command[0]} is not built")
     done = subprocess.run(
         command,
         cwd=folder,

@@ -263,7 +263,7 @@ class Case(Part):
     group: str
     labels: dict[str, Value]
     work: Work
-    facts: dict[str, Value] = {}
+    facts: dict[str, JsonValue] = {}
     count: Count
     policy: Literal["adaptive", "fixed", "once"]
     stop: Stop | None
