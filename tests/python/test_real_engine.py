@@ -262,8 +262,44 @@ def test_a_killed_rank_ends_the_run_and_leaves_the_cases(
 def test_devices_and_transports(plumb: Plumb) -> None:
     lists = json.loads(plumb("devices", "--format", "json")[1])
     assert any(device["runtime"] == "opencl" for device in lists["default"]["devices"])
-    names = {entry["name"] for entry in json.loads(plumb("transports", "--format", "json")[1])}
-    assert {"mpi", "staged"} <= names
+    (known, *_) = json.loads(plumb("transports", "--format", "json")[1]).values()
+    works = {
+        entry["name"]: [device["runtime"] for device in entry["devices"] if not device["reason"]]
+        for entry in known["transports"]
+    }
+    assert {"opencl", "native"} <= set(works["staged"]) & set(works["pipelined"])
+    assert "native" in works["mpi"]
+    assert "native" not in works["peer"]
+
+
+@needs_opencl
+def test_transports_are_compared(plumb: Plumb, home: Path) -> None:
+    short = ("--max-size", "12", "--time-limit", "0.02", "--format", "json")
+    status, out, err = plumb("compare-transports", "b_eff", "-n", "2", "--device", "cpu", *short)
+    assert status == 0, err
+    found = json.loads(out)
+    columns = [f"{column['transport']}/{column['approach']}" for column in found["columns"]]
+    assert {"staged/host-buffered", "pipelined/host-buffered"} <= set(columns)
+    assert {f"peer/{a}" for a in ("host-buffered", "device-buffered", "device-streaming")} <= set(
+        columns
+    )
+    assert {column["outcome"] for column in found["columns"]} == {"passed"}
+    assert [case["message_bytes"] for case in found["cases"]] == [2**i for i in range(13)]
+    for case in found["cases"]:
+        assert case["fastest"] == min(case["time_us"], key=case["time_us"].get)
+        assert list(case["bandwidth_gb_s"]) == columns
+    assert {way["transport"] for way in found["left_out"]} >= {"local"}
+    assert all(Path(column["record"]).exists() for column in found["columns"])
+    assert plumb("records")[1].count("b_eff") >= len(columns)
+    status, out, err = plumb(
+        "compare-transports", "b_eff", "-n", "2", "--runtime", "native", *short
+    )
+    assert status == 0, err
+    names = [column["transport"] for column in json.loads(out)["columns"]]
+    assert names == ["mpi", "pipelined", "staged"]
+    sentence = "stream sends nothing between ranks: it takes no --transport"
+    status, out, err = plumb("compare-transports", "stream", "-n", "2")
+    assert (status, out, err) == (2, "", f"plumb: {sentence}\n")
 
 
 def test_a_full_disk_is_told_and_the_results_are_printed(
