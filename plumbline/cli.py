@@ -86,6 +86,18 @@ def run(context: typer.Context) -> None:
     raise typer.Exit(run_benchmark(context.args, os.environ, _stderr()))
 
 
+@app.command("compare-transports", context_settings=_OWN_WORDS, add_help_option=False)
+def compare_transports(context: typer.Context) -> None:
+    """Run a benchmark over every transport, side by side."""
+    from plumbline.compare import compare
+    from plumbline.plan import comparison_help
+
+    if _wants_help(context.args):
+        print(comparison_help(context.args, find_engine().description))
+        return
+    raise typer.Exit(compare(context.args, os.environ, _stderr()))
+
+
 @app.command("list")
 def list_benchmarks(form: Form = "text") -> None:
     """List the benchmarks."""
@@ -102,8 +114,10 @@ def devices(form: Form = "text") -> None:
 
 @app.command()
 def transports(form: Form = "text") -> None:
-    """List the transports."""
-    print(inventory.transports(find_engine().description, _form(form)))
+    """List the transports, their approaches, and on which device each works."""
+    form = _form(form)
+    lists = inventory.transports(find_engine(), find_home(), os.environ)
+    print(inventory.transports_text(lists, form))
 
 
 @app.command()

@@ -9,7 +9,7 @@ from plumbline.engine import OptionSpec, find_engine
 from plumbline.errors import PlumbError, UsageError, did_you_mean
 from plumbline.home import find_home
 from plumbline.options import flags_of
-from plumbline.plan import FORMATS, option_groups
+from plumbline.plan import FORMATS, comparison_groups, option_groups
 from plumbline.store import record_files
 
 _BASH = """_plumb() {
@@ -62,7 +62,7 @@ def _candidates(
 ) -> Sequence[str]:
     if not before:
         return commands
-    if before[0] in ("run", "calibrate"):
+    if before[0] in ("run", "calibrate", "compare-transports"):
         return _run(before, last, environ)
     if before == ["show"]:
         return ["last", *(path.stem for path in record_files(find_home(environ).records))]
@@ -75,13 +75,14 @@ def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequen
     names = [benchmark.name for benchmark in description.benchmarks]
     chosen = next((word for word in before if word in names), None)
     benchmark = description.benchmark(chosen) if chosen else None
-    options = [o for group in option_groups(description, benchmark) for o in group.options]
+    groups = comparison_groups if before[0] == "compare-transports" else option_groups
+    options = [o for group in groups(description, benchmark) for o in group.options]
     previous = _option(options, before[-1])
     if previous is not None and previous.type != "flag":
         return previous.choices or []
     if last.startswith("-"):
         return ["--help", *(f"--{option.name}" for option in options)]
-    return names if chosen is None and before[0] == "run" else []
+    return names if chosen is None and before[0] != "calibrate" else []
 
 
 def _option(options: Sequence[OptionSpec], flag: str) -> OptionSpec | None:

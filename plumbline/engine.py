@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -64,6 +64,33 @@ class TransportSpec(Described):
     summary: str
 
 
+class TransportDevice(Described):
+    """A device, and why a transport does not work on it (None: it does)."""
+
+    index: int
+    runtime: str
+    name: str
+    reason: str | None = None
+
+
+class TransportState(TransportSpec):
+    """A transport with its approaches, the usual one first.
+
+    ``reason`` says why it does not work in this program at all (None: it does).
+    """
+
+    approaches: list[str]
+    reason: str | None = None
+    devices: list[TransportDevice] = []
+
+
+class TransportList(Described):
+    """What ``--transports --format json`` prints; ``reason`` where it could not be had."""
+
+    transports: list[TransportState]
+    reason: str | None = None
+
+
 class Description(Described):
     """What ``--describe`` prints."""
 
@@ -96,6 +123,9 @@ class DeviceList(Described):
     reason: str | None = None
 
 
+_L = TypeVar("_L", DeviceList, TransportList)
+
+
 @dataclass(frozen=True)
 class Engine:
     """A program of the engine and its description."""
@@ -111,12 +141,19 @@ class Engine:
 
     def devices(self, environ: Mapping[str, str]) -> DeviceList:
         """The devices that a process with this environment sees. Raises :class:`RunError`."""
-        done = self.run(["--devices", "--format", "json"], environ)
+        return self._listed(DeviceList, "devices", environ)
+
+    def transports(self, environ: Mapping[str, str]) -> TransportList:
+        """The transports, and on which of those devices each works. Raises :class:`RunError`."""
+        return self._listed(TransportList, "transports", environ)
+
+    def _listed(self, kind: type[_L], what: str, environ: Mapping[str, str]) -> _L:
+        done = self.run([f"--{what}", "--format", "json"], environ)
         try:
-            return DeviceList.model_validate_json(done.stdout)
+            return kind.model_validate_json(done.stdout)
         except ValidationError as error:
-            said = _last_line(done.stderr) or first_problem(error, DeviceList)
-            raise RunError(f"{self.path.name} --devices gave no list of devices: {said}") from None
+            said = _last_line(done.stderr) or first_problem(error, kind)
+            raise RunError(f"{self.path.name} --{what} gave no list of {what}: {said}") from None
 
 
 def find_engine(environ: Mapping[str, str] = os.environ) -> Engine:

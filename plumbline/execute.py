@@ -50,12 +50,16 @@ class Session:
 
 @dataclass(frozen=True)
 class Executed:
-    """How a start ended; ``record`` is None where none was left at ``path``."""
+    """How a start ended; ``record`` is None where none was left at ``path``.
+
+    ``said`` is the sentence with which the engine gave up, where it did.
+    """
 
     status: ExitStatus
     path: Path
     record: Record | None
     interrupted: bool = False
+    said: str | None = None
 
 
 def execute(
@@ -81,7 +85,8 @@ def execute(
         status = ExitStatus.ERROR
     elif sentence:
         session.say(f"plumb: {sentence}")
-    return Executed(status, path, record, ending.interrupted)
+    said = ending.last_word.text if isinstance(ending.last_word, Failed) else sentence
+    return Executed(status, path, record, ending.interrupted, said)
 
 
 def judge_ending(ending: Ending, noise: LauncherNoise) -> tuple[ExitStatus, str | None]:

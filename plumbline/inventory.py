@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plumbline import runtimes
-from plumbline.engine import Description, DeviceList, Engine
+from plumbline.engine import (
+    Description,
+    DeviceList,
+    Engine,
+    TransportDevice,
+    TransportList,
+    TransportState,
+)
 from plumbline.errors import PlumbError
 from plumbline.home import Home
 from plumbline.store import Entry
@@ -25,12 +32,31 @@ def benchmarks(description: Description, form: str) -> str:
     return _columns([["benchmark", "title", "source"], *rows])
 
 
-def transports(description: Description, form: str) -> str:
-    """The transports, a line each."""
+def transports(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str, TransportList]:
+    """The transports and where each works, by vendor list, as :func:`devices` has them."""
+    lists: dict[str, TransportList] = {}
+    for name, variables in _vendor_lists(home, environ):
+        try:
+            found = engine.transports(variables).transports
+        except PlumbError as error:
+            lists[name] = TransportList(transports=[], reason=str(error))
+            continue
+        lists[name] = TransportList(transports=[_own(t, name) for t in found])
+    return lists
+
+
+def transports_text(lists: Mapping[str, TransportList], form: str) -> str:
+    """The transports as text: a table of them, then for each where it works."""
     if form == "json":
-        return _json([t.model_dump() for t in description.transports])
-    rows = [[t.name, t.summary] for t in description.transports]
-    return _columns([["transport", "summary"], *rows])
+        return _json({name: found.model_dump() for name, found in lists.items()})
+    named = {t.name: t for found in lists.values() for t in found.transports}
+    head = ["transport", "approaches", "summary"]
+    rows = [[t.name, ", ".join(t.approaches), t.summary] for t in named.values()]
+    places = [["transport", "on", "device", "works"]]
+    places += [[t, *_place_row(name, device)] for name, t, device in _places(lists)]
+    lines = [_columns([head, *rows]), "", _columns(places)]
+    lines += [f"--runtime {name}: {found.reason}" for name, found in lists.items() if found.reason]
+    return "\n".join(lines)
 
 
 def devices(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str, DeviceList]:
@@ -39,13 +65,11 @@ def devices(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str,
     Each list is asked in a process of its own. A list that cannot be had is empty, with the reason.
     The host's own cores (``native``) stand in the default list only.
     """
-    lists = {DEFAULT_LIST: _ask(engine, environ)}
-    for name in runtimes.WHEELS:
-        if runtimes.is_installed(name, home):
-            added = runtimes.environment(name, home, 1, environ)
-            found = _ask(engine, {**environ, **added})
-            own = [device for device in found.devices if device.runtime != "native"]
-            lists[name] = DeviceList(devices=own, reason=found.reason)
+    lists: dict[str, DeviceList] = {}
+    for name, variables in _vendor_lists(home, environ):
+        found = _ask(engine, variables)
+        own = [device for device in found.devices if _stands_in(name, device.runtime)]
+        lists[name] = DeviceList(devices=own, reason=found.reason)
     return lists
 
 
@@ -64,6 +88,51 @@ def records(entries: Sequence[Entry], form: str) -> str:
         return "no records yet: plumb run makes one"
     head = ["started", "benchmark", "ranks", "transport", "device", "outcome", "metrics", "record"]
     return _columns([head, *(_record_row(entry) for entry in entries)])
+
+
+def _vendor_lists(
+    home: Home, environ: Mapping[str, str]
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Each vendor list with the environment of a process that sees it."""
+    yield DEFAULT_LIST, environ
+    for name in runtimes.WHEELS:
+        if runtimes.is_installed(name, home):
+            yield name, {**environ, **runtimes.environment(name, home, 1, environ)}
+
+
+def _stands_in(vendor_list: str, runtime: str) -> bool:
+    return vendor_list == DEFAULT_LIST or runtime == "opencl"
+
+
+def _own(transport: TransportState, vendor_list: str) -> TransportState:
+    own = [device for device in transport.devices if _stands_in(vendor_list, device.runtime)]
+    return transport.model_copy(update={"devices": own})
+
+
+def _places(
+    lists: Mapping[str, TransportList],
+) -> Iterator[tuple[str, str, TransportDevice | str]]:
+    """Vendor list, transport, and a device or why the transport works on none, by transport."""
+    names = dict.fromkeys(t.name for found in lists.values() for t in found.transports)
+    for wanted in names:
+        for name, found in lists.items():
+            for transport in found.transports:
+                if transport.name != wanted:
+                    continue
+                if transport.reason:
+                    if name == DEFAULT_LIST:
+                        yield name, wanted, transport.reason
+                    continue
+                for device in transport.devices:
+                    yield name, wanted, device
+
+
+def _place_row(vendor_list: str, device: TransportDevice | str) -> list[str]:
+    if isinstance(device, str):
+        return ["any", "", f"no: {device}"]
+    on = device.runtime if vendor_list == DEFAULT_LIST else vendor_list
+    works = "yes" if device.reason is None else f"no: {device.reason}"
+    return [on, f"{device.index} {device.name}", works]
 
 
 def _ask(engine: Engine, environ: Mapping[str, str]) -> DeviceList:

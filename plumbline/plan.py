@@ -27,6 +27,15 @@ _LAUNCHING = frozenset(
     {"ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
 FORMATS = ["table", "csv", "hpcc-json", "json"]
+COMPARISON_FORMATS = ["table", "csv", "json"]
+# Options of a run that a comparison of transports has no use for: what it varies, what judges or
+# repeats one run, and what measures nothing.
+_NOT_COMPARED = frozenset(
+    (
+        *("transport", "approach", "launches", "system", "no-model", "tolerance", "fail-slow"),
+        *("record", "format", "test", "dry-run"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -168,6 +177,47 @@ def calibration_groups(description: Description) -> list[OptionGroup]:
     ]
 
 
+def plan_comparison(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
+    """The plan that all runs of ``plumb compare-transports`` share, without a transport."""
+    engine = find_engine(environ)
+    command = "plumb compare-transports"
+    benchmark, rest = pick_benchmark(tokens, engine.description, command)
+    groups = comparison_groups(engine.description, benchmark)
+    given = parse(rest, groups, f"{command} {benchmark.name}")
+    if given.words:
+        raise UsageError(f"one benchmark at a time; what is '{given.words[0]}'?")
+    return make_plan(engine, benchmark, given, environ, console)
+
+
+def comparison_groups(
+    description: Description, benchmark: BenchmarkSpec | None
+) -> list[OptionGroup]:
+    """The options of a run but for those that a comparison answers itself."""
+    groups = [
+        OptionGroup(group.title, [o for o in group.options if o.name not in _NOT_COMPARED])
+        for group in option_groups(description, benchmark)
+    ]
+    form = _option(
+        "format", "choice", "form of the results", default="table", choices=COMPARISON_FORMATS
+    )
+    own = OptionGroup(groups[0].title, [*groups[0].options, form])
+    return [own, *groups[1:]]
+
+
+def comparison_help(tokens: Sequence[str], description: Description) -> str:
+    """The help of ``plumb compare-transports``, with the options of the benchmark it names."""
+    words = [token for token in tokens if not token.startswith("-")]
+    benchmark = description.benchmark(words[0]) if words else None
+    name = benchmark.name if benchmark else "BENCHMARK"
+    lines = [
+        f"usage: plumb compare-transports {name} [-n RANKS] [options]",
+        "",
+        "Runs the benchmark over every transport and approach that works here for the device, and",
+        "prints times and bandwidths side by side. The record of each run is kept.",
+    ]
+    return "\n".join([*lines, *help_lines(comparison_groups(description, benchmark))])
+
+
 def run_help(tokens: Sequence[str], description: Description) -> str:
     """The help of ``plumb run``, with the options of the benchmark named among ``tokens``."""
     words = [token for token in tokens if not token.startswith("-")]
@@ -192,7 +242,7 @@ def _preset_lines(benchmark: BenchmarkSpec) -> list[str]:
 
 
 def pick_benchmark(
-    tokens: Sequence[str], description: Description
+    tokens: Sequence[str], description: Description, command: str = "plumb run"
 ) -> tuple[BenchmarkSpec, list[str]]:
     """The benchmark among ``tokens``, wherever it stands, and the tokens without it."""
     names = {benchmark.name for benchmark in description.benchmarks}
@@ -201,7 +251,7 @@ def pick_benchmark(
             return description.benchmark(token), [*tokens[:position], *tokens[position + 1 :]]
     if tokens and not tokens[0].startswith("-"):
         description.benchmark(tokens[0])
-    raise UsageError("which benchmark? plumb run BENCHMARK [options] (plumb list names them)")
+    raise UsageError(f"which benchmark? {command} BENCHMARK [options] (plumb list names them)")
 
 
 def check_with_engine(plan: RunPlan) -> str:

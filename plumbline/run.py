@@ -12,7 +12,7 @@ from rich.console import Console
 from plumbline import calibrate, store
 from plumbline.assess import Assessment, assess, is_covered
 from plumbline.errors import ExitStatus, RunError, UsageError
-from plumbline.execute import Executed, execute, record_place
+from plumbline.execute import Executed, Session, execute, record_place
 from plumbline.models import model_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run
 from plumbline.present import present
@@ -21,7 +21,7 @@ from plumbline.systems import Need, System, find_system
 from plumbline.verdict import expected_path
 
 # What decides the exit status of several launches, the last of them first.
-_WEIGHT = (
+WEIGHT = (
     ExitStatus.PASSED,
     ExitStatus.SLOW,
     ExitStatus.WRONG_ANSWER,
@@ -48,7 +48,7 @@ class Run:
         self.session = plan.session
         self._modelled = not (plan.given.flag("no-model") or plan.given.flag("test"))
         self._local = self._modelled and "system" not in plan.given.values
-        self._output = _fresh_output(plan)
+        self._output = fresh_output(plan)
         self._system: System | None = None
 
     def launch_all(self) -> int:
@@ -65,7 +65,7 @@ class Run:
                 break
         if len(records) > 1:
             self._show_spread(records)
-        return max(statuses, key=_WEIGHT.index)
+        return max(statuses, key=WEIGHT.index)
 
     def _one_launch(self) -> tuple[Executed, ExitStatus]:
         given = self.plan.given.values.get("record")
@@ -77,7 +77,7 @@ class Run:
         if done.record is not None:
             status = self._judge_and_show(done, done.record)
             self.session.say(f"record: {path}")
-            self._index(path)
+            index_record(self.session, path)
         if problem and status in (ExitStatus.PASSED, ExitStatus.SLOW):
             status = ExitStatus.ERROR
         return done, status
@@ -135,12 +135,6 @@ class Run:
             why = "the run was under other conditions than its calibration"
             self._system = self._calibrate(model.NEEDS, why)
         return assess(record, self._system, self.plan.tolerance)
-
-    def _index(self, path: Path) -> None:
-        try:
-            store.Store(self.session.home).add(path)
-        except (OSError, store.StoreError) as error:
-            self.session.say(f"the index of records was not updated: {error}")
 
     def _show_spread(self, records: Sequence[Record]) -> None:
         text = spread(records)
@@ -208,7 +202,16 @@ def _deciding_arguments(plan: RunPlan, need: Need) -> list[str]:
     return words
 
 
-def _fresh_output(plan: RunPlan) -> Path | None:
+def index_record(session: Session, path: Path) -> None:
+    """Index the record at ``path``; an index that cannot be written is only told."""
+    try:
+        store.Store(session.home).add(path)
+    except (OSError, store.StoreError) as error:
+        session.say(f"the index of records was not updated: {error}")
+
+
+def fresh_output(plan: RunPlan) -> Path | None:
+    """The file for the results, emptied, where one was given. Raises :class:`UsageError`."""
     given = plan.given.values.get("output")
     if given is None:
         return None

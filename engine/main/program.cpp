@@ -189,6 +189,11 @@ class ProgramRun {
   void check_memory(const DeviceInfo& info, const Placement& placement) const {
     if (std::find(info.memory_kinds.begin(), info.memory_kinds.end(), placement.kind) == info.memory_kinds.end())
       throw UsageError(fmt::format("{} has no memory of kind {}", info.name, to_string(placement.kind)));
+    if (placement.shared && placement.kind != MemoryKind::automatic && placement.kind != MemoryKind::host)
+      throw UsageError(
+          fmt::format("transport {} shares its buffers between processes, which memory of kind {} cannot be: leave out "
+                      "--memory, or give --memory host",
+                      transport_name_, to_string(placement.kind)));
     const Needs needed = needs();
     if (needed.device > info.memory_bytes)
       throw UsageError(fmt::format("{} needs {} on the device, but {} has {}", benchmark_.name(),

@@ -24,10 +24,14 @@ struct Mutation {
   std::function<Exchange(const Exchange&, const World&)> alter = {};
   std::function<std::unique_ptr<CompiledExchange>(Wrapped)> wrap = {};
   // The device as the transport sees it; null = the real one.
-  std::function<std::unique_ptr<Device>(Device&)> device = {};
+  std::function<std::unique_ptr<Device>(Device&, const World&)> device = {};
+  std::string approach = {};  // the only one of the base that is spoiled; "" = all of them
 };
 
-// Registers "mutant-NAME-BASE" for each of the bases.
+// Registers "mutant-NAME-BASE" for each of the bases: an entry like the base's, but for the name.
 void register_mutation(const Mutation& mutation, const std::vector<std::string>& bases);
+
+// Registers all wrong transports. To be called in main: their bases are there by then.
+void register_wrong_transports();
 
 }  // namespace plumb::mutants

@@ -25,8 +25,8 @@ def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict]:
     return done.returncode, json.loads(record.read_text())
 
 
-def transports() -> list[str]:
-    """Names of all mutated transports, as the program itself lists them."""
+def transports() -> list[tuple[str, str]]:
+    """Names of all mutated transports with each of their approaches, as the program itself lists them."""
     if not MUTANTS.exists():
         return []
     listed = subprocess.run(
@@ -35,8 +35,12 @@ def transports() -> list[str]:
         text=True,
         check=True,
     )
-    names = [entry["name"] for entry in json.loads(listed.stdout)["transports"]]
-    return [name for name in names if name.startswith("mutant-")]
+    return [
+        (entry["name"], approach)
+        for entry in json.loads(listed.stdout)["transports"]
+        if entry["name"].startswith("mutant-")
+        for approach in entry["approaches"]
+    ]
 
 
 pytestmark = pytest.mark.skipif(
@@ -46,6 +50,10 @@ pytestmark = pytest.mark.skipif(
 SIZES = {"small": ["--max-size", "3"], "large": ["--min-size", "20", "--max-size", "20"]}
 # An odd ring at small sizes, an even one at large sizes: each kind once, not each pair.
 RINGS = [(2, "large"), (3, "small")]
+CREDIT_IGNORED = "mutant-stream-credit-ignored-peer"
+
+
+PEER = ("host-buffered", "device-buffered", "device-streaming")
 
 
 def options_of(transport: str) -> list[str]:
@@ -53,26 +61,54 @@ def options_of(transport: str) -> list[str]:
     return ["--pipeline-chunk", "64"] if "pipelined" in transport else []
 
 
-def wrong_transports() -> list[tuple[str, int, str]]:
+def wrong_transports() -> list[tuple[str, str, int, str]]:
     """Each mutant on each ring; what goes wrong between pieces only where there are some."""
     return [
-        (transport, ranks, size)
-        for transport in transports()
+        (transport, approach, ranks, size)
+        for transport, approach in transports()
+        if transport != CREDIT_IGNORED
         for ranks, size in RINGS
-        if size == "large" or not options_of(transport)
+        if size == "large" or not (options_of(transport) or "peer" in transport)
     ]
 
 
-@pytest.mark.parametrize(("transport", "ranks", "size"), wrong_transports())
-def test_wrong_transport_fails(tmp_path: Path, transport: str, ranks: int, size: str) -> None:
-    status, record = run(
-        tmp_path, ranks, "b_eff", "--transport", transport, *SIZES[size], *options_of(transport)
-    )
+def assert_all_failed(status: int, record: dict) -> None:
+    """Every case is a wrong answer with a reason."""
     outcomes = [case["outcome"] for case in record["cases"]]
     assert status == 1
     assert record["outcome"]["status"] == "failed"
     assert all(outcome["status"] == "failed" for outcome in outcomes), outcomes
     assert all(outcome["reason"] for outcome in outcomes)
+
+
+@pytest.mark.parametrize(("transport", "approach", "ranks", "size"), wrong_transports())
+def test_wrong_transport_fails(
+    tmp_path: Path, transport: str, approach: str, ranks: int, size: str
+) -> None:
+    words = ["--transport", transport, "--approach", approach, *SIZES[size], *options_of(transport)]
+    assert_all_failed(*run(tmp_path, ranks, "b_eff", *words))
+
+
+# Peer's on an odd ring at the shortest size only: where there are more ranks than cores, kernels that wait for each
+# other by looking at a flag take long.
+ODD_PEER = [(3, ["--max-size", "0"])]
+
+
+@pytest.mark.parametrize("transport", ["flip-50", "wrong-rank", "last-byte"])
+@pytest.mark.parametrize("approach", PEER)
+@pytest.mark.parametrize(("ranks", "words"), ODD_PEER)
+def test_wrong_peer_fails_on_an_odd_ring(
+    tmp_path: Path, transport: str, approach: str, ranks: int, words: list[str]
+) -> None:
+    chosen = ["--transport", f"mutant-{transport}-peer", "--approach", approach]
+    assert_all_failed(*run(tmp_path, ranks, "b_eff", *chosen, *words))
+
+
+def test_credit_ignored_fails(tmp_path: Path) -> None:
+    """Only from three ranks on, and from the second round on, a rank may be overtaken."""
+    rounds = ["--loop-upper", "25", "--loop-lower", "25"]
+    words = ["--transport", CREDIT_IGNORED, "--min-size", "10", "--max-size", "10", *rounds]
+    assert_all_failed(*run(tmp_path, 3, "b_eff", *words))
 
 
 @pytest.mark.parametrize("benchmark", ["mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted"])
@@ -102,6 +138,24 @@ def test_what_they_wrap_passes(
         *SIZES[size],
         *options_of(transport),
     )
+    assert status == 0, record["outcome"]
+    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+
+
+@pytest.mark.parametrize("approach", PEER)
+@pytest.mark.parametrize(
+    ("form", "ranks", "words"),
+    [
+        *((form, 2, SIZES["large"]) for form in ("exchange", "ping-pong", "batched")),
+        *(("exchange", ranks, words) for ranks, words in ODD_PEER),
+    ],
+)
+def test_peer_passes(
+    tmp_path: Path, approach: str, form: str, ranks: int, words: list[str]
+) -> None:
+    # A streaming lane has eight slots at most; a batch takes as many.
+    chosen = ["--transport", "peer", "--approach", approach, "--form", form, "--batch", "4"]
+    status, record = run(tmp_path, ranks, "b_eff", *chosen, *words)
     assert status == 0, record["outcome"]
     assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
 

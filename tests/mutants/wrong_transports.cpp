@@ -244,28 +244,109 @@ class MisplacingQueue : public ServedQueue {
 };
 
 using MakeQueue = std::function<std::unique_ptr<Queue>(std::unique_ptr<Queue> real)>;
+using AlterKernels = std::function<KernelSource(KernelSource)>;
 
-// A device with queues of its own making.
+// A device with queues, or kernels, of its own making; null = the real ones.
 class SpoiledDevice : public Device {
  public:
-  SpoiledDevice(Device& real, MakeQueue make) : real_(real), make_(std::move(make)) {}
+  SpoiledDevice(Device& real, MakeQueue make, AlterKernels alter = {})
+      : real_(real), make_(std::move(make)), alter_(std::move(alter)) {}
   const DeviceInfo& info() const override { return real_.info(); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
-  std::unique_ptr<Queue> make_queue(bool timed) override { return make_(real_.make_queue(timed)); }
-  std::unique_ptr<Program> build(const KernelSource& source) override { return real_.build(source); }
+  std::unique_ptr<Queue> make_queue(bool timed) override {
+    auto queue = real_.make_queue(timed);
+    return make_ ? make_(std::move(queue)) : std::move(queue);
+  }
+  std::unique_ptr<Program> build(const KernelSource& source) override {
+    return real_.build(alter_ ? alter_(source) : source);
+  }
   std::string share(const Buffer& buffer) override { return real_.share(buffer); }
   std::unique_ptr<Buffer> open_shared(const std::string& handle) override { return real_.open_shared(handle); }
 
  private:
   Device& real_;
   MakeQueue make_;
+  AlterKernels alter_;
 };
 
 Mutation with_queues(const std::string& name, const MakeQueue& make) {
   Mutation mutation;
   mutation.name = name;
-  mutation.device = [make](Device& real) { return std::make_unique<SpoiledDevice>(real, make); };
+  mutation.device = [make](Device& real, const World&) { return std::make_unique<SpoiledDevice>(real, make); };
   return mutation;
+}
+
+// A piece of a kernel's text, and what stands there instead.
+struct Replacement {
+  std::string piece, instead;
+};
+
+// The kernels with each piece replaced; throws where a piece is not there just once: the mutant would be none.
+KernelSource replaced(KernelSource source, const std::vector<Replacement>& replacements) {
+  for (const auto& [piece, instead] : replacements) {
+    const std::size_t at = source.opencl.find(piece);
+    if (at == std::string::npos || source.opencl.find(piece, at + 1) != std::string::npos)
+      throw Error(source.name + " does not hold once what a mutant replaces: " + piece);
+    source.opencl.replace(at, piece.size(), instead);
+  }
+  return source;
+}
+
+// Transport peer in an approach whose kernels are altered. They know LAST_RANK, which is 1 there and 0 elsewhere.
+Mutation with_kernels(const std::string& name, const std::string& approach,
+                      const std::vector<Replacement>& replacements) {
+  Mutation mutation;
+  mutation.name = name;
+  mutation.approach = approach;
+  mutation.device = [replacements](Device& real, const World& world) {
+    const std::string last = world.rank() == world.size() - 1 ? " -DLAST_RANK=1" : " -DLAST_RANK=0";
+    return std::make_unique<SpoiledDevice>(real, MakeQueue{}, [replacements, last](const KernelSource& source) {
+      KernelSource result = replaced(source, replacements);
+      result.options += last;
+      return result;
+    });
+  };
+  return mutation;
+}
+
+// Work that takes a while and does nothing else.
+std::string pause(const std::string& turns) {
+  return "for (volatile ulong turn = 0; turn < " + turns + "; ++turn);";
+}
+
+// The persistent kernel's own mistakes. From the second message on a mistake would often be made good by another (on
+// two ranks, whatever comes from two messages ago is right again), so each but the last spoils the first message, too.
+std::vector<Mutation> wrong_streams() {
+  const std::string copy = "copy_slice(from[slot], to[slot], bytes);";
+  const std::string next = "slot + 1 == SLOTS ? 0 : slot + 1", before = "slot == 0 ? SLOTS - 1 : slot - 1";
+  const std::string approach = "device-streaming";
+  return {// The flag of a message is up when its bytes are not there: they come in the next round.
+          with_kernels("stream-flag-before-data", approach,
+                       {{copy, "if (i > 0) copy_slice(from[" + before + "], to[" + before + "], bytes);"}}),
+          with_kernels("stream-slice-lost", approach,
+                       {{copy, "copy_slice(from[slot], to[slot], bytes - (bytes + 3) / 4);"}}),
+          with_kernels("stream-slots-swapped", approach, {{copy, "copy_slice(from[slot], to[" + next + "], bytes);"}}),
+          // What comes next has overwritten a slot that was to be sent first.
+          with_kernels("stream-slot-reused-early", approach,
+                       {{copy, "copy_slice(from[" + next + "], from[slot], bytes); " + copy}}),
+          // Nobody waits for credit, and the last rank is slow: its slots are overwritten before it has sent them on.
+          with_kernels("stream-credit-ignored", approach,
+                       {{"(i >= lag ? i - lag + 1 : 0)", "(lag & 0)"},
+                        {copy, "if (LAST_RANK) { " + pause("3000000") + " } " + copy}})};
+}
+
+// Mistakes of the kernels that put into a landing place, and take from there.
+std::vector<Mutation> wrong_landings() {
+  const std::string put = "copy_slice(from + from_at, landing + landing_at, bytes);";
+  const std::string take = "copy_slice(landing + landing_at, to + to_at, bytes);";
+  const std::string approach = "device-buffered";
+  return {// Long enough for the other rank to see the flag on a machine with more ranks than cores.
+          with_kernels(
+              "landing-flag-before-data", approach,
+              {{put, "*(volatile __global ulong*)(arrived + arrived_at + flag) = serial; " + pause("10000000") + put}}),
+          with_kernels("landing-slice-lost", approach,
+                       {{take, "copy_slice(landing + landing_at, to + to_at, bytes - (bytes + 3) / 4);"}}),
+          with_kernels("landing-place-swapped", approach, {{put, "copy_slice(from + from_at, landing, bytes);"}})};
 }
 
 Mutation forgetful(const std::string& name, bool writes, std::uint64_t every) {
@@ -291,7 +372,7 @@ class MutantTransport : public Transport {
   MutantTransport(World& world, Device& device, const TransportWish& wish, Mutation mutation, const std::string& base,
                   TransportInfo info)
       : world_(world), device_(device), mutation_(std::move(mutation)), info_(std::move(info)) {
-    if (mutation_.device) altered_device_ = mutation_.device(device);
+    if (mutation_.device) altered_device_ = mutation_.device(device, world);
     real_ = find_transport(base).make(world, altered_device_ ? *altered_device_ : device, wish);
   }
   const TransportInfo& info() const override { return info_; }
@@ -313,7 +394,9 @@ class MutantTransport : public Transport {
   std::vector<std::unique_ptr<Exchange>> described_;
 };
 
-const bool registered = [] {
+}  // namespace
+
+void register_wrong_transports() {
   const std::vector<std::string> both{"mpi", "staged"};
   for (const Mutation& mutation :
        {flip(10), flip(50), flip(90), stale(), half(), nothing(), last_byte(), swapped(), wrong_rank()})
@@ -321,28 +404,36 @@ const bool registered = [] {
   register_mutation(forgetful("write-skipped", true, 1), {"staged"});
   register_mutation(forgetful("read-skipped", false, 1), {"staged"});
   register_mutation(forgetful("write-lost-now-and-then", true, 13), {"staged"});
-  const std::vector<std::string> pipelined{"pipelined"};
   for (const Mutation& mutation :
        {flip(50), wrong_rank(), forgetful("piece-lost", true, 13), hasty("flag-before-data", false),
         hasty("place-reused-early", true), piece_misplaced()})
-    register_mutation(mutation, pipelined);
-  return true;
-}();
-
-}  // namespace
+    register_mutation(mutation, {"pipelined"});
+  for (const Mutation& mutation : {flip(50), wrong_rank(), half(), nothing(), stale(), last_byte()})
+    register_mutation(mutation, {"peer"});
+  for (const auto& mutations : {wrong_streams(), wrong_landings()})
+    for (const Mutation& mutation : mutations) register_mutation(mutation, {"peer"});
+}
 
 void register_mutation(const Mutation& mutation, const std::vector<std::string>& bases) {
   for (const std::string& base : bases) {
-    const std::string name = "mutant-" + mutation.name + "-" + base;
-    const TransportInfo info{name, "wrong on purpose: " + mutation.name, "host", "buffered"};
-    Registry<TransportEntry>::instance().add(
-        name, {info, base == "mpi",
-               [](const World& world) -> std::string {
-                 return world.info().kind == "mpi" ? "" : "it needs a world over MPI";
-               },
-               [mutation, base, info](World& world, Device& device, const TransportWish& wish) {
-                 return std::make_unique<MutantTransport>(world, device, wish, mutation, base, info);
-               }});
+    TransportEntry entry = find_transport(base);
+    if (!mutation.approach.empty()) {
+      entry.info = info_of(entry, mutation.approach);
+      entry.others.clear();
+    }
+    const auto rename = [&](TransportInfo& info) {
+      info.name = "mutant-" + mutation.name + "-" + base;
+      info.summary = "wrong on purpose: " + mutation.name;
+    };
+    rename(entry.info);
+    for (TransportInfo& other : entry.others) rename(other);
+    entry.make = [mutation, base, name = entry.info.name](World& world, Device& device, const TransportWish& wish) {
+      TransportWish own = wish;
+      own.approach = approach(info_of(find_transport(name), wish.approach));
+      return std::make_unique<MutantTransport>(world, device, own, mutation, base,
+                                               info_of(find_transport(name), own.approach));
+    };
+    Registry<TransportEntry>::instance().add(entry.info.name, entry);
   }
 }
 
