@@ -1,0 +1,129 @@
+// Links and programs of transport `channel`: who is joined with whom, by pipes that have no name once both ends are open.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "core/embedded.hpp"
+#include "transport/channel/channel.hpp"
+#include "transport/trade.hpp"
+#include "world/collect.hpp"
+
+namespace plumb::channel {
+
+namespace {
+
+std::string pipe_in(const std::string& folder, std::size_t channel) {
+  return fmt::format("{}/link{}", folder, channel);
+}
+
+// Who this rank's lanes send to and receive from.
+std::string neighbours(const std::vector<Lane>& lanes) {
+  std::string text;
+  for (const Lane& lane : lanes)
+    text += fmt::format(" {}:{}>{}", lane.number, lane.receive != nullptr ? lane.receive->peer : -1,
+                        lane.send != nullptr ? lane.send->peer : -1);
+  return text + ";";
+}
+
+// The same text on all ranks: the neighbours of each.
+std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
+  std::string pattern;
+  for (const std::string& text : gather_texts(world, neighbours(lanes))) pattern += text;
+  return broadcast_text(world, pattern);
+}
+
+std::string defined(const char* name, const std::string& value) {
+  return fmt::format("#define {} \"{}\"\n", name, value);
+}
+
+KernelSource kernels(const Lane& lane, const Pair& pair) {
+  std::string names;
+  if (lane.send != nullptr) names += defined("OUT0", pair.outgoing.name(0)) + defined("OUT1", pair.outgoing.name(1));
+  if (lane.receive != nullptr) names += defined("IN0", pair.incoming.name(0)) + defined("IN1", pair.incoming.name(1));
+  return {"channel.cl", names + embedded_text("engine/transport/channel/channel.cl")};
+}
+
+}  // namespace
+
+LinkEnd::~LinkEnd() {
+  take_names_away();
+  for (const int file : files_)
+    if (file >= 0) close(file);
+}
+
+const std::string& LinkEnd::make() {
+  std::error_code error;
+  std::string folder = std::filesystem::temp_directory_path(error).string();
+  if (error) folder = "/tmp";
+  folder += "/plumb-links-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr)
+    throw Error(fmt::format("transport channel cannot make a folder for its links ({}): {}; TMPDIR says where", folder,
+                            std::strerror(errno)));
+  folder_ = folder;
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    if (mkfifo(pipe_in(folder, i).c_str(), 0600) != 0)
+      throw Error(fmt::format("transport channel cannot make the pipe {}: {}; TMPDIR names another folder",
+                              pipe_in(folder, i), std::strerror(errno)));
+  open(folder_);
+  return folder_;
+}
+
+void LinkEnd::open(const std::string& folder) {
+  for (std::size_t i = 0; i < channels_of_link; ++i) {
+    files_[i] = ::open(pipe_in(folder, i).c_str(), O_RDWR | O_CLOEXEC);
+    if (files_[i] < 0)
+      throw Error(fmt::format("transport channel cannot open the pipe {} of a link: {}; its ranks must run on one host "
+                              "and see one {}",
+                              pipe_in(folder, i), std::strerror(errno), folder));
+  }
+}
+
+void LinkEnd::take_names_away() {
+  if (folder_.empty()) return;
+  for (std::size_t i = 0; i < channels_of_link; ++i) unlink(pipe_in(folder_, i).c_str());
+  rmdir(folder_.c_str());
+  folder_.clear();
+}
+
+std::string LinkEnd::name(std::size_t channel) const {
+  return fmt::format("/proc/self/fd/{}", files_[channel]);
+}
+
+Circuit& Wiring::circuit(const std::vector<Lane>& lanes) {
+  const std::string pattern = pattern_of(world_, lanes);
+  const auto found = circuits_.find(pattern);
+  return found != circuits_.end() ? found->second : circuits_.emplace(pattern, wire(lanes)).first->second;
+}
+
+Circuit Wiring::wire(const std::vector<Lane>& lanes) {
+  Circuit circuit;
+  Step step;
+  std::vector<Pair*> sending, receiving;
+  std::vector<std::string> folders;
+  for (const Lane& lane : lanes) {
+    Pair& pair = *circuit.emplace_back(std::make_unique<Pair>());
+    if (lane.receive != nullptr) {
+      step.receives.push_back(*lane.receive);
+      receiving.push_back(&pair);
+      folders.push_back(pair.incoming.make());
+    }
+    if (lane.send != nullptr) {
+      step.sends.push_back(*lane.send);
+      sending.push_back(&pair);
+    }
+  }
+  const std::vector<std::string> there = trade(world_, step.receives, folders, step.sends);
+  for (std::size_t i = 0; i < sending.size(); ++i) sending[i]->outgoing.open(there[i]);
+  trade(world_, step.sends, std::vector<std::string>(sending.size(), "open"), step.receives);
+  for (Pair* pair : receiving) pair->incoming.take_names_away();
+  for (std::size_t i = 0; i < lanes.size(); ++i) circuit[i]->program = device_.build(kernels(lanes[i], *circuit[i]));
+  return circuit;
+}
+
+}  // namespace plumb::channel
