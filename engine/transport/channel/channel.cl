@@ -17,11 +17,13 @@ typedef ulong4 chunk;
 #define SEND_FIRST 2
 
 #define SLOT(i) __global uchar *buffer##i, ulong offset##i
-#define SLOTS SLOT(0), SLOT(1), SLOT(2), SLOT(3), SLOT(4), SLOT(5), SLOT(6), SLOT(7)
-#define FIND_SLOTS                                                                                     \
-  __global uchar* const slot[8] = {buffer0 + offset0, buffer1 + offset1, buffer2 + offset2,            \
-                                   buffer3 + offset3, buffer4 + offset4, buffer5 + offset5,            \
-                                   buffer6 + offset6, buffer7 + offset7}
+#define SLOTS                                                                                            \
+  SLOT(0), SLOT(1), SLOT(2), SLOT(3), SLOT(4), SLOT(5), SLOT(6), SLOT(7), SLOT(8), SLOT(9), SLOT(10),    \
+      SLOT(11), SLOT(12), SLOT(13), SLOT(14), SLOT(15)
+#define AT(i) buffer##i + offset##i
+#define FIND_SLOTS                                                                                       \
+  __global uchar* const slot[16] = {AT(0), AT(1), AT(2),  AT(3),  AT(4),  AT(5),  AT(6),  AT(7),         \
+                                    AT(8), AT(9), AT(10), AT(11), AT(12), AT(13), AT(14), AT(15)}
 
 #if defined(OUT0) && defined(IN0)
 #define PAIR 1

@@ -31,7 +31,7 @@ namespace plumb::channel {
 
 constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
 constexpr std::size_t channels_of_link = 2;  // of a direction
-constexpr std::size_t most_slots = 8;         // of channel.cl
+constexpr std::size_t most_slots = 16;        // of channel.cl
 
 // Which of a lane's two goes first in a round; values of channel.cl.
 enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
+#include <sstream>
+#include <tuple>
 
 #include "core/embedded.hpp"
 #include "transport/channel/channel.hpp"
@@ -22,20 +25,38 @@ std::string pipe_in(const std::string& folder, std::size_t channel) {
   return fmt::format("{}/link{}", folder, channel);
 }
 
-// Who this rank's lanes send to and receive from.
-std::string neighbours(const std::vector<Lane>& lanes) {
-  std::string text;
+constexpr int nobody = -1;
+
+// Who sends to whom, of all ranks: the same text on each. "RANK LANE SENDER RECEIVER", a lane a line.
+std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
+  std::string own, pattern;
   for (const Lane& lane : lanes)
-    text += fmt::format(" {}:{}>{}", lane.number, lane.receive != nullptr ? lane.receive->peer : -1,
-                        lane.send != nullptr ? lane.send->peer : -1);
-  return text + ";";
+    own += fmt::format("{} {} {} {}\n", world.rank(), lane.number,
+                       lane.receive != nullptr ? lane.receive->peer : nobody,
+                       lane.send != nullptr ? lane.send->peer : nobody);
+  for (const std::string& text : gather_texts(world, own)) pattern += text;
+  return broadcast_text(world, pattern);
 }
 
-// The same text on all ranks: the neighbours of each.
-std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
-  std::string pattern;
-  for (const std::string& text : gather_texts(world, neighbours(lanes))) pattern += text;
-  return broadcast_text(world, pattern);
+// Throws Error on all ranks where a link has one end only.
+void check_pattern(const std::string& pattern) {
+  using Link = std::tuple<int, int, int>;  // from, to, lane
+  std::set<Link> sent, received;
+  std::istringstream text(pattern);
+  for (int rank = 0, lane = 0, sender = 0, receiver = 0; text >> rank >> lane >> sender >> receiver;) {
+    if (receiver != nobody) sent.insert({rank, receiver, lane});
+    if (sender != nobody) received.insert({sender, rank, lane});
+  }
+  for (const auto& [from, to, lane] : sent)
+    if (!received.contains({from, to, lane}))
+      throw Error(fmt::format(
+          "a link is missing: rank {0} sends to rank {1} on lane {2}, but rank {1} receives nothing from there", from,
+          to, lane));
+  for (const auto& [from, to, lane] : received)
+    if (!sent.contains({from, to, lane}))
+      throw Error(fmt::format(
+          "a link is missing: rank {1} receives from rank {0} on lane {2}, but rank {0} sends nothing there", from, to,
+          lane));
 }
 
 std::string defined(const char* name, const std::string& value) {
@@ -98,7 +119,9 @@ std::string LinkEnd::name(std::size_t channel) const {
 Circuit& Wiring::circuit(const std::vector<Lane>& lanes) {
   const std::string pattern = pattern_of(world_, lanes);
   const auto found = circuits_.find(pattern);
-  return found != circuits_.end() ? found->second : circuits_.emplace(pattern, wire(lanes)).first->second;
+  if (found != circuits_.end()) return found->second;
+  check_pattern(pattern);
+  return circuits_.emplace(pattern, wire(lanes)).first->second;
 }
 
 Circuit Wiring::wire(const std::vector<Lane>& lanes) {
