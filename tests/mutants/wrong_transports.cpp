@@ -286,6 +286,34 @@ Mutation piece_misplaced() {
                      });
 }
 
+// A device that builds another text: words of it replaced, each change in turn and wherever they stand.
+class AlteredKernels : public SpoiledDevice {
+ public:
+  using Changes = std::vector<std::pair<std::string, std::string>>;
+  AlteredKernels(Device& real, Changes changes)
+      : SpoiledDevice(real, [](std::unique_ptr<Queue> queue) { return queue; }), changes_(std::move(changes)) {}
+  std::unique_ptr<Program> build(const KernelSource& source) override {
+    KernelSource altered = source;
+    for (const auto& [from, to] : changes_) {
+      std::size_t at = altered.opencl.find(from);
+      if (at == std::string::npos) throw Error("a mutant's words are not in " + source.name + ": " + from);
+      for (; at != std::string::npos; at = altered.opencl.find(from, at + to.size()))
+        altered.opencl.replace(at, from.size(), to);
+    }
+    return SpoiledDevice::build(altered);
+  }
+
+ private:
+  Changes changes_;
+};
+
+Mutation with_kernels(const std::string& name, const AlteredKernels::Changes& changes) {
+  Mutation mutation;
+  mutation.name = name;
+  mutation.device = [changes](Device& real) { return std::make_unique<AlteredKernels>(real, changes); };
+  return mutation;
+}
+
 class MutantTransport : public Transport {
  public:
   MutantTransport(World& world, Device& device, const TransportWish& wish, Mutation mutation, const std::string& base,
@@ -326,6 +354,30 @@ const bool registered = [] {
        {flip(50), wrong_rank(), forgetful("piece-lost", true, 13), hasty("flag-before-data", false),
         hasty("place-reused-early", true), piece_misplaced()})
     register_mutation(mutation, pipelined);
+  // A chunk that is lost on the way for good leaves its receiver waiting; these come to an end.
+  const std::string out_pair =
+      "write_channel_intel(out0, load(message, at, bytes));\n"
+      "        write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));";
+  const std::string swapped_pair =
+      "write_channel_intel(out0, load(message, at + CHANNEL_WIDTH, bytes));\n"
+      "        write_channel_intel(out1, load(message, at, bytes));";
+  const std::string wait = "if (order == SEND_FIRST || w > 0) AWAIT(sent);\n";
+  const std::string tell = "if (order == RECEIVE_FIRST || w + 1 < windows) TELL(received);\n";
+  const std::string slot = "__global uchar* const message = slot[round % slots];\n";
+  const std::string first = "store(read_channel_intel(in0), message, at, bytes);";
+  const std::string second = "store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);";
+  const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";
+  for (const Mutation& mutation :
+       {flip(50), wrong_rank(), with_kernels("chunk-order-swapped", {{out_pair, swapped_pair}}),
+        with_kernels("chunk-lost", {{first, "const chunk c = read_channel_intel(in0);\n"
+                                            "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
+        with_kernels("token-before-data", {{tell, ""},
+                                           {wait, wait + tell},
+                                           {slot, slot + "chunk kept;\n"},
+                                           {first, "const chunk c = read_channel_intel(in0);\n"
+                                                   "if (at > 0) store(c, message, at, bytes); else kept = c;\n"},
+                                           {second, second + last_of_all}})})
+    register_mutation(mutation, {"channel"});
   return true;
 }();
 
