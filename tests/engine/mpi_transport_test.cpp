@@ -196,8 +196,8 @@ TEST(ChannelTransport, NamesTheLinkThatIsMissing) {
   if (!catalogue.why_none("opencl").empty()) GTEST_SKIP() << catalogue.why_none("opencl");
   World& world = test_world();
   if (world.size() < 2) GTEST_SKIP() << "a link needs two ranks";
-  const auto device = catalogue.open(
-      catalogue.choose({"opencl", "", "", "opencl"}, world.rank(), world.size(), world.local_rank()));
+  const auto device =
+      catalogue.open(catalogue.choose({"opencl", "", "", "opencl"}, world.rank(), world.size(), world.local_rank()));
   const TransportEntry& entry = find_transport("channel");
   if (const std::string refused = entry.device_reason(device->info()); !refused.empty()) GTEST_SKIP() << refused;
   const auto transport = entry.make(world, *device, {});

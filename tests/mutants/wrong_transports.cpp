@@ -369,13 +369,15 @@ const bool registered = [] {
   const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";
   for (const Mutation& mutation :
        {flip(50), wrong_rank(), with_kernels("chunk-order-swapped", {{out_pair, swapped_pair}}),
-        with_kernels("chunk-lost", {{first, "const chunk c = read_channel_intel(in0);\n"
-                                            "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
+        with_kernels("chunk-lost", {{first,
+                                     "const chunk c = read_channel_intel(in0);\n"
+                                     "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
         with_kernels("token-before-data", {{tell, ""},
                                            {wait, wait + tell},
                                            {slot, slot + "chunk kept;\n"},
-                                           {first, "const chunk c = read_channel_intel(in0);\n"
-                                                   "if (at > 0) store(c, message, at, bytes); else kept = c;\n"},
+                                           {first,
+                                            "const chunk c = read_channel_intel(in0);\n"
+                                            "if (at > 0) store(c, message, at, bytes); else kept = c;\n"},
                                            {second, second + last_of_all}})})
     register_mutation(mutation, {"channel"});
   return true;

@@ -26,7 +26,8 @@ class ChannelExchange : public CompiledExchange {
     const std::vector<Lane> lanes = lanes_of(exchange);
     const Circuit& circuit = wiring.circuit(lanes);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (lanes[i].receive != nullptr) add(wiring.device(), *circuit[i], "receive_messages", lanes[i], *lanes[i].receive);
+      if (lanes[i].receive != nullptr)
+        add(wiring.device(), *circuit[i], "receive_messages", lanes[i], *lanes[i].receive);
       if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], "send_messages", lanes[i], *lanes[i].send);
     }
   }
@@ -108,9 +109,10 @@ class ChannelTransport : public Transport {
 
 std::string unfit_world(const World& world) {
   if (world.local_size() == world.size()) return "";
-  return fmt::format("its links are pipes of one host, but {} of {} ranks run on this one, and there is no relay "
-                     "between hosts yet; use staged or pipelined there",
-                     world.local_size(), world.size());
+  return fmt::format(
+      "its links are pipes of one host, but {} of {} ranks run on this one, and there is no relay "
+      "between hosts yet; use staged or pipelined there",
+      world.local_size(), world.size());
 }
 
 std::string unfit_device(const DeviceInfo& info) {

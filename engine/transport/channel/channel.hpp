@@ -6,7 +6,8 @@
 //   * A link is one direction from a rank to a rank on one lane. It has two channels, each CHANNEL_WIDTH = 32 bytes
 //     wide (the serial channel of the BittWare 520N); chunk k of a message goes through channel k % 2, and a message
 //     takes as many chunks of one as of the other, its end filled with zeros.
-//   * The emulator gives an external channel as a file, whose name is the channel's io("..."), opened when a kernel that
+//   * The emulator gives an external channel as a file, whose name is the channel's io("..."), opened when a kernel
+//   that
 //     uses the channel first starts. Here each channel is a named pipe.
 //   * The receiving rank makes the pipes in a private folder under TMPDIR (or /tmp) and tells the sender their paths.
 //     Both ends open them for reading and writing, so that nobody waits in opening them or sees their end, and then the
@@ -31,7 +32,7 @@ namespace plumb::channel {
 
 constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
 constexpr std::size_t channels_of_link = 2;  // of a direction
-constexpr std::size_t most_slots = 16;        // of channel.cl
+constexpr std::size_t most_slots = 16;       // of channel.cl
 
 // Which of a lane's two goes first in a round; values of channel.cl.
 enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };

@@ -1,4 +1,5 @@
-// Links and programs of transport `channel`: who is joined with whom, by pipes that have no name once both ends are open.
+// Links and programs of transport `channel`: who is joined with whom, by pipes that have no name once both ends are
+// open.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -31,9 +32,9 @@ constexpr int nobody = -1;
 std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
   std::string own, pattern;
   for (const Lane& lane : lanes)
-    own += fmt::format("{} {} {} {}\n", world.rank(), lane.number,
-                       lane.receive != nullptr ? lane.receive->peer : nobody,
-                       lane.send != nullptr ? lane.send->peer : nobody);
+    own +=
+        fmt::format("{} {} {} {}\n", world.rank(), lane.number, lane.receive != nullptr ? lane.receive->peer : nobody,
+                    lane.send != nullptr ? lane.send->peer : nobody);
   for (const std::string& text : gather_texts(world, own)) pattern += text;
   return broadcast_text(world, pattern);
 }
@@ -99,9 +100,10 @@ void LinkEnd::open(const std::string& folder) {
   for (std::size_t i = 0; i < channels_of_link; ++i) {
     files_[i] = ::open(pipe_in(folder, i).c_str(), O_RDWR | O_CLOEXEC);
     if (files_[i] < 0)
-      throw Error(fmt::format("transport channel cannot open the pipe {} of a link: {}; its ranks must run on one host "
-                              "and see one {}",
-                              pipe_in(folder, i), std::strerror(errno), folder));
+      throw Error(
+          fmt::format("transport channel cannot open the pipe {} of a link: {}; its ranks must run on one host "
+                      "and see one {}",
+                      pipe_in(folder, i), std::strerror(errno), folder));
   }
 }
 
