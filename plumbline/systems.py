@@ -181,7 +181,8 @@ class System(Table):
             return Figures(self.legs, self.device, channel=self.channel)
         legs = next((one.legs for one in made if one.legs), None)
         tables = [one.device for one in made if one.device]
-        return Figures(legs, joined(tables) if tables else None, True, self.channel)
+        table = joined(tables) if tables else None
+        return Figures(legs, table, by_all_ranks=True, channel=self.channel)
 
     def answers(self, request: str) -> bool:
         """Whether a calibration was made for this very request."""
