@@ -17,6 +17,7 @@ namespace {
 struct Setting {
   std::string transport, runtime;
   std::string approach = {};
+  std::string through = {};
 };
 void PrintTo(const Setting& setting, std::ostream* out) {
   *out << setting.transport << " on " << setting.runtime;
@@ -35,7 +36,7 @@ class Transports : public ::testing::TestWithParam<Setting> {
     const TransportEntry& entry = find_transport(GetParam().transport);
     const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
     if (!refused.empty()) GTEST_SKIP() << refused;
-    transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3});
+    transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3, GetParam().through});
     placement_.shared = entry.shares_buffers;
     queue_ = device_->make_queue();
   }
@@ -184,6 +185,7 @@ std::vector<Setting> settings() {
           {"peer", "opencl", "device-buffered"},
           {"peer", "opencl", "device-streaming"},
           {"channel", "opencl"},
+          {"channel", "opencl", "device-streaming", "world"},
           {"peer", "cuda", "host-buffered"},
           {"peer", "cuda", "device-buffered"},
           {"peer", "cuda", "device-streaming"},
@@ -214,7 +216,7 @@ TEST(ChannelTransport, NamesTheLinkThatIsMissing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()), [](const auto& info) {
-  std::string name = info.param.transport + "_" + info.param.runtime + "_" + info.param.approach;
+  std::string name = info.param.transport + "_" + info.param.runtime + "_" + info.param.approach + info.param.through;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

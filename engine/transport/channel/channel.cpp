@@ -92,7 +92,7 @@ const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links
 
 class ChannelTransport : public Transport {
  public:
-  ChannelTransport(World& world, Device& device) : world_(world), wiring_(world, device) {}
+  ChannelTransport(World& world, Device& device, bool relayed) : world_(world), wiring_(world, device, relayed) {}
   const TransportInfo& info() const override { return channel_info; }
   Json facts() const override {
     return {{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
@@ -107,14 +107,6 @@ class ChannelTransport : public Transport {
   Wiring wiring_;
 };
 
-std::string unfit_world(const World& world) {
-  if (world.local_size() == world.size()) return "";
-  return fmt::format(
-      "its links are pipes of one host, but {} of {} ranks run on this one, and there is no relay "
-      "between hosts yet; use staged or pipelined there",
-      world.local_size(), world.size());
-}
-
 std::string unfit_device(const DeviceInfo& info) {
   if (!info.has(Feature::channels))
     return "it needs an FPGA with Intel's channels (cl_intel_channels): plumb setup fpga-emulator, then --runtime "
@@ -127,12 +119,12 @@ std::string unfit_device(const DeviceInfo& info) {
 TransportEntry entry() {
   TransportEntry entry;
   entry.info = channel_info;
-  entry.reason = unfit_world;
+  entry.reason = [](const World&) { return std::string(); };
   entry.device_reason = unfit_device;
   entry.runtime = "opencl";
   entry.make = [](World& world, Device& device, const TransportWish& wish) {
     info_of(find_transport("channel"), wish.approach);
-    return std::make_unique<ChannelTransport>(world, device);
+    return std::make_unique<ChannelTransport>(world, device, wish.through == "world");
   };
   return entry;
 }

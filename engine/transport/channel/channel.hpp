@@ -12,6 +12,9 @@
 //   * The receiving rank makes the pipes in a private folder under TMPDIR (or /tmp) and tells the sender their paths.
 //     Both ends open them for reading and writing, so that nobody waits in opening them or sees their end, and then the
 //     receiver removes the names: nothing is left, however a run ends. Kernels know a channel as /proc/self/fd/N.
+//   * Between hosts both ranks have pipes of their own, and threads relay what passes through them over TCP, one
+//     connection a channel, to a port that the receiver is given by its system (relay.hpp). --pipeline-through world
+//     does so between ranks of one host, too.
 //   * The emulator reads ahead (4 KiB), so a link has one receiving program for life. The links of all ranks for one
 //     pattern of neighbours are a circuit; a transport keeps its circuits with their programs, and an exchange between
 //     neighbours that were wired before costs nothing but its buffers.
@@ -61,15 +64,21 @@ class LinkEnd {
   void take_names_away();
   // What a kernel calls a channel.
   std::string name(std::size_t channel) const;
+  int file(std::size_t channel) const { return files_[channel]; }
 
  private:
   std::array<int, channels_of_link> files_{-1, -1};
   std::string folder_;  // "" = none is left
 };
 
+class Relay;
+
 // A lane's kernels on this device, wired to its links.
 struct Pair {
+  Pair();
+  ~Pair();
   LinkEnd outgoing, incoming;
+  std::vector<std::unique_ptr<Relay>> relays;  // of links to other hosts
   std::unique_ptr<Program> program;
   bool under_way = false;
 };
@@ -78,16 +87,20 @@ using Circuit = std::vector<std::unique_ptr<Pair>>;  // of this rank's lanes
 // All circuits of a transport.
 class Wiring {
  public:
-  Wiring(World& world, Device& device) : world_(world), device_(device) {}
+  // relayed: by TCP between ranks of one host, too. Collective.
+  Wiring(World& world, Device& device, bool relayed);
   // The circuit that joins the neighbours of these lanes. Collective.
   Circuit& circuit(const std::vector<Lane>& lanes);
   Device& device() { return device_; }
 
  private:
   Circuit wire(const std::vector<Lane>& lanes);
+  bool near(int rank) const { return !relayed_ && same_host_[static_cast<std::size_t>(rank)]; }
 
   World& world_;
   Device& device_;
+  bool relayed_;
+  std::vector<bool> same_host_;              // by rank
   std::map<std::string, Circuit> circuits_;  // by who sends to whom on which lane, of all ranks
 };
 

@@ -9,12 +9,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <tuple>
 
 #include "core/embedded.hpp"
-#include "transport/channel/channel.hpp"
+#include "transport/channel/relay.hpp"
 #include "transport/trade.hpp"
 #include "world/collect.hpp"
 
@@ -58,6 +59,30 @@ void check_pattern(const std::string& pattern) {
       throw Error(fmt::format(
           "a link is missing: rank {1} receives from rank {0} on lane {2}, but rank {0} sends nothing there", from, to,
           lane));
+}
+
+// What tells one running host, or a container with a name of its own, from all others.
+std::string host_identity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return text + " " + name.data();
+}
+
+void send_over(Pair& pair, const std::string& offer, bool same_host) {
+  pair.outgoing.make();
+  pair.outgoing.take_names_away();
+  std::vector<Descriptor> connections = connected(offer, same_host);
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    pair.relays.push_back(std::make_unique<Relay>(pair.outgoing.file(i), std::move(connections[i]), true));
+}
+
+void receive_over(Pair& pair, const Listener& listener) {
+  std::vector<Descriptor> connections = listener.accepted();
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    pair.relays.push_back(std::make_unique<Relay>(pair.incoming.file(i), std::move(connections[i]), false));
 }
 
 std::string defined(const char* name, const std::string& value) {
@@ -126,27 +151,51 @@ Circuit& Wiring::circuit(const std::vector<Lane>& lanes) {
   return circuits_.emplace(pattern, wire(lanes)).first->second;
 }
 
+Pair::Pair() = default;
+Pair::~Pair() = default;
+
+Wiring::Wiring(World& world, Device& device, bool relayed) : world_(world), device_(device), relayed_(relayed) {
+  std::string all;
+  const std::string here = host_identity();
+  for (const std::string& host : gather_texts(world, here)) all += host + "\n";
+  std::istringstream text(broadcast_text(world, all));
+  for (std::string host; std::getline(text, host);) same_host_.push_back(host == here);
+}
+
 Circuit Wiring::wire(const std::vector<Lane>& lanes) {
   Circuit circuit;
   Step step;
   std::vector<Pair*> sending, receiving;
-  std::vector<std::string> folders;
+  std::vector<std::string> offers;
+  std::vector<std::unique_ptr<Listener>> listeners;
   for (const Lane& lane : lanes) {
     Pair& pair = *circuit.emplace_back(std::make_unique<Pair>());
     if (lane.receive != nullptr) {
       step.receives.push_back(*lane.receive);
       receiving.push_back(&pair);
-      folders.push_back(pair.incoming.make());
+      const bool is_near = near(lane.receive->peer);
+      listeners.push_back(is_near ? nullptr : std::make_unique<Listener>());
+      const std::string& folder = pair.incoming.make();
+      offers.push_back(is_near ? folder : listeners.back()->offer());
     }
     if (lane.send != nullptr) {
       step.sends.push_back(*lane.send);
       sending.push_back(&pair);
     }
   }
-  const std::vector<std::string> there = trade(world_, step.receives, folders, step.sends);
-  for (std::size_t i = 0; i < sending.size(); ++i) sending[i]->outgoing.open(there[i]);
+  const std::vector<std::string> there = trade(world_, step.receives, offers, step.sends);
+  for (std::size_t i = 0; i < sending.size(); ++i) {
+    const int peer = step.sends[i].peer;
+    if (near(peer))
+      sending[i]->outgoing.open(there[i]);
+    else
+      send_over(*sending[i], there[i], same_host_[static_cast<std::size_t>(peer)]);
+  }
   trade(world_, step.sends, std::vector<std::string>(sending.size(), "open"), step.receives);
-  for (Pair* pair : receiving) pair->incoming.take_names_away();
+  for (std::size_t i = 0; i < receiving.size(); ++i) {
+    receiving[i]->incoming.take_names_away();
+    if (listeners[i]) receive_over(*receiving[i], *listeners[i]);
+  }
   for (std::size_t i = 0; i < lanes.size(); ++i) circuit[i]->program = device_.build(kernels(lanes[i], *circuit[i]));
   return circuit;
 }
