@@ -40,9 +40,11 @@ void at_once(int socket) {
 }
 
 bool write_all(int file, const char* bytes, std::size_t size, const std::stop_token& stop) {
-  while (size > 0) {
-    if (stop.stop_requested()) return false;
-    if (!ready(file, POLLOUT, look_ms)) continue;
+  for (int late = 0; size > 0;) {
+    if (!ready(file, POLLOUT, look_ms)) {
+      if (stop.stop_requested() && ++late * look_ms > patience_ms) return false;
+      continue;
+    }
     // A pipe is open for reading here too, so nothing but room is waited for; a piece of PIPE_BUF fits where poll says
     // so.
     const ssize_t written = write(file, bytes, std::min<std::size_t>(size, 4096));
@@ -56,8 +58,12 @@ bool write_all(int file, const char* bytes, std::size_t size, const std::stop_to
 
 void pass_on(const std::stop_token& stop, int from, int to) {
   std::array<char, 65536> bytes{};
-  while (!stop.stop_requested()) {
-    if (!ready(from, POLLIN, look_ms)) continue;
+  for (;;) {
+    // A kernel that has sent everything may be gone before its last bytes are: they are passed on first.
+    if (!ready(from, POLLIN, look_ms)) {
+      if (stop.stop_requested()) return;
+      continue;
+    }
     const ssize_t size = read(from, bytes.data(), bytes.size());
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0 || !write_all(to, bytes.data(), static_cast<std::size_t>(size), stop)) return;
