@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from plumbline.models import model_of
+from plumbline.models import model_of, need_of
 from plumbline.record import Record
 from plumbline.systems import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
@@ -48,7 +48,8 @@ def is_covered(record: Record, system: System) -> bool:
     model = model_of(record.benchmark.name)
     if model is None or record.transport_name not in model.TRANSPORTS:
         return True
-    return system.figures_under(conditions_of(record)).has(model.NEEDS)
+    need = need_of(model, record.transport_name)
+    return need == "channel" or system.figures_under(conditions_of(record)).has(need)
 
 
 def assess(record: Record, system: System | None, tolerance: float) -> Assessment:
@@ -61,8 +62,9 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
             None, f"no model: there is none for the {record.transport_name} transport"
         )
     figures = system.figures_under(conditions_of(record)) if system else None
-    if system is None or figures is None or not figures.has(model.NEEDS):
-        return Assessment(None, _unknown(system, model.NEEDS))
+    need = need_of(model, record.transport_name)
+    if system is None or figures is None or not figures.has(need):
+        return Assessment(None, _unknown(system, need))
     expectations = model.expect(record, figures)
     comparison = compare(
         record,

@@ -13,7 +13,7 @@ from plumbline import calibrate, store
 from plumbline.assess import Assessment, assess, is_covered
 from plumbline.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import Executed, Session, execute, record_place
-from plumbline.models import model_of
+from plumbline.models import model_of, need_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run
 from plumbline.present import present
 from plumbline.record import Record
@@ -21,6 +21,8 @@ from plumbline.systems import Need, System, find_system
 from plumbline.verdict import expected_path
 
 # What decides the exit status of several launches, the last of them first.
+# Whose links stand beside a run over emulated ones, where no system is named.
+LINKED_BOARDS = "noctua1-520n"
 WEIGHT = (
     ExitStatus.PASSED,
     ExitStatus.SLOW,
@@ -113,6 +115,8 @@ class Run:
         transport = given.get("transport")
         if model is None or (transport is not None and transport not in model.TRANSPORTS):
             return None
+        if need_of(model, transport) == "channel":
+            return find_system(LINKED_BOARDS, self.session.home)
         system = calibrate.local_system(self.session.home)
         if system.answers(request_of(self.plan, model.NEEDS)):
             return system

@@ -16,6 +16,7 @@ network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import tomllib
@@ -33,8 +34,8 @@ from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table, toml_lines
 
 Leg = Literal["launch", "read", "exchange", "write"]
-# Legs of a transfer; a device's limits; how fast it updates random words.
-Need = Literal["legs", "device", "updates"]
+# Legs of a transfer; a device's limits; how fast it updates random words; links between boards.
+Need = Literal["legs", "device", "updates", "channel"]
 LOCAL = "local"
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
@@ -129,13 +130,18 @@ class Identity(Table):
 
 
 class Channel(Table):
-    """A direct link between boards: ``count`` channels of ``width_bytes`` a clock tick."""
+    """Serial links between boards: ``count`` channels of a board, each ``width_bytes`` a tick."""
 
     count: Annotated[int, Field(ge=1)]
     latency_ns: Annotated[float, Field(ge=0)]
     frequency_mhz: Annotated[float, Field(gt=0)]
     width_bytes: Annotated[int, Field(ge=1)]
     source: str
+
+    def ticks_s(self, message_bytes: int, channels: int) -> float:
+        """Seconds in which a message leaves by ``channels`` of them (Meyer 2024, eq. 4.3)."""
+        ticks = math.ceil(message_bytes / (channels * self.width_bytes))
+        return ticks / (self.frequency_mhz * 1e6)
 
 
 @dataclass(frozen=True)
@@ -148,9 +154,12 @@ class Figures:
     legs: Legs | None
     device: DeviceTable | None
     by_all_ranks: bool = False
+    channel: Channel | None = None
 
     def has(self, need: Need) -> bool:
         """Whether there is what a model needs."""
+        if need == "channel":
+            return self.channel is not None
         if need == "legs" or self.device is None:
             return need == "legs" and self.legs is not None
         return need == "device" or bool(self.device.random or self.device.bitstreams)
@@ -169,10 +178,11 @@ class System(Table):
         """The calibrations of just these conditions, else the file's own figures."""
         made = [one for one in self.calibrations if one.conditions == conditions]
         if not made:
-            return Figures(self.legs, self.device)
+            return Figures(self.legs, self.device, channel=self.channel)
         legs = next((one.legs for one in made if one.legs), None)
         tables = [one.device for one in made if one.device]
-        return Figures(legs, joined(tables) if tables else None, by_all_ranks=True)
+        table = joined(tables) if tables else None
+        return Figures(legs, table, by_all_ranks=True, channel=self.channel)
 
     def answers(self, request: str) -> bool:
         """Whether a calibration was made for this very request."""

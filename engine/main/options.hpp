@@ -46,8 +46,8 @@ class EngineOptions : public Parameters {
       *this, {"pipeline-depth", "transport pipelined: pieces under way together; 0 = 4"}, 0, {0, 64}};
   Choice pipeline_through{*this,
                           {"pipeline-through",
-                           "transport pipelined: between ranks of one host, memory that both pin, or the world's "
-                           "messages"},
+                           "transports pipelined, channel: between ranks of one host, memory that both pin, or as "
+                           "between hosts"},
                           "segment",
                           {"segment", "world"}};
   Parameter<std::int64_t> repetitions{

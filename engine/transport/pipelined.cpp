@@ -274,10 +274,9 @@ class PipelinedTransport : public Transport {
   std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, std::size_t piece) {
     if (piece == 0) return compile_staged(exchange, device_, *host_);
     std::vector<PipelinedStep> steps;
-    for (const Step& step : exchange.steps) {
-      const ConduitShape shape{std::min(piece, largest_of_all(world_, largest_message({{step}, 1}))), depth_};
-      steps.push_back(compile_step(step, shape));
-    }
+    // Agreed once for all steps: ranks may have different numbers of them.
+    const ConduitShape shape{std::min(piece, largest_of_all(world_, largest_message(exchange))), depth_};
+    for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape));
     world_.barrier();  // all have opened what they share: from here on an owner may close it
     return std::make_unique<PipelinedExchange>(std::move(steps), exchange.window, shares_cores_);
   }

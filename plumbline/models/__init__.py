@@ -44,6 +44,14 @@ class Model(Protocol):
         """The expectation of every case of ``record``, by key; ``figures`` has what is needed."""
 
 
+def need_of(model: Model, transport: str | None) -> Need:
+    """What ``model`` needs to know of a system for a run over ``transport``.
+
+    Links between boards are a system file's only: no machine is calibrated for them.
+    """
+    return "channel" if transport == "channel" else model.NEEDS
+
+
 def model_of(benchmark: str) -> Model | None:
     """The model of ``benchmark``, or None where there is none yet."""
     name = f"{__name__}.{benchmark}"

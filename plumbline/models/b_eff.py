@@ -3,17 +3,24 @@
 Source: Meyer, dissertation, Paderborn University, 2024: eq. 4.2 and 4.7 (the transfer), section
 5.1.2 (the sub-steps, each of which is its own leg here). How many messages a leg carries, and how
 this relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.systems`.
+
+Over serial links (transport ``channel``) a message takes eq. 4.3's time: each lane has two of the
+board's channels, as a kernel pair has there, and lanes for which no channels are left take turns.
 """
 
 from __future__ import annotations
 
+import math
+
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
-from plumbline.systems import LEGS, Figures, Leg, Legs, Need
+from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need
 
 BENCHMARK = "b_eff"
 NEEDS: Need = "legs"
-TRANSPORTS = frozenset({"mpi", "staged"})
+TRANSPORTS = frozenset({"mpi", "staged", "channel"})
+CHANNELS_OF_A_LANE = 2
+EMULATED = "an emulator's speed is not a board's"
 
 _TRANSFER: dict[str, tuple[Leg, ...]] = {
     "mpi": ("exchange",),
@@ -27,11 +34,15 @@ def describe(record: Record, _figures: Figures) -> str:
         return "staged = read + exchange + write (Meyer 2024, eq. 4.2)"
     if record.transport_name == "mpi":
         return "mpi = exchange"
+    if record.transport_name == "channel":
+        return "channel = ceil(L / (2 channels' width)) / clock + latency (Meyer 2024, eq. 4.3)"
     return f"none for the transport {record.transport_name}"
 
 
 def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     """The time of one count of each case; cases without a model carry the reason."""
+    if record.transport_name == "channel":
+        return {case.key: _over_links(record, case, figures.channel) for case in record.cases}
     legs = figures.legs or Legs()
     return {case.key: _expectation(record, case, legs) for case in record.cases}
 
@@ -50,6 +61,25 @@ def _expectation(record: Record, case: Case, legs: Legs) -> Expectation:
             return Expectation(None, reason=f"the system file has no leg {leg}")
         parts[leg] = seconds
     return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+
+
+def _over_links(record: Record, case: Case, channel: Channel | None) -> Expectation:
+    form = record.parameters.get("form", "exchange")
+    if form != "exchange":
+        return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+    if channel is None:
+        return Expectation(None, reason="the system file has no channel")
+    size = case.message_bytes()
+    turns = math.ceil(case.work.messages * CHANNELS_OF_A_LANE / channel.count)
+    clocked = turns * channel.ticks_s(size, CHANNELS_OF_A_LANE)
+    latency = channel.latency_ns * 1e-9
+    emulated = any("Emulation" in rank.device.platform for rank in record.ranks if rank.device)
+    return Expectation(
+        clocked + latency,
+        bound="clock" if clocked > latency else "latency",
+        parts={"clock": clocked, "latency": latency},
+        reason=EMULATED if emulated else None,
+    )
 
 
 def leg_of(record: Record, case: Case) -> Leg | None:

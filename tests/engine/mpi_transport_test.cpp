@@ -8,6 +8,7 @@
 #include "device/select.hpp"
 #include "tests/engine/mpi_fixture.hpp"
 #include "transport/staged.hpp"
+#include "transport/torus.hpp"
 #include "transport/transport.hpp"
 
 namespace plumb {
@@ -16,6 +17,7 @@ namespace {
 struct Setting {
   std::string transport, runtime;
   std::string approach = {};
+  std::string through = {};
 };
 void PrintTo(const Setting& setting, std::ostream* out) {
   *out << setting.transport << " on " << setting.runtime;
@@ -34,7 +36,7 @@ class Transports : public ::testing::TestWithParam<Setting> {
     const TransportEntry& entry = find_transport(GetParam().transport);
     const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
     if (!refused.empty()) GTEST_SKIP() << refused;
-    transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3});
+    transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3, GetParam().through});
     placement_.shared = entry.shares_buffers;
     queue_ = device_->make_queue();
   }
@@ -134,6 +136,36 @@ TEST_P(Transports, StepsFollowOneAnother) {
   EXPECT_EQ(wrong_bytes(*b, message), 0u);
 }
 
+TEST_P(Transports, TorusBroadcastsAlongRowsAndColumns) {
+  constexpr std::uint64_t size = 5001;
+  const int rows = test_world().size() % 2 == 0 ? 2 : 1, columns = test_world().size() / rows;
+  const Torus torus(rows, columns, test_world());
+  for (const bool along_row : {true, false}) {
+    const int root = (along_row ? columns : rows) - 1;
+    const int source = along_row ? torus.at(torus.row(), root) : torus.at(root, torus.column());
+    const MessageIdentity message{1, id(source), 0, size, 1};
+    auto buffer = filled(message, source == test_world().rank());
+    const auto exchange = transport_->compile(along_row ? torus.row_broadcast(whole(*buffer), root)
+                                                        : torus.column_broadcast(whole(*buffer), root));
+    exchange->run(0, 3);
+    EXPECT_EQ(wrong_bytes(*buffer, message), 0u) << (along_row ? "row" : "column");
+  }
+}
+
+TEST_P(Transports, ExchangesOfManyPatternsLiveTogether) {
+  constexpr std::uint64_t size = 100;
+  const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1};
+  const MessageIdentity of_left{1, id(left()), 0, size, 1}, of_right{1, id(right()), 0, size, 1};
+  auto out = filled(mine, true), in = filled(of_left, false), back = filled(of_right, false);
+  const auto rightward = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
+  const auto leftward = transport_->compile({{{{{left(), 0, {whole(*out)}}}, {{right(), 0, {whole(*back)}}}}}, 1});
+  const auto again = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
+  for (CompiledExchange* exchange : {rightward.get(), leftward.get(), again.get(), rightward.get()})
+    exchange->run(0, 2);
+  EXPECT_EQ(wrong_bytes(*in, of_left), 0u);
+  EXPECT_EQ(wrong_bytes(*back, of_right), 0u);
+}
+
 TEST_P(Transports, RefusesWhatIsNotWellFormed) {
   auto buffer = device_->allocate(64, {});
   EXPECT_THROW(transport_->compile({{{{{test_world().size(), 0, {whole(*buffer)}}}, {}}}, 1}), Error);
@@ -152,6 +184,8 @@ std::vector<Setting> settings() {
           {"peer", "opencl", "host-buffered"},
           {"peer", "opencl", "device-buffered"},
           {"peer", "opencl", "device-streaming"},
+          {"channel", "opencl"},
+          {"channel", "opencl", "device-streaming", "world"},
           {"peer", "cuda", "host-buffered"},
           {"peer", "cuda", "device-buffered"},
           {"peer", "cuda", "device-streaming"},
@@ -161,8 +195,30 @@ std::vector<Setting> settings() {
           {"mpi-device", "cuda"}};
 }
 
+TEST(ChannelTransport, NamesTheLinkThatIsMissing) {
+  const DeviceCatalogue catalogue;
+  if (!catalogue.why_none("opencl").empty()) GTEST_SKIP() << catalogue.why_none("opencl");
+  World& world = test_world();
+  if (world.size() < 2) GTEST_SKIP() << "a link needs two ranks";
+  const auto device =
+      catalogue.open(catalogue.choose({"opencl", "", "", "opencl"}, world.rank(), world.size(), world.local_rank()));
+  const TransportEntry& entry = find_transport("channel");
+  if (const std::string refused = entry.device_reason(device->info()); !refused.empty()) GTEST_SKIP() << refused;
+  const auto transport = entry.make(world, *device, {});
+  const auto buffer = device->allocate(64, {});
+  Exchange exchange{{Step{}}, 1};
+  if (world.rank() == 0) exchange.steps[0].sends.push_back({1, 3, {whole(*buffer)}});
+  try {
+    transport->compile(exchange);
+    ADD_FAILURE() << "it was compiled";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "a link is missing: rank 0 sends to rank 1 on lane 3, but rank 1 receives nothing from there");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()), [](const auto& info) {
-  std::string name = info.param.transport + "_" + info.param.runtime + "_" + info.param.approach;
+  std::string name = info.param.transport + "_" + info.param.runtime + "_" + info.param.approach + info.param.through;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

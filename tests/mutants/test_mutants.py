@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from plumbline import runtimes
+from plumbline.home import find_home
 from tests.launching import launch_command, program
 
 MUTANTS = program("plumb-mpi-mutants")
@@ -18,11 +20,21 @@ def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict]:
     record = tmp_path / "record.json"
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
+    if any(word.endswith("channel") for word in words):
+        environment |= emulated_fpgas(ranks)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert record.exists(), done.stderr
     return done.returncode, json.loads(record.read_text())
+
+
+def emulated_fpgas(ranks: int) -> dict[str, str]:
+    """What makes OpenCL show an emulated FPGA for each rank; skips where there is no emulator."""
+    name = runtimes.FPGA_EMULATOR.name
+    if not runtimes.is_installed(name, find_home()):
+        pytest.skip(f"{name} is not installed (ACCEPT_INTEL_EULA=1 make test installs it)")
+    return runtimes.environment(name, find_home(), devices=ranks)
 
 
 def transports() -> list[tuple[str, str]]:
@@ -57,7 +69,13 @@ PEER = ("host-buffered", "device-buffered", "device-streaming")
 
 
 def options_of(transport: str) -> list[str]:
-    """What a transport is given so that a message of the large size is many pieces."""
+    """What a transport is given so that there is something to go wrong.
+
+    Messages of the large size are many pieces. Between emulated FPGAs a time limit leaves one round, in which nothing
+    is passed on; two chunks that change places in each of an even number of rounds are where they were.
+    """
+    if "channel" in transport:
+        return ["--loop-lower", "5", "--loop-upper", "5"]
     return ["--pipeline-chunk", "64"] if "pipelined" in transport else []
 
 
@@ -68,7 +86,8 @@ def wrong_transports() -> list[tuple[str, str, int, str]]:
         for transport, approach in transports()
         if transport != CREDIT_IGNORED
         for ranks, size in RINGS
-        if size == "large" or not (options_of(transport) or "peer" in transport)
+        if size == "large"
+        or not any(word in transport for word in ("pipelined", "peer", "before-data"))
     ]
 
 
@@ -120,7 +139,7 @@ def test_blind_validator_fails(tmp_path: Path, benchmark: str, size: str) -> Non
 
 
 @pytest.mark.parametrize(("ranks", "size"), [*RINGS, (1, "small"), (4, "small")])
-@pytest.mark.parametrize("transport", ["mpi", "staged", "pipelined"])
+@pytest.mark.parametrize("transport", ["mpi", "staged", "pipelined", "channel"])
 @pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
 def test_what_they_wrap_passes(
     tmp_path: Path, transport: str, ranks: int, form: str, size: str

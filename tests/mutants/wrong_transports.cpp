@@ -292,7 +292,7 @@ KernelSource replaced(KernelSource source, const std::vector<Replacement>& repla
   return source;
 }
 
-// Transport peer in an approach whose kernels are altered. They know LAST_RANK, which is 1 there and 0 elsewhere.
+// A transport, in one approach or ("") in each, whose kernels are altered. They know LAST_RANK, which is 1 there and 0 elsewhere.
 Mutation with_kernels(const std::string& name, const std::string& approach,
                       const std::vector<Replacement>& replacements) {
   Mutation mutation;
@@ -412,6 +412,34 @@ void register_wrong_transports() {
     register_mutation(mutation, {"peer"});
   for (const auto& mutations : {wrong_streams(), wrong_landings()})
     for (const Mutation& mutation : mutations) register_mutation(mutation, {"peer"});
+  // A chunk that is lost on the way for good leaves its receiver waiting; these come to an end.
+  const std::string out_pair =
+      "write_channel_intel(out0, load(message, at, bytes));\n"
+      "        write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));";
+  const std::string swapped_pair =
+      "write_channel_intel(out0, load(message, at + CHANNEL_WIDTH, bytes));\n"
+      "        write_channel_intel(out1, load(message, at, bytes));";
+  const std::string wait = "if (order == SEND_FIRST || w > 0) AWAIT(sent);\n";
+  const std::string tell = "if (order == RECEIVE_FIRST || w + 1 < windows) TELL(received);\n";
+  const std::string slot = "__global uchar* const message = slot[round % slots];\n";
+  const std::string first = "store(read_channel_intel(in0), message, at, bytes);";
+  const std::string second = "store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);";
+  const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";
+  for (const Mutation& mutation :
+       {flip(50), wrong_rank(), with_kernels("chunk-order-swapped", "", {{out_pair, swapped_pair}}),
+        with_kernels("chunk-lost", "",
+                     {{first,
+                       "const chunk c = read_channel_intel(in0);\n"
+                       "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
+        with_kernels("token-before-data", "",
+                     {{tell, ""},
+                      {wait, wait + tell},
+                      {slot, slot + "chunk kept;\n"},
+                      {first,
+                       "const chunk c = read_channel_intel(in0);\n"
+                       "if (at > 0) store(c, message, at, bytes); else kept = c;\n"},
+                      {second, second + last_of_all}})})
+    register_mutation(mutation, {"channel"});
 }
 
 void register_mutation(const Mutation& mutation, const std::vector<std::string>& bases) {

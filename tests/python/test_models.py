@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from plumbline.calibrate import calibration
 from plumbline.models import b_eff, model_of
 from plumbline.record import Record
 from plumbline.segments import Segment
-from plumbline.systems import Figures, Identity, Legs, System
+from plumbline.systems import Channel, Figures, Identity, Legs, System, load_system
 from plumbline.verdict import Comparison, compare, expected_path, judge
 
 LEGS = Legs(
@@ -74,6 +75,51 @@ def test_what_has_no_model_says_why(record: Record) -> None:
     assert "no model for the form batched" in (
         b_eff.expect(batched, FIGURES)["natural/transfer/1"].reason or ""
     )
+
+
+@pytest.mark.parametrize(
+    ("size", "turns_ns"), [(1, 6.4), (64, 6.4), (65, 12.8), (1 << 20, 16384 * 6.4)]
+)
+def test_serial_links_take_the_time_of_equation_4_4(
+    record: Record, size: int, turns_ns: float
+) -> None:
+    channel = load_system(ROOT / "systems" / "noctua1-520n.toml").channel
+    assert channel is not None
+    assert channel.ticks_s(size, 2) == pytest.approx(turns_ns * 1e-9)
+    linked = with_transport(record, "channel")
+    case = next(c for c in linked.cases if c.key == "natural/transfer/1024")
+    expected = b_eff.expect(linked, Figures(None, None, channel=channel))[case.key]
+    assert expected.seconds == pytest.approx((16 * 6.4 + 520) * 1e-9)
+    assert expected.bound == "latency"
+    assert "eq. 4.3" in b_eff.describe(linked, FIGURES)
+
+
+def test_lanes_that_find_no_channel_take_turns(record: Record) -> None:
+    channel = Channel(count=4, latency_ns=520, frequency_mhz=156.25, width_bytes=32, source="s")
+    linked = with_transport(record, "channel")
+    case = next(c for c in linked.cases if c.key == "natural/transfer/65536")
+    both = case.model_copy(update={"work": case.work.model_copy(update={"messages": 4.0})})
+    more = linked.model_copy(update={"cases": [both]})
+    expected = b_eff.expect(more, Figures(None, None, channel=channel))[case.key]
+    assert expected.parts == {
+        "clock": pytest.approx(2 * 1024 * 6.4e-9),
+        "latency": pytest.approx(520e-9),
+    }
+
+
+def test_an_emulator_is_not_judged_by_a_boards_links(record: Record) -> None:
+    channel = Channel(count=4, latency_ns=520, frequency_mhz=156.25, width_bytes=32, source="s")
+    linked = with_transport(record, "channel")
+    device = linked.ranks[0].device
+    assert device is not None
+    emulated = device.model_copy(update={"platform": "Intel(R) FPGA Emulation Platform"})
+    ranks = [rank.model_copy(update={"device": emulated}) for rank in linked.ranks]
+    run = linked.model_copy(update={"ranks": ranks})
+    assessment = assess(run, system(None).model_copy(update={"channel": channel}), 0.25)
+    assert assessment.comparison is not None
+    assert all(case.verdict is None for case in assessment.comparison.cases.values())
+    assert set(assessment.comparison.without.values()) == {b_eff.EMULATED}
+    assert assess(run, system(), 0.25).line == "no model: the system test has no channel"
 
 
 def test_models_are_found_by_name() -> None:

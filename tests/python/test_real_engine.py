@@ -9,6 +9,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from plumbline.home import find_home
 from plumbline.launch import physical_cores
 from plumbline.record import load_record, schema
 from plumbline.systems import load_system
+from tests.launching import launch_command
 
 FOLDERS = {
     "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
@@ -172,6 +174,42 @@ def test_runtimes(plumb: Plumb, runtime: str) -> None:
     assert title[runtime] in platforms.pop()
     if runtime == "fpga-emulator":
         assert [rank.device.index for rank in record.ranks if rank.device] == [0, 1]
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_ring_of_emulated_fpgas(plumb: Plumb, ranks: int) -> None:
+    name = runtimes.FPGA_EMULATOR.name
+    if not runtimes.is_installed(name, INSTALLED):
+        pytest.skip(f"{name} is not installed (plumb setup {name})")
+    before = set(Path(tempfile.gettempdir()).glob("plumb-links-*"))
+    words = ("--transport", "channel", "--runtime", name, "--max-size", "10", "--preset", "smoke")
+    status, out, err = plumb("run", "b_eff", "-n", str(ranks), "--oversubscribe", *words)
+    assert status == 0, err
+    record = load_record(record_in(err))
+    assert record.transport is not None
+    assert (record.transport.scheduled_by, record.transport.landing) == ("device", "streaming")
+    assert {case.outcome.status for case in record.cases} == {"passed"}
+    assert "eq. 4.3" in out + err
+    assert set(Path(tempfile.gettempdir()).glob("plumb-links-*")) == before
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_transport_channel_in_every_pattern(ranks: int) -> None:
+    name = runtimes.FPGA_EMULATOR.name
+    program = FOLDERS["Open MPI"] / "mpi_tests"
+    if not runtimes.is_installed(name, INSTALLED):
+        pytest.skip(f"{name} is not installed (plumb setup {name})")
+    if not program.exists():
+        pytest.skip("mpi_tests is not built")
+    engine = FOLDERS["Open MPI"] / "plumb-mpi"
+    command, environment = launch_command(ranks, engine, "--gtest_filter=*hannel*")
+    command[command.index(str(engine))] = str(program)
+    environment |= runtimes.environment(name, INSTALLED, ranks)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "RotatingSlotsPassMessagesOn/channel" in done.stdout
 
 
 def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:

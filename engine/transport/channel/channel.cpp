@@ -1,0 +1,136 @@
+#include "transport/channel/channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "world/watchdog.hpp"
+
+namespace plumb::channel {
+
+namespace {
+
+// One of a lane's two kernels, ready to run.
+struct LaneKernel {
+  Pair* pair = nullptr;
+  std::unique_ptr<Queue> queue;  // its own: it runs beside the others
+  std::unique_ptr<Kernel> kernel;
+  std::uint64_t bytes = 0;
+  std::uint32_t slot_count = 1, order = 0;
+  std::vector<KernelArgument> slots;
+};
+
+class ChannelExchange : public CompiledExchange {
+ public:
+  ChannelExchange(const Exchange& exchange, Wiring& wiring) : window_(exchange.window) {
+    const std::vector<Lane> lanes = lanes_of(exchange);
+    const Circuit& circuit = wiring.circuit(lanes);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (lanes[i].receive != nullptr)
+        add(wiring.device(), *circuit[i], "receive_messages", lanes[i], *lanes[i].receive);
+      if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], "send_messages", lanes[i], *lanes[i].send);
+    }
+  }
+
+  void start(std::uint64_t first, std::uint64_t count) override {
+    if (count == 0 || kernels_.empty()) return;
+    for (const LaneKernel& lane : kernels_)
+      if (lane.pair->under_way) throw Error("an exchange over a channel was started while another used its links");
+    for (LaneKernel& lane : kernels_) {
+      std::vector<KernelArgument> arguments{lane.bytes, first, count / window_, window_, lane.slot_count, lane.order};
+      arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
+      lane.kernel->set(arguments);
+      lane.queue->enqueue(*lane.kernel, {1, 1});
+      lane.queue->finished();  // starts it
+    }
+    set_under_way(true);
+  }
+
+  bool test() override {
+    if (!running_) return true;
+    for (LaneKernel& lane : kernels_)
+      if (!lane.queue->finished()) return false;
+    set_under_way(false);
+    return true;
+  }
+
+  void wait() override {
+    if (!running_) return;
+    const Waiting waiting("kernels that exchange with a neighbour over channels");
+    for (LaneKernel& lane : kernels_) lane.queue->finish();
+    set_under_way(false);
+  }
+
+ private:
+  void add(Device& device, Pair& pair, const char* name, const Lane& lane, const Transfer& transfer) {
+    LaneKernel result;
+    result.pair = &pair;
+    result.queue = device.make_queue();
+    result.kernel = pair.program->kernel(name);
+    result.bytes = transfer.slots.front().size;
+    result.slot_count = static_cast<std::uint32_t>(transfer.slots.size());
+    result.order = static_cast<std::uint32_t>(lane.order);
+    for (std::size_t i = 0; i < most_slots; ++i) {
+      const BufferView& slot = transfer.slots[i % transfer.slots.size()];
+      result.slots.insert(result.slots.end(), {slot.buffer, static_cast<std::uint64_t>(slot.offset)});
+    }
+    kernels_.push_back(std::move(result));
+  }
+
+  void set_under_way(bool running) {
+    running_ = running;
+    for (const LaneKernel& lane : kernels_) lane.pair->under_way = running;
+  }
+
+  std::uint64_t window_;
+  std::vector<LaneKernel> kernels_;
+  bool running_ = false;
+};
+
+const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links (Intel's external channels)", "device",
+                                 "streaming"};
+
+class ChannelTransport : public Transport {
+ public:
+  ChannelTransport(World& world, Device& device, bool relayed) : world_(world), wiring_(world, device, relayed) {}
+  const TransportInfo& info() const override { return channel_info; }
+  Json facts() const override {
+    return {{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
+  }
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    return std::make_unique<ChannelExchange>(exchange, wiring_);
+  }
+
+ private:
+  World& world_;
+  Wiring wiring_;
+};
+
+std::string unfit_device(const DeviceInfo& info) {
+  if (!info.has(Feature::channels))
+    return "it needs an FPGA with Intel's channels (cl_intel_channels): plumb setup fpga-emulator, then --runtime "
+           "fpga-emulator";
+  if (info.platform.find("Emulation") == std::string::npos)
+    return "its links are those of the FPGA emulator so far; a board's need its bitstream and cables";
+  return "";
+}
+
+TransportEntry entry() {
+  TransportEntry entry;
+  entry.info = channel_info;
+  entry.reason = [](const World&) { return std::string(); };
+  entry.device_reason = unfit_device;
+  entry.runtime = "opencl";
+  entry.make = [](World& world, Device& device, const TransportWish& wish) {
+    info_of(find_transport("channel"), wish.approach);
+    return std::make_unique<ChannelTransport>(world, device, wish.through == "world");
+  };
+  return entry;
+}
+
+const RegisteredTransport registered("channel", entry());
+
+}  // namespace
+
+}  // namespace plumb::channel

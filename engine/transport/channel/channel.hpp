@@ -1,0 +1,107 @@
+// Transport `channel`: serial links between FPGAs by Intel's external channels, driven by kernels alone
+// (device-streaming; Meyer 2024, section 4.1.1.2). Each lane of an exchange has a pair of kernels on its rank's device,
+// which run for all rounds of a run: one sends, one receives (channel.cl).
+//
+// The contract with the device, which is the FPGA emulator so far:
+//   * A link is one direction from a rank to a rank on one lane. It has two channels, each CHANNEL_WIDTH = 32 bytes
+//     wide (the serial channel of the BittWare 520N); chunk k of a message goes through channel k % 2, and a message
+//     takes as many chunks of one as of the other, its end filled with zeros.
+//   * The emulator gives an external channel as a file, whose name is the channel's io("..."), opened when a kernel
+//   that
+//     uses the channel first starts. Here each channel is a named pipe.
+//   * The receiving rank makes the pipes in a private folder under TMPDIR (or /tmp) and tells the sender their paths.
+//     Both ends open them for reading and writing, so that nobody waits in opening them or sees their end, and then the
+//     receiver removes the names: nothing is left, however a run ends. Kernels know a channel as /proc/self/fd/N.
+//   * Between hosts both ranks have pipes of their own, and threads relay what passes through them over TCP, one
+//     connection a channel, to a port that the receiver is given by its system (relay.hpp). --pipeline-through world
+//     does so between ranks of one host, too.
+//   * The emulator reads ahead (4 KiB), so a link has one receiving program for life. The links of all ranks for one
+//     pattern of neighbours are a circuit; a transport keeps its circuits with their programs, and an exchange between
+//     neighbours that were wired before costs nothing but its buffers.
+//   * Errors: what one lane cannot do is Unsupported, with what to use instead; a neighbour that dies leaves kernels
+//     waiting in a channel, which ends with --timeout's sentence.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace plumb::channel {
+
+constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
+constexpr std::size_t channels_of_link = 2;  // of a direction
+constexpr std::size_t most_slots = 16;       // of channel.cl
+
+// Which of a lane's two goes first in a round; values of channel.cl.
+enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };
+
+// What a lane does in a round: one send and one receive at most.
+struct Lane {
+  int number = 0;
+  const Transfer* send = nullptr;
+  const Transfer* receive = nullptr;
+  Order order = Order::together;
+};
+// The lanes of an exchange, by number; throws Unsupported for what a pair of kernels cannot do.
+std::vector<Lane> lanes_of(const Exchange& exchange);
+
+// This rank's end of a link: its pipes are open while it lives.
+class LinkEnd {
+ public:
+  LinkEnd() = default;
+  ~LinkEnd();
+  LinkEnd(const LinkEnd&) = delete;
+  LinkEnd& operator=(const LinkEnd&) = delete;
+
+  // The receiver makes the pipes in a folder of their own, which the sender opens, and then takes their names away.
+  const std::string& make();
+  void open(const std::string& folder);
+  void take_names_away();
+  // What a kernel calls a channel.
+  std::string name(std::size_t channel) const;
+  int file(std::size_t channel) const { return files_[channel]; }
+
+ private:
+  std::array<int, channels_of_link> files_{-1, -1};
+  std::string folder_;  // "" = none is left
+};
+
+class Relay;
+
+// A lane's kernels on this device, wired to its links.
+struct Pair {
+  Pair();
+  ~Pair();
+  LinkEnd outgoing, incoming;
+  std::vector<std::unique_ptr<Relay>> relays;  // of links to other hosts
+  std::unique_ptr<Program> program;
+  bool under_way = false;
+};
+using Circuit = std::vector<std::unique_ptr<Pair>>;  // of this rank's lanes
+
+// All circuits of a transport.
+class Wiring {
+ public:
+  // relayed: by TCP between ranks of one host, too. Collective.
+  Wiring(World& world, Device& device, bool relayed);
+  // The circuit that joins the neighbours of these lanes. Collective.
+  Circuit& circuit(const std::vector<Lane>& lanes);
+  Device& device() { return device_; }
+
+ private:
+  Circuit wire(const std::vector<Lane>& lanes);
+  bool near(int rank) const { return !relayed_ && same_host_[static_cast<std::size_t>(rank)]; }
+
+  World& world_;
+  Device& device_;
+  bool relayed_;
+  std::vector<bool> same_host_;              // by rank
+  std::map<std::string, Circuit> circuits_;  // by who sends to whom on which lane, of all ranks
+};
+
+}  // namespace plumb::channel

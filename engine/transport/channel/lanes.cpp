@@ -1,0 +1,68 @@
+// What an exchange asks of each lane, and what a pair of kernels cannot do.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "transport/channel/channel.hpp"
+
+namespace plumb::channel {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Unsupported(fmt::format("transport channel {}; use --transport staged or pipelined", what));
+}
+
+bool overlap(const BufferView& a, const BufferView& b) {
+  return a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+}
+
+bool overlap(const Transfer& a, const Transfer& b) {
+  return std::any_of(a.slots.begin(), a.slots.end(), [&](const BufferView& x) {
+    return std::any_of(b.slots.begin(), b.slots.end(), [&](const BufferView& y) { return overlap(x, y); });
+  });
+}
+
+// Rounds of two lanes know nothing of each other.
+void check_lanes(const std::vector<Lane>& lanes) {
+  for (const Lane& lane : lanes) {
+    for (const Transfer* transfer : {lane.send, lane.receive})
+      if (transfer != nullptr && transfer->slots.size() > most_slots)
+        refuse(fmt::format("has {} slots a lane at most, not {}", most_slots, transfer->slots.size()));
+    for (const Lane& other : lanes)
+      if (&lane != &other && lane.receive != nullptr &&
+          ((other.send != nullptr && overlap(*lane.receive, *other.send)) ||
+           (other.receive != nullptr && overlap(*lane.receive, *other.receive))))
+        refuse("passes on what came in the same lane only");
+  }
+}
+
+}  // namespace
+
+std::vector<Lane> lanes_of(const Exchange& exchange) {
+  std::map<int, Lane> lanes;
+  for (const Step& step : exchange.steps) {
+    std::map<int, Lane> before = lanes;
+    for (const Transfer& receive : step.receives) {
+      Lane& lane = lanes[receive.lane];
+      if (lane.receive != nullptr) refuse("has one receive a lane in a round");
+      lane.receive = &receive;
+      if (before[receive.lane].send != nullptr) lane.order = Order::send_first;
+    }
+    for (const Transfer& send : step.sends) {
+      Lane& lane = lanes[send.lane];
+      if (lane.send != nullptr) refuse("has one send a lane in a round");
+      lane.send = &send;
+      if (before[send.lane].receive != nullptr) lane.order = Order::receive_first;
+    }
+  }
+  std::vector<Lane> list;
+  for (auto& [number, lane] : lanes) {
+    lane.number = number;
+    list.push_back(lane);
+  }
+  check_lanes(list);
+  return list;
+}
+
+}  // namespace plumb::channel

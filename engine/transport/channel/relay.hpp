@@ -1,0 +1,59 @@
+// The way of a link between two hosts: at either end the link's pipes are joined to a connection over TCP each, by
+// threads that pass bytes on. Kernels see pipes as on one host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "transport/channel/channel.hpp"
+
+namespace plumb::channel {
+
+// An open file or socket.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+  Descriptor& operator=(Descriptor&&) = delete;
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// The receiver's end, which waits for the sender's connections: any free port of any address of this host.
+class Listener {
+ public:
+  Listener();
+  // "HOST PORT SECRET", for connected().
+  std::string offer() const;
+  // One connection a channel; throws Error when the sender did not come in time.
+  std::vector<Descriptor> accepted() const;
+
+ private:
+  Descriptor socket_;
+  std::uint16_t port_ = 0;
+  std::uint64_t secret_ = 0;
+};
+// The sender's end; throws Error naming host and port.
+std::vector<Descriptor> connected(const std::string& offer, bool same_host);
+
+// Passes on what comes from one to the other until it is destroyed or one of them ends.
+class Relay {
+ public:
+  // The connection is owned, the pipe is not.
+  Relay(int pipe, Descriptor connection, bool outgoing);
+  ~Relay();
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+ private:
+  Descriptor connection_;
+  std::jthread thread_;
+};
+
+}  // namespace plumb::channel

@@ -1,0 +1,203 @@
+// Links and programs of transport `channel`: who is joined with whom, by pipes that have no name once both ends are
+// open.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "core/embedded.hpp"
+#include "transport/channel/relay.hpp"
+#include "transport/trade.hpp"
+#include "world/collect.hpp"
+
+namespace plumb::channel {
+
+namespace {
+
+std::string pipe_in(const std::string& folder, std::size_t channel) {
+  return fmt::format("{}/link{}", folder, channel);
+}
+
+constexpr int nobody = -1;
+
+// Who sends to whom, of all ranks: the same text on each. "RANK LANE SENDER RECEIVER", a lane a line.
+std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
+  std::string own, pattern;
+  for (const Lane& lane : lanes)
+    own +=
+        fmt::format("{} {} {} {}\n", world.rank(), lane.number, lane.receive != nullptr ? lane.receive->peer : nobody,
+                    lane.send != nullptr ? lane.send->peer : nobody);
+  for (const std::string& text : gather_texts(world, own)) pattern += text;
+  return broadcast_text(world, pattern);
+}
+
+// Throws Error on all ranks where a link has one end only.
+void check_pattern(const std::string& pattern) {
+  using Link = std::tuple<int, int, int>;  // from, to, lane
+  std::set<Link> sent, received;
+  std::istringstream text(pattern);
+  for (int rank = 0, lane = 0, sender = 0, receiver = 0; text >> rank >> lane >> sender >> receiver;) {
+    if (receiver != nobody) sent.insert({rank, receiver, lane});
+    if (sender != nobody) received.insert({sender, rank, lane});
+  }
+  for (const auto& [from, to, lane] : sent)
+    if (!received.contains({from, to, lane}))
+      throw Error(fmt::format(
+          "a link is missing: rank {0} sends to rank {1} on lane {2}, but rank {1} receives nothing from there", from,
+          to, lane));
+  for (const auto& [from, to, lane] : received)
+    if (!sent.contains({from, to, lane}))
+      throw Error(fmt::format(
+          "a link is missing: rank {1} receives from rank {0} on lane {2}, but rank {0} sends nothing there", from, to,
+          lane));
+}
+
+// What tells one running host, or a container with a name of its own, from all others.
+std::string host_identity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  std::getline(file, text);
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return text + " " + name.data();
+}
+
+void send_over(Pair& pair, const std::string& offer, bool same_host) {
+  pair.outgoing.make();
+  pair.outgoing.take_names_away();
+  std::vector<Descriptor> connections = connected(offer, same_host);
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    pair.relays.push_back(std::make_unique<Relay>(pair.outgoing.file(i), std::move(connections[i]), true));
+}
+
+void receive_over(Pair& pair, const Listener& listener) {
+  std::vector<Descriptor> connections = listener.accepted();
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    pair.relays.push_back(std::make_unique<Relay>(pair.incoming.file(i), std::move(connections[i]), false));
+}
+
+std::string defined(const char* name, const std::string& value) {
+  return fmt::format("#define {} \"{}\"\n", name, value);
+}
+
+KernelSource kernels(const Lane& lane, const Pair& pair) {
+  std::string names;
+  if (lane.send != nullptr) names += defined("OUT0", pair.outgoing.name(0)) + defined("OUT1", pair.outgoing.name(1));
+  if (lane.receive != nullptr) names += defined("IN0", pair.incoming.name(0)) + defined("IN1", pair.incoming.name(1));
+  return {"channel.cl", names + embedded_text("engine/transport/channel/channel.cl")};
+}
+
+}  // namespace
+
+LinkEnd::~LinkEnd() {
+  take_names_away();
+  for (const int file : files_)
+    if (file >= 0) close(file);
+}
+
+const std::string& LinkEnd::make() {
+  std::error_code error;
+  std::string folder = std::filesystem::temp_directory_path(error).string();
+  if (error) folder = "/tmp";
+  folder += "/plumb-links-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr)
+    throw Error(fmt::format("transport channel cannot make a folder for its links ({}): {}; TMPDIR says where", folder,
+                            std::strerror(errno)));
+  folder_ = folder;
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    if (mkfifo(pipe_in(folder, i).c_str(), 0600) != 0)
+      throw Error(fmt::format("transport channel cannot make the pipe {}: {}; TMPDIR names another folder",
+                              pipe_in(folder, i), std::strerror(errno)));
+  open(folder_);
+  return folder_;
+}
+
+void LinkEnd::open(const std::string& folder) {
+  for (std::size_t i = 0; i < channels_of_link; ++i) {
+    files_[i] = ::open(pipe_in(folder, i).c_str(), O_RDWR | O_CLOEXEC);
+    if (files_[i] < 0)
+      throw Error(
+          fmt::format("transport channel cannot open the pipe {} of a link: {}; its ranks must run on one host "
+                      "and see one {}",
+                      pipe_in(folder, i), std::strerror(errno), folder));
+  }
+}
+
+void LinkEnd::take_names_away() {
+  if (folder_.empty()) return;
+  for (std::size_t i = 0; i < channels_of_link; ++i) unlink(pipe_in(folder_, i).c_str());
+  rmdir(folder_.c_str());
+  folder_.clear();
+}
+
+std::string LinkEnd::name(std::size_t channel) const {
+  return fmt::format("/proc/self/fd/{}", files_[channel]);
+}
+
+Circuit& Wiring::circuit(const std::vector<Lane>& lanes) {
+  const std::string pattern = pattern_of(world_, lanes);
+  const auto found = circuits_.find(pattern);
+  if (found != circuits_.end()) return found->second;
+  check_pattern(pattern);
+  return circuits_.emplace(pattern, wire(lanes)).first->second;
+}
+
+Pair::Pair() = default;
+Pair::~Pair() = default;
+
+Wiring::Wiring(World& world, Device& device, bool relayed) : world_(world), device_(device), relayed_(relayed) {
+  std::string all;
+  const std::string here = host_identity();
+  for (const std::string& host : gather_texts(world, here)) all += host + "\n";
+  std::istringstream text(broadcast_text(world, all));
+  for (std::string host; std::getline(text, host);) same_host_.push_back(host == here);
+}
+
+Circuit Wiring::wire(const std::vector<Lane>& lanes) {
+  Circuit circuit;
+  Step step;
+  std::vector<Pair*> sending, receiving;
+  std::vector<std::string> offers;
+  std::vector<std::unique_ptr<Listener>> listeners;
+  for (const Lane& lane : lanes) {
+    Pair& pair = *circuit.emplace_back(std::make_unique<Pair>());
+    if (lane.receive != nullptr) {
+      step.receives.push_back(*lane.receive);
+      receiving.push_back(&pair);
+      const bool is_near = near(lane.receive->peer);
+      listeners.push_back(is_near ? nullptr : std::make_unique<Listener>());
+      const std::string& folder = pair.incoming.make();
+      offers.push_back(is_near ? folder : listeners.back()->offer());
+    }
+    if (lane.send != nullptr) {
+      step.sends.push_back(*lane.send);
+      sending.push_back(&pair);
+    }
+  }
+  const std::vector<std::string> there = trade(world_, step.receives, offers, step.sends);
+  for (std::size_t i = 0; i < sending.size(); ++i) {
+    const int peer = step.sends[i].peer;
+    if (near(peer))
+      sending[i]->outgoing.open(there[i]);
+    else
+      send_over(*sending[i], there[i], same_host_[static_cast<std::size_t>(peer)]);
+  }
+  trade(world_, step.sends, std::vector<std::string>(sending.size(), "open"), step.receives);
+  for (std::size_t i = 0; i < receiving.size(); ++i) {
+    receiving[i]->incoming.take_names_away();
+    if (listeners[i]) receive_over(*receiving[i], *listeners[i]);
+  }
+  for (std::size_t i = 0; i < lanes.size(); ++i) circuit[i]->program = device_.build(kernels(lanes[i], *circuit[i]));
+  return circuit;
+}
+
+}  // namespace plumb::channel
