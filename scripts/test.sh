@@ -55,13 +55,13 @@ python() {
   counts+=("$(basename "$log" .log): $(tail -n 1 "$log")")
 }
 
-# Kernels' mutants need no quiet machine: two at a time. The others start ranks on both cores.
-kernels=tests/mutants/test_kernels.py
+# Mutants need no quiet machine: two at a time. The others start ranks on both cores and look at times.
+mutants=tests/mutants
 if [ $# -gt 0 ]; then
   python words "$@"
 else
-  python kernels -n 2 "$kernels"
-  python others "--ignore=$kernels"
+  python mutants -n 2 "$mutants"
+  python others "--ignore=$mutants"
 fi
 
 note ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -123,6 +124,7 @@ def test_wrong_peer_fails_on_an_odd_ring(
     assert_all_failed(*run(tmp_path, ranks, "b_eff", *chosen, *words))
 
 
+@pytest.mark.skipif("CI" in os.environ, reason="it rests on timing, and machines of CI are shared")
 def test_credit_ignored_fails(tmp_path: Path) -> None:
     """Only from three ranks on, and from the second round on, a rank may be overtaken."""
     rounds = ["--loop-upper", "25", "--loop-lower", "25"]
@@ -139,7 +141,7 @@ def test_blind_validator_fails(tmp_path: Path, benchmark: str, size: str) -> Non
 
 
 @pytest.mark.parametrize(("ranks", "size"), [*RINGS, (1, "small"), (4, "small")])
-@pytest.mark.parametrize("transport", ["mpi", "staged", "pipelined", "channel"])
+@pytest.mark.parametrize("transport", ["mpi", "staged", "pipelined"])
 @pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
 def test_what_they_wrap_passes(
     tmp_path: Path, transport: str, ranks: int, form: str, size: str
@@ -159,6 +161,22 @@ def test_what_they_wrap_passes(
     )
     assert status == 0, record["outcome"]
     assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+
+
+# Emulated FPGAs take seconds for what others do in milliseconds: every form, every ring, but not each of each.
+@pytest.mark.parametrize(
+    ("form", "ranks", "size"),
+    [
+        ("exchange", 1, "small"),
+        ("exchange", 2, "large"),
+        ("exchange", 3, "small"),
+        ("exchange", 4, "small"),
+        ("ping-pong", 3, "small"),
+        ("batched", 3, "small"),
+    ],
+)
+def test_channel_passes(tmp_path: Path, form: str, ranks: int, size: str) -> None:
+    test_what_they_wrap_passes(tmp_path, "channel", ranks, form, size)
 
 
 @pytest.mark.parametrize("approach", PEER)

@@ -292,7 +292,8 @@ KernelSource replaced(KernelSource source, const std::vector<Replacement>& repla
   return source;
 }
 
-// A transport, in one approach or ("") in each, whose kernels are altered. They know LAST_RANK, which is 1 there and 0 elsewhere.
+// A transport, in one approach or ("") in each, whose kernels are altered. They know LAST_RANK, which is 1 there and 0
+// elsewhere.
 Mutation with_kernels(const std::string& name, const std::string& approach,
                       const std::vector<Replacement>& replacements) {
   Mutation mutation;
@@ -340,10 +341,13 @@ std::vector<Mutation> wrong_landings() {
   const std::string put = "copy_slice(from + from_at, landing + landing_at, bytes);";
   const std::string take = "copy_slice(landing + landing_at, to + to_at, bytes);";
   const std::string approach = "device-buffered";
-  return {// Long enough for the other rank to see the flag on a machine with more ranks than cores.
-          with_kernels(
-              "landing-flag-before-data", approach,
-              {{put, "*(volatile __global ulong*)(arrived + arrived_at + flag) = serial; " + pause("10000000") + put}}),
+  const std::string early =
+      "if (LAST_RANK) {"
+      "  *(volatile __global ulong*)(arrived + arrived_at + flag) = serial;"
+      "  while (acquire_system(credit + credit_at + flag) < serial);"
+      "} ";
+  return {// The last rank raises the flag, and puts the bytes when the place has been emptied.
+          with_kernels("landing-flag-before-data", approach, {{put, early + put}}),
           with_kernels("landing-slice-lost", approach,
                        {{take, "copy_slice(landing + landing_at, to + to_at, bytes - (bytes + 3) / 4);"}}),
           with_kernels("landing-place-swapped", approach, {{put, "copy_slice(from + from_at, landing, bytes);"}})};
