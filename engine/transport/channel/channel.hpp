@@ -7,8 +7,7 @@
 //     wide (the serial channel of the BittWare 520N); chunk k of a message goes through channel k % 2, and a message
 //     takes as many chunks of one as of the other, its end filled with zeros.
 //   * The emulator gives an external channel as a file, whose name is the channel's io("..."), opened when a kernel
-//   that
-//     uses the channel first starts. Here each channel is a named pipe.
+//     that uses the channel first starts. Here each channel is a named pipe.
 //   * The receiving rank makes the pipes in a private folder under TMPDIR (or /tmp) and tells the sender their paths.
 //     Both ends open them for reading and writing, so that nobody waits in opening them or sees their end, and then the
 //     receiver removes the names: nothing is left, however a run ends. Kernels know a channel as /proc/self/fd/N.
