@@ -1,8 +1,6 @@
 // Transport `pipelined`: a message goes in pieces, so that reading it from the device, carrying it and writing it to
 // the other device overlap (seed 003, pipelining below MPI). Between ranks of one host the pieces lie in memory that
 // both map and pin, and nothing is copied between. Where a message is too short to gain, the transport is `staged`.
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -11,6 +9,7 @@
 
 #include "core/seconds.hpp"
 #include "transport/conduit.hpp"
+#include "transport/idle.hpp"
 #include "transport/staged.hpp"
 #include "world/collect.hpp"
 #include "world/watchdog.hpp"
@@ -122,7 +121,7 @@ struct PipelinedStep {
 class PipelinedExchange : public CompiledExchange {
  public:
   PipelinedExchange(std::vector<PipelinedStep> steps, std::uint64_t window, bool shares_cores)
-      : steps_(std::move(steps)), window_(window), shares_cores_(shares_cores) {}
+      : steps_(std::move(steps)), window_(window), idle_(shares_cores) {}
 
   void start(std::uint64_t first, std::uint64_t count) override {
     round_ = first;
@@ -143,10 +142,12 @@ class PipelinedExchange : public CompiledExchange {
   void wait() override {
     const Waiting waiting("pieces of messages");
     while (!test()) {
-      if (moved_)
+      if (moved_) {
         Waiting::progress();
-      else if (shares_cores_)
-        sched_yield();  // the device's threads need this core to move anything
+        idle_.moved();
+      } else {
+        idle_.look();
+      }
     }
   }
 
@@ -182,7 +183,7 @@ class PipelinedExchange : public CompiledExchange {
 
   std::vector<PipelinedStep> steps_;
   std::uint64_t window_;
-  bool shares_cores_;
+  Idle idle_;
   std::uint64_t round_ = 0, end_ = 0;
   std::size_t step_ = 0;
   bool moved_ = false;

@@ -1,8 +1,7 @@
 // peer, host-buffered: the host has its device copy into the neighbour's slot, when that rank has said that it may.
-#include <sched.h>
-
 #include <atomic>
 
+#include "transport/idle.hpp"
 #include "transport/peer/peer.hpp"
 #include "world/watchdog.hpp"
 
@@ -47,7 +46,7 @@ class CopyExchange : public CompiledExchange {
   CopyExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
       : neighbours_(std::move(neighbours)),
         window_(exchange.window),
-        shares_cores_(neighbours_->device().info().type != "gpu") {
+        idle_(neighbours_->device().info().type != "gpu") {
     for (const Step& step : exchange.steps) steps_.push_back(compile(step));
   }
 
@@ -82,9 +81,12 @@ class CopyExchange : public CompiledExchange {
     const Waiting waiting("copies into a neighbour's memory");
     std::uint64_t seen = round_;
     while (!test()) {
-      if (round_ != seen) Waiting::progress();
+      if (round_ != seen) {
+        Waiting::progress();
+        idle_.moved();
+      }
       seen = round_;
-      if (shares_cores_) sched_yield();
+      idle_.look();
     }
   }
 
@@ -144,7 +146,7 @@ class CopyExchange : public CompiledExchange {
   std::vector<std::unique_ptr<Buffer>> counters_;
   std::vector<CopyStep> steps_;
   std::uint64_t window_;
-  bool shares_cores_;
+  Idle idle_;
   std::uint64_t round_ = 0, end_ = 0;
   std::size_t step_ = 0;
 };
