@@ -79,7 +79,10 @@ def options_of(transport: str) -> list[str]:
     """
     if "channel" in transport:
         return ["--loop-lower", "5", "--loop-upper", "5"]
-    return ["--pipeline-chunk", "64"] if "pipelined" in transport else []
+    pieces = ["--pipeline-chunk", "64"] if "pipelined" in transport else []
+    # What is lost now and then needs many messages, also where a busy machine has time for few.
+    often = "lost" in transport or "now-and-then" in transport
+    return [*pieces, *(["--loop-lower", "25", "--loop-upper", "25"] if often else [])]
 
 
 def wrong_transports() -> list[tuple[str, str, int, str]]:
