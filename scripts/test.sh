@@ -68,7 +68,7 @@ if [ $# -gt 0 ]; then
   python words "$@"
 else
   python mutants -n 2 "$mutants"
-  python others "--ignore=$mutants"
+  python others tests/python  # not by --ignore: pytest looks into the folders of testpaths all the same
 fi
 
 note ""
