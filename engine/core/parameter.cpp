@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/json.hpp"
+
 namespace plumb {
 
 namespace {
@@ -63,6 +65,11 @@ void Parameter<T>::read(const std::string& text) {
 }
 
 template <class T>
+Json Parameter<T>::value_json() const {
+  return value_;
+}
+
+template <class T>
 Json Parameter<T>::describe() const {
   if constexpr (std::is_same_v<T, bool>) {
     return described(*this, "flag", default_);
@@ -87,6 +94,10 @@ std::string Parameter<T>::domain_text() const {
     return "";
   else
     return range_text(range_);
+}
+
+Json Choice::value_json() const {
+  return value_;
 }
 
 Json Choice::describe() const {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/json.hpp"
+#include "core/json_fwd.hpp"
 
 namespace plumb {
 
@@ -89,7 +89,7 @@ class Parameter : public ParameterBase {
   operator const T&() const { return value_; }
 
   bool is_flag() const override { return std::is_same_v<T, bool>; }
-  Json value_json() const override { return value_; }
+  Json value_json() const override;
   Json describe() const override;
   std::string default_text() const override;
   std::string domain_text() const override;
@@ -121,7 +121,7 @@ class Choice : public ParameterBase {
   operator const std::string&() const { return value_; }
   bool operator==(const std::string& word) const { return value_ == word; }
 
-  Json value_json() const override { return value_; }
+  Json value_json() const override;
   Json describe() const override;
   std::string default_text() const override { return default_; }
   std::string domain_text() const override;

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "core/json.hpp"
+
 namespace plumb {
 
 namespace {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 
+#include "core/json.hpp"
 #include "core/version.hpp"
 #include "world/collect.hpp"
 

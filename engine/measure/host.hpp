@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/event.hpp"
-#include "core/json.hpp"
+#include "core/json_fwd.hpp"
 #include "world/world.hpp"
 
 namespace plumb {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json.hpp"
 #include "device/cuda/queue.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "transport/transport.hpp"

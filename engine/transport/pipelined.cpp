@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/json.hpp"
 #include "core/seconds.hpp"
 #include "transport/conduit.hpp"
 #include "transport/idle.hpp"

@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "core/json.hpp"
+
 namespace plumb {
+
+Json Transport::facts() const {
+  return Json::object();
+}
 
 const TransportEntry& find_transport(const std::string& name) {
   const auto& registry = Registry<TransportEntry>::instance();

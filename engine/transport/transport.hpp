@@ -68,7 +68,7 @@ class Transport {
   // The transport that carries bytes between hosts within this one; null when there is none.
   virtual Transport* host_leg() { return nullptr; }
   // What it found out about itself and decided by, for the record; an object.
-  virtual Json facts() const { return Json::object(); }
+  virtual Json facts() const;
   // Collective: every rank of the world compiles its part at the same time, be it empty; and exchanges end their lives
   // in the same order on all ranks, before the buffers that they use. Throws Unsupported with the reason when the views
   // lie where this transport cannot reach.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/json.hpp"
 #include "core/parameter.hpp"
 #include "core/pattern.hpp"
 #include "core/registry.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "core/json.hpp"
 #include "core/pattern.hpp"
 #include "device/host_share.hpp"
 #include "device/select.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/json.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb::channel {
