@@ -62,13 +62,13 @@ python() {
   counts+=("$(basename "$log" .log): $(tail -n 1 "$log")")
 }
 
-# Mutants need no quiet machine: two at a time. The others start ranks on both cores and look at times.
-mutants=tests/mutants
+# Two at a time: no test asks for a quiet machine, and many of them wait. Only real ranks keep to themselves, by their
+# group; those of mutants are many and short.
 if [ $# -gt 0 ]; then
   python words "$@"
 else
-  python mutants -n 2 "$mutants"
-  python others tests/python  # not by --ignore: pytest looks into the folders of testpaths all the same
+  python mutants -n 2 tests/mutants
+  python others -n 2 --dist loadgroup tests/python
 fi
 
 note ""

@@ -27,6 +27,12 @@ class Unsupported : public Error {
   using Error::Error;
 };
 
+// What one rank met while others wait for it, so that no case can have it as its outcome: it ends the run.
+class Fatal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // A library's code, turned into a sentence: "NAME: could not DO: LIBRARY_NAME (code): text. remedy".
 std::string library_sentence(const std::string& action, const std::string& library, long code,
                              const std::string& code_name, const std::string& remedy);

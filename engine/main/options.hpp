@@ -44,6 +44,12 @@ class EngineOptions : public Parameters {
       {0, 1 << 20}};
   Parameter<std::int64_t> pipeline_depth{
       *this, {"pipeline-depth", "transport pipelined: pieces under way together; 0 = 4"}, 0, {0, 64}};
+  Parameter<std::int64_t> relay_port{
+      *this,
+      {"relay-port",
+       "transport channel between hosts: the first of 64 ports a rank that its neighbours connect to; 0 = any"},
+      0,
+      {0, 65535}};
   Choice pipeline_through{*this,
                           {"pipeline-through",
                            "transports pipelined, channel: between ranks of one host, memory that both pin, or as "

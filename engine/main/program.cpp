@@ -183,7 +183,8 @@ class ProgramRun {
 
   TransportWish transport_wish() const {
     return {options_.approach, static_cast<std::size_t>(options_.pipeline_chunk) << 10,
-            static_cast<unsigned>(options_.pipeline_depth), options_.pipeline_through};
+            static_cast<unsigned>(options_.pipeline_depth), options_.pipeline_through,
+            static_cast<std::uint16_t>(options_.relay_port)};
   }
 
   void check_memory(const DeviceInfo& info, const Placement& placement) const {

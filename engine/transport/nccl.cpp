@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/json.hpp"
 #include "device/cuda/queue.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "transport/transport.hpp"
 #include "world/collect.hpp"
+#include "world/hosts.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
@@ -150,6 +152,7 @@ class NcclTransport : public Transport {
     if (dynamic_cast<cuda::CudaQueue*>(queue.get()) == nullptr)
       throw Unsupported("transport nccl needs a GPU of runtime cuda: use --runtime cuda");
     queue_.reset(static_cast<cuda::CudaQueue*>(queue.release()));
+    check_own_gpus(device);
     UniqueId id{};
     if (world.rank() == 0) check_nccl(nccl().unique_id(&id), "name a group of ranks");
     id = broadcast_value(world, id);
@@ -172,6 +175,19 @@ class NcclTransport : public Transport {
   }
 
  private:
+  // NCCL joins no two ranks of one GPU.
+  void check_own_gpus(const Device& device) {
+    const std::vector<std::string> hosts = hosts_of_ranks(world_);
+    const std::vector<std::string> gpus = all_texts(world_, std::to_string(device.info().ordinal));
+    std::map<std::string, std::size_t> users;
+    for (std::size_t rank = 0; rank < gpus.size(); ++rank)
+      if (const auto [user, alone] = users.emplace(hosts[rank] + " " + gpus[rank], rank); !alone)
+        throw Unsupported(
+            fmt::format("transport nccl needs a GPU of its own for each rank, but ranks {} and {} share one: start "
+                        "fewer ranks, or take peer or pipelined",
+                        user->second, rank));
+  }
+
   World& world_;
   std::unique_ptr<cuda::CudaQueue> queue_;
   Communicator communicator_ = nullptr;

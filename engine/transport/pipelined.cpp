@@ -3,7 +3,6 @@
 // both map and pin, and nothing is copied between. Where a message is too short to gain, the transport is `staged`.
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <numeric>
 
@@ -12,7 +11,9 @@
 #include "transport/conduit.hpp"
 #include "transport/idle.hpp"
 #include "transport/staged.hpp"
+#include "transport/trade.hpp"
 #include "world/collect.hpp"
+#include "world/hosts.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
@@ -210,14 +211,6 @@ std::size_t largest_message(const Exchange& exchange) {
   return largest;
 }
 
-// What tells one running host from all others.
-std::string host_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string text;
-  std::getline(file, text);
-  return text;
-}
-
 class PipelinedTransport : public Transport {
  public:
   PipelinedTransport(World& world, Device& device, const TransportWish& wish)
@@ -250,27 +243,15 @@ class PipelinedTransport : public Transport {
     std::size_t piece = choices_.front().piece;
     for (const Choice& choice : choices_)
       if (choice.from <= size) piece = choice.piece;
-    return compile_with(exchange, piece);
+    return awaited(world_, [&] { return compile_with(exchange, piece); });
   }
 
  private:
   // Which ranks this one reaches through memory of the host.
   void find_near(bool by_segment) {
-    const std::string here = host_identity();
-    const std::string all = broadcast_text(world_, packed_hosts(gather_texts(world_, here)));
-    near_.assign(static_cast<std::size_t>(world_.size()), false);
-    for (std::size_t rank = 0; rank < near_.size(); ++rank)
-      near_[rank] = by_segment && !here.empty() && all.substr(rank * width, width) == padded(here);
-  }
-  static constexpr std::size_t width = 64;
-  static std::string padded(std::string host) {
-    host.resize(width, ' ');
-    return host;
-  }
-  static std::string packed_hosts(const std::vector<std::string>& hosts) {
-    std::string all;
-    for (const std::string& host : hosts) all += padded(host);
-    return all;
+    const std::vector<std::string> hosts = hosts_of_ranks(world_);
+    const std::string& here = hosts[static_cast<std::size_t>(world_.rank())];
+    for (const std::string& host : hosts) near_.push_back(by_segment && host == here);
   }
 
   std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, std::size_t piece) {

@@ -13,6 +13,20 @@ namespace plumb {
 std::vector<std::string> trade(World& world, const std::vector<Transfer>& gives, const std::vector<std::string>& texts,
                                const std::vector<Transfer>& takes);
 
+// Does what neighbours wait for: an Error of this rank alone would leave them waiting, so it becomes Fatal. Unsupported
+// passes, because all ranks find it alike.
+template <class F>
+decltype(auto) awaited(const World& world, F&& part) {
+  try {
+    return part();
+  } catch (const Unsupported&) {
+    throw;
+  } catch (const Error& error) {
+    if (world.size() == 1) throw;
+    throw Fatal(error.what());
+  }
+}
+
 // Texts in one, and apart again.
 std::string packed(const std::vector<std::string>& texts);
 std::vector<std::string> unpacked(const std::string& text);

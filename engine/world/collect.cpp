@@ -18,6 +18,13 @@ std::string broadcast_text(World& world, const std::string& text, int root) {
   return result;
 }
 
+std::vector<std::string> all_texts(World& world, const std::string& text) {
+  std::vector<std::string> texts = gather_texts(world, text);
+  texts.resize(static_cast<std::size_t>(world.size()));
+  for (std::string& one : texts) one = broadcast_text(world, one);
+  return texts;
+}
+
 AgreedText first_text(World& world, const std::string& text) {
   int rank = -1;
   std::string found;

@@ -28,6 +28,8 @@ requires std::is_trivially_copyable_v<T> std::vector<T> gather_values(World& wor
 
 std::vector<std::string> gather_texts(World& world, const std::string& text, int root = 0);
 std::string broadcast_text(World& world, const std::string& text, int root = 0);
+// Each rank's text, in rank order, on every rank.
+std::vector<std::string> all_texts(World& world, const std::string& text);
 
 // The first rank's text that is not empty, on every rank ("" when all are): how ranks agree that something failed.
 struct AgreedText {

@@ -7,8 +7,10 @@
 #include "core/pattern.hpp"
 #include "device/select.hpp"
 #include "tests/engine/mpi_fixture.hpp"
+#include "transport/patterns/all_to_all.hpp"
+#include "transport/patterns/reduction.hpp"
+#include "transport/patterns/torus.hpp"
 #include "transport/staged.hpp"
-#include "transport/torus.hpp"
 #include "transport/transport.hpp"
 
 namespace plumb {
@@ -36,7 +38,11 @@ class Transports : public ::testing::TestWithParam<Setting> {
     const TransportEntry& entry = find_transport(GetParam().transport);
     const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
     if (!refused.empty()) GTEST_SKIP() << refused;
-    transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3, GetParam().through});
+    try {
+      transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3, GetParam().through});
+    } catch (const Unsupported& reason) {
+      GTEST_SKIP() << reason.what();
+    }
     placement_.shared = entry.shares_buffers;
     queue_ = device_->make_queue();
   }
@@ -152,6 +158,85 @@ TEST_P(Transports, TorusBroadcastsAlongRowsAndColumns) {
   }
 }
 
+TEST_P(Transports, AllToAll) {
+  const auto ranks = static_cast<std::size_t>(test_world().size());
+  for (const std::uint64_t size : {5u, 40000u}) {
+    std::vector<std::unique_ptr<Buffer>> out, in;
+    std::vector<BufferView> to, from;
+    const auto message = [&](int sender, int receiver) {
+      return MessageIdentity{1, id(sender), id(receiver), size, 1};
+    };
+    for (int rank = 0; rank < test_world().size(); ++rank) {
+      to.push_back(whole(*out.emplace_back(filled(message(test_world().rank(), rank), true))));
+      from.push_back(whole(*in.emplace_back(filled(message(rank, test_world().rank()), false))));
+    }
+    const auto exchange = transport_->compile(all_to_all(to, from, test_world()));
+    exchange->run(0, 2);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      EXPECT_EQ(wrong_bytes(*in[rank], message(static_cast<int>(rank), test_world().rank())), 0u) << rank;
+  }
+}
+
+template <class T>
+NumberType number_type() {
+  if (std::is_same_v<T, std::int32_t>) return NumberType::int32;
+  if (std::is_same_v<T, std::int64_t>) return NumberType::int64;
+  return std::is_same_v<T, float> ? NumberType::f32 : NumberType::f64;
+}
+
+// What rank `rank` holds at `i`: whole numbers, whose sums no order of adding changes.
+template <class T>
+T number_of(int rank, std::size_t i) {
+  return static_cast<T>(static_cast<int>((i * 7 + static_cast<std::size_t>(rank) * 13) % 101) - 50);
+}
+
+class Reductions : public Transports {
+ protected:
+  // Twice in a row over the ranks of this one's row, from numbers in the midst of a buffer.
+  template <class T>
+  void reduces(std::size_t count, Operation operation, T (*both)(T, T)) {
+    const int rows = test_world().size() % 2 == 0 ? 2 : 1, columns = test_world().size() / rows;
+    const Torus torus(rows, columns, test_world());
+    Reduction reduction{{}, {}, number_type<T>(), operation, 3};
+    for (int column = 0; column < columns; ++column) reduction.members.push_back(torus.at(torus.row(), column));
+    std::vector<T> own(count), expected(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      own[i] = number_of<T>(test_world().rank(), i);
+      expected[i] = number_of<T>(reduction.members[0], i);
+      for (std::size_t k = 1; k < reduction.members.size(); ++k)
+        expected[i] = both(expected[i], number_of<T>(reduction.members[k], i));
+    }
+    const std::vector<T> once = expected;
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t k = 1; k < reduction.members.size(); ++k) expected[i] = both(expected[i], once[i]);
+    constexpr std::size_t before = 5, after = 3;
+    std::vector<T> bytes(before + count + after, T{77});
+    std::copy(own.begin(), own.end(), bytes.begin() + before);
+    auto buffer = device_->allocate(bytes.size() * sizeof(T), placement_);
+    queue_->write(reinterpret_cast<std::byte*>(bytes.data()), whole(*buffer));
+    reduction.view = {buffer.get(), before * sizeof(T), count * sizeof(T)};
+    const auto exchange = compile_reduction(reduction, test_world(), *device_, *transport_);
+    exchange->run(0, 1);
+    exchange->start(1, 1);
+    while (!exchange->test()) {
+    }
+    queue_->read(whole(*buffer), reinterpret_cast<std::byte*>(bytes.data()));
+    EXPECT_EQ(std::vector<T>(bytes.begin() + before, bytes.end() - after), expected) << count;
+    EXPECT_EQ(std::count(bytes.begin(), bytes.begin() + before, T{77}), static_cast<int>(before));
+    EXPECT_EQ(std::count(bytes.end() - after, bytes.end(), T{77}), static_cast<int>(after));
+  }
+};
+
+TEST_P(Reductions, OfEveryTypeAndOperation) {
+  const auto sum = [](auto a, auto b) { return a + b; };
+  reduces<std::int32_t>(1000, Operation::sum, sum);
+  reduces<std::int64_t>(1, Operation::maximum, [](auto a, auto b) { return std::max(a, b); });
+  reduces<float>(2, Operation::minimum, [](auto a, auto b) { return std::min(a, b); });
+  reduces<float>(70001, Operation::sum, sum);
+  if (device_->info().runtime != "opencl" || device_->info().has(Feature::fp64))
+    reduces<double>(333, Operation::sum, sum);
+}
+
 TEST_P(Transports, ExchangesOfManyPatternsLiveTogether) {
   constexpr std::uint64_t size = 100;
   const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1};
@@ -217,11 +302,14 @@ TEST(ChannelTransport, NamesTheLinkThatIsMissing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()), [](const auto& info) {
+std::string setting_name(const ::testing::TestParamInfo<Setting>& info) {
   std::string name = info.param.transport + "_" + info.param.runtime + "_" + info.param.approach + info.param.through;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Reductions, ::testing::ValuesIn(settings()), setting_name);
+INSTANTIATE_TEST_SUITE_P(All, Transports, ::testing::ValuesIn(settings()), setting_name);
 
 }  // namespace
 }  // namespace plumb

@@ -93,7 +93,8 @@ const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links
 
 class ChannelTransport : public Transport {
  public:
-  ChannelTransport(World& world, Device& device, bool relayed) : world_(world), wiring_(world, device, relayed) {}
+  ChannelTransport(World& world, Device& device, const TransportWish& wish)
+      : world_(world), wiring_(world, device, wish.through == "world", wish.relay_port) {}
   const TransportInfo& info() const override { return channel_info; }
   Json facts() const override {
     return {{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
@@ -125,7 +126,7 @@ TransportEntry entry() {
   entry.runtime = "opencl";
   entry.make = [](World& world, Device& device, const TransportWish& wish) {
     info_of(find_transport("channel"), wish.approach);
-    return std::make_unique<ChannelTransport>(world, device, wish.through == "world");
+    return std::make_unique<ChannelTransport>(world, device, wish);
   };
   return entry;
 }

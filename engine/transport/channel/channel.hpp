@@ -12,8 +12,8 @@
 //     Both ends open them for reading and writing, so that nobody waits in opening them or sees their end, and then the
 //     receiver removes the names: nothing is left, however a run ends. Kernels know a channel as /proc/self/fd/N.
 //   * Between hosts both ranks have pipes of their own, and threads relay what passes through them over TCP, one
-//     connection a channel, to a port that the receiver is given by its system (relay.hpp). --pipeline-through world
-//     does so between ranks of one host, too.
+//     connection a channel, to a port of the receiver (relay.hpp): one that its system gives it, or from --relay-port
+//     on. --pipeline-through world does so between ranks of one host, too.
 //   * The emulator reads ahead (4 KiB), so a link has one receiving program for life. The links of all ranks for one
 //     pattern of neighbours are a circuit; a transport keeps its circuits with their programs, and an exchange between
 //     neighbours that were wired before costs nothing but its buffers.
@@ -35,6 +35,7 @@ namespace plumb::channel {
 constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
 constexpr std::size_t channels_of_link = 2;  // of a direction
 constexpr std::size_t most_slots = 16;       // of channel.cl
+constexpr std::size_t most_links = 64;       // into a rank, where ports are given
 
 // Which of a lane's two goes first in a round; values of channel.cl.
 enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };
@@ -86,19 +87,21 @@ using Circuit = std::vector<std::unique_ptr<Pair>>;  // of this rank's lanes
 // All circuits of a transport.
 class Wiring {
  public:
-  // relayed: by TCP between ranks of one host, too. Collective.
-  Wiring(World& world, Device& device, bool relayed);
+  // relayed: by TCP between ranks of one host, too; on any port, or on those from `port` on. Collective.
+  Wiring(World& world, Device& device, bool relayed, std::uint16_t port);
   // The circuit that joins the neighbours of these lanes. Collective.
   Circuit& circuit(const std::vector<Lane>& lanes);
   Device& device() { return device_; }
 
  private:
   Circuit wire(const std::vector<Lane>& lanes);
+  std::uint16_t port_of(std::size_t listener) const;
   bool near(int rank) const { return !relayed_ && same_host_[static_cast<std::size_t>(rank)]; }
 
   World& world_;
   Device& device_;
   bool relayed_;
+  std::uint16_t port_;
   std::vector<bool> same_host_;              // by rank
   std::map<std::string, Circuit> circuits_;  // by who sends to whom on which lane, of all ranks
 };

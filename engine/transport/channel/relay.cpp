@@ -84,16 +84,23 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) close(number_);
 }
 
-Listener::Listener() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), secret_(std::random_device{}()) {
+Listener::Listener(std::uint16_t port)
+    : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), secret_(std::random_device{}()) {
   secret_ = secret_ << 32 | std::random_device{}();
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(port);
   socklen_t size = sizeof address;
   auto* const general = reinterpret_cast<sockaddr*>(&address);
+  const int yes = 1;  // connections of a run that has ended do not hold the port
+  setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (socket_.get() < 0 || bind(socket_.get(), general, size) != 0 || listen(socket_.get(), 8) != 0 ||
       getsockname(socket_.get(), general, &size) != 0)
-    fail("wait for a neighbour on a port of this host");
+    fail(port == 0
+             ? "wait for a neighbour on a port of this host"
+             : fmt::format("wait for a neighbour on port {} of this host (--relay-port names others, 0 takes any)",
+                           port));
   port_ = ntohs(address.sin_port);
 }
 

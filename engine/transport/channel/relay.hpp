@@ -25,10 +25,11 @@ class Descriptor {
   int number_;
 };
 
-// The receiver's end, which waits for the sender's connections: any free port of any address of this host.
+// The receiver's end, which waits for the sender's connections on a port of every address of this host; port 0 is any
+// that is free. Throws Error naming a port that is taken.
 class Listener {
  public:
-  Listener();
+  explicit Listener(std::uint16_t port);
   // "HOST PORT SECRET", for connected().
   std::string offer() const;
   // One connection a channel; throws Error when the sender did not come in time.

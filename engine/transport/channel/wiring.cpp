@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -18,6 +17,7 @@
 #include "transport/channel/relay.hpp"
 #include "transport/trade.hpp"
 #include "world/collect.hpp"
+#include "world/hosts.hpp"
 
 namespace plumb::channel {
 
@@ -59,16 +59,6 @@ void check_pattern(const std::string& pattern) {
       throw Error(fmt::format(
           "a link is missing: rank {1} receives from rank {0} on lane {2}, but rank {0} sends nothing there", from, to,
           lane));
-}
-
-// What tells one running host, or a container with a name of its own, from all others.
-std::string host_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string text;
-  std::getline(file, text);
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return text + " " + name.data();
 }
 
 void send_over(Pair& pair, const std::string& offer, bool same_host) {
@@ -148,18 +138,26 @@ Circuit& Wiring::circuit(const std::vector<Lane>& lanes) {
   const auto found = circuits_.find(pattern);
   if (found != circuits_.end()) return found->second;
   check_pattern(pattern);
-  return circuits_.emplace(pattern, wire(lanes)).first->second;
+  return circuits_.emplace(pattern, awaited(world_, [&] { return wire(lanes); })).first->second;
 }
 
 Pair::Pair() = default;
 Pair::~Pair() = default;
 
-Wiring::Wiring(World& world, Device& device, bool relayed) : world_(world), device_(device), relayed_(relayed) {
-  std::string all;
-  const std::string here = host_identity();
-  for (const std::string& host : gather_texts(world, here)) all += host + "\n";
-  std::istringstream text(broadcast_text(world, all));
-  for (std::string host; std::getline(text, host);) same_host_.push_back(host == here);
+Wiring::Wiring(World& world, Device& device, bool relayed, std::uint16_t port)
+    : world_(world), device_(device), relayed_(relayed), port_(port) {
+  const std::vector<std::string> hosts = hosts_of_ranks(world);
+  for (const std::string& host : hosts) same_host_.push_back(host == hosts[static_cast<std::size_t>(world.rank())]);
+}
+
+// Ranks of one host have ports of their own.
+std::uint16_t Wiring::port_of(std::size_t listener) const {
+  if (port_ == 0) return 0;
+  const std::size_t port = port_ + static_cast<std::size_t>(world_.local_rank()) * most_links + listener;
+  if (listener >= most_links || port > 65535)
+    throw Error(fmt::format("rank {} needs port {} for its link {}: --relay-port leaves too few above it",
+                            world_.rank(), port, listener));
+  return static_cast<std::uint16_t>(port);
 }
 
 Circuit Wiring::wire(const std::vector<Lane>& lanes) {
@@ -174,7 +172,7 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes) {
       step.receives.push_back(*lane.receive);
       receiving.push_back(&pair);
       const bool is_near = near(lane.receive->peer);
-      listeners.push_back(is_near ? nullptr : std::make_unique<Listener>());
+      listeners.push_back(is_near ? nullptr : std::make_unique<Listener>(port_of(listeners.size())));
       const std::string& folder = pair.incoming.make();
       offers.push_back(is_near ? folder : listeners.back()->offer());
     }

@@ -21,10 +21,12 @@ class PeerTransport : public Transport {
   const TransportInfo& info() const override { return info_; }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     check_exchange(exchange, world_);
-    auto neighbours = std::make_unique<Neighbours>(world_, device_);
-    if (info_.scheduled_by == "host") return compile_copies(exchange, std::move(neighbours));
-    if (info_.landing == "buffered") return compile_landing(exchange, std::move(neighbours));
-    return compile_stream(exchange, std::move(neighbours));
+    return awaited(world_, [&] {
+      auto neighbours = std::make_unique<Neighbours>(world_, device_);
+      if (info_.scheduled_by == "host") return compile_copies(exchange, std::move(neighbours));
+      if (info_.landing == "buffered") return compile_landing(exchange, std::move(neighbours));
+      return compile_stream(exchange, std::move(neighbours));
+    });
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "transport/torus.hpp"
+#include "transport/patterns/torus.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,190 @@
+#include "transport/patterns/reduction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/embedded.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb {
+
+namespace {
+
+constexpr std::uint64_t items_at_most = 1u << 16;
+
+template <class T>
+void combine(std::span<const KernelArgument> arguments, T (*both)(T, T)) {
+  T* into = reinterpret_cast<T*>(std::get<const Buffer*>(arguments[0])->host_pointer()) +
+            std::get<std::uint64_t>(arguments[1]);
+  const T* from = reinterpret_cast<const T*>(std::get<const Buffer*>(arguments[2])->host_pointer());
+  const std::uint64_t count = std::get<std::uint64_t>(arguments[3]);
+  for (std::uint64_t i = 0; i < count; ++i) into[i] = both(into[i], from[i]);
+}
+
+template <class T>
+KernelSource::NativeKernel native(Operation operation) {
+  T (*both)(T, T) = [](T a, T b) { return static_cast<T>(a + b); };
+  if (operation == Operation::maximum) both = [](T a, T b) { return std::max(a, b); };
+  if (operation == Operation::minimum) both = [](T a, T b) { return std::min(a, b); };
+  return [both](std::span<const KernelArgument> arguments, const KernelRange&) { combine<T>(arguments, both); };
+}
+
+KernelSource source_of(const Reduction& reduction) {
+  const char* number = "int";
+  KernelSource::NativeKernel on_host = native<std::int32_t>(reduction.operation);
+  if (reduction.type == NumberType::int64) number = "long", on_host = native<std::int64_t>(reduction.operation);
+  if (reduction.type == NumberType::f32) number = "float", on_host = native<float>(reduction.operation);
+  if (reduction.type == NumberType::f64) number = "double", on_host = native<double>(reduction.operation);
+  KernelSource source{"reduction.cl", embedded_text("engine/transport/patterns/reduction.cl"),
+                      fmt::format("-DNUMBER={} -DOPERATION={}", number, static_cast<int>(reduction.operation))};
+  source.native = {{"combine", on_host}};
+  return source;
+}
+
+// Of the view, in numbers.
+struct Block {
+  std::uint64_t first = 0, count = 0;
+};
+
+// One step round the ring: a block goes on, another comes and is combined with this rank's or takes its place.
+struct RingStep {
+  std::unique_ptr<CompiledExchange> exchange;
+  Block combined;  // of the block that came; none = it lies where it belongs
+};
+
+class ReductionExchange : public CompiledExchange {
+ public:
+  ReductionExchange(const Reduction& reduction, World& world, Device& device, Transport& transport)
+      : reduction_(reduction), queue_(device.make_queue()) {
+    const auto members = static_cast<std::int64_t>(reduction.members.size());
+    const auto own = std::find(reduction.members.begin(), reduction.members.end(), world.rank());
+    if (own == reduction.members.end()) throw Error("a reduction is compiled by its members");
+    if (reduction.view.size % size_of(reduction.type) != 0 || reduction.view.offset % size_of(reduction.type) != 0)
+      throw Error(fmt::format("{} bytes at {} are no whole numbers of {} bytes", reduction.view.size,
+                              reduction.view.offset, size_of(reduction.type)));
+    if (members == 1) return;
+    const std::int64_t place = own - reduction.members.begin();
+    const std::uint64_t largest = block(0).count;
+    came_ = device.allocate(largest * size_of(reduction.type), reduction.view.buffer->placement());
+    kernel_ = program_of(device).kernel("combine");
+    const auto block_at = [&](std::int64_t number) { return block((number % members + members) % members); };
+    const int next = reduction.members[static_cast<std::size_t>((place + 1) % members)];
+    const int last = reduction.members[static_cast<std::size_t>((place + members - 1) % members)];
+    for (std::int64_t s = 0; s < members - 1; ++s)
+      add(transport, {next, block_at(place - s)}, {last, block_at(place - s - 1)}, true);
+    for (std::int64_t s = 0; s < members - 1; ++s)
+      add(transport, {next, block_at(place + 1 - s)}, {last, block_at(place - s)}, false);
+  }
+  ~ReductionExchange() override {
+    for (RingStep& step : steps_) step.exchange.reset();  // before the buffers that they use
+  }
+  ReductionExchange(const ReductionExchange&) = delete;
+  ReductionExchange& operator=(const ReductionExchange&) = delete;
+
+  void start(std::uint64_t, std::uint64_t count) override {
+    rounds_ = steps_.empty() ? 0 : count;
+    step_ = 0;
+    combining_ = false;
+    if (rounds_ > 0) steps_[0].exchange->start(0, 1);
+  }
+
+  bool test() override {
+    while (rounds_ > 0) {
+      if (combining_ ? !queue_->finished() : !steps_[step_].exchange->test()) return false;
+      advance();
+    }
+    return true;
+  }
+
+  void wait() override {
+    while (rounds_ > 0) {
+      if (combining_) {
+        const Waiting waiting("a kernel that combines numbers");
+        queue_->finish();
+      } else {
+        steps_[step_].exchange->wait();
+      }
+      advance();
+    }
+  }
+
+ private:
+  struct Part {
+    int rank = 0;
+    Block block;
+  };
+
+  // Block `number` of as many as there are members; the first ones are longer by one where they must be.
+  Block block(std::int64_t number) const {
+    const std::uint64_t all = reduction_.view.size / size_of(reduction_.type), members = reduction_.members.size();
+    const auto n = static_cast<std::uint64_t>(number);
+    return {n * (all / members) + std::min(n, all % members), all / members + (n < all % members ? 1 : 0)};
+  }
+
+  BufferView view_of(const Block& part) const {
+    const std::size_t size = size_of(reduction_.type);
+    return {reduction_.view.buffer, reduction_.view.offset + part.first * size, part.count * size};
+  }
+
+  Program& program_of(Device& device) {
+    if (!program_) program_ = device.build(source_of(reduction_));
+    return *program_;
+  }
+
+  // Short views have empty blocks, of which nobody speaks.
+  void add(Transport& transport, const Part& send, const Part& receive, bool combines) {
+    Step step;
+    if (send.block.count > 0) step.sends.push_back({send.rank, reduction_.lane, {view_of(send.block)}});
+    if (receive.block.count > 0) {
+      BufferView place = view_of(receive.block);
+      if (combines) place = {came_.get(), 0, place.size};
+      step.receives.push_back({receive.rank, reduction_.lane, {place}});
+    }
+    steps_.push_back({transport.compile({{step}, 1}), combines ? receive.block : Block{}});
+  }
+
+  // The kernel after the step's exchange where there is one, else the next step.
+  void advance() {
+    const Block& block = steps_[step_].combined;
+    combining_ = !combining_ && block.count > 0;
+    if (combining_) {
+      kernel_->set({reduction_.view.buffer, reduction_.view.offset / size_of(reduction_.type) + block.first,
+                    came_.get(), block.count});
+      queue_->enqueue(*kernel_, {std::min(block.count, items_at_most), 0});
+      queue_->finished();  // starts it
+      return;
+    }
+    if (++step_ == steps_.size()) {
+      step_ = 0;
+      if (--rounds_ == 0) return;
+    }
+    steps_[step_].exchange->start(0, 1);
+  }
+
+  Reduction reduction_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Kernel> kernel_;
+  std::unique_ptr<Buffer> came_;
+  std::vector<RingStep> steps_;
+  std::uint64_t rounds_ = 0;
+  std::size_t step_ = 0;
+  bool combining_ = false;
+};
+
+}  // namespace
+
+std::size_t size_of(NumberType type) {
+  return type == NumberType::int32 || type == NumberType::f32 ? 4 : 8;
+}
+
+std::unique_ptr<CompiledExchange> compile_reduction(const Reduction& reduction, World& world, Device& device,
+                                                    Transport& transport) {
+  if (reduction.type == NumberType::f64 && device.info().runtime == "opencl" && !device.info().has(Feature::fp64))
+    throw Unsupported(fmt::format("{} has no double", device.info().name));
+  return std::make_unique<ReductionExchange>(reduction, world, device, transport);
+}
+
+}  // namespace plumb

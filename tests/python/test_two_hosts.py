@@ -1,0 +1,109 @@
+"""Transports between two hosts, over TCP: what works there, and what says why it does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import two_hosts
+from conftest import ROOT
+
+from plumbline import runtimes
+from plumbline.home import find_home
+
+BIN = Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin"))
+REASON = two_hosts.why_not()
+INSTALLED = find_home()
+pytestmark = [
+    pytest.mark.skipif(REASON is not None, reason=str(REASON)),
+    pytest.mark.skipif(not (BIN / "plumb-mpi").exists(), reason="plumb-mpi is not built"),
+    pytest.mark.xdist_group("ranks"),
+]
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[two_hosts.Hosts]:
+    with two_hosts.two_hosts(tmp_path_factory.mktemp("hosts")) as made:
+        yield made
+
+
+@pytest.fixture
+def emulator() -> dict[str, str]:
+    """The environment in which each rank finds the FPGA emulator."""
+    name = runtimes.FPGA_EMULATOR.name
+    if not runtimes.is_installed(name, INSTALLED):
+        pytest.skip(f"{name} is not installed (plumb setup {name})")
+    return runtimes.environment(name, INSTALLED, 1)
+
+
+def engine(*words: str) -> list[str]:
+    """A short b_eff."""
+    return [str(BIN / "plumb-mpi"), "b_eff", "--preset", "smoke", "--max-size", "3", *words]
+
+
+def patterns(names: str) -> list[str]:
+    """Every pattern that tests send over the transports called so."""
+    if not (BIN / "mpi_tests").exists():
+        pytest.skip("mpi_tests is not built")
+    return [str(BIN / "mpi_tests"), "--gtest_color=no", f"--gtest_filter={names}"]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_every_pattern_between_host_memories(hosts: two_hosts.Hosts, ranks: int) -> None:
+    done = hosts.run(ranks, patterns("*/staged_*:*/pipelined_*"), {}, 120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "RotatingSlotsPassMessagesOn/pipelined_native" in done.stdout
+
+
+def test_links_between_hosts_are_relayed(
+    hosts: two_hosts.Hosts, emulator: dict[str, str], tmp_path: Path
+) -> None:
+    done = hosts.run(1, patterns("*hannel*"), emulator, 120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "[       OK ] All/Transports.RotatingSlotsPassMessagesOn/channel" in done.stdout
+
+
+def test_b_eff_over_relayed_links(
+    hosts: two_hosts.Hosts, emulator: dict[str, str], tmp_path: Path
+) -> None:
+    words = ("--transport", "channel", "--runtime", "opencl", "--relay-port", "7100")
+    done = hosts.run(1, engine(*words, "--record", str(tmp_path / "record.json")), emulator, 120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 2 nodes" in done.stdout
+    assert "outcome     passed" in done.stdout
+
+
+def test_a_port_that_is_taken_ends_the_run_with_a_sentence(
+    hosts: two_hosts.Hosts, emulator: dict[str, str], tmp_path: Path
+) -> None:
+    listen = "import socket, time; s = socket.create_server(('', 7200)); print(1, flush=True); time.sleep(100)"
+    holder = subprocess.Popen(
+        hosts.inside(1, [sys.executable, "-c", listen]), stdout=subprocess.PIPE
+    )
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        words = ("--transport", "channel", "--runtime", "opencl", "--relay-port", "7200")
+        record = tmp_path / "record.json"
+        done = hosts.run(1, engine(*words, "--record", str(record)), emulator, 60)
+    finally:
+        holder.kill()
+        holder.wait()
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "cannot wait for a neighbour on port 7200 of this host" in done.stderr
+    assert "--relay-port" in done.stderr
+
+
+@pytest.mark.parametrize("transport", ["peer"])
+def test_what_needs_one_host_says_so(
+    hosts: two_hosts.Hosts, tmp_path: Path, transport: str
+) -> None:
+    words = ("--transport", transport, "--record", str(tmp_path / "record.json"))
+    done = hosts.run(1, engine(*words), {}, 60)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "host" in done.stderr
+    assert f"transport {transport}" in done.stderr

@@ -1,0 +1,114 @@
+"""Two hosts within this one: network namespaces with names of their own, joined by a cable."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+NET = "10.77.0"
+_AGENT = """#!/bin/bash
+# {name} HOST COMMAND...: what ssh is elsewhere
+declare -A process=({processes})
+exec nsenter --net --uts --target "${{process[$1]}}" bash -c "${{*:2}}"
+"""
+
+
+def why_not() -> str | None:
+    """Why hosts cannot be made here, or None."""
+    missing = [
+        tool for tool in ("ip", "nsenter", "unshare", "mpirun.openmpi") if not shutil.which(tool)
+    ]
+    if missing:
+        return f"there is no {missing[0]}"
+    done = subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True, check=False)
+    return None if done.returncode == 0 else "namespaces are for root"
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Names (their addresses), a process in each, and the agent that starts Open MPI's daemons."""
+
+    names: tuple[str, str]
+    processes: tuple[int, int]
+    agent: Path
+
+    def inside(self, host: int, words: Sequence[str]) -> list[str]:
+        """A command line, run on a host."""
+        return ["nsenter", "--net", "--uts", "--target", str(self.processes[host]), *words]
+
+    def run(
+        self, ranks: int, words: Sequence[str], environment: dict[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Start ``ranks`` on each host over TCP and wait for them."""
+        settings = {
+            "plm_rsh_agent": str(self.agent),
+            "pml": "ob1",
+            "btl": "tcp,self,vader",
+            "btl_tcp_if_include": f"{NET}.0/24",
+            "oob_tcp_if_include": f"{NET}.0/24",
+            "mpi_yield_when_idle": "1",
+        }
+        places = ",".join(f"{name}:{ranks}" for name in self.names)
+        launcher = ["mpirun.openmpi", "-np", str(2 * ranks), "--host", places, "--bind-to", "none"]
+        for key, value in settings.items():
+            launcher += ["--mca", key, value]
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return subprocess.run(
+            self.inside(0, [*launcher, *words]),
+            env={**os.environ, **root, **environment},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+
+@contextmanager
+def two_hosts(folder: Path) -> Iterator[Hosts]:
+    """The hosts while the context lasts; ``folder`` gets the agent."""
+    unshare = ["unshare", "--net", "--uts", "--fork", "--kill-child", "sleep", "3600"]
+    keepers = [subprocess.Popen(unshare) for _ in range(2)]
+    try:
+        processes = [_child(keeper.pid) for keeper in keepers]
+        names = (f"{NET}.1", f"{NET}.2")
+        agent = folder / "agent"
+        pairs = " ".join(f"[{name}]={pid}" for name, pid in zip(names, processes, strict=True))
+        agent.write_text(_AGENT.format(name=agent.name, processes=pairs))
+        agent.chmod(0o755)
+        hosts = Hosts(names, (processes[0], processes[1]), agent)
+        _join(hosts)
+        yield hosts
+    finally:
+        for keeper in keepers:
+            keeper.send_signal(signal.SIGKILL)
+            keeper.wait()
+
+
+def _join(hosts: Hosts) -> None:
+    def on(host: int, words: str) -> None:
+        subprocess.run(hosts.inside(host, words.split()), check=True, capture_output=True)
+
+    on(0, f"ip link add cable0 type veth peer name cable1 netns {hosts.processes[1]}")
+    for host, name in enumerate(hosts.names):
+        on(host, f"hostname {name}")
+        on(host, f"ip address add {name}/24 dev cable{host}")
+        on(host, f"ip link set cable{host} up")
+        on(host, "ip link set lo up")
+
+
+def _child(keeper: int) -> int:
+    """The process that ``keeper`` (unshare) started, once it is there."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
+        if children:
+            return int(children[0])
+        time.sleep(0.02)
+    raise TimeoutError("unshare started nothing")
