@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from plumbline.tables import Table
+from plumbline.units import quantity
 
 
 class Segment(Table):
@@ -18,14 +19,16 @@ class Segment(Table):
 
     ``latency_us`` is in microseconds, ``bandwidth_gb_s`` in GB/s (1e9 B/s; absent: the time does
     not depend on the size). ``source`` names where the figures are from, ``measured`` a fit, whose
-    largest relative error at a measured size is ``worst_error``.
+    largest relative error at a measured size is ``worst_error`` and whose largest measured size is
+    ``largest_bytes`` (of the last segment; absent: the figures hold for any size).
     """
 
     up_to_bytes: Annotated[int, Field(ge=1)] | None = None
-    latency_us: Annotated[float, Field(ge=0)]
-    bandwidth_gb_s: Annotated[float, Field(gt=0)] | None = None
+    latency_us: Annotated[float, *quantity("us"), Field(ge=0)]
+    bandwidth_gb_s: Annotated[float, *quantity("GB/s"), Field(gt=0)] | None = None
     source: str
     worst_error: Annotated[float, Field(ge=0)] | None = None
+    largest_bytes: Annotated[int, Field(ge=0)] | None = None
 
     def time_s(self, messages: float, message_bytes: float) -> float:
         """Seconds for ``messages`` messages of ``message_bytes`` bytes each."""
