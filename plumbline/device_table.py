@@ -104,11 +104,13 @@ class Bitstream(Table):
 
     Keys that mean nothing to the benchmark are absent. Names are HPCC FPGA's build parameters;
     ``block_size`` and ``gemm_size`` are HPL's block in local memory and in registers too, and
-    ``channel_width`` counts numbers. ``transport`` is set where the kernels send by themselves or
-    differ by it, ``banks`` where the arrays lie in fewer banks than the board has.
+    ``channel_width`` counts numbers. ``name`` tells a variant from the usual one. ``transport`` is
+    set where the kernels send by themselves or differ by it, ``banks`` where the arrays lie in
+    fewer banks than the board has.
     """
 
     benchmark: str
+    name: str | None = None
     type: NumberType = "float"
     transport: str | None = None
     frequency_mhz: Mhz
@@ -144,11 +146,13 @@ class DeviceTable(Table):
     """A device's limits; what is absent is unknown.
 
     ``cache_bytes`` is the size of the last caches, all together: shorter arrays are not judged by
-    the memory's figures.
+    the memory's figures. With ``svm`` kernels work on the host's memory, over the link, which
+    reads and writes at once.
     """
 
     name: str | None = None
     cache_bytes: Annotated[int, Field(ge=0)] | None = None
+    svm: bool | None = None
     memory: list[Memory] = Field(default_factory=list)
     banks: Banks | None = None
     peaks: list[Peak] = Field(default_factory=list)
@@ -210,12 +214,15 @@ class DeviceTable(Table):
         return updates / (rate * 1e9) if rate else None
 
     def bitstream(
-        self, benchmark: str, type: str, transport: str | None = None
+        self, benchmark: str, type: str, transport: str | None = None, name: str | None = None
     ) -> Bitstream | None:
-        """The first bitstream of ``benchmark`` in ``type`` (and for ``transport``), or None."""
+        """The first bitstream of ``benchmark`` in ``type`` (and for ``transport``), or None.
+
+        Variants are found by their name alone.
+        """
         for entry in self.bitstreams:
             fits = transport is None or entry.transport in (None, transport)
-            if entry.benchmark == benchmark and entry.type == type and fits:
+            if (entry.benchmark, entry.type, entry.name) == (benchmark, type, name) and fits:
                 return entry
         return None
 
