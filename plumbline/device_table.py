@@ -146,12 +146,14 @@ class DeviceTable(Table):
     """A device's limits; what is absent is unknown.
 
     ``cache_bytes`` is the size of the last caches, all together: shorter arrays are not judged by
-    the memory's figures. With ``svm`` kernels work on the host's memory, over the link, which
-    reads and writes at once.
+    the memory's figures. ``fast_bytes`` is the memory in which a transform's points meet: what a
+    group's local memory holds on GPUs, half of the last caches on CPUs. With ``svm`` kernels work
+    on the host's memory, over the link, which reads and writes at once.
     """
 
     name: str | None = None
     cache_bytes: Annotated[int, Field(ge=0)] | None = None
+    fast_bytes: Whole | None = None
     svm: bool | None = None
     memory: list[Memory] = Field(default_factory=list)
     banks: Banks | None = None

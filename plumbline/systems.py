@@ -16,12 +16,13 @@ network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -37,6 +38,7 @@ Leg = Literal["launch", "read", "exchange", "write"]
 # Legs of a transfer; a device's limits; how fast it updates random words; links between boards.
 Need = Literal["legs", "device", "updates", "channel"]
 LOCAL = "local"
+SCHEMA_ID = "urn:plumbline:system"
 Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
@@ -206,16 +208,6 @@ class Machine(Table):
         return self.nodes * self.devices_per_node
 
 
-class Network(Table):
-    """One network or link by latency, overhead and rate, for models of collectives (LogGP)."""
-
-    latency_us: Micros
-    overhead_us: Micros = 0.0
-    gap_us: Micros = 0.0
-    gb_s: GbPerS
-    source: str
-
-
 class Way(Table):
     """A transport and approach whose messages were measured: segments by size, one direction."""
 
@@ -270,7 +262,6 @@ class System(Table):
     legs: Legs | None = None
     channel: Channel | None = None
     accl: Accl | None = None
-    network: Network | None = None
     transfers: list[Way] = Field(default_factory=list)
     calibrations: list[Calibration] = Field(default_factory=list)
 
@@ -295,7 +286,7 @@ class System(Table):
         )
         changes = {
             name: getattr(self, name) or getattr(board, name)
-            for name in ("channel", "accl", "network", "transfers")
+            for name in ("channel", "accl", "transfers")
         }
         return self.model_copy(update={**changes, "device": device, "legs": _legs(self, device)})
 
@@ -375,11 +366,33 @@ def find_system(given: str, home: Home) -> System:
     for folder in folders:
         if (folder / f"{given}.toml").is_file():
             return load_system(folder / f"{given}.toml")
-    known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
+    names = known_systems(home)
     raise UsageError(
-        f"there is no system {given}{did_you_mean(given, known)} "
-        f"(known: {', '.join(known) or 'none'}; or give the path of a .toml file)"
+        f"there is no system {given}{did_you_mean(given, names)} "
+        f"(known: {', '.join(names) or 'none'}; or give the path of a .toml file)"
     )
+
+
+def known_systems(home: Home) -> list[str]:
+    """The names of the systems that are found by name, but for this machine's."""
+    folders = home.system_folders()
+    return sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a system file (draft 2020-12)."""
+    body = System.model_json_schema(by_alias=True)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        **body,
+        "title": "Plumbline system",
+    }
+
+
+def schema_text() -> str:
+    """The JSON Schema as the text of ``schema/system.schema.json``."""
+    return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
 
 
 def save_system(system: System, path: Path, comment: str) -> None:

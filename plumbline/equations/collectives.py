@@ -47,10 +47,15 @@ def two_rings_s(ranks: ArrayLike, piece: ArrayLike) -> Floats:
     return floats(2 * ring_s(ranks, piece))
 
 
-def scattered_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike, piece: ArrayLike) -> Floats:
-    """A long broadcast: scattered by a tree, then gathered by a ring.
+def doubling_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike) -> Floats:
+    """Messages that double or halve: ceil(log2 p) of an ``empty`` one's time, and ``rest``.
 
-    The tree's messages halve: ceil(log2 p) of an ``empty`` one's time, and ``rest`` for what they
-    carry together, (p - 1)/p of the length. ``piece`` is one message of k / p bytes.
+    ``rest`` is what all that they carry adds. An all-gather by recursive doubling carries p - 1
+    parts of a rank, a scatter by a tree (p - 1)/p of the whole.
     """
-    return floats(rounds(ranks) * floats(empty) + floats(rest) + ring_s(ranks, piece))
+    return floats(rounds(ranks) * floats(empty) + floats(rest))
+
+
+def scattered_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike, piece: ArrayLike) -> Floats:
+    """A long broadcast: scattered by a tree, then gathered by a ring of pieces of k / p bytes."""
+    return floats(doubling_s(ranks, empty, rest) + ring_s(ranks, piece))

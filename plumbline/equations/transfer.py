@@ -66,7 +66,11 @@ class Transfer:
 
     def seconds(self, message_bytes: ArrayLike) -> Floats:
         """Seconds for one message in one direction; of the shape of ``message_bytes``."""
-        return floats(sum(self.parts_s(message_bytes).values()))
+        size = floats(message_bytes)
+        total = np.zeros_like(size)
+        for part in self.parts.values():
+            total = total + part(size)
+        return floats(total)
 
     def parts_s(self, message_bytes: ArrayLike) -> dict[str, Floats]:
         """The parts that :meth:`seconds` adds up, each of the shape of ``message_bytes``."""
@@ -231,6 +235,10 @@ def _link_figures(stack: Stack, switch: bool) -> dict[str, float]:
 def segments_s(segments: Sequence[Segment], message_bytes: ArrayLike) -> Floats:
     """Seconds for one message of each size by the segment that the size falls into."""
     size = floats(message_bytes)
+    if len(segments) == 1:
+        rate = segments[0].bandwidth_gb_s
+        latency = segments[0].latency_us * 1e-6
+        return floats(latency + size * (1e-9 / rate if rate else 0.0))
     limits = [one.up_to_bytes for one in segments if one.up_to_bytes is not None]
     which = np.searchsorted(floats(limits), size, side="left")
     latency_s = floats([one.latency_us * 1e-6 for one in segments])

@@ -201,7 +201,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["calibrate", "compare-transports", "completion", "devices", "list", "records", "run",
+        ([""], ["calibrate", "compare-transports", "completion", "devices", "list", "model", "records", "run",
                 "schema", "setup", "show", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),

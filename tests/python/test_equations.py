@@ -168,6 +168,7 @@ def test_collectives_of_eight() -> None:
     assert collectives.tree_s([1, 2, 5, 8], 5).tolist() == [0, 5, 15, 15]
     assert collectives.ring_s(8, 9.5) == pytest.approx(66.5)
     assert collectives.two_rings_s(8, 9.5) == pytest.approx(133)
+    assert collectives.doubling_s(8, 5, 35) == pytest.approx(50)
     assert collectives.scattered_s(8, 5, 35, 9.5) == pytest.approx(15 + 35 + 66.5)
 
 
