@@ -9,6 +9,7 @@ stays far away.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -76,11 +77,15 @@ class PublishedTable(Table):
 
 @cache
 def tables() -> tuple[PublishedTable, ...]:
-    """All published tables, sorted by their files' names."""
+    """All published tables, by their files' names; numbers in them count as numbers."""
     files: dict[str, Path] = {}
     for folder in reversed(shipped_folders("published")):
         files.update({file.stem: file for file in sorted(folder.glob("*.toml"))})
-    return tuple(load_table(files[name]) for name in sorted(files))
+    return tuple(load_table(files[name]) for name in sorted(files, key=_by_numbers))
+
+
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
 def table_of(name: str) -> PublishedTable:

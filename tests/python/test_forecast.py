@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -276,6 +277,12 @@ def test_all_published_figures(plumb: Plumb) -> None:
     assert (status, err) == (0, "")
     assert out.count("\ntable ") == len([t for t in tables() if t.rows]) - 1
     assert "\nall: " in out
+    page = ROOT / "docs" / "published.md"
+    text = page.read_text()
+    before, _, rest = text.partition("```text\n")
+    if os.environ.get("UPDATE_GOLDEN"):
+        page.write_text(f"{before}```text\n{out}```\n")
+    assert rest == f"{out}```\n", f"differs from {page}; UPDATE_GOLDEN=1 writes it anew"
 
 
 def test_a_picture_without_network(plumb: Plumb, tmp_path: Path) -> None:
