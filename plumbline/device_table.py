@@ -15,11 +15,12 @@ from pydantic import Field, model_validator
 
 from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table
-from plumbline.units import quantity
+from plumbline.units import count_of_bytes, quantity
 
 NumberType = Literal["half", "float", "double", "tf32"]
 Access = Literal["read", "write", "copy", "any"]
 Whole = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, *count_of_bytes(), Field(ge=1)]
 Micros = Annotated[float, *quantity("us"), Field(ge=0)]
 GbPerS = Annotated[float, *quantity("GB/s"), Field(gt=0)]
 Mhz = Annotated[float, *quantity("MHz"), Field(gt=0)]
@@ -45,7 +46,7 @@ class Banks(Table):
     """
 
     count: Whole
-    width_bytes: Whole
+    width_bytes: Bytes
     frequency_mhz: Mhz
     source: str
 
@@ -67,7 +68,7 @@ class Peak(Table):
 class RandomUpdates(Table):
     """Updates of random 64-bit words of a table so long (absent: of any length), in GUP/s."""
 
-    table_bytes: Whole | None = None
+    table_bytes: Bytes | None = None
     atomic: bool = False
     gup_s: GupPerS
     source: str
@@ -145,15 +146,17 @@ class Resources(Table):
 class DeviceTable(Table):
     """A device's limits; what is absent is unknown.
 
-    ``cache_bytes`` is the size of the last caches, all together: shorter arrays are not judged by
-    the memory's figures. ``fast_bytes`` is the memory in which a transform's points meet: what a
-    group's local memory holds on GPUs, half of the last caches on CPUs. With ``svm`` kernels work
-    on the host's memory, over the link, which reads and writes at once.
+    ``memory_bytes`` is all its memory. ``cache_bytes`` is the size of the last caches, all
+    together: shorter arrays are not judged by the memory's figures. ``fast_bytes`` is the memory in
+    which a transform's points meet: what a group's local memory holds on GPUs, half of the last
+    caches on CPUs. With ``svm`` kernels work on the host's memory, over the link, which reads and
+    writes at once.
     """
 
     name: str | None = None
-    cache_bytes: Annotated[int, Field(ge=0)] | None = None
-    fast_bytes: Whole | None = None
+    memory_bytes: Bytes | None = None
+    cache_bytes: Annotated[int, *count_of_bytes(), Field(ge=0)] | None = None
+    fast_bytes: Bytes | None = None
     svm: bool | None = None
     memory: list[Memory] = Field(default_factory=list)
     banks: Banks | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -293,7 +294,7 @@ def _number(text: str, flag: str) -> float:
     power = _POWER.fullmatch(word)
     try:
         if power:
-            return float(power[1]) ** float(power[2])
+            return math.pow(float(power[1]), float(power[2]))
         value = parse_quantity(word, "B") if word[-1:].isalpha() else float(word)
     except (ValueError, OverflowError) as error:
         why = f": {error}" if word[-1:].isalpha() else ""

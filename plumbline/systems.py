@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
-from plumbline.device_table import DeviceTable, GbPerS, Link, Mhz, Micros, joined
+from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.explain import first_problem
 from plumbline.home import Home, shipped_folders
@@ -144,7 +144,7 @@ class Channel(Table):
     latency_ns: Nanos | None = None
     measured_latency_ns: Nanos | None = None
     frequency_mhz: Mhz | None = None
-    width_bytes: Annotated[int, Field(ge=1)] | None = None
+    width_bytes: Bytes | None = None
     source: str
 
     def channel_gb_s(self) -> float:

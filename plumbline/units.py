@@ -43,6 +43,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     **_scaled("FLOP/s", "rate of flops", _SI),
     **_scaled("UP/s", "rate of updates", _SI),
 }
+_PATTERN = r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\S+\s*$"  # for schemas
 _TEXT = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
 
 
@@ -81,7 +82,27 @@ def quantity(unit: str) -> tuple[BeforeValidator, WithJsonSchema]:
     schema = {
         "anyOf": [
             {"type": "number", "description": f"in {unit}"},
-            {"type": "string", "pattern": r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\S+\s*$"},
+            {"type": "string", "pattern": _PATTERN},
+        ]
+    }
+    return BeforeValidator(read), WithJsonSchema(schema)
+
+
+def count_of_bytes() -> tuple[BeforeValidator, WithJsonSchema]:
+    """Annotations of an integer field in bytes that also takes a text with a unit ("4 KiB")."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        number = parse_quantity(value, "B")
+        if number != int(number):
+            raise ValueError(f"{value!r} is no whole number of bytes")
+        return int(number)
+
+    schema = {
+        "anyOf": [
+            {"type": "integer", "description": "in B"},
+            {"type": "string", "pattern": _PATTERN},
         ]
     }
     return BeforeValidator(read), WithJsonSchema(schema)

@@ -236,14 +236,14 @@ def segments_s(segments: Sequence[Segment], message_bytes: ArrayLike) -> Floats:
     """Seconds for one message of each size by the segment that the size falls into."""
     size = floats(message_bytes)
     if len(segments) == 1:
-        rate = segments[0].bandwidth_gb_s
-        latency = segments[0].latency_us * 1e-6
-        return floats(latency + size * (1e-9 / rate if rate else 0.0))
-    limits = [one.up_to_bytes for one in segments if one.up_to_bytes is not None]
-    which = np.searchsorted(floats(limits), size, side="left")
-    latency_s = floats([one.latency_us * 1e-6 for one in segments])
-    byte_s = floats([1e-9 / one.bandwidth_gb_s if one.bandwidth_gb_s else 0.0 for one in segments])
-    return floats(latency_s[which] + size * byte_s[which])
+        return floats(segments[0].time_s(1, size) + np.zeros_like(size))
+    limits = floats([one.up_to_bytes for one in segments if one.up_to_bytes is not None])
+    which = np.searchsorted(limits, size, side="left")
+    found = np.empty_like(size)
+    for number, segment in enumerate(segments):
+        here = which == number
+        found[here] = segment.time_s(1, size[here])
+    return found
 
 
 def _largest(lists: Sequence[Sequence[Segment]]) -> int | None:

@@ -13,7 +13,7 @@ import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isqrt
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from plumbline.device_table import Bitstream, DeviceTable, joined
 from plumbline.equations.transfer import Transfer, transfer_of, transfers_of
@@ -67,6 +67,14 @@ class Point:
     parts: dict[str, float] = field(default_factory=dict)
     printed: float | None = None
     extrapolated: str = ""
+
+
+class Timed(NamedTuple):
+    """A time in seconds, the part that it is, and all parts."""
+
+    seconds: float
+    bound: str
+    parts: dict[str, float]
 
 
 class Forecast(Protocol):
@@ -144,6 +152,15 @@ def least(rates: Mapping[str, float]) -> str:
     return min(rates, key=rates.__getitem__)
 
 
+def slowest(work: float, rates: Mapping[str, float], device: DeviceTable) -> Timed:
+    """The time of ``work`` at the least of ``rates``, or of one launch where that is longer."""
+    parts = {name: work / rate for name, rate in rates.items()}
+    if device.launch is not None:
+        parts["launch"] = device.launch.wait_us * 1e-6
+    bound = longest(parts)
+    return Timed(parts[bound], bound, parts)
+
+
 def longest(parts: Mapping[str, float]) -> str:
     """The name of the longest part: the bound of a sum."""
     return max(parts, key=parts.__getitem__)
@@ -155,6 +172,14 @@ def too_many(system: System, case: Case) -> str:
         return "the system is one device" if case.ranks > 1 else ""
     devices = system.machine.devices
     return f"the machine has {devices} devices" if case.ranks > devices else ""
+
+
+def beyond(system: System, case: Case, device_bytes: float = 0) -> str:
+    """Why a case is an extrapolation: too many devices, or more than a device's memory holds."""
+    holds = device_of(system).memory_bytes
+    if holds is not None and device_bytes > holds:
+        return f"a device's memory holds {holds / 2**30:g} GiB of {device_bytes / 2**30:.4g}"
+    return too_many(system, case)
 
 
 def side_of(ranks: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plumbline import boards
 from plumbline.equations import fft
-from plumbline.forecast import Case, Point, bitstream_of, device_of, least, size_of, too_many
+from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, size_of, slowest
 from plumbline.systems import System, known
 
 METRIC, UNIT = "performance", "GFLOP/s"
@@ -23,14 +23,15 @@ def sizes(system: System) -> list[float]:
 
 def point(system: System, case: Case) -> Point:
     """One batch on each device."""
-    device, beyond = device_of(system), too_many(system, case)
+    device = device_of(system)
+    far = beyond(system, case, 2 * _BATCH_BYTES)
     kernel = bitstream_of(system, "fft", case)
     point_bytes = 2 * boards.NUMBER_BYTES[case.type]
     printed = None
     if kernel is not None:
         levels = float(known(kernel.log_fft_size, "log_fft_size", "device.bitstreams"))
         if case.size is not None and case.size != levels:
-            beyond = f"the board's kernels are of 2^{levels:g} points"
+            far = f"the board's kernels are of 2^{levels:g} points"
             kernel = kernel.model_copy(update={"log_fft_size": int(case.size)})
             levels = case.size
         rates = boards.fft_rates(device, kernel)
@@ -42,7 +43,8 @@ def point(system: System, case: Case) -> Point:
     else:
         levels = size_of(case, "size")
         flops = 5 * levels * _BATCH_BYTES / point_bytes
-        fast = known(device.fast_bytes, "fast_bytes", "device") / boards.NUMBER_BYTES[case.type]
+        held = device.fast_bytes or (device.cache_bytes or 0) // 2 or None
+        fast = known(held, "fast_bytes", "device") / boards.NUMBER_BYTES[case.type]
         times = float(fft.passes(levels, fast))
         moved = known(
             device.memory_s(times * _BATCH_BYTES, times * _BATCH_BYTES), "gb_s", "device.memory"
@@ -50,10 +52,9 @@ def point(system: System, case: Case) -> Point:
         needed = float(fft.flops_of_peak(flops, levels))
         peak = known(device.peak_s(needed, case.type, matrix=False), case.type, "device.peaks")
         rates = {"memory bandwidth": flops / moved, f"peak for {case.type}": flops / peak}
-    bound = least(rates)
-    parts = {name: flops / rate for name, rate in rates.items()}
-    value = rates[bound] * 1e-9 * case.ranks
+    seconds, bound, parts = slowest(flops, rates, device)
+    value = flops / seconds * 1e-9 * case.ranks
     if case.operation == "moved":
         value = float(fft.moved_rate(value, levels, point_bytes))
         printed = printed and float(fft.moved_rate(printed, levels, point_bytes))
-    return Point(flops / rates[bound], value, bound, parts, printed, beyond)
+    return Point(seconds, value, bound, parts, printed, far)

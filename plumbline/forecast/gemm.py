@@ -9,11 +9,12 @@ from plumbline.equations import gemm
 from plumbline.forecast import (
     Case,
     Point,
+    beyond,
     bitstream_of,
     device_of,
     longest,
     size_of,
-    too_many,
+    slowest,
 )
 from plumbline.systems import System, known
 
@@ -33,19 +34,20 @@ def point(system: System, case: Case) -> Point:
     """One product on each device."""
     device, n = device_of(system), size_of(case, "size")
     kernel = bitstream_of(system, "gemm", case)
-    flops, beyond = 2 * n**3, too_many(system, case)
+    flops = 2 * n**3
+    far = beyond(system, case, 3 * boards.NUMBER_BYTES[case.type] * n**2)
     if kernel is None:
         matrix = case.type != "float" and device.knows_matrix_units(case.type)
         peak = known(device.peak_s(flops, case.type, matrix=matrix), case.type, "device.peaks")
-        bytes_ = boards.NUMBER_BYTES.get(case.type, 4) * n**2
+        bytes_ = boards.NUMBER_BYTES[case.type] * n**2
         moved = known(device.memory_s(3 * bytes_, bytes_), "gb_s", "device.memory")
-        parts = {f"peak for {case.type}": peak, "memory bandwidth": moved}
-        bound = longest(parts)
-        return Point(
-            parts[bound], flops / parts[bound] * 1e-9 * case.ranks, bound, parts, None, beyond
-        )
+        rates = {f"peak for {case.type}": flops / peak, "memory bandwidth": flops / moved}
+        seconds, bound, parts = slowest(flops, rates, device)
+        return Point(seconds, flops / seconds * 1e-9 * case.ranks, bound, parts, None, far)
     block = boards.block_parts_s(device, kernel, int(n))
     b = kernel.block_size or 1
+    if n % b:
+        far = f"{n:g} rows are no whole number of blocks of {b}"
     rounds = ceil(n / b) ** 3 / kernel.replications
     parts = {name: rounds * seconds for name, seconds in block.items()}
     seconds = sum(parts.values())
@@ -60,4 +62,4 @@ def point(system: System, case: Case) -> Point:
         value, printed = (
             float(gemm.normalised(rate, kernel.replications, clock)) for rate in (value, printed)
         )
-    return Point(seconds, value, longest(parts), parts, printed, beyond)
+    return Point(seconds, value, longest(parts), parts, printed, far)

@@ -7,11 +7,11 @@ from plumbline.equations import gups
 from plumbline.forecast import (
     Case,
     Point,
+    beyond,
     bitstream_of,
     device_of,
     message_of,
     size_of,
-    too_many,
     update_s,
 )
 from plumbline.systems import System
@@ -46,4 +46,11 @@ def point(system: System, case: Case) -> Point:
         "messages": (1 - share) * remote_s / case.window,
     }
     bound = "messages" if parts["messages"] > parts["memory"] else "memory"
-    return Point(table / _WORD / rate, rate * 1e-9, bound, parts, None, too_many(system, case))
+    return Point(
+        table / _WORD / rate,
+        rate * 1e-9,
+        bound,
+        parts,
+        None,
+        beyond(system, case, table / case.ranks),
+    )

@@ -10,7 +10,7 @@ from plumbline import boards
 from plumbline.device_table import Bitstream
 from plumbline.equations import hpl
 from plumbline.equations.transfer import transfer_of
-from plumbline.forecast import Case, Point, bitstream_of, device_of, side_of, size_of, too_many
+from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, side_of, size_of
 from plumbline.systems import System, known
 
 METRIC, UNIT = "performance", "GFLOP/s"
@@ -47,8 +47,10 @@ def point(system: System, case: Case) -> Point:
     if case.single is not None:
         rate = hpl.of_clock(case.single[0], case.single[1], kernel.frequency_mhz)
         printed = float(hpl.weak(rate, torus))
-    beyond = too_many(system, case) or _too_small(n, b, torus)
-    return Point(seconds, float(hpl.flops(n)) / seconds * 1e-9, bound, parts, printed, beyond)
+    far = beyond(system, case, n**2 / case.ranks * boards.NUMBER_BYTES[case.type]) or _too_small(
+        n, b, torus
+    )
+    return Point(seconds, float(hpl.flops(n)) / seconds * 1e-9, bound, parts, printed, far)
 
 
 def _exchange(system: System, case: Case, kernel: Bitstream, torus: int) -> tuple[float, float]:

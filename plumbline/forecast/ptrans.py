@@ -8,12 +8,12 @@ from plumbline.equations.transfer import transfer_of
 from plumbline.forecast import (
     Case,
     Point,
+    beyond,
     bitstream_of,
     device_of,
     longest,
     side_of,
     size_of,
-    too_many,
 )
 from plumbline.systems import System, known
 
@@ -44,7 +44,14 @@ def point(system: System, case: Case) -> Point:
         parts, printed = _over_hosts(system, over, sent), None
         bound, seconds = longest(parts), sum(parts.values())
     value = float(ptrans.sent_rate(n, number_bytes, seconds)) * 1e-9
-    return Point(seconds, value, bound, parts, printed, too_many(system, case))
+    return Point(
+        seconds,
+        value,
+        bound,
+        parts,
+        printed,
+        beyond(system, case, 3 * n**2 / case.ranks * number_bytes),
+    )
 
 
 def _over_channels(

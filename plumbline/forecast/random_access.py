@@ -7,11 +7,11 @@ from plumbline.equations import random_access
 from plumbline.forecast import (
     Case,
     Point,
+    beyond,
     bitstream_of,
     device_of,
-    least,
     size_of,
-    too_many,
+    slowest,
     update_s,
 )
 from plumbline.systems import System
@@ -47,8 +47,6 @@ def point(system: System, case: Case) -> Point:
         own = int(table / case.ranks)
         seconds = update_s(device, own)
         rates = {"random updates": case.ranks / seconds}
-    bound = least(rates)
-    parts = {name: updates / rate for name, rate in rates.items()}
-    value = rates[bound] * 1e-9
-    beyond = too_many(system, case)
-    return Point(updates / rates[bound], value, bound, parts, printed, beyond)
+    seconds, bound, parts = slowest(updates, rates, device)
+    far = beyond(system, case, table / case.ranks)
+    return Point(seconds, updates / seconds * 1e-9, bound, parts, printed, far)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plumbline import boards
 from plumbline.equations import stream
-from plumbline.forecast import Case, Point, bitstream_of, device_of, least, size_of, too_many
+from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, size_of, slowest
 from plumbline.systems import System, known
 
 METRIC, UNIT = "bandwidth", "GB/s"
@@ -23,7 +23,6 @@ def point(system: System, case: Case) -> Point:
     """One operation. ``read`` and ``write`` are the link to the host, three arrays."""
     device, numbers = device_of(system), size_of(case, "size")
     number_bytes = boards.NUMBER_BYTES[case.type]
-    beyond = too_many(system, case)
     reads = boards.READS.get(case.operation, 1)
     printed = None
     if case.operation in ("read", "write"):
@@ -45,7 +44,7 @@ def point(system: System, case: Case) -> Point:
             share = moved / (reads + 1)
             seconds = known(device.memory_s(reads * share, share), "gb_s", "device.memory")
             rates = {"memory bandwidth": moved / seconds}
-    bound = least(rates)
-    parts = {name: moved / rate for name, rate in rates.items()}
-    value = rates[bound] * 1e-9 * case.ranks
-    return Point(moved / rates[bound], value, bound, parts, printed, beyond)
+    seconds, bound, parts = slowest(moved, rates, device)
+    value = moved / seconds * 1e-9 * case.ranks
+    far = beyond(system, case, 3 * numbers * number_bytes)
+    return Point(seconds, value, bound, parts, printed, far)

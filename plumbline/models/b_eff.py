@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 
-from plumbline.equations import b_eff
 from plumbline.errors import UsageError
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
@@ -68,6 +67,8 @@ def _over_links(record: Record, case: Case, channel: Channel | None) -> Expectat
     form = record.parameters.get("form", "exchange")
     if form != "exchange":
         return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+    from plumbline.equations import b_eff  # NumPy takes a while to import
+
     if channel is None:
         return Expectation(None, reason="the system file has no channel")
     try:

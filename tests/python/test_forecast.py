@@ -225,10 +225,38 @@ def test_what_the_figures_do_not_reach_to_is_marked() -> None:
     assert many == "the machine has 32 devices"
     fft = forecast_of("fft").point(noctua, Case(size=10)).extrapolated
     assert fft == "the board's kernels are of 2^17 points"
+    gemm = forecast_of("gemm").point
+    assert (
+        gemm(noctua, Case(size=1000)).extrapolated
+        == "1000 rows are no whole number of blocks of 512"
+    )
+    assert gemm(noctua, Case(size=2**17)).extrapolated.startswith("a device's memory holds 32 GiB")
     alone = forecast_of("stream").point(
         system("bittware-520n"), Case(operation="copy", size=1e6, ranks=2)
     )
     assert alone.extrapolated == "the system is one device"
+
+
+def test_a_launch_is_the_least_that_anything_takes() -> None:
+    small = forecast_of("stream").point(system("h200"), Case(operation="copy", size=1))
+    assert (small.bound, small.seconds) == ("launch", pytest.approx(7.8e-6))
+
+
+def test_more_neighbours_slow_the_strong_scaling_down() -> None:
+    """Section 5.2.3: with 108,544 elements more neighbours decrease the performance by steps."""
+    found = {
+        devices: forecast_of("shallow_water").point(
+            system("noctua2-u280"),
+            Case(size=108544, ranks=devices, transport="accl-udp-switch"),
+        )
+        for devices in (15, 24, 33, 42, 48)  # of 6, 6, 7, 7 and 8 neighbours
+    }
+    value = {devices: point.value for devices, point in found.items()}
+    assert value[24] > value[15]
+    assert value[33] < value[24]
+    assert value[42] > value[33]
+    assert value[48] < value[42]
+    assert [point.bound for point in found.values()] == ["elements"] + 4 * ["messages"]
 
 
 def test_partitions_are_looked_up_or_estimated() -> None:
@@ -319,14 +347,16 @@ def test_a_picture_without_network(plumb: Plumb, tmp_path: Path) -> None:
         ("stream --system bittware-520n --kernel x", "no bitstream of stream in float called x"),
         ("ptrans --system cygnus-520n --ranks 4", "no bitstream of ptrans in float"),
         ("random_access --system bittware-520n-mx --type half", "no bitstream of random_access"),
-        ("fft --system xeon-gold-6148", "no figure fast_bytes in the table [device]"),
+        ("fft --system BARE", "no figure fast_bytes in the table [device]"),
         ("gups --system pac-d5005 --ranks 2", "pac-d5005 knows no way of a message"),
         ("stream --system h200 --format xml", "--format xml"),
         ("stream --system h200 --scaling strang", "did you mean strong?"),
     ],
 )
-def test_bad_input_is_one_sentence(plumb: Plumb, words: str, sentence: str) -> None:
-    status, out, err = plumb("model", *words.split())
+def test_bad_input_is_one_sentence(plumb: Plumb, tmp_path: Path, words: str, sentence: str) -> None:
+    bare = tmp_path / "bare.toml"
+    bare.write_text('[system]\nname = "bare"\ndescription = ""\nsource = ""\n')
+    status, out, err = plumb("model", *words.replace("BARE", str(bare)).split())
     assert (status, out) == (2, "")
     assert sentence in err
     assert len(err.splitlines()) == 1

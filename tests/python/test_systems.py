@@ -206,6 +206,14 @@ def test_a_unit_that_does_not_fit_is_one_sentence(text: str, sentence: str) -> N
     assert "\n" not in str(refused.value)
 
 
+def test_sizes_may_have_units_too() -> None:
+    assert Segment.model_validate({"latency_us": 1, "up_to_bytes": "4 KiB", "source": ""}) == (
+        Segment(latency_us=1, up_to_bytes=4096, source="")
+    )
+    with pytest.raises(ValueError, match="is no whole number of bytes"):
+        Segment.model_validate({"latency_us": 1, "up_to_bytes": "0.3 B", "source": ""})
+
+
 @given(st.floats(1e-6, 1e6), st.sampled_from(["B/s", "kB/s", "MiB/s", "GB/s", "Gb/s", "Tbit/s"]))
 def test_units_go_there_and_back(number: float, unit: str) -> None:
     there = parse_quantity(f"{number!r} {unit}", "GB/s")
