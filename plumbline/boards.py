@@ -48,7 +48,7 @@ def stream_rates(device: DeviceTable, kernel: Bitstream, operation: str) -> dict
     """Bytes a second by the banks and by the kernels' clock; with ``svm`` by the link's duplex."""
     clock = kernel.frequency_mhz * 1e6
     if device.svm:
-        reads = READS.get(operation, 1)
+        reads = READS[operation]
         rate = stream.duplex_rate(reads, 1, link_rate(device, "read"))
         # A single pipeline, which reads and writes in the same cycle.
         asked = (reads + 1) * stream.kernel_rate(kernel.replications, cycle_bytes(kernel), clock)

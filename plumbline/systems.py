@@ -135,14 +135,12 @@ class Identity(Table):
 class Channel(Table):
     """Serial links between boards: ``count`` channels of a board, each ``width_bytes`` a tick.
 
-    ``latency_ns`` is the specification's; ``measured_latency_ns`` that of a message there and back
-    into the next, where one was measured. What is absent is unknown.
+    What is absent is unknown; ``gb_s`` is one channel's rate where clock and width are.
     """
 
     count: Annotated[int, Field(ge=1)]
     gb_s: GbPerS | None = None
     latency_ns: Nanos | None = None
-    measured_latency_ns: Nanos | None = None
     frequency_mhz: Mhz | None = None
     width_bytes: Bytes | None = None
     source: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from plumbline import boards
 from plumbline.equations import stream
 from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, size_of, slowest
@@ -12,6 +14,7 @@ EQUATION = "min(banks in use x a bank's peak, bytes a cycle x clock); section 3.
 SIZE = "numbers of an array"
 OPERATIONS = ("copy", "scale", "add", "triad", "read", "write")
 SENDS = False
+_DIRECTIONS: dict[str, Literal["read", "write"]] = {"read": "read", "write": "write"}
 
 
 def sizes(_system: System) -> list[float]:
@@ -21,30 +24,33 @@ def sizes(_system: System) -> list[float]:
 
 def point(system: System, case: Case) -> Point:
     """One operation. ``read`` and ``write`` are the link to the host, three arrays."""
-    device, numbers = device_of(system), size_of(case, "size")
-    number_bytes = boards.NUMBER_BYTES[case.type]
-    reads = boards.READS.get(case.operation, 1)
-    printed = None
-    if case.operation in ("read", "write"):
-        moved = 3 * numbers * number_bytes
-        link = known(device.link, "read" if case.operation == "read" else "write", "device.link")
-        direction = "read" if case.operation == "read" else "write"
-        seconds = known(link.time_s(direction, moved), direction, "device.link")  # type: ignore[arg-type]
-        rates = {"link": moved / seconds}
-        printed = boards.link_rate(device, direction) * case.ranks * 1e-9  # type: ignore[arg-type]
-    else:
-        moved = (reads + 1) * numbers * number_bytes
-        kernel = bitstream_of(system, "stream", case)
-        if kernel is not None:
-            rates = boards.stream_rates(device, kernel, case.operation)
-            if not device.svm:
-                banks = boards.banks_of(device)
-                printed = float(stream.printed_rate(banks.count, banks.gb_s)) * case.ranks
-        else:
-            share = moved / (reads + 1)
-            seconds = known(device.memory_s(reads * share, share), "gb_s", "device.memory")
-            rates = {"memory bandwidth": moved / seconds}
+    device = device_of(system)
+    array = size_of(case, "size") * boards.NUMBER_BYTES[case.type]
+    arrays = 3 if case.operation in _DIRECTIONS else boards.READS[case.operation] + 1
+    moved = arrays * array
+    rates, printed = _rates(system, case, moved)
     seconds, bound, parts = slowest(moved, rates, device)
     value = moved / seconds * 1e-9 * case.ranks
-    far = beyond(system, case, 3 * numbers * number_bytes)
-    return Point(seconds, value, bound, parts, printed, far)
+    if printed is not None:
+        printed *= 1e-9 * case.ranks
+    return Point(seconds, value, bound, parts, printed, beyond(system, case, 3 * array))
+
+
+def _rates(system: System, case: Case, moved: float) -> tuple[dict[str, float], float | None]:
+    """Bytes a second by each bound, and by the peak that the source prints."""
+    device = device_of(system)
+    direction = _DIRECTIONS.get(case.operation)
+    if direction is not None:
+        link = known(device.link, direction, "device.link")
+        seconds = known(link.time_s(direction, moved), direction, "device.link")
+        return {"link": moved / seconds}, boards.link_rate(device, direction)
+    kernel = bitstream_of(system, "stream", case)
+    if kernel is None:
+        written = moved / (boards.READS[case.operation] + 1)
+        seconds = known(device.memory_s(moved - written, written), "gb_s", "device.memory")
+        return {"memory bandwidth": moved / seconds}, None
+    rates = boards.stream_rates(device, kernel, case.operation)
+    if device.svm:
+        return rates, None
+    banks = boards.banks_of(device)
+    return rates, float(stream.printed_rate(banks.count, banks.gb_s * 1e9))
