@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plumbline.errors import RunError, UsageError
+from plumbline.errors import RunError, UsageError, did_you_mean
 from plumbline.forecast import Case, Forecast, Point, device_of, forecast_of
 from plumbline.systems import System
 from plumbline.text import aligned
@@ -71,9 +71,12 @@ def make_table(wish: Wish, system: System) -> ForecastTable:
     """
     module = forecast_of(wish.benchmark)
     for operation in wish.operations:
-        if operation not in module.OPERATIONS:
-            known = ", ".join(module.OPERATIONS).strip() or "none"
-            raise UsageError(f"{wish.benchmark} has no operation {operation} (known: {known})")
+        known = [name for name in (*module.OPERATIONS, *module.MORE) if name]
+        if operation not in known:
+            raise UsageError(
+                f"{wish.benchmark} has no operation {operation}{did_you_mean(operation, known)} "
+                f"(known: {', '.join(known) or 'none'})"
+            )
     if wish.transport is not None and not module.SENDS:
         raise UsageError(f"{wish.benchmark} sends nothing: there is no --transport")
     first = Case(
@@ -153,7 +156,7 @@ def _equation(table: ForecastTable) -> str:
 
 def _value(entry: Entry) -> str:
     text = number(entry.point.value)
-    return f"{text} us" if entry.case.operation == "latency" else text
+    return f"{text} {entry.point.unit}".rstrip()
 
 
 def as_json(table: ForecastTable) -> str:
@@ -191,7 +194,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _cells(table: ForecastTable, entry: Entry) -> list[object]:
     case, point = entry.case, entry.point
-    unit = "us" if case.operation == "latency" else table.module.UNIT
+    unit = point.unit or table.module.UNIT
     return [
         *(table.wish.benchmark, table.system.system.name, case.operation, case.type, case.ranks),
         *(case.size, case.transport, case.approach, point.seconds, point.value, unit),
@@ -213,7 +216,7 @@ def write_plot(table: ForecastTable, path: Path) -> None:
     figure = go.Figure()
     series: dict[tuple[str, int | None], list[Entry]] = {}
     for entry in table.entries:
-        if entry.case.operation == "latency" or (by_size and entry.case.size is None):
+        if by_size and entry.case.size is None:
             continue
         other = entry.case.ranks if by_size else None
         series.setdefault((entry.case.operation, other), []).append(entry)
@@ -229,11 +232,11 @@ def write_plot(table: ForecastTable, path: Path) -> None:
                 "symbol": ["circle-open" if e.point.extrapolated else "circle" for e in entries]
             },
         )
-    module = table.module
+    module, unit = table.module, table.entries[0].point.unit or table.module.UNIT
     figure.update_layout(
         title=f"{table.wish.benchmark} on {table.system.system.name}",
         xaxis={"title": module.SIZE if by_size else "ranks", "type": "log"},
-        yaxis={"title": f"{module.METRIC}, {module.UNIT}", "rangemode": "tozero"},
+        yaxis={"title": f"{module.METRIC}, {unit}", "rangemode": "tozero"},
         template="simple_white",
     )
     try:

@@ -59,6 +59,7 @@ class Point:
 
     ``printed`` is the metric by the equation as its source prints it, None where there is none.
     ``extrapolated`` says why the figures do not reach so far, and is empty where they do.
+    ``unit`` is the metric's where it is not the benchmark's own.
     """
 
     seconds: float
@@ -67,6 +68,7 @@ class Point:
     parts: dict[str, float] = field(default_factory=dict)
     printed: float | None = None
     extrapolated: str = ""
+    unit: str = ""
 
 
 class Timed(NamedTuple):
@@ -84,7 +86,8 @@ class Forecast(Protocol):
     UNIT: str
     EQUATION: str
     SIZE: str  # what a size is, with its unit; "" where there is none
-    OPERATIONS: tuple[str, ...]
+    OPERATIONS: tuple[str, ...]  # of a table where none are asked for
+    MORE: tuple[str, ...]  # others that may be asked for
     SENDS: bool  # whether it needs a transport
 
     def sizes(self, system: System) -> list[float]:
@@ -192,4 +195,6 @@ def side_of(ranks: int) -> int:
 
 def size_of(case: Case, name: str) -> float:
     """The case's size. Raises :class:`UsageError` where it has none."""
-    return known(case.size, name, "the case")
+    if case.size is None:
+        raise UsageError(f"the case has no {name}")
+    return case.size

@@ -21,6 +21,7 @@ METRIC, UNIT = "bandwidth", "GB/s"
 EQUATION = "2 L / t of one device, t by the transport; eq. 4.1 to 4.4; latency: t of 1 B in us"
 SIZE = "bytes of a message"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ("latency", "one way")
 SENDS = True
 
 
@@ -36,7 +37,7 @@ def point(system: System, case: Case) -> Point:
     if case.operation == "latency":
         parts = _parts(way, case.size or 1.0)
         seconds = sum(parts.values())
-        return Point(seconds, seconds * 1e6, longest(parts), parts, None, beyond)
+        return Point(seconds, seconds * 1e6, longest(parts), parts, None, beyond, "us")
     if case.operation == "one way":
         parts = _parts(way, size_of(case, "size"))
         seconds = sum(parts.values())

@@ -14,6 +14,7 @@ METRIC, UNIT = "latency", "us"
 EQUATION = "messages one after the other, the least of the algorithms' (LogGP; docs/models.md)"
 SIZE = "bytes that a rank puts in"
 OPERATIONS = ("barrier", "bcast", "allreduce", "allgather", "alltoall")
+MORE: tuple[str, ...] = ()
 SENDS = True
 
 

@@ -12,6 +12,7 @@ METRIC, UNIT = "performance", "GFLOP/s"
 EQUATION = "5 s f r 8, f the slower of kernels' and memory's clock; eq. 3.1"
 SIZE = "log2 of the points of a transform"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ("moved",)
 SENDS = False
 _BATCH_BYTES = 2.0**31
 
@@ -41,10 +42,12 @@ def point(system: System, case: Case) -> Point:
     flops = _flops(levels, point_bytes)
     seconds, bound, parts = slowest(flops, rates, device)
     value = flops / seconds * 1e-9 * case.ranks
+    unit = ""
     if case.operation == "moved":
+        unit = "GB/s"
         value = float(fft.moved_rate(value, levels, point_bytes))
         printed = printed and float(fft.moved_rate(printed, levels, point_bytes))
-    return Point(seconds, value, bound, parts, printed, far)
+    return Point(seconds, value, bound, parts, printed, far, unit)
 
 
 def _flops(levels: float, point_bytes: int) -> float:

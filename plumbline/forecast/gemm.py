@@ -24,6 +24,7 @@ METRIC, UNIT = "performance", "GFLOP/s"
 EQUATION = "load + b^3/(g^3 f_k) + load b/n a block of b rows; eq. 3.2"
 SIZE = "rows of a matrix"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ("normalised",)
 SENDS = False
 
 
@@ -47,12 +48,14 @@ def point(system: System, case: Case) -> Point:
     parts = {name: rounds * seconds for name, seconds in block.items()}
     seconds = sum(parts.values())
     value, printed = _rate(n, seconds, case), _printed(system, kernel, n) * case.ranks
+    unit = ""
     if case.operation == "normalised":
+        unit = "GFLOP/s at 100 MHz"
         clock = kernel.frequency_mhz * 1e6
         value, printed = (
             float(gemm.normalised(rate, kernel.replications, clock)) for rate in (value, printed)
         )
-    return Point(seconds, value, longest(parts), parts, printed, far)
+    return Point(seconds, value, longest(parts), parts, printed, far, unit)
 
 
 def _rate(n: float, seconds: float, case: Case) -> float:

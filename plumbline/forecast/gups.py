@@ -20,6 +20,7 @@ METRIC, UNIT = "updates", "GUP/s"
 EQUATION = "p / (local/p + (1 - 1/p) message/window); docs/models.md"
 SIZE = "bytes of the table"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ()
 SENDS = True
 _WORD = 8
 

@@ -17,6 +17,7 @@ METRIC, UNIT = "performance", "GFLOP/s"
 EQUATION = "sum over m of max(m^2/r block, lu + exchange + m (panel + 2 block/r)); docs/models.md"
 SIZE = "rows of the whole matrix"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ()
 SENDS = True
 
 

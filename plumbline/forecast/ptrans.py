@@ -21,6 +21,7 @@ METRIC, UNIT = "bandwidth", "GB/s"
 EQUATION = "n^2 numbers over max(channels, memory), or over the exchange + 3 b^2/(c_w f) a block"
 SIZE = "rows of the whole matrix"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ()
 SENDS = True
 
 

@@ -20,6 +20,7 @@ METRIC, UNIT = "updates", "GUP/s"
 EQUATION = "min(generators x clock, banks x clock / 2); sections 3.2.2, 4.1.4 and 4.2.4"
 SIZE = "bytes of the table"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ()
 SENDS = False
 _WORD = 8
 _UPDATES_A_WORD = 4

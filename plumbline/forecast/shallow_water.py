@@ -20,6 +20,7 @@ METRIC, UNIT = "throughput", "GFLOP/s"
 EQUATION = "f FLOP / (max(E_core + D_ext, L_comm) + E_send + E_recv + L_pipe); eq. 5.2 and 5.3"
 SIZE = "elements of the whole mesh"
 OPERATIONS = ("",)
+MORE: tuple[str, ...] = ("stall",)
 SENDS = True
 
 FLOP_AN_ELEMENT = 378
@@ -76,18 +77,22 @@ def point(system: System, case: Case) -> Point:
     if not part.is_known:
         beyond = beyond or "no published mesh has this partition: estimated"
     value = FLOP_AN_ELEMENT * elements * clock / cycles * 1e-9
+    unit = ""
     if case.operation == "stall":
-        value = float(shallow_water.stall_share(*figures))
-    return Point(cycles / clock, value, bound, parts, None, beyond)
+        unit, value = "%", 100 * float(shallow_water.stall_share(*figures))
+    return Point(cycles / clock, value, bound, parts, None, beyond, unit)
 
 
 def _kernel(system: System, case: Case, transport: str) -> float | None:
-    """The clock in MHz of the variant named, else of the one that was made for the transport."""
+    """The clock in MHz of the variant named, else of the one that was made for the transport.
+
+    Kernels know the stack that they send by; over hosts they know none.
+    """
+    wanted = case.kernel or (transport.removesuffix("-switch") if "accl" in transport else None)
     found = [
         one
         for one in device_of(system).bitstreams
-        if one.benchmark == "shallow_water"
-        and (one.name == case.kernel if case.kernel else one.transport == transport)
+        if (one.benchmark, one.name) == ("shallow_water", wanted)
     ]
     return found[0].frequency_mhz if found else None
 

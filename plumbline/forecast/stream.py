@@ -13,6 +13,7 @@ METRIC, UNIT = "bandwidth", "GB/s"
 EQUATION = "min(banks in use x a bank's peak, bytes a cycle x clock); section 3.2.2"
 SIZE = "numbers of an array"
 OPERATIONS = ("copy", "scale", "add", "triad", "read", "write")
+MORE: tuple[str, ...] = ()
 SENDS = False
 _DIRECTIONS: dict[str, Literal["read", "write"]] = {"read": "read", "write": "write"}
 
