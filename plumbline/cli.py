@@ -14,6 +14,7 @@ from plumbline import completion, inventory, runtimes
 from plumbline.engine import find_engine
 from plumbline.errors import ExitStatus, PlumbError, UsageError
 from plumbline.home import find_home
+from plumbline.systems import System, find_system, known_systems
 from plumbline.verdict import DEFAULT_TOLERANCE
 from plumbline.version import version as plumb_version
 
@@ -161,6 +162,75 @@ def records(
     print(inventory.records(store.entries(benchmark), _form(form)))
 
 
+@app.command("model")
+def model_command(
+    what: Annotated[str, typer.Argument(help="a benchmark, or: check")],
+    table: Annotated[str | None, typer.Argument(help="check: only this published table")] = None,
+    system: Annotated[str | None, typer.Option(help="system file or name")] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="sizes of one device: 64,4KiB,2^20, or 1:1MiB by doubling")
+    ] = None,
+    ranks: Annotated[str | None, typer.Option(help="numbers of devices: 1,4,16 or 1:64")] = None,
+    scaling: Annotated[
+        str, typer.Option(help="weak: sizes are of one device; strong: of the whole")
+    ] = "weak",
+    operation: Annotated[
+        str | None, typer.Option(help="only these operations (copy,triad; bcast)")
+    ] = None,
+    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
+    kernel: Annotated[str | None, typer.Option(help="variant of the board's kernels")] = None,
+    window: Annotated[int, typer.Option(min=1, help="gups: updates under way at once")] = 1,
+    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+    plot: Annotated[Path | None, typer.Option(help="write a picture to this HTML file")] = None,
+) -> None:
+    """Say what a system should reach, or check the models against published tables.
+
+    plumb model hpl --system noctua1-520n --ranks 1,4,9,16,25: expected time and metric, and the
+    bound that holds. Benchmarks: stream, random_access, fft, gemm, b_eff, ptrans, hpl,
+    shallow_water, collectives, gups. What the figures do not reach to is marked as extrapolated.
+
+    plumb model check: every published figure beside the equation as printed and our reading.
+    """
+    from plumbline import check, forecast_table
+
+    _choice("--format", form, ["text", "json", "csv"])
+    if what == "check":
+        from plumbline.published import table_of, tables
+
+        chosen = tables() if table is None else [table_of(table)]
+        found = [cell for one in chosen for cell in check.cells(one, find_home())]
+        print({"text": check.as_text, "json": check.as_json, "csv": check.as_csv}[form](found))
+        return
+    _choice("--scaling", scaling, ["weak", "strong"])
+    _choice("--type", type_, ["half", "float", "double"])
+    made = forecast_table.make_table(
+        forecast_table.Wish(
+            benchmark=what,
+            sizes=forecast_table.numbers(sizes, "--sizes") if sizes else (),
+            ranks=forecast_table.whole_numbers(ranks, "--ranks") if ranks else (),
+            operations=operation.split(",") if operation else (),
+            type=type_,
+            transport=transport,
+            approach=approach,
+            kernel=kernel,
+            window=window,
+            scaling=scaling,
+        ),
+        _system(what, system),
+    )
+    forms = {
+        "text": forecast_table.as_text,
+        "json": forecast_table.as_json,
+        "csv": forecast_table.as_csv,
+    }
+    print(forms[form](made))
+    if plot is not None:
+        forecast_table.write_plot(made, plot)
+        print(f"picture: {plot}", file=sys.stderr)
+
+
 @app.command(context_settings=_OWN_WORDS, add_help_option=False)
 def calibrate(context: typer.Context) -> None:
     """Measure what the models need of this machine."""
@@ -199,16 +269,19 @@ def setup(
 
 @app.command()
 def schema(
+    of: Annotated[str, typer.Argument(help="record or system")] = "record",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
 ) -> None:
-    """Print the record's JSON Schema."""
-    from plumbline.record import schema_text
+    """Print the JSON Schema of records, or of system files."""
+    from plumbline import record, systems
 
+    _choice("schema", of, ["record", "system"])
+    text = record.schema_text() if of == "record" else systems.schema_text()
     if output is None:
-        print(schema_text(), end="")
+        print(text, end="")
         return
     try:
-        Path(output).write_text(schema_text(), encoding="utf-8")
+        Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--output {output} cannot be written: {error.strerror}") from None
 
@@ -270,6 +343,18 @@ def _question(runtime: runtimes.WheelRuntime) -> str:
         f"{runtime.title} falls under the Intel End User License Agreement for Developer Tools "
         "(its text comes with the packages, and is on Intel's site). Do you accept it?"
     )
+
+
+def _system(benchmark: str, given: str | None) -> System:
+    """The system that a forecast is for. Raises :class:`UsageError` where none is given."""
+    from plumbline.forecast import forecast_of
+
+    forecast_of(benchmark)
+    home = find_home()
+    if given is None:
+        names = ", ".join(known_systems(home))
+        raise UsageError(f"plumb model {benchmark} needs --system (known: {names})")
+    return find_system(given, home)
 
 
 def _wants_help(tokens: list[str]) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plumbline.record import Case, Metric, Record
+from plumbline.text import aligned
 
 Unit = Literal["us", "GB/s"]
 UNITS: tuple[Unit, ...] = ("us", "GB/s")
@@ -147,7 +148,7 @@ def _table(comparison: Comparison) -> Iterator[str]:
     for unit in UNITS:
         rows = [*_case_rows(comparison, unit, common), *_aggregate_rows(comparison, unit)]
         if any(cell.strip(" -") for row in rows for cell in row[1:]):
-            yield from ("", *_aligned([*_head(comparison, unit), *rows]))
+            yield from ("", *aligned([*_head(comparison, unit), *rows], left=1))
     yield from ("", "* fastest of its row") if comparison.columns else ()
     for kind, found in groupby(comparison.crossovers(), key=lambda crossover: crossover.group):
         yield from ("", "fastest by message size" if common else f"fastest by message size, {kind}")
@@ -225,14 +226,6 @@ def _left_out(comparison: Comparison) -> list[str]:
 def _range(crossover: Crossover) -> str:
     first, last = size_text(crossover.from_bytes), size_text(crossover.to_bytes)
     return first if first == last else f"{first} to {last}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        yield "  ".join(cells).rstrip()
 
 
 def _csv(comparison: Comparison) -> str:

@@ -11,6 +11,7 @@ from plumbline.home import find_home
 from plumbline.options import flags_of
 from plumbline.plan import FORMATS, comparison_groups, option_groups
 from plumbline.store import record_files
+from plumbline.systems import known_systems
 
 _BASH = """_plumb() {
     local IFS=$'\\n'
@@ -32,6 +33,10 @@ _FISH = """function __plumb_complete
 end
 complete -c plumb -f -a '(__plumb_complete)'
 """
+_MODEL_FLAGS = (
+    *("--help", "--sizes", "--ranks", "--operation", "--transport", "--approach", "--kernel"),
+    *("--window", "--plot"),
+)
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
@@ -66,8 +71,33 @@ def _candidates(
         return _run(before, last, environ)
     if before == ["show"]:
         return ["last", *(path.stem for path in record_files(find_home(environ).records))]
-    fixed = {"setup": runtimes.NAMES, "completion": list(SCRIPTS)}
+    if before[0] == "model":
+        return _model(before, last, environ)
+    fixed = {
+        "setup": runtimes.NAMES,
+        "completion": list(SCRIPTS),
+        "schema": ["record", "system"],
+    }
     return FORMATS if before[-1] == "--format" else fixed.get(" ".join(before), [])
+
+
+def _model(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequence[str]:
+    from plumbline.forecast import BENCHMARKS
+    from plumbline.published import tables
+
+    values: dict[str, Sequence[str]] = {
+        "--system": known_systems(find_home(environ)),
+        "--format": ["text", "json", "csv"],
+        "--scaling": ["weak", "strong"],
+        "--type": ["half", "float", "double"],
+    }
+    if before[-1] in values:
+        return values[before[-1]]
+    if last.startswith("-"):
+        return [*values, *_MODEL_FLAGS]
+    if list(before) == ["model", "check"]:
+        return [table.name for table in tables()]
+    return [*BENCHMARKS, "check"] if list(before) == ["model"] else []
 
 
 def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequence[str]:

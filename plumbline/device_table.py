@@ -15,11 +15,17 @@ from pydantic import Field, model_validator
 
 from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table
+from plumbline.units import count_of_bytes, quantity
 
 NumberType = Literal["half", "float", "double", "tf32"]
 Access = Literal["read", "write", "copy", "any"]
-Positive = Annotated[float, Field(gt=0)]
 Whole = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, *count_of_bytes(), Field(ge=1)]
+Micros = Annotated[float, *quantity("us"), Field(ge=0)]
+GbPerS = Annotated[float, *quantity("GB/s"), Field(gt=0)]
+Mhz = Annotated[float, *quantity("MHz"), Field(gt=0)]
+GflopPerS = Annotated[float, *quantity("GFLOP/s"), Field(gt=0)]
+GupPerS = Annotated[float, *quantity("GUP/s"), Field(gt=0)]
 
 # The part of the bytes that is written, for each kind of access.
 _WRITTEN: dict[str, float] = {"read": 0.0, "copy": 0.5, "write": 1.0}
@@ -29,7 +35,7 @@ class Memory(Table):
     """How fast long arrays stream: read only, written only, copied (both alike), or ``any``."""
 
     access: Access = "any"
-    gb_s: Positive
+    gb_s: GbPerS
     source: str
 
 
@@ -40,8 +46,8 @@ class Banks(Table):
     """
 
     count: Whole
-    width_bytes: Whole
-    frequency_mhz: Positive
+    width_bytes: Bytes
+    frequency_mhz: Mhz
     source: str
 
     @property
@@ -55,24 +61,24 @@ class Peak(Table):
 
     type: NumberType
     units: Literal["vector", "matrix"] = "vector"
-    gflop_s: Positive
+    gflop_s: GflopPerS
     source: str
 
 
 class RandomUpdates(Table):
     """Updates of random 64-bit words of a table so long (absent: of any length), in GUP/s."""
 
-    table_bytes: Whole | None = None
+    table_bytes: Bytes | None = None
     atomic: bool = False
-    gup_s: Positive
+    gup_s: GupPerS
     source: str
 
 
 class Launch(Table):
     """Starting an empty kernel: awaited each time, or behind the one before (absent: unknown)."""
 
-    wait_us: Annotated[float, Field(ge=0)]
-    row_us: Annotated[float, Field(ge=0)] | None = None
+    wait_us: Micros
+    row_us: Micros | None = None
     source: str
 
 
@@ -97,12 +103,18 @@ class Link(Table):
 class Bitstream(Table):
     """What is fixed when a board's kernels are synthesised: the clock and the configuration.
 
-    Keys that mean nothing to the benchmark are absent. Names are HPCC FPGA's build parameters.
+    Keys that mean nothing to the benchmark are absent. Names are HPCC FPGA's build parameters;
+    ``block_size`` and ``gemm_size`` are HPL's block in local memory and in registers too, and
+    ``channel_width`` counts numbers. ``name`` tells a variant from the usual one. ``transport`` is
+    set where the kernels send by themselves or differ by it, ``banks`` where the arrays lie in
+    fewer banks than the board has.
     """
 
     benchmark: str
+    name: str | None = None
     type: NumberType = "float"
-    frequency_mhz: Positive
+    transport: str | None = None
+    frequency_mhz: Mhz
     replications: Whole
     vector_count: Whole | None = None
     global_mem_unroll: Whole | None = None
@@ -110,24 +122,49 @@ class Bitstream(Table):
     gemm_size: Whole | None = None
     log_fft_size: Whole | None = None
     rng_count: Whole | None = None
+    rng_distance: Whole | None = None
+    buffer_elements: Whole | None = None
+    channel_width: Whole | None = None
+    banks: Whole | None = None
+    luts: Whole | None = None
+    registers: Whole | None = None
+    brams: Whole | None = None
+    dsps: Annotated[int, Field(ge=0)] | None = None
+    source: str
+
+
+class Resources(Table):
+    """What kernels may use of an FPGA."""
+
+    luts: Whole | None = None
+    registers: Whole | None = None
+    brams: Whole | None = None
+    dsps: Whole | None = None
     source: str
 
 
 class DeviceTable(Table):
     """A device's limits; what is absent is unknown.
 
-    ``cache_bytes`` is the size of the last caches, all together: shorter arrays are not judged by
-    the memory's figures.
+    ``memory_bytes`` is all its memory. ``cache_bytes`` is the size of the last caches, all
+    together: shorter arrays are not judged by the memory's figures. ``fast_bytes`` is the memory in
+    which a transform's points meet: what a group's local memory holds on GPUs, half of the last
+    caches on CPUs. With ``svm`` kernels work on the host's memory, over the link, which reads and
+    writes at once.
     """
 
     name: str | None = None
-    cache_bytes: Annotated[int, Field(ge=0)] | None = None
+    memory_bytes: Bytes | None = None
+    cache_bytes: Annotated[int, *count_of_bytes(), Field(ge=0)] | None = None
+    fast_bytes: Bytes | None = None
+    svm: bool | None = None
     memory: list[Memory] = Field(default_factory=list)
     banks: Banks | None = None
     peaks: list[Peak] = Field(default_factory=list)
     random: list[RandomUpdates] = Field(default_factory=list)
     launch: Launch | None = None
     link: Link | None = None
+    resources: Resources | None = None
     bitstreams: list[Bitstream] = Field(default_factory=list)
 
     def memory_s(self, read_bytes: float, written_bytes: float) -> float | None:
@@ -181,10 +218,16 @@ class DeviceTable(Table):
         rate = _interpolated_log(known, table_bytes) if known else fixed
         return updates / (rate * 1e9) if rate else None
 
-    def bitstream(self, benchmark: str, type: str) -> Bitstream | None:
-        """The bitstream of ``benchmark`` in ``type``, or None."""
+    def bitstream(
+        self, benchmark: str, type: str, transport: str | None = None, name: str | None = None
+    ) -> Bitstream | None:
+        """The first bitstream of ``benchmark`` in ``type`` (and for ``transport``), or None.
+
+        Variants are found by their name alone.
+        """
         for entry in self.bitstreams:
-            if entry.benchmark == benchmark and entry.type == type:
+            fits = transport is None or entry.transport in (None, transport)
+            if (entry.benchmark, entry.type, entry.name) == (benchmark, type, name) and fits:
                 return entry
         return None
 

@@ -113,6 +113,7 @@ def _segment(
         bandwidth_gb_s=None if flat else _rounded(1e-9 / line.seconds_per_byte),
         source="measured",
         worst_error=_rounded(line.worst),
+        largest_bytes=points[-1].message_bytes if cut[1] == count else None,
     )
 
 

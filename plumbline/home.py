@@ -43,11 +43,13 @@ class Home:
 
     def system_folders(self) -> list[Path]:
         """Folders in which a system is looked up by name, nearest first."""
-        folders = [self.systems, PACKAGE / "systems"]
-        checkout = checkout_root()
-        if checkout is not None:
-            folders.insert(1, checkout / "systems")
-        return list(dict.fromkeys(folders))
+        return list(dict.fromkeys([self.systems, *shipped_folders("systems")]))
+
+
+def shipped_folders(name: str) -> list[Path]:
+    """Where the folder ``name`` that comes with plumb may lie: the checkout's, the package's."""
+    checkout = checkout_root()
+    return [*([checkout / name] if checkout else []), PACKAGE / name]
 
 
 def checkout_root() -> Path | None:

@@ -18,6 +18,7 @@ from plumbline.engine import (
 from plumbline.errors import PlumbError
 from plumbline.home import Home
 from plumbline.store import Entry
+from plumbline.text import aligned
 
 DEFAULT_LIST = "default"
 
@@ -29,7 +30,7 @@ def benchmarks(description: Description, form: str) -> str:
             [{"name": b.name, "title": b.title, "source": b.source} for b in description.benchmarks]
         )
     rows = [[b.name, b.title, b.source] for b in description.benchmarks]
-    return _columns([["benchmark", "title", "source"], *rows])
+    return "\n".join(aligned([["benchmark", "title", "source"], *rows]))
 
 
 def transports(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str, TransportList]:
@@ -54,7 +55,7 @@ def transports_text(lists: Mapping[str, TransportList], form: str) -> str:
     rows = [[t.name, ", ".join(t.approaches), t.summary] for t in named.values()]
     places = [["transport", "on", "device", "works"]]
     places += [[t, *_place_row(name, device)] for name, t, device in _places(lists)]
-    lines = [_columns([head, *rows]), "", _columns(places)]
+    lines = [*aligned([head, *rows]), "", *aligned(places)]
     lines += [f"--runtime {name}: {found.reason}" for name, found in lists.items() if found.reason]
     return "\n".join(lines)
 
@@ -87,7 +88,7 @@ def records(entries: Sequence[Entry], form: str) -> str:
     if not entries:
         return "no records yet: plumb run makes one"
     head = ["started", "benchmark", "ranks", "transport", "device", "outcome", "metrics", "record"]
-    return _columns([head, *(_record_row(entry) for entry in entries)])
+    return "\n".join(aligned([head, *(_record_row(entry) for entry in entries)]))
 
 
 def _vendor_lists(
@@ -171,15 +172,6 @@ def _record_row(entry: Entry) -> list[str]:
         metrics or "-",
         str(entry.path),
     ]
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = (
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True))
-        for row in rows
-    )
-    return "\n".join(line.rstrip() for line in lines)
 
 
 def _json(value: Any) -> str:

@@ -6,11 +6,16 @@ time of n messages of L bytes, handled at once by one rank = latency + n * L / b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, overload
 
 from pydantic import Field
 
 from plumbline.tables import Table
+from plumbline.units import count_of_bytes, quantity
+
+if TYPE_CHECKING:  # NumPy takes a while to import, which every command would pay
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Segment(Table):
@@ -18,21 +23,31 @@ class Segment(Table):
 
     ``latency_us`` is in microseconds, ``bandwidth_gb_s`` in GB/s (1e9 B/s; absent: the time does
     not depend on the size). ``source`` names where the figures are from, ``measured`` a fit, whose
-    largest relative error at a measured size is ``worst_error``.
+    largest relative error at a measured size is ``worst_error`` and whose largest measured size is
+    ``largest_bytes`` (of the last segment; absent: the figures hold for any size).
     """
 
-    up_to_bytes: Annotated[int, Field(ge=1)] | None = None
-    latency_us: Annotated[float, Field(ge=0)]
-    bandwidth_gb_s: Annotated[float, Field(gt=0)] | None = None
+    up_to_bytes: Annotated[int, *count_of_bytes(), Field(ge=1)] | None = None
+    latency_us: Annotated[float, *quantity("us"), Field(ge=0)]
+    bandwidth_gb_s: Annotated[float, *quantity("GB/s"), Field(gt=0)] | None = None
     source: str
     worst_error: Annotated[float, Field(ge=0)] | None = None
+    largest_bytes: Annotated[int, *count_of_bytes(), Field(ge=0)] | None = None
 
-    def time_s(self, messages: float, message_bytes: float) -> float:
-        """Seconds for ``messages`` messages of ``message_bytes`` bytes each."""
-        seconds = self.latency_us * 1e-6
-        if self.bandwidth_gb_s is not None:
-            seconds += messages * message_bytes / (self.bandwidth_gb_s * 1e9)
-        return seconds
+    @overload
+    def time_s(self, messages: float, message_bytes: float) -> float: ...
+    @overload
+    def time_s(
+        self, messages: float, message_bytes: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+
+    def time_s(
+        self, messages: float, message_bytes: float | NDArray[np.float64]
+    ) -> float | NDArray[np.float64]:
+        """Seconds for ``messages`` messages of ``message_bytes`` bytes each; sizes may be many."""
+        if self.bandwidth_gb_s is None:
+            return self.latency_us * 1e-6
+        return self.latency_us * 1e-6 + messages * message_bytes / (self.bandwidth_gb_s * 1e9)
 
 
 def check_segments(name: str, segments: Sequence[Segment]) -> None:

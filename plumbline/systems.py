@@ -16,27 +16,30 @@ network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half
 
 from __future__ import annotations
 
-import math
+import json
 import os
 import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
-from plumbline.device_table import DeviceTable, joined
+from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.explain import first_problem
-from plumbline.home import Home
+from plumbline.home import Home, shipped_folders
 from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table, toml_lines
+from plumbline.units import quantity
 
 Leg = Literal["launch", "read", "exchange", "write"]
 # Legs of a transfer; a device's limits; how fast it updates random words; links between boards.
 Need = Literal["legs", "device", "updates", "channel"]
 LOCAL = "local"
+SCHEMA_ID = "urn:plumbline:system"
+Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
 
@@ -130,18 +133,100 @@ class Identity(Table):
 
 
 class Channel(Table):
-    """Serial links between boards: ``count`` channels of a board, each ``width_bytes`` a tick."""
+    """Serial links between boards: ``count`` channels of a board, each ``width_bytes`` a tick.
+
+    What is absent is unknown; ``gb_s`` is one channel's rate where clock and width are.
+    """
 
     count: Annotated[int, Field(ge=1)]
-    latency_ns: Annotated[float, Field(ge=0)]
-    frequency_mhz: Annotated[float, Field(gt=0)]
-    width_bytes: Annotated[int, Field(ge=1)]
+    gb_s: GbPerS | None = None
+    latency_ns: Nanos | None = None
+    frequency_mhz: Mhz | None = None
+    width_bytes: Bytes | None = None
     source: str
 
-    def ticks_s(self, message_bytes: int, channels: int) -> float:
-        """Seconds in which a message leaves by ``channels`` of them (Meyer 2024, eq. 4.3)."""
-        ticks = math.ceil(message_bytes / (channels * self.width_bytes))
-        return ticks / (self.frequency_mhz * 1e6)
+    def channel_gb_s(self) -> float:
+        """What one channel carries in one direction."""
+        if self.frequency_mhz is not None and self.width_bytes is not None:
+            return self.width_bytes * self.frequency_mhz * 1e-3
+        return known(self.gb_s, "gb_s", "channel")
+
+
+class Commands(Table):
+    """What ACCL takes for one command, scheduled by the host or by a kernel of the device."""
+
+    host_us: Micros | None = None
+    device_us: Micros | None = None
+    source: str
+
+
+class Copies(Table):
+    """ACCL's copy from a receive buffer: its fixed part, and its rate at best."""
+
+    latency_us: Micros | None = None
+    gb_s: GbPerS | None = None
+    source: str
+
+
+class Stack(Table):
+    """A network stack under ACCL: a message's latency on a direct link, and rates at best.
+
+    ``switch_us`` is what a switch adds; ``switch_gb_s`` the rate through it.
+    """
+
+    name: Literal["udp", "tcp"]
+    latency_us: Micros | None = None
+    gb_s: GbPerS | None = None
+    switch_us: Micros | None = None
+    switch_gb_s: GbPerS | None = None
+    relative_error: Annotated[float, Field(ge=0)] = 0.0
+    source: str
+
+
+class Accl(Table):
+    """ACCL, a framework by which kernels or hosts send between FPGAs (Meyer 2024, section 5.1)."""
+
+    commands: Commands | None = None
+    copies: Copies | None = None
+    stacks: list[Stack] = Field(default_factory=list)
+
+
+class Machine(Table):
+    """How many there are of what: ``devices_per_node`` in each of ``nodes``."""
+
+    nodes: Annotated[int, Field(ge=1)]
+    devices_per_node: Annotated[int, Field(ge=1)]
+    network: str
+    links: str = "none"
+    source: str
+
+    @property
+    def devices(self) -> int:
+        """All devices of the machine."""
+        return self.nodes * self.devices_per_node
+
+
+class Way(Table):
+    """A transport and approach whose messages were measured: segments by size, one direction."""
+
+    transport: str
+    approach: str | None = None
+    segments: list[Segment]
+
+    @model_validator(mode="after")
+    def _segments_follow_each_other(self) -> Self:
+        check_segments(f"the transport {self.transport}", self.segments)
+        return self
+
+
+_Known = TypeVar("_Known")
+
+
+def known(figure: _Known | None, name: str, table: str) -> _Known:
+    """``figure``, or :class:`UsageError` saying which figure of which table is unknown."""
+    if figure is None:
+        raise UsageError(f"the system file has no figure {name} in the table [{table}]")
+    return figure
 
 
 @dataclass(frozen=True)
@@ -166,12 +251,16 @@ class Figures:
 
 
 class System(Table):
-    """A whole system file."""
+    """A whole system file. ``board`` names the system whose figures stand where it has none."""
 
     system: Identity
+    board: str | None = None
+    machine: Machine | None = None
     device: DeviceTable | None = None
     legs: Legs | None = None
     channel: Channel | None = None
+    accl: Accl | None = None
+    transfers: list[Way] = Field(default_factory=list)
     calibrations: list[Calibration] = Field(default_factory=list)
 
     def figures_under(self, conditions: Conditions) -> Figures:
@@ -184,6 +273,21 @@ class System(Table):
         table = joined(tables) if tables else None
         return Figures(legs, table, by_all_ranks=True, channel=self.channel)
 
+    def on(self, board: System) -> System:
+        """A copy with ``board``'s figures where it has none of its own.
+
+        A device's tables are taken one by one; bitstreams of both, its own first.
+        """
+        own, other = self.device or DeviceTable(), board.device or DeviceTable()
+        device = joined([own, other]).model_copy(
+            update={"bitstreams": [*own.bitstreams, *other.bitstreams]}
+        )
+        changes = {
+            name: getattr(self, name) or getattr(board, name)
+            for name in ("channel", "accl", "transfers")
+        }
+        return self.model_copy(update={**changes, "device": device, "legs": _legs(self, device)})
+
     def answers(self, request: str) -> bool:
         """Whether a calibration was made for this very request."""
         return any(calibration.request == request for calibration in self.calibrations)
@@ -194,8 +298,49 @@ class System(Table):
         return self.model_copy(update={"calibrations": [*kept, new]})
 
 
+def _legs(system: System, device: DeviceTable) -> Legs | None:
+    """A machine's legs: its own, and the board's link and launch for those it does not name."""
+    if system.legs is None:
+        return None
+    link = device.link or Link()
+    fallback = {"read": link.read, "write": link.write}
+    if device.launch is not None:
+        launch = Segment(latency_us=device.launch.wait_us, source=device.launch.source)
+        fallback["launch"] = [launch]
+    return Legs.model_validate(
+        {name: system.legs.segments(name) or fallback.get(name, []) for name in LEGS}
+    )
+
+
 def load_system(path: Path) -> System:
-    """Read a system file. Raises :class:`UsageError` naming file, key and what was expected."""
+    """Read a system file, and the boards it names, from its own folder or the shipped ones.
+
+    Raises :class:`UsageError` naming file, key and what was expected.
+    """
+    system, seen = _read_system(path), [path.stem]
+    board, at = system.board, path
+    while board is not None:
+        if board in seen:
+            raise UsageError(f"the system file {at}: the board {board} is on top of itself")
+        seen.append(board)
+        at = _board_path(board, path, at)
+        below = _read_system(at)
+        system, board = system.on(below), below.board
+    return system
+
+
+def _board_path(board: str, path: Path, named_in: Path) -> Path:
+    folders = [path.parent, *shipped_folders("systems")]
+    for folder in folders:
+        if (folder / f"{board}.toml").is_file():
+            return folder / f"{board}.toml"
+    names = sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
+    raise UsageError(
+        f"the system file {named_in}: there is no board {board}{did_you_mean(board, names)}"
+    )
+
+
+def _read_system(path: Path) -> System:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -219,11 +364,33 @@ def find_system(given: str, home: Home) -> System:
     for folder in folders:
         if (folder / f"{given}.toml").is_file():
             return load_system(folder / f"{given}.toml")
-    known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
+    names = known_systems(home)
     raise UsageError(
-        f"there is no system {given}{did_you_mean(given, known)} "
-        f"(known: {', '.join(known) or 'none'}; or give the path of a .toml file)"
+        f"there is no system {given}{did_you_mean(given, names)} "
+        f"(known: {', '.join(names) or 'none'}; or give the path of a .toml file)"
     )
+
+
+def known_systems(home: Home) -> list[str]:
+    """The names of the systems that are found by name, but for this machine's."""
+    folders = home.system_folders()
+    return sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a system file (draft 2020-12)."""
+    body = System.model_json_schema(by_alias=True)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        **body,
+        "title": "Plumbline system",
+    }
+
+
+def schema_text() -> str:
+    """The JSON Schema as the text of ``schema/system.schema.json``."""
+    return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
 
 
 def save_system(system: System, path: Path, comment: str) -> None:

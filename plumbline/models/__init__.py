@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
@@ -29,6 +30,13 @@ class Expectation:
     bound: str | None = None
     parts: dict[str, float] = field(default_factory=dict)
     reason: str | None = None
+
+
+def slowest(work: float, rates: Mapping[str, float]) -> Expectation:
+    """``work`` at the least of ``rates``, each in the work's unit a second."""
+    parts = {name: work / rate for name, rate in rates.items()}
+    bound = max(parts, key=parts.__getitem__)
+    return Expectation(parts[bound], bound=bound, parts=parts)
 
 
 class Model(Protocol):

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 
+from plumbline.errors import UsageError
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
-from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need
+from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need, known
 
 BENCHMARK = "b_eff"
 NEEDS: Need = "legs"
 TRANSPORTS = frozenset({"mpi", "staged", "channel"})
-CHANNELS_OF_A_LANE = 2
 EMULATED = "an emulator's speed is not a board's"
 
 _TRANSFER: dict[str, tuple[Leg, ...]] = {
@@ -67,12 +67,18 @@ def _over_links(record: Record, case: Case, channel: Channel | None) -> Expectat
     form = record.parameters.get("form", "exchange")
     if form != "exchange":
         return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+    from plumbline.equations import b_eff  # NumPy takes a while to import
+
     if channel is None:
         return Expectation(None, reason="the system file has no channel")
-    size = case.message_bytes()
-    turns = math.ceil(case.work.messages * CHANNELS_OF_A_LANE / channel.count)
-    clocked = turns * channel.ticks_s(size, CHANNELS_OF_A_LANE)
-    latency = channel.latency_ns * 1e-9
+    try:
+        latency = known(channel.latency_ns, "latency_ns", "channel") * 1e-9
+        clock = known(channel.frequency_mhz, "frequency_mhz", "channel") * 1e6
+        width = known(channel.width_bytes, "width_bytes", "channel")
+    except UsageError as error:
+        return Expectation(None, reason=str(error))
+    turns = math.ceil(case.work.messages * b_eff.CHANNELS_OF_A_PAIR / channel.count)
+    clocked = turns * float(b_eff.channel_s(case.message_bytes(), width, clock, 0))
     emulated = any("Emulation" in rank.device.platform for rank in record.ranks if rank.device)
     return Expectation(
         clocked + latency,

@@ -1,14 +1,15 @@
 """GEMM: on a board three pipelines one after the other (eq. 3.2), elsewhere the roofline.
 
-Source: Meyer, dissertation, Paderborn University, 2024, section 3.2.4.
+The equations are those of :mod:`plumbline.equations.gemm`.
 """
 
 from __future__ import annotations
 
 from math import ceil
 
-from plumbline import roofline
-from plumbline.device_table import Banks, Bitstream
+from plumbline import boards, roofline
+from plumbline.device_table import DeviceTable
+from plumbline.errors import UsageError
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need
@@ -21,7 +22,7 @@ TRANSPORTS = frozenset({"none"})
 def describe(record: Record, figures: Figures) -> str:
     """Eq. 3.2 where the system has the board's kernels, else the roofline."""
     if roofline.bitstream(record, figures, BENCHMARK):
-        return "b^2/(u f_mem) + b^3/(g^3 f_k) + b^2/(u (n/b) f_mem) a block (Meyer 2024, eq. 3.2)"
+        return "load + b^3/(g^3 f_k) + load b/n a block (Meyer 2024, eq. 3.2)"
     return f"{roofline.NAME}: {roofline.FORMULA}"
 
 
@@ -30,38 +31,21 @@ def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def block_parts_s(kernel: Bitstream, banks: Banks, inner: int) -> dict[str, float]:
-    """Eq. 3.2: seconds to load, multiply and store one block of a product.
-
-    b the block's size, u the numbers of global memory a cycle, g the size of the multiplication in
-    registers, n the inner dimension; what the third pipeline does once in n/b blocks is shared out
-    to them. f_mem is the clock of the memory's interface.
-    """
-    b, u = kernel.block_size or 1, kernel.global_mem_unroll or 1
-    memory_hz, kernel_hz = banks.frequency_mhz * 1e6, kernel.frequency_mhz * 1e6
-    load = b**2 / (u * memory_hz)
-    return {
-        "load": load,
-        "multiply": b**3 / ((kernel.gemm_size or 1) ** 3 * kernel_hz),
-        "store": load / (inner / b),
-    }
-
-
 def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
         return _roofline(record, case, figures)
-    device = figures.device
-    if device is None or device.banks is None or not kernel.block_size:
-        return Expectation(None, reason="the system knows no memory banks or blocks of the kernel")
     rows, columns, inner = (_size(case, name) for name in ("rows", "columns", "inner"))
     if not (rows and columns and inner):
         return Expectation(None, reason="the case does not say its size")
+    try:
+        block = boards.block_parts_s(figures.device or DeviceTable(), kernel, inner)
+    except UsageError as error:
+        return Expectation(None, reason=str(error))
     blocks = 1
     for extent in (rows, columns, inner):
-        blocks *= ceil(extent / kernel.block_size)
+        blocks *= ceil(extent / (kernel.block_size or 1))
     rounds = blocks / kernel.replications
-    block = block_parts_s(kernel, device.banks, inner)
     parts = {name: seconds * rounds for name, seconds in block.items()}
     return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
 

@@ -1,16 +1,14 @@
 """RandomAccess: bound by random updates of memory, on a board by its generators and banks.
 
-Source: Meyer, dissertation, Paderborn University, 2024. Section 3.2.2: every replication generates
-all random numbers of the stream, one a cycle, so updates a second cannot exceed the kernels' clock
-(times the generators of a replication, section 4.1.4). Section 4.2.4: an update reads and writes a
-bank, which takes two cycles of it.
+The equations are those of :mod:`plumbline.equations.random_access`.
 """
 
 from __future__ import annotations
 
-from plumbline import roofline
-from plumbline.device_table import Banks, Bitstream
-from plumbline.models import Expectation
+from plumbline import boards, roofline
+from plumbline.device_table import DeviceTable
+from plumbline.errors import UsageError
+from plumbline.models import Expectation, slowest
 from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need
 
@@ -31,17 +29,6 @@ def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def generator_bound_gup_s(kernel: Bitstream) -> float:
-    """Each replication goes through the whole stream, ``rng_count`` numbers a cycle."""
-    return (kernel.rng_count or 1) * kernel.frequency_mhz * 1e-3
-
-
-def bank_bound_gup_s(kernel: Bitstream, banks: Banks) -> float:
-    """Two cycles of a bank for an update, in the slower of kernel's and interface's clock."""
-    clock = min(kernel.frequency_mhz, banks.frequency_mhz)
-    return min(kernel.replications, banks.count) * clock * 1e-3 / 2
-
-
 def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
@@ -51,13 +38,8 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
             atomic=case.label("updates").startswith("atomic"),
         )
         return roofline.expect(record, case, figures, demand)
-    device = figures.device
-    if device is None or device.banks is None:
-        return Expectation(None, reason="the system knows no memory banks")
-    rates = {
-        "generators": generator_bound_gup_s(kernel),
-        "banks": bank_bound_gup_s(kernel, device.banks),
-    }
-    parts = {name: case.work.updates / (rate * 1e9) for name, rate in rates.items()}
-    bound = max(parts, key=parts.__getitem__)
-    return Expectation(parts[bound], bound=bound, parts=parts)
+    try:
+        rates = boards.update_rates(figures.device or DeviceTable(), kernel)
+    except UsageError as error:
+        return Expectation(None, reason=str(error))
+    return slowest(case.work.updates, rates)

@@ -1,23 +1,20 @@
 """STREAM: bound by memory, on a board by its banks and its kernels' clock; transfers by the link.
 
-Source: Meyer, dissertation, Paderborn University, 2024, section 3.2.2: a bank's peak times the
-banks used (the bank bound), and where the kernels' clock is below that of the banks' interface, the
-bytes of one cycle times the kernels' clock (the frequency bound; section 3.3.1 has the case).
+The equations are those of :mod:`plumbline.equations.stream`.
 """
 
 from __future__ import annotations
 
-from plumbline import roofline
-from plumbline.device_table import Banks, Bitstream
-from plumbline.models import Expectation
+from plumbline import boards, roofline
+from plumbline.device_table import DeviceTable
+from plumbline.errors import UsageError
+from plumbline.models import Expectation, slowest
 from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need
 
 BENCHMARK = "stream"
 NEEDS: Need = "device"
 TRANSPORTS = frozenset({"none"})
-
-_BYTES = {"half": 2, "float": 4, "double": 8}
 
 
 def describe(record: Record, figures: Figures) -> str:
@@ -32,17 +29,6 @@ def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def bank_bound_gb_s(banks: Banks, replications: int) -> float:
-    """Peak of the banks that so many replications use, one each."""
-    return min(replications, banks.count) * banks.gb_s
-
-
-def frequency_bound_gb_s(kernel: Bitstream) -> float:
-    """What the kernels can ask of memory: the bytes of one cycle times their clock."""
-    lanes = (kernel.vector_count or 1) * (kernel.global_mem_unroll or 1)
-    return kernel.replications * lanes * _BYTES[kernel.type] * kernel.frequency_mhz * 1e-3
-
-
 def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
     operation = case.label("operation")
     if operation in ("write", "read"):
@@ -51,17 +37,11 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
     if not kernel:
         demand = roofline.Demand(type=roofline.type_of(record, case))
         return roofline.expect(record, case, figures, demand)
-    device = figures.device
-    if device is None or device.banks is None:
-        return Expectation(None, reason="the system knows no memory banks")
-    rates = {
-        "banks": bank_bound_gb_s(device.banks, kernel.replications),
-        "kernel clock": frequency_bound_gb_s(kernel),
-    }
-    moved = case.work.bytes_read + case.work.bytes_written
-    parts = {name: moved / (rate * 1e9) for name, rate in rates.items()}
-    bound = max(parts, key=parts.__getitem__)
-    return Expectation(parts[bound], bound=bound, parts=parts)
+    try:
+        rates = boards.stream_rates(figures.device or DeviceTable(), kernel, operation)
+    except UsageError as error:
+        return Expectation(None, reason=str(error))
+    return slowest(case.work.bytes_read + case.work.bytes_written, rates)
 
 
 def _transfer(record: Record, case: Case, figures: Figures) -> Expectation:

@@ -8,9 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from plumbline import cli, launch, plan
 from plumbline.record import Record, load_record
+
+# No test asserts a time: a loaded machine makes nothing fail.
+settings.register_profile("plumbline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("plumbline")
 
 HERE = Path(__file__).parent
 DATA = HERE / "data"

@@ -201,7 +201,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["calibrate", "compare-transports", "completion", "devices", "list", "records", "run",
+        ([""], ["calibrate", "compare-transports", "completion", "devices", "list", "model", "records", "run",
                 "schema", "setup", "show", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
@@ -219,6 +219,11 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["compare-transports", "b_eff", "--max-s"], ["--max-size"]),
         (["compare-transports", "b_eff", "--format", ""], ["csv", "json", "table"]),
         (["completion", "b"], ["bash"]),
+        (["schema", ""], ["record", "system"]),
+        (["model", "str"], ["stream"]),
+        (["model", "check", "3.1"], ["3.10", "3.11", "3.12"]),
+        (["model", "hpl", "--system", "noct"], ["noctua1-520n", "noctua2-u280"]),
+        (["model", "hpl", "--sc"], ["--scaling"]),
         (["nothing", ""], []),
     ],
 )  # fmt: skip

@@ -77,15 +77,9 @@ def test_what_has_no_model_says_why(record: Record) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("size", "turns_ns"), [(1, 6.4), (64, 6.4), (65, 12.8), (1 << 20, 16384 * 6.4)]
-)
-def test_serial_links_take_the_time_of_equation_4_4(
-    record: Record, size: int, turns_ns: float
-) -> None:
+def test_serial_links_take_the_time_of_equation_4_4(record: Record) -> None:
     channel = load_system(ROOT / "systems" / "noctua1-520n.toml").channel
     assert channel is not None
-    assert channel.ticks_s(size, 2) == pytest.approx(turns_ns * 1e-9)
     linked = with_transport(record, "channel")
     case = next(c for c in linked.cases if c.key == "natural/transfer/1024")
     expected = b_eff.expect(linked, Figures(None, None, channel=channel))[case.key]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from plumbline.systems import (
     load_system,
     save_system,
 )
+from plumbline.units import parse_quantity
 
 NOCTUA = ROOT / "systems" / "noctua1-520n.toml"
 STAGED = ("read", "exchange", "write")
@@ -39,14 +41,14 @@ def staged_s(system: System, messages: int, message_bytes: int) -> float:
 def test_equation_4_7_from_the_system_file() -> None:
     """6.06 GB/s is 2 L / t where one message is handled (n = 1): sent and received are counted."""
     noctua = load_system(NOCTUA)
-    size = 2**20
+    size = 2**40  # so long that latencies do not count
     assert 2 * size / staged_s(noctua, 1, size) == pytest.approx(6.06e9, rel=1e-3)
 
 
 def test_b_eff_counts_what_is_sent_and_gets_half() -> None:
     """With both neighbours (n = 2), b(L) = 2 L / t is half of it, sent and received the same."""
     noctua = load_system(NOCTUA)
-    size = 2**20
+    size = 2**40  # so long that latencies do not count
     assert 2 * size / staged_s(noctua, 2, size) == pytest.approx(3.03e9, rel=1e-3)
     assert 4 * size / staged_s(noctua, 2, size) == pytest.approx(6.06e9, rel=1e-3)
 
@@ -66,7 +68,7 @@ def test_the_channel_of_table_4_2() -> None:
         (HEAD.replace("name", "nam"), "the key system.name is missing"),
         (
             HEAD + '[[legs.read]]\nlatency_us = "2"\nsource = "s"\n',
-            "legs.read[0].latency_us: expected a number, found the text '2'",
+            "legs.read[0].latency_us: '2' has no unit: write a number of us, or '2 us'",
         ),
         (
             HEAD + '[[legs.read]]\nlatency = 2\nsource = "s"\n',
@@ -104,8 +106,8 @@ def test_a_wrong_file_is_refused_with_file_key_and_reason(
 def test_a_system_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     home = Home(tmp_path)
     assert find_system("noctua1-520n", home) == find_system(str(NOCTUA), home)
-    with pytest.raises(UsageError, match="no system noctua; did you mean noctua1-520n"):
-        find_system("noctua", home)
+    with pytest.raises(UsageError, match="no system noctua1-520m; did you mean noctua1-520n"):
+        find_system("noctua1-520m", home)
     with pytest.raises(UsageError, match=r"there is no system file nowhere/x\.toml"):
         find_system("nowhere/x.toml", home)
 
@@ -167,3 +169,81 @@ def test_calibrations_stand_side_by_side_by_their_conditions(
     assert system.figures_under(here.model_copy(update={"devices": ["other"]})).legs is None
     save_system(system, tmp_path / "local.toml", "")
     assert load_system(tmp_path / "local.toml") == system
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "number"),
+    [
+        ("520 ns", "us", 0.52),
+        ("19.2 GB/s", "GB/s", 19.2),
+        ("100 Gb/s", "GB/s", 12.5),
+        ("2400MHz", "MHz", 2400),
+        ("1.2 TFLOP/s", "GFLOP/s", 1200),
+        ("245 MUP/s", "GUP/s", 0.245),
+        ("8 KiB", "B", 8192),
+        ("1e3 ms", "s", 1),
+    ],
+)
+def test_a_quantity_may_have_its_unit_in_a_text(text: str, unit: str, number: float) -> None:
+    assert parse_quantity(text, unit) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("fast", "'fast' is no number with a unit, such as '2 GB/s'"),
+        ("1.2.3 GB/s", "is no number with a unit"),
+        ("19.2", "'19.2' has no unit: write a number of GB/s, or '19.2 GB/s'"),
+        ("19.2 gb/s", "'19.2 gb/s': there is no unit gb/s; did you mean GB/s?"),
+        ("19.2 furlongs", "there is no unit furlongs"),
+        ("19.2 ns", "'19.2 ns' is a time, expected a rate of bytes (such as GB/s)"),
+        ("1e999 GB/s", "is no number with a unit"),
+    ],
+)
+def test_a_unit_that_does_not_fit_is_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(sentence)) as refused:
+        parse_quantity(text, "GB/s")
+    assert "\n" not in str(refused.value)
+
+
+def test_sizes_may_have_units_too() -> None:
+    assert Segment.model_validate({"latency_us": 1, "up_to_bytes": "4 KiB", "source": ""}) == (
+        Segment(latency_us=1, up_to_bytes=4096, source="")
+    )
+    with pytest.raises(ValueError, match="is no whole number of bytes"):
+        Segment.model_validate({"latency_us": 1, "up_to_bytes": "0.3 B", "source": ""})
+
+
+@given(st.floats(1e-6, 1e6), st.sampled_from(["B/s", "kB/s", "MiB/s", "GB/s", "Gb/s", "Tbit/s"]))
+def test_units_go_there_and_back(number: float, unit: str) -> None:
+    there = parse_quantity(f"{number!r} {unit}", "GB/s")
+    assert parse_quantity(f"{there!r} GB/s", unit) == pytest.approx(number, rel=1e-12)
+
+
+def test_a_machine_stands_on_its_board(tmp_path: Path) -> None:
+    link = '[[device.link.read]]\nlatency_us = 1\nbandwidth_gb_s = "8 GB/s"\nsource = "s"\n'
+    stream = '[[device.bitstreams]]\nbenchmark = "stream"\nreplications = 4\nsource = "s"\n'
+    (tmp_path / "board.toml").write_text(HEAD + link + stream + "frequency_mhz = 300\n")
+    (tmp_path / "machine.toml").write_text(
+        'board = "board"\n'
+        + HEAD.replace("x", "m")
+        + stream
+        + "frequency_mhz = 350\n"
+        + '[[legs.exchange]]\nlatency_us = 1\nsource = "s"\n'
+    )
+    system = load_system(tmp_path / "machine.toml")
+    assert system.system.name == "m"
+    assert system.device is not None
+    assert [one.frequency_mhz for one in system.device.bitstreams] == [350, 300]
+    assert system.legs is not None
+    assert system.legs.time_s("read", 1, 8000) == pytest.approx(2e-6)
+    assert system.legs.launch == []
+
+
+def test_boards_that_are_not_there_or_go_in_a_ring(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('board = "b"\n' + HEAD)
+    with pytest.raises(UsageError, match=r"a\.toml: there is no board b"):
+        load_system(tmp_path / "a.toml")
+    (tmp_path / "b.toml").write_text('board = "a"\n' + HEAD)
+    with pytest.raises(UsageError, match=r"b\.toml: the board a is on top of itself"):
+        load_system(tmp_path / "a.toml")

@@ -1,0 +1,23 @@
+"""Equations: pure functions over numpy arrays, one module a benchmark, named like it.
+
+They know numbers only: SI units (seconds, bytes, hertz), no system file and no record. Each says
+its source, an equation or section of M. Meyer, "An OpenCL- and HLS-based Benchmark Suite for
+Reconfigurable Hardware in HPC" (dissertation, Paderborn University, 2024), where no other is named.
+A function called ``printed_...`` evaluates what the source prints, as it stands; beside it is the
+reading that we hold to be right, where the two differ.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def floats(values: ArrayLike) -> Floats:
+    """``values`` as an array of doubles; a single number becomes one of no dimensions."""
+    return np.asarray(values, dtype=np.float64)
+
+
+__all__ = ["ArrayLike", "Floats", "floats"]

@@ -1,0 +1,307 @@
+"""``plumb model``: forecasts over sizes and ranks, as text, CSV, JSON or a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from plumbline.errors import RunError, UsageError, did_you_mean
+from plumbline.forecast import Case, Forecast, Point, device_of, forecast_of
+from plumbline.systems import System
+from plumbline.text import aligned
+from plumbline.units import parse_quantity
+
+_SQUARE = ("ptrans", "hpl")
+_WHOLE = ("random_access", "ptrans", "hpl", "shallow_water", "gups")  # one problem over all
+ROOFLINE = "work / time, time = max(bytes/bandwidth, flops/peak, updates/rate); roofline"
+_HEAD = (
+    *("benchmark", "system", "operation", "type", "ranks", "size", "transport", "approach"),
+    *("time_s", "value", "unit", "printed", "bound", "extrapolated"),
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What ``plumb model`` was asked; empty sizes, ranks and operations are the benchmark's own.
+
+    Sizes are of one device (``weak``), or of the whole problem (``strong``).
+    """
+
+    benchmark: str
+    sizes: Sequence[float] = ()
+    ranks: Sequence[int] = ()
+    operations: Sequence[str] = ()
+    type: str = "float"
+    transport: str | None = None
+    approach: str | None = None
+    kernel: str | None = None
+    window: int = 1
+    scaling: str = "weak"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: what was asked, and what is to be expected."""
+
+    case: Case
+    point: Point
+
+
+@dataclass(frozen=True)
+class ForecastTable:
+    """All rows of one wish on one system."""
+
+    wish: Wish
+    system: System
+    module: Forecast
+    entries: list[Entry]
+
+
+def make_table(wish: Wish, system: System) -> ForecastTable:
+    """Forecast every operation at every size and number of ranks.
+
+    Raises :class:`UsageError` for what the benchmark does not know, and for a figure that the
+    system lacks.
+    """
+    module = forecast_of(wish.benchmark)
+    for operation in wish.operations:
+        known = [name for name in (*module.OPERATIONS, *module.MORE) if name]
+        if operation not in known:
+            raise UsageError(
+                f"{wish.benchmark} has no operation {operation}{did_you_mean(operation, known)} "
+                f"(known: {', '.join(known) or 'none'})"
+            )
+    if wish.transport is not None and not module.SENDS:
+        raise UsageError(f"{wish.benchmark} sends nothing: there is no --transport")
+    first = Case(
+        type=wish.type,
+        transport=wish.transport,
+        approach=wish.approach,
+        kernel=wish.kernel,
+        window=wish.window,
+    )
+    entries: list[Entry] = []
+    for operation in wish.operations or module.OPERATIONS:
+        sizes: Sequence[float | None] = wish.sizes or module.sizes(system)
+        for ranks in wish.ranks or _ranks(wish.benchmark):
+            for size in [None] if operation == "barrier" else sizes:
+                whole = None if size is None else _whole(wish, size, ranks)
+                case = replace(first, operation=operation, size=whole, ranks=ranks)
+                entries.append(Entry(case, module.point(system, case)))
+    if wish.benchmark == "b_eff" and not wish.sizes:
+        ranks = entries[-1].case.ranks
+        for operation in ("", "latency"):
+            case = replace(first, operation=operation, size=None, ranks=ranks)
+            entries.append(Entry(case, module.point(system, case)))
+    return ForecastTable(wish, system, module, entries)
+
+
+def _ranks(benchmark: str) -> Sequence[int]:
+    if benchmark in ("b_eff", "shallow_water"):
+        return [2]
+    if benchmark in ("collectives", "gups"):
+        return [2, 4, 8, 16]
+    return [1]
+
+
+def _whole(wish: Wish, size: float, ranks: int) -> float:
+    """The whole problem's size: a matrix grows by the side of the grid, the rest by the ranks."""
+    if wish.scaling == "strong" or wish.benchmark not in _WHOLE:
+        return size
+    return float(size * ranks**0.5) if wish.benchmark in _SQUARE else size * ranks
+
+
+# --- forms ---------------------------------------------------------------------------------------
+
+
+def as_text(table: ForecastTable) -> str:
+    """A heading and the rows in columns."""
+    module, wish = table.module, table.wish
+    columns: dict[str, Callable[[Entry], str]] = {
+        "operation": lambda entry: entry.case.operation or wish.benchmark,
+        "ranks": lambda entry: str(entry.case.ranks),
+        "size": lambda entry: number(entry.case.size),
+        "time": lambda entry: duration(entry.point.seconds),
+        f"{module.METRIC}, {module.UNIT}": _value,
+        "as printed": lambda entry: number(entry.point.printed),
+        "bound": lambda entry: entry.point.bound,
+        "extrapolated": lambda entry: entry.point.extrapolated,
+    }
+    rows = [[cell(entry) for cell in columns.values()] for entry in table.entries]
+    kept = [i for i, name in enumerate(columns) if name in _ALWAYS or any(row[i] for row in rows)]
+    head = [name for i, name in enumerate(columns) if i in kept]
+    body = [[row[i] for i in kept] for row in rows]
+    words = list(aligned([head, *body]))
+    lines = [f"{wish.benchmark} on {table.system.system.name}: {table.system.system.description}"]
+    lines += [f"  {module.METRIC} = {_equation(table)}"]
+    if module.SIZE:
+        lines += [f"  size: {module.SIZE}"]
+    return "\n".join([*lines, "", *words])
+
+
+_ALWAYS = ("operation", "ranks", "size", "time", "bound")
+
+
+def _equation(table: ForecastTable) -> str:
+    """A board's equation, or the roofline of a device without synthesised kernels."""
+    is_board = bool(device_of(table.system).bitstreams)
+    return table.module.EQUATION if is_board or table.module.SENDS else ROOFLINE
+
+
+def _value(entry: Entry) -> str:
+    text = number(entry.point.value)
+    return f"{text} {entry.point.unit}".rstrip()
+
+
+def as_json(table: ForecastTable) -> str:
+    """Everything, a row an object."""
+    rows = [
+        {**dict(zip(_HEAD, _cells(table, entry), strict=True)), "parts_s": entry.point.parts}
+        for entry in table.entries
+    ]
+    return json.dumps(
+        {
+            "benchmark": table.wish.benchmark,
+            "system": table.system.system.name,
+            "metric": table.module.METRIC,
+            "unit": table.module.UNIT,
+            "equation": _equation(table),
+            "rows": rows,
+        },
+        indent=2,
+    )
+
+
+def as_csv(table: ForecastTable) -> str:
+    """A line a row."""
+    return csv_text(_HEAD, (_cells(table, entry) for entry in table.entries))
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """CSV without the last line's end; what is None is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+    return text.getvalue().rstrip("\n")
+
+
+def _cells(table: ForecastTable, entry: Entry) -> list[object]:
+    case, point = entry.case, entry.point
+    unit = point.unit or table.module.UNIT
+    return [
+        *(table.wish.benchmark, table.system.system.name, case.operation, case.type, case.ranks),
+        *(case.size, case.transport, case.approach, point.seconds, point.value, unit),
+        *(point.printed, point.bound, point.extrapolated or None),
+    ]
+
+
+def write_plot(table: ForecastTable, path: Path) -> None:
+    """The metric over sizes, or over ranks where there is one size, as a page without network.
+
+    Hollow marks are extrapolated. Raises :class:`RunError` where the page cannot be written.
+    """
+    from plotly import graph_objects as go
+
+    by_ranks = len({entry.case.ranks for entry in table.entries}) > 1
+    by_size = len({entry.case.size for entry in table.entries}) > 1 and not (
+        by_ranks and table.wish.benchmark in _WHOLE
+    )
+    figure = go.Figure()
+    series: dict[tuple[str, int | None], list[Entry]] = {}
+    for entry in table.entries:
+        if by_size and entry.case.size is None:
+            continue
+        other = entry.case.ranks if by_size else None
+        series.setdefault((entry.case.operation, other), []).append(entry)
+    for (operation, other), entries in series.items():
+        words = [operation or table.wish.benchmark, f"{other} ranks" if other and by_ranks else ""]
+        figure.add_scatter(
+            x=[entry.case.size if by_size else entry.case.ranks for entry in entries],
+            y=[entry.point.value for entry in entries],
+            mode="lines+markers",
+            name=", ".join(word for word in words if word),
+            text=[entry.point.extrapolated or entry.point.bound for entry in entries],
+            marker={
+                "symbol": ["circle-open" if e.point.extrapolated else "circle" for e in entries]
+            },
+        )
+    module, unit = table.module, table.entries[0].point.unit or table.module.UNIT
+    figure.update_layout(
+        title=f"{table.wish.benchmark} on {table.system.system.name}",
+        xaxis={"title": module.SIZE if by_size else "ranks", "type": "log"},
+        yaxis={"title": f"{module.METRIC}, {unit}", "rangemode": "tozero"},
+        template="simple_white",
+    )
+    try:
+        path.write_text(figure.to_html(include_plotlyjs=True), encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"--plot {path} cannot be written: {error.strerror}") from None
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def number(value: float | None) -> str:
+    """Five digits, whole numbers whole; an empty text for None."""
+    if value is None:
+        return ""
+    if value == int(value) and abs(value) < 1e12:
+        return str(int(value))
+    return f"{value:.5g}"
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.4g} {unit}"
+    return f"{seconds * 1e9:.4g} ns"
+
+
+_POWER = re.compile(r"(\d+)\^(\d+)")
+
+
+def numbers(text: str, flag: str) -> list[float]:
+    """The numbers of ``1,64,4KiB,2^20`` or ``1:1MiB`` (doubling). Raises :class:`UsageError`."""
+    found: list[float] = []
+    for word in text.split(","):
+        first, colon, last = word.partition(":")
+        start, end = _number(first, flag), _number(last or first, flag)
+        if colon and not 0 < start <= end:
+            raise UsageError(f"{flag} {word}: a range goes up from a number above 0, as 1:1MiB")
+        while start < end:
+            found.append(start)
+            start *= 2
+        found.append(end)
+    return found
+
+
+def whole_numbers(text: str, flag: str) -> list[int]:
+    """Like :func:`numbers`, of integers from 1 on."""
+    found = numbers(text, flag)
+    wrong = next((value for value in found if value != int(value) or value < 1), None)
+    if wrong is not None:
+        raise UsageError(f"{flag} {text}: {wrong:g} is no whole number from 1 on")
+    return [int(value) for value in found]
+
+
+def _number(text: str, flag: str) -> float:
+    word = text.strip()
+    power = _POWER.fullmatch(word)
+    try:
+        if power:
+            return math.pow(float(power[1]), float(power[2]))
+        value = parse_quantity(word, "B") if word[-1:].isalpha() else float(word)
+    except (ValueError, OverflowError) as error:
+        why = f": {error}" if word[-1:].isalpha() else ""
+        raise UsageError(f"{flag}: {word!r} is no number, as 64, 4KiB or 2^20{why}") from None
+    if not 0 <= value < float("inf"):
+        raise UsageError(f"{flag}: {word} is no size: it must be 0 or more, and finite")
+    return value
