@@ -41,7 +41,8 @@ else
   bash scripts/engine.sh release
   in_release=()
 fi
-bash scripts/engine.sh asan engine_tests mpi_tests
+bash scripts/engine.sh asan engine_tests mpi_tests thread_tests
+bash scripts/engine.sh tsan thread_tests
 if command -v mpicxx.mpich >/dev/null; then
   bash scripts/engine.sh mpich programs mpi_tests plumb-mpi-mutants plumb-mpi-examples
 else
@@ -51,6 +52,7 @@ fi
 export TAIL=60
 tests release "${in_release[@]}"
 tests asan --exclude-regex '^mpi_example'
+tests tsan --label-regex threads
 if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex '^mpi_'; fi
 # python NAME WORDS...: pytest into its own log. Where this runs in the background, an interrupt is ignored by whoever
 # inherits that; the tests send some.
