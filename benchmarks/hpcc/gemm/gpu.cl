@@ -336,35 +336,91 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
   }
 
   const uint strips = inner / DEPTH;
+#define COPY_STRIP(place)                                                                                      \
+  {                                                                                                            \
+    _Pragma("unroll") for (int i = 0; i < A_CHUNKS / ITEMS; ++i)                                               \
+        COPY_CHUNK(&strips_of_tile[(place) + item + i * ITEMS], a_from + (ulong)(i * (ITEMS / 4)) * inner);    \
+    _Pragma("unroll") for (int i = 0; i < B_CHUNKS / ITEMS; ++i)                                               \
+        COPY_CHUNK(&strips_of_tile[(place) + A_CHUNKS + B_PLACE(b_row + i * (ITEMS / B_ROW_CHUNKS), b_chunk)], \
+                   b_from + (ulong)(i * (ITEMS / B_ROW_CHUNKS)) * width);                                      \
+    a_from += DEPTH;                                                                                           \
+    b_from += (ulong)DEPTH * width;                                                                            \
+  }
+#define TAKE_A(i, place) from_a[i] = strips_of_tile[(place) + a_place + 8 * (i)*4]
+#define TAKE_B(h, k, place) from_b[h][k] = strips_of_tile[(place) + b_place + (k)*B_ROW_CHUNKS + 8 * (h)]
+  Chunk from_a[ROW_FRAGMENTS], from_b[GROUPS][CHUNK_ITEMS];
+
+#ifdef TF32
+  // Fragments are taken while others are multiplied: all warps go in step from barrier to barrier, so what they all
+  // took first would leave the matrix units idle. Group 0 of columns, then group 1; rows in two halves. All of a strip
+  // is in registers before its second half is multiplied, and its place is free for the strip after the next.
+#define HALF_OF_ROWS (ROW_FRAGMENTS / 2)
+  // The units cut factors off after 11 significant bits; half of the last of them added, they round.
+#define ROUND(chunk)   \
+  {                    \
+    chunk.x += 0x1000; \
+    chunk.y += 0x1000; \
+    chunk.z += 0x1000; \
+    chunk.w += 0x1000; \
+  }
+#define TAKE_ROWS(first, place) _Pragma("unroll") for (int i = 0; i < HALF_OF_ROWS; ++i) TAKE_A((first) + i, place)
+#define ROUND_ROWS(first) _Pragma("unroll") for (int i = 0; i < HALF_OF_ROWS; ++i) ROUND(from_a[(first) + i])
+#define TAKE_GROUP(h, place) _Pragma("unroll") for (int k = 0; k < CHUNK_ITEMS; ++k) TAKE_B(h, k, place)
+#define ROUND_GROUP(h) _Pragma("unroll") for (int k = 0; k < CHUNK_ITEMS; ++k) ROUND(from_b[h][k])
+  // Two inner indices of each t at a time.
+#define STEP(h, i, k, first, second)                                                                              \
+  MULTIPLY(sum[i][2 * h], from_b[h][k].x, from_b[h][k].y, from_b[h][k + 1].x, from_b[h][k + 1].y, first, second); \
+  MULTIPLY(sum[i][2 * h + 1], from_b[h][k].z, from_b[h][k].w, from_b[h][k + 1].z, from_b[h][k + 1].w, first, second)
+#define MULTIPLY_ROWS(h, first)                                              \
+  _Pragma("unroll") for (int i = (first); i < (first) + HALF_OF_ROWS; ++i) { \
+    STEP(h, i, 0, from_a[i].x, from_a[i].y);                                 \
+    STEP(h, i, 2, from_a[i].z, from_a[i].w);                                 \
+  }
+  COPY_STRIP(0);
+  END_OF_STRIP();
+  if (strips > 1) COPY_STRIP(STRIP_CHUNKS);
+  END_OF_STRIP();
+  STRIPS_LEFT("1");
+  barrier(CLK_LOCAL_MEM_FENCE);
+  TAKE_GROUP(0, 0);
+  TAKE_ROWS(0, 0);
+  for (uint strip = 0; strip < strips; ++strip) {
+    const uint place = strip % 2 * STRIP_CHUNKS, next = STRIP_CHUNKS - place;
+    TAKE_ROWS(HALF_OF_ROWS, place);
+    TAKE_GROUP(1, place);
+    ROUND_GROUP(0);
+    ROUND_ROWS(0);
+    MULTIPLY_ROWS(0, 0);
+    ROUND_ROWS(HALF_OF_ROWS);
+    MULTIPLY_ROWS(0, HALF_OF_ROWS);
+    STRIPS_LEFT("0");
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (strip + 2 < strips) COPY_STRIP(place);
+    END_OF_STRIP();
+    ROUND_GROUP(1);
+    TAKE_GROUP(0, next);  // after the last strip: anything, which nobody multiplies
+    MULTIPLY_ROWS(1, 0);
+    TAKE_ROWS(0, next);
+    MULTIPLY_ROWS(1, HALF_OF_ROWS);
+  }
+#else
   for (uint strip = 0; strip < strips + STAGES - 1; ++strip) {
     if (strip >= STAGES - 1) {
       STRIPS_LEFT(LAST_STRIPS_LEFT);
       barrier(CLK_LOCAL_MEM_FENCE);
     }
     // STAGES - 1 strips ahead, into the place of the strip that all have just done with.
-    if (strip < strips) {
-      const uint stage = strip % STAGES * STRIP_CHUNKS;
-#pragma unroll
-      for (int i = 0; i < A_CHUNKS / ITEMS; ++i)
-        COPY_CHUNK(&strips_of_tile[stage + item + i * ITEMS], a_from + (ulong)(i * (ITEMS / 4)) * inner);
-#pragma unroll
-      for (int i = 0; i < B_CHUNKS / ITEMS; ++i)
-        COPY_CHUNK(&strips_of_tile[stage + A_CHUNKS + B_PLACE(b_row + i * (ITEMS / B_ROW_CHUNKS), b_chunk)],
-                   b_from + (ulong)(i * (ITEMS / B_ROW_CHUNKS)) * width);
-      a_from += DEPTH;
-      b_from += (ulong)DEPTH * width;
-    }
+    if (strip < strips) COPY_STRIP(strip % STAGES * STRIP_CHUNKS);
     END_OF_STRIP();
 
     if (strip >= STAGES - 1) {
-      const uint stage = (strip - (STAGES - 1)) % STAGES * STRIP_CHUNKS;
-      Chunk from_a[ROW_FRAGMENTS], from_b[GROUPS][CHUNK_ITEMS];
+      const uint place = (strip - (STAGES - 1)) % STAGES * STRIP_CHUNKS;
 #pragma unroll
-      for (int i = 0; i < ROW_FRAGMENTS; ++i) from_a[i] = strips_of_tile[stage + a_place + 8 * i * 4];
+      for (int i = 0; i < ROW_FRAGMENTS; ++i) TAKE_A(i, place);
 #pragma unroll
       for (int h = 0; h < GROUPS; ++h) {
 #pragma unroll
-        for (int k = 0; k < CHUNK_ITEMS; ++k) from_b[h][k] = strips_of_tile[stage + b_place + k * B_ROW_CHUNKS + 8 * h];
+        for (int k = 0; k < CHUNK_ITEMS; ++k) TAKE_B(h, k, place);
       }
 
 #if defined(DOUBLE)
@@ -373,34 +429,6 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 #pragma unroll
         for (int i = 0; i < ROW_FRAGMENTS; ++i)
           MULTIPLY(sum[i][h], from_b[h][0].x, from_b[h][0].y, from_b[h][1].x, from_b[h][1].y, from_a[i].x, from_a[i].y);
-      }
-#elif defined(TF32)
-      // The units cut factors off after 11 significant bits; half of the last of them added, they round.
-#define ROUND(chunk)   \
-  {                    \
-    chunk.x += 0x1000; \
-    chunk.y += 0x1000; \
-    chunk.z += 0x1000; \
-    chunk.w += 0x1000; \
-  }
-#pragma unroll
-      for (int i = 0; i < ROW_FRAGMENTS; ++i) ROUND(from_a[i]);
-#pragma unroll
-      for (int h = 0; h < GROUPS; ++h) {
-#pragma unroll
-        for (int k = 0; k < CHUNK_ITEMS; ++k) ROUND(from_b[h][k]);
-      }
-      // Two inner indices of each t at a time.
-#define STEP(k, first, second)                                                                                    \
-  MULTIPLY(sum[i][2 * h], from_b[h][k].x, from_b[h][k].y, from_b[h][k + 1].x, from_b[h][k + 1].y, first, second); \
-  MULTIPLY(sum[i][2 * h + 1], from_b[h][k].z, from_b[h][k].w, from_b[h][k + 1].z, from_b[h][k + 1].w, first, second)
-#pragma unroll
-      for (int h = 0; h < GROUPS; ++h) {
-#pragma unroll
-        for (int i = 0; i < ROW_FRAGMENTS; ++i) {
-          STEP(0, from_a[i].x, from_a[i].y);
-          STEP(2, from_a[i].z, from_a[i].w);
-        }
       }
 #else
       // Words of the fragments pair the halves of two inner indices: low halves are of even columns, high ones of odd.
@@ -432,6 +460,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 #endif
     }
   }
+#endif
 
 #define SUM(j) sum[i][h * (CHUNK_ITEMS / 2) + (j) / 2][(j) % 2 * 2 + e]
 #pragma unroll
