@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from plumbline.device_table import NumberType
 from plumbline.errors import UsageError, did_you_mean
-from plumbline.explain import first_problem
+from plumbline.refusal import first_problem
 from plumbline.home import shipped_folders
 from plumbline.tables import Table
 

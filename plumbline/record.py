@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from plumbline.errors import UsageError
-from plumbline.explain import first_problem
+from plumbline.refusal import first_problem
 
 SCHEMA_VERSION = "1.0.0"
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"

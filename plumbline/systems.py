@@ -28,8 +28,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
-from plumbline.explain import first_problem
 from plumbline.home import Home, shipped_folders
+from plumbline.refusal import first_problem
 from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table, toml_lines
 from plumbline.units import quantity
