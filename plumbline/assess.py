@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from plumbline.models import model_of, need_of
+from plumbline.models import Expectation, model_of, need_of
 from plumbline.record import Record
 from plumbline.systems import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
@@ -12,10 +13,14 @@ from plumbline.verdict import Comparison, compare
 
 @dataclass(frozen=True)
 class Assessment:
-    """A comparison, or None with the reason; ``line`` tells either to the user."""
+    """A comparison, or None with the reason; ``line`` tells either to the user.
+
+    ``expectations`` are what was compared with, by the case's key.
+    """
 
     comparison: Comparison | None
     line: str
+    expectations: Mapping[str, Expectation] = field(default_factory=dict)
 
 
 def conditions_of(record: Record) -> Conditions:
@@ -75,7 +80,7 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
     )
     if not (comparison.cases or comparison.without):
         return Assessment(None, "no model: no case was measured")
-    return Assessment(comparison, _line(comparison, len(record.cases), tolerance))
+    return Assessment(comparison, _line(comparison, len(record.cases), tolerance), expectations)
 
 
 def _unknown(system: System | None, need: Need) -> str:

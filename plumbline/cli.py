@@ -148,6 +148,29 @@ def show(
 
 
 @app.command()
+def explain(
+    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    system: Annotated[
+        str | None, typer.Option(help="system file or name to judge by (default: this machine)")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="how far from its model a time is still ok, relative")
+    ] = DEFAULT_TOLERANCE,
+    form: Form = "text",
+) -> None:
+    """Say of each case what bounds it, and what would raise it."""
+    from plumbline.explain import explain as explain_record
+    from plumbline.explain import write
+    from plumbline.record import load_record
+    from plumbline.show import find_record
+
+    form, home = _form(form), find_home()
+    found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
+    print(write(found, form, all_cases=every))
+
+
+@app.command()
 def records(
     benchmark: Annotated[str | None, typer.Argument(help="only those of this benchmark")] = None,
     form: Form = "text",
