@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import sys
@@ -33,7 +34,7 @@ from plumbline.systems import Need  # noqa: E402
 
 KINDS: dict[str, tuple[Need, list[str]]] = {
     "stream": ("device", ["stream"]),
-    "gemm": ("device", ["gemm"]),
+    "gemm": ("device", ["gemm", "--size", "2048"]),
     "mpi": ("legs", ["b_eff", "--transport", "mpi"]),
     "staged": ("legs", ["b_eff", "--transport", "staged"]),
 }
@@ -52,8 +53,8 @@ def one_round(kind: str, records: int, options: list[str]) -> Ratios:
         for number in range(records):
             path = Path(folder) / f"{kind}-{number}.json"
             done = execute(plan.session, plan.benchmark.name, plan.arguments, path)
-            if done.record is None:
-                raise SystemExit(f"{kind}: no record: {done.said}")
+            if done.record is None or done.record.status != "complete":
+                raise SystemExit(f"{kind}: the run did not complete: {done.said}")
             comparison = assess(done.record, system, 0.1).comparison
             for key, case in comparison.cases.items() if comparison else ():
                 ratios.setdefault(key, []).append(case.ratio)
@@ -62,7 +63,8 @@ def one_round(kind: str, records: int, options: list[str]) -> Ratios:
 
 def off(ratios: Ratios) -> float:
     """The median over all of |ratio - 1|."""
-    return statistics.median(abs(ratio - 1) for several in ratios.values() for ratio in several)
+    every = [abs(ratio - 1) for several in ratios.values() for ratio in several]
+    return statistics.median(every) if every else math.nan
 
 
 def main() -> None:
