@@ -270,6 +270,44 @@ def calibrate(context: typer.Context) -> None:
 
 
 @app.command()
+def fit(
+    records: Annotated[list[str], typer.Argument(help="records' files or names")],
+    name: Annotated[str, typer.Option(help="what to call the system")] = "fitted",
+    output: Annotated[
+        str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="a system whose other figures stay, and that is compared")
+    ] = None,
+    segments: Annotated[
+        int, typer.Option(min=1, max=4, help="how many lines a transfer's sizes may take")
+    ] = 4,
+    form: Form = "text",
+) -> None:
+    """Estimate a system's figures from records, and write its file."""
+    from plumbline.fit_records import fit_records, write
+    from plumbline.record import load_record
+    from plumbline.show import find_record
+    from plumbline.systems import find_system, save_system
+
+    form, home = _form(form), find_home()
+    if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
+        raise UsageError(
+            f"--name {name} is no name for a system: letters, digits, - and _ (not local)"
+        )
+    base = find_system(system, home) if system is not None else None
+    found = fit_records(
+        [load_record(find_record(one, home)) for one in records], name, base, segments
+    )
+    path = Path(output) if output else home.systems / f"{name}.toml"
+    try:
+        save_system(found.system, path, "Written by plumb fit; every figure is of these records.")
+    except OSError as error:
+        raise UsageError(f"the system file {path} cannot be written: {error.strerror}") from None
+    print(write(found, form, path))
+
+
+@app.command()
 def setup(
     runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
     accept_eula: Annotated[
