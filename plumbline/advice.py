@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from plumbline.models import Expectation
-from plumbline.quantities import rate_text, seconds_text, size_text
+from plumbline.quantities import duration, rate_text, size_text
 from plumbline.record import Case, Record
 from plumbline.roofline import is_on_host
 from plumbline.verdict import JudgedCase
@@ -236,8 +236,8 @@ def _updates(record: Record, members: Members) -> str:
 def _launch(_record: Record, members: Members) -> str:
     first = members[0]
     return (
-        f"A count is {seconds_text(first.measured_s)}, of which a launch in a row takes "
-        f"{seconds_text(first.expectation.parts.get('launch', first.judged.expected_s))}: the work "
+        f"A count is {duration(first.measured_s)}, of which a launch in a row takes "
+        f"{duration(first.expectation.parts.get('launch', first.judged.expected_s))}: the work "
         "of one launch is too small to fill it. Larger sizes or batches would raise it."
     )
 

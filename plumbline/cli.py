@@ -308,6 +308,35 @@ def fit(
 
 
 @app.command()
+def advise(
+    system: Annotated[str | None, typer.Option(help="system (default: this machine)")] = None,
+    sizes: Annotated[
+        str, typer.Option(help="message sizes: 64,4KiB,2^20, or 1:1MiB by doubling")
+    ] = "1:1MiB",
+    ranks: Annotated[int, typer.Option(min=2, help="how many take part")] = 2,
+    transports: Annotated[
+        str | None, typer.Option(help="only these: staged,channel,accl-udp")
+    ] = None,
+    error: Annotated[
+        float, typer.Option(min=0, max=1, help="relative error of figures that name none")
+    ] = 0.1,
+    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+) -> None:
+    """Say which transport and approach suits which message sizes."""
+    from plumbline import advise as advising
+    from plumbline.calibrate import local_system
+    from plumbline.forecast_table import whole_numbers
+    from plumbline.systems import find_system
+
+    _choice("--format", form, ["text", "json", "csv"])
+    home = find_home()
+    chosen = find_system(system, home) if system is not None else local_system(home)
+    names = transports.split(",") if transports else []
+    asked = whole_numbers(sizes, "--sizes")
+    print(advising.write(advising.advise(chosen, asked, ranks, names, error), form))
+
+
+@app.command()
 def setup(
     runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
     accept_eula: Annotated[

@@ -17,9 +17,10 @@ from plumbline.advice import Member, advice, grouped
 from plumbline.assess import Assessment, assess
 from plumbline.calibrate import local_system
 from plumbline.home import Home
-from plumbline.quantities import ratio_text, seconds_text
+from plumbline.quantities import duration, ratio_text
 from plumbline.record import Case, Record
 from plumbline.systems import System, find_system
+from plumbline.text import aligned
 
 _SHOWN = 4  # cases of a group without --all
 _WIDTH = 100
@@ -152,13 +153,9 @@ def _wrapped(sentence: str, indent: str = "  ") -> list[str]:
 def _table(members: Sequence[Member]) -> Iterator[str]:
     rows = [["case", "measured", "expected", "ratio"]]
     for one in members:
-        measured, expected = seconds_text(one.measured_s), seconds_text(one.judged.expected_s)
+        measured, expected = duration(one.measured_s), duration(one.judged.expected_s)
         rows.append([one.case.key, measured, expected, ratio_text(one.judged.ratio)])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = [row[0].ljust(widths[0])]
-        cells += [word.rjust(width) for word, width in zip(row[1:], widths[1:], strict=True)]
-        yield f"    {'  '.join(cells)}"
+    yield from (f"    {line}" for line in aligned(rows, left=1))
 
 
 def _document(explanation: Explanation) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def _identity(records: Sequence[Record], name: str) -> Identity:
     return Identity(
         name=name,
         description=f"{devices}, {records[0].world.ranks} ranks",
-        source=f"plumb fit of {len(records)} records: {', '.join(kinds)}",
+        source=f"plumb fit of {len(records)} record{'s' * (len(records) != 1)}: {', '.join(kinds)}",
     )
 
 

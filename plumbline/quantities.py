@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-_TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
-
-def seconds_text(seconds: float) -> str:
-    """A time in the unit that suits it: 1.234 ms, 0.5 us."""
-    for scale, unit in _TIMES:
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
             return f"{seconds / scale:.4g} {unit}"
-    return f"{seconds * 1e6:.4g} us"
+    return f"{seconds * 1e9:.4g} ns"
 
 
 def rate_text(bytes_a_second: float) -> str:

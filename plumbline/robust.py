@@ -196,9 +196,7 @@ def refined(
         bandwidth = None if flat else 1e-9 / line.each.value
         changes = {
             "latency_us": _rounded(line.fixed.value * 1e6),
-            "bandwidth_gb_s": None
-            if flat or not line.each.value
-            else _rounded(1e-9 / line.each.value),
+            "bandwidth_gb_s": _rounded(bandwidth) if bandwidth else None,
             "source": "fitted",
             "worst_error": _rounded(float(worst)),
             "largest_bytes": largest,
