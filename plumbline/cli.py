@@ -337,6 +337,67 @@ def advise(
 
 
 @app.command()
+def simulate(
+    benchmark: Annotated[str, typer.Argument(help="hpl, ptrans or shallow_water")],
+    system: Annotated[str, typer.Option(help="system file or name")],
+    ranks: Annotated[int | None, typer.Option(min=1, help="how many devices")] = None,
+    rows: Annotated[int | None, typer.Option("-P", min=1, help="rows of the grid")] = None,
+    columns: Annotated[int | None, typer.Option("-Q", min=1, help="columns of the grid")] = None,
+    n: Annotated[
+        int | None, typer.Option(min=1, help="rows of the whole matrix; elements of the mesh")
+    ] = None,
+    nb: Annotated[int, typer.Option(min=0, help="rows of a block (0: the kernels' own)")] = 0,
+    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
+    barrier: Annotated[
+        bool, typer.Option("--barrier", help="hpl: all ranks end an iteration together")
+    ] = False,
+    steps: Annotated[int, typer.Option(min=1, help="shallow_water: steps of time")] = 10,
+    imbalance: Annotated[
+        float, typer.Option(min=0, max=0.5, help="shallow_water: how partitions differ, relative")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="of partitions that differ")] = 1,
+    timeline: Annotated[
+        Path | None, typer.Option(help="write kernels and transfers over time to this HTML file")
+    ] = None,
+    watch: Annotated[int, typer.Option(min=1, help="how many ranks the timeline shows")] = 4,
+    form: Form = "text",
+) -> None:
+    """Simulate an application on a system, for thousands of ranks.
+
+    plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: what depends on what is
+    followed event by event, with the times of the models, and set beside the closed form.
+    """
+    from plumbline.simulate import command
+    from plumbline.systems import find_system
+
+    _choice("--format", form, ["text", "json"])
+    _choice("--type", type_, ["half", "float", "double"])
+    place = command.grid_of(ranks, rows, columns)
+    wish = command.Wish(
+        benchmark,
+        *place,
+        size=n,
+        block=nb,
+        type=type_,
+        transport=transport,
+        approach=approach,
+        barrier=barrier,
+        steps=steps,
+        imbalance=imbalance,
+        seed=seed,
+        watch=watch if timeline else 0,
+    )
+    outcome = command.simulate(find_system(system, find_home()), wish)
+    if timeline is not None:
+        from plumbline.simulate.timeline import write_timeline
+
+        write_timeline(outcome, timeline)
+    print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
+
+
+@app.command()
 def setup(
     runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
     accept_eula: Annotated[
