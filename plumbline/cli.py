@@ -460,13 +460,13 @@ def completion_script(
 
 @app.command("_complete", hidden=True, context_settings=_OWN_WORDS, add_help_option=False)
 def _complete(context: typer.Context) -> None:
-    names = [_name(command) for command in app.registered_commands if not command.hidden]
-    print("\n".join(completion.candidates(context.args, names, os.environ)))
-
-
-def _name(command: typer.models.CommandInfo) -> str:
-    callback: Any = command.callback
-    return command.name or str(callback.__name__)
+    shown: Any = typer.main.get_command(app)
+    commands = {
+        name: ["--help", *(flag for one in command.params for flag in one.opts if flag[:2] == "--")]
+        for name, command in shown.commands.items()
+        if not command.hidden
+    }
+    print("\n".join(completion.candidates(context.args, commands, os.environ)))
 
 
 def _run_help(tokens: list[str]) -> str:
