@@ -126,6 +126,20 @@ def test_the_first_launch_tells_the_sizes_and_products_come_last(
     assert "--size" not in started[0][1]
 
 
+def test_launches_go_on_until_the_best_two_agree(record: Record) -> None:
+    times = iter([0.2, 0.1, 0.15, 0.105, 0.1])
+    started: list[str] = []
+
+    def start(benchmark: str, options: Sequence[str]) -> Record:
+        started.append(benchmark)
+        if options[:2] == ("--only", "flops,memory,link"):
+            return of_cases(record, ceiling(record, "memory/read", next(times)))
+        return record
+
+    measure(start)
+    assert started.count("ceilings") == 1 + 4
+
+
 def test_of_two_launches_the_better_counts(record: Record) -> None:
     launches = [
         of_cases(record, ceiling(record, "memory/read", seconds, work={"bytes_read": 1e9}))
