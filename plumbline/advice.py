@@ -19,6 +19,7 @@ from plumbline.verdict import JudgedCase
 _NEAR = 1.1  # of the expected time: what a repetition that nothing disturbed takes
 _UNEVEN = 1.25  # a rank's median over another's
 _LATENCY = 0.8  # of the time is the smallest size's: latency counts
+_UNEXPLAINED = 3.0  # times the expected: no bound of the device is near
 _SHORT_BYTES = 2**12  # longer messages are not bound by latency, as long as none shorter is there
 _DOUBTS = ("debug_build", "sanitized_build", "oversubscribed", "unbound", "frequency_scaling")
 _WITH_LIBRARY = ("cuda", "native")
@@ -212,6 +213,8 @@ def _arithmetic(record: Record, members: Members) -> str:
     own = record.ranks[0].device
     if own and own.runtime in _WITH_LIBRARY and facts.get("variant") not in (None, "library"):
         said += f" Its kernel is {facts['variant']}: --variant library shows the vendor's own."
+    if min(one.judged.ratio for one in members) > _UNEXPLAINED:
+        said += " No bound of the device explains so much: the kernel's own steps count."
     if facts.get("matrix_units") == "none" and "matrix-units" in record.parameters:
         said += " It used no matrix units."
     return said
