@@ -23,7 +23,7 @@ _UNEXPLAINED = 3.0  # times the expected: no bound of the device is near
 _SHORT_BYTES = 2**12  # longer messages are not bound by latency, as long as none shorter is there
 _DOUBTS = ("debug_build", "sanitized_build", "oversubscribed", "unbound", "frequency_scaling")
 _WITH_LIBRARY = ("cuda", "native")
-_LEGS = ("read", "exchange", "write")
+_LEGS = ("read", "exchange", "write", "transfer")
 
 
 @dataclass(frozen=True)
@@ -297,6 +297,8 @@ def _by_latency(members: Members) -> tuple[list[int], list[int]]:
 
 def _path(record: Record, member: Member) -> str:
     """What carries the bytes of the leg that counts."""
+    if member.judged.bound == "transfer":
+        return f"what {record.transport_name} reaches at best"
     if member.judged.bound != "exchange":
         if is_on_host(record):
             return "device and host share a memory, through which these copies go"

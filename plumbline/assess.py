@@ -62,13 +62,16 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
     model = model_of(record.benchmark.name)
     if model is None:
         return Assessment(None, f"no model: there is none for {record.benchmark.name} yet")
-    if record.transport_name not in model.TRANSPORTS:
+    figures = system.figures_under(conditions_of(record)) if system else None
+    whole = bool(
+        record.transport and figures and figures.way(record.transport_name, record.approach)
+    )
+    if record.transport_name not in model.TRANSPORTS and not whole:
         return Assessment(
             None, f"no model: there is none for the {record.transport_name} transport"
         )
-    figures = system.figures_under(conditions_of(record)) if system else None
     need = need_of(model, record.transport_name)
-    if system is None or figures is None or not figures.has(need):
+    if system is None or figures is None or not (whole or figures.has(need)):
         return Assessment(None, _unknown(system, need))
     expectations = model.expect(record, figures)
     comparison = compare(

@@ -85,7 +85,9 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
             "the records tell nothing that can be fitted: b_eff, stream, gemm and random_access "
             "can, others with a system to start from (--system)"
         )
-    return Fit(system.model_copy(update={"system": _identity(records, name)}), parts)
+    # The board's figures are in it by now; a calibration would stand before what was fitted.
+    whole = {"system": _identity(records, name), "board": None, "calibrations": []}
+    return Fit(system.model_copy(update=whole), parts)
 
 
 def write(fit: Fit, form: str, path: Path) -> str:
@@ -173,9 +175,7 @@ def _place(record: Record, case: Case) -> tuple[str, str]:
     leg: Leg | None = leg_of(record, case)
     if leg is not None:
         return "leg", leg
-    sent = record.transport
-    approach = f"{sent.scheduled_by}-{sent.landing}" if sent else ""
-    return "transport", f"{record.transport_name}/{approach}"
+    return "transport", f"{record.transport_name}/{record.approach}"
 
 
 def _of_sizes(

@@ -347,6 +347,12 @@ class Record(Part):
         """The transport's name, or ``none`` for a benchmark that sends nothing."""
         return self.transport.name if self.transport else "none"
 
+    @property
+    def approach(self) -> str | None:
+        """Who starts a transfer and where it lands (host-buffered), or None without transfers."""
+        sent = self.transport
+        return f"{sent.scheduled_by}-{sent.landing}" if sent else None
+
     def metric(self, name: str) -> Metric | None:
         """The first aggregate metric called ``name``."""
         return next((metric for metric in self.metrics if metric.name == name), None)

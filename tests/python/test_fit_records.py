@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from test_device_models import case, record_of
 from test_models import with_transport
 
+from plumbline.assess import assess
 from plumbline.errors import UsageError
 from plumbline.fit_records import Fit, fit_records
 from plumbline.record import Case, Record, load_record
 from plumbline.robust import fit_loggp, location, robust_line
-from plumbline.systems import System, load_system
+from plumbline.systems import System, load_system, save_system
 
 Golden = Callable[[str, str], None]
 SIZES = [2**power for power in range(21)]
@@ -227,7 +228,7 @@ def test_other_machines_and_silent_records_are_refused(record: Record) -> None:
         fit_records([record_of(record, "fft", case(record))], "x", None, 4)
 
 
-def test_what_was_there_stays(record: Record) -> None:
+def test_what_was_there_stays(record: Record, tmp_path: Path) -> None:
     from conftest import ROOT
 
     base = load_system(ROOT / "systems" / "noctua1-520n.toml")
@@ -236,3 +237,20 @@ def test_what_was_there_stays(record: Record) -> None:
     assert fit.system.channel == base.channel
     assert fit.system.device == base.device
     assert fit.system.legs != base.legs
+    save_system(fit.system, tmp_path / "x.toml", "c")
+    assert load_system(tmp_path / "x.toml") == fit.system
+
+
+def test_a_transport_without_a_model_is_judged_by_what_was_fitted(record: Record) -> None:
+    peer = transfers(with_transport(record, "peer"), lambda size: 2e-6 + 2 * size / 20e9)
+    fitted = fit_records([peer], "x", None, 4).system
+    assessment = assess(peer, fitted, 0.1)
+    assert assessment.comparison is not None
+    assert set(assessment.comparison.counts()) == {"ok"}
+    assert assessment.comparison.model == "peer, measured whole: latency + n L / bandwidth"
+    slower = transfers(with_transport(record, "peer"), lambda size: 4e-6 + 2 * size / 20e9)
+    again = assess(slower, fitted, 0.1).comparison
+    assert again is not None
+    assert again.cases["natural/transfer/1"].verdict == "slow"
+    other = assess(transfers(with_transport(record, "pipelined"), lambda _size: 1e-6), fitted, 0.1)
+    assert other.line == "no model: there is none for the pipelined transport"
