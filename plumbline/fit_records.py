@@ -9,52 +9,25 @@ the other benchmarks gives an efficiency (and of a board whose kernels bound, a 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from plumbline.assess import assess
-from plumbline.device_table import DeviceTable, Link, Memory, Peak, RandomUpdates
+from plumbline.device_table import DeviceTable
 from plumbline.errors import UsageError
 from plumbline.fit import fit_segments
+from plumbline.fit_device import fit_device
+from plumbline.fitted import MISFIT, Figure, Fitted, measured, noise_of
 from plumbline.models.b_eff import leg_of
 from plumbline.quantities import ratio_text
 from plumbline.record import Case, Record
-from plumbline.robust import Estimate, location, refined, robust_line
-from plumbline.roofline import sharers
+from plumbline.robust import location, refined
 from plumbline.segments import Segment, time_of
 from plumbline.systems import Identity, Leg, Legs, Point, System, Way
 
-MISFIT = 0.1  # relative, from which a case does not fit
 _NAMED = 8
-_SOURCE = "fitted"
 _KERNEL_BOUNDS = ("pipeline", "kernel clock", "multiply", "generators")
-_MEMORY = {"dot": "read", "copy": "copy", "scale": "copy"}
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One estimated figure: ``unit`` is that of the estimate."""
-
-    name: str
-    estimate: Estimate
-    unit: str
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """What was estimated for one part of the system, and measured / fitted of its cases."""
-
-    what: str
-    figures: list[Figure]
-    ratios: list[tuple[str, float]] = field(default_factory=list)
-
-    @property
-    def misfits(self) -> list[tuple[str, float]]:
-        """Cases further off than :data:`MISFIT`, the worst first."""
-        off = [one for one in self.ratios if abs(one[1] - 1) > MISFIT]
-        return sorted(off, key=lambda one: max(one[1], 1 / one[1]), reverse=True)
 
 
 @dataclass(frozen=True)
@@ -74,7 +47,7 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
     _check_alike(records)
     start = base or System(system=Identity(name=name, description="", source=""))
     system, parts = _transfers(records, start, segments)
-    device, found = _device(records, system.device or DeviceTable())
+    device, found = fit_device(records, system.device or DeviceTable())
     parts += found
     if found:
         system = system.model_copy(update={"device": device})
@@ -86,7 +59,11 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
             "can, others with a system to start from (--system)"
         )
     # The board's figures are in it by now; a calibration would stand before what was fitted.
-    whole = {"system": _identity(records, name), "board": None, "calibrations": []}
+    whole: dict[str, object] = {
+        "system": _identity(records, name),
+        "board": None,
+        "calibrations": [],
+    }
     return Fit(system.model_copy(update=whole), parts)
 
 
@@ -124,20 +101,6 @@ def _identity(records: Sequence[Record], name: str) -> Identity:
     )
 
 
-def _measured(case: Case) -> float | None:
-    return case.median_s() if case.outcome.status == "passed" else None
-
-
-def _noise(cases: Iterable[Case]) -> float:
-    """The middle of the relative errors of medians, from their 95 % intervals."""
-    errors = [
-        (interval[1] - interval[0]) / 4 / seconds
-        for case in cases
-        if (interval := case.interval_s()) and (seconds := case.median_s())
-    ]
-    return max(median(errors), 1e-3) if errors else 0.005
-
-
 # --- transfers -----------------------------------------------------------------------------------
 
 
@@ -145,21 +108,21 @@ def _transfers(
     records: Sequence[Record], system: System, segments: int
 ) -> tuple[System, list[Fitted]]:
     """The legs, and the transports whose transfers were measured whole."""
-    noise = _noise(case for record in records for case in record.cases)
+    noise = noise_of(case for record in records for case in record.cases)
     points: dict[tuple[str, str], list[Point]] = {}
     for record in records:
         if record.benchmark.name != "b_eff" or record.parameters.get("form") != "exchange":
             continue
         for case in record.cases:
-            seconds = _measured(case)
+            seconds = measured(case)
             if seconds:
                 point = Point(case.work.messages, case.message_bytes(), seconds)
                 points.setdefault(_place(record, case), []).append(point)
     legs = system.legs or Legs()
     ways = list(system.transfers)
     parts: list[Fitted] = []
-    for (kind, name), measured in points.items():
-        lines, part = _of_sizes(f"{kind} {name}", measured, noise, segments)
+    for (kind, name), found in points.items():
+        lines, part = _of_sizes(f"{kind} {name}", found, noise, segments)
         parts.append(part)
         if kind == "leg":
             legs = legs.model_copy(update={name: lines})
@@ -216,156 +179,6 @@ def _middles(points: Sequence[Point]) -> list[Point]:
         sorted(several, key=lambda one: one.seconds)[(len(several) - 1) // 2]
         for several in by_size.values()
     ]
-
-
-# --- devices -------------------------------------------------------------------------------------
-
-
-def _device(records: Sequence[Record], table: DeviceTable) -> tuple[DeviceTable, list[Fitted]]:
-    """Limits of one device that one rank uses alone."""
-    changes: dict[str, object] = {}
-    parts: list[Fitted] = []
-    for kind, make in (("stream", _memory), ("gemm", _peaks), ("random_access", _updates)):
-        ours = [record for record in records if record.benchmark.name == kind]
-        for key, value, part in make(ours, table):
-            changes[key] = value
-            parts.append(part)
-    own = records[0].ranks[0].device
-    if changes and own is not None:
-        changes = {"name": own.name, "cache_bytes": own.cache_bytes, **changes}
-    return table.model_copy(update=changes), parts
-
-
-_Rate = tuple[str, float, float]  # a case's key, its rate, and the rate's relative error
-_Found = Iterator[tuple[str, object, Fitted]]
-
-
-def _rates(records: Sequence[Record], amount: str) -> Iterator[tuple[Record, Case, float]]:
-    """Each measured case with its rate on one device: the ranks that share it together."""
-    for record in records:
-        for case in record.cases:
-            seconds, work = _measured(case), _amount(case, amount)
-            if seconds and work:
-                yield record, case, work * sharers(record) / seconds
-
-
-def _amount(case: Case, amount: str) -> float:
-    if amount == "bytes":
-        return case.work.bytes_read + case.work.bytes_written
-    return float(getattr(case.work, amount))
-
-
-def _grouped(
-    rates: Iterator[tuple[Record, Case, float]], key: str | dict[str, str]
-) -> dict[str, list[_Rate]]:
-    """Rates with their cases' keys by a label, or by what a table makes of the operation."""
-    groups: dict[str, list[_Rate]] = {}
-    for _, case, rate in rates:
-        name = case.label(key) if isinstance(key, str) else key.get(case.label("operation"), "")
-        if name:
-            groups.setdefault(name, []).append((case.key, rate, _noise([case])))
-    return groups
-
-
-def _location(
-    what: str, rates: Sequence[_Rate], name: str, factor: float, unit: str
-) -> tuple[float, Fitted]:
-    """The middle rate in ``unit`` (``factor`` of it a second), and the part that it makes."""
-    middle = location([rate for _, rate, _ in rates])
-    if len(rates) == 1:  # as well known as its median
-        error = 2 * rates[0][2]
-        middle = Estimate(middle.value, middle.value * (1 - error), middle.value * (1 + error))
-    ratios = [(key, middle.value / rate) for key, rate, _ in rates]
-    figure = Figure(name, middle.scaled(factor), unit)
-    return float(f"{middle.value * factor:.5g}"), Fitted(what, [figure], ratios)
-
-
-def _memory(records: Sequence[Record], table: DeviceTable) -> _Found:
-    entries: list[Memory] = []
-    parts: list[Fitted] = []
-    for access, rates in _grouped(_rates(records, "bytes"), _MEMORY).items():
-        rate, part = _location(f"memory, {access}", rates, "bandwidth", 1e-9, "GB/s")
-        entries.append(Memory.model_validate({"access": access, "gb_s": rate, "source": _SOURCE}))
-        parts.append(part)
-    known = DeviceTable(memory=entries)
-    mixed = [
-        (case.key, case.work, rate)
-        for _, case, rate in _rates(records, "bytes")
-        if entries and case.label("operation") in ("add", "triad")
-    ]
-    if mixed:
-        ratios = []
-        for key, work, rate in mixed:
-            seconds = known.memory_s(work.bytes_read, work.bytes_written) or 0.0
-            ratios.append((key, (work.bytes_read + work.bytes_written) / rate / seconds))
-        parts.append(Fitted("memory, mixed (by the rates above)", [], ratios))
-    for part in parts:
-        yield "memory", entries, part
-    link: dict[str, list[Segment]] = {}
-    both = {"read": "read", "write": "write"}
-    for direction, rates in _grouped(_rates(records, "bytes"), both).items():
-        rate, part = _location(f"link, {direction}", rates, "bandwidth", 1e-9, "GB/s")
-        line = Segment(latency_us=0, bandwidth_gb_s=rate, source=_SOURCE)
-        link[direction] = [line]
-        yield "link", Link(**{**_link(table), **link}), part
-
-
-def _link(table: DeviceTable) -> dict[str, list[Segment]]:
-    return {"read": table.link.read, "write": table.link.write} if table.link else {}
-
-
-def _peaks(records: Sequence[Record], table: DeviceTable) -> _Found:
-    """By matrix units where the cases say so. Several sizes give a fixed time as well."""
-    entries = list(table.peaks)
-    for units in ("vector", "matrix"):
-        for type_ in sorted({case.label("type") for record in records for case in record.cases}):
-            cases = [
-                (case, seconds / sharers(record))
-                for record in records
-                for case in record.cases
-                if case.label("type") == type_ and _units(case) == units
-                if (seconds := _measured(case)) and case.work.flops
-            ]
-            if not cases:
-                continue
-            part, gflop_s = _peak(f"gemm in {type_}, {units} units", cases)
-            entries = [one for one in entries if (one.type, one.units) != (type_, units)]
-            entry = {"type": type_, "units": units, "gflop_s": gflop_s, "source": _SOURCE}
-            entries.append(Peak.model_validate(entry))
-            yield "peaks", list(entries), part
-
-
-def _units(case: Case) -> str:
-    return "vector" if case.facts.get("matrix_units", "none") in ("", "none") else "matrix"
-
-
-def _peak(what: str, cases: Sequence[tuple[Case, float]]) -> tuple[Fitted, float]:
-    flops = [case.work.flops for case, _ in cases]
-    times = [seconds for _, seconds in cases]
-    if len(set(flops)) < 2:
-        rates = [(case.key, case.work.flops / seconds, _noise([case])) for case, seconds in cases]
-        rate, part = _location(what, rates, "rate", 1e-9, "GFLOP/s")
-        return part, rate
-    line = robust_line(flops, times, _noise(case for case, _ in cases))
-    ratios = [(case.key, seconds / float(line.seconds(case.work.flops))) for case, seconds in cases]
-    figures = [
-        Figure("fixed time", line.fixed.scaled(1e6), "us"),
-        Figure("rate", line.each.inverse(1e-9), "GFLOP/s"),
-    ]
-    return Fitted(what, figures, ratios), float(f"{1e-9 / line.each.value:.5g}")
-
-
-def _updates(records: Sequence[Record], _table: DeviceTable) -> _Found:
-    by_table: dict[int, list[_Rate]] = {}
-    for record, case, rate in _rates(records, "updates"):
-        words = record.parameters.get("size")
-        if isinstance(words, int):
-            by_table.setdefault(8 * 2**words, []).append((case.key, rate, _noise([case])))
-    entries: list[RandomUpdates] = []
-    for size, rates in sorted(by_table.items()):
-        rate, part = _location(f"updates, table of {size} B", rates, "rate", 1e-9, "GUP/s")
-        entries.append(RandomUpdates(table_bytes=size, gup_s=rate, source=_SOURCE))
-        yield "random", list(entries), part
 
 
 # --- against a system ----------------------------------------------------------------------------
