@@ -37,7 +37,6 @@ _LARGEST_TABLE_LOG = 33
 # Arrays where nobody knows a cache, and on GPUs, whose launches are short beside them.
 _ARRAY_LOG = {"gpu": 30}
 _DEFAULT_ARRAY_LOG = 27
-_LAUNCHES = 2
 _MOST_LAUNCHES = 4
 _AGREED = 1.1  # the second best time of every case over the best
 PRODUCTS = "gemm"
@@ -51,30 +50,38 @@ _DISTURBED_SHARE = 0.25
 
 
 def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-    """The records that limits are read from; ``start`` runs a benchmark with options."""
-    records = _measure(start, "flops,memory,link", _LAUNCHES, _MOST_LAUNCHES)
-    device = records[0].ranks[0].device
+    """The records that limits are read from; ``start`` runs a benchmark with options.
+
+    Products are measured between the launches that measure limits, so that what slows the machine
+    for some seconds does not meet both.
+    """
+    first, words = _first(start, "flops,memory,link")
+    limits = [start(BENCHMARK, words)]
+    device = first.ranks[0].device
     kind = device.type if device else ""
     rows = str(_ROWS.get(kind, _DEFAULT_ROWS))
-    for number in _TYPES.get(kind, _DEFAULT_TYPES):
-        records.append(start(PRODUCTS, ("--type", number, "--size", rows, *_FIXED)))
-    return records
+    products = [
+        start(PRODUCTS, ("--type", number, "--size", rows, *_FIXED))
+        for number in _TYPES.get(kind, _DEFAULT_TYPES)
+    ]
+    limits.append(start(BENCHMARK, words))
+    while len(limits) < _MOST_LAUNCHES and not _agree(limits):
+        limits.append(start(BENCHMARK, words))
+    return [first, *limits, *products]
 
 
 def measure_updates(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     """The records that rates of random updates are read from."""
-    return _measure(start, "random", 1, 1)
+    first, words = _first(start, "random")
+    return [first, start(BENCHMARK, words)]
 
 
-def _measure(
-    start: Callable[[str, Sequence[str]], Record], limits: str, launches: int, most: int
-) -> list[Record]:
-    first = start(BENCHMARK, ("--only", "launch", *_FIXED))
-    words = ("--only", limits, *sizes(first), *_FIXED)
-    records = [start(BENCHMARK, words) for _ in range(launches)]
-    while len(records) < most and not _agree(records):
-        records.append(start(BENCHMARK, words))
-    return [first, *records]
+def _first(
+    start: Callable[[str, Sequence[str]], Record], limits: str
+) -> tuple[Record, tuple[str, ...]]:
+    """The launch that tells the device, and the options by which its limits are measured."""
+    record = start(BENCHMARK, ("--only", "launch", *_FIXED))
+    return record, ("--only", limits, *sizes(record), *_FIXED)
 
 
 def _agree(records: Sequence[Record]) -> bool:
