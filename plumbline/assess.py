@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from plumbline.models import model_of, need_of
+from plumbline.models import Expectation, model_of, need_of
 from plumbline.record import Record
 from plumbline.systems import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
@@ -12,10 +13,14 @@ from plumbline.verdict import Comparison, compare
 
 @dataclass(frozen=True)
 class Assessment:
-    """A comparison, or None with the reason; ``line`` tells either to the user."""
+    """A comparison, or None with the reason; ``line`` tells either to the user.
+
+    ``expectations`` are what was compared with, by the case's key.
+    """
 
     comparison: Comparison | None
     line: str
+    expectations: Mapping[str, Expectation] = field(default_factory=dict)
 
 
 def conditions_of(record: Record) -> Conditions:
@@ -57,13 +62,16 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
     model = model_of(record.benchmark.name)
     if model is None:
         return Assessment(None, f"no model: there is none for {record.benchmark.name} yet")
-    if record.transport_name not in model.TRANSPORTS:
+    figures = system.figures_under(conditions_of(record)) if system else None
+    whole = bool(
+        record.transport and figures and figures.way(record.transport_name, record.approach)
+    )
+    if record.transport_name not in model.TRANSPORTS and not whole:
         return Assessment(
             None, f"no model: there is none for the {record.transport_name} transport"
         )
-    figures = system.figures_under(conditions_of(record)) if system else None
     need = need_of(model, record.transport_name)
-    if system is None or figures is None or not figures.has(need):
+    if system is None or figures is None or not (whole or figures.has(need)):
         return Assessment(None, _unknown(system, need))
     expectations = model.expect(record, figures)
     comparison = compare(
@@ -75,7 +83,7 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
     )
     if not (comparison.cases or comparison.without):
         return Assessment(None, "no model: no case was measured")
-    return Assessment(comparison, _line(comparison, len(record.cases), tolerance))
+    return Assessment(comparison, _line(comparison, len(record.cases), tolerance), expectations)
 
 
 def _unknown(system: System | None, need: Need) -> str:

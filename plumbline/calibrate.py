@@ -51,7 +51,7 @@ _KINDS: dict[Need, Kind] = {
     "legs": Kind(calibrate_legs.DECIDING, 10, calibrate_legs.measure, calibrate_legs.is_disturbed),
     "device": Kind(
         calibrate_device.DECIDING,
-        5,
+        12,
         calibrate_device.measure,
         calibrate_device.is_disturbed,
     ),

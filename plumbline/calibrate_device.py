@@ -1,8 +1,14 @@
 """Learns a device's limits from the benchmark ``ceilings``, which is none of those that are judged.
 
 A first launch tells the device and what launches of kernels cost; the arrays' lengths follow from
-its caches and its memory. A second measures, with all ranks at work, either the limits that most
+its caches and its memory. The next measure, with all ranks at work, either the limits that most
 models need, or random updates, whose tables take longer to make and to check than all the rest.
+Launches differ (in the pages that they get, in what else the machine does), so limits are measured
+until the best two agree, and the better counts.
+
+No limit tells what part of the arithmetic a kernel reaches that also moves data between registers,
+caches and memory. So products of a size of their own (``gemm``) are measured with the limits, in
+each type, and the part of the peak that they reach is kept beside it.
 """
 
 from __future__ import annotations
@@ -12,6 +18,7 @@ from math import ceil, log2
 
 from plumbline.device_table import (
     DeviceTable,
+    Kernel,
     Launch,
     Link,
     Memory,
@@ -30,23 +37,61 @@ _LARGEST_TABLE_LOG = 33
 # Arrays where nobody knows a cache, and on GPUs, whose launches are short beside them.
 _ARRAY_LOG = {"gpu": 30}
 _DEFAULT_ARRAY_LOG = 27
+_MOST_LAUNCHES = 4
+_AGREED = 1.1  # the second best time of every case over the best
+PRODUCTS = "gemm"
+# Rows of the matrices: long enough for every unit, short enough to be checked in a moment.
+_ROWS = {"gpu": 2048}
+_DEFAULT_ROWS = 512
+_TYPES = {"gpu": ("float", "double", "half", "tf32")}
+_DEFAULT_TYPES = ("float", "double")
 _DISTURBED_WIDTH = 0.1
 _DISTURBED_SHARE = 0.25
 
 
 def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-    """The records that limits are read from; ``start`` runs a benchmark with options."""
-    return _measure(start, "flops,memory,link")
+    """The records that limits are read from; ``start`` runs a benchmark with options.
+
+    Products are measured between the launches that measure limits, so that what slows the machine
+    for some seconds does not meet both.
+    """
+    first, words = _first(start, "flops,memory,link")
+    limits = [start(BENCHMARK, words)]
+    device = first.ranks[0].device
+    kind = device.type if device else ""
+    rows = str(_ROWS.get(kind, _DEFAULT_ROWS))
+    products = [
+        start(PRODUCTS, ("--type", number, "--size", rows, *_FIXED))
+        for number in _TYPES.get(kind, _DEFAULT_TYPES)
+    ]
+    limits.append(start(BENCHMARK, words))
+    while len(limits) < _MOST_LAUNCHES and not _agree(limits):
+        limits.append(start(BENCHMARK, words))
+    return [first, *limits, *products]
 
 
 def measure_updates(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     """The records that rates of random updates are read from."""
-    return _measure(start, "random")
+    first, words = _first(start, "random")
+    return [first, start(BENCHMARK, words)]
 
 
-def _measure(start: Callable[[str, Sequence[str]], Record], limits: str) -> list[Record]:
-    first = start(BENCHMARK, ("--only", "launch", *_FIXED))
-    return [first, start(BENCHMARK, ("--only", limits, *sizes(first), *_FIXED))]
+def _first(
+    start: Callable[[str, Sequence[str]], Record], limits: str
+) -> tuple[Record, tuple[str, ...]]:
+    """The launch that tells the device, and the options by which its limits are measured."""
+    record = start(BENCHMARK, ("--only", "launch", *_FIXED))
+    return record, ("--only", limits, *sizes(record), *_FIXED)
+
+
+def _agree(records: Sequence[Record]) -> bool:
+    """Whether of every case the second best time is near the best."""
+    by_key: dict[str, list[float]] = {}
+    for case in (one for record in records for one in record.cases):
+        if case.summary and case.outcome.status == "passed":
+            by_key.setdefault(case.key, []).append(case.summary.min_s / case.count)
+    pairs = [sorted(times)[:2] for times in by_key.values() if len(times) > 1]
+    return all(second <= _AGREED * first for first, second in pairs)
 
 
 def sizes(record: Record) -> list[str]:
@@ -75,9 +120,10 @@ def sizes(record: Record) -> list[str]:
 def device_table(records: Sequence[Record]) -> DeviceTable:
     """The limits that ``records`` tell of one rank while all are at work."""
     device = records[0].ranks[0].device
-    times = _best_times(records)
+    times = _best_times([one for one in records if one.benchmark.name != PRODUCTS])
+    products = _best_times([one for one in records if one.benchmark.name == PRODUCTS])
     launch = _launch(times)
-    return DeviceTable(
+    table = DeviceTable(
         name=device.name if device else None,
         cache_bytes=device.cache_bytes if device else None,
         memory=list(_memory(times)),
@@ -86,6 +132,7 @@ def device_table(records: Sequence[Record]) -> DeviceTable:
         launch=launch,
         link=Link(read=_link(times, "read"), write=_link(times, "write")),
     )
+    return table.model_copy(update={"kernels": list(_kernels(products, table))})
 
 
 def is_disturbed(records: Sequence[Record]) -> bool:
@@ -105,12 +152,13 @@ Times = dict[str, tuple[Case, float]]
 
 def _best_times(records: Sequence[Record]) -> Times:
     """Each case that passed, and seconds of one count in its best repetition: it is a limit."""
-    return {
-        case.key: (case, case.summary.min_s / case.count)
-        for record in records
-        for case in record.cases
-        if case.summary and case.outcome.status == "passed"
-    }
+    best: Times = {}
+    for case in (one for record in records for one in record.cases):
+        if case.summary and case.outcome.status == "passed":
+            seconds = case.summary.min_s / case.count
+            if case.key not in best or seconds < best[case.key][1]:
+                best[case.key] = (case, seconds)
+    return best
 
 
 def _of(times: Times, limit: str) -> Iterator[tuple[Case, float]]:
@@ -132,6 +180,26 @@ def _peaks(times: Times) -> Iterator[Peak]:
                 "type": case.label("type"),
                 "units": case.label("units") or "vector",
                 "gflop_s": _rounded(case.work.flops / seconds * 1e-9),
+                "source": _SOURCE,
+            }
+        )
+
+
+def _kernels(products: Times, table: DeviceTable) -> Iterator[Kernel]:
+    """The part of its peak that each product reached, by the units that it used."""
+    for case, seconds in products.values():
+        type_ = case.label("type")
+        matrix = str(case.facts.get("matrix_units", "")) not in ("", "none")
+        peak_s = table.peak_s(case.work.flops, type_, matrix=matrix)
+        if peak_s is None or (matrix and not table.knows_matrix_units(type_)):
+            continue
+        yield Kernel.model_validate(
+            {
+                "benchmark": PRODUCTS,
+                "type": type_,
+                "variant": str(case.facts.get("variant", "")),
+                "units": "matrix" if matrix else "vector",
+                "share_of_peak": _rounded(peak_s / seconds),
                 "source": _SOURCE,
             }
         )

@@ -148,6 +148,29 @@ def show(
 
 
 @app.command()
+def explain(
+    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    system: Annotated[
+        str | None, typer.Option(help="system file or name to judge by (default: this machine)")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="how far from its model a time is still ok, relative")
+    ] = DEFAULT_TOLERANCE,
+    form: Form = "text",
+) -> None:
+    """Say of each case what bounds it, and what would raise it."""
+    from plumbline.explain import explain as explain_record
+    from plumbline.explain import write
+    from plumbline.record import load_record
+    from plumbline.show import find_record
+
+    form, home = _form(form), find_home()
+    found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
+    print(write(found, form, all_cases=every))
+
+
+@app.command()
 def records(
     benchmark: Annotated[str | None, typer.Argument(help="only those of this benchmark")] = None,
     form: Form = "text",
@@ -247,6 +270,134 @@ def calibrate(context: typer.Context) -> None:
 
 
 @app.command()
+def fit(
+    records: Annotated[list[str], typer.Argument(help="records' files or names")],
+    name: Annotated[str, typer.Option(help="what to call the system")] = "fitted",
+    output: Annotated[
+        str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="a system whose other figures stay, and that is compared")
+    ] = None,
+    segments: Annotated[
+        int, typer.Option(min=1, max=4, help="how many lines a transfer's sizes may take")
+    ] = 4,
+    form: Form = "text",
+) -> None:
+    """Estimate a system's figures from records, and write its file."""
+    from plumbline.fit_records import fit_records, write
+    from plumbline.record import load_record
+    from plumbline.show import find_record
+    from plumbline.systems import find_system, save_system
+
+    form, home = _form(form), find_home()
+    if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
+        raise UsageError(
+            f"--name {name} is no name for a system: letters, digits, - and _ (not local)"
+        )
+    base = find_system(system, home) if system is not None else None
+    found = fit_records(
+        [load_record(find_record(one, home)) for one in records], name, base, segments
+    )
+    path = Path(output) if output else home.systems / f"{name}.toml"
+    try:
+        save_system(found.system, path, "Written by plumb fit; every figure is of these records.")
+    except OSError as error:
+        raise UsageError(f"the system file {path} cannot be written: {error.strerror}") from None
+    print(write(found, form, path))
+
+
+@app.command()
+def advise(
+    system: Annotated[str | None, typer.Option(help="system (default: this machine)")] = None,
+    sizes: Annotated[
+        str, typer.Option(help="message sizes: 64,4KiB,2^20, or 1:1MiB by doubling")
+    ] = "1:1MiB",
+    ranks: Annotated[int, typer.Option(min=2, help="how many take part")] = 2,
+    transports: Annotated[
+        str | None, typer.Option(help="only these: staged,channel,accl-udp")
+    ] = None,
+    error: Annotated[
+        float, typer.Option(min=0, max=1, help="relative error of figures that name none")
+    ] = 0.1,
+    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+) -> None:
+    """Say which transport and approach suits which message sizes."""
+    from plumbline import advise as advising
+    from plumbline.calibrate import local_system
+    from plumbline.forecast_table import whole_numbers
+    from plumbline.systems import find_system
+
+    _choice("--format", form, ["text", "json", "csv"])
+    home = find_home()
+    chosen = find_system(system, home) if system is not None else local_system(home)
+    names = transports.split(",") if transports else []
+    asked = whole_numbers(sizes, "--sizes")
+    print(advising.write(advising.advise(chosen, asked, ranks, names, error), form))
+
+
+@app.command()
+def simulate(
+    benchmark: Annotated[str, typer.Argument(help="hpl, ptrans or shallow_water")],
+    system: Annotated[str, typer.Option(help="system file or name")],
+    ranks: Annotated[int | None, typer.Option(min=1, help="how many devices")] = None,
+    rows: Annotated[int | None, typer.Option("-P", min=1, help="rows of the grid")] = None,
+    columns: Annotated[int | None, typer.Option("-Q", min=1, help="columns of the grid")] = None,
+    n: Annotated[
+        int | None, typer.Option(min=1, help="rows of the whole matrix; elements of the mesh")
+    ] = None,
+    nb: Annotated[int, typer.Option(min=0, help="rows of a block (0: the kernels' own)")] = 0,
+    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
+    barrier: Annotated[
+        bool, typer.Option("--barrier", help="hpl: all ranks end an iteration together")
+    ] = False,
+    steps: Annotated[int, typer.Option(min=1, help="shallow_water: steps of time")] = 10,
+    imbalance: Annotated[
+        float, typer.Option(min=0, max=0.5, help="shallow_water: how partitions differ, relative")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="of partitions that differ")] = 1,
+    timeline: Annotated[
+        Path | None, typer.Option(help="write kernels and transfers over time to this HTML file")
+    ] = None,
+    watch: Annotated[int, typer.Option(min=1, help="how many ranks the timeline shows")] = 4,
+    form: Form = "text",
+) -> None:
+    """Simulate an application on a system, for thousands of ranks.
+
+    plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: what depends on what is
+    followed event by event, with the times of the models, and set beside the closed form.
+    """
+    from plumbline.simulate import command
+    from plumbline.systems import find_system
+
+    _choice("--format", form, ["text", "json"])
+    _choice("--type", type_, ["half", "float", "double"])
+    place = command.grid_of(ranks, rows, columns)
+    wish = command.Wish(
+        benchmark,
+        *place,
+        size=n,
+        block=nb,
+        type=type_,
+        transport=transport,
+        approach=approach,
+        barrier=barrier,
+        steps=steps,
+        imbalance=imbalance,
+        seed=seed,
+        watch=watch if timeline else 0,
+    )
+    outcome = command.simulate(find_system(system, find_home()), wish)
+    if timeline is not None:
+        from plumbline.simulate.timeline import write_timeline
+
+        write_timeline(outcome, timeline)
+    print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
+
+
+@app.command()
 def setup(
     runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
     accept_eula: Annotated[
@@ -309,13 +460,13 @@ def completion_script(
 
 @app.command("_complete", hidden=True, context_settings=_OWN_WORDS, add_help_option=False)
 def _complete(context: typer.Context) -> None:
-    names = [_name(command) for command in app.registered_commands if not command.hidden]
-    print("\n".join(completion.candidates(context.args, names, os.environ)))
-
-
-def _name(command: typer.models.CommandInfo) -> str:
-    callback: Any = command.callback
-    return command.name or str(callback.__name__)
+    shown: Any = typer.main.get_command(app)
+    commands = {
+        name: ["--help", *(flag for one in command.params for flag in one.opts if flag[:2] == "--")]
+        for name, command in shown.commands.items()
+        if not command.hidden
+    }
+    print("\n".join(completion.candidates(context.args, commands, os.environ)))
 
 
 def _run_help(tokens: list[str]) -> str:

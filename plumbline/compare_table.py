@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
+from plumbline.quantities import size_text
 from plumbline.record import Case, Metric, Record
 from plumbline.text import aligned
 
@@ -128,14 +129,6 @@ def write(comparison: Comparison, form: str) -> str:
     if form == "csv":
         return _csv(comparison)
     return "\n".join(_table(comparison))
-
-
-def size_text(size: int) -> str:
-    """A size with an IEC prefix where it is a whole number of them: 1536 B, 4 KiB, 1 MiB."""
-    for shift, prefix in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 1 << shift and size % (1 << shift) == 0:
-            return f"{size >> shift} {prefix}"
-    return f"{size} B"
 
 
 def _table(comparison: Comparison) -> Iterator[str]:

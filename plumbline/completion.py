@@ -33,10 +33,6 @@ _FISH = """function __plumb_complete
 end
 complete -c plumb -f -a '(__plumb_complete)'
 """
-_MODEL_FLAGS = (
-    *("--help", "--sizes", "--ranks", "--operation", "--transport", "--approach", "--kernel"),
-    *("--window", "--plot"),
-)
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
@@ -51,9 +47,12 @@ def script(shell: str) -> str:
 
 
 def candidates(
-    words: Sequence[str], commands: Sequence[str], environ: Mapping[str, str]
+    words: Sequence[str], commands: Mapping[str, Sequence[str]], environ: Mapping[str, str]
 ) -> list[str]:
-    """What may stand for the last of ``words`` (the line after ``plumb``, the last maybe empty)."""
+    """What may stand for the last of ``words`` (the line after ``plumb``, the last maybe empty).
+
+    ``commands`` has the flags of each, but for those whose options are the engine's.
+    """
     *before, last = words or [""]
     try:
         found = _candidates(before, last, commands, environ)
@@ -63,16 +62,19 @@ def candidates(
 
 
 def _candidates(
-    before: Sequence[str], last: str, commands: Sequence[str], environ: Mapping[str, str]
+    before: Sequence[str],
+    last: str,
+    commands: Mapping[str, Sequence[str]],
+    environ: Mapping[str, str],
 ) -> Sequence[str]:
     if not before:
-        return commands
+        return list(commands)
     if before[0] in ("run", "calibrate", "compare-transports"):
         return _run(before, last, environ)
     if before == ["show"]:
-        return ["last", *(path.stem for path in record_files(find_home(environ).records))]
-    if before[0] == "model":
-        return _model(before, last, environ)
+        return _records(environ)
+    if before[0] in ("model", "explain", "fit", "advise", "simulate"):
+        return _of_systems(before, last, commands.get(before[0], []), environ)
     fixed = {
         "setup": runtimes.NAMES,
         "completion": list(SCRIPTS),
@@ -81,23 +83,38 @@ def _candidates(
     return FORMATS if before[-1] == "--format" else fixed.get(" ".join(before), [])
 
 
-def _model(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequence[str]:
-    from plumbline.forecast import BENCHMARKS
-    from plumbline.published import tables
+def _records(environ: Mapping[str, str]) -> list[str]:
+    return ["last", *(path.stem for path in record_files(find_home(environ).records))]
 
+
+def _of_systems(
+    before: Sequence[str], last: str, flags: Sequence[str], environ: Mapping[str, str]
+) -> Sequence[str]:
+    """Commands about systems and models."""
+    command = before[0]
     values: dict[str, Sequence[str]] = {
         "--system": known_systems(find_home(environ)),
-        "--format": ["text", "json", "csv"],
+        "--format": ["text", "json", *(["csv"] if command in ("model", "advise") else [])],
         "--scaling": ["weak", "strong"],
         "--type": ["half", "float", "double"],
     }
     if before[-1] in values:
         return values[before[-1]]
     if last.startswith("-"):
-        return [*values, *_MODEL_FLAGS]
+        return flags
+    if command == "fit" or list(before) == ["explain"]:
+        return _records(environ)
+    return _subjects(before)
+
+
+def _subjects(before: Sequence[str]) -> Sequence[str]:
+    from plumbline.forecast import BENCHMARKS
+    from plumbline.published import tables
+
     if list(before) == ["model", "check"]:
         return [table.name for table in tables()]
-    return [*BENCHMARKS, "check"] if list(before) == ["model"] else []
+    subjects = {"model": [*BENCHMARKS, "check"], "simulate": ["hpl", "ptrans", "shallow_water"]}
+    return subjects.get(" ".join(before), [])
 
 
 def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequence[str]:

@@ -65,6 +65,20 @@ class Peak(Table):
     source: str
 
 
+class Kernel(Table):
+    """Which part of the peak of ``units`` the kernels of ``benchmark`` reach in a type.
+
+    ``variant`` is the form of the kernels, as cases name it in their facts.
+    """
+
+    benchmark: str
+    type: NumberType
+    variant: str
+    units: Literal["vector", "matrix"] = "vector"
+    share_of_peak: Annotated[float, Field(gt=0)]
+    source: str
+
+
 class RandomUpdates(Table):
     """Updates of random 64-bit words of a table so long (absent: of any length), in GUP/s."""
 
@@ -161,6 +175,7 @@ class DeviceTable(Table):
     memory: list[Memory] = Field(default_factory=list)
     banks: Banks | None = None
     peaks: list[Peak] = Field(default_factory=list)
+    kernels: list[Kernel] = Field(default_factory=list)
     random: list[RandomUpdates] = Field(default_factory=list)
     launch: Launch | None = None
     link: Link | None = None
@@ -170,23 +185,28 @@ class DeviceTable(Table):
     def memory_s(self, read_bytes: float, written_bytes: float) -> float | None:
         """Seconds that long arrays take to be read and written; None where memory is unknown.
 
-        The time of a byte is interpolated between reading only, copying and writing only by the
-        part of the bytes that is written.
+        What is read and what is written share the memory: the time of a byte is interpolated
+        between reading only, copying and writing only by the part of the bytes that is written.
+        A CPU's core that reads only, or writes only, may not use all of it, because each has
+        buffers of its own; so both rates bound apart from that, and no mixture is held slower
+        than the copy for what they lose.
         """
         every = next((entry.gb_s for entry in self.memory if entry.access == "any"), None)
         if every is None and self.banks and not self.memory:
             every = self.banks.count * self.banks.gb_s
         total = read_bytes + written_bytes
-        known = sorted(
-            (_WRITTEN[entry.access], 1e-9 / entry.gb_s)
-            for entry in self.memory
-            if entry.access != "any"
-        )
-        if total == 0 or not (known or every):
+        byte_s = {entry.access: 1e-9 / entry.gb_s for entry in self.memory if entry.access != "any"}
+        if total == 0 or not (byte_s or every):
             return 0.0 if total == 0 else None
-        if not known:
+        if not byte_s:
             return total / (every or 1) * 1e-9
-        return total * _interpolated(known, written_bytes / total)
+        copy_s = byte_s.get("copy", max(byte_s.values()))
+        shared = sorted((_WRITTEN[access], min(s, copy_s)) for access, s in byte_s.items())
+        return max(
+            total * _interpolated(shared, written_bytes / total),
+            read_bytes * byte_s.get("read", 0.0),
+            written_bytes * byte_s.get("write", 0.0),
+        )
 
     def peak_s(self, flops: float, type: str, *, matrix: bool) -> float | None:
         """Seconds for ``flops`` in ``type``; None where the peak is unknown.
@@ -205,6 +225,14 @@ class DeviceTable(Table):
     def knows_matrix_units(self, type: str) -> bool:
         """Whether a peak of matrix units is known for ``type``."""
         return any(peak.type == type and peak.units == "matrix" for peak in self.peaks)
+
+    def share_of_peak(self, benchmark: str, type: str, variant: str, *, matrix: bool) -> float:
+        """The part of the peak that such kernels reach, 1 where it was not measured."""
+        wanted = (benchmark, type, variant, "matrix" if matrix else "vector")
+        for entry in self.kernels:
+            if (entry.benchmark, entry.type, entry.variant, entry.units) == wanted:
+                return entry.share_of_peak
+        return 1.0
 
     def updates_s(self, updates: float, table_bytes: int, *, atomic: bool) -> float | None:
         """Seconds for updates of random words of a table so long; None where they are unknown.

@@ -19,9 +19,9 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from plumbline.errors import RunError, UsageError, did_you_mean
-from plumbline.explain import first_problem
 from plumbline.home import PACKAGE, cache_folder, checkout_root
 from plumbline.record import Device
+from plumbline.refusal import first_problem
 
 PROGRAMS = ("plumb-mpi", "plumb-serial")
 _ASK_TIMEOUT_S = 60

@@ -32,10 +32,10 @@ def undisturbed(points: Sequence[Point]) -> list[Point]:
     return kept
 
 
-def fit_segments(points: Sequence[Point]) -> list[Segment]:
+def fit_segments(points: Sequence[Point], most: int = _MAX_SEGMENTS) -> list[Segment]:
     """Few straight lines through ``points`` by message size, least in relative error.
 
-    Exact over all ways to cut the sizes into at most four segments of at least two points; the
+    Exact over all ways to cut the sizes into at most ``most`` segments of at least two points; the
     number of segments is the one with the least ``N ln(mean squared relative error + noise^2) +
     p ln N`` (Schwarz's criterion; p parameters, noise 2 %). Neither latency nor bandwidth is ever
     negative.
@@ -49,7 +49,7 @@ def fit_segments(points: Sequence[Point]) -> list[Segment]:
         if last - first >= min(_MIN_POINTS, count)
     }
     best: tuple[float, list[tuple[int, int]]] = (math.inf, [])
-    for number in range(1, _MAX_SEGMENTS + 1):
+    for number in range(1, most + 1):
         error, cuts = _cheapest(lines, count, number)
         if not cuts:
             break

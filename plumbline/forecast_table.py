@@ -13,6 +13,7 @@ from pathlib import Path
 
 from plumbline.errors import RunError, UsageError, did_you_mean
 from plumbline.forecast import Case, Forecast, Point, device_of, forecast_of
+from plumbline.quantities import duration
 from plumbline.systems import System
 from plumbline.text import aligned
 from plumbline.units import parse_quantity
@@ -255,14 +256,6 @@ def number(value: float | None) -> str:
     if value == int(value) and abs(value) < 1e12:
         return str(int(value))
     return f"{value:.5g}"
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= scale:
-            return f"{seconds / scale:.4g} {unit}"
-    return f"{seconds * 1e9:.4g} ns"
 
 
 _POWER = re.compile(r"(\d+)\^(\d+)")

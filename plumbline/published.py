@@ -18,8 +18,8 @@ from pydantic import Field, ValidationError
 
 from plumbline.device_table import NumberType
 from plumbline.errors import UsageError, did_you_mean
-from plumbline.explain import first_problem
 from plumbline.home import shipped_folders
+from plumbline.refusal import first_problem
 from plumbline.tables import Table
 
 Mesh = tuple[int, int, int, int, int, int, int]

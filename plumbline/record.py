@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from plumbline.errors import UsageError
-from plumbline.explain import first_problem
+from plumbline.refusal import first_problem
 
 SCHEMA_VERSION = "1.0.0"
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
@@ -346,6 +346,12 @@ class Record(Part):
     def transport_name(self) -> str:
         """The transport's name, or ``none`` for a benchmark that sends nothing."""
         return self.transport.name if self.transport else "none"
+
+    @property
+    def approach(self) -> str | None:
+        """Who starts a transfer and where it lands (host-buffered), or None without transfers."""
+        sent = self.transport
+        return f"{sent.scheduled_by}-{sent.landing}" if sent else None
 
     def metric(self, name: str) -> Metric | None:
         """The first aggregate metric called ``name``."""

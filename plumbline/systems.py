@@ -20,6 +20,7 @@ import json
 import os
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -28,8 +29,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
-from plumbline.explain import first_problem
 from plumbline.home import Home, shipped_folders
+from plumbline.refusal import first_problem
 from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table, toml_lines
 from plumbline.units import quantity
@@ -240,6 +241,14 @@ class Figures:
     device: DeviceTable | None
     by_all_ranks: bool = False
     channel: Channel | None = None
+    transfers: Sequence[Way] = ()
+
+    def way(self, transport: str, approach: str | None) -> Way | None:
+        """The transfers of such a transport that were measured whole, or None."""
+        for one in self.transfers:
+            if one.transport == transport and one.approach in (None, approach):
+                return one
+        return None
 
     def has(self, need: Need) -> bool:
         """Whether there is what a model needs."""
@@ -267,7 +276,7 @@ class System(Table):
         """The calibrations of just these conditions, else the file's own figures."""
         made = [one for one in self.calibrations if one.conditions == conditions]
         if not made:
-            return Figures(self.legs, self.device, channel=self.channel)
+            return Figures(self.legs, self.device, channel=self.channel, transfers=self.transfers)
         legs = next((one.legs for one in made if one.legs), None)
         tables = [one.device for one in made if one.device]
         table = joined(tables) if tables else None

@@ -32,7 +32,7 @@ import numpy as np
 from plumbline.equations import ArrayLike, Floats, accl, b_eff, floats
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.segments import Segment
-from plumbline.systems import Accl, Leg, Legs, Stack, System, Way, known
+from plumbline.systems import LEGS, Accl, Leg, Legs, Stack, System, Way, known
 
 HOST, STREAM = "host-buffered", "device-streaming"
 _LEGS_OF: dict[str, tuple[Leg, ...]] = {
@@ -168,11 +168,15 @@ def _by_legs(system: System, transport: str) -> Transfer:
 
 
 def _own_legs(system: System) -> Legs | None:
-    """The file's own legs, else the newest calibration's."""
+    """The file's own legs, else those of the newest calibration that knows the most of them."""
     if system.legs is not None:
         return system.legs
     calibrated = [one.legs for one in system.calibrations if one.legs is not None]
-    return calibrated[-1] if calibrated else None
+    return max(reversed(calibrated), key=_number_known, default=None)
+
+
+def _number_known(legs: Legs) -> int:
+    return sum(bool(legs.segments(leg)) for leg in LEGS)
 
 
 def _by_channel(system: System) -> Transfer:

@@ -97,22 +97,32 @@ def _kernel(system: System, case: Case, transport: str) -> float | None:
     return found[0].frequency_mhz if found else None
 
 
+def costs(system: System, case: Case, transport: str, part: Partition) -> dict[str, float]:
+    """What eq. 5.3 takes: ``clock`` in hertz; seconds of a command, a copy in and a message.
+
+    Over hosts the whole transfer is one message; by ACCL it is streamed out and buffered in.
+    """
+    clock = known(_kernel(system, case, transport), "shallow_water", "device.bitstreams") * 1e6
+    message = part.exchanged * ELEMENT_BYTES
+    if case.ranks == 1:
+        return {"clock": clock, "command_s": 0.0, "copy_s": 0.0, "message_s": 0.0}
+    if not transport.startswith("accl"):
+        seconds = float(transfer_of(system, transport, case.approach).seconds(message))
+        return {"clock": clock, "command_s": 0.0, "copy_s": 0.0, "message_s": seconds}
+    way = transfer_of(system, transport, "device-buffered").parts_s(message / part.neighbours)
+    command_s = float(way["commands"]) / 2
+    return {
+        "clock": clock,
+        "command_s": command_s,
+        "copy_s": float(way["copy"]),
+        "message_s": float(way["link"]) + command_s,
+    }
+
+
 def _comm_cycles(
     system: System, case: Case, transport: str, clock: float, part: Partition
 ) -> float:
-    """L_comm: over hosts the whole transfer; by ACCL eq. 5.3, streamed out and buffered in."""
-    message = part.exchanged * ELEMENT_BYTES
-    if not transport.startswith("accl"):
-        seconds = float(transfer_of(system, transport, case.approach).seconds(message))
-        return part.exchanged + clock * seconds
-    way = transfer_of(system, transport, "device-buffered").parts_s(message / part.neighbours)
-    command_s = float(way["commands"]) / 2
-    found = shallow_water.comm_cycles(
-        clock,
-        part.exchanged,
-        part.neighbours,
-        command_s,
-        float(way["copy"]),
-        float(way["link"]) + command_s,
-    )
-    return float(found)
+    """L_comm."""
+    found = costs(system, case, transport, part)
+    latencies = (found["command_s"], found["copy_s"], found["message_s"])
+    return float(shallow_water.comm_cycles(clock, part.exchanged, part.neighbours, *latencies))

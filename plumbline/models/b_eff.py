@@ -4,6 +4,8 @@ Source: Meyer, dissertation, Paderborn University, 2024: eq. 4.2 and 4.7 (the tr
 5.1.2 (the sub-steps, each of which is its own leg here). How many messages a leg carries, and how
 this relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.systems`.
 
+A system's own ``[[transfers]]``, measured or fitted, take the place of both.
+
 Over serial links (transport ``channel``) a message takes eq. 4.3's time: each lane has two of the
 board's channels, as a kernel pair has there, and lanes for which no channels are left take turns.
 """
@@ -15,7 +17,8 @@ import math
 from plumbline.errors import UsageError
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
-from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need, known
+from plumbline.segments import time_of
+from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need, Way, known
 
 BENCHMARK = "b_eff"
 NEEDS: Need = "legs"
@@ -28,8 +31,10 @@ _TRANSFER: dict[str, tuple[Leg, ...]] = {
 }
 
 
-def describe(record: Record, _figures: Figures) -> str:
+def describe(record: Record, figures: Figures) -> str:
     """The transfer's model, with its equation."""
+    if figures.way(record.transport_name, record.approach):
+        return f"{record.transport_name}, measured whole: latency + n L / bandwidth"
     if record.transport_name == "staged":
         return "staged = read + exchange + write (Meyer 2024, eq. 4.2)"
     if record.transport_name == "mpi":
@@ -41,25 +46,30 @@ def describe(record: Record, _figures: Figures) -> str:
 
 def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     """The time of one count of each case; cases without a model carry the reason."""
-    if record.transport_name == "channel":
+    way = figures.way(record.transport_name, record.approach)
+    if record.transport_name == "channel" and way is None:
         return {case.key: _over_links(record, case, figures.channel) for case in record.cases}
     legs = figures.legs or Legs()
-    return {case.key: _expectation(record, case, legs) for case in record.cases}
+    return {case.key: _expectation(record, case, legs, way) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, legs: Legs) -> Expectation:
+def _expectation(record: Record, case: Case, legs: Legs, way: Way | None) -> Expectation:
     steps = _steps(record, case)
-    if not steps:
+    whole = way is not None and case.label("part") not in LEGS
+    if not (steps or whole):
         return Expectation(None, reason=f"no model for the transport {record.transport_name}")
     form = record.parameters.get("form", "exchange")
     if form != "exchange":
         return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+    if way is not None and whole:
+        seconds = time_of(way.segments, case.work.messages, case.message_bytes())
+        return Expectation(seconds, bound="transfer", parts={"transfer": seconds or 0.0})
     parts: dict[str, float] = {}
     for leg in steps:
-        seconds = legs.time_s(leg, case.work.messages, case.message_bytes())
-        if seconds is None:
+        took = legs.time_s(leg, case.work.messages, case.message_bytes())
+        if took is None:
             return Expectation(None, reason=f"the system file has no leg {leg}")
-        parts[leg] = seconds
+        parts[leg] = took
     return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
 
 

@@ -53,7 +53,8 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
 def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
     """By vector units for float, and where the kernels say so; else by matrix units, if any.
 
-    Without matrix units kernels compute half in float; libraries may do so in half.
+    Without matrix units kernels compute half in float; libraries may do so in half. Where a
+    calibration knows which part of its peak the kernels reach, it is that part.
     """
     number, used = roofline.type_of(record, case), str(case.facts.get("matrix_units", ""))
     own = record.ranks[0].device
@@ -63,7 +64,12 @@ def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
         return Expectation(None, reason=f"the system knows no peak of matrix units for {number}")
     if number == "half" and not may_use and case.facts.get("variant") != "library":
         number = "float"
-    return roofline.expect(record, case, figures, roofline.Demand(type=number, matrix=may_use))
+    share = 1.0
+    if figures.device:
+        variant = str(case.facts.get("variant", ""))
+        share = figures.device.share_of_peak(BENCHMARK, number, variant, matrix=may_use)
+    demand = roofline.Demand(type=number, matrix=may_use, flops=case.work.flops / share)
+    return roofline.expect(record, case, figures, demand)
 
 
 def _size(case: Case, name: str) -> int:

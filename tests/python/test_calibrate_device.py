@@ -17,6 +17,7 @@ from plumbline.calibrate_device import (
     sizes,
 )
 from plumbline.device_table import DeviceTable, Memory, RandomUpdates, joined
+from plumbline.models import gemm
 from plumbline.record import Case, Outcome, Record, Work
 from plumbline.systems import Figures, Identity, System
 
@@ -100,23 +101,69 @@ def test_without_a_device_the_defaults_serve(record: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "limits"), [(measure, "flops,memory,link"), (measure_updates, "random")]
-)
-def test_two_launches_of_which_the_first_tells_the_sizes(
-    record: Record, made: Any, limits: str
+    ("made", "kind", "only", "types"),
+    [
+        (measure, "cpu", ["launch", *["flops,memory,link"] * 2], ["float", "double"]),
+        (measure, "gpu", ["launch", *["flops,memory,link"] * 2], ["float", "double", "half", "tf32"]),
+        (measure_updates, "cpu", ["launch", "random"], []),
+    ],
+)  # fmt: skip
+def test_the_first_launch_tells_the_sizes_and_products_lie_between(
+    record: Record, made: Any, kind: str, only: list[str], types: list[str]
 ) -> None:
     started: list[tuple[str, Sequence[str]]] = []
 
     def start(benchmark: str, options: Sequence[str]) -> Record:
         started.append((benchmark, options))
+        return on_device(record, type=kind)
+
+    assert len(made(start)) == len(only) + len(types)
+    limits = [words for benchmark, words in started if benchmark == "ceilings"]
+    products = [words for benchmark, words in started if benchmark == "gemm"]
+    assert [words[words.index("--only") + 1] for words in limits] == only
+    assert [words[words.index("--type") + 1] for words in products] == types
+    assert all("--size" in words for _, words in started[1:])
+    assert "--size" not in started[0][1]
+    if products:  # between the launches that measure limits
+        assert [benchmark for benchmark, _ in started][1:3] == ["ceilings", "gemm"]
+        assert started[-1][0] == "ceilings"
+
+
+def test_launches_go_on_until_the_best_two_agree(record: Record) -> None:
+    times = iter([0.2, 0.1, 0.15, 0.105, 0.1])
+    started: list[str] = []
+
+    def start(benchmark: str, options: Sequence[str]) -> Record:
+        started.append(benchmark)
+        if options[:2] == ("--only", "flops,memory,link"):
+            return of_cases(record, ceiling(record, "memory/read", next(times)))
         return record
 
-    assert made(start) == [record, record]
-    assert [benchmark for benchmark, _ in started] == ["ceilings", "ceilings"]
-    only = [options[options.index("--only") + 1] for _, options in started]
-    assert only == ["launch", limits]
-    assert "--size" in started[1][1]
-    assert "--size" not in started[0][1]
+    measure(start)
+    assert started.count("ceilings") == 1 + 4
+
+
+def test_of_two_launches_the_better_counts(record: Record) -> None:
+    launches = [
+        of_cases(record, ceiling(record, "memory/read", seconds, work={"bytes_read": 1e9}))
+        for seconds in (0.2, 0.1, 0.4)
+    ]
+    assert [entry.gb_s for entry in device_table(launches).memory] == [10]
+
+
+def test_products_tell_the_part_of_the_peak_that_kernels_reach(record: Record) -> None:
+    peak = {"work": {"flops": 1e11}, "labels": {"type": "float", "units": "vector"}}
+    limits = of_cases(record, ceiling(record, "flops/float", 1.0, **peak))
+    product = ceiling(record, "float/512", 2.0, work={"flops": 1e11}, labels={"type": "float"})
+    product = product.model_copy(update={"facts": {"variant": "nd_range"}})
+    about = record.benchmark.model_copy(update={"name": "gemm"})
+    products = of_cases(record, product).model_copy(update={"benchmark": about})
+    table = device_table([limits, products])
+    assert table.share_of_peak("gemm", "float", "nd_range", matrix=False) == pytest.approx(0.5)
+    assert table.share_of_peak("gemm", "float", "library", matrix=False) == 1
+    (expected,) = gemm.expect(products, Figures(None, table, by_all_ranks=True)).values()
+    assert expected.seconds == pytest.approx(2.0)
+    assert expected.bound == "peak for float"
 
 
 def test_limits_are_those_of_the_best_repetition(record: Record) -> None:

@@ -201,8 +201,8 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["calibrate", "compare-transports", "completion", "devices", "list", "model", "records", "run",
-                "schema", "setup", "show", "transports", "version"]),
+        ([""], ["advise", "calibrate", "compare-transports", "completion", "devices", "explain", "fit", "list",
+                "model", "records", "run", "schema", "setup", "show", "simulate", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
         (["run", "b_eff", "--max-s"], ["--max-size"]),
@@ -224,6 +224,13 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["model", "check", "3.1"], ["3.10", "3.11", "3.12"]),
         (["model", "hpl", "--system", "noct"], ["noctua1-520n", "noctua2-u280"]),
         (["model", "hpl", "--sc"], ["--scaling"]),
+        (["explain", "l"], ["last"]),
+        (["explain", "last", "--to"], ["--tolerance"]),
+        (["fit", "x", "l"], ["last"]),
+        (["advise", "--format", "c"], ["csv"]),
+        (["simulate", "p"], ["ptrans"]),
+        (["simulate", "hpl", "--system", "cyg"], ["cygnus-520n"]),
+        (["simulate", "hpl", "--ba"], ["--barrier"]),
         (["nothing", ""], []),
     ],
 )  # fmt: skip

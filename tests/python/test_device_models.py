@@ -233,6 +233,19 @@ def test_memory_lies_between_its_fastest_and_slowest(read: float, written: float
     assert (read + written) / 20e9 * 0.999 <= seconds <= (read + written) / 10e9 * 1.001
 
 
+def test_reading_and_writing_have_limits_of_their_own() -> None:
+    """A core reads 30 GB/s, writes 28, and copies 40: a triad (a third written) is no slower."""
+    rates = {"read": 30, "write": 28, "copy": 40}
+    table = DeviceTable.model_validate(
+        {"memory": [{"access": a, "gb_s": float(r), "source": "s"} for a, r in rates.items()]}
+    )
+    assert table.memory_s(3e9, 0) == pytest.approx(0.1)
+    assert table.memory_s(0, 2.8e9) == pytest.approx(0.1)
+    assert table.memory_s(2e9, 2e9) == pytest.approx(0.1)
+    assert table.memory_s(2e9, 1e9) == pytest.approx(3 / 40)
+    assert table.memory_s(2.9e9, 0.1e9) == pytest.approx(2.9 / 30)
+
+
 def test_one_figure_serves_all_accesses() -> None:
     plain = DeviceTable(memory=[Memory(gb_s=100, source="s")])
     assert plain.memory_s(5e9, 5e9) == pytest.approx(0.1)

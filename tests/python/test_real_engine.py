@@ -97,6 +97,12 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
     (calibration,) = load_system(home / "systems" / "local.toml").calibrations
     for leg in ("launch", "read", "exchange", "write"):
         assert calibration.legs.segments(leg), leg  # type: ignore[arg-type]
+    status, out, _ = plumb("explain", str(path), "--all")
+    assert (status, out.count("natural/transfer/1024 ") >= 1) == (0, True)
+    assert "latency counts" in out
+    assert plumb("fit", str(path), "--name", "mine")[0] == 0
+    status, out, _ = plumb("advise", "--system", "mine", "--sizes", "1,1KiB")
+    assert (status, "staged/host-buffered" in out) == (0, True)
 
 
 def test_a_newcomers_run_of_one_device(plumb: Plumb, home: Path) -> None:
@@ -113,6 +119,7 @@ def test_a_newcomers_run_of_one_device(plumb: Plumb, home: Path) -> None:
     assert {entry.access for entry in table.memory} == {"read", "write", "copy"}
     assert table.launch is not None
     assert table.link is not None
+    assert {kernel.type for kernel in table.kernels} == {"float", "double"}
     assert not table.random
     status, out, err = plumb("show", "last", "--system", "h200")
     assert status == 0, err
