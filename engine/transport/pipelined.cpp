@@ -194,6 +194,7 @@ class PipelinedExchange : public CompiledExchange {
 // From so many bytes on, messages go in pieces of so many; 0: staged.
 struct Choice {
   std::size_t from = 0, piece = 0;
+  bool by_segment = true;  // between ranks of one host; else as between hosts
 };
 
 // The same number on every rank: the largest.
@@ -219,11 +220,11 @@ class PipelinedTransport : public Transport {
         host_(make_host_transport(world, device)),
         depth_(wish.depth > 0 ? wish.depth : usual_depth),
         shares_cores_(device.info().type != "gpu") {
-    find_near(wish.through != "world");
+    find_near();
     if (wish.chunk_bytes > 0)
-      choices_ = {{0, wish.chunk_bytes}};
+      choices_ = {{0, wish.chunk_bytes, wish.through != "world"}};
     else
-      measure_choices();
+      measure_choices(wish.through);
   }
 
   const TransportInfo& info() const override { return pipelined_info; }
@@ -232,44 +233,46 @@ class PipelinedTransport : public Transport {
   Json facts() const override {
     Json pieces = Json::array();
     for (const Choice& choice : choices_)
-      pieces.push_back({{"from_bytes", choice.from}, {"piece_bytes", choice.piece}});
+      pieces.push_back({{"from_bytes", choice.from},
+                        {"piece_bytes", choice.piece},
+                        {"through", choice.by_segment ? "segment" : "world"}});
     const auto others = static_cast<std::int64_t>(std::count(near_.begin(), near_.end(), true));
-    return {{"depth", depth_}, {"pieces", pieces}, {"ranks_by_segment", others}};
+    return {{"depth", depth_}, {"pieces", pieces}, {"ranks_of_host", others}};
   }
 
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     check_exchange(exchange, world_);
     const std::size_t size = largest_of_all(world_, largest_message(exchange));
-    std::size_t piece = choices_.front().piece;
+    Choice way = choices_.front();
     for (const Choice& choice : choices_)
-      if (choice.from <= size) piece = choice.piece;
-    return awaited(world_, [&] { return compile_with(exchange, piece); });
+      if (choice.from <= size) way = choice;
+    return awaited(world_, [&] { return compile_with(exchange, way); });
   }
 
  private:
-  // Which ranks this one reaches through memory of the host.
-  void find_near(bool by_segment) {
+  // Which ranks this one can reach through memory of the host.
+  void find_near() {
     const std::vector<std::string> hosts = hosts_of_ranks(world_);
     const std::string& here = hosts[static_cast<std::size_t>(world_.rank())];
-    for (const std::string& host : hosts) near_.push_back(by_segment && host == here);
+    for (const std::string& host : hosts) near_.push_back(host == here);
   }
 
-  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, std::size_t piece) {
-    if (piece == 0) return compile_staged(exchange, device_, *host_);
+  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, const Choice& way) {
+    if (way.piece == 0) return compile_staged(exchange, device_, *host_);
     std::vector<PipelinedStep> steps;
     // Agreed once for all steps: ranks may have different numbers of them.
-    const ConduitShape shape{std::min(piece, largest_of_all(world_, largest_message(exchange))), depth_};
-    for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape));
+    const ConduitShape shape{std::min(way.piece, largest_of_all(world_, largest_message(exchange))), depth_};
+    for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape, way.by_segment));
     world_.barrier();  // all have opened what they share: from here on an owner may close it
     return std::make_unique<PipelinedExchange>(std::move(steps), exchange.window, shares_cores_);
   }
 
-  PipelinedStep compile_step(const Step& step, const ConduitShape& shape) {
+  PipelinedStep compile_step(const Step& step, const ConduitShape& shape, bool by_segment) {
     Step near, far;
     const auto sort = [&](const std::vector<Transfer>& from, std::vector<Transfer>& to_near,
                           std::vector<Transfer>& to_far) {
       for (const Transfer& transfer : from)
-        (near_[static_cast<std::size_t>(transfer.peer)] ? to_near : to_far).push_back(transfer);
+        (by_segment && near_[static_cast<std::size_t>(transfer.peer)] ? to_near : to_far).push_back(transfer);
     };
     sort(step.sends, near.sends, far.sends);
     sort(step.receives, near.receives, far.receives);
@@ -290,28 +293,35 @@ class PipelinedTransport : public Transport {
   }
 
   // Shifts messages round the ring of all ranks, staged and in pieces of several sizes, and keeps what was fastest for
-  // each size of message. Both neighbours must decide alike, so a time is that of the slowest rank.
-  void measure_choices() {
-    constexpr std::array<std::size_t, 4> candidates{std::size_t{64} << 10, std::size_t{256} << 10, std::size_t{1} << 20,
-                                                    std::size_t{4} << 20};
+  // each size of message. Both neighbours must decide alike, so a time is that of the slowest rank. Memory that two
+  // processes share has no large pages on many systems, and MPI may have a way that does without: both are tried.
+  void measure_choices(const std::string& through) {
+    constexpr std::size_t kib = std::size_t{1} << 10;
+    std::vector<Choice> candidates;
+    if (through != "world")
+      for (const std::size_t piece : {64 * kib, 256 * kib, 1024 * kib, 4096 * kib})
+        candidates.push_back({0, piece, true});
+    if (through != "segment")
+      for (const std::size_t piece : {256 * kib, 1024 * kib}) candidates.push_back({0, piece, false});
     choices_ = {{0, 0}};
     double spent = 0;
-    for (std::size_t size = std::size_t{16} << 10; size <= std::size_t{16} << 20 && spent < longest_tuning; size *= 4) {
+    for (std::size_t size = 16 * kib; size <= 16384 * kib && spent < longest_tuning; size *= 4) {
       Choice best{size, 0};
       const Shift shift(world_, device_, size);
-      double best_time = time_of(shift, 0, spent) * gain_needed;
-      for (const std::size_t piece : candidates) {
-        if (piece > size) break;
-        const double time = time_of(shift, piece, spent);
+      double best_time = time_of(shift, best, spent) * gain_needed;
+      for (const Choice& candidate : candidates) {
+        if (candidate.piece > size) continue;
+        const double time = time_of(shift, candidate, spent);
         if (time < best_time) {
           best_time = time;
-          best.piece = piece;
+          best = {size, candidate.piece, candidate.by_segment};
         }
       }
-      if (best.piece != choices_.back().piece) choices_.push_back(best);
+      const Choice& last = choices_.back();
+      if (best.piece != last.piece || best.by_segment != last.by_segment) choices_.push_back(best);
     }
   }
-  static constexpr double longest_tuning = 0.4;  // seconds
+  static constexpr double longest_tuning = 0.6;  // seconds
   static constexpr double gain_needed = 0.97;    // of staged's time: less is noise
 
   // A message to the right, one from the left.
@@ -327,9 +337,9 @@ class PipelinedTransport : public Transport {
   };
 
   // Seconds of the best of some shifts, of the slowest rank. Adds to `spent` what it took.
-  double time_of(const Shift& shift, std::size_t piece, double& spent) {
+  double time_of(const Shift& shift, const Choice& way, double& spent) {
     const double begin = now_seconds();
-    const auto compiled = compile_with(shift.exchange, piece);
+    const auto compiled = compile_with(shift.exchange, way);
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 4; ++i) {
       world_.barrier();

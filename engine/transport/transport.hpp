@@ -83,7 +83,7 @@ struct TransportWish {
   std::string approach = {};
   std::size_t chunk_bytes = 0;   // of what is sent in pieces
   unsigned depth = 0;            // pieces of a message under way together
-  std::string through = {};      // between ranks of one host: "segment" (shared memory) or "world"
+  std::string through = {};      // between ranks of one host: "segment" (shared memory) or "world"; else the faster
   std::uint16_t relay_port = 0;  // the first that other hosts' ranks connect to; 0 = any that is free
 };
 
