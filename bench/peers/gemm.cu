@@ -36,6 +36,10 @@ T* random_matrix(std::size_t size, unsigned seed) {
   return device;
 }
 
+// A GPU that has rested runs some ten products of matrix units faster than it goes on to (an H200: by 7 %, until its
+// power limit lowers the clock). Ours are measured in a run that does not rest.
+constexpr int warm_ups = 100;
+
 template <class T, class Gemm>
 void measure(const std::string& type, std::size_t size, int samples, cublasHandle_t handle, Gemm gemm) {
   T *a = random_matrix<T>(size, 1), *b = random_matrix<T>(size, 2), *c = random_matrix<T>(size, 3);
@@ -45,7 +49,7 @@ void measure(const std::string& type, std::size_t size, int samples, cublasHandl
   check(cudaEventCreate(&begin));
   check(cudaEventCreate(&end));
   std::printf("{\"peer\": \"cuBLAS\", \"case\": \"%s/%d\", \"samples_s\": [", type.c_str(), n);
-  for (int sample = -2; sample < samples; ++sample) {  // the first two warm up
+  for (int sample = -warm_ups; sample < samples; ++sample) {
     check(cudaEventRecord(begin));
     check(gemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &alpha, b, n, a, n, &beta, c, n));
     check(cudaEventRecord(end));

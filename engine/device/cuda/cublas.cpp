@@ -12,15 +12,17 @@ namespace {
 using Handle = struct OpaqueCublas*;
 
 constexpr int no_transpose = 0;
-constexpr int real_16 = 2, real_32 = 0;     // cudaDataType
-constexpr int in_float = 68, in_tf32 = 77;  // cublasComputeType_t
-constexpr int default_algorithm = -1;       // cublasGemmAlgo_t
+constexpr int real_16 = 2;             // cudaDataType
+constexpr int in_float = 68;           // cublasComputeType_t
+constexpr int default_algorithm = -1;  // cublasGemmAlgo_t
+constexpr int tf32_math = 3;           // cublasMath_t
 
 // The part of cublas_v2.h that is called here.
 struct Cublas {
   int (*create)(Handle*) = nullptr;
   int (*destroy)(Handle) = nullptr;
   int (*set_stream)(Handle, Stream) = nullptr;
+  int (*set_math_mode)(Handle, int) = nullptr;
   int (*version)(Handle, int*) = nullptr;
   const char* (*status_text)(int) = nullptr;
   int (*sgemm)(Handle, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
@@ -36,7 +38,8 @@ struct Cublas {
     const bool found = library.find(create, "cublasCreate_v2") && library.find(destroy, "cublasDestroy_v2") &&
                        library.find(set_stream, "cublasSetStream_v2") && library.find(version, "cublasGetVersion_v2") &&
                        library.find(status_text, "cublasGetStatusString") && library.find(sgemm, "cublasSgemm_v2") &&
-                       library.find(dgemm, "cublasDgemm_v2") && library.find(gemm_ex, "cublasGemmEx");
+                       library.find(dgemm, "cublasDgemm_v2") && library.find(gemm_ex, "cublasGemmEx") &&
+                       library.find(set_math_mode, "cublasSetMathMode");
     if (!found)
       problem = fmt::format(
           "cuBLAS could not be loaded ({}): install CUDA's libraries or name their folder in "
@@ -63,6 +66,7 @@ class CublasGemm final : public GemmLibrary {
       throw Unsupported("cuBLAS counts rows and columns in 31 bits");
     check_cublas(cublas().create(&handle_), "start cuBLAS");
     check_cublas(cublas().set_stream(handle_, queue.stream()), "give cuBLAS its queue");
+    if (shape.tf32) check_cublas(cublas().set_math_mode(handle_, tf32_math), "have cuBLAS compute in tf32");
   }
   ~CublasGemm() override { cublas().destroy(handle_); }
   CublasGemm(const CublasGemm&) = delete;
@@ -82,12 +86,10 @@ class CublasGemm final : public GemmLibrary {
  private:
   int multiply(Address a, Address b, Address c) const {
     if (shape_.type == ScalarType::f64) return plain(cublas().dgemm, a, b, c);
-    if (shape_.type == ScalarType::f32 && !shape_.tf32) return plain(cublas().sgemm, a, b, c);
-    const int type = shape_.tf32 ? real_32 : real_16;
+    if (shape_.type == ScalarType::f32) return plain(cublas().sgemm, a, b, c);
     const auto alpha = static_cast<float>(shape_.alpha), beta = static_cast<float>(shape_.beta);
-    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, b, type, columns(),
-                            a, type, inner(), &beta, c, type, columns(), shape_.tf32 ? in_tf32 : in_float,
-                            default_algorithm);
+    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, b, real_16,
+                            columns(), a, real_16, inner(), &beta, c, real_16, columns(), in_float, default_algorithm);
   }
 
   template <class T>
