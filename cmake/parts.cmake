@@ -86,6 +86,10 @@ if(PLUMBLINE_MPI)
   plumbline_need(MPI_CXX_FOUND libopenmpi-dev)
 endif()
 
+if(PLUMBLINE_SHMEM)
+  include(${CMAKE_CURRENT_LIST_DIR}/shmem.cmake)
+endif()
+
 if(PLUMBLINE_TESTS)
   find_package(GTest QUIET)
   plumbline_need(GTest_FOUND libgtest-dev libgmock-dev)

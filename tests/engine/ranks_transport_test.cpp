@@ -6,7 +6,7 @@
 
 #include "core/pattern.hpp"
 #include "device/select.hpp"
-#include "tests/engine/mpi_fixture.hpp"
+#include "tests/engine/ranks_fixture.hpp"
 #include "transport/patterns/all_to_all.hpp"
 #include "transport/patterns/reduction.hpp"
 #include "transport/patterns/torus.hpp"
