@@ -122,6 +122,17 @@ def transports(form: Form = "text") -> None:
 
 
 @app.command()
+def doctor(form: Form = "text") -> None:
+    """Find the known faults of this machine's MPI, OpenSHMEM and OpenCL, and their cures."""
+    from plumbline import doctor as examination
+
+    form = _form(form)
+    findings = examination.examine(os.environ)
+    print(examination.text(findings, form))
+    raise typer.Exit(examination.status_of(findings))
+
+
+@app.command()
 def show(
     record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
     form: Annotated[str, typer.Option("--format", help="table, csv, hpcc-json or json")] = "table",

@@ -182,6 +182,7 @@ class ProgramRun {
   }
 
   std::string default_runtime_of(const Placement& placement) const {
+    if (!benchmark_.needs_device()) return "native";
     if (entry_ == nullptr || (entry_->needs_host_memory && placement.kind != MemoryKind::automatic)) return "opencl";
     return default_runtime(*entry_);
   }

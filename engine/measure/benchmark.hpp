@@ -121,6 +121,8 @@ class Benchmark : public Parameters {
   virtual std::string title() const = 0;   // one line
   virtual std::string source() const = 0;  // where its rules are written
   virtual bool needs_transport() const { return false; }
+  // Whether it works on a device's memory; else its device is this process (native), unless one is named.
+  virtual bool needs_device() const { return true; }
   virtual ValidateWhen validate_when() const { return ValidateWhen::first_and_last; }
   virtual Preset preset(const std::string& name) const = 0;  // smoke (under 10 s on two cores), standard, full
 
