@@ -144,7 +144,7 @@ def _open_mpi(launcher: str, environ: Mapping[str, str]) -> Iterator[Finding]:
         "cured" if more.status != 0 else "ok",
         f"{4 * cores + 1} ranks on {cores} cores are {'refused' if more.status != 0 else 'allowed'}"
         " by the launcher",
-        "--oversubscribe (it adds mpi_yield_when_idle, without which waiting ranks keep the cores)"
+        "given --oversubscribe it tells the launcher, and has waiting ranks yield the cores"
         if more.status != 0
         else None,
     )

@@ -70,7 +70,7 @@ def test_too_small_a_heap_is_said_before_anything_is_allocated() -> None:
         command, env=environment, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == ExitStatus.BAD_USAGE
-    assert done.stderr.count("each PE needs 64.06 MiB of symmetric memory") == 1
+    assert done.stderr.count("each PE needs 64.02 MiB of symmetric memory") == 1
     assert "SHMEM_SYMMETRIC_SIZE" in done.stderr
 
 
