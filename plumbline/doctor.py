@@ -186,14 +186,15 @@ def _openshmem(environ: Mapping[str, str]) -> Iterator[Finding]:
     if cured.status != 0:
         return
     cure = {"OMPI_MCA_osc": "^rdma"}
-    swapped = probe(cure, "compare-swap-32")
-    works = swapped.status == 0
-    yield Finding(
-        part,
+    yield _atomic(
+        probe(cure, "compare-swap-32"),
         "32-bit compare-and-swap",
-        "ok" if works else "cured",
-        "it works" if works else f"it fails: {swapped.ending}",
-        None if works else "64-bit words, which are all that the engine's own parts swap",
+        "64-bit words, which are all that the engine's own parts swap",
+    )
+    yield _atomic(
+        probe(cure, "fetch-bitwise"),
+        "fetching and, or, xor",
+        "a compare-and-swap in their place, in the engine's own parts",
     )
     yield _heap(lambda added, *words: probe({**cure, **added}, *words))
     yield _features(probe(cure, "features"))
@@ -226,6 +227,13 @@ def _finalize(bare: Tried, cured: Tried) -> Finding:
         f"{found}; with OMPI_MCA_osc=^rdma, too",
         "try OMPI_MCA_btl=^uct or OMPI_MCA_memory=^patcher, else another OpenSHMEM library",
     )
+
+
+def _atomic(tried: Tried, name: str, cure: str) -> Finding:
+    if tried.status == 0:
+        return Finding("OpenSHMEM", name, "ok", "right")
+    wrong = "the result is wrong" if tried.status == 1 else tried.ending
+    return Finding("OpenSHMEM", name, "cured", f"it fails: {wrong}", cure)
 
 
 def _heap(probe: Callable[..., Tried]) -> Finding:

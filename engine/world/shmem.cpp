@@ -178,6 +178,19 @@ SymmetricMemory::~SymmetricMemory() {
   shmem_free(data_);
 }
 
+bool shmem_fetches_bits(SymmetricWord* word) {
+  const int here = shmem_my_pe();
+  shmem_ulong_atomic_set(word, 5, here);
+  shmem_quiet();
+  const bool fetched = shmem_ulong_atomic_fetch_xor(word, 3, here) == 5;
+  shmem_quiet();
+  const bool changed = shmem_ulong_atomic_fetch(word, here) == 6;
+  shmem_ulong_atomic_set(word, 0, here);
+  shmem_quiet();
+  shmem_barrier_all();  // nobody uses the word before that
+  return fetched && changed;
+}
+
 void wait_at_least(SymmetricWord* word, SymmetricWord value) {
   constexpr unsigned looks_before_sleep = 20000;
   for (unsigned looks = 0; shmem_ulong_test(word, SHMEM_CMP_GE, value) == 0; ++looks) {

@@ -51,6 +51,9 @@ inline void set_after_puts(SymmetricWord* word, SymmetricWord value, int pe) {
   shmem_ulong_atomic_set(word, value, pe);
 }
 
+// Whether the library's fetching xor does what it should, tried on this PE's own word, which is 0 before and after.
+bool shmem_fetches_bits(SymmetricWord* word);
+
 // Waits until this PE's word is at least `value`, letting other processes have the core. Within a Waiting of the
 // caller.
 void wait_at_least(SymmetricWord* word, SymmetricWord value);

@@ -15,6 +15,7 @@ ShmemOneSided::ShmemOneSided(World& world, std::size_t bytes, int contexts) : wo
           fmt::format("OpenSHMEM gives {} communication contexts, but {} were asked for", this->contexts(), contexts));
     contexts_.push_back(made);
   }
+  fetches_bits_ = shmem_fetches_bits(memory_.as<SymmetricWord>());
 }
 
 ShmemOneSided::~ShmemOneSided() {

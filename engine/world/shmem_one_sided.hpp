@@ -43,7 +43,13 @@ class ShmemOneSided final : public OneSided {
     shmem_ctx_ulong_atomic_add(at(context), word_at(word), value, rank);
   }
   std::uint64_t fetch_xor(int context, std::size_t word, std::uint64_t value, int rank) override {
-    return shmem_ctx_ulong_atomic_fetch_xor(at(context), word_at(word), value, rank);
+    if (fetches_bits_) return shmem_ctx_ulong_atomic_fetch_xor(at(context), word_at(word), value, rank);
+    std::uint64_t before = get_word(context, word, rank);
+    for (;;) {
+      const std::uint64_t found = compare_swap(context, word, before, before ^ value, rank);
+      if (found == before) return before;
+      before = found;
+    }
   }
   std::uint64_t fetch_add(int context, std::size_t word, std::uint64_t value, int rank) override {
     return shmem_ctx_ulong_atomic_fetch_add(at(context), word_at(word), value, rank);
@@ -70,6 +76,7 @@ class ShmemOneSided final : public OneSided {
   World& world_;
   SymmetricMemory memory_;
   std::vector<shmem_ctx_t> contexts_;
+  bool fetches_bits_;  // Open MPI 4.1 takes what it fetched for the operand of a fetching and, or, xor
 };
 
 }  // namespace plumb

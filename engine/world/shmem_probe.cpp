@@ -8,6 +8,7 @@
 #include <string>
 
 #include "shmem_features.hpp"
+#include "world/shmem.hpp"
 
 namespace plumb {
 
@@ -22,6 +23,15 @@ bool swaps_32_bits() {
   shmem_barrier_all();
   const bool right = was_there && *word == 7;
   shmem_barrier_all();
+  shmem_free(word);
+  return right;
+}
+
+bool fetches_bits() {
+  auto* word = static_cast<SymmetricWord*>(shmem_malloc(sizeof(SymmetricWord)));
+  *word = 0;
+  shmem_barrier_all();
+  const bool right = shmem_fetches_bits(word);
   shmem_free(word);
   return right;
 }
@@ -44,12 +54,13 @@ void print_features() {
 
 int probe_shmem(int argc, char** argv) {
   const std::string what = argc > 2 ? argv[2] : "";
-  const bool known =
-      what == "finalize" || what == "compare-swap-32" || what == "features" || (what == "heap" && argc > 3);
+  const bool known = what == "finalize" || what == "compare-swap-32" || what == "fetch-bitwise" || what == "features" ||
+                     (what == "heap" && argc > 3);
   if (!known) return 2;
   shmem_init();
   bool works = true;
   if (what == "compare-swap-32") works = swaps_32_bits();
+  if (what == "fetch-bitwise") works = fetches_bits();
   if (what == "heap") works = has_heap(argv[3]);
   if (what == "features") print_features();
   fmt::print("{}: {}\n", what, works ? "works" : "fails");

@@ -74,11 +74,19 @@ TEST_F(OneSidedMemory, AtomicsLoseNothing) {
     memory_->fetch_xor(1, 3, i, to);
   }
   memory_->synchronise();
-  std::uint64_t sum = 0, sum_of_two = 0;
+  std::uint64_t sum = 0, sum_of_two = 0, bits = 0, fetched_bits = 0, of_one = 0, fetched_of_one = 0;
   for (int of = 0; of < size_; ++of) {
     sum += memory_->get_word(0, 0, of);
     sum_of_two += memory_->get_word(0, 2, of);
+    bits ^= memory_->get_word(0, 1, of);
+    fetched_bits ^= memory_->get_word(0, 3, of);
   }
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    of_one ^= std::uint64_t{1} << (i % 64);
+    fetched_of_one ^= i;
+  }
+  EXPECT_EQ(bits, size_ % 2 == 0 ? 0 : of_one);
+  EXPECT_EQ(fetched_bits, size_ % 2 == 0 ? 0 : fetched_of_one);
   EXPECT_EQ(sum, rounds * places);
   EXPECT_EQ(sum_of_two, 2 * rounds * places);
   memory_->synchronise();

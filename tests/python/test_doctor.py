@@ -91,6 +91,7 @@ def test_this_machines_openshmem_is_examined() -> None:
     assert set(findings) == {
         "finalize",
         "32-bit compare-and-swap",
+        "fetching and, or, xor",
         "symmetric heap",
         "specification 1.5",
     }
