@@ -160,9 +160,9 @@ def choose_launcher(
         return "srun", program
     library = engine.description.world_library or ""
     if engine.description.world == "shmem":
-        kind: Kind = "openmpi" if "Open MPI" in library else "oshrun"
-        first = _PROGRAMS["oshrun"] if wish.launcher == "auto" else ()
-        return kind, _program(kind, wish.launcher, environ, first)
+        if "Open MPI" in library:
+            return "openmpi", _program("openmpi", wish.launcher, environ, _PROGRAMS["oshrun"])
+        return "oshrun", _other_oshrun(wish.launcher, environ)
     kind = library_kind(library)
     return kind, _program(kind, wish.launcher, environ)
 
@@ -221,7 +221,7 @@ def _program(
         if program is None:
             continue
         found = launcher_kind(program, environ)
-        if found in (kind, None) or kind == "oshrun":
+        if found in (kind, None):
             return program
         others.append(f"{name} is {_TITLES[found]}'s")
     wanted = _TITLES[kind]
@@ -232,8 +232,25 @@ def _program(
     )
 
 
+def _other_oshrun(launcher: str, environ: Mapping[str, str]) -> str:
+    """The first launcher of OpenSHMEM on PATH that is not Open MPI's, else the first."""
+    names = _PROGRAMS["oshrun"] if launcher == "auto" else (launcher,)
+    found = [
+        program
+        for folder in environ.get("PATH", "").split(os.pathsep)
+        for name in names
+        if (program := shutil.which(name, path=folder or ".")) is not None
+    ]
+    if not found:
+        raise UsageError(
+            f"there is no launcher of OpenSHMEM ({' or '.join(names)}) on PATH: put the library's "
+            "own there, or load its module"
+        )
+    return next((p for p in found if launcher_kind(p, environ) != "openmpi"), found[0])
+
+
 def _named(kind: Kind, launcher: str) -> tuple[str, ...]:
-    suffix = {"openmpi": ".openmpi", "mpich": ".mpich", "intel": ".hydra"}.get(kind, "")
+    suffix = {"openmpi": ".openmpi", "mpich": ".mpich", "intel": ".hydra"}[kind]
     return (launcher + suffix, launcher)
 
 

@@ -208,8 +208,12 @@ def test_pes_are_started_by_oshrun_with_the_cures(
 def test_another_openshmem_is_started_by_its_own_oshrun(
     tmp_path: Path, programs: dict[str, str]
 ) -> None:
-    fake(tmp_path, "oshrun", "HYDRA build details")
-    planned = plan_launch(Wish(4), engine("Sandia OpenSHMEM", world="shmem"), programs, 8)
+    for folder, says in (("a", "oshrun (OpenRTE) 4.1.4"), ("b", "HYDRA build details")):
+        (tmp_path / folder).mkdir()
+        fake(tmp_path / folder, "oshrun", says)
+    environ = {**programs, "PATH": f"{tmp_path}/a:{tmp_path}/b"}
+    planned = plan_launch(Wish(4), engine("Sandia OpenSHMEM", world="shmem"), environ, 8)
+    assert planned.prefix[0] == f"{tmp_path}/b/oshrun"
     assert planned.kind == "oshrun"
     assert list(planned.prefix[1:]) == ["-n", "4"]
 
