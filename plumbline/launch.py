@@ -287,8 +287,9 @@ def _cures(kind: Kind, world: str, environ: Mapping[str, str]) -> dict[str, str]
     cures: dict[str, str] = {}
     if kind == "openmpi" and os.geteuid() == 0:
         cures = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    if world == "shmem" and "OMPI_MCA_osc" not in environ:
-        # Open MPI 4.1 crashes in shmem_finalize with its component for one-sided MPI.
+    if (kind == "openmpi" or world == "shmem") and "OMPI_MCA_osc" not in environ:
+        # With this component for windows Open MPI 4.1 crashes in shmem_finalize, and in an MPI
+        # compare-and-swap on the rank's own memory.
         cures["OMPI_MCA_osc"] = "^rdma"
     if "HWLOC_COMPONENTS" not in environ:
         # A launcher's hwloc may load OpenCL, whose loader cuts OCL_ICD_FILENAMES at its first
