@@ -22,7 +22,7 @@ class ShmemMessages {
   void send(const std::byte* bytes, std::size_t size, int to, int lane, std::uint64_t* pending);
   void receive(std::byte* bytes, std::size_t size, int from, int lane, std::uint64_t* pending);
   // Moves what can be moved to and from a PE; never waits. True when something moved.
-  bool progress(int peer);
+  bool progress(int rank);
 
  private:
   struct Sending {

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "core/error.hpp"
@@ -35,7 +34,7 @@ class ShmemWorld : public World {
     info_ = shmem_info();
     rank_ = shmem_my_pe();
     size_ = shmem_n_pes();
-    mailbox_.emplace(rank_, size_);
+    mailbox_ = std::make_unique<Mailbox>(rank_, size_);
     find_neighbours();
   }
   ~ShmemWorld() override {
@@ -146,7 +145,7 @@ class ShmemWorld : public World {
   }
 
   WorldInfo info_;
-  std::optional<Mailbox> mailbox_;
+  std::unique_ptr<Mailbox> mailbox_;  // ends before the library does
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
 };
 

@@ -46,7 +46,7 @@ Preset Gups::preset(const std::string& name) const {
 std::vector<std::string> Gups::variants() const {
   if (!(variant_ == "all")) return {variant_.get()};
   std::vector<std::string> all{"get-put", "atomic", "bucketed"};
-  if (threads_.given()) all.push_back("threaded");
+  if (threads_.given()) all.emplace_back("threaded");
   return all;
 }
 
