@@ -20,7 +20,9 @@ class OneSidedMemory : public ::testing::Test {
     size_ = test_world().size();
   }
   std::size_t mine() const { return words_of_rank * static_cast<std::size_t>(rank_); }
-  static std::uint64_t value(int from, int to) { return static_cast<std::uint64_t>(1000 * from + to + 1); }
+  static std::uint64_t value(int from, int to) {
+    return 1000 * static_cast<std::uint64_t>(from) + static_cast<std::uint64_t>(to) + 1;
+  }
 
   std::unique_ptr<OneSided> memory_;
   int rank_ = 0, size_ = 1;

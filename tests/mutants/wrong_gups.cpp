@@ -19,34 +19,41 @@ using gups::Way;
 // What the loops use of a memory, passed on.
 class Memory {
  public:
-  Memory(World& world, std::size_t bytes, int contexts) : ranks(world.size()), inner(world, bytes, contexts) {}
-  operator OneSided&() { return inner; }
-  int contexts() const { return inner.contexts(); }
-  std::uint64_t* words() const { return inner.words(); }
-  void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) {
-    inner.put(c, offset, from, bytes, rank);
+  Memory(World& world, std::size_t bytes, int contexts) : ranks_(world.size()), inner_(world, bytes, contexts) {}
+  virtual ~Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  operator OneSided&() { return inner_; }
+  int contexts() const { return inner_.contexts(); }
+  std::uint64_t* words() const { return inner_.words(); }
+  virtual void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) {
+    inner_.put(c, offset, from, bytes, rank);
   }
-  void put_word(int c, std::size_t word, std::uint64_t value, int rank) { inner.put_word(c, word, value, rank); }
-  std::uint64_t get_word(int c, std::size_t word, int rank) { return inner.get_word(c, word, rank); }
-  void atomic_xor(int c, std::size_t word, std::uint64_t value, int rank) { inner.atomic_xor(c, word, value, rank); }
-  void quiet(int c) { inner.quiet(c); }
-  void notify(int c, std::size_t word, std::uint64_t value, int rank) { inner.notify(c, word, value, rank); }
-  bool reached(std::size_t word, std::uint64_t value) { return inner.reached(word, value); }
+  virtual void put_word(int c, std::size_t word, std::uint64_t value, int rank) {
+    inner_.put_word(c, word, value, rank);
+  }
+  virtual std::uint64_t get_word(int c, std::size_t word, int rank) { return inner_.get_word(c, word, rank); }
+  virtual void atomic_xor(int c, std::size_t word, std::uint64_t value, int rank) {
+    inner_.atomic_xor(c, word, value, rank);
+  }
+  virtual void quiet(int c) { inner_.quiet(c); }
+  virtual void notify(int c, std::size_t word, std::uint64_t value, int rank) { inner_.notify(c, word, value, rank); }
+  virtual bool reached(std::size_t word, std::uint64_t value) { return inner_.reached(word, value); }
 
  protected:
-  int ranks;
-  std::uint64_t calls = 0;
-  MpiOneSided inner;
+  int ranks_;
+  std::uint64_t calls_ = 0;
+  MpiOneSided inner_;
 };
 
 // Each thousandth put or atomic goes to the next rank.
 struct WrongRank : Memory {
   using Memory::Memory;
-  int wrong(int rank) { return ++calls % 1000 == 0 ? (rank + 1) % ranks : rank; }
-  void put_word(int c, std::size_t word, std::uint64_t value, int rank) {
+  int wrong(int rank) { return ++calls_ % 1000 == 0 ? (rank + 1) % ranks_ : rank; }
+  void put_word(int c, std::size_t word, std::uint64_t value, int rank) override {
     Memory::put_word(c, word, value, wrong(rank));
   }
-  void atomic_xor(int c, std::size_t word, std::uint64_t value, int rank) {
+  void atomic_xor(int c, std::size_t word, std::uint64_t value, int rank) override {
     Memory::atomic_xor(c, word, value, wrong(rank));
   }
 };
@@ -60,8 +67,10 @@ struct Lazy : Memory {
     int rank;
   };
   std::deque<Put> waiting;
-  void put_word(int, std::size_t word, std::uint64_t value, int rank) { waiting.push_back({word, value, rank}); }
-  void quiet(int c) {
+  void put_word(int, std::size_t word, std::uint64_t value, int rank) override {
+    waiting.push_back({word, value, rank});
+  }
+  void quiet(int c) override {
     for (const Put& put : waiting) Memory::put_word(c, put.word, put.value, put.rank);
     waiting.clear();
     Memory::quiet(c);
@@ -71,35 +80,35 @@ struct Lazy : Memory {
 // Seven of eight calls of quiet() are left out.
 struct NoQuiet : Lazy {
   using Lazy::Lazy;
-  void quiet(int c) {
-    if (++calls % 8 == 0) Lazy::quiet(c);
+  void quiet(int c) override {
+    if (++calls_ % 8 == 0) Lazy::quiet(c);
   }
 };
 
 // An atomic is a read and, sixteen calls later, a write.
 struct NotAtomic : Lazy {
   using Lazy::Lazy;
-  void atomic_xor(int c, std::size_t word, std::uint64_t value, int rank) {
+  void atomic_xor(int c, std::size_t word, std::uint64_t value, int rank) override {
     Lazy::put_word(c, word, get_word(c, word, rank) ^ value, rank);
-    if (++calls % 16 == 0) Lazy::quiet(c);
+    if (++calls_ % 16 == 0) Lazy::quiet(c);
   }
 };
 
 // The tenth bucket does not come, but is said to have come.
 struct BucketLost : Memory {
   using Memory::Memory;
-  void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) {
-    if (++calls != 10) Memory::put(c, offset, from, bytes, rank);
+  void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) override {
+    if (++calls_ != 10) Memory::put(c, offset, from, bytes, rank);
   }
 };
 
 // The updates of the tenth bucket are in it twice, as far as it has room.
 struct BucketTwice : Memory {
   using Memory::Memory;
-  void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) {
+  void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) override {
     const auto* words = static_cast<const std::uint64_t*>(from);
     const std::uint64_t length = bytes / 8 - 1, more = std::min(length, Inboxes::pool - length);
-    if (++calls != 10 || more == 0) return Memory::put(c, offset, from, bytes, rank);
+    if (++calls_ != 10 || more == 0) return Memory::put(c, offset, from, bytes, rank);
     std::vector<std::uint64_t> twice(words, words + 1 + length);
     twice.insert(twice.end(), words + 1, words + 1 + more);
     twice[0] += more;
@@ -110,13 +119,13 @@ struct BucketTwice : Memory {
 // A rank looks late whether buckets arrived, as it may, and puts more without looking whether they were taken.
 struct Overrun : Memory {
   using Memory::Memory;
-  bool reached(std::size_t word, std::uint64_t value) {
-    const std::size_t inboxes = size_in_words() - Inboxes::words(ranks);
-    const bool is_taken = word >= inboxes + static_cast<std::size_t>(ranks);
+  bool reached(std::size_t word, std::uint64_t value) override {
+    const std::size_t inboxes = size_in_words() - Inboxes::words(ranks_);
+    const bool is_taken = word >= inboxes + static_cast<std::size_t>(ranks_);
     if (is_taken) return true;
-    return ++calls % 16 == 0 && Memory::reached(word, value);
+    return ++calls_ % 16 == 0 && Memory::reached(word, value);
   }
-  std::size_t size_in_words() const { return inner.size() / 8; }
+  std::size_t size_in_words() const { return inner_.size() / 8; }
 };
 
 // Rank 1 starts one update late, or leaves out its last update.
