@@ -326,7 +326,7 @@ def peer_rate(duel: Duel, engine: Path, folder: Path, turn: int) -> float:
     return program_rate(duel, engine.parent, folder)
 
 
-def hpcc_figures(log2_bytes: int, folder: Path) -> dict[str, float]:
+def hpcc_figures(log2_bytes: float, folder: Path) -> dict[str, float]:
     if shutil.which("hpcc") is None or not HPCC_INPUT.exists():
         raise RuntimeError("Debian's hpcc is not installed")
     # hpcc's table of a rank is the largest power of two that half of its part of the matrix (8 n^2 B) holds.

@@ -86,6 +86,11 @@ if(PLUMBLINE_MPI)
   plumbline_need(MPI_CXX_FOUND libopenmpi-dev)
 endif()
 
+# Not under sanitizers: Open MPI's library (UCX) puts its own hooks on the calls that they watch.
+if(PLUMBLINE_SHMEM AND NOT PLUMBLINE_SANITIZE)
+  include(${CMAKE_CURRENT_LIST_DIR}/shmem.cmake)
+endif()
+
 if(PLUMBLINE_TESTS)
   find_package(GTest QUIET)
   plumbline_need(GTest_FOUND libgtest-dev libgmock-dev)

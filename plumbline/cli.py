@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from plumbline import completion, inventory, runtimes
-from plumbline.engine import find_engine
+from plumbline.engine import all_benchmarks, find_engine, find_engine_for
 from plumbline.errors import ExitStatus, PlumbError, UsageError
 from plumbline.home import find_home
 from plumbline.systems import System, find_system, known_systems
@@ -94,7 +94,7 @@ def compare_transports(context: typer.Context) -> None:
     from plumbline.plan import comparison_help
 
     if _wants_help(context.args):
-        print(comparison_help(context.args, find_engine().description))
+        print(comparison_help(context.args, find_engine_for(context.args, os.environ).description))
         return
     raise typer.Exit(compare(context.args, os.environ, _stderr()))
 
@@ -102,7 +102,7 @@ def compare_transports(context: typer.Context) -> None:
 @app.command("list")
 def list_benchmarks(form: Form = "text") -> None:
     """List the benchmarks."""
-    print(inventory.benchmarks(find_engine().description, _form(form)))
+    print(inventory.benchmarks(all_benchmarks(), _form(form)))
 
 
 @app.command()
@@ -119,6 +119,17 @@ def transports(form: Form = "text") -> None:
     form = _form(form)
     lists = inventory.transports(find_engine(), find_home(), os.environ)
     print(inventory.transports_text(lists, form))
+
+
+@app.command()
+def doctor(form: Form = "text") -> None:
+    """Find the known faults of this machine's MPI, OpenSHMEM and OpenCL, and their cures."""
+    from plumbline import doctor as examination
+
+    form = _form(form)
+    findings = examination.examine(os.environ)
+    print(examination.text(findings, form))
+    raise typer.Exit(examination.status_of(findings))
 
 
 @app.command()
@@ -472,7 +483,9 @@ def _complete(context: typer.Context) -> None:
 def _run_help(tokens: list[str]) -> str:
     from plumbline.plan import run_help
 
-    return run_help(tokens, find_engine().description)
+    engine = find_engine_for(tokens, os.environ)
+    named = [token for token in tokens if not token.startswith("-")]
+    return run_help(tokens, engine.description if named else all_benchmarks())
 
 
 def _calibrate_help() -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from plumbline import runtimes
-from plumbline.engine import OptionSpec, find_engine
+from plumbline.engine import OptionSpec, all_benchmarks, find_engine_for
 from plumbline.errors import PlumbError, UsageError, did_you_mean
 from plumbline.home import find_home
 from plumbline.options import flags_of
@@ -118,9 +118,9 @@ def _subjects(before: Sequence[str]) -> Sequence[str]:
 
 
 def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequence[str]:
-    description = find_engine(environ).description
-    names = [benchmark.name for benchmark in description.benchmarks]
+    names = [benchmark.name for benchmark in all_benchmarks(environ).benchmarks]
     chosen = next((word for word in before if word in names), None)
+    description = find_engine_for(before, environ).description
     benchmark = description.benchmark(chosen) if chosen else None
     groups = comparison_groups if before[0] == "compare-transports" else option_groups
     options = [o for group in groups(description, benchmark) for o in group.options]

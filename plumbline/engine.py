@@ -11,19 +11,21 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from plumbline.errors import RunError, UsageError, did_you_mean
+from plumbline.errors import PlumbError, RunError, UsageError, did_you_mean
 from plumbline.home import PACKAGE, cache_folder, checkout_root
 from plumbline.record import Device
 from plumbline.refusal import first_problem
 
 PROGRAMS = ("plumb-mpi", "plumb-serial")
+WORLDS = {"mpi": "plumb-mpi", "shmem": "plumb-shmem", "serial": "plumb-serial"}
 _ASK_TIMEOUT_S = 60
 
 
@@ -156,17 +158,67 @@ class Engine:
             raise RunError(f"{self.path.name} --{what} gave no list of {what}: {said}") from None
 
 
-def find_engine(environ: Mapping[str, str] = os.environ) -> Engine:
-    """The engine's program, described. Raises :class:`UsageError` saying what to do without one."""
-    path = find_program(environ)
+def find_engine(environ: Mapping[str, str] = os.environ, world: str | None = None) -> Engine:
+    """The engine's program (that of ``world``), described.
+
+    Raises :class:`UsageError` saying what to do without one.
+    """
+    path = find_program(environ, PROGRAMS if world is None else (WORLDS[world],))
     return Engine(path, describe(path, environ))
 
 
-def find_program(environ: Mapping[str, str] = os.environ) -> Path:
-    """``plumb-mpi``, else ``plumb-serial``: the first found in the folders of :func:`folders`."""
+def find_engine_for(words: Sequence[str], environ: Mapping[str, str]) -> Engine:
+    """The engine for a command line: of its ``--world``, else that which has its benchmark.
+
+    The usual program comes first, then plumb-shmem, where that has a benchmark of these words.
+    """
+    world = named_world(words)
+    if world is not None:
+        return find_engine(environ, world)
+    usual = find_engine(environ)
+    known = {benchmark.name for benchmark in usual.description.benchmarks}
+    shmem = shmem_engine(environ) if known.isdisjoint(words) else None
+    if shmem is not None and any(b.name in words for b in shmem.description.benchmarks):
+        return shmem
+    return usual
+
+
+def named_world(words: Sequence[str]) -> str | None:
+    """The value of ``--world`` among ``words``; raises :class:`UsageError` where it is none."""
+    named = [w.partition("=")[2] for w in words if w.startswith("--world=")]
+    named += [after for word, after in pairwise(words) if word == "--world"]
+    if named and named[-1] not in WORLDS:
+        known = ", ".join(WORLDS)
+        raise UsageError(
+            f"there is no world {named[-1]}{did_you_mean(named[-1], WORLDS)} (known: {known})"
+        )
+    return named[-1] if named else None
+
+
+def shmem_engine(environ: Mapping[str, str]) -> Engine | None:
+    """plumb-shmem, where it was built."""
+    try:
+        return find_engine(environ, "shmem")
+    except PlumbError:
+        return None
+
+
+def all_benchmarks(environ: Mapping[str, str] = os.environ) -> Description:
+    """What the usual program says, with the benchmarks that plumb-shmem alone has."""
+    usual = find_engine(environ).description
+    shmem = shmem_engine(environ)
+    known = {benchmark.name for benchmark in usual.benchmarks}
+    more = [b for b in shmem.description.benchmarks if b.name not in known] if shmem else []
+    return usual.model_copy(update={"benchmarks": [*usual.benchmarks, *more]})
+
+
+def find_program(
+    environ: Mapping[str, str] = os.environ, programs: Sequence[str] = PROGRAMS
+) -> Path:
+    """The first of ``programs`` that is found in the folders of :func:`folders`, or on PATH."""
     given = environ.get("PLUMBLINE_ENGINE")
     searched = list(folders(environ))
-    for program in PROGRAMS:
+    for program in programs:
         for folder in searched:
             path = folder / program
             if path.is_file() and os.access(path, os.X_OK):
@@ -175,8 +227,14 @@ def find_program(environ: Mapping[str, str] = os.environ) -> Path:
         if on_path and not given:
             return Path(on_path)
     where = f"in PLUMBLINE_ENGINE={given}" if given else f"in {searched[0]} or on PATH"
+    if programs == (WORLDS["shmem"],):
+        raise UsageError(
+            f"there is no plumb-shmem {where}: the build leaves it out where there is no OpenSHMEM "
+            "(Debian: libopenmpi-dev and openmpi-bin; elsewhere its module, or "
+            "PLUMBLINE_SHMEM_COMPILER); install one and build again"
+        )
     raise UsageError(
-        f"there is no engine (plumb-mpi) {where}: build it with 'make build' in the source "
+        f"there is no engine ({programs[0]}) {where}: build it with 'make build' in the source "
         "checkout, or set PLUMBLINE_ENGINE to the folder that holds it"
     )
 

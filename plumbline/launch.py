@@ -19,15 +19,25 @@ from typing import Literal
 from plumbline.engine import Engine
 from plumbline.errors import UsageError
 
-Kind = Literal["openmpi", "mpich", "intel", "srun", "none"]
-CHOICES = ["auto", "mpirun", "mpiexec", "srun", "none"]
+Kind = Literal["openmpi", "mpich", "intel", "oshrun", "srun", "none"]
+CHOICES = ["auto", "mpirun", "mpiexec", "oshrun", "srun", "none"]
+# How much symmetric heap there is, as OpenSHMEM, Open MPI and old libraries name it.
+HEAP_VARIABLES = ("SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE")
 
-_TITLES = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "srun": "Slurm"}
+_TITLES = {
+    "openmpi": "Open MPI",
+    "mpich": "MPICH",
+    "intel": "Intel MPI",
+    "oshrun": "OpenSHMEM",
+    "srun": "Slurm",
+}
 _PROGRAMS = {
     "openmpi": ("mpirun.openmpi", "mpirun", "orterun"),
     "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
     "intel": ("mpiexec.hydra", "mpiexec", "mpirun"),
+    "oshrun": ("oshrun", "shmemrun"),
 }
+_HEAP_OF_ENGINE = 256 * 2**20
 _PLACES_HOSTS = re.compile(r"--?(hosts?|hostfile|machinefile|H|f)(=.*)?")
 _PLACES_RANKS = re.compile(r"--?(bind-to|map-by|cpu-bind)(=.*)?")
 
@@ -89,12 +99,44 @@ def plan_launch(
         )
     share = max(cores // wish.ranks, 1) if local else None
     prefix = _prefix(kind, program, wish, share, oversubscribed=local and wish.ranks > cores)
-    added = _cures(kind, environ)
+    added = _cures(kind, engine.description.world, environ)
     if share is not None:
         added.update(_pocl_threads(share, environ))
         if kind == "intel":
             added.setdefault("I_MPI_PIN_DOMAIN", str(share))
     return Launch(kind, prefix, added, share)
+
+
+def heap_environment(
+    symmetric_bytes: int, wish: Wish, environ: Mapping[str, str]
+) -> dict[str, str]:
+    """The variables that give each PE a symmetric heap with room for so many bytes.
+
+    None where the user set one. Twice the need, because libraries round what they hand out up to
+    powers of two, and room for the engine's own. Raises :class:`UsageError` where this node's
+    memory has no room for all PEs.
+    """
+    if any(name in environ for name in HEAP_VARIABLES):
+        return {}
+    free = available_memory()
+    if free and not wish.names_hosts and "SLURM_JOB_ID" not in environ:
+        together = symmetric_bytes * wish.ranks
+        if together > free:
+            raise UsageError(
+                f"{wish.ranks} PEs need {symmetric_bytes / 2**30:.3g} GiB of symmetric memory "
+                f"each, {together / 2**30:.3g} GiB together, but this node has "
+                f"{free / 2**30:.3g} GiB free"
+            )
+    return dict.fromkeys(HEAP_VARIABLES, str(2 * symmetric_bytes + _HEAP_OF_ENGINE))
+
+
+def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Bytes of memory that this node can still give; 0 where that is not known."""
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", meminfo.read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
 
 
 def choose_launcher(
@@ -116,7 +158,12 @@ def choose_launcher(
         if program is None:
             raise UsageError("there is no srun on PATH: is this a Slurm cluster?")
         return "srun", program
-    kind = library_kind(engine.description.world_library or "")
+    library = engine.description.world_library or ""
+    if engine.description.world == "shmem":
+        if "Open MPI" in library:
+            return "openmpi", _program("openmpi", wish.launcher, environ, _PROGRAMS["oshrun"])
+        return "oshrun", _other_oshrun(wish.launcher, environ)
+    kind = library_kind(library)
     return kind, _program(kind, wish.launcher, environ)
 
 
@@ -164,8 +211,10 @@ def _core(topology: Path, number: int) -> tuple[str, str]:
         return "", str(number)
 
 
-def _program(kind: Kind, launcher: str, environ: Mapping[str, str]) -> str:
-    names = _PROGRAMS[kind] if launcher == "auto" else _named(kind, launcher)
+def _program(
+    kind: Kind, launcher: str, environ: Mapping[str, str], first: tuple[str, ...] = ()
+) -> str:
+    names = (*first, *_PROGRAMS[kind]) if launcher == "auto" else _named(kind, launcher)
     others: list[str] = []
     for name in names:
         program = shutil.which(name, path=environ.get("PATH"))
@@ -183,6 +232,23 @@ def _program(kind: Kind, launcher: str, environ: Mapping[str, str]) -> str:
     )
 
 
+def _other_oshrun(launcher: str, environ: Mapping[str, str]) -> str:
+    """The first launcher of OpenSHMEM on PATH that is not Open MPI's, else the first."""
+    names = _PROGRAMS["oshrun"] if launcher == "auto" else (launcher,)
+    found = [
+        program
+        for folder in environ.get("PATH", "").split(os.pathsep)
+        for name in names
+        if (program := shutil.which(name, path=folder or ".")) is not None
+    ]
+    if not found:
+        raise UsageError(
+            f"there is no launcher of OpenSHMEM ({' or '.join(names)}) on PATH: put the library's "
+            "own there, or load its module"
+        )
+    return next((p for p in found if launcher_kind(p, environ) != "openmpi"), found[0])
+
+
 def _named(kind: Kind, launcher: str) -> tuple[str, ...]:
     suffix = {"openmpi": ".openmpi", "mpich": ".mpich", "intel": ".hydra"}[kind]
     return (launcher + suffix, launcher)
@@ -193,7 +259,7 @@ def _prefix(
 ) -> tuple[str, ...]:
     if program is None:
         return ()
-    count = "-n" if kind in ("srun", "intel") else "-np"
+    count = "-n" if kind in ("srun", "intel", "oshrun") else "-np"
     placing = () if wish.binds else _placing(kind, share, oversubscribed)
     if oversubscribed and kind == "openmpi":
         placing = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *placing)
@@ -205,7 +271,7 @@ def _prefix(
 def _placing(kind: Kind, share: int | None, oversubscribed: bool) -> tuple[str, ...]:
     if kind == "srun":
         return ("--cpu-bind=cores",)
-    if kind == "intel":
+    if kind in ("intel", "oshrun"):
         return ()
     bind = "--bind-to" if kind == "openmpi" else "-bind-to"
     if oversubscribed:
@@ -216,11 +282,15 @@ def _placing(kind: Kind, share: int | None, oversubscribed: bool) -> tuple[str, 
     return (bind, "core", *where)
 
 
-def _cures(kind: Kind, environ: Mapping[str, str]) -> dict[str, str]:
-    """What launchers get wrong by default, put right."""
+def _cures(kind: Kind, world: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """What launchers and libraries get wrong by default, put right."""
     cures: dict[str, str] = {}
     if kind == "openmpi" and os.geteuid() == 0:
         cures = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if (kind == "openmpi" or world == "shmem") and "OMPI_MCA_osc" not in environ:
+        # With this component for windows Open MPI 4.1 crashes in shmem_finalize, and in an MPI
+        # compare-and-swap on the rank's own memory.
+        cures["OMPI_MCA_osc"] = "^rdma"
     if "HWLOC_COMPONENTS" not in environ:
         # A launcher's hwloc may load OpenCL, whose loader cuts OCL_ICD_FILENAMES at its first
         # colon: the ranks would then see one vendor's devices only.

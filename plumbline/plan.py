@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 
 from plumbline import launch, runtimes
 from plumbline.calibrate import DECIDING
-from plumbline.engine import BenchmarkSpec, Description, Engine, OptionSpec, find_engine
+from plumbline.engine import (
+    WORLDS,
+    BenchmarkSpec,
+    Description,
+    Engine,
+    OptionSpec,
+    find_engine,
+    find_engine_for,
+)
 from plumbline.errors import UsageError
 from plumbline.execute import Session
 from plumbline.home import Home, find_home
-from plumbline.launch import Wish, physical_cores, plan_launch
+from plumbline.launch import Wish, heap_environment, physical_cores, plan_launch
 from plumbline.models.b_eff import BENCHMARK
 from plumbline.options import Given, OptionGroup, help_lines, parse
 from plumbline.verdict import DEFAULT_TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
-_TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime"})
+_TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime", "world"})
 # plumb's options that a calibration takes as well.
 _LAUNCHING = frozenset(
     {"ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
@@ -71,8 +81,14 @@ def own_options(description: Description) -> list[OptionSpec]:
     """``plumb``'s own options of ``run``."""
     names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
     return [
+        _option("world", "choice", "who takes part, and over which library", choices=list(WORLDS)),
         _option(
-            "ranks", "integer", "MPI ranks", default=default_ranks(), minimum=1, aliases=["-n"]
+            "ranks",
+            "integer",
+            "ranks (MPI), PEs (OpenSHMEM)",
+            default=default_ranks(),
+            minimum=1,
+            aliases=["-n"],
         ),
         _option("runtime", "choice", "what drives the devices", choices=names),
         _option(
@@ -112,7 +128,7 @@ def option_groups(description: Description, benchmark: BenchmarkSpec | None) -> 
 
 def plan_run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
     """Check everything that can be checked before a launch. Raises :class:`UsageError`."""
-    engine = find_engine(environ)
+    engine = find_engine_for(tokens, environ)
     benchmark, rest = pick_benchmark(tokens, engine.description)
     groups = option_groups(engine.description, benchmark)
     given = parse(rest, groups, f"plumb run {benchmark.name}")
@@ -149,6 +165,13 @@ def make_plan(
         verbose=given.flag("verbose"),
     )
     arguments = _engine_words(given, engine.description, benchmark)
+    if engine.description.world == "shmem":
+        heap = heap_environment(
+            _symmetric_bytes(session, benchmark, arguments, wish), wish, environ
+        )
+        session = replace(
+            session, environ={**session.environ, **heap}, exported=(*session.exported, *heap)
+        )
     return RunPlan(session, benchmark, given, wish, arguments)
 
 
@@ -179,7 +202,7 @@ def calibration_groups(description: Description) -> list[OptionGroup]:
 
 def plan_comparison(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
     """The plan that all runs of ``plumb compare-transports`` share, without a transport."""
-    engine = find_engine(environ)
+    engine = find_engine_for(tokens, environ)
     command = "plumb compare-transports"
     benchmark, rest = pick_benchmark(tokens, engine.description, command)
     groups = comparison_groups(engine.description, benchmark)
@@ -259,17 +282,30 @@ def check_with_engine(plan: RunPlan) -> str:
 
     Raises :class:`UsageError` with the engine's own sentence.
     """
-    session = plan.session
-    words = [plan.benchmark.name, *_without(plan.arguments, "--dry-run"), "--dry-run"]
-    if any(option.name == "ranks" for option in session.engine.description.options):
-        words += ["--ranks", str(plan.wish.ranks)]
-    done = session.engine.run([*words, "--record", "none"], session.environ)
+    done = _dry_run(plan.session, plan.benchmark, plan.arguments, plan.wish)
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.strip()]
         raise UsageError(
             said[-1].removeprefix("error: ") if said else "the engine refuses this run"
         )
     return done.stdout
+
+
+def _dry_run(
+    session: Session, benchmark: BenchmarkSpec, arguments: Sequence[str], wish: Wish, *more: str
+) -> subprocess.CompletedProcess[str]:
+    words = [benchmark.name, *_without(arguments, "--dry-run"), "--dry-run"]
+    if any(option.name == "ranks" for option in session.engine.description.options):
+        words += ["--ranks", str(wish.ranks)]
+    return session.engine.run([*words, "--record", "none", *more], session.environ)
+
+
+def _symmetric_bytes(
+    session: Session, benchmark: BenchmarkSpec, arguments: Sequence[str], wish: Wish
+) -> int:
+    """What the cases need of each PE's symmetric heap; 0 where the engine refuses the options."""
+    done = _dry_run(session, benchmark, arguments, wish, "--format", "json")
+    return int(json.loads(done.stdout)["symmetric_bytes"]) if done.returncode == 0 else 0
 
 
 def default_ranks(environ: Mapping[str, str] = os.environ) -> int:

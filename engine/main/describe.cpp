@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
+
 #include "core/units.hpp"
 #include "core/version.hpp"
 #include "device/select.hpp"
@@ -28,25 +30,26 @@ Json benchmark_json(const std::string& name) {
           {"presets", presets}};
 }
 
-// A world of the program's kind as it would be with two ranks, for the transports' reasons.
+// A world of the program's kind that did not start.
 class PlannedWorld : public World {
  public:
-  explicit PlannedWorld(WorldInfo info) : info_(std::move(info)) {}
+  PlannedWorld(WorldInfo info, int ranks) : info_(std::move(info)), ranks_(ranks) {}
   const WorldInfo& info() const override { return info_; }
   int rank() const override { return 0; }
-  int size() const override { return info_.kind == "serial" ? 1 : 2; }
+  int size() const override { return ranks_; }
   int local_rank() const override { return 0; }
-  int local_size() const override { return size(); }
+  int local_size() const override { return ranks_; }
   void barrier() override { refuse(); }
   void broadcast(std::span<std::byte>, int) override { refuse(); }
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte>, int) override { refuse(); }
   void send(std::span<const std::byte>, int) override { refuse(); }
   void receive(std::span<std::byte>, int) override { refuse(); }
-  void abort(int) override { refuse(); }
+  void abort(int exit_status) override { std::_Exit(exit_status); }
 
  private:
   [[noreturn]] static void refuse() { throw Error("a planned world has nobody to talk to"); }
   WorldInfo info_;
+  int ranks_;
 };
 
 Json reason_json(const std::string& reason) {
@@ -88,6 +91,10 @@ void print_transport(const Json& transport) {
 
 }  // namespace
 
+std::unique_ptr<World> make_planned_world(WorldInfo info, int ranks) {
+  return std::make_unique<PlannedWorld>(std::move(info), ranks);
+}
+
 std::string list_text() {
   std::string text;
   for (const std::string& name : Registry<BenchmarkFactory>::instance().names())
@@ -118,7 +125,8 @@ int print_devices(bool json) {
 }
 
 void print_transports(const ProgramKind& kind, bool json) {
-  const PlannedWorld world(kind.world_info());
+  const WorldInfo info = kind.world_info();
+  const PlannedWorld world(info, info.kind == "serial" ? 1 : 2);  // two, for the transports' reasons
   const DeviceCatalogue catalogue;
   Json all = Json::array();
   const auto& registry = Registry<TransportEntry>::instance();

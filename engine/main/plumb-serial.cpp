@@ -2,7 +2,8 @@
 #include "main/program.hpp"
 
 int main(int argc, char** argv) {
-  return plumb::run_program(argc, argv,
-                            {"plumb-serial", [](int&, char**&) { return plumb::make_serial_world(); },
-                             [] { return plumb::make_serial_world()->info(); }});
+  return plumb::run_program(
+      argc, argv,
+      {"plumb-serial", [](int&, char**&, const plumb::WorldNeeds&) { return plumb::make_serial_world(); },
+       [] { return plumb::make_serial_world()->info(); }});
 }

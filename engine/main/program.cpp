@@ -70,6 +70,8 @@ class ProgramRun {
     const AgreedText agreed = first_text(world_, problem);
     if (agreed.rank >= 0)
       throw UsageError(world_.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text));
+    const AgreedText too_much = first_text(world_, world_.symmetric_problem(needs().symmetric));
+    if (too_much.rank >= 0) throw UsageError(too_much.text);
     return measure(settings);
   }
 
@@ -108,7 +110,7 @@ class ProgramRun {
 
   struct Needs {
     std::size_t cases = 0;
-    std::uint64_t device = 0, largest_buffer = 0, host = 0;  // bytes of one rank
+    std::uint64_t device = 0, largest_buffer = 0, host = 0, symmetric = 0;  // bytes of one rank
   };
   Needs needs() const {
     const bool stages = entry_ != nullptr && !entry_->needs_host_memory;
@@ -118,6 +120,7 @@ class ProgramRun {
       needs.device = std::max(needs.device, group.device_bytes);
       needs.largest_buffer = std::max(needs.largest_buffer, group.largest_buffer_bytes);
       needs.host = std::max(needs.host, group.host_bytes + (stages ? group.exchange_bytes : 0));
+      needs.symmetric = std::max(needs.symmetric, group.symmetric_bytes);
     }
     return needs;
   }
@@ -125,6 +128,13 @@ class ProgramRun {
   int dry_run(int ranks, const RunSettings& settings) {
     if (world_.rank() != 0) return 0;
     const Needs needed = needs();
+    if (options_.format.get() == "json") {
+      const Json plan{{"cases", needed.cases},
+                      {"device_bytes", needed.device},
+                      {"host_bytes", needed.host},
+                      {"symmetric_bytes", needed.symmetric}};
+      return print_results(plan.dump() + "\n") ? 0 : status(ExitStatus::error);
+    }
     std::string text =
         fmt::format("{} on {} rank{}, transport {}: {} case{}\n", benchmark_.name(), ranks, ranks == 1 ? "" : "s",
                     transport_name_.empty() ? "none" : transport_name_, needed.cases, needed.cases == 1 ? "" : "s");
@@ -132,6 +142,8 @@ class ProgramRun {
       for (const Case& one : group.cases) text += "  " + one.key + "\n";
     text += fmt::format("memory of one rank: {} on the device, {} on the host\n", format_bytes(needed.device),
                         format_bytes(needed.host));
+    if (needed.symmetric > 0)
+      text += fmt::format("memory of one rank that others reach: {}\n", format_bytes(needed.symmetric));
     if (settings.policy.fixed == 0)
       text += fmt::format("measuring time: at most {:.0f} s\n",
                           static_cast<double>(needed.cases) * settings.policy.time_limit);
@@ -170,6 +182,7 @@ class ProgramRun {
   }
 
   std::string default_runtime_of(const Placement& placement) const {
+    if (!benchmark_.needs_device()) return "native";
     if (entry_ == nullptr || (entry_->needs_host_memory && placement.kind != MemoryKind::automatic)) return "opencl";
     return default_runtime(*entry_);
   }
@@ -204,8 +217,8 @@ class ProgramRun {
                                    format_bytes(needed.largest_buffer), info.name,
                                    format_bytes(info.largest_buffer_bytes)));
     const bool shares = info.type == "cpu" || info.type == "native";  // the device's memory is the host's
-    const std::uint64_t together =
-        (needed.host + (shares ? needed.device : 0)) * static_cast<std::uint64_t>(world_.local_size());
+    const std::uint64_t together = (needed.host + needed.symmetric + (shares ? needed.device : 0)) *
+                                   static_cast<std::uint64_t>(world_.local_size());
     const std::uint64_t available = available_memory_bytes();
     if (available > 0 && together > available)
       throw UsageError(fmt::format("the {} ranks of this host need {} of memory together, but {} are available",
@@ -391,7 +404,9 @@ int run_in_world(int argc, char** argv, const ProgramKind& kind, EngineOptions& 
   const std::vector<std::string> command(argv, argv + argc);
   std::unique_ptr<World> world;
   try {
-    world = kind.start(argc, argv);
+    const bool planned = options.dry_run && options.ranks.given();
+    world = planned ? make_planned_world(kind.world_info(), static_cast<int>(options.ranks.get()))
+                    : kind.start(argc, argv, {benchmark != nullptr && benchmark->threads_communicate()});
   } catch (const Error& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return status(ExitStatus::error);

@@ -10,9 +10,9 @@
 namespace plumb {
 
 struct ProgramKind {
-  std::string name;                                            // "plumb-mpi"
-  std::function<std::unique_ptr<World>(int&, char**&)> start;  // the world
-  std::function<WorldInfo()> world_info;                       // without starting it
+  std::string name;                                                               // "plumb-mpi"
+  std::function<std::unique_ptr<World>(int&, char**&, const WorldNeeds&)> start;  // the world
+  std::function<WorldInfo()> world_info;                                          // without starting it
 };
 
 // Never throws; the return value is the process's exit status.

@@ -44,6 +44,7 @@ struct Group {
   // The most that one rank needs at a time: on the device, in its largest single buffer, on the host, and as messages
   // of one round of an exchange (which a transport without access to device memory keeps on the host as well).
   std::uint64_t device_bytes = 0, largest_buffer_bytes = 0, host_bytes = 0, exchange_bytes = 0;
+  std::uint64_t symmetric_bytes = 0;  // memory that other ranks reach (one-sided), the same on every rank
 };
 
 // Who plans: a rank of so many, with the seed of all data and orders.
@@ -120,10 +121,14 @@ class Benchmark : public Parameters {
   virtual std::string title() const = 0;   // one line
   virtual std::string source() const = 0;  // where its rules are written
   virtual bool needs_transport() const { return false; }
+  // Whether it works on a device's memory; else its device is this process (native), unless one is named.
+  virtual bool needs_device() const { return true; }
   virtual ValidateWhen validate_when() const { return ValidateWhen::first_and_last; }
   virtual Preset preset(const std::string& name) const = 0;  // smoke (under 10 s on two cores), standard, full
 
   virtual bool takes_kernel_file() const { return false; }
+  // Whether several threads of a rank communicate at once; asked before the world starts, from the options alone.
+  virtual bool threads_communicate() const { return false; }
 
   // Constraints between options; throws UsageError. Called before any device is touched.
   virtual void check(const Plan&) const {}

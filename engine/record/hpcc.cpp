@@ -79,7 +79,7 @@ Json repetitions(const Json& record) {
 
 bool test_mode(const Json& record) {
   for (const Json& word : list(at(record, "command")))
-    if (word == Json("--test")) return true;
+    if (text(word) == "--test") return true;
   return false;
 }
 

@@ -15,9 +15,12 @@ namespace {
 
 class MpiWorld : public World {
  public:
-  MpiWorld(int& argc, char**& argv) {
+  MpiWorld(int& argc, char**& argv, const WorldNeeds& needs) {
     int provided = 0;
-    check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "initialise MPI");
+    const int wanted = needs.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    check_mpi(MPI_Init_thread(&argc, &argv, wanted, &provided), "initialise MPI");
+    if (needs.threads && provided < MPI_THREAD_MULTIPLE)
+      throw Error("this MPI library lets one thread communicate only: leave out --threads");
     info_ = mpi_info();
     control_ = duplicate();
     transport_ = duplicate();
@@ -113,8 +116,8 @@ class MpiWorld : public World {
 
 }  // namespace
 
-std::unique_ptr<World> make_mpi_world(int& argc, char**& argv) {
-  return std::make_unique<MpiWorld>(argc, argv);
+std::unique_ptr<World> make_mpi_world(int& argc, char**& argv, const WorldNeeds& needs) {
+  return std::make_unique<MpiWorld>(argc, argv, needs);
 }
 
 WorldInfo mpi_info() {

@@ -9,8 +9,8 @@
 
 namespace plumb {
 
-// Initialises MPI; the destructor finalises it.
-std::unique_ptr<World> make_mpi_world(int& argc, char**& argv);
+// Initialises MPI; the destructor finalises it. Throws Error where threads are needed and the library has none.
+std::unique_ptr<World> make_mpi_world(int& argc, char**& argv, const WorldNeeds& needs = {});
 // Library and standard without initialising (for --describe).
 WorldInfo mpi_info();
 // A communicator that transports have for themselves; throws Unsupported when the world is not of MPI.

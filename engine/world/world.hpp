@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,11 @@ struct WorldInfo {
   std::string library;         // "Open MPI v4.1.4, package: ..."
   std::string standard;        // "MPI 3.1"
   std::string host_transport;  // name of the transport that moves host memory between ranks
+};
+
+// What a program needs of its world before it starts.
+struct WorldNeeds {
+  bool threads = false;  // several threads communicate at once
 };
 
 class World {
@@ -34,6 +40,9 @@ class World {
   // Blocking messages of known size between two ranks.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
+  // Why so many bytes of memory that other ranks reach cannot be had on each rank, with what to do; "" where they can.
+  // Collective, the same number on all ranks.
+  virtual std::string symmetric_problem(std::uint64_t) { return ""; }
   // Ends all ranks within seconds; does not return.
   virtual void abort(int exit_status) = 0;
 };

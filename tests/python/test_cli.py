@@ -201,7 +201,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["advise", "calibrate", "compare-transports", "completion", "devices", "explain", "fit", "list",
+        ([""], ["advise", "calibrate", "compare-transports", "completion", "devices", "doctor", "explain", "fit", "list",
                 "model", "records", "run", "schema", "setup", "show", "simulate", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),

@@ -13,7 +13,9 @@ from conftest import DATA
 from plumbline.engine import Description, Engine
 from plumbline.errors import UsageError
 from plumbline.launch import (
+    HEAP_VARIABLES,
     Wish,
+    heap_environment,
     launcher_kind,
     library_kind,
     physical_cores,
@@ -183,3 +185,43 @@ def test_ranks_are_bound_to_cores_of_their_own(library: str) -> None:
     assert len(set(bound)) == cores
     assert len(set(cores_of_ranks(Wish(1), library))) == 1
     assert len(cores_of_ranks(Wish(2 * cores, oversubscribe=True), library)) == 2 * cores
+
+
+def test_pes_are_started_by_oshrun_with_the_cures(
+    tmp_path: Path, programs: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    fake(tmp_path, "oshrun", "oshrun (OpenRTE) 4.1.4")
+    planned = plan_launch(Wish(2), engine("Open MPI v4.1.4", world="shmem"), programs, 8)
+    assert planned.prefix[0].endswith("oshrun")
+    assert planned.environment["OMPI_MCA_osc"] == "^rdma"
+    assert planned.environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+    kept = plan_launch(
+        Wish(2),
+        engine("Open MPI v4.1.4", world="shmem"),
+        {**programs, "OMPI_MCA_osc": "pt2pt"},
+        8,
+    )
+    assert "OMPI_MCA_osc" not in kept.environment
+
+
+def test_another_openshmem_is_started_by_its_own_oshrun(
+    tmp_path: Path, programs: dict[str, str]
+) -> None:
+    for folder, says in (("a", "oshrun (OpenRTE) 4.1.4"), ("b", "HYDRA build details")):
+        (tmp_path / folder).mkdir()
+        fake(tmp_path / folder, "oshrun", says)
+    environ = {**programs, "PATH": f"{tmp_path}/a:{tmp_path}/b"}
+    planned = plan_launch(Wish(4), engine("Sandia OpenSHMEM", world="shmem"), environ, 8)
+    assert planned.prefix[0] == f"{tmp_path}/b/oshrun"
+    assert planned.kind == "oshrun"
+    assert list(planned.prefix[1:]) == ["-n", "4"]
+
+
+def test_the_symmetric_heap_has_room_for_what_is_needed() -> None:
+    environment = heap_environment(3 << 20, Wish(2), {})
+    assert set(environment) == set(HEAP_VARIABLES)
+    assert all(int(value) >= 2 * (3 << 20) for value in environment.values())
+    assert heap_environment(3 << 20, Wish(2), {"SHMEM_SYMMETRIC_SIZE": "1G"}) == {}
+    with pytest.raises(UsageError, match="GiB of symmetric memory each"):
+        heap_environment(1 << 50, Wish(2), {})

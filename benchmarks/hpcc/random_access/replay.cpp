@@ -65,12 +65,14 @@ struct Update {
   bool operator<(const Update& other) const { return at < other.at; }
 };
 
-// visit(some updates) for all updates of the task that fall into its part, by all threads at once.
+using Runs = std::span<const Run>;
+
+// visit(some updates) for all updates of a run that fall into the task's part, by all threads at once.
 template <class Visit>
-void for_each_update(Stream stream, const Task& task, Visit visit) {
-  const std::uint64_t end = task.first_update + task.updates;
+void for_each_update(Stream stream, const Task& task, const Run& run, Visit visit) {
+  const std::uint64_t end = run.first + run.count;
 #pragma omp parallel for schedule(dynamic)
-  for (std::uint64_t begin = task.first_update; begin < end; begin += block) {
+  for (std::uint64_t begin = run.first; begin < end; begin += block) {
     std::uint64_t word = word_before(stream, begin);
     std::array<Update, ahead> found;
     for (std::uint64_t left = std::min(block, end - begin); left > 0;) {
@@ -99,15 +101,17 @@ bool in_span(std::vector<std::uint64_t> words, std::uint64_t wanted) {
 }
 
 // The updates of all words that are off, by place.
-std::vector<Update> updates_of_wrong(Stream stream, const Task& task, std::span<const std::uint64_t> off_by) {
+std::vector<Update> updates_of_wrong(Stream stream, const Task& task, Runs runs,
+                                     std::span<const std::uint64_t> off_by) {
   std::vector<Update> updates;
-  for_each_update(stream, task, [&](std::span<const Update> found) {
-    for (const Update& update : found) {
-      if (off_by[update.at] == 0) continue;
+  for (const Run& run : runs)
+    for_each_update(stream, task, run, [&](std::span<const Update> found) {
+      for (const Update& update : found) {
+        if (off_by[update.at] == 0) continue;
 #pragma omp critical
-      updates.push_back(update);
-    }
-  });
+        updates.push_back(update);
+      }
+    });
   std::sort(updates.begin(), updates.end());
   return updates;
 }
@@ -123,19 +127,21 @@ bool explained(std::span<const Update> updates, std::uint64_t missing) {
   return missing != all && in_span(std::move(words), missing);
 }
 
-void undo(Stream stream, const Task& task, std::span<std::uint64_t> table) {
-  for_each_update(stream, task, [&](std::span<const Update> found) {
-    for (const Update& update : found) __builtin_prefetch(&table[update.at], 1);
-    for (const Update& update : found)
-      std::atomic_ref(table[update.at]).fetch_xor(update.word, std::memory_order_relaxed);
-  });
+void undo(Stream stream, const Task& task, Runs runs, std::span<std::uint64_t> table) {
+  for (const Run& run : runs)
+    for_each_update(stream, task, run, [&](std::span<const Update> found) {
+      for (const Update& update : found) __builtin_prefetch(&table[update.at], 1);
+      for (const Update& update : found)
+        std::atomic_ref(table[update.at]).fetch_xor(update.word, std::memory_order_relaxed);
+    });
   const std::uint64_t content = task.content + task.part.first;
 #pragma omp parallel for
   for (std::uint64_t i = 0; i < table.size(); ++i) table[i] ^= content + i;
 }
 
-void explain_wrong(Stream stream, const Task& task, std::span<const std::uint64_t> off_by, Replayed& result) {
-  const std::vector<Update> updates = updates_of_wrong(stream, task, off_by);
+void explain_wrong(Stream stream, const Task& task, Runs runs, std::span<const std::uint64_t> off_by,
+                   Replayed& result) {
+  const std::vector<Update> updates = updates_of_wrong(stream, task, runs, off_by);
   auto next = updates.begin();
   for (std::uint64_t i = 0; i < off_by.size(); ++i) {
     if (off_by[i] == 0) continue;
@@ -155,7 +161,12 @@ std::uint64_t word_before(Stream stream, std::uint64_t update) {
 }
 
 Replayed replay(Stream stream, const Task& task, std::span<std::uint64_t> table, std::uint64_t explain) {
-  undo(stream, task, table);
+  const Run own{task.first_update, task.updates};
+  return replay(stream, task, Runs(&own, 1), table, explain);
+}
+
+Replayed replay(Stream stream, const Task& task, Runs runs, std::span<std::uint64_t> table, std::uint64_t explain) {
+  undo(stream, task, runs, table);
   Replayed result;
   std::uint64_t wrong = 0, first = table.size();
 #pragma omp parallel for reduction(+ : wrong) reduction(min : first)
@@ -167,7 +178,7 @@ Replayed replay(Stream stream, const Task& task, std::span<std::uint64_t> table,
   result.wrong = wrong;
   if (wrong == 0) return result;
   result.detail = fmt::format("word {} is off by {:#x}", task.part.first + first, table[first]);
-  if (wrong <= explain) explain_wrong(stream, task, table, result);
+  if (wrong <= explain) explain_wrong(stream, task, runs, table, result);
   return result;
 }
 

@@ -22,6 +22,13 @@ struct Replayed {
 // one is lost. Wrong words are explained only up to `explain` of them; above, they are counted.
 Replayed replay(Stream stream, const Task& task, std::span<std::uint64_t> table, std::uint64_t explain);
 
+// The same where other runs of the stream than the task's were applied.
+struct Run {
+  std::uint64_t first = 0, count = 0;  // updates
+};
+Replayed replay(Stream stream, const Task& task, std::span<const Run> runs, std::span<std::uint64_t> table,
+                std::uint64_t explain);
+
 // The word before update n by linear maps (for tests: the kernels start from start()).
 std::uint64_t word_before(Stream stream, std::uint64_t update);
 

@@ -1,0 +1,12 @@
+#include "benchmarks/shmem/gups/gups.hpp"
+#include "world/shmem_one_sided.hpp"
+
+namespace plumb::gups {
+
+namespace {
+
+const RegisteredBenchmark registered("gups", [] { return std::make_unique<Gups>(make_updater<ShmemOneSided>); });
+
+}  // namespace
+
+}  // namespace plumb::gups

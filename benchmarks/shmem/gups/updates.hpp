@@ -1,0 +1,211 @@
+// The ways to update a table that lies in all ranks' memory, as loops over any class with the operations of
+// world/one_sided.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "benchmarks/shmem/gups/problem.hpp"
+#include "device/host_memory.hpp"
+#include "transport/idle.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb::gups {
+
+// Read, xor, write, each complete before the next update begins: what others do in between may be lost.
+template <class Memory>
+void get_put(Memory& memory, const Problem& problem, const Share& share) {
+  std::uint64_t word = random_access::start(problem.stream(), share.first);
+  for (std::uint64_t i = 0; i < share.count; ++i) {
+    word = after(problem.stream(), word);
+    const Target target = problem.target(word);
+    memory.put_word(0, target.word, memory.get_word(0, target.word, target.rank) ^ word, target.rank);
+    memory.quiet(0);
+    if (i % look_ahead == 0) Waiting::progress();
+  }
+}
+
+// Atomic xors, as many under way as may be.
+template <class Memory>
+void atomic(Memory& memory, const Problem& problem, const Share& share, int context) {
+  std::uint64_t word = random_access::start(problem.stream(), share.first);
+  for (std::uint64_t left = share.count; left > 0;) {
+    const std::uint64_t some = std::min(left, look_ahead);
+    for (std::uint64_t i = 0; i < some; ++i) {
+      word = after(problem.stream(), word);
+      const Target target = problem.target(word);
+      memory.atomic_xor(context, target.word, word, target.rank);
+    }
+    memory.quiet(context);
+    left -= some;
+    Waiting::progress();
+  }
+}
+
+// Atomic xors by several threads, each with a context and a run of the stream of its own; the look-ahead is each one's.
+template <class Memory>
+void threaded(Memory& memory, const Problem& problem, const Share& share, int threads) {
+  std::vector<std::thread> others;
+  const auto part = [&](int thread) {
+    const std::uint64_t each = share.count / static_cast<std::uint64_t>(threads);
+    const std::uint64_t begin = each * static_cast<std::uint64_t>(thread);
+    return Share{share.first + begin, thread + 1 == threads ? share.count - begin : each};
+  };
+  for (int thread = 1; thread < threads; ++thread)
+    others.emplace_back([&, thread] { atomic(memory, problem, part(thread), thread); });
+  atomic(memory, problem, part(0), 0);
+  for (std::thread& other : others) other.join();
+}
+
+// Sizes of the inboxes, in words: for each source a count of arrived and one of taken buckets, then places for buckets.
+struct Inboxes {
+  // Of look_ahead updates, a quarter waits in buckets, the rest is under way.
+  static constexpr std::uint64_t pool = look_ahead / 4, places = 4, place_words = 1 + pool;
+
+  std::uint64_t first;  // word of the memory
+  int ranks;
+
+  static std::uint64_t words(int ranks) { return static_cast<std::uint64_t>(ranks) * (2 + places * place_words); }
+  std::uint64_t arrived(int from) const { return first + static_cast<std::uint64_t>(from); }
+  std::uint64_t taken(int by) const { return arrived(ranks) + static_cast<std::uint64_t>(by); }
+  std::uint64_t place(int from, std::uint64_t bucket) const {
+    return taken(ranks) + (static_cast<std::uint64_t>(from) * places + bucket % places) * place_words;
+  }
+};
+
+// Updates are collected by the rank whose words they change, put into its inbox by the bucket, and applied by itself.
+// Used for any number of runs, because the inboxes count on.
+template <class Memory>
+class Bucketed {
+ public:
+  Bucketed(Memory& memory, const Problem& problem, int rank)
+      : memory_(memory),
+        problem_(problem),
+        rank_(rank),
+        inboxes_{problem.words_of_rank(), problem.ranks()},
+        peers_(static_cast<std::size_t>(problem.ranks())) {}
+
+  // Collective; on return all ranks' updates are in this rank's part.
+  void run(const Share& share) {
+    std::uint64_t word = random_access::start(problem_.stream(), share.first);
+    for (std::uint64_t i = 0; i < share.count; ++i) {
+      word = after(problem_.stream(), word);
+      Peer& peer = peers_[static_cast<std::size_t>(problem_.target(word).rank)];
+      peer.bucket[++peer.collected] = word;
+      if (++pooled_ < Inboxes::pool) continue;
+      flush(fullest());
+      poll();
+    }
+    for (int rank = 0; rank < problem_.ranks(); ++rank)
+      if (peers_[static_cast<std::size_t>(rank)].collected > 0) flush(rank);
+    end();
+  }
+
+ private:
+  static constexpr std::uint64_t last = std::uint64_t{1} << 63;  // in a bucket's head, beside its length
+
+  struct Peer {
+    std::uint64_t collected = 0, sent = 0, received = 0;  // updates; buckets; buckets
+    std::vector<std::uint64_t> bucket = std::vector<std::uint64_t>(Inboxes::place_words);
+  };
+  struct UnderWay {
+    int rank;
+    std::uint64_t bucket, updates;
+  };
+
+  int fullest() const {
+    const auto less = [](const Peer& a, const Peer& b) { return a.collected < b.collected; };
+    return static_cast<int>(std::max_element(peers_.begin(), peers_.end(), less) - peers_.begin());
+  }
+
+  void flush(int rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    pooled_ -= peer.collected;
+    if (rank == rank_) {
+      apply({peer.bucket.data() + 1, peer.collected});
+    } else {
+      while (on_the_way_ + peer.collected > look_ahead - Inboxes::pool) wait_for_oldest();
+      under_way_.push_back({rank, peer.sent + 1, peer.collected});
+      on_the_way_ += peer.collected;
+      send(rank, peer.collected);
+    }
+    peer.collected = 0;
+  }
+
+  void send(int rank, std::uint64_t head) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (peer.sent >= Inboxes::places) wait_taken(rank, peer.sent + 1 - Inboxes::places);
+    peer.bucket[0] = head;
+    const std::uint64_t words = 1 + (head & ~last);
+    memory_.put(0, 8 * inboxes_.place(rank_, peer.sent), peer.bucket.data(), 8 * words, rank);
+    memory_.notify(0, inboxes_.arrived(rank_), ++peer.sent, rank);
+  }
+
+  void wait_for_oldest() {
+    const UnderWay oldest = under_way_.front();
+    wait_taken(oldest.rank, oldest.bucket);
+    on_the_way_ -= oldest.updates;
+    under_way_.pop_front();
+  }
+
+  // While it waits for others it does what they wait for.
+  void wait_taken(int rank, std::uint64_t bucket) {
+    Idle idle(true);
+    for (unsigned looks = 1; !memory_.reached(inboxes_.taken(rank), bucket); ++looks)
+      if (poll())
+        idle.moved();
+      else if (looks % 64 == 0)
+        idle.look();
+  }
+
+  // Applies what has arrived; false when nothing has.
+  bool poll() {
+    bool moved = false;
+    for (int from = 0; from < problem_.ranks(); ++from) {
+      Peer& peer = peers_[static_cast<std::size_t>(from)];
+      while (from != rank_ && memory_.reached(inboxes_.arrived(from), peer.received + 1)) {
+        const std::uint64_t* place = memory_.words() + inboxes_.place(from, peer.received);
+        if ((place[0] & last) != 0) ++ended_;
+        apply({place + 1, place[0] & ~last});
+        memory_.notify(0, inboxes_.taken(rank_), ++peer.received, from);
+        moved = true;
+      }
+    }
+    if (moved) Waiting::progress();
+    return moved;
+  }
+
+  void apply(std::span<const std::uint64_t> updates) {
+    std::uint64_t* table = memory_.words();
+    for (const std::uint64_t word : updates) fetch_to_write(table + problem_.target(word).word);
+    for (const std::uint64_t word : updates) table[problem_.target(word).word] ^= word;
+  }
+
+  // Tells all others that no more comes, and works until they all have said so.
+  void end() {
+    for (int rank = 0; rank < problem_.ranks(); ++rank)
+      if (rank != rank_) send(rank, last);
+    Idle idle(true);
+    for (unsigned looks = 1; ended_ + 1 < problem_.ranks(); ++looks)
+      if (poll())
+        idle.moved();
+      else if (looks % 64 == 0)
+        idle.look();
+    ended_ -= problem_.ranks() - 1;
+  }
+
+  Memory& memory_;
+  const Problem& problem_;
+  int rank_;
+  Inboxes inboxes_;
+  std::vector<Peer> peers_;
+  std::deque<UnderWay> under_way_;
+  std::uint64_t pooled_ = 0, on_the_way_ = 0;  // updates in buckets; put, and not known to be taken
+  int ended_ = 0;
+};
+
+}  // namespace plumb::gups

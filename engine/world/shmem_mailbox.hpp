@@ -1,0 +1,37 @@
+// Messages of known size between two PEs, in order, over a place for each sender in every PE's symmetric memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "world/shmem.hpp"
+
+namespace plumb {
+
+class Mailbox {
+ public:
+  // Collective. Takes 4 KiB a sender, less with many PEs: 256 KiB together, at least 128 bytes a sender.
+  Mailbox(int rank, int size);
+  // Returns when the last piece is on its way; a piece waits until the one before it was taken.
+  void send(std::span<const std::byte> bytes, int to);
+  void receive(std::span<std::byte> bytes, int from);
+
+ private:
+  static constexpr std::ptrdiff_t word_bytes = sizeof(SymmetricWord);
+  struct Peer {
+    SymmetricWord sent = 0, received = 0;  // pieces
+  };
+
+  // In symmetric memory: pieces that each PE has brought here, pieces of ours that each has taken, the places.
+  SymmetricWord* arrived(int from) const { return memory_.as<SymmetricWord>() + from; }
+  SymmetricWord* taken(int by) const { return memory_.as<SymmetricWord>() + size_ + by; }
+  std::byte* place(int from) const { return memory_.data() + 2 * size_ * word_bytes + from * piece_; }
+
+  int rank_;
+  std::ptrdiff_t size_, piece_;
+  SymmetricMemory memory_;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace plumb

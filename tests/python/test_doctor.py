@@ -1,0 +1,98 @@
+"""plumb doctor: what each probe concludes, its limits, and a real examination of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from plumbline import doctor
+from plumbline.doctor import Finding, Tried
+from plumbline.engine import shmem_engine
+from plumbline.errors import ExitStatus
+
+OK = Tried(0, "")
+CRASHED = Tried(139, "Segmentation fault")
+CURED = Finding("OpenSHMEM", "finalize", "cured", "it crashes", "OMPI_MCA_osc=^rdma")
+BROKEN = Finding("OpenCL", "vendor files", "broken", "a.icd names nothing", "write the path")
+
+
+def test_text_says_who_applies_the_cure() -> None:
+    assert doctor.text([CURED, BROKEN], "text").splitlines() == [
+        "cured   OpenSHMEM, finalize: it crashes",
+        "        plumb run does it: OMPI_MCA_osc=^rdma",
+        "broken  OpenCL, vendor files: a.icd names nothing",
+        "        do: write the path",
+    ]
+
+
+def test_json_has_a_key_for_it() -> None:
+    listed = json.loads(doctor.text([CURED, BROKEN], "json"))
+    assert [finding["applied"] for finding in listed] == [True, False]
+    assert listed[0]["cure"] == "OMPI_MCA_osc=^rdma"
+
+
+def test_only_what_the_user_must_cure_is_an_error() -> None:
+    assert doctor.status_of([CURED]) is ExitStatus.PASSED
+    assert doctor.status_of([CURED, BROKEN]) is ExitStatus.ERROR
+
+
+@pytest.mark.parametrize(
+    ("bare", "cured", "state"),
+    [(OK, OK, "ok"), (CRASHED, OK, "cured"), (CRASHED, CRASHED, "broken")],
+)
+def test_a_crash_in_finalize(bare: Tried, cured: Tried, state: str) -> None:
+    finding = doctor._finalize(bare, cured)
+    assert finding.state == state
+    assert state == "ok" or "SIGSEGV" in finding.found
+
+
+def test_an_ignored_heap_variable_is_named() -> None:
+    def probe(added: dict[str, str], *_words: str) -> Tried:
+        return OK if "SHMEM_SYMMETRIC_HEAP_SIZE" in added else Tried(1, "")
+
+    finding = doctor._heap(probe)
+    assert finding.state == "cured"
+    assert finding.found == "SHMEM_SYMMETRIC_SIZE and SMA_SYMMETRIC_SIZE are ignored"
+    assert doctor._heap(lambda *_: Tried(1, "")).state == "broken"
+    assert doctor._heap(lambda *_: OK).state == "ok"
+
+
+def test_a_vendor_file_that_names_nothing_is_broken(tmp_path: Path) -> None:
+    assert next(doctor._vendor_libraries(tmp_path)).state == "absent"
+    (tmp_path / "a.icd").write_text("libpocl.so.2\n")
+    assert next(doctor._vendor_libraries(tmp_path)).state == "ok"
+    (tmp_path / "b.icd").write_text("/nowhere/libintelocl.so\n")
+    finding = next(doctor._vendor_libraries(tmp_path))
+    assert finding.state == "broken"
+    assert "/nowhere/libintelocl.so" in finding.found
+
+
+def test_a_probe_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_LIMIT_S", 0.2)
+    tried = doctor._try(["sh", "-c", "sleep 60"], os.environ)
+    assert tried.status is None
+    assert tried.ending == "it did not end within 0.2 s"
+
+
+def test_how_a_process_ended_is_said() -> None:
+    assert (
+        doctor._try(["sh", "-c", "kill -SEGV $$"], os.environ).ending == "it was ended by SIGSEGV"
+    )
+    assert doctor._try(["sh", "-c", "exit 3"], os.environ).ending == "it ended with status 3"
+    assert doctor._try(["no-such-program"], os.environ).status == 127
+
+
+@pytest.mark.skipif(shmem_engine(os.environ) is None, reason="there is no plumb-shmem")
+def test_this_machines_openshmem_is_examined() -> None:
+    findings = {f.probe: f for f in doctor._openshmem(os.environ)}
+    assert set(findings) == {
+        "finalize",
+        "32-bit compare-and-swap",
+        "fetching and, or, xor",
+        "symmetric heap",
+        "specification 1.5",
+    }
+    assert {finding.state for finding in findings.values()} <= {"ok", "cured"}

@@ -1,0 +1,101 @@
+"""The engine over OpenSHMEM, started by plumb run and by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plumbline.engine import named_world, shmem_engine
+from plumbline.errors import ExitStatus, UsageError
+from plumbline.launch import HEAP_VARIABLES, Wish, plan_launch
+
+Plumb = Callable[..., tuple[int, str, str]]
+ENGINE = shmem_engine(os.environ)
+pytestmark = pytest.mark.skipif(ENGINE is None, reason="there is no plumb-shmem")
+QUICK = ["--no-model", "--time-limit", "0.02"]
+
+
+def by_hand(*words: str, **added: str) -> tuple[list[str], dict[str, str]]:
+    """Command line and environment of two PEs, without what plumb run sets for the heap."""
+    assert ENGINE is not None
+    launch = plan_launch(Wish(2, oversubscribe=True), ENGINE, os.environ)
+    environment = {**os.environ, **launch.environment, **added}
+    return launch.command(ENGINE.path, list(words)), environment
+
+
+def test_a_run_over_openshmem(plumb: Plumb, tmp_path: Path) -> None:
+    record = tmp_path / "r.json"
+    words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "12"]
+    status, out, err = plumb(*words, *QUICK, "--record", str(record))
+    assert status == ExitStatus.PASSED, err
+    assert "OpenSHMEM 1." in out
+    found = json.loads(record.read_text())
+    assert found["world"]["kind"] == "shmem"
+    assert [case["labels"]["variant"] for case in found["cases"]] == [
+        "get-put",
+        "atomic",
+        "bucketed",
+    ]
+
+
+def test_the_heap_is_as_large_as_the_table_needs(
+    plumb: Plumb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in HEAP_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "25"]
+    status, _, err = plumb(*words, "--variant", "bucketed", "--no-model", "--test")
+    assert status == ExitStatus.PASSED, err
+
+
+def test_a_table_above_the_memory_is_refused_before_the_launch(plumb: Plumb) -> None:
+    words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "36"]
+    status, _, err = plumb(*words, "--no-model")
+    assert status == ExitStatus.BAD_USAGE
+    assert "PEs need 512 GiB of symmetric memory each" in err
+
+
+def test_too_small_a_heap_is_said_before_anything_is_allocated() -> None:
+    command, environment = by_hand(
+        "gups", "--size", "23", "--record", "none", SHMEM_SYMMETRIC_HEAP_SIZE="32M"
+    )
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == ExitStatus.BAD_USAGE
+    assert done.stderr.count("each PE needs 64.02 MiB of symmetric memory") == 1
+    assert "SHMEM_SYMMETRIC_SIZE" in done.stderr
+
+
+def test_a_pe_that_dies_takes_the_run_down() -> None:
+    words = ["gups", "--size", "20", "--variant", "get-put", "--repetitions", "1000"]
+    command, environment = by_hand(*words, "--record", "none", "--progress", "json")
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    process.stderr.readline()  # the first event: all have started
+    time.sleep(0.3)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(children[-1]), signal.SIGKILL)
+    began = time.monotonic()
+    process.communicate(timeout=30)
+    assert time.monotonic() - began < 10
+    assert process.returncode != 0
+
+
+def test_an_unknown_world_is_named() -> None:
+    assert named_world(["gups", "--world=shmem"]) == "shmem"
+    assert named_world(["gups"]) is None
+    with pytest.raises(UsageError, match="there is no world shmen; did you mean shmem"):
+        named_world(["gups", "--world", "shmen"])
+
+
+def test_the_worlds_are_completed(plumb: Plumb) -> None:
+    _, out, _ = plumb("_complete", "--", "run", "gups", "--world", "s")
+    assert out.split() == ["serial", "shmem"]
