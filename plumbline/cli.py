@@ -135,7 +135,9 @@ def doctor(form: Form = "text") -> None:
 @app.command()
 def show(
     record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
-    form: Annotated[str, typer.Option("--format", help="table, csv, hpcc-json or json")] = "table",
+    form: Annotated[
+        str, typer.Option("--format", help="table, csv, hpcc-json, json, shoms or osu")
+    ] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
     tolerance: Annotated[

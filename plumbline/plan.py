@@ -36,7 +36,9 @@ _TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime", "wo
 _LAUNCHING = frozenset(
     {"ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
-FORMATS = ["table", "csv", "hpcc-json", "json"]
+FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
+# Forms that are one benchmark's own columns.
+FORM_OF = {"shoms": "shoms", "osu": "osu_shmem"}
 COMPARISON_FORMATS = ["table", "csv", "json"]
 # Options of a run that a comparison of transports has no use for: what it varies, what judges or
 # repeats one run, and what measures nothing.
@@ -153,6 +155,7 @@ def make_plan(
         oversubscribe=given.flag("oversubscribe"),
     )
     _check_device_map(given, wish.ranks)
+    _check_form(given, benchmark)
     planned = plan_launch(wish, engine, environ)
     added = {**planned.environment, **_runtime_environment(given, home, wish.ranks, environ)}
     session = Session(
@@ -344,6 +347,13 @@ def _launcher_words(given: Given) -> tuple[str, ...]:
         return tuple(shlex.split(given.values.get("launcher-args", "")))
     except ValueError as error:
         raise UsageError(f"--launcher-args cannot be split into words: {error}") from None
+
+
+def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
+    form = given.values.get("format", FORMATS[0])
+    only = FORM_OF.get(form, benchmark.name)
+    if only != benchmark.name:
+        raise UsageError(f"the form {form} is for {only}, not for {benchmark.name}")
 
 
 def _check_device_map(given: Given, ranks: int) -> None:

@@ -35,7 +35,7 @@ if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache;
 
 # CI has a quarter of an hour: there the engine's own tests run under sanitizers and over MPICH, not in release as well.
 if [ "${CI:-}" = 1 ]; then
-  bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-mpi-examples overhead
+  bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-shmem-mutants plumb-mpi-examples overhead
   in_release=(--tests-regex '^mpi_example|^shmem_')
 else
   bash scripts/engine.sh release

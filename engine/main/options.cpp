@@ -188,7 +188,7 @@ std::string program_help(const std::string& program) {
       "  {0} --list                   benchmarks\n"
       "  {0} --devices                devices, with the index that --device takes\n"
       "  {0} --transports             transports, and which of them work here\n"
-      "  {0} --show RECORD            a record again: --format table|csv|hpcc-json|json, --expected FILE\n"
+      "  {0} --show RECORD            a record again: --format table|csv|hpcc-json|json|shoms|osu, --expected FILE\n"
       "  {0} --describe               all options, as JSON\n"
       "  {0} --version\n\n"
       "Results go to standard output, progress to standard error. Exit status: 0 all passed, 1 a wrong answer,\n"

@@ -86,8 +86,10 @@ class EngineOptions : public Parameters {
       *this, {"ranks", "with --dry-run: plan for so many ranks instead of those present"}, 0, {1}};
   Parameter<std::string> record{
       *this, {"record", "file of the record, or none; BENCHMARK-TIME.json in this folder when not given"}, ""};
-  Choice format{
-      *this, {"format", "what goes to standard output"}, "table", {"table", "csv", "hpcc-json", "json", "none"}};
+  Choice format{*this,
+                {"format", "what goes to standard output"},
+                "table",
+                {"table", "csv", "hpcc-json", "json", "shoms", "osu", "none"}};
   Choice progress{*this, {"progress", "what goes to standard error"}, "text", {"text", "json", "none"}};
 
   RunSettings settings() const;  // throws UsageError when options contradict each other

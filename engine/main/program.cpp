@@ -54,6 +54,9 @@ class ProgramRun {
 
   int run() {
     const RunSettings settings = options_.settings();
+    if (const std::string only = benchmark_of_form(options_.format); !only.empty() && only != benchmark_.name())
+      throw UsageError(
+          fmt::format("the form {} is for {}, not for {}", options_.format.get(), only, benchmark_.name()));
     choose_transport();
     if (options_.kernel_file.given() && !benchmark_.takes_kernel_file())
       throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");

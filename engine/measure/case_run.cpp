@@ -101,8 +101,8 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
   benchmark_.run(session_, measured, timed);
   const double end = now_seconds();
   const CommonClock& clock = start_.clock();
-  sample_ = {clock.to_common(begin), clock.to_common(end), end - begin, timed.device_seconds(),
-             static_cast<char>(start_.late() ? 1 : 0)};
+  sample_ = {clock.to_common(begin), clock.to_common(end), timed.instead().value_or(end - begin),
+             timed.device_seconds(), static_cast<char>(start_.late() ? 1 : 0)};
   if (validated) validate(measured, timed.count());
   return true;
 }

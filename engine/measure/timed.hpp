@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "measure/clock.hpp"
@@ -34,6 +35,10 @@ class Timed {
   // The device's own time for this sample, beside the host's.
   void device_seconds(double seconds) { device_seconds_ += seconds; }
 
+  // The sample is this time instead, taken where it was run: before anything could be measured.
+  void instead(double seconds) { instead_ = seconds; }
+
+  const std::optional<double>& instead() const { return instead_; }
   const std::map<std::string, double>& phases() const { return phases_; }
   const std::map<std::string, double>& tallies() const { return tallies_; }
   double device_seconds() const { return device_seconds_; }
@@ -43,6 +48,7 @@ class Timed {
   std::map<std::string, double> phases_;
   std::map<std::string, double> tallies_;
   double device_seconds_ = 0;
+  std::optional<double> instead_;
 };
 
 }  // namespace plumb

@@ -16,6 +16,7 @@
 #include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 #include "record/table.hpp"
+#include "record/tests_form.hpp"
 
 namespace plumb {
 
@@ -63,8 +64,13 @@ std::optional<int> major_version(const std::string& version) {
 }  // namespace
 
 const std::vector<std::string>& form_names() {
-  static const std::vector<std::string> names{"table", "csv", "hpcc-json", "json"};
+  static const std::vector<std::string> names{"table", "csv", "hpcc-json", "json", "shoms", "osu"};
   return names;
+}
+
+std::string benchmark_of_form(const std::string& form) {
+  if (form == "shoms") return "shoms";
+  return form == "osu" ? "osu_shmem" : "";
 }
 
 std::string write_form(const std::string& form, const Json& record, const Json& expected) {
@@ -74,6 +80,8 @@ std::string write_form(const std::string& form, const Json& record, const Json& 
   if (form == "csv") return csv_form(record, expected);
   if (form == "hpcc-json") return pretty(hpcc_form_of(record));
   if (form == "json") return pretty(record);
+  if (form == "shoms") return shoms_form(record);
+  if (form == "osu") return osu_form(record);
   throw UsageError(unknown_name("form", form, form_names()));
 }
 

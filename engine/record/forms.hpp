@@ -9,8 +9,11 @@
 
 namespace plumb {
 
-// Known forms: table, csv, hpcc-json, json.
+// Known forms: table, csv, hpcc-json, json, shoms, osu.
 const std::vector<std::string>& form_names();
+
+// The only benchmark that a form is for; "" when it is for several.
+std::string benchmark_of_form(const std::string& form);
 
 // expected: an expectation document or null. Throws UsageError when the record has no such form.
 std::string write_form(const std::string& form, const Json& record, const Json& expected);

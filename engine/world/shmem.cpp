@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -26,6 +27,8 @@ constexpr const char* heap_remedy =
     "give the symmetric heap more: SHMEM_SYMMETRIC_SIZE (OpenSHMEM's name), SHMEM_SYMMETRIC_HEAP_SIZE (Open MPI's), "
     "both "
     "as in 1G; plumb run sets them";
+
+double init_seconds = 0;
 
 class ShmemWorld : public World {
  public:
@@ -125,7 +128,10 @@ class ShmemWorld : public World {
     setenv("OMPI_MCA_osc", "^rdma", 0);
     const int wanted = needs.threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_FUNNELED;
     int provided = wanted;
-    if (shmem_init_thread(wanted, &provided) != 0)
+    const auto begin = std::chrono::steady_clock::now();
+    const int failed = shmem_init_thread(wanted, &provided);
+    init_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (failed != 0)
       throw Error("OpenSHMEM could not be initialised: is the program started by the library's launcher (oshrun)?");
     if (needs.threads && provided < SHMEM_THREAD_MULTIPLE)
       throw Error("this OpenSHMEM library lets one thread communicate only: leave out --threads");
@@ -153,6 +159,10 @@ class ShmemWorld : public World {
 
 std::unique_ptr<World> make_shmem_world(int&, char**&, const WorldNeeds& needs) {
   return std::make_unique<ShmemWorld>(needs);
+}
+
+double shmem_init_seconds() {
+  return init_seconds;
 }
 
 WorldInfo shmem_info() {

@@ -23,6 +23,8 @@ static_assert(sizeof(SymmetricWord) == sizeof(std::uint64_t));
 std::unique_ptr<World> make_shmem_world(int& argc, char**& argv, const WorldNeeds& needs);
 // Library and standard without initialising (for --describe).
 WorldInfo shmem_info();
+// How long this PE took to initialise OpenSHMEM; 0 before it has.
+double shmem_init_seconds();
 
 // Zeroed memory at the same symmetric address on every PE. Making and ending it is collective. Throws Error, with what
 // is needed and the variable to set, where the symmetric heap has too little.

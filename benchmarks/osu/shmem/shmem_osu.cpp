@@ -1,0 +1,284 @@
+#include "benchmarks/osu/shmem/shmem_osu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "benchmarks/shmem/api/shmem_transfer.hpp"
+#include "benchmarks/shmem/shoms/sizes.hpp"
+#include "core/units.hpp"
+#include "world/shmem_faults.hpp"
+
+namespace plumb::osu {
+
+using shmem_api::Mover;
+using shmem_api::Row;
+using shmem_api::Setting;
+using shmem_api::Shape;
+
+namespace {
+
+using Byte = std::byte;
+
+const Row& api_row(const std::string& name) {
+  const auto& table = shmem_api::api_table();
+  const auto found = std::ranges::find_if(table, [&](const Row& row) { return row.name == name; });
+  if (found == table.end()) throw Error("the table of the API has no " + name);
+  return *found;
+}
+
+// A put or get that does not block, computing, then completion.
+template <class Move>
+Row overlapped(const char* name, shmem_api::Way way, void (*function)(void*, const void*, std::size_t, int), Move move,
+               std::shared_ptr<Computing> computing) {
+  Mover<Byte> mover;
+  mover.way = way;
+  mover.plain = shmem_api::loop_of<Byte, shmem_api::Plain>(
+      function, shmem_api::complete_plain,
+      [move, computing](const auto& channel, auto f, Byte* remote, Byte* local, std::size_t n, int pe) {
+        move(channel, f, remote, local, n, pe);
+        computing->compute();
+      });
+  mover.in_context = mover.plain;
+  return transfer_row<Byte>(name, "overlap", "osu", mover);
+}
+
+std::vector<Row> atomic_rows() {
+  std::vector<Row> rows;
+  for (const char* type : {"long", "int"})
+    for (const char* operation : {"fadd", "finc", "add", "inc", "cswap", "swap", "atomic_set", "atomic_fetch"})
+      rows.push_back(api_row(fmt::format("{}_{}", type, operation)));
+  for (const char* type : {"int64", "int32"})
+    for (const char* operation : {"fetch_and", "fetch_or", "fetch_xor", "and", "or", "xor"})
+      rows.push_back(api_row(fmt::format("{}_atomic_{}", type, operation)));
+  return rows;
+}
+
+bool is_windowed(const OsuTest& test) {
+  return test.kind == "bandwidth" || test.kind == "message rate";
+}
+
+std::string hindrance(const Row& row, bool known_faults) {
+  return row.missing.empty() && !known_faults ? row.fault : row.missing;
+}
+
+}  // namespace
+
+// Sums that each need the one before; the compiler may not leave them out.
+void Computing::compute() const {
+  double sum = 1;
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    sum = sum * 1.0000001 + 1e-9;
+    asm volatile("" : "+x"(sum));
+  }
+}
+
+void Computing::measure() {
+  if (seconds_per_turn > 0) return;
+  turns = 1 << 16;
+  seconds_per_turn = 1;
+  for (int i = 0; i < 5; ++i) {
+    const double begin = now_seconds();
+    compute();
+    seconds_per_turn = std::min(seconds_per_turn, (now_seconds() - begin) / static_cast<double>(turns));
+  }
+  turns = 0;
+}
+
+OsuShmem::OsuShmem() {
+  const auto add = [&](const char* name, const char* kind, std::vector<Row> rows) {
+    tests_.push_back({std::string("osu_oshm_") + name, kind, std::move(rows)});
+  };
+  const Row put = api_row("putmem"), get = api_row("getmem");
+  const Row put_nb = api_row("putmem_nbi"), get_nb = api_row("getmem_nbi");
+  add("put", "latency", {put});
+  add("put_nb", "latency", {put_nb});
+  add("put_bw", "bandwidth", {put});
+  add("put_nb_bw", "bandwidth", {put_nb});
+  add("put_mr", "message rate", {put});
+  add("put_mr_nb", "message rate", {put_nb});
+  add("put_overlap", "overlap",
+      {overlapped("putmem_nbi", shmem_api::Way::put, shmem_putmem_nbi, shmem_api::move_put, computing_)});
+  add("get", "latency", {get});
+  add("get_nb", "latency", {get_nb});
+  add("get_bw", "bandwidth", {get});
+  add("get_nb_bw", "bandwidth", {get_nb});
+  add("get_mr_nb", "message rate", {get_nb});
+  add("get_overlap", "overlap",
+      {overlapped("getmem_nbi", shmem_api::Way::get, shmem_getmem_nbi, shmem_api::move_get, computing_)});
+  add("atomics", "atomic", atomic_rows());
+  add("barrier", "collective", {api_row("barrier_all")});
+  add("broadcast", "collective", {api_row("broadcast64")});
+  add("collect", "collective", {api_row("collect64")});
+  add("fcollect", "collective", {api_row("fcollect64")});
+  add("reduce", "collective", {api_row("float_sum_to_all")});
+}
+
+Preset OsuShmem::preset(const std::string& name) const {
+  if (name == "smoke") return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "1024"}};
+  if (name == "full") return {{"time-limit", "1"}, {"maxsize", "4194304"}};
+  return {{"time-limit", "0.1"}, {"min-repetitions", "6"}};
+}
+
+void OsuShmem::check(const Plan& plan) const {
+  if (plan.ranks < 2)
+    throw UsageError("osu_shmem measures between PEs: it needs two or more (plumb run osu_shmem -n 2)");
+  if (const std::string fault = fault_of_global_variables(); area_ == "global" && !fault.empty() && !known_faults_)
+    throw UsageError(fmt::format("--area global cannot be run here: {}; --known-faults runs it", fault));
+  if (minsize_.get() > maxsize_.get())
+    throw UsageError(fmt::format("--minsize {} is above --maxsize {}", minsize_.get(), maxsize_.get()));
+}
+
+Setting OsuShmem::setting(const Plan& plan, const OsuTest& test, std::uint64_t bytes) const {
+  Setting setting;
+  setting.pe = plan.rank;
+  setting.pes = plan.ranks;
+  setting.who = shmem_api::Who::halves;
+  setting.bytes = bytes;
+  setting.window = is_windowed(test) ? static_cast<std::uint64_t>(window_.get()) : 1;
+  setting.global = area_ == "global";
+  setting.seed = plan.seed;
+  return setting;
+}
+
+Case OsuShmem::make_case(const OsuTest& test, const Row& row, const Plan& plan, std::uint64_t bytes,
+                         std::uint64_t& symmetric) const {
+  Case one;
+  one.key = test.name;
+  one.labels = {{"test", test.name}, {"kind", test.kind}, {"memory", area_.get()}};
+  if (test.rows.size() > 1) {
+    one.key += "/" + row.name;
+    one.labels["operation"] = row.name;
+  } else if (row.element_bytes > 0) {
+    one.key += fmt::format("/{}", bytes);
+    one.labels["bytes"] = bytes;
+  }
+  if (!hindrance(row, known_faults_).empty()) return one;
+  const Shape shape = row.shape(setting(plan, test, bytes));
+  one.work = shape.work;
+  one.items_to_check = shape.items_to_check;
+  symmetric = std::max(symmetric, shape.symmetric_bytes);
+  return one;
+}
+
+std::vector<Group> OsuShmem::groups(const Plan& plan) const {
+  std::vector<std::string> known;
+  for (const OsuTest& test : tests_) known.push_back(test.name);
+  const std::vector<std::string> picked = shoms::names_picked(only_, known);
+  std::vector<Group> groups;
+  for (const OsuTest& test : tests_) {
+    if (std::ranges::find(picked, test.name) == picked.end()) continue;
+    Group group;
+    group.key = test.name;
+    for (const Row& row : test.rows) {
+      const std::vector<std::uint64_t> sizes =
+          row.element_bytes == 0 ? std::vector<std::uint64_t>{8}
+                                 : shoms::growing_sizes(static_cast<std::uint64_t>(minsize_.get()),
+                                                        static_cast<std::uint64_t>(maxsize_.get()),
+                                                        static_cast<std::uint64_t>(size_factor_.get()));
+      for (const std::uint64_t bytes : sizes)
+        if (bytes >= row.element_bytes) group.cases.push_back(make_case(test, row, plan, bytes, group.symmetric_bytes));
+    }
+    if (area_ == "global") group.symmetric_bytes = 0;
+    if (!group.cases.empty()) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+const OsuTest& OsuShmem::test_of(const Case& measured) const {
+  const std::string name = measured.labels.at("test").get<std::string>();
+  return *std::ranges::find_if(tests_, [&](const OsuTest& test) { return test.name == name; });
+}
+
+const Row& OsuShmem::row_of(const Case& measured) const {
+  const OsuTest& test = test_of(measured);
+  if (test.rows.size() == 1) return test.rows.front();
+  const std::string name = measured.labels.at("operation").get<std::string>();
+  return *std::ranges::find_if(test.rows, [&](const Row& row) { return row.name == name; });
+}
+
+void OsuShmem::prepare(Session& session, const Case& measured) {
+  const Row& row = row_of(measured);
+  if (const std::string reason = hindrance(row, known_faults_); !reason.empty()) throw Unsupported(reason);
+  const auto bytes = measured.labels.find("bytes");
+  const Plan plan{session.world.rank(), session.world.size(), session.seed};
+  overlaps_ = test_of(measured).kind == "overlap";
+  if (overlaps_) computing_->measure();
+  computing_->turns = 0;
+  test_ = row.make(setting(plan, test_of(measured), bytes == measured.labels.end() ? 8 : bytes->get<std::uint64_t>()));
+}
+
+// The transfer alone, before what overlaps it: computing is made to last as long.
+void OsuShmem::time_alone(std::uint64_t repetition, std::uint64_t count) {
+  const std::uint64_t some = std::min<std::uint64_t>(count, 1000);
+  computing_->turns = 0;
+  test_->reset(repetition, some);
+  shmem_barrier_all();
+  const double begin = now_seconds();
+  test_->run(some);
+  alone_s_ = (now_seconds() - begin) / static_cast<double>(some);
+  computing_->turns = static_cast<std::uint64_t>(alone_s_ / computing_->seconds_per_turn);
+  const double before = now_seconds();
+  for (std::uint64_t i = 0; i < some; ++i) computing_->compute();
+  computing_s_ = (now_seconds() - before) / static_cast<double>(some);
+  shmem_barrier_all();
+}
+
+void OsuShmem::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) {
+  if (overlaps_) time_alone(repetition, count);
+  test_->reset(repetition, count);
+}
+
+void OsuShmem::run(Session& session, const Case&, Timed& timed) {
+  test_->run(timed.count());
+  if (const auto [seconds, operations] = test_->injection(); operations > 0) {
+    timed.tally("injection_s", seconds);
+    timed.tally("injections", operations);
+  }
+  if (!overlaps_ || session.world.rank() != 0) return;
+  timed.tally("alone_s", alone_s_);
+  timed.tally("computing_s", computing_s_);
+  timed.tally("overlaps", 1);
+}
+
+std::vector<Metric> OsuShmem::metrics(const CaseResult& result, int ranks) const {
+  const Case& measured = *result.measured;
+  const OsuTest& test = test_of(measured);
+  const double mean = result.summary.mean / static_cast<double>(result.count);
+  std::vector<Metric> list{
+      {"latency", mean / micro, "us", "one operation, complete; mean of the repetitions, slowest PE"},
+      {"latency_median", result.median_seconds() / micro, "us", "the same; median"}};
+  const auto tally = [&](const char* name) {
+    const auto found = result.tallies.find(name);
+    return found == result.tallies.end() ? 0.0 : found->second;
+  };
+  if (tally("injections") > 0)
+    list.push_back({"injection", tally("injection_s") / tally("injections") / micro, "us",
+                    "begun and not waited for, up to 64 at a time; mean"});
+  const auto bytes = measured.labels.find("bytes");
+  const double pairs = ranks / 2;  // whole ones
+  if (is_windowed(test)) {
+    const auto length = static_cast<double>(bytes->get<std::uint64_t>());
+    list.push_back({"bandwidth", pairs * length / mean / 1e6, "MB/s", "of all pairs; mean of the repetitions"});
+    list.push_back({"message_rate", pairs / mean, "1/s", "messages of all pairs; mean of the repetitions"});
+  }
+  if (test.kind == "atomic")
+    list.push_back(
+        {"operation_rate", (ranks - 1) / mean / 1e6, "Mop/s", "operations of PE 0; mean of the repetitions"});
+  if (tally("overlaps") > 0) {
+    const double alone = tally("alone_s") / tally("overlaps"), computing = tally("computing_s") / tally("overlaps");
+    list.push_back({"pure_communication", alone / micro, "us", "the transfer alone, complete; mean"});
+    list.push_back({"compute", computing / micro, "us", "the computing alone; mean"});
+    list.push_back({"overlap", std::clamp(100 * (1 - (mean - computing) / alone), 0.0, 100.0), "%",
+                    "100 (1 - (t - compute) / pure communication), not below 0"});
+  }
+  return list;
+}
+
+namespace {
+
+const RegisteredBenchmark registered("osu_shmem", [] { return std::make_unique<OsuShmem>(); });
+
+}  // namespace
+
+}  // namespace plumb::osu

@@ -1,0 +1,46 @@
+// Beginning and end of OpenSHMEM, each of which a program does once.
+#include "benchmarks/shmem/api/row.hpp"
+#include "benchmarks/shmem/api/shmem_region.hpp"
+
+namespace plumb::shmem_api {
+
+namespace {
+
+// shmem_init was timed when the world was made.
+class Initialised : public Test {
+ public:
+  static Shape shape(const Setting&) {
+    Shape shape;
+    shape.items_to_check = 1;
+    shape.once = true;
+    return shape;
+  }
+  explicit Initialised(const Setting& setting) : setting_(setting) {}
+  void reset(std::uint64_t, std::uint64_t) override {}
+  void run(std::uint64_t) override {}
+  Validation validate(std::uint64_t, std::uint64_t) override {
+    Validation found;
+    found.reference = "rank and size of the world";
+    found.items_checked = 1;
+    if (shmem_my_pe() != setting_.pe || shmem_n_pes() != setting_.pes)
+      note_wrong(found, "OpenSHMEM numbers its PEs otherwise");
+    return found;
+  }
+  std::optional<double> seconds_elsewhere() const override { return shmem_init_seconds(); }
+
+ private:
+  Setting setting_;
+};
+
+}  // namespace
+
+std::vector<Row> startup_rows() {
+  Row init{"init", "startup", "shoms"};
+  init.shape = Initialised::shape;
+  init.make = [](const Setting& s) { return std::make_unique<Initialised>(s); };
+  Row finalize{"finalize", "startup", "shoms"};
+  finalize.missing = "shmem_finalize ends the world: after it nothing can be gathered or recorded";
+  return {init, finalize};
+}
+
+}  // namespace plumb::shmem_api

@@ -1,0 +1,112 @@
+#include "benchmarks/shmem/shoms/sizes.hpp"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include "core/error.hpp"
+
+namespace plumb::shoms {
+
+namespace {
+
+constexpr std::uint64_t largest_message = std::uint64_t{1} << 36;
+
+std::string trimmed(const std::string& line) {
+  const std::string text = line.substr(0, line.find('#'));
+  const auto first = text.find_first_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// Calls take(text, number of the line) for each line that says something.
+void for_lines(const char* option, const std::string& path,
+               const std::function<void(const std::string&, std::size_t)>& take) {
+  errno = 0;
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("{} {} cannot be read: {}", option, path, std::strerror(errno)));
+  std::string line;
+  std::size_t number = 0, taken = 0;
+  while (std::getline(file, line)) {
+    ++number;
+    const std::string text = trimmed(line);
+    if (text.empty()) continue;
+    take(text, number);
+    ++taken;
+  }
+  if (taken == 0) throw UsageError(fmt::format("{} {} has no line that says anything", option, path));
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::string hint(const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = nearest(name, known);
+  return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
+}
+
+bool picks(const std::string& part, const std::string& name, bool is_name) {
+  if (is_name) return name == part;
+  return part.find('*') != std::string::npos ? fnmatch(part.c_str(), name.c_str(), 0) == 0 : name.starts_with(part);
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> growing_sizes(std::uint64_t minimum, std::uint64_t maximum, std::uint64_t factor) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = minimum; size <= maximum; size *= factor) sizes.push_back(size);
+  return sizes;
+}
+
+std::vector<std::uint64_t> sizes_in_file(const std::string& path) {
+  std::vector<std::uint64_t> sizes;
+  for_lines("--msglen", path, [&](const std::string& text, std::size_t line) {
+    std::uint64_t size = 0;
+    const auto end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, size);
+    if (error != std::errc{} || stop != end || size == 0 || size > largest_message)
+      throw UsageError(fmt::format("--msglen {}, line {}: \"{}\" is no number of bytes", path, line, text));
+    sizes.push_back(size);
+  });
+  return sizes;
+}
+
+std::vector<std::string> names_in_file(const std::string& path, const std::vector<std::string>& known) {
+  std::vector<std::string> names;
+  for_lines("--input", path, [&](const std::string& text, std::size_t line) {
+    const std::string name = lower(text);
+    if (std::ranges::find(known, name) == known.end())
+      throw UsageError(fmt::format("--input {}, line {}: there is no test {}{}", path, line, text, hint(name, known)));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  });
+  return names;
+}
+
+std::vector<std::string> names_picked(const std::string& selection, const std::vector<std::string>& known) {
+  if (selection.empty()) return known;
+  std::vector<std::string> names;
+  std::istringstream parts(selection);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const bool is_name = std::ranges::find(known, part) != known.end();
+    std::size_t picked = 0;
+    for (const std::string& name : known) {
+      if (part.empty() || !picks(part, name, is_name)) continue;
+      ++picked;
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    if (picked == 0)
+      throw UsageError(fmt::format("--only {}: no test is called or begins so{}", part, hint(part, known)));
+  }
+  if (names.empty()) throw UsageError("--only names no test");
+  return names;
+}
+
+}  // namespace plumb::shoms

@@ -1,0 +1,99 @@
+"""Functions of OpenSHMEM made wrong on purpose come out `failed`; the right ones pass on any number of PEs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.launching import launch_command, program
+
+MUTANTS = program("plumb-shmem-mutants")
+PROGRAM = program("plumb-shmem")
+SMALL = ["--minsize", "64", "--maxsize", "64"]
+
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="plumb-shmem-mutants is not built (no OpenSHMEM, or no make build)"
+)
+
+
+def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
+    """Runs a program on some PEs; gives its exit status and its record."""
+    record = tmp_path / "record.json"
+    quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
+    limits = ["--time-limit", "0.002", "--min-repetitions", "6", "--max-repetitions", "6"]
+    command, environment = launch_command(pes, path, *words, *quiet, *limits)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=500, check=False
+    )
+    assert record.exists(), done.stderr
+    return done.returncode, json.loads(record.read_text())
+
+
+def wrong_rows() -> list[tuple[str, str]]:
+    """Each mutant's name, and the test whose function it replaces, as the program itself lists them."""
+    if not MUTANTS.exists():
+        return []
+    listed = subprocess.run([str(MUTANTS), "--list"], capture_output=True, text=True, check=True)
+    names = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("mutant-")]
+    return [(name, name.removeprefix("mutant-shoms-").split("-")[0]) for name in names]
+
+
+@pytest.mark.parametrize(("name", "row"), wrong_rows())
+def test_wrong_row_fails(tmp_path: Path, name: str, row: str) -> None:
+    status, record = run(tmp_path, 2, MUTANTS, name, "--only", row, *SMALL)
+    outcomes = [case["outcome"] for case in record["cases"]]
+    assert status == 1
+    assert outcomes
+    assert all(outcome["status"] == "failed" and outcome["reason"] for outcome in outcomes), (
+        outcomes
+    )
+
+
+def test_there_are_ten() -> None:
+    assert len(wrong_rows()) >= 10
+
+
+def assert_sound(status: int, record: dict) -> None:
+    """Every case passed, or this library lacks its function."""
+    wrong = {
+        case["key"]: case["outcome"]
+        for case in record["cases"]
+        if case["outcome"]["status"] not in ("passed", "unsupported")
+    }
+    assert not wrong
+    assert status == 0
+
+
+FEW = "long_put,long_iget,long_sum_to_all,broadcast32,alltoall64,long_fadd,long_wait,set_lock,barrier_all"
+MORE = f"{FEW},long_*,longdouble_*,put128,ctx_long_p,ctx_long_get,*collect32,alltoalls32,sync_all,barrier,*_lock,sh*,init"
+
+
+@pytest.mark.parametrize(("pes", "rows"), [(3, MORE), (4, FEW)])
+def test_right_rows_pass(tmp_path: Path, pes: int, rows: str) -> None:
+    assert_sound(*run(tmp_path, pes, PROGRAM, "shoms", "--only", rows, *SMALL))
+
+
+@pytest.mark.skipif("CI" in os.environ, reason="it takes long where there are few cores")
+@pytest.mark.parametrize("pes", [2, 3])
+def test_every_row_passes(tmp_path: Path, pes: int) -> None:
+    status, record = run(tmp_path, pes, PROGRAM, "shoms", "--tests", "all", *SMALL)
+    assert_sound(status, record)
+    tests = {case["labels"]["test"] for case in record["cases"]}
+    assert len(tests) > 400
+    named = "int_p longdouble_iget put128 longlong_prod_to_all collect64 swap int_cswap test_lock"
+    assert tests >= {*named.split(), "local_read", "shmalloc", "init", "finalize", "barrier_all"}
+
+
+def test_osu_passes(tmp_path: Path) -> None:
+    status, record = run(tmp_path, 2, PROGRAM, "osu_shmem", "--minsize", "8", "--maxsize", "8")
+    assert_sound(status, record)
+    assert len({case["labels"]["test"] for case in record["cases"]}) == 19
+
+
+def test_threads_pass(tmp_path: Path) -> None:
+    words = ["shoms", "--threads", "2", "--only", "long_put,long_get,long_fadd,ctx_long_p", *SMALL]
+    assert_sound(*run(tmp_path, 2, PROGRAM, *words))
