@@ -33,18 +33,25 @@ fi
 export CCACHE_DIR=$PWD/build/ccache CCACHE_MAXSIZE=1G
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
-# CI has a quarter of an hour: there the engine's own tests run under sanitizers and over MPICH, not in release as well.
+# CI is to be done in a quarter of an hour: there the engine's own tests run under sanitizers (without line numbers) and,
+# on 2 and 3 ranks, over MPICH, not in release as well.
 if [ "${CI:-}" = 1 ]; then
   bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-shmem-mutants plumb-mpi-examples overhead
   in_release=(--tests-regex '^mpi_example|^shmem_')
+  over_mpich=(plumb-mpi mpi_tests)
+  in_mpich='^mpi_tests_on_[23]$'
+  lines=-DCMAKE_CXX_FLAGS_DEBUG=-g0
 else
   bash scripts/engine.sh release
   in_release=()
+  over_mpich=(programs mpi_tests plumb-mpi-mutants plumb-mpi-examples)
+  in_mpich='^mpi_'
+  lines=
 fi
-bash scripts/engine.sh asan engine_tests mpi_tests thread_tests
+CMAKE_ARGS="${CMAKE_ARGS:-} $lines" bash scripts/engine.sh asan engine_tests mpi_tests thread_tests
 bash scripts/engine.sh tsan thread_tests
 if command -v mpicxx.mpich >/dev/null; then
-  bash scripts/engine.sh mpich programs mpi_tests plumb-mpi-mutants plumb-mpi-examples
+  bash scripts/engine.sh mpich "${over_mpich[@]}"
 else
   note "Without MPICH: there is no mpicxx.mpich"
 fi
@@ -53,7 +60,7 @@ export TAIL=60
 tests release "${in_release[@]}"
 tests asan --exclude-regex '^mpi_example'
 tests tsan --label-regex threads
-if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex '^mpi_'; fi
+if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex "$in_mpich"; fi
 # python NAME WORDS...: pytest into its own log. Where this runs in the background, an interrupt is ignored by whoever
 # inherits that; the tests send some.
 python() {
