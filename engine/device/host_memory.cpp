@@ -27,8 +27,7 @@ bool find_prefetchw() {
 const bool host_has_prefetchw = find_prefetchw();
 
 HostBytes take_host_bytes(std::size_t size) {
-  constexpr std::size_t page = 4096;
-  const std::size_t unit = size >= huge_pages_from ? huge_page : page;
+  const std::size_t unit = size >= huge_pages_from ? huge_page : small_page;
   const std::size_t rounded = (size + unit - 1) / unit * unit;
   HostBytes bytes(static_cast<std::byte*>(std::aligned_alloc(unit, rounded)));
   if (!bytes)

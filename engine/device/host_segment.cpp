@@ -17,15 +17,13 @@ namespace plumb {
 
 namespace {
 
-constexpr std::size_t page = 4096;
-
 std::string system_text() {
   return std::strerror(errno);
 }
 
 }  // namespace
 
-HostSegment::HostSegment(std::size_t size) : size_((size + page - 1) / page * page) {
+HostSegment::HostSegment(std::size_t size) : size_((size + small_page - 1) / small_page * small_page) {
   file_ = memfd_create("plumbline", MFD_CLOEXEC);
   // Pages that are only promised could be missing when they are touched, which ends the process.
   const int problem = file_ < 0 ? errno : posix_fallocate(file_, 0, static_cast<off_t>(size_));

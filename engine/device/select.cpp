@@ -28,7 +28,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-std::string list(const Infos& infos) {
+std::string listing(const Infos& infos) {
   std::vector<std::string> lines;
   for (const DeviceInfo& info : infos)
     lines.push_back(fmt::format("{} ({} {}: {}, {})", info.index, info.runtime, info.type, info.platform, info.name));
@@ -57,7 +57,7 @@ Infos filtered(const Infos& infos, Keep keep) {
 const DeviceInfo& by_index(const Infos& infos, std::optional<int> index, const std::string& runtime,
                            const std::string& said) {
   const auto found = std::find_if(infos.begin(), infos.end(), [&](const auto& info) { return info.index == index; });
-  if (found == infos.end()) throw UsageError(fmt::format("{}: there is no such device; {}", said, list(infos)));
+  if (found == infos.end()) throw UsageError(fmt::format("{}: there is no such device; {}", said, listing(infos)));
   if (!runtime.empty() && found->runtime != runtime)
     throw UsageError(
         fmt::format("{}: that device belongs to runtime {}, but --runtime is {}", said, found->runtime, runtime));
@@ -133,7 +133,7 @@ DeviceInfo DeviceCatalogue::choose(const DeviceWish& wish, int rank, int ranks, 
   const Infos found = matching(searched, wish.device, runtime);
   if (found.empty())
     throw UsageError(fmt::format("--device {}: no device has this type, or this in its name; {}{}", wish.device,
-                                 list(searched),
+                                 listing(searched),
                                  own.empty() ? fmt::format(". Of runtime {}: {}", runtime, why_none(runtime)) : ""));
   return dealt(found, local_rank);
 }

@@ -128,4 +128,8 @@ Json hpcc_form_of(const Json& record) {
   return document;
 }
 
+Json quantity(const char* unit, double value) {
+  return {{"unit", unit}, {"value", finite_or_null(value)}};
+}
+
 }  // namespace plumb

@@ -9,4 +9,7 @@ namespace plumb {
 // Throws UsageError when HPCC FPGA has no such benchmark, or the record's benchmark is not known to this program.
 Json hpcc_form_of(const Json& record);
 
+// One of the form's figures; null where the value is not finite.
+Json quantity(const char* unit, double value);
+
 }  // namespace plumb

@@ -97,4 +97,15 @@ std::optional<double> seconds_per_count(const Json& measured, const char* member
   return *seconds / static_cast<double>(*operations);
 }
 
+std::vector<double> seconds_of_slowest_rank(const Json& measured) {
+  const double counts = number(at(measured, "count")).value_or(1);
+  std::vector<double> slowest;
+  for (const Json& samples : list(at(measured, {"samples", "by_rank"}))) {
+    const std::vector<double> seconds = numbers(samples);
+    slowest.resize(std::max(slowest.size(), seconds.size()));
+    for (std::size_t i = 0; i < seconds.size(); ++i) slowest[i] = std::max(slowest[i], seconds[i] / counts);
+  }
+  return slowest;
+}
+
 }  // namespace plumb::lookup

@@ -40,4 +40,7 @@ std::vector<std::string> device_names(const Json& record);
 // Seconds of one count from a member of the case's summary ("median_s"); none without samples.
 std::optional<double> seconds_per_count(const Json& measured, const char* member);
 
+// Seconds of one count of the case, of the slowest rank in each repetition; empty without samples.
+std::vector<double> seconds_of_slowest_rank(const Json& measured);
+
 }  // namespace plumb::lookup

@@ -26,13 +26,13 @@ void need_benchmark(const Json& record, const std::string& form) {
 }
 
 // Consecutive cases of one test.
-struct Block {
+struct TestBlock {
   std::string test;
   std::vector<const Json*> cases;
 };
 
-std::vector<Block> blocks_of(const Json& record) {
-  std::vector<Block> blocks;
+std::vector<TestBlock> blocks_of(const Json& record) {
+  std::vector<TestBlock> blocks;
   std::string last;
   for (const Json& measured : list(at(record, "cases"))) {
     const std::string group = text(at(measured, "group"));
@@ -122,7 +122,7 @@ std::string shoms_form(const Json& record) {
   need_benchmark(record, "shoms");
   const std::string rule(96, '-');
   std::string result;
-  for (const Block& block : blocks_of(record)) {
+  for (const TestBlock& block : blocks_of(record)) {
     result += fmt::format("#{}\n# Benchmarking {}\n# #processes = {}\n", rule, block.test,
                           lookup::words(at(record, {"world", "ranks"})));
     const Json& labels = at(*block.cases.front(), "labels");
@@ -140,7 +140,7 @@ std::string shoms_form(const Json& record) {
 std::string osu_form(const Json& record) {
   need_benchmark(record, "osu");
   std::string result;
-  for (const Block& block : blocks_of(record)) {
+  for (const TestBlock& block : blocks_of(record)) {
     const Json& labels = at(*block.cases.front(), "labels");
     const OsuTest& test = osu_test(text(at(labels, "kind")));
     const bool operations = at(labels, "operation").is_string();

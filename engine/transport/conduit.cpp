@@ -6,28 +6,27 @@
 #include <map>
 #include <set>
 
+#include "device/host_memory.hpp"
 #include "transport/trade.hpp"
 
 namespace plumb {
 
 namespace {
 
-constexpr std::size_t page = 4096;
-
 std::size_t place_bytes(const ConduitShape& shape) {
-  return (shape.piece_bytes + page - 1) / page * page;
+  return (shape.piece_bytes + small_page - 1) / small_page * small_page;
 }
 
 // A segment begins with two counters, on cache lines of their own: pieces sent, pieces emptied. The places follow.
 class Segment {
  public:
   Segment(std::unique_ptr<Buffer> buffer, const ConduitShape& shape) : buffer_(std::move(buffer)), shape_(shape) {}
-  static std::size_t bytes(const ConduitShape& shape) { return page + shape.depth * place_bytes(shape); }
+  static std::size_t bytes(const ConduitShape& shape) { return small_page + shape.depth * place_bytes(shape); }
 
   std::atomic_ref<std::uint64_t> sent() const { return counter(0); }
   std::atomic_ref<std::uint64_t> emptied() const { return counter(128); }
   std::byte* place(std::uint64_t piece) const {
-    return buffer_->host_pointer() + page + piece % shape_.depth * place_bytes(shape_);
+    return buffer_->host_pointer() + small_page + piece % shape_.depth * place_bytes(shape_);
   }
   unsigned depth() const { return shape_.depth; }
   const Buffer& buffer() const { return *buffer_; }
@@ -94,11 +93,11 @@ std::set<std::size_t> sizes_of_pieces(std::size_t message, std::size_t piece) {
   return sizes;
 }
 
-struct Places {
+struct LanePlaces {
   std::unique_ptr<Buffer> buffer;
   std::vector<Place> list;
 
-  Places(const Transfer& transfer, bool sends, Transport& host, Device& device, const ConduitShape& shape)
+  LanePlaces(const Transfer& transfer, bool sends, Transport& host, Device& device, const ConduitShape& shape)
       : buffer(allocate_host(device, shape.depth * place_bytes(shape))), list(shape.depth) {
     for (unsigned i = 0; i < shape.depth; ++i) {
       const std::size_t offset = i * place_bytes(shape);
@@ -114,7 +113,7 @@ struct Places {
 
 class WorldSend : public SendConduit {
  public:
-  explicit WorldSend(Places places) : places_(std::move(places)) {}
+  explicit WorldSend(LanePlaces places) : places_(std::move(places)) {}
   bool room(std::uint64_t piece) override { return places_.at(piece).done(); }
   std::byte* place(std::uint64_t piece) override { return places_.at(piece).bytes; }
   void sent(std::uint64_t piece, std::size_t bytes) override { places_.at(piece).start(bytes); }
@@ -125,13 +124,13 @@ class WorldSend : public SendConduit {
   }
 
  private:
-  Places places_;
+  LanePlaces places_;
 };
 
 // Messages match in the order of their posting, so a piece is expected only when its place is free.
 class WorldReceive : public ReceiveConduit {
  public:
-  explicit WorldReceive(Places places) : places_(std::move(places)) {}
+  explicit WorldReceive(LanePlaces places) : places_(std::move(places)) {}
   void expect(std::uint64_t piece, std::size_t bytes) override {
     sizes_.push_back(bytes);
     last_ = piece + 1;
@@ -151,7 +150,7 @@ class WorldReceive : public ReceiveConduit {
     if (posted_ == last_) sizes_.clear();
   }
 
-  Places places_;
+  LanePlaces places_;
   std::vector<std::size_t> sizes_;  // of the pieces expected and not all posted yet
   std::uint64_t last_ = 0, posted_ = 0, emptied_ = 0;
 };
@@ -174,9 +173,9 @@ Conduits segment_conduits(const Step& step, World& world, Device& device, const 
 Conduits world_conduits(const Step& step, Transport& host, Device& device, const ConduitShape& shape) {
   Conduits conduits;
   for (const Transfer& transfer : step.sends)
-    conduits.sends.push_back(std::make_unique<WorldSend>(Places(transfer, true, host, device, shape)));
+    conduits.sends.push_back(std::make_unique<WorldSend>(LanePlaces(transfer, true, host, device, shape)));
   for (const Transfer& transfer : step.receives)
-    conduits.receives.push_back(std::make_unique<WorldReceive>(Places(transfer, false, host, device, shape)));
+    conduits.receives.push_back(std::make_unique<WorldReceive>(LanePlaces(transfer, false, host, device, shape)));
   return conduits;
 }
 

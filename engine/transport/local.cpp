@@ -62,7 +62,7 @@ class LocalTransport : public Transport {
   World& world_;
 };
 
-const RegisteredTransport registered(
+const RegisteredTransport registered_local(
     "local", {local_info, true,
               [](const World& world) -> std::string { return world.size() == 1 ? "" : "it serves one rank only"; },
               [](World& world, Device&, const TransportWish&) { return std::make_unique<LocalTransport>(world); }});

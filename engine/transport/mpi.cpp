@@ -148,13 +148,13 @@ class MpiTransport : public Transport {
   MPI_Comm communicator_;
 };
 
-const RegisteredTransport registered("mpi", {mpi_transport_info, true,
-                                             [](const World& world) -> std::string {
-                                               return world.info().kind == "mpi" ? "" : "it needs a world over MPI";
-                                             },
-                                             [](World& world, Device&, const TransportWish&) {
-                                               return std::make_unique<MpiTransport>(world);
-                                             }});
+const RegisteredTransport registered_mpi("mpi", {mpi_transport_info, true,
+                                                 [](const World& world) -> std::string {
+                                                   return world.info().kind == "mpi" ? "" : "it needs a world over MPI";
+                                                 },
+                                                 [](World& world, Device&, const TransportWish&) {
+                                                   return std::make_unique<MpiTransport>(world);
+                                                 }});
 
 }  // namespace
 

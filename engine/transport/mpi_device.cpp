@@ -56,7 +56,7 @@ TransportEntry entry() {
   return entry;
 }
 
-const RegisteredTransport registered("mpi-device", entry());
+const RegisteredTransport registered_mpi_device("mpi-device", entry());
 
 }  // namespace
 

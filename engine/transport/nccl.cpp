@@ -207,7 +207,7 @@ TransportEntry entry() {
   return entry;
 }
 
-const RegisteredTransport registered("nccl", entry());
+const RegisteredTransport registered_nccl("nccl", entry());
 
 }  // namespace
 

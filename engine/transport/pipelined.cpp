@@ -360,11 +360,11 @@ class PipelinedTransport : public Transport {
   std::vector<Choice> choices_;  // by size of message, the first from 0 on
 };
 
-const RegisteredTransport registered("pipelined",
-                                     {pipelined_info, false, [](const World&) -> std::string { return ""; },
-                                      [](World& world, Device& device, const TransportWish& wish) {
-                                        return std::make_unique<PipelinedTransport>(world, device, wish);
-                                      }});
+const RegisteredTransport registered_pipelined("pipelined",
+                                               {pipelined_info, false, [](const World&) -> std::string { return ""; },
+                                                [](World& world, Device& device, const TransportWish& wish) {
+                                                  return std::make_unique<PipelinedTransport>(world, device, wish);
+                                                }});
 
 }  // namespace
 

@@ -125,14 +125,14 @@ class ShmemTransport : public Transport {
   ShmemMessages messages_;
 };
 
-const RegisteredTransport registered("shmem", {shmem_transport_info, true,
-                                               [](const World& world) -> std::string {
-                                                 return world.info().kind == "shmem" ? ""
-                                                                                     : "it needs a world over SHMEM";
-                                               },
-                                               [](World& world, Device&, const TransportWish&) {
-                                                 return std::make_unique<ShmemTransport>(world);
-                                               }});
+const RegisteredTransport registered_shmem("shmem",
+                                           {shmem_transport_info, true,
+                                            [](const World& world) -> std::string {
+                                              return world.info().kind == "shmem" ? "" : "it needs a world over SHMEM";
+                                            },
+                                            [](World& world, Device&, const TransportWish&) {
+                                              return std::make_unique<ShmemTransport>(world);
+                                            }});
 
 }  // namespace
 

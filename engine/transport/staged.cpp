@@ -51,10 +51,11 @@ class StagedTransport : public Transport {
   std::unique_ptr<Transport> host_;
 };
 
-const RegisteredTransport registered("staged", {staged_info, false, [](const World&) -> std::string { return ""; },
-                                                [](World& world, Device& device, const TransportWish&) {
-                                                  return std::make_unique<StagedTransport>(world, device);
-                                                }});
+const RegisteredTransport registered_staged("staged",
+                                            {staged_info, false, [](const World&) -> std::string { return ""; },
+                                             [](World& world, Device& device, const TransportWish&) {
+                                               return std::make_unique<StagedTransport>(world, device);
+                                             }});
 
 }  // namespace
 

@@ -24,7 +24,7 @@ std::string receive_text(World& world, int from) {
 }
 
 // Both sides of a pair go through its lanes in the same order.
-std::vector<std::size_t> by_lane(const std::vector<Transfer>& transfers) {
+std::vector<std::size_t> order_of_lanes(const std::vector<Transfer>& transfers) {
   std::vector<std::size_t> order(transfers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -39,7 +39,7 @@ std::vector<std::string> trade(World& world, const std::vector<Transfer>& gives,
   const int rank = world.rank(), size = world.size();
   std::map<int, std::string> to_myself;
   std::vector<std::string> heard(takes.size());
-  const std::vector<std::size_t> giving = by_lane(gives), taking = by_lane(takes);
+  const std::vector<std::size_t> giving = order_of_lanes(gives), taking = order_of_lanes(takes);
   for (const std::size_t i : giving)
     if (gives[i].peer == rank) to_myself[gives[i].lane] = texts[i];
   for (const std::size_t i : taking)

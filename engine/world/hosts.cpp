@@ -11,7 +11,7 @@ namespace plumb {
 
 namespace {
 
-std::string this_host() {
+std::string host_identity() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string identity;
   std::getline(file, identity);
@@ -23,7 +23,7 @@ std::string this_host() {
 }  // namespace
 
 std::vector<std::string> hosts_of_ranks(World& world) {
-  return all_texts(world, this_host());
+  return all_texts(world, host_identity());
 }
 
 }  // namespace plumb

@@ -35,7 +35,7 @@ void MpiOneSided::move_on() {
 
 namespace {
 
-const RegisteredOneSided registered("mpi", [](World& world, std::size_t bytes, int contexts) {
+const RegisteredOneSided registered_mpi_one_sided("mpi", [](World& world, std::size_t bytes, int contexts) {
   return std::make_unique<MpiOneSided>(world, bytes, contexts);
 });
 

@@ -13,7 +13,7 @@ std::ptrdiff_t piece_bytes(int size) {
   return std::clamp<std::ptrdiff_t>((256 << 10) / size / 8 * 8, 128, 4096);
 }
 
-std::size_t memory_bytes(int size) {
+std::size_t mailbox_bytes(int size) {
   return static_cast<std::size_t>(size) * (2 * sizeof(SymmetricWord) + static_cast<std::size_t>(piece_bytes(size)));
 }
 
@@ -23,7 +23,7 @@ Mailbox::Mailbox(int rank, int size)
     : rank_(rank),
       size_(size),
       piece_(piece_bytes(size)),
-      memory_(memory_bytes(size)),
+      memory_(mailbox_bytes(size)),
       peers_(static_cast<std::size_t>(size)) {}
 
 void Mailbox::send(std::span<const std::byte> bytes, int to) {

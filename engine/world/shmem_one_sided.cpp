@@ -30,7 +30,7 @@ void ShmemOneSided::synchronise() {
 
 namespace {
 
-const RegisteredOneSided registered("shmem", [](World& world, std::size_t bytes, int contexts) {
+const RegisteredOneSided registered_shmem_one_sided("shmem", [](World& world, std::size_t bytes, int contexts) {
   return std::make_unique<ShmemOneSided>(world, bytes, contexts);
 });
 

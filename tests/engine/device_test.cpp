@@ -34,7 +34,7 @@ class FakeRuntime : public Runtime {
   std::string why_none() const override { return "nobody has made a fake device; make one"; }
   std::unique_ptr<Device> open(const DeviceInfo&) override { throw Error("a fake device cannot be opened"); }
 };
-const Registered<RuntimeFactory> registered("fake", [] { return std::make_unique<FakeRuntime>(); });
+const Registered<RuntimeFactory> registered_fake("fake", [] { return std::make_unique<FakeRuntime>(); });
 
 const DeviceCatalogue& catalogue() {
   static const DeviceCatalogue all;

@@ -305,8 +305,8 @@ def test_a_killed_rank_ends_the_run_and_leaves_the_cases(
         pytest.skip("there is no OpenCL device")
     monkeypatch.setenv("PLUMBLINE_ENGINE", str(FOLDERS[library]))
     monkeypatch.setenv("PLUMB_TEST_MARK", str(os.getpid()))
-    # Never precise enough: each of the 21 cases takes its third of a second.
-    precise = ("--confidence", "1e-6", "--max-repetitions", "1000000", "--time-limit", "0.3")
+    # Never precise enough: each of the 21 cases takes its two fifths of a second.
+    precise = ("--confidence", "1e-6", "--max-repetitions", "1000000", "--time-limit", "0.4")
     words = (*where.split(), "--no-model", *precise)
     began = time.monotonic()
     process = subprocess.Popen(
@@ -320,16 +320,16 @@ def test_a_killed_rank_ends_the_run_and_leaves_the_cases(
     while len(ranks := ranks_of(os.getpid())) < 2:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    # The system ends the rank after so much work: where ranks yield their cores all the time, a
-    # test might not get one before the run is over.
-    resource.prlimit(ranks[victim], resource.RLIMIT_CPU, (2, 2))
+    # The system ends the rank after so much work, of which compiling kernels may take a half: where ranks yield their
+    # cores all the time, a test might not get one before the run is over.
+    resource.prlimit(ranks[victim], resource.RLIMIT_CPU, (3, 3))
     _, err = process.communicate(timeout=60)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 30
     assert process.returncode == 3
     assert "was ended by signal 9 (SIGKILL); the record holds " in err
     record = load_record(record_in(err))
     assert record.status in ("running", "aborted")
-    assert len(record.cases) >= 2
+    assert 2 <= len(record.cases) < 21
     assert ranks_of(os.getpid()) == []
 
 

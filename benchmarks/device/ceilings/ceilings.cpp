@@ -163,6 +163,6 @@ std::vector<Metric> Ceilings::metrics(const CaseResult& result, int ranks) const
       {"time_median", result.median_seconds() / micro, "us", "one launch or copy; median repetition, slowest rank"}};
 }
 
-const RegisteredBenchmark registered("ceilings", [] { return std::make_unique<Ceilings>(); });
+const RegisteredBenchmark registered_ceilings("ceilings", [] { return std::make_unique<Ceilings>(); });
 
 }  // namespace plumb::ceilings

@@ -242,7 +242,7 @@ Json BEff::hpcc_form(const Json& record) const {
 
 namespace {
 
-const RegisteredBenchmark registered("b_eff", [] { return std::make_unique<BEff>(); });
+const RegisteredBenchmark registered_b_eff("b_eff", [] { return std::make_unique<BEff>(); });
 
 }  // namespace
 

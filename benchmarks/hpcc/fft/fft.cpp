@@ -247,7 +247,7 @@ Json Fft::hpcc_form(const Json& record) const {
 
 namespace {
 
-const RegisteredBenchmark registered("fft", [] { return std::make_unique<Fft>(); });
+const RegisteredBenchmark registered_fft("fft", [] { return std::make_unique<Fft>(); });
 
 }  // namespace
 

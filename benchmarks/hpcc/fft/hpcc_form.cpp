@@ -8,6 +8,7 @@
 
 #include "core/scalar.hpp"
 #include "core/units.hpp"
+#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -18,31 +19,15 @@ using lookup::text;
 
 namespace {
 
-// Seconds of one count on the slowest rank of each repetition.
-std::vector<double> seconds_of(const Json& measured) {
-  const auto count = static_cast<double>(lookup::count(at(measured, "count")).value_or(1));
-  std::vector<double> slowest;
-  for (const Json& rank : list(at(measured, {"samples", "by_rank"}))) {
-    const std::vector<double> seconds = lookup::numbers(rank);
-    slowest.resize(std::max(slowest.size(), seconds.size()));
-    for (std::size_t i = 0; i < seconds.size(); ++i) slowest[i] = std::max(slowest[i], seconds[i] / count);
-  }
-  return slowest;
-}
-
 // The first with samples; null when there is none.
 const Json& measured_case(const Json& record) {
   static const Json none = nullptr;
   for (const Json& measured : list(at(record, "cases")))
-    if (!seconds_of(measured).empty()) return measured;
+    if (!lookup::seconds_of_slowest_rank(measured).empty()) return measured;
   return none;
 }
 
-Json quantity(const char* unit, double value) {
-  return {{"unit", unit}, {"value", finite_or_null(value)}};
-}
-
-Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {
+Json fft_results(const Json& record, const Json& measured, const std::vector<double>& seconds) {
   if (seconds.empty() || text(at(measured, {"outcome", "status"})) == "failed") {
     const double none = std::numeric_limits<double>::quiet_NaN();
     Json results{{"t_avg", quantity("s", none)}, {"t_min", quantity("s", none)}};
@@ -67,13 +52,13 @@ Json results_of(const Json& record, const Json& measured, const std::vector<doub
 
 Json fft_hpcc_form(const Json& record) {
   const Json& measured = measured_case(record);
-  const std::vector<double> seconds = seconds_of(measured);
+  const std::vector<double> seconds = lookup::seconds_of_slowest_rank(measured);
   Json execution = Json::array();
   for (const double value : seconds) execution.push_back(quantity("s", value));
   const std::string type = text(at(record, {"parameters", "type"}), "float");
   const auto points = lookup::count(at(measured, {"labels", "points"})).value_or(0);
   return {{"name", "FFT"},
-          {"results", results_of(record, measured, seconds)},
+          {"results", fft_results(record, measured, seconds)},
           {"timings", {{"execution", std::move(execution)}}},
           {"errors",
            {{"residual", at(measured, {"validation", "error"})}, {"epsilon", epsilon_of(parse_scalar_type(type))}}},

@@ -10,7 +10,7 @@ namespace plumb::gemm {
 
 namespace {
 
-constexpr std::size_t worth_sharing = 1 << 14;  // elements, among threads
+constexpr std::size_t worth_comparing_together = 1 << 14;  // elements, among threads
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Of one row.
@@ -45,7 +45,7 @@ Comparison compare(const Problem& problem, const Rounding& rounding, const Refer
   const Bound bound(problem, rounding);
   const std::size_t row_bytes = problem.bytes(problem.columns);
   std::vector<RowFinding> rows(problem.rows);
-#pragma omp parallel if (problem.c_items() > worth_sharing)
+#pragma omp parallel if (problem.c_items() > worth_comparing_together)
   {
     std::vector<double> values(problem.columns);
 #pragma omp for schedule(static)

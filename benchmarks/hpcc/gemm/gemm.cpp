@@ -199,7 +199,7 @@ Json Gemm::hpcc_form(const Json& record) const {
 
 namespace {
 
-const RegisteredBenchmark registered("gemm", [] { return std::make_unique<Gemm>(); });
+const RegisteredBenchmark registered_gemm("gemm", [] { return std::make_unique<Gemm>(); });
 
 }  // namespace
 

@@ -1,11 +1,13 @@
 #include "benchmarks/hpcc/gemm/hpcc_form.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "core/scalar.hpp"
 #include "core/units.hpp"
+#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -16,32 +18,15 @@ using lookup::text;
 
 namespace {
 
-// Seconds of one product, of the slowest rank in each repetition.
-std::vector<double> seconds_of(const Json& measured) {
-  const double count = lookup::number(at(measured, "count")).value_or(1);
-  std::vector<double> slowest;
-  for (const Json& samples : list(at(measured, {"samples", "by_rank"}))) {
-    const std::vector<double> seconds = lookup::numbers(samples);
-    slowest.resize(std::max(slowest.size(), seconds.size()));
-    for (std::size_t i = 0; i < seconds.size(); ++i) slowest[i] = std::max(slowest[i], seconds[i] / count);
-  }
-  return slowest;
-}
-
-Json quantity(const char* unit, const Json& value) {
-  return {{"unit", unit}, {"value", value}};
-}
-
-Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {
+Json gemm_results(const Json& record, const Json& measured, const std::vector<double>& seconds) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
   if (seconds.empty() || text(at(measured, {"outcome", "status"})) == "failed")
-    return {{"gflops", quantity("GFLOP/s", nullptr)},
-            {"t_min", quantity("s", nullptr)},
-            {"t_mean", quantity("s", nullptr)}};
+    return {{"gflops", quantity("GFLOP/s", none)}, {"t_min", quantity("s", none)}, {"t_mean", quantity("s", none)}};
   const double best = *std::min_element(seconds.begin(), seconds.end());
   const double mean = std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
   const double flops = lookup::number(at(measured, {"work", "flops"})).value_or(0);
   const double ranks = lookup::number(at(record, {"world", "ranks"})).value_or(1);
-  return {{"gflops", quantity("GFLOP/s", finite_or_null(flops * ranks / best / giga))},
+  return {{"gflops", quantity("GFLOP/s", flops * ranks / best / giga)},
           {"t_min", quantity("s", best)},
           {"t_mean", quantity("s", mean)}};
 }
@@ -58,11 +43,11 @@ Json gemm_hpcc_form(const Json& record) {
   const Json& cases = list(at(record, "cases"));
   const Json& measured = cases.empty() ? at(cases, "") : cases.front();
   const Json& parameters = at(record, "parameters");
-  const std::vector<double> seconds = seconds_of(measured);
+  const std::vector<double> seconds = lookup::seconds_of_slowest_rank(measured);
   Json timings = Json::array();
   for (const double value : seconds) timings.push_back(quantity("s", value));
   return {{"name", "GEMM"},
-          {"results", results_of(record, measured, seconds)},
+          {"results", gemm_results(record, measured, seconds)},
           {"timings", {{"execution", std::move(timings)}}},
           {"errors",
            {{"residual", at(measured, {"facts", "largest_error"})},

@@ -45,7 +45,7 @@ double updates_of_all_ranks(const Json& record, const Json& measured) {
   return 4.0 * static_cast<double>(words) * static_cast<double>(tables);
 }
 
-Json results_of(const Json& record, const Json& measured, const std::vector<double>& seconds) {
+Json random_access_results(const Json& record, const Json& measured, const std::vector<double>& seconds) {
   const bool wrong = text(at(measured, {"outcome", "status"})) == "failed";
   const bool given = !wrong && !seconds.empty();
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -80,7 +80,7 @@ Json random_access_hpcc_form(const Json& record) {
   Json execution = Json::array();
   for (const double value : seconds) execution.push_back({{"unit", "s"}, {"value", value}});
   return {{"name", "random access"},
-          {"results", results_of(record, measured, seconds)},
+          {"results", random_access_results(record, measured, seconds)},
           {"timings", {{"execution", std::move(execution)}}},
           {"errors", {{"ratio", error_ratio(measured)}}},
           {"settings",

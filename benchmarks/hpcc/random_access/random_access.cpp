@@ -13,7 +13,6 @@ namespace plumb::random_access {
 
 namespace {
 
-constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 constexpr std::uint64_t staging_bytes = std::uint64_t{8} << 20;
 constexpr double lost_updates_allowed = 0.01;  // of all words, HPCC's rule
 
@@ -237,7 +236,7 @@ Json RandomAccess::hpcc_form(const Json& record) const {
 
 namespace {
 
-const RegisteredBenchmark registered("random_access", [] { return std::make_unique<RandomAccess>(); });
+const RegisteredBenchmark registered_random_access("random_access", [] { return std::make_unique<RandomAccess>(); });
 
 }  // namespace
 

@@ -4,12 +4,6 @@
 
 namespace plumb::random_access {
 
-namespace {
-
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-
-}  // namespace
-
 Replication::Replication(Device& device, const Placement& memory, const Part& part,
                          std::span<const std::uint64_t> starts)
     : part_(part),

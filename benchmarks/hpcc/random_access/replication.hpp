@@ -11,6 +11,8 @@
 
 namespace plumb::random_access {
 
+constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
+
 class Replication {
  public:
   // Allocates; `starts` are the words before the shares.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/scalar.hpp"
+#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -28,22 +29,6 @@ const Json& case_of(const Json& record, const std::string& operation) {
   for (const Json& measured : list(at(record, "cases")))
     if (text(at(measured, {"labels", "operation"})) == operation) return measured;
   return none;
-}
-
-// Seconds of one operation, on the slowest rank of each repetition.
-std::vector<double> seconds_of(const Json& measured) {
-  const auto count = static_cast<double>(lookup::count(at(measured, "count")).value_or(1));
-  std::vector<double> slowest;
-  for (const Json& rank : list(at(measured, {"samples", "by_rank"}))) {
-    const std::vector<double> seconds = lookup::numbers(rank);
-    slowest.resize(std::max(slowest.size(), seconds.size()));
-    for (std::size_t i = 0; i < seconds.size(); ++i) slowest[i] = std::max(slowest[i], seconds[i] / count);
-  }
-  return slowest;
-}
-
-Json quantity(const char* unit, double value) {
-  return {{"unit", unit}, {"value", finite_or_null(value)}};
 }
 
 // Of a wrong answer there is no speed.
@@ -85,7 +70,7 @@ Json stream_hpcc_form(const Json& record) {
   std::string variant;
   for (const auto& [operation, name] : names) {
     const Json& measured = case_of(record, operation);
-    const std::vector<double> seconds = seconds_of(measured);
+    const std::vector<double> seconds = lookup::seconds_of_slowest_rank(measured);
     if (seconds.empty()) continue;
     variant = text(at(measured, {"facts", "variant"}));
     add_results(results, name, measured, seconds, ranks);

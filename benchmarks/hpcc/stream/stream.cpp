@@ -220,7 +220,7 @@ Json Stream::hpcc_form(const Json& record) const {
 
 namespace {
 
-const RegisteredBenchmark registered("stream", [] { return std::make_unique<Stream>(); });
+const RegisteredBenchmark registered_stream("stream", [] { return std::make_unique<Stream>(); });
 
 }  // namespace
 

@@ -277,7 +277,7 @@ std::vector<Metric> OsuShmem::metrics(const CaseResult& result, int ranks) const
 
 namespace {
 
-const RegisteredBenchmark registered("osu_shmem", [] { return std::make_unique<OsuShmem>(); });
+const RegisteredBenchmark registered_osu_shmem("osu_shmem", [] { return std::make_unique<OsuShmem>(); });
 
 }  // namespace
 

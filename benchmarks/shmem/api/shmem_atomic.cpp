@@ -8,9 +8,9 @@ namespace plumb::shmem_api {
 namespace {
 
 // Each function is a row, and its form in a context another.
-class Rows {
+class AtomicRows {
  public:
-  explicit Rows(std::string set) : set_(std::move(set)) {}
+  explicit AtomicRows(std::string set) : set_(std::move(set)) {}
   template <class T>
   void add(const std::string& name, const std::string& kind, const Actor<T>& actor) {
     rows_.push_back(marked<T>(atomic_row(name, kind, set_, actor), actor));
@@ -34,7 +34,7 @@ class Rows {
 };
 
 void add_shoms(std::vector<Row>& all) {
-  Rows rows("shoms");
+  AtomicRows rows("shoms");
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Actor<T>& actor) {
     rows.add(name, kind, actor);
   };
@@ -84,7 +84,7 @@ void add_shoms(std::vector<Row>& all) {
 
 // Of 1.4: fetch and set, bitwise operations, unsigned words.
 void add_later(std::vector<Row>& all) {
-  Rows rows("later");
+  AtomicRows rows("later");
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Actor<T>& actor) {
     rows.add(name, kind, actor);
   };

@@ -6,7 +6,7 @@ namespace plumb::shmem_api {
 namespace {
 
 // Each function is a row, and its form in a context another.
-class Rows {
+class TransferRows {
  public:
   template <class T>
   void add(const std::string& name, const std::string& kind, const std::string& set, const Mover<T>& mover) {
@@ -23,7 +23,7 @@ class Rows {
 };
 
 // SHOMS' functions of typed values.
-void add_typed(Rows& rows) {
+void add_typed(TransferRows& rows) {
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Mover<T>& mover) {
     rows.add(name, kind, "shoms", mover);
   };
@@ -76,7 +76,7 @@ void add_typed(Rows& rows) {
 }
 
 // SHOMS' functions of sized values.
-void add_sized(Rows& rows) {
+void add_sized(TransferRows& rows) {
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Mover<T>& mover) {
     rows.add(name, kind, "shoms", mover);
   };
@@ -95,7 +95,7 @@ void add_sized(Rows& rows) {
 }
 
 // What does not block, and the sizes that SHOMS has not.
-void add_later(Rows& rows) {
+void add_later(TransferRows& rows) {
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Mover<T>& mover) {
     rows.add(name, kind, "later", mover);
   };
@@ -143,7 +143,7 @@ void add_later(Rows& rows) {
 }  // namespace
 
 std::vector<Row> transfer_rows() {
-  Rows rows;
+  TransferRows rows;
   add_typed(rows);
   add_sized(rows);
   add_later(rows);

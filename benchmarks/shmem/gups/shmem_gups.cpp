@@ -5,7 +5,7 @@ namespace plumb::gups {
 
 namespace {
 
-const RegisteredBenchmark registered("gups", [] { return std::make_unique<Gups>(make_updater<ShmemOneSided>); });
+const RegisteredBenchmark registered_gups("gups", [] { return std::make_unique<Gups>(make_updater<ShmemOneSided>); });
 
 }  // namespace
 

@@ -218,7 +218,7 @@ std::vector<Metric> Shoms::metrics(const CaseResult& result, int ranks) const {
 
 namespace {
 
-const RegisteredBenchmark registered("shoms", [] { return std::make_unique<Shoms>(); });
+const RegisteredBenchmark registered_shoms("shoms", [] { return std::make_unique<Shoms>(); });
 
 }  // namespace
 

@@ -14,17 +14,17 @@ namespace plumb::cuda {
 
 namespace {
 
-using Handle = struct OpaqueNvrtcProgram*;
+using NvrtcProgram = struct OpaqueNvrtcProgram*;
 
 // The part of nvrtc.h that is called here.
 struct Nvrtc {
-  int (*create)(Handle*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
-  int (*destroy)(Handle*) = nullptr;
-  int (*compile)(Handle, int, const char* const*) = nullptr;
-  int (*log_size)(Handle, std::size_t*) = nullptr;
-  int (*log)(Handle, char*) = nullptr;
-  int (*cubin_size)(Handle, std::size_t*) = nullptr;
-  int (*cubin)(Handle, char*) = nullptr;
+  int (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*destroy)(NvrtcProgram*) = nullptr;
+  int (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
+  int (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*log)(NvrtcProgram, char*) = nullptr;
+  int (*cubin_size)(NvrtcProgram, std::size_t*) = nullptr;
+  int (*cubin)(NvrtcProgram, char*) = nullptr;
   const char* (*error_text)(int) = nullptr;
   bool found = false;
   std::string problem;
@@ -90,7 +90,7 @@ class Compilation {
   static void check(int code, const std::string& action) {
     if (code != 0) throw Error(library_sentence(action, "NVRTC", code, nvrtc().error_text(code), ""));
   }
-  std::string text(int (*size_of)(Handle, std::size_t*), int (*get)(Handle, char*)) const {
+  std::string text(int (*size_of)(NvrtcProgram, std::size_t*), int (*get)(NvrtcProgram, char*)) const {
     std::size_t size = 0;
     check(size_of(handle_, &size), "read what NVRTC made");
     std::string result(size, '\0');
@@ -98,7 +98,7 @@ class Compilation {
     return result;
   }
 
-  Handle handle_ = nullptr;
+  NvrtcProgram handle_ = nullptr;
   int code_ = 0;
 };
 

@@ -9,7 +9,7 @@ namespace plumb::cuda {
 
 namespace {
 
-using Handle = struct OpaqueCublas*;
+using CublasHandle = struct OpaqueCublas*;
 
 constexpr int no_transpose = 0;
 constexpr int real_16 = 2;             // cudaDataType
@@ -19,17 +19,17 @@ constexpr int tf32_math = 3;           // cublasMath_t
 
 // The part of cublas_v2.h that is called here.
 struct Cublas {
-  int (*create)(Handle*) = nullptr;
-  int (*destroy)(Handle) = nullptr;
-  int (*set_stream)(Handle, Stream) = nullptr;
-  int (*set_math_mode)(Handle, int) = nullptr;
-  int (*version)(Handle, int*) = nullptr;
+  int (*create)(CublasHandle*) = nullptr;
+  int (*destroy)(CublasHandle) = nullptr;
+  int (*set_stream)(CublasHandle, Stream) = nullptr;
+  int (*set_math_mode)(CublasHandle, int) = nullptr;
+  int (*version)(CublasHandle, int*) = nullptr;
   const char* (*status_text)(int) = nullptr;
-  int (*sgemm)(Handle, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
+  int (*sgemm)(CublasHandle, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
                float*, int) = nullptr;
-  int (*dgemm)(Handle, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*,
-               double*, int) = nullptr;
-  int (*gemm_ex)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+  int (*dgemm)(CublasHandle, int, int, int, int, int, const double*, const double*, int, const double*, int,
+               const double*, double*, int) = nullptr;
+  int (*gemm_ex)(CublasHandle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
                  const void*, void*, int, int, int, int) = nullptr;
   std::string problem;
 
@@ -93,7 +93,8 @@ class CublasGemm final : public GemmLibrary {
   }
 
   template <class T>
-  int plain(int (*gemm)(Handle, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int),
+  int plain(int (*gemm)(CublasHandle, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*,
+                        int),
             Address a, Address b, Address c) const {
     const auto alpha = static_cast<T>(shape_.alpha), beta = static_cast<T>(shape_.beta);
     return gemm(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, reinterpret_cast<const T*>(b),
@@ -105,10 +106,11 @@ class CublasGemm final : public GemmLibrary {
   int inner() const { return static_cast<int>(shape_.inner); }
 
   GemmShape shape_;
-  Handle handle_ = nullptr;
+  CublasHandle handle_ = nullptr;
 };
 
-const Registered<GemmLibraryMaker> registered("cuda", [](Device&, Queue& queue, const GemmShape& shape) {
+const Registered<GemmLibraryMaker> registered_cuda_gemm_library("cuda", [](Device&, Queue& queue,
+                                                                           const GemmShape& shape) {
   return std::make_unique<CublasGemm>(dynamic_cast<CudaQueue&>(queue), shape);
 });
 

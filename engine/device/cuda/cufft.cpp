@@ -97,7 +97,7 @@ class CufftFft final : public FftLibrary {
   Plan plan_ = 0;
 };
 
-const Registered<FftLibraryMaker> registered("cuda", [](Device&, Queue& queue, const FftShape& shape) {
+const Registered<FftLibraryMaker> registered_cuda_fft_library("cuda", [](Device&, Queue& queue, const FftShape& shape) {
   return std::make_unique<CufftFft>(dynamic_cast<CudaQueue&>(queue), shape);
 });
 

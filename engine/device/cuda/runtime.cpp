@@ -140,7 +140,7 @@ class CudaRuntime final : public Runtime {
   std::string problem_;
 };
 
-const Registered<RuntimeFactory> registered("cuda", [] { return std::make_unique<CudaRuntime>(); });
+const Registered<RuntimeFactory> registered_cuda("cuda", [] { return std::make_unique<CudaRuntime>(); });
 
 }  // namespace
 

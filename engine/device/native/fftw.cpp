@@ -78,7 +78,7 @@ std::unique_ptr<FftLibrary> make(Device& device, Queue&, const FftShape& shape) 
   }
 }
 
-const Registered<FftLibraryMaker> registered("native", make);
+const Registered<FftLibraryMaker> registered_native_fft_library("native", make);
 
 }  // namespace
 

@@ -208,7 +208,7 @@ class NativeRuntime final : public Runtime {
   std::unique_ptr<Device> open(const DeviceInfo& info) override { return std::make_unique<NativeDevice>(info); }
 };
 
-const Registered<RuntimeFactory> registered("native", [] { return std::make_unique<NativeRuntime>(); });
+const Registered<RuntimeFactory> registered_native("native", [] { return std::make_unique<NativeRuntime>(); });
 
 }  // namespace
 

@@ -42,9 +42,10 @@ class OpenblasGemm final : public GemmLibrary {
   GemmShape shape_;
 };
 
-const Registered<GemmLibraryMaker> registered("native", [](Device&, Queue&, const GemmShape& shape) {
-  return std::make_unique<OpenblasGemm>(shape);
-});
+const Registered<GemmLibraryMaker> registered_native_gemm_library("native",
+                                                                  [](Device&, Queue&, const GemmShape& shape) {
+                                                                    return std::make_unique<OpenblasGemm>(shape);
+                                                                  });
 
 }  // namespace
 

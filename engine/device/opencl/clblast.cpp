@@ -50,7 +50,8 @@ class ClblastGemm final : public GemmLibrary {
   GemmShape shape_;
 };
 
-const Registered<GemmLibraryMaker> registered("opencl", [](Device& device, Queue&, const GemmShape& shape) {
+const Registered<GemmLibraryMaker> registered_opencl_gemm_library("opencl", [](Device& device, Queue&,
+                                                                               const GemmShape& shape) {
   return std::make_unique<ClblastGemm>(device.info(), shape);
 });
 

@@ -71,7 +71,8 @@ class ClfftFft final : public FftLibrary {
   clfftPlanHandle plan_ = 0;
 };
 
-const Registered<FftLibraryMaker> registered("opencl", [](Device&, Queue& queue, const FftShape& shape) {
+const Registered<FftLibraryMaker> registered_opencl_fft_library("opencl", [](Device&, Queue& queue,
+                                                                             const FftShape& shape) {
   if (shape.type == ScalarType::f16) throw Unsupported("clFFT has no transform of half numbers");
   require_memory_objects("clFFT", shape.memory);
   return std::make_unique<ClfftFft>(dynamic_cast<OpenclQueue&>(queue), shape);

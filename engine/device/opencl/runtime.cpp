@@ -148,7 +148,7 @@ class OpenclRuntime final : public Runtime {
   std::vector<std::string> silent_;  // platforms without a device, and why
 };
 
-const Registered<RuntimeFactory> registered("opencl", [] { return std::make_unique<OpenclRuntime>(); });
+const Registered<RuntimeFactory> registered_opencl("opencl", [] { return std::make_unique<OpenclRuntime>(); });
 
 }  // namespace
 

@@ -131,7 +131,7 @@ TransportEntry entry() {
   return entry;
 }
 
-const RegisteredTransport registered("channel", entry());
+const RegisteredTransport registered_channel("channel", entry());
 
 }  // namespace
 

@@ -61,7 +61,7 @@ TransportEntry entry() {
   return entry;
 }
 
-const RegisteredTransport registered("peer", entry());
+const RegisteredTransport registered_peer("peer", entry());
 
 }  // namespace
 
