@@ -371,6 +371,12 @@ def simulate(
         float, typer.Option(min=0, max=0.5, help="shallow_water: how partitions differ, relative")
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="of partitions that differ")] = 1,
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            help="shallow_water: partitions and their borders, a METIS graph (format 011)"
+        ),
+    ] = None,
     timeline: Annotated[
         Path | None, typer.Option(help="write kernels and transfers over time to this HTML file")
     ] = None,
@@ -387,7 +393,8 @@ def simulate(
 
     _choice("--format", form, ["text", "json"])
     _choice("--type", type_, ["half", "float", "double"])
-    place = command.grid_of(ranks, rows, columns)
+    parts = command.partitions_of(graph, benchmark, (ranks, rows, columns, n))
+    place = (len(parts), 1) if parts else command.grid_of(ranks, rows, columns)
     wish = command.Wish(
         benchmark,
         *place,
@@ -400,6 +407,7 @@ def simulate(
         steps=steps,
         imbalance=imbalance,
         seed=seed,
+        graph=parts,
         watch=watch if timeline else 0,
     )
     outcome = command.simulate(find_system(system, find_home()), wish)

@@ -27,7 +27,7 @@ FLOP_AN_ELEMENT = 378
 ELEMENT_BYTES = 64  # one word of ACCL's stream, 512 bit (section 5.2.1)
 # Of the published partitions with two neighbours and more: elements of the border are about 3.2
 # times the square root of a partition's, and none has more than 9 neighbours.
-_BORDER, _NEIGHBOURS, _PIPELINE = 3.2, 8, 687
+_BORDER, _NEIGHBOURS, PIPELINE = 3.2, 8, 687
 
 
 class Partition(NamedTuple):
@@ -54,7 +54,7 @@ def partition(elements: float, devices: int) -> Partition:
     own = elements / devices
     near = min(devices - 1, _NEIGHBOURS)
     border = min(own, _BORDER * sqrt(own) * near / _NEIGHBOURS)
-    return Partition(own - border, border, 0, _PIPELINE, near, is_known=False)
+    return Partition(own - border, border, 0, PIPELINE, near, is_known=False)
 
 
 def point(system: System, case: Case) -> Point:

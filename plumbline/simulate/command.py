@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isqrt
+from pathlib import Path
 
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.quantities import duration, ratio_text
 from plumbline.simulate import Outcome
 from plumbline.simulate.of_system import Wish, hpl_on, ptrans_on, shallow_water_on
+from plumbline.simulate.partition_graph import PartitionOf, read_graph
 from plumbline.systems import System
 
-__all__ = ["Wish", "as_json", "as_text", "grid_of", "simulate"]
+__all__ = ["Wish", "as_json", "as_text", "grid_of", "partitions_of", "simulate"]
 
 
 def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[int, int]:
@@ -29,6 +31,19 @@ def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[i
             raise UsageError("give both -P and -Q, or --ranks, or one of them that divides --ranks")
         rows, columns = (rows, ranks // given) if rows else (ranks // given, columns or 1)
     return rows, columns
+
+
+def partitions_of(
+    graph: Path | None, benchmark: str, others: Iterable[int | None]
+) -> Sequence[PartitionOf]:
+    """The partitions of a graph file, if one is given; ``others`` is what it takes the place of."""
+    if graph is None:
+        return ()
+    if benchmark != "shallow_water":
+        raise UsageError(f"--graph is of shallow_water; {benchmark} runs on a grid (-P, -Q)")
+    if any(one is not None for one in others):
+        raise UsageError("--graph has the ranks and elements: leave out --ranks, -P, -Q and --n")
+    return read_graph(graph)
 
 
 def simulate(system: System, wish: Wish) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +15,11 @@ from plumbline.equations import shallow_water as water
 from plumbline.equations.transfer import Transfer, transfer_of
 from plumbline.errors import UsageError
 from plumbline.forecast import Case, bitstream_of, device_of
-from plumbline.forecast.shallow_water import FLOP_AN_ELEMENT, Partition, partition
+from plumbline.forecast.shallow_water import FLOP_AN_ELEMENT, PIPELINE, Partition, partition
 from plumbline.forecast.shallow_water import costs as water_costs
 from plumbline.forecast.shallow_water import sizes as water_sizes
 from plumbline.simulate import Outcome, Timeline, hpl, ptrans, shallow_water, shares
+from plumbline.simulate.partition_graph import PartitionOf
 from plumbline.systems import System, known
 
 _MOST_BLOCKS = 2**24  # of work for simpy: a few minutes
@@ -26,7 +27,10 @@ _MOST_BLOCKS = 2**24  # of work for simpy: a few minutes
 
 @dataclass(frozen=True)
 class Wish:
-    """What was asked. ``size`` is of the whole problem; ``block`` 0 is the kernels' own."""
+    """What was asked. ``size`` is of the whole problem; ``block`` 0 is the kernels' own.
+
+    ``graph``: the partitions themselves, one a rank, in place of a grid of them.
+    """
 
     benchmark: str
     rows: int
@@ -40,6 +44,7 @@ class Wish:
     steps: int = 10
     imbalance: float = 0.0
     seed: int = 1
+    graph: Sequence[PartitionOf] = ()
     watch: int = 0
 
     @property
@@ -226,24 +231,43 @@ def _ptrans_closed(costs: ptrans.Costs, blocks: int, wish: Wish, streams: bool) 
 def shallow_water_on(system: System, wish: Wish) -> Outcome:
     """Shallow water; the closed form where partitions are alike."""
     transport = wish.transport or "accl-udp-switch"
-    elements = wish.size or int(water_sizes(system)[0]) * wish.ranks
-    slowest = partition(float(elements), wish.ranks)
+    if wish.graph:
+        elements = sum(part.elements for part in wish.graph)
+        slowest = _slowest(wish.graph)
+    else:
+        elements = wish.size or int(water_sizes(system)[0]) * wish.ranks
+        slowest = partition(float(elements), wish.ranks)
     found = water_costs(system, wish.case(transport), transport, slowest)
     costs = shallow_water.Costs(pipeline=slowest.pipeline, **found)
     timeline = _timeline(wish)
-    parts = _parts(wish, slowest)
+    parts = [_part(part) for part in wish.graph] or _parts(wish, slowest)
     seconds = shallow_water.Simulation(parts, costs, wish.steps, timeline).run()
+    alike = not wish.imbalance and len({(one.core, one.sent, one.messages) for one in parts}) == 1
     return Outcome(
         title=_title(system, wish, f"{elements} elements, {wish.steps} steps", transport),
         seconds=seconds,
         value=FLOP_AN_ELEMENT * elements * wish.steps / seconds * 1e-9,
         metric="throughput",
         unit="GFLOP/s",
-        closed_s=None if wish.imbalance else wish.steps * _step_s(costs, slowest),
+        closed_s=wish.steps * _step_s(costs, slowest) if alike else None,
         shares=shares(timeline, wish.ranks, seconds),
         timeline=timeline,
         notes=[] if slowest.is_known else ["no published mesh has this partition: estimated"],
     )
+
+
+def _slowest(graph: Sequence[PartitionOf]) -> Partition:
+    """The worst of each kind in one partition: most elements, border and neighbours."""
+    exchanged = 2.0 * max(sum(part.borders.values()) for part in graph)
+    core = max(part.elements - sum(part.borders.values()) for part in graph)
+    near = max(len(part.borders) for part in graph)
+    return Partition(max(core, 0), exchanged, 0, PIPELINE, near, is_known=True)
+
+
+def _part(part: PartitionOf) -> shallow_water.Part:
+    border = sum(part.borders.values())
+    near = tuple(part.borders)
+    return shallow_water.Part(max(part.elements - border, 0), border, border, near, len(near))
 
 
 def _step_s(costs: shallow_water.Costs, part: Partition) -> float:
@@ -272,4 +296,6 @@ def _parts(wish: Wish, slowest: Partition) -> list[shallow_water.Part]:
 def _title(system: System, wish: Wish, problem: str, transport: str) -> str:
     over = f", over {transport}" if wish.ranks > 1 else ""
     grid = f"{wish.rows} x {wish.columns} rank{'s' * (wish.ranks != 1)}"
+    if wish.graph:
+        grid = f"a graph of {wish.ranks} partition{'s' * (wish.ranks != 1)}"
     return f"{wish.benchmark} on {system.system.name}: {problem}, {grid}{over}"

@@ -38,8 +38,8 @@ def emulated_fpgas(ranks: int) -> dict[str, str]:
     return runtimes.environment(name, find_home(), devices=ranks)
 
 
-def transports() -> list[tuple[str, str]]:
-    """Names of all mutated transports with each of their approaches, as the program itself lists them."""
+def listed_transports() -> list[dict]:
+    """All transports, as the program itself lists them."""
     if not MUTANTS.exists():
         return []
     listed = subprocess.run(
@@ -48,14 +48,27 @@ def transports() -> list[tuple[str, str]]:
         text=True,
         check=True,
     )
+    return json.loads(listed.stdout)["transports"]
+
+
+def why_not(transport: str) -> str | None:
+    """Why no device of this machine is carried by ``transport``; None = one is."""
+    (entry,) = (entry for entry in listed_transports() if entry["name"] == transport)
+    fit = [device for device in entry["devices"] if not device["reason"]]
+    return entry["reason"] or (None if fit else entry["devices"][0]["reason"])
+
+
+def transports() -> list[tuple[str, str]]:
+    """Names of all mutated transports with each of their approaches, as the program itself lists them."""
     return [
         (entry["name"], approach)
-        for entry in json.loads(listed.stdout)["transports"]
+        for entry in listed_transports()
         if entry["name"].startswith("mutant-")
         for approach in entry["approaches"]
     ]
 
 
+BETWEEN_GPUS = ("nccl", "mpi-device")
 pytestmark = pytest.mark.skipif(
     not MUTANTS.exists(), reason="the mutants are not built (make build)"
 )
@@ -79,6 +92,8 @@ def options_of(transport: str) -> list[str]:
     """
     if "channel" in transport:
         return ["--loop-lower", "5", "--loop-upper", "5"]
+    if transport.endswith(BETWEEN_GPUS):
+        return ["--runtime", "cuda", "--loop-lower", "7", "--loop-upper", "7"]
     pieces = ["--pipeline-chunk", "64"] if "pipelined" in transport else []
     # What is lost now and then needs many messages, also where a busy machine has time for few.
     often = "lost" in transport or "now-and-then" in transport
@@ -91,6 +106,7 @@ def wrong_transports() -> list[tuple[str, str, int, str]]:
         (transport, approach, ranks, size)
         for transport, approach in transports()
         if transport != CREDIT_IGNORED
+        and not transport.endswith(BETWEEN_GPUS)
         and (approach == PEER[-1] or transport not in OF_ANY_APPROACH)
         for ranks, size in RINGS
         if size == "large"
@@ -128,6 +144,37 @@ def test_wrong_peer_fails_on_an_odd_ring(
 ) -> None:
     chosen = ["--transport", f"mutant-{transport}-peer", "--approach", approach]
     assert_all_failed(*run(tmp_path, ranks, "b_eff", *chosen, *words))
+
+
+@pytest.mark.parametrize(
+    ("transport", "size"),
+    [
+        (transport, size)
+        for transport, _ in transports()
+        if transport.endswith(BETWEEN_GPUS)
+        for size in SIZES
+    ],
+)
+def test_wrong_transport_between_gpus_fails(tmp_path: Path, transport: str, size: str) -> None:
+    """Small messages may have come before anybody looks, though nobody waited for them."""
+    base = next(base for base in BETWEEN_GPUS if transport.endswith(base))
+    if reason := why_not(base):
+        pytest.skip(reason)
+    if size == "small" and "not-awaited" in transport:
+        pytest.skip("they arrive too soon")
+    words = ["--transport", transport, *SIZES[size], *options_of(transport)]
+    assert_all_failed(*run(tmp_path, 2, "b_eff", *words))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("transport", BETWEEN_GPUS)
+@pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
+def test_what_they_wrap_between_gpus_passes(
+    tmp_path: Path, transport: str, form: str, size: str
+) -> None:
+    if reason := why_not(transport):
+        pytest.skip(reason)
+    test_what_they_wrap_passes(tmp_path, transport, 2, form, size)
 
 
 @pytest.mark.skipif("CI" in os.environ, reason="it rests on timing, and machines of CI are shared")

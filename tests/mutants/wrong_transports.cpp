@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -113,6 +114,29 @@ Mutation nothing() {
   return spoiled("nothing", [] { return [](Wrapped&, std::uint64_t, std::uint64_t) {}; });
 }
 
+// One round in the middle is left out: what it would have passed on stays behind.
+Mutation round_lost() {
+  return spoiled("round-lost", [] {
+    return [](Wrapped& w, std::uint64_t first, std::uint64_t count) {
+      const std::uint64_t window = w.exchange.window;
+      const std::uint64_t before = count / 2 / window * window;
+      if (before > 0) w.compiled->run(first, before);
+      if (count > before + window) w.compiled->run(first + before + window, count - before - window);
+    };
+  });
+}
+
+// Says that its messages have come when they are under way; the next repetition waits for them first.
+Mutation not_awaited() {
+  return spoiled("not-awaited", [] {
+    return [under_way = false](Wrapped& w, std::uint64_t first, std::uint64_t count) mutable {
+      if (under_way) w.compiled->wait();
+      w.compiled->start(first, count);
+      under_way = true;
+    };
+  });
+}
+
 Exchange for_each_transfer(Exchange exchange, const std::function<void(Transfer&, bool sends)>& change) {
   for (Step& step : exchange.steps) {
     for (Transfer& transfer : step.sends) change(transfer, true);
@@ -147,6 +171,18 @@ Mutation swapped() {
       for (std::size_t i = 0; i + 1 < step.sends.size(); i += 2)
         std::swap(step.sends[i].slots, step.sends[i + 1].slots);
     return result;
+  };
+  return mutation;
+}
+
+// What is sent is taken out of the slot that the next round fills.
+Mutation next_slot() {
+  Mutation mutation;
+  mutation.name = "next-slot";
+  mutation.alter = [](const Exchange& exchange, const World&) {
+    return for_each_transfer(exchange, [](Transfer& transfer, bool sends) {
+      if (sends) std::rotate(transfer.slots.begin(), transfer.slots.begin() + 1, transfer.slots.end());
+    });
   };
   return mutation;
 }
@@ -414,6 +450,9 @@ void register_wrong_transports() {
     register_mutation(mutation, {"pipelined"});
   for (const Mutation& mutation : {flip(50), wrong_rank(), half(), nothing(), stale(), last_byte()})
     register_mutation(mutation, {"peer"});
+  for (const Mutation& mutation : {flip(50), stale(), half(), nothing(), last_byte(), swapped(), wrong_rank(),
+                                   round_lost(), not_awaited(), next_slot()})
+    register_mutation(mutation, {"nccl", "mpi-device"});
   for (const auto& mutations : {wrong_streams(), wrong_landings()})
     for (const Mutation& mutation : mutations) register_mutation(mutation, {"peer"});
   // A chunk that is lost on the way for good leaves its receiver waiting; these come to an end.

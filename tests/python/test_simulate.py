@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.equations import hpl as lu
+from plumbline.errors import UsageError
 from plumbline.forecast import Case, forecast_of
 from plumbline.forecast.shallow_water import partition
 from plumbline.published import meshes
 from plumbline.simulate import Timeline, hpl, ptrans, shallow_water
 from plumbline.simulate.command import Wish, simulate
+from plumbline.simulate.partition_graph import PartitionOf, read_graph
 from plumbline.systems import load_system
 
 Golden = Callable[[str, str], None]
@@ -213,6 +216,69 @@ def test_an_estimated_partition_is_told() -> None:
     assert found.notes == ["no published mesh has this partition: estimated"]
 
 
+_RING = """% four alike, each beside two
+4 4 011
+1000 2 50 4 50
+1000 1 50 3 50
+1000 2 50 4 50
+1000 3 50 1 50
+"""
+
+
+def test_a_graph_alike_gives_equation_5_2(plumb: Plumb, home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ring.graph"
+    path.write_text(_RING)
+    parts = read_graph(path)
+    assert [part.elements for part in parts] == [1000] * 4
+    assert parts[0].borders == {1: 50, 3: 50}
+    found = simulate(NOCTUA2, Wish("shallow_water", 4, 1, graph=parts, steps=3))
+    assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
+    status, out, err = plumb(
+        "simulate", "shallow_water", "--system", "noctua2-u280", "--graph", str(path)
+    )
+    assert (status, err) == (0, "")
+    assert "a graph of 4 partitions" in out
+    assert "4000 elements" in out
+
+
+@given(st.integers(0, 3), st.integers(1, 5000))
+@settings(max_examples=20, deadline=None)
+def test_a_larger_partition_takes_longer(which: int, more: int) -> None:
+    """A single slow partition holds up its neighbours, and these theirs."""
+    alike = [PartitionOf(1000, {(n - 1) % 4: 50, (n + 1) % 4: 50}) for n in range(4)]
+    larger = [*alike]
+    larger[which] = PartitionOf(1000 + more, alike[which].borders)
+    seconds = [
+        simulate(NOCTUA2, Wish("shallow_water", 4, 1, graph=graph, steps=4)).seconds
+        for graph in (alike, larger)
+    ]
+    assert seconds[0] <= seconds[1] <= seconds[0] + 4 * more / 100e6
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "begins with the numbers of vertices"),
+        ("4 4\n", "the format 011"),
+        ("0 0 011\n", "at least one vertex"),
+        ("2 1 011\n10 2 1\n", "2 vertices are announced, but 1 are there"),
+        ("2 1 011\n10 2 1\n10 1 2\n", "is not the same the other way round"),
+        ("2 2 011\n10 2 1\n10 1 1\n", "2 edges are announced, but 1 are there"),
+        ("2 1 011\n10 2\n10 1 1\n", "pairs of a neighbour and a weight"),
+        ("2 1 011\n10 3 1\n10 1 1\n", "there is no vertex 3 (1 to 2)"),
+        ("2 1 011\n10 2 1 2 1\n10 1 1\n", "names a neighbour twice"),
+        ("2 1 011\n10 2 11\n10 1 11\n", "more elements on a border than the vertex has"),
+        ("1 1 011\n10 1 1\n", "is not the same the other way round"),
+        ("1 0 011\nten\n", "ten is no whole number"),
+    ],
+)
+def test_a_wrong_graph_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "wrong.graph"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        read_graph(path)
+
+
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -257,6 +323,9 @@ def test_a_timeline_is_one_page_offline(plumb: Plumb, home: Path, tmp_path: Path
         ("ptrans --system noctua1-520n -P 2 -Q 8", "needs P = Q"),
         ("ptrans --system h200", "has no figure ptrans"),
         ("shallow_water --system noctua1-520n --ranks 2", "has no"),
+        ("hpl --system noctua1-520n --graph x", "--graph is of shallow_water"),
+        ("shallow_water --system noctua2-u280 --graph x --ranks 4", "leave out --ranks"),
+        ("shallow_water --system noctua2-u280 --graph none.graph", "cannot be read"),
         ("hpl --system noctua1-520n --timeline /proc/none/x.html", "cannot be written"),
     ],
 )
