@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from plumbline.models import Expectation
+from plumbline.models.b_eff import HANDOVER
 from plumbline.quantities import duration, rate_text, size_text
 from plumbline.record import Case, Record
 from plumbline.roofline import is_on_host
@@ -23,7 +24,8 @@ _UNEXPLAINED = 3.0  # times the expected: no bound of the device is near
 _SHORT_BYTES = 2**12  # longer messages are not bound by latency, as long as none shorter is there
 _DOUBTS = ("debug_build", "sanitized_build", "oversubscribed", "unbound", "frequency_scaling")
 _WITH_LIBRARY = ("cuda", "native")
-_LEGS = ("read", "exchange", "write", "transfer")
+_LEGS = ("read", "exchange", "write", "transfer", HANDOVER)
+_MUCH_HANDOVER = 0.2  # of a transfer
 
 
 @dataclass(frozen=True)
@@ -262,14 +264,20 @@ def _legs(record: Record, members: Members) -> list[str]:
     parts = first.expectation.parts
     said = []
     if len(parts) > 1:
-        total = sum(parts.values())
+        total = first.expectation.seconds or sum(parts.values())
         shares = ", ".join(f"{name} {seconds / total:.0%}" for name, seconds in parts.items())
-        longest = max(parts.values()) / total
+        longest = max(share for name, share in parts.items() if name != HANDOVER) / total
         said.append(
             f"{first.case.key} is {shares} of its expected time: overlapped (--transport "
             f"pipelined) it would take {longest:.0%} of it at best."
         )
         said.append("A transport between devices (peer, channel) leaves the host out.")
+    if parts.get(HANDOVER, 0.0) > _MUCH_HANDOVER * (first.expectation.seconds or 0.0):
+        said.append(
+            "Handover is what a round takes beyond its legs, where ranks wait for the slower of "
+            "their neighbours, and threads for a core: more cores a rank, or a machine with less "
+            "else to do, would lower it."
+        )
     short, long = _by_latency(members)
     if short:
         said.append(

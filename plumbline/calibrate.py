@@ -131,6 +131,7 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         seconds=round(seconds, 1),
         conditions=conditions_of(record),
         legs=calibrate_legs.fit_legs(records) if need == "legs" else None,
+        transfers=calibrate_legs.fit_transfers(records) if need == "legs" else [],
         device=calibrate_device.device_table(records) if need != "legs" else None,
     )
 

@@ -111,6 +111,7 @@ class Calibration(Table):
     seconds: float
     conditions: Conditions
     legs: Legs | None = None
+    transfers: list[Way] = Field(default_factory=list)
     device: DeviceTable | None = None
 
     @property
@@ -280,7 +281,8 @@ class System(Table):
         legs = next((one.legs for one in made if one.legs), None)
         tables = [one.device for one in made if one.device]
         table = joined(tables) if tables else None
-        return Figures(legs, table, by_all_ranks=True, channel=self.channel)
+        ways = [way for one in made for way in one.transfers]
+        return Figures(legs, table, by_all_ranks=True, channel=self.channel, transfers=ways)
 
     def on(self, board: System) -> System:
         """A copy with ``board``'s figures where it has none of its own.

@@ -47,18 +47,21 @@ using StagingBuffers = std::vector<std::unique_ptr<Buffer>>;
 // Runs the legs of each step one after the other.
 class StagedExchange : public CompiledExchange {
  public:
-  StagedExchange(std::vector<StagedStep> steps, StagingBuffers staging, std::uint64_t window);
+  // yields: while it waits for messages, the rank lets the device's threads have its core.
+  StagedExchange(std::vector<StagedStep> steps, StagingBuffers staging, std::uint64_t window, bool yields);
   void start(std::uint64_t first, std::uint64_t count) override;
   bool test() override;
   void wait() override;
 
  private:
   CompiledExchange& leg();
+  void wait_for_messages();
   bool advance();  // to the next leg, step or window; false at the end
 
   std::vector<StagedStep> steps_;
   StagingBuffers staging_;
   std::uint64_t window_;
+  bool yields_;
   std::uint64_t round_ = 0, end_ = 0;
   std::size_t step_ = 0;
   int leg_ = 0;

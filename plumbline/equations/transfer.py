@@ -129,7 +129,7 @@ class _Maker(NamedTuple):
 
 
 def _makers(system: System) -> Iterator[_Maker]:
-    for way in system.transfers:
+    for way in _own_ways(system):
         yield _Maker(way.transport, way.approach, partial(_measured, way))
     for transport in _LEGS_OF:
         yield _Maker(transport, HOST, partial(_by_legs, system, transport))
@@ -165,6 +165,12 @@ def _by_legs(system: System, transport: str) -> Transfer:
     sources = dict.fromkeys(segment.source for segments in lists for segment in segments)
     source = "; ".join(sources)
     return Transfer(transport, HOST, 0, _largest(lists), _error(lists), source, parts)
+
+
+def _own_ways(system: System) -> list[Way]:
+    """The file's own transfers, else those of its calibrations, the newest first."""
+    calibrated = [way for one in reversed(system.calibrations) for way in one.transfers]
+    return system.transfers or calibrated
 
 
 def _own_legs(system: System) -> Legs | None:

@@ -4,7 +4,9 @@ Source: Meyer, dissertation, Paderborn University, 2024: eq. 4.2 and 4.7 (the tr
 5.1.2 (the sub-steps, each of which is its own leg here). How many messages a leg carries, and how
 this relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.systems`.
 
-A system's own ``[[transfers]]``, measured or fitted, take the place of both.
+A system's own ``[[transfers]]``, measured or fitted, take the place of both. Where the legs are
+known, too, what the whole takes beyond them is its part ``handover``: ranks that wait for the
+slower of their neighbours, threads that wait for a core.
 
 Over serial links (transport ``channel``) a message takes eq. 4.3's time: each lane has two of the
 board's channels, as a kernel pair has there, and lanes for which no channels are left take turns.
@@ -23,6 +25,7 @@ from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need, Way, know
 BENCHMARK = "b_eff"
 NEEDS: Need = "legs"
 TRANSPORTS = frozenset({"mpi", "staged", "channel"})
+HANDOVER = "handover"
 EMULATED = "an emulator's speed is not a board's"
 
 _TRANSFER: dict[str, tuple[Leg, ...]] = {
@@ -34,7 +37,9 @@ _TRANSFER: dict[str, tuple[Leg, ...]] = {
 def describe(record: Record, figures: Figures) -> str:
     """The transfer's model, with its equation."""
     if figures.way(record.transport_name, record.approach):
-        return f"{record.transport_name}, measured whole: latency + n L / bandwidth"
+        legs = _TRANSFER.get(record.transport_name, ()) if figures.legs else ()
+        of = f", of {', '.join(legs)} and handover" if legs else ""
+        return f"{record.transport_name}, measured whole{of}: latency + n L / bandwidth"
     if record.transport_name == "staged":
         return "staged = read + exchange + write (Meyer 2024, eq. 4.2)"
     if record.transport_name == "mpi":
@@ -62,15 +67,29 @@ def _expectation(record: Record, case: Case, legs: Legs, way: Way | None) -> Exp
     if form != "exchange":
         return Expectation(None, reason=f"no model for the form {form}, only for exchange")
     if way is not None and whole:
-        seconds = time_of(way.segments, case.work.messages, case.message_bytes())
-        return Expectation(seconds, bound="transfer", parts={"transfer": seconds or 0.0})
-    parts: dict[str, float] = {}
-    for leg in steps:
-        took = legs.time_s(leg, case.work.messages, case.message_bytes())
-        if took is None:
+        return _measured_whole(case, legs, steps, way)
+    parts = _parts(case, legs, steps)
+    for leg, seconds in parts.items():
+        if seconds is None:
             return Expectation(None, reason=f"the system file has no leg {leg}")
-        parts[leg] = took
-    return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+    took = {leg: seconds or 0.0 for leg, seconds in parts.items()}
+    return Expectation(sum(took.values()), bound=max(took, key=took.__getitem__), parts=took)
+
+
+def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | None]:
+    """Seconds of each leg; None where it is unknown."""
+    return {leg: legs.time_s(leg, case.work.messages, case.message_bytes()) for leg in steps}
+
+
+def _measured_whole(case: Case, legs: Legs, steps: tuple[Leg, ...], way: Way) -> Expectation:
+    """The whole's own time; where its legs are known, they and what it takes beyond them."""
+    whole = time_of(way.segments, case.work.messages, case.message_bytes()) or 0.0
+    took = {leg: seconds or 0.0 for leg, seconds in _parts(case, legs, steps).items()}
+    if not all(took.values()) or not took:
+        return Expectation(whole, bound="transfer", parts={"transfer": whole})
+    if whole > sum(took.values()):
+        took[HANDOVER] = whole - sum(took.values())
+    return Expectation(whole, bound=max(took, key=took.__getitem__), parts=took)
 
 
 def _over_links(record: Record, case: Case, channel: Channel | None) -> Expectation:
@@ -102,6 +121,11 @@ def leg_of(record: Record, case: Case) -> Leg | None:
     """The leg that a case measures alone, or None. A transfer between host memories is one."""
     steps = _steps(record, case)
     return steps[0] if len(steps) == 1 else None
+
+
+def is_whole(record: Record, case: Case) -> bool:
+    """Whether a case measures a transfer of several legs."""
+    return len(_steps(record, case)) > 1
 
 
 def _steps(record: Record, case: Case) -> tuple[Leg, ...]:

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from plumbline.calibrate import calibration, request_text
 from plumbline.calibrate_legs import fit_legs, is_disturbed
+from plumbline.equations.transfer import transfer_of
 from plumbline.fit import fit_segments, undisturbed
+from plumbline.models.b_eff import describe, expect
 from plumbline.record import Record
 from plumbline.segments import Segment
-from plumbline.systems import Legs, Point
+from plumbline.systems import Identity, Legs, Point, System
 
 SIZES = [2**power for power in range(21)]
 
@@ -124,6 +126,40 @@ def test_a_calibration_names_its_conditions(record: Record) -> None:
     assert made.conditions.devices == ["pthread-skylake-avx512"]
     assert made.conditions.messages == 2
     assert made.program == "plumb-mpi 0.1.0 (abc1234)"
+
+
+def slow_transfers(record: Record, factor: float) -> Record:
+    """A record whose transfers take so many times what their legs do."""
+    for case in record.cases:
+        if case.label("part") == "transfer":
+            record = slowed(record, case.key, factor)
+    return record
+
+
+@pytest.mark.parametrize(("factor", "hands_over"), [(1.6, True), (0.7, False)])
+def test_a_transfer_is_calibrated_whole(record: Record, factor: float, hands_over: bool) -> None:
+    """Expected is what the whole took; its legs are parts of it, and so is what lies between."""
+    seen = slow_transfers(record, factor)
+    made = calibration("legs", [seen], "-n 2", 1.0)
+    assert [way.transport for way in made.transfers] == ["staged"]
+    local = System(system=Identity(name="local", description="", source="")).with_calibration(made)
+    figures = local.figures_under(made.conditions)
+    found = expect(seen, figures)
+    transfers = [
+        case for case in seen.cases if case.label("part") == "transfer" and case.median_s()
+    ]
+    assert len(transfers) > 2
+    for case in transfers:
+        expectation = found[case.key]
+        assert expectation.seconds == pytest.approx(case.median_s(), rel=0.05)
+        assert ("handover" in expectation.parts) == hands_over
+        if hands_over:
+            assert sum(expectation.parts.values()) == pytest.approx(expectation.seconds)
+    reads = [case for case in seen.cases if case.label("part") == "read"]
+    assert all(list(found[case.key].parts) == ["read"] for case in reads)
+    assert describe(seen, figures).startswith("staged, measured whole, of read, exchange, write")
+    away = transfer_of(local, "staged").seconds(64.0)
+    assert away == pytest.approx(made.transfers[0].segments[0].time_s(1, 64), rel=1e-6)
 
 
 def test_only_what_decides_is_in_the_request() -> None:
