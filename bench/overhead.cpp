@@ -101,7 +101,7 @@ int run(World& world, const std::string& exponent, int rounds) {
   const DeviceCatalogue catalogue;
   const auto device =
       catalogue.open(catalogue.choose({"native", "", "", "native"}, world.rank(), world.size(), world.local_rank()));
-  BareLoop bare(1 << std::stoi(exponent), b_eff::slots_for(world.size(), 0), *device);
+  BareLoop bare(1 << std::stoi(exponent), b_eff::turns_for(world.size(), 1, 0).sets, *device);
   std::vector<double> engine_times, bare_times, ratios;
   for (int round = 0; round < rounds; ++round) {
     const Measured engine = by_engine(world, *device, exponent);

@@ -29,7 +29,7 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=500, check=False
     )
-    assert record.exists(), done.stderr
+    assert record.exists() and done.returncode < 128, done.stderr
     return done.returncode, json.loads(record.read_text())
 
 

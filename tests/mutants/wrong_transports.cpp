@@ -39,6 +39,9 @@ class Spoiled : public CompiledExchange {
  public:
   using Run = std::function<void(Wrapped&, std::uint64_t first, std::uint64_t count)>;
   Spoiled(Wrapped wrapped, Run run) : wrapped_(std::move(wrapped)), run_(std::move(run)) {}
+  ~Spoiled() override { wrapped_.compiled->wait(); }  // of a mutant that does not wait
+  Spoiled(const Spoiled&) = delete;
+  Spoiled& operator=(const Spoiled&) = delete;
   void start(std::uint64_t first, std::uint64_t count) override {
     first_ = first;
     count_ = count;
@@ -441,6 +444,7 @@ void register_wrong_transports() {
   for (const Mutation& mutation :
        {flip(10), flip(50), flip(90), stale(), half(), nothing(), last_byte(), swapped(), wrong_rank()})
     register_mutation(mutation, both);
+  register_mutation(round_lost(), {"mpi"});
   register_mutation(forgetful("write-skipped", true, 1), {"staged"});
   register_mutation(forgetful("read-skipped", false, 1), {"staged"});
   register_mutation(forgetful("write-lost-now-and-then", true, 13), {"staged"});

@@ -70,6 +70,12 @@ Form BEff::form() const {
   return form_ == "batched" ? Form::batched : Form::exchange;
 }
 
+// In ping-pong a pair is a ring of its own.
+Turns BEff::turns(const Pattern& pattern, std::uint64_t count) const {
+  const int ring = form() == Form::ping_pong ? 2 : pattern.place.size();
+  return turns_for(ring, pattern.messages_in_motion(), count / pattern.messages_in_motion());
+}
+
 Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) const {
   Pattern pattern;
   pattern.form = form();
@@ -77,8 +83,7 @@ Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) c
   pattern.rank = plan.rank;
   pattern.replications = static_cast<std::uint64_t>(replications_.get());
   pattern.batch = static_cast<std::uint64_t>(batch_.get());
-  // In ping-pong a message comes back to where it was made: the ring's size does not matter.
-  pattern.slots = slots_for(form() == Form::ping_pong ? 1 : plan.ranks, fixed_count(exponent));
+  pattern.sets = turns(pattern, fixed_count(exponent)).sets;
   pattern.bytes = std::size_t{1} << exponent;
   return pattern;
 }
@@ -95,7 +100,7 @@ Case BEff::make_case(const std::string& ring, const std::string& part, int expon
   }
   result.labels["message_bytes"] = p.bytes;
   const bool moves_messages = part == "transfer" || part == "exchange";
-  result.items_to_check = (moves_messages ? p.messages_to_check() : p.lanes()) * p.bytes;
+  result.items_to_check = moves_messages ? p.bytes_to_check() : p.lanes() * p.bytes;
   result.work.messages = p.lanes();
   std::uint64_t& bytes = part == "read"    ? result.work.bytes_read
                          : part == "write" ? result.work.bytes_written
@@ -137,16 +142,14 @@ void BEff::prepare(Session& session, const Case& measured) {
   const int exponent = log2_of(std::max<std::uint64_t>(1, bytes_label(measured)));
   const Pattern p =
       pattern(text_label(measured, "ring"), exponent, {session.world.rank(), session.world.size(), session.seed});
-  slots_ = p.slots;
+  turns_ = turns(p, 0);
   part_ = make_part(text_label(measured, "part"), session, p);
 }
 
 std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
   const std::string part = text_label(measured, "part");
   if (part != "transfer" && part != "exchange") return wanted;
-  const auto batch = static_cast<std::uint64_t>(batch_.get());
-  if (form() == Form::batched) return (wanted + batch - 1) / batch * batch;
-  return last_in_slot_one(wanted, slots_);
+  return telling_windows((wanted + turns_.messages - 1) / turns_.messages, turns_) * turns_.messages;
 }
 
 std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {

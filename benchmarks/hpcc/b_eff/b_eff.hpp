@@ -87,6 +87,7 @@ class BEff : public Benchmark {
   bool by_formula() const;
   std::uint64_t fixed_count(int exponent) const;
   Form form() const;
+  Turns turns(const Pattern& pattern, std::uint64_t count) const;
   Pattern pattern(const std::string& ring, int exponent, const Plan& plan) const;
   Case make_case(const std::string& ring, const std::string& part, int exponent, const Plan& plan) const;
   Group make_group(const std::string& ring, const std::string& part, const Plan& plan) const;
@@ -94,7 +95,7 @@ class BEff : public Benchmark {
                         int ranks) const;
 
   std::unique_ptr<Part> part_;  // of the case that is prepared
-  std::uint64_t slots_ = 2;     // that its lanes rotate through
+  Turns turns_;                 // of its lanes
 };
 
 }  // namespace plumb::b_eff

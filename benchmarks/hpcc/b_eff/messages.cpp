@@ -2,26 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace plumb::b_eff {
 
 namespace {
 
-// A message that a rank has at the end of a repetition: where, and whose it must be.
-struct Arrival {
+// What a slot holds at the end of a repetition: a message, or still the poison of one that never came.
+struct Content {
   std::uint64_t lane, slot;
   MessageIdentity identity;
+  bool came;
+  std::size_t checked;  // bytes, from its beginning
 };
+
+// Tells one message from another.
+constexpr std::size_t telling_bytes = 4096;
 
 MessageIdentity identity_of(const Pattern& pattern, std::uint64_t seed, int origin, std::uint64_t lane,
                             std::uint64_t repetition) {
   return {seed, static_cast<std::uint64_t>(origin), lane, pattern.bytes, repetition};
 }
 
+// Of a pair, the rank that sends first.
 bool pings(const Pattern& pattern) {
   return pattern.place.position % 2 == 0;
-}  // the rank of a pair that sends first
+}
 
 int partner(const Pattern& pattern) {
   return pings(pattern) ? pattern.place.right() : pattern.place.left();
@@ -35,63 +42,66 @@ int sender_of(const Pattern& pattern, std::uint64_t lane) {
   return lane % 2 == 0 ? pattern.place.left() : pattern.place.right();
 }
 
-// In the exchange a round passes on what the round before received, so after `count` rounds a rank holds the first
-// message of the rank `count` positions back: every round's every byte is in what is checked.
-std::vector<Arrival> arrivals(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition,
+// Who made a message that has come so many hops to this rank, in a lane.
+int origin_of(const Pattern& pattern, std::uint64_t lane, std::uint64_t hops) {
+  if (pattern.form == Form::ping_pong) return hops % 2 == 0 ? pattern.rank : partner(pattern);
+  const auto back = static_cast<std::int64_t>(hops % static_cast<std::uint64_t>(pattern.place.size()));
+  return pattern.place.at(lane % 2 == 0 ? -back : back);
+}
+
+// Where a lane's message lies after so many windows: in the next set with each, and there one slot further.
+std::uint64_t slot_of(const Pattern& pattern, std::uint64_t message, std::uint64_t windows) {
+  const std::uint64_t own = pattern.messages_in_motion();
+  return windows % pattern.sets * own + (message + windows) % own;
+}
+
+// A window of rounds passes on what the window before received, so after n windows a rank holds the first messages of
+// the rank n positions back: every round's every byte is in them. The sets before hold those of one hop less each.
+std::vector<Content> contents(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition,
                               std::uint64_t count) {
-  std::vector<Arrival> result;
-  for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane) {
-    const auto hops = static_cast<std::int64_t>(count % static_cast<std::uint64_t>(pattern.place.size()));
-    switch (pattern.form) {
-      case Form::exchange:
-        result.push_back(
-            {lane, count % pattern.slots,
-             identity_of(pattern, seed, pattern.place.at(lane % 2 == 0 ? -hops : hops), lane, repetition)});
-        break;
-      case Form::ping_pong:
-        result.push_back(
-            {lane, (pings(pattern) ? count : count - 1) % pattern.slots,
-             identity_of(pattern, seed, pings(pattern) ? pattern.rank : partner(pattern), lane, repetition)});
-        break;
-      case Form::batched:
-        for (std::uint64_t i = 0; i < pattern.batch; ++i)
-          result.push_back(
-              {lane, pattern.batch + i,
-               identity_of(pattern, seed, sender_of(pattern, lane), lane * pattern.batch + i, repetition)});
-        break;
-    }
-  }
-  return result;
-}
-
-// The messages that this rank makes itself.
-std::vector<Arrival> departures(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition) {
-  std::vector<Arrival> result;
-  if (pattern.form == Form::ping_pong && !pings(pattern)) return result;
-  const std::uint64_t own = pattern.form == Form::batched ? pattern.batch : 1;
+  const std::uint64_t own = pattern.messages_in_motion(), windows = count / own;
+  std::vector<Content> result;
   for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane)
-    for (std::uint64_t i = 0; i < own; ++i)
-      result.push_back({lane, i, identity_of(pattern, seed, pattern.rank, lane * own + i, repetition)});
+    for (std::uint64_t back = 0; back < pattern.sets; ++back) {
+      const bool came = back <= windows;
+      const std::uint64_t hops = came ? windows - back : windows + pattern.sets - back;
+      for (std::uint64_t i = 0; i < own; ++i)
+        result.push_back({lane, slot_of(pattern, i, hops),
+                          identity_of(pattern, seed, origin_of(pattern, lane, hops), lane * own + i, repetition), came,
+                          back == 0 ? pattern.bytes : std::min(pattern.bytes, telling_bytes)});
+    }
   return result;
 }
 
-std::vector<BufferView> slots_from(const Pattern& pattern, const MessageStore& store, std::uint64_t lane,
-                                   std::uint64_t first) {
+// Slots that a lane's rounds send from (after = 0), or receive into (1): those that its messages have after a window
+// more.
+std::vector<BufferView> slots_after(const Pattern& pattern, const MessageStore& store, std::uint64_t lane,
+                                    std::uint64_t after) {
+  const std::uint64_t own = pattern.messages_in_motion();
   std::vector<BufferView> views;
-  for (std::uint64_t i = 0; i < pattern.slots; ++i) views.push_back(store.slot(lane, (first + i) % pattern.slots));
+  for (std::uint64_t window = 0; window < pattern.sets; ++window)
+    for (std::uint64_t i = 0; i < own; ++i) {
+      const std::uint64_t message = (i + own - window % own) % own;  // that which lies in the window's slot i
+      views.push_back(store.slot(lane, slot_of(pattern, message, window + after)));
+    }
   return views;
 }
 
+// What a rank sends back is what came in the round before: so either side's messages go to and fro, and the end tells
+// how often.
 void add_ping_pong(const Pattern& pattern, const MessageStore& store, Exchange& exchange) {
   Step forth, back;
   for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane) {
-    const Transfer sent{partner(pattern), static_cast<int>(lane), slots_from(pattern, store, lane, 0)};
-    const Transfer received{partner(pattern), static_cast<int>(lane),
-                            slots_from(pattern, store, lane, pings(pattern) ? 1 : 0)};
+    const Transfer sent{partner(pattern), static_cast<int>(lane), slots_after(pattern, store, lane, 0)};
+    const Transfer received{partner(pattern), static_cast<int>(lane), slots_after(pattern, store, lane, 1)};
     (pings(pattern) ? forth : back).sends.push_back(sent);
     (pings(pattern) ? back : forth).receives.push_back(received);
   }
   if (!pattern.idle()) exchange.steps = {forth, back};
+}
+
+void invert(std::span<std::byte> bytes) {
+  for (std::byte& byte : bytes) byte = ~byte;
 }
 
 }  // namespace
@@ -102,12 +112,16 @@ std::uint64_t Pattern::lanes() const {
   return alone ? 0 : replications;
 }
 
-std::uint64_t Pattern::slots_of_a_lane() const {
-  return form == Form::batched ? 2 * batch : slots;
+std::uint64_t Pattern::messages_in_motion() const {
+  return form == Form::batched ? batch : 1;
 }
 
-std::uint64_t Pattern::messages_to_check() const {
-  return lanes() * (form == Form::batched ? batch : 1);
+std::uint64_t Pattern::slots_of_a_lane() const {
+  return sets * messages_in_motion();
+}
+
+std::uint64_t Pattern::bytes_to_check() const {
+  return lanes() * messages_in_motion() * (bytes + (sets - 1) * std::min(bytes, telling_bytes));
 }
 
 std::size_t Pattern::memory_bytes() const {
@@ -115,7 +129,7 @@ std::size_t Pattern::memory_bytes() const {
 }
 
 std::size_t Pattern::exchange_bytes() const {
-  return 2 * messages_to_check() * bytes;
+  return 2 * lanes() * messages_in_motion() * bytes;
 }
 
 MessageStore::MessageStore(Device& device, const Placement& placement, const Pattern& pattern)
@@ -146,22 +160,11 @@ Exchange make_exchange(const Pattern& pattern, const MessageStore& store) {
   }
   Step step;
   for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane) {
-    Transfer sent{receiver_of(pattern, lane), static_cast<int>(lane), {}};
-    Transfer received{sender_of(pattern, lane), static_cast<int>(lane), {}};
-    if (pattern.form == Form::exchange) {
-      sent.slots = slots_from(pattern, store, lane, 0);
-      received.slots = slots_from(pattern, store, lane, 1);
-    } else {
-      for (std::uint64_t i = 0; i < pattern.batch; ++i) {
-        sent.slots.push_back(store.slot(lane, i));
-        received.slots.push_back(store.slot(lane, pattern.batch + i));
-      }
-    }
-    step.sends.push_back(std::move(sent));
-    step.receives.push_back(std::move(received));
+    step.sends.push_back({receiver_of(pattern, lane), static_cast<int>(lane), slots_after(pattern, store, lane, 0)});
+    step.receives.push_back({sender_of(pattern, lane), static_cast<int>(lane), slots_after(pattern, store, lane, 1)});
   }
   exchange.steps = {std::move(step)};
-  exchange.window = pattern.form == Form::batched ? pattern.batch : 1;
+  exchange.window = pattern.messages_in_motion();
   return exchange;
 }
 
@@ -169,27 +172,33 @@ void reset_messages(const Pattern& pattern, MessageStore& store, std::uint64_t s
                     std::uint64_t count) {
   std::vector<std::byte> scratch(pattern.bytes);
   // Poison is the complement of what must arrive: a byte that nobody writes cannot be right.
-  for (const Arrival& arrival : arrivals(pattern, seed, repetition, count)) {
-    poison_message(scratch, arrival.identity);
-    const std::uint64_t first = pattern.form == Form::batched ? arrival.slot : 0;
-    const std::uint64_t end = pattern.form == Form::batched ? arrival.slot + 1 : pattern.slots;
-    for (std::uint64_t slot = first; slot < end; ++slot) store.put(store.slot(arrival.lane, slot), scratch);
+  for (const Content& content : contents(pattern, seed, repetition, count)) {
+    poison_message(scratch, content.identity);
+    store.put(store.slot(content.lane, content.slot), scratch);
   }
-  for (const Arrival& departure : departures(pattern, seed, repetition)) {
-    fill_message(scratch, departure.identity);
-    store.put(store.slot(departure.lane, departure.slot), scratch);
-  }
+  const std::uint64_t own = pattern.messages_in_motion();
+  for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane)
+    for (std::uint64_t i = 0; i < own; ++i) {
+      fill_message(scratch, identity_of(pattern, seed, pattern.rank, lane * own + i, repetition));
+      store.put(store.slot(lane, i), scratch);
+    }
 }
 
 Validation check_messages(const Pattern& pattern, MessageStore& store, std::uint64_t seed, std::uint64_t repetition,
                           std::uint64_t count) {
   Validation found;
-  found.reference = "every byte of the last messages, made again from origin, lane, size and repetition";
+  found.reference =
+      "every byte of the last messages, and the beginning of those before, made again from origin, lane, size and "
+      "repetition";
   std::vector<std::byte> scratch(pattern.bytes);
-  for (const Arrival& arrival : arrivals(pattern, seed, repetition, count)) {
-    poison_message(scratch, arrival.identity);  // a read that does not happen must not pass
-    store.get(store.slot(arrival.lane, arrival.slot), scratch);
-    check_bytes(scratch, arrival.identity, fmt::format("lane {}", arrival.lane), found);
+  for (const Content& content : contents(pattern, seed, repetition, count)) {
+    const auto bytes = std::span(scratch).first(content.checked);
+    const BufferView slot = store.slot(content.lane, content.slot);
+    poison_message(bytes, content.identity);  // a read that does not happen must not pass
+    if (!content.came) invert(bytes);
+    store.get({slot.buffer, slot.offset, content.checked}, bytes);
+    if (!content.came) invert(bytes);
+    check_bytes(bytes, content.identity, fmt::format("lane {}, slot {}", content.lane, content.slot), found);
   }
   return found;
 }

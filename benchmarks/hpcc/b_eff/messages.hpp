@@ -20,16 +20,17 @@ struct Pattern {
   int rank = 0;
   std::uint64_t replications = 1;
   std::uint64_t batch = 1;  // messages of a lane under way together (batched)
-  std::uint64_t slots = 2;  // of a lane (exchange, ping-pong)
+  std::uint64_t sets = 3;   // of slots of a lane, each for all messages in motion
   std::size_t bytes = 1;    // of a message
 
   // Lanes of this rank: exchange and batched two a replication (right, left), ping-pong one, or none without a partner.
   std::uint64_t lanes() const;
   bool idle() const { return lanes() == 0; }
-  std::uint64_t slots_of_a_lane() const;    // all buffers of a lane
-  std::uint64_t messages_to_check() const;  // at the end of a repetition, on this rank
-  std::size_t memory_bytes() const;         // of all slots of this rank
-  std::size_t exchange_bytes() const;       // sent and received in a round
+  std::uint64_t messages_in_motion() const;  // of a lane, under way together
+  std::uint64_t slots_of_a_lane() const;     // all buffers of a lane
+  std::uint64_t bytes_to_check() const;      // at the end of a repetition, on this rank
+  std::size_t memory_bytes() const;          // of all slots of this rank
+  std::size_t exchange_bytes() const;        // sent and received in a round
 };
 
 // Where the slots lie: each in a buffer of its own.
@@ -52,7 +53,8 @@ Exchange make_exchange(const Pattern& pattern, const MessageStore& store);
 // Untimed: own messages in their slots, every other slot wrong in every byte.
 void reset_messages(const Pattern& pattern, MessageStore& store, std::uint64_t seed, std::uint64_t repetition,
                     std::uint64_t count);
-// Compares every byte of the last messages received, which are what the loop's first messages have become.
+// Compares every byte of the last messages received, which are what the loop's first messages have become, and the
+// beginning of those in the other slots: they tell of a loop that made fewer rounds.
 Validation check_messages(const Pattern& pattern, MessageStore& store, std::uint64_t seed, std::uint64_t repetition,
                           std::uint64_t count);
 

@@ -29,15 +29,24 @@ Place place_in(std::vector<int> order, int rank) {
   return {std::move(order), position};
 }
 
-std::uint64_t slots_for(int ring_size, std::uint64_t count) {
-  const auto ring = static_cast<std::uint64_t>(ring_size);
-  std::uint64_t slots = 2;
-  while ((ring > 1 && slots % ring == 0) || (count > 0 && count % slots == 0)) ++slots;
-  return slots;
+bool Turns::hide(std::uint64_t windows) const {
+  const auto hidden = [&](std::uint64_t missing) {
+    return missing > 0 && missing % std::lcm(std::lcm(sets, ring), messages) == 0;
+  };
+  return hidden(windows) || hidden((windows + 1) / 2);
 }
 
-std::uint64_t last_in_slot_one(std::uint64_t wanted, std::uint64_t slots) {
-  return wanted + (slots + 1 - wanted % slots) % slots;
+Turns turns_for(int ring, std::uint64_t messages, std::uint64_t windows) {
+  Turns turns{static_cast<std::uint64_t>(ring), messages, messages < 3 ? std::uint64_t{3} : 2};
+  const auto same = [&] { return messages < 3 && ring > 1 && turns.sets % turns.ring == 0; };
+  while (same() || turns.hide(windows)) ++turns.sets;
+  return turns;
+}
+
+std::uint64_t telling_windows(std::uint64_t wanted, const Turns& turns) {
+  std::uint64_t windows = wanted + (turns.sets + 1 - wanted % turns.sets) % turns.sets;
+  while (turns.hide(windows)) windows += turns.sets;
+  return windows;
 }
 
 std::uint64_t LoopFormula::length(int exponent) const {

@@ -23,9 +23,9 @@ DeviceContext::DeviceContext(DeviceNumber device, DeviceInfo its_info, int its_m
   use();
 }
 
+// The GPU stays open until the process ends: an MPI that was given addresses of its memory holds on to the context.
 DeviceContext::~DeviceContext() {
   if (current == this) current = nullptr;
-  driver().primary_context_release(device_);
 }
 
 void DeviceContext::use() const {

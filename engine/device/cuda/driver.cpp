@@ -37,7 +37,6 @@ struct Loaded {
         library.find(driver.device_attribute, "cuDeviceGetAttribute") &&
         library.find(driver.primary_context_flags, "cuDevicePrimaryCtxSetFlags_v2") &&
         library.find(driver.primary_context_retain, "cuDevicePrimaryCtxRetain") &&
-        library.find(driver.primary_context_release, "cuDevicePrimaryCtxRelease_v2") &&
         library.find(driver.context_set_current, "cuCtxSetCurrent") &&
         library.find(driver.memory_info, "cuMemGetInfo_v2") && library.find(driver.memory_alloc, "cuMemAlloc_v2") &&
         library.find(driver.memory_free, "cuMemFree_v2") && library.find(driver.memory_host_alloc, "cuMemHostAlloc") &&

@@ -51,7 +51,6 @@ struct Driver {
   Result (*device_attribute)(int*, Attribute, DeviceNumber);
   Result (*primary_context_flags)(DeviceNumber, unsigned);
   Result (*primary_context_retain)(Context*, DeviceNumber);
-  Result (*primary_context_release)(DeviceNumber);
   Result (*context_set_current)(Context);
   Result (*memory_info)(std::size_t*, std::size_t*);
   Result (*memory_alloc)(Address*, std::size_t);

@@ -17,13 +17,13 @@ typedef ulong4 chunk;
 #define SEND_FIRST 2
 
 #define SLOT(i) __global uchar *buffer##i, ulong offset##i
-#define SLOTS                                                                                            \
-  SLOT(0), SLOT(1), SLOT(2), SLOT(3), SLOT(4), SLOT(5), SLOT(6), SLOT(7), SLOT(8), SLOT(9), SLOT(10),    \
-      SLOT(11), SLOT(12), SLOT(13), SLOT(14), SLOT(15)
 #define AT(i) buffer##i + offset##i
-#define FIND_SLOTS                                                                                       \
-  __global uchar* const slot[16] = {AT(0), AT(1), AT(2),  AT(3),  AT(4),  AT(5),  AT(6),  AT(7),         \
-                                    AT(8), AT(9), AT(10), AT(11), AT(12), AT(13), AT(14), AT(15)}
+#define EACH8(do, a, b, c, d, e, f, g, h) do(a), do(b), do(c), do(d), do(e), do(f), do(g), do(h)
+#define EACH32(do)                                                                                       \
+  EACH8(do, 0, 1, 2, 3, 4, 5, 6, 7), EACH8(do, 8, 9, 10, 11, 12, 13, 14, 15),                            \
+      EACH8(do, 16, 17, 18, 19, 20, 21, 22, 23), EACH8(do, 24, 25, 26, 27, 28, 29, 30, 31)
+#define SLOTS EACH32(SLOT)
+#define FIND_SLOTS __global uchar* const slot[32] = {EACH32(AT)}
 
 #if defined(OUT0) && defined(IN0)
 #define PAIR 1

@@ -131,6 +131,10 @@ __kernel void take(__global const uchar* landing, ulong landing_at, __global uch
 #define EACH6(do) EACH5(do) do(5)
 #define EACH7(do) EACH6(do) do(6)
 #define EACH8(do) EACH7(do) do(7)
+#define EACH9(do) EACH8(do) do(8)
+#define EACH10(do) EACH9(do) do(9)
+#define EACH11(do) EACH10(do) do(10)
+#define EACH12(do) EACH11(do) do(11)
 #define EACH_OF_(count, do) EACH##count(do)
 #define EACH_OF(count, do) EACH_OF_(count, do)
 

@@ -10,7 +10,7 @@ namespace plumb::peer {
 
 namespace {
 
-constexpr std::size_t most_slots = 8;               // of peer.cl
+constexpr std::size_t most_slots = 12;              // of peer.cl
 constexpr std::uint64_t never = ~std::uint64_t{0};  // a slot that is not sent on is never waited for
 
 enum Role : std::uint32_t { sends = 1, receives = 2, receives_first = 4, passes_on = 8 };
@@ -28,8 +28,9 @@ bool overlap(const BufferView& a, const BufferView& b) {
 }
 
 // For how many rounds a received message stays in its slot until another may come: the sender of round i waits until
-// the receiver has sent on what it sent in round i - lag. Slots that are passed on in turn (receive[i] = send[i +
-// shift]) are free after all others were used; of other orders only the round before is known to be over.
+// the receiver has sent on what it sent in round i - lag. A slot that receive[i] fills and send[j] empties stays filled
+// for j - i rounds of as many as there are slots; where slots are not passed on one by one, only the round before is
+// known to be over.
 std::uint64_t lag_of(const Lane& lane) {
   if (lane.send == nullptr || lane.receive == nullptr) return never;
   const auto& in = lane.receive->slots;
@@ -39,15 +40,17 @@ std::uint64_t lag_of(const Lane& lane) {
   });
   if (!related) return never;
   const std::size_t slots = in.size();
-  for (std::size_t shift = 0; shift < slots && out.size() == slots; ++shift) {
-    bool in_turn = true;
-    for (std::size_t i = 0; i < slots; ++i) {
-      const BufferView& sent = out[(i + shift) % slots];
-      in_turn = in_turn && in[i].buffer == sent.buffer && in[i].offset == sent.offset;
-    }
-    if (in_turn) return slots - shift;
+  std::uint64_t lag = out.size() == slots ? slots : 1;
+  for (std::size_t i = 0; i < slots && lag > 1; ++i) {
+    const auto sent = std::find_if(out.begin(), out.end(), [&](const BufferView& view) {
+      return in[i].buffer == view.buffer && in[i].offset == view.offset;
+    });
+    if (sent == out.end()) return 1;
+    const auto stays =
+        (static_cast<std::size_t>(sent - out.begin()) + slots - i) % slots;  // rounds until it is sent on
+    lag = std::min<std::uint64_t>(lag, slots - stays);
   }
-  return 1;
+  return lag;
 }
 
 // The lanes of an exchange; throws Unsupported where rounds of one lane depend on another's.
