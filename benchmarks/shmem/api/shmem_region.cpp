@@ -27,8 +27,9 @@ Region::Region(std::size_t bytes, bool global) {
 Contexts::Contexts(int number) {
   for (int i = 0; i < number; ++i) {
     shmem_ctx_t context{};
-    // Serialized: each is used by one thread at a time, and need not be made by that thread.
-    if (shmem_ctx_create(SHMEM_CTX_SERIALIZED, &context) != 0) {
+    // Each is used by one thread at a time, and need not be made by that thread. Not SHMEM_CTX_SERIALIZED where there
+    // are several: Open MPI 4 has every thread progress all contexts, and then aborts in UCX now and then.
+    if (shmem_ctx_create(number > 1 ? 0 : SHMEM_CTX_SERIALIZED, &context) != 0) {
       for (shmem_ctx_t made : contexts_) shmem_ctx_destroy(made);
       throw Unsupported(fmt::format("this OpenSHMEM library gives {} contexts, and {} are needed", i, number));
     }
