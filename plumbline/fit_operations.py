@@ -7,7 +7,7 @@ completed behind each one (``--window 1``), or behind many, whose times then are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 
@@ -48,12 +48,17 @@ class _Found:
 
 
 def fit_operations(
-    records: Sequence[Record], known: Sequence[Operation] = ()
+    records: Sequence[Record],
+    known: Sequence[Operation] = (),
+    seconds_of: Callable[[Case], float | None] = measured,
 ) -> tuple[list[Operation], list[Fitted]]:
-    """Rows for every one-sided test of ``records``, behind those of ``known`` that stay."""
+    """Rows for every one-sided test of ``records``, behind those of ``known`` that stay.
+
+    ``seconds_of`` gives a case's time of one count, None where it does not tell any.
+    """
     rows: list[Operation] = []
     parts: list[Fitted] = []
-    for (name, spread), found in _collected(records).items():
+    for (name, spread), found in _collected(records, seconds_of).items():
         if found.single:
             row, part = _fitted(name, spread, found)
             rows.append(row)
@@ -62,7 +67,9 @@ def fit_operations(
     return [*kept, *rows], parts
 
 
-def _collected(records: Sequence[Record]) -> dict[tuple[str, int | None], _Found]:
+def _collected(
+    records: Sequence[Record], seconds_of: Callable[[Case], float | None]
+) -> dict[tuple[str, int | None], _Found]:
     found: dict[tuple[str, int | None], _Found] = {}
     for record in records:
         if not _is_usual(record):
@@ -70,7 +77,7 @@ def _collected(records: Sequence[Record]) -> dict[tuple[str, int | None], _Found
         window = _whole(record, "window") or 1
         spread = 2 ** _whole(record, "spread") if _whole(record, "spread") else None
         for case in record.cases:
-            kind, seconds = case.label("kind"), measured(case)
+            kind, seconds = case.label("kind"), seconds_of(case)
             if kind not in (*_TRANSFERS, *_ATOMICS, *_FETCHING) or not seconds:
                 continue
             own = found.setdefault((case.label("test"), spread), _Found(kind, record))

@@ -74,14 +74,19 @@ def scattered_s(rows: Sequence[Operation], name: str, size: float) -> float | No
     """What ``name`` takes longer where its words lie over ``size`` bytes that another changed.
 
     Between two lengths that were measured it is interpolated over their logarithm; below the
-    shortest it is that one's, above the longest that one's. Seconds; None where none was measured.
+    shortest it is that one's, above the longest that one's. What took longer than over more memory
+    was disturbed, and counts as that. Seconds; None where none was measured.
     """
     own = [row for row in rows if row.name == name]
     near = next((row for row in own if row.spread_bytes is None), None)
     far = sorted((row.spread_bytes, row.empty_s) for row in own if row.spread_bytes is not None)
     if near is None or not far:
         return None
-    more = [(log(length), max(seconds - near.empty_s, 0.0)) for length, seconds in far]
+    more: list[tuple[float, float]] = []
+    least = far[-1][1]
+    for length, seconds in reversed(far):
+        least = min(least, seconds)
+        more.insert(0, (log(length), max(least - near.empty_s, 0.0)))
     at = log(max(size, 1))
     if at <= more[0][0]:
         return more[0][1]

@@ -235,7 +235,7 @@ def test_the_help_of_fit_names_its_argument(plumb: Plumb, home: Path) -> None:
 @given(st.lists(st.tuples(st.integers(1, 2**30), st.floats(0, 1e3)), min_size=1, max_size=5))
 @settings(max_examples=50, deadline=None)
 def test_scattered_words_take_what_lies_between(points: list[tuple[int, float]]) -> None:
-    known = dict(points)
+    known = dict(zip(sorted(n for n, _ in points), sorted(more for _, more in points), strict=True))
     rows = [row("a", 5), *(row("a", 5 + more, spread_bytes=n) for n, more in known.items())]
     for length, extra in known.items():
         assert scattered_s(rows, "a", length) == pytest.approx(extra * NS, abs=1e-15)
@@ -243,6 +243,8 @@ def test_scattered_words_take_what_lies_between(points: list[tuple[int, float]])
         found = scattered_s(rows, "a", size)
         assert found is not None
         assert min(known.values()) * NS - 1e-15 <= found <= max(known.values()) * NS + 1e-15
+    disturbed = [*rows, row("a", 1e6, spread_bytes=1)]
+    assert scattered_s(disturbed, "a", 1) == pytest.approx(min(known.values()) * NS, abs=1e-15)
     assert scattered_s(rows, "b", 8) is None
     assert scattered_s(rows[:1], "a", 8) is None
 
