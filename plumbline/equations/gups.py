@@ -37,19 +37,9 @@ POOL = LOOK_AHEAD // 4  # of them wait in buckets
 WORD_BYTES = 8
 
 
-def fetched_share(ranks: ArrayLike, table: ArrayLike, own_cache: ArrayLike) -> Floats:
-    """The share of updates whose line this rank must fetch: 1 - min(1, cache/table)/p.
-
-    A rank was the last to change 1/p of the lines, of which its caches hold ``own_cache`` bytes.
-    """
-    held = np.minimum(1, floats(own_cache) / floats(table))
-    return floats(1 - held / floats(ranks))
-
-
-def shared_share(ranks: ArrayLike, table: ArrayLike, caches: ArrayLike) -> Floats:
-    """The share of lines that another rank's caches (all of them ``caches`` bytes) hold, too."""
-    held = np.minimum(1, floats(caches) / floats(table))
-    return floats((1 - 1 / floats(ranks)) * held)
+def held_share(table: ArrayLike, caches: ArrayLike) -> Floats:
+    """The share of the table's lines that caches of ``caches`` bytes hold: min(1, caches/table)."""
+    return floats(np.minimum(1, floats(caches) / floats(table)))
 
 
 def in_a_row_s(latency_s: ArrayLike, gap_s: ArrayLike) -> Floats:

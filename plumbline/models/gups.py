@@ -6,7 +6,6 @@ goes the library's way, too, and is taken to cost what one for others' parts doe
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -44,20 +43,21 @@ class _Known:
                     return row
         raise _UnknownError(f"operation {names[0]}")
 
-    def fetching_s(self, name: str = GET) -> float:
+    def fetching_s(self) -> float:
         """What a word of the table takes longer: it is elsewhere, and must be fetched."""
-        seconds = scattered_s(self.operations, name, self.table_bytes)
-        if seconds is None:
-            raise _UnknownError(f"operation {name} over scattered words")
-        share = equations.fetched_share(self.ranks, self.table_bytes, self.caches / self.on_host)
-        return float(share) * seconds
+        return self._scattered_s(GET, self.table_bytes)
 
     def taking_s(self) -> float:
         """What writing a word takes longer that was only read, and is in others' caches, too."""
-        least = scattered_s(self.operations, PUT, 1)
-        if least is None:
-            raise _UnknownError(f"operation {PUT} over scattered words")
-        return float(equations.shared_share(self.ranks, self.table_bytes, self.caches)) * least
+        own = self.record.ranks[0].device
+        held = equations.held_share(self.table_bytes, own.cache_bytes if own else 0)
+        return float(held) * self._scattered_s(PUT, 1)
+
+    def _scattered_s(self, name: str, size: int) -> float:
+        seconds = scattered_s(self.operations, name, size)
+        if seconds is None:
+            raise _UnknownError(f"operation {name} over scattered words")
+        return seconds
 
     def farther_s(self) -> float:
         """What an own word takes longer in this part of the table than in a short one."""
@@ -72,17 +72,6 @@ class _Known:
     def ranks(self) -> int:
         """All ranks."""
         return self.record.world.ranks
-
-    @property
-    def on_host(self) -> int:
-        """Ranks of the fullest host, which share its caches."""
-        return max(Counter(rank.host for rank in self.record.ranks).values())
-
-    @property
-    def caches(self) -> float:
-        """Bytes of a host's last caches."""
-        own = self.record.ranks[0].device
-        return own.cache_bytes if own else 0
 
 
 def describe(_record: Record, _figures: Figures) -> str:

@@ -124,7 +124,8 @@ struct Extent {
     return slot * inverse % slots;
   }
 
-  // Scattered places are in cache lines of their own, and each is come to once after its PE wrote it.
+  // Scattered places are in cache lines of their own. Each is come to twice: in the cache of the PE that wrote it, and
+  // in that of the one that came to it.
   static constexpr std::size_t scattered_pitch = 64, most_scattered = std::size_t{1} << 16;
 
   std::size_t elements, places, span;  // of a message; that they take with those between; to the next message
@@ -150,7 +151,7 @@ class Transfer : public Test {
     shape.items_to_check = extent.target_elements();
     shape.symmetric_bytes = extent.layout.bytes();
     if (s.scattered)
-      shape.fixed_count = std::min(std::max(extent.source_slots, extent.target_slots), Extent<T>::most_scattered);
+      shape.fixed_count = 2 * std::min(std::max(extent.source_slots, extent.target_slots), Extent<T>::most_scattered);
     return shape;
   }
 
