@@ -297,7 +297,7 @@ class Transfer : public Test {
 
 // A row of this pattern.
 template <class T>
-Row transfer_row(std::string name, std::string kind, std::string set, Mover<T> mover, bool in_context = false) {
+Row transfer_row(std::string name, std::string kind, std::string set, const Mover<T>& mover, bool in_context = false) {
   Row row{std::move(name), std::move(kind), std::move(set), sizeof(T), true};
   row.shape = [mover](const Setting& s) { return Transfer<T>::shape(mover, s); };
   row.make = [mover, in_context](const Setting& s) { return std::make_unique<Transfer<T>>(mover, s, in_context); };
