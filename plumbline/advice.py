@@ -165,6 +165,12 @@ def _bound_hint(bound: str) -> Hint:
     hints: dict[str, Hint] = {
         "memory bandwidth": _memory,
         "launch": _launch,
+        "latency of messages": _message_latency,
+        "gap of messages": _message_gap,
+        "scattered words": _scattered,
+        "own updates": _own_updates,
+        "buckets": _buckets,
+        "look-ahead": _look_ahead,
         "link": _link,
         "latency": _latency,
         "clock": _link_clock,
@@ -236,6 +242,70 @@ def _updates(record: Record, members: Members) -> str:
         "A table within the caches, larger pages, or more updates in flight (threads, ranks) "
         "would raise it."
     )
+
+
+def _message_latency(_record: Record, members: Members) -> str:
+    first = members[0]
+    return (
+        f"{first.case.key}: each update waits until its word has come and gone, "
+        f"{_of_an_update(first, 'latency of messages')}. --variant atomic waits for none, "
+        "--variant bucketed sends many in one message."
+    )
+
+
+def _message_gap(_record: Record, members: Members) -> str:
+    first = members[0]
+    return (
+        f"{first.case.key}: each update is a message of its own, "
+        f"{_of_an_update(first, 'gap of messages')}: --variant bucketed sends many in one."
+    )
+
+
+def _scattered(_record: Record, members: Members) -> str:
+    first = members[0]
+    table = first.case.labels.get("table_bytes")
+    of_table = f" of a table of {size_text(table)}" if isinstance(table, int) else ""
+    each = _of_an_update(first, "scattered words")
+    return (
+        f"{first.case.key}: each update waits for its word{of_table}, {each}: a table within the "
+        "caches, a symmetric heap on larger pages, or --variant bucketed, which asks for many "
+        "words at once, would raise it."
+    )
+
+
+def _own_updates(_record: Record, members: Members) -> str:
+    first = members[0]
+    return (
+        f"{first.case.key}: collecting and applying updates counts, not messages: "
+        f"{_of_an_update(first, 'own updates')}. A part of the table within the "
+        f"caches, or more ranks, would raise it. {_next_bound(first)}"
+    )
+
+
+def _buckets(record: Record, members: Members) -> str:
+    first = members[0]
+    return (
+        f"{first.case.key}: the messages of buckets count, {_of_an_update(first, 'buckets')}: "
+        f"{record.world.ranks} ranks share a look-ahead of 1,024 updates, so the more there are, "
+        "the shorter the buckets. Fewer ranks with more memory each would raise it."
+    )
+
+
+def _look_ahead(_record: Record, members: Members) -> str:
+    return (
+        f"{members[0].case.key}: ranks wait until others have taken their buckets, because no more "
+        "than 1,024 updates may be under way (HPC Challenge's rule): only a shorter way raises it."
+    )
+
+
+def _of_an_update(member: Member, part: str) -> str:
+    """How much of an update's expected time a part takes."""
+    seconds = member.expectation.parts.get(part, member.judged.expected_s)
+    share = seconds / member.judged.expected_s
+    done = member.case.facts.get("updates_done")  # the share that the time bound left
+    updates = member.case.work.updates * (done if isinstance(done, float) else 1.0)
+    each = f"{duration(seconds / updates)} of an update, " if updates else ""
+    return f"{each}{share:.0%} of the expected time"
 
 
 def _launch(_record: Record, members: Members) -> str:

@@ -10,6 +10,9 @@ from plumbline.record import Record
 from plumbline.systems import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
 
+# Where no run calibrates what is missing.
+_SAID = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
+
 
 @dataclass(frozen=True)
 class Assessment:
@@ -88,8 +91,12 @@ def assess(record: Record, system: System | None, tolerance: float) -> Assessmen
 
 def _unknown(system: System | None, need: Need) -> str:
     if system is None or system.system.name == LOCAL:
-        return "no model: this machine is not calibrated for what this run used"
-    missing = "rates of random updates" if need == "updates" else need
+        return (
+            f"no model: this machine is not calibrated for what this run used{_SAID.get(need, '')}"
+        )
+    missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
+        need, need
+    )
     return f"no model: the system {system.system.name} has no {missing}"
 
 

@@ -1,9 +1,10 @@
 """Measures what the models need of this machine, and keeps it in ``systems/local.toml``.
 
-There are three kinds: legs of transfers (:mod:`plumbline.calibrate_legs`), limits of a device and
-its rates of random updates (:mod:`plumbline.calibrate_device`); a run makes only that which its
-model needs. Calibrations of several conditions (device, transport, ranks, ...) stand side by side
-in the file; each replaces only its own predecessor.
+There are four kinds: legs of transfers (:mod:`plumbline.calibrate_legs`), limits of a device and
+its rates of random updates (:mod:`plumbline.calibrate_device`), and one-sided operations
+(:mod:`plumbline.calibrate_operations`); a run makes only that which its model needs. Calibrations
+of several conditions (device, transport, ranks, ...) stand side by side in the file; each replaces
+only its own predecessor.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline import calibrate_device, calibrate_legs
+from plumbline import calibrate_device, calibrate_legs, calibrate_operations
 from plumbline.assess import conditions_of
+from plumbline.device_table import DeviceTable
+from plumbline.engine import Engine
 from plumbline.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import Session, execute
 from plumbline.home import Home
+from plumbline.models import b_eff
 from plumbline.record import Record
 from plumbline.systems import (
     LOCAL,
@@ -31,35 +35,52 @@ from plumbline.systems import (
 )
 
 Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
+Prepare = Callable[[str, Sequence[str]], Session]  # what a benchmark with options is started in
 
 
 @dataclass(frozen=True)
 class Kind:
     """``deciding``: options of a run that decide which calibration fits it.
 
-    ``measure`` gives the records to learn from, in about ``budget_s`` seconds; ``is_disturbed``
-    says whether something else was at work meanwhile.
+    ``benchmark`` is what an engine must have for it; ``measure`` gives the records to learn from,
+    in about ``budget_s`` seconds; ``is_disturbed`` says whether something else was at work then.
     """
 
     deciding: tuple[str, ...]
+    benchmark: str
     budget_s: int
     measure: Callable[[Start], list[Record]]
     is_disturbed: Callable[[Sequence[Record]], bool]
 
 
 _KINDS: dict[Need, Kind] = {
-    "legs": Kind(calibrate_legs.DECIDING, 10, calibrate_legs.measure, calibrate_legs.is_disturbed),
+    "legs": Kind(
+        calibrate_legs.DECIDING,
+        b_eff.BENCHMARK,
+        10,
+        calibrate_legs.measure,
+        calibrate_legs.is_disturbed,
+    ),
     "device": Kind(
         calibrate_device.DECIDING,
+        calibrate_device.BENCHMARK,
         12,
         calibrate_device.measure,
         calibrate_device.is_disturbed,
     ),
     "updates": Kind(
         calibrate_device.DECIDING,
+        calibrate_device.BENCHMARK,
         8,
         calibrate_device.measure_updates,
         calibrate_device.is_disturbed,
+    ),
+    "operations": Kind(
+        calibrate_operations.DECIDING,
+        calibrate_operations.BENCHMARK,
+        10,
+        calibrate_operations.measure,
+        calibrate_operations.is_disturbed,
     ),
 }
 NEEDS = tuple(_KINDS)
@@ -81,8 +102,18 @@ def request_text(
     return " ".join(words)
 
 
+def can_measure(need: Need, engine: Engine) -> bool:
+    """Whether ``engine`` has what a calibration runs: ``shoms`` is OpenSHMEM's alone."""
+    return any(one.name == _KINDS[need].benchmark for one in engine.description.benchmarks)
+
+
 def calibrate(
-    session: Session, need: Need, request: str, arguments: Sequence[str], why: str
+    session: Session,
+    need: Need,
+    request: str,
+    arguments: Sequence[str],
+    why: str,
+    prepare: Prepare,
 ) -> System:
     """Measure, and write ``HOME/systems/local.toml``; returns the system.
 
@@ -94,7 +125,8 @@ def calibrate(
     asides = iter([f"{why}: calibrating, which takes about {_KINDS[need].budget_s} s"])
 
     def start(benchmark: str, words: Sequence[str]) -> Record:
-        return _measure(session, benchmark, [*arguments, *words], next(asides, ""))
+        options = [*arguments, *words]
+        return _measure(prepare(benchmark, options), benchmark, options, next(asides, ""))
 
     records = _KINDS[need].measure(start)
     seconds = time.monotonic() - began
@@ -132,8 +164,15 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         conditions=conditions_of(record),
         legs=calibrate_legs.fit_legs(records) if need == "legs" else None,
         transfers=calibrate_legs.fit_transfers(records) if need == "legs" else [],
-        device=calibrate_device.device_table(records) if need != "legs" else None,
+        device=_device(need, records),
+        operations=calibrate_operations.rows(records) if need == "operations" else [],
     )
+
+
+def _device(need: Need, records: Sequence[Record]) -> DeviceTable | None:
+    if need == "operations":
+        return calibrate_operations.updates(records)
+    return calibrate_device.device_table(records) if need != "legs" else None
 
 
 def _measure(session: Session, benchmark: str, arguments: Sequence[str], aside: str) -> Record:

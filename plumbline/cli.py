@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand
 
 from plumbline import completion, inventory, runtimes
 from plumbline.engine import all_benchmarks, find_engine, find_engine_for
@@ -270,7 +271,7 @@ def model_command(
 @app.command(context_settings=_OWN_WORDS, add_help_option=False)
 def calibrate(context: typer.Context) -> None:
     """Measure what the models need of this machine."""
-    from plumbline.calibrate import NEEDS
+    from plumbline.calibrate import NEEDS, can_measure
     from plumbline.plan import plan_calibration
     from plumbline.run import calibrate_for
 
@@ -278,13 +279,21 @@ def calibrate(context: typer.Context) -> None:
         print("\n".join(_calibrate_help()))
         return
     plan = plan_calibration(context.args, os.environ, _stderr())
-    for need in NEEDS:
+    for need in (one for one in NEEDS if can_measure(one, plan.session.engine)):
         calibrate_for(plan, need, f"{need}, as asked")
 
 
-@app.command()
+class _ListTaker(TyperCommand):
+    """A command whose usage names a list as RECORD..., without the braces of Typer's own."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage behind the command's name, in pieces."""
+        return [piece.strip("{").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+
+@app.command(cls=_ListTaker)
 def fit(
-    records: Annotated[list[str], typer.Argument(help="records' files or names")],
+    records: Annotated[list[str], typer.Argument(metavar="RECORD", help="records' files or names")],
     name: Annotated[str, typer.Option(help="what to call the system")] = "fitted",
     output: Annotated[
         str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
@@ -505,8 +514,9 @@ def _calibrate_help() -> list[str]:
     head = [
         "usage: plumb calibrate [-n RANKS] [options]",
         "",
-        "Measures on this machine what transfers are made of (launch, read, exchange, write) and",
-        "what its device can do at most, and keeps it in systems/local.toml for the models.",
+        "Measures on this machine what transfers are made of (launch, read, exchange, write),",
+        "what its device can do at most and, with --world shmem, what one-sided operations cost,",
+        "and keeps it in systems/local.toml for the models.",
         "plumb run measures by itself what it needs.",
     ]
     return [*head, *help_lines(calibration_groups(find_engine().description))]

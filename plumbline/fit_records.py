@@ -2,8 +2,9 @@
 
 Transfers give a latency and a bandwidth for each leg or transport, in as few segments of sizes as
 :func:`plumbline.fit.fit_segments` finds; STREAM the rates of memory and link; GEMM a peak for each
-type; RandomAccess a rate for each table. With a system to start from, what its models expect of
-the other benchmarks gives an efficiency (and of a board whose kernels bound, a clock).
+type; RandomAccess a rate for each table; SHOMS latency and gap of each one-sided operation. With a
+system to start from, what its models expect of the other benchmarks gives an efficiency (and of a
+board whose kernels bound, a clock).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from plumbline.device_table import DeviceTable
 from plumbline.errors import UsageError
 from plumbline.fit import fit_segments
 from plumbline.fit_device import fit_device
+from plumbline.fit_operations import fit_operations
 from plumbline.fitted import MISFIT, Figure, Fitted, measured, noise_of
 from plumbline.models.b_eff import leg_of
 from plumbline.quantities import ratio_text
@@ -51,12 +53,15 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
     parts += found
     if found:
         system = system.model_copy(update={"device": device})
+    operations, found = fit_operations(records, system.operations)
+    parts += found
+    system = system.model_copy(update={"operations": operations})
     if base is not None:
         parts += list(_efficiencies(records, base))
     if not parts:
         raise UsageError(
-            "the records tell nothing that can be fitted: b_eff, stream, gemm and random_access "
-            "can, others with a system to start from (--system)"
+            "the records tell nothing that can be fitted: b_eff, stream, gemm, random_access and "
+            "shoms can, others with a system to start from (--system)"
         )
     # The board's figures are in it by now; a calibration would stand before what was fitted.
     whole: dict[str, object] = {

@@ -19,13 +19,18 @@ from plumbline.engine import (
     Description,
     Engine,
     OptionSpec,
-    find_engine,
     find_engine_for,
 )
 from plumbline.errors import UsageError
 from plumbline.execute import Session
 from plumbline.home import Home, find_home
-from plumbline.launch import Wish, heap_environment, physical_cores, plan_launch
+from plumbline.launch import (
+    HEAP_VARIABLES,
+    Wish,
+    heap_environment,
+    physical_cores,
+    plan_launch,
+)
 from plumbline.models.b_eff import BENCHMARK
 from plumbline.options import Given, OptionGroup, help_lines, parse
 from plumbline.verdict import DEFAULT_TOLERANCE
@@ -34,7 +39,7 @@ from plumbline.verdict import DEFAULT_TOLERANCE
 _TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime", "world"})
 # plumb's options that a calibration takes as well.
 _LAUNCHING = frozenset(
-    {"ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
+    {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
 # Forms that are one benchmark's own columns.
@@ -168,21 +173,29 @@ def make_plan(
         verbose=given.flag("verbose"),
     )
     arguments = _engine_words(given, engine.description, benchmark)
-    if engine.description.world == "shmem":
-        heap = heap_environment(
-            _symmetric_bytes(session, benchmark, arguments, wish), wish, environ
-        )
-        session = replace(
-            session, environ={**session.environ, **heap}, exported=(*session.exported, *heap)
-        )
+    session = with_heap(session, benchmark.name, arguments, wish)
     return RunPlan(session, benchmark, given, wish, arguments)
+
+
+def with_heap(session: Session, benchmark: str, arguments: Sequence[str], wish: Wish) -> Session:
+    """``session`` with as much symmetric heap as the cases need, where the world has one.
+
+    What the user set stays. Raises :class:`UsageError` where this node has not so much memory.
+    """
+    if session.engine.description.world != "shmem":
+        return session
+    ours = [name for name in HEAP_VARIABLES if name in session.exported]
+    environ = {name: value for name, value in session.environ.items() if name not in ours}
+    heap = heap_environment(_symmetric_bytes(session, benchmark, arguments, wish), wish, environ)
+    exported = [name for name in session.exported if name not in ours]
+    return replace(session, environ={**environ, **heap}, exported=(*exported, *heap))
 
 
 def plan_calibration(
     tokens: Sequence[str], environ: Mapping[str, str], console: Console
 ) -> RunPlan:
     """The plan of ``plumb calibrate``: like a run's, with the options that decide only."""
-    engine = find_engine(environ)
+    engine = find_engine_for(tokens, environ)
     given = parse(tokens, calibration_groups(engine.description), "plumb calibrate")
     if given.words:
         raise UsageError(f"calibrate takes options only; what is '{given.words[0]}'?")
@@ -285,7 +298,7 @@ def check_with_engine(plan: RunPlan) -> str:
 
     Raises :class:`UsageError` with the engine's own sentence.
     """
-    done = _dry_run(plan.session, plan.benchmark, plan.arguments, plan.wish)
+    done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.wish)
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.strip()]
         raise UsageError(
@@ -295,17 +308,15 @@ def check_with_engine(plan: RunPlan) -> str:
 
 
 def _dry_run(
-    session: Session, benchmark: BenchmarkSpec, arguments: Sequence[str], wish: Wish, *more: str
+    session: Session, benchmark: str, arguments: Sequence[str], wish: Wish, *more: str
 ) -> subprocess.CompletedProcess[str]:
-    words = [benchmark.name, *_without(arguments, "--dry-run"), "--dry-run"]
+    words = [benchmark, *_without(arguments, "--dry-run"), "--dry-run"]
     if any(option.name == "ranks" for option in session.engine.description.options):
         words += ["--ranks", str(wish.ranks)]
     return session.engine.run([*words, "--record", "none", *more], session.environ)
 
 
-def _symmetric_bytes(
-    session: Session, benchmark: BenchmarkSpec, arguments: Sequence[str], wish: Wish
-) -> int:
+def _symmetric_bytes(session: Session, benchmark: str, arguments: Sequence[str], wish: Wish) -> int:
     """What the cases need of each PE's symmetric heap; 0 where the engine refuses the options."""
     done = _dry_run(session, benchmark, arguments, wish, "--format", "json")
     return int(json.loads(done.stdout)["symmetric_bytes"]) if done.returncode == 0 else 0

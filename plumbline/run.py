@@ -14,7 +14,7 @@ from plumbline.assess import Assessment, assess, is_covered
 from plumbline.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import Executed, Session, execute, record_place
 from plumbline.models import model_of, need_of
-from plumbline.plan import RunPlan, check_with_engine, plan_run
+from plumbline.plan import RunPlan, check_with_engine, plan_run, with_heap
 from plumbline.present import present
 from plumbline.record import Record
 from plumbline.systems import Need, System, find_system
@@ -118,11 +118,15 @@ class Run:
         if need_of(model, transport) == "channel":
             return find_system(LINKED_BOARDS, self.session.home)
         system = calibrate.local_system(self.session.home)
-        if system.answers(request_of(self.plan, model.NEEDS)):
+        asked = request_of(self.plan, model.NEEDS)
+        if system.answers(asked) or not self._can_calibrate(model.NEEDS):
             return system
         return self._calibrate(
             model.NEEDS, "this machine is not calibrated for this kind of run yet"
         )
+
+    def _can_calibrate(self, need: Need) -> bool:
+        return calibrate.can_measure(need, self.session.engine)
 
     def _calibrate(self, need: Need, why: str) -> System | None:
         try:
@@ -135,7 +139,8 @@ class Run:
         if not self._modelled:
             return Assessment(None, "")
         model = model_of(record.benchmark.name)
-        if model and self._local and self._system and not is_covered(record, self._system):
+        covered = self._system is None or is_covered(record, self._system)
+        if model and self._local and not covered and self._can_calibrate(model.NEEDS):
             why = "the run was under other conditions than its calibration"
             self._system = self._calibrate(model.NEEDS, why)
         return assess(record, self._system, self.plan.tolerance)
@@ -151,7 +156,12 @@ class Run:
 def calibrate_for(plan: RunPlan, need: Need, why: str) -> System:
     """Calibrate for runs like ``plan``. Raises as :func:`plumbline.calibrate.calibrate` does."""
     arguments = _deciding_arguments(plan, need)
-    return calibrate.calibrate(plan.session, need, request_of(plan, need), arguments, why)
+
+    def prepare(benchmark: str, words: Sequence[str]) -> Session:
+        return with_heap(plan.session, benchmark, words, plan.wish)
+
+    asked = request_of(plan, need)
+    return calibrate.calibrate(plan.session, need, asked, arguments, why, prepare)
 
 
 def request_of(plan: RunPlan, need: Need) -> str:

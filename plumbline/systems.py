@@ -30,17 +30,17 @@ from pydantic import Field, ValidationError, model_validator
 from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
 from plumbline.home import Home, shipped_folders
+from plumbline.operations import Nanos, Operation
 from plumbline.refusal import first_problem
 from plumbline.segments import Segment, check_segments, time_of
 from plumbline.tables import Table, toml_lines
-from plumbline.units import quantity
 
 Leg = Literal["launch", "read", "exchange", "write"]
-# Legs of a transfer; a device's limits; how fast it updates random words; links between boards.
-Need = Literal["legs", "device", "updates", "channel"]
+# Legs of a transfer; a device's limits; how fast it updates random words; one-sided operations of a
+# world; links between boards.
+Need = Literal["legs", "device", "updates", "operations", "channel"]
 LOCAL = "local"
 SCHEMA_ID = "urn:plumbline:system"
-Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
 
@@ -113,12 +113,15 @@ class Calibration(Table):
     legs: Legs | None = None
     transfers: list[Way] = Field(default_factory=list)
     device: DeviceTable | None = None
+    operations: list[Operation] = Field(default_factory=list)
 
     @property
     def need(self) -> Need:
         """What it was made for."""
         if self.legs is not None:
             return "legs"
+        if self.operations:
+            return "operations"
         return "updates" if self.device and self.device.random else "device"
 
     def is_replaced_by(self, new: Calibration) -> bool:
@@ -243,6 +246,7 @@ class Figures:
     by_all_ranks: bool = False
     channel: Channel | None = None
     transfers: Sequence[Way] = ()
+    operations: Sequence[Operation] = ()
 
     def way(self, transport: str, approach: str | None) -> Way | None:
         """The transfers of such a transport that were measured whole, or None."""
@@ -255,6 +259,8 @@ class Figures:
         """Whether there is what a model needs."""
         if need == "channel":
             return self.channel is not None
+        if need == "operations":
+            return bool(self.operations)
         if need == "legs" or self.device is None:
             return need == "legs" and self.legs is not None
         return need == "device" or bool(self.device.random or self.device.bitstreams)
@@ -271,18 +277,36 @@ class System(Table):
     channel: Channel | None = None
     accl: Accl | None = None
     transfers: list[Way] = Field(default_factory=list)
+    operations: list[Operation] = Field(default_factory=list)
     calibrations: list[Calibration] = Field(default_factory=list)
 
     def figures_under(self, conditions: Conditions) -> Figures:
         """The calibrations of just these conditions, else the file's own figures."""
         made = [one for one in self.calibrations if one.conditions == conditions]
         if not made:
-            return Figures(self.legs, self.device, channel=self.channel, transfers=self.transfers)
+            own = [
+                one
+                for one in self.operations
+                if (one.library, one.ranks) == (conditions.library, conditions.ranks)
+            ]
+            return Figures(
+                self.legs,
+                self.device,
+                channel=self.channel,
+                transfers=self.transfers,
+                operations=own,
+            )
         legs = next((one.legs for one in made if one.legs), None)
         tables = [one.device for one in made if one.device]
         table = joined(tables) if tables else None
-        ways = [way for one in made for way in one.transfers]
-        return Figures(legs, table, by_all_ranks=True, channel=self.channel, transfers=ways)
+        return Figures(
+            legs,
+            table,
+            by_all_ranks=True,
+            channel=self.channel,
+            transfers=[way for one in made for way in one.transfers],
+            operations=[row for one in made for row in one.operations],
+        )
 
     def on(self, board: System) -> System:
         """A copy with ``board``'s figures where it has none of its own.
@@ -295,7 +319,7 @@ class System(Table):
         )
         changes = {
             name: getattr(self, name) or getattr(board, name)
-            for name in ("channel", "accl", "transfers")
+            for name in ("channel", "accl", "transfers", "operations")
         }
         return self.model_copy(update={**changes, "device": device, "legs": _legs(self, device)})
 

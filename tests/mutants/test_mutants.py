@@ -26,7 +26,8 @@ def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict]:
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert record.exists() and done.returncode < 128, done.stderr
+    assert record.exists(), done.stderr
+    assert done.returncode < 128, done.stderr
     return done.returncode, json.loads(record.read_text())
 
 

@@ -13,6 +13,7 @@ from tests.launching import launch_command, program
 
 MUTANTS = program("plumb-shmem-mutants")
 PROGRAM = program("plumb-shmem")
+MOVERS = ("long_p", "long_get")
 SMALL = ["--minsize", "64", "--maxsize", "64"]
 
 pytestmark = pytest.mark.skipif(
@@ -29,7 +30,8 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=500, check=False
     )
-    assert record.exists() and done.returncode < 128, done.stderr
+    assert record.exists(), done.stderr
+    assert done.returncode < 128, done.stderr
     return done.returncode, json.loads(record.read_text())
 
 
@@ -53,6 +55,14 @@ def test_wrong_row_fails(tmp_path: Path, name: str, row: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("name", "row"), [one for one in wrong_rows() if one[1] in MOVERS])
+def test_wrong_row_fails_over_scattered_places(tmp_path: Path, name: str, row: str) -> None:
+    words = ["--only", row, "--spread", "16", "--window", "64", *SMALL]
+    status, record = run(tmp_path, 2, MUTANTS, name, *words)
+    assert status == 1
+    assert [case["outcome"]["status"] for case in record["cases"]] == ["failed"]
+
+
 def test_there_are_ten() -> None:
     assert len(wrong_rows()) >= 10
 
@@ -70,6 +80,14 @@ def assert_sound(status: int, record: dict) -> None:
 
 FEW = "long_put,long_iget,long_sum_to_all,broadcast32,alltoall64,long_fadd,long_wait,set_lock,barrier_all"
 MORE = f"{FEW},long_*,longdouble_*,put128,ctx_long_p,ctx_long_get,*collect32,alltoalls32,sync_all,barrier,*_lock,sh*,init"
+
+
+SCATTERED = "long_p,long_g,long_put,long_get,long_iput,long_get_nbi,ctx_long_put,ulong_atomic_*"
+
+
+@pytest.mark.parametrize("words", [["--spread", "6"], ["--spread", "17", "--window", "64"]])
+def test_right_rows_pass_over_scattered_places(tmp_path: Path, words: list[str]) -> None:
+    assert_sound(*run(tmp_path, 3, PROGRAM, "shoms", "--only", SCATTERED, *words, *SMALL))
 
 
 @pytest.mark.parametrize(("pes", "rows"), [(3, MORE), (4, FEW)])

@@ -99,3 +99,45 @@ def test_an_unknown_world_is_named() -> None:
 def test_the_worlds_are_completed(plumb: Plumb) -> None:
     _, out, _ = plumb("_complete", "--", "run", "gups", "--world", "s")
     assert out.split() == ["serial", "shmem"]
+
+
+def test_gups_beside_operations_that_were_fitted(plumb: Plumb, home: Path, tmp_path: Path) -> None:
+    """shoms tells a system file what gups is expected to take."""
+    two = ["--world", "shmem", "-n", "2", "--oversubscribe"]
+    tests = ["--only", "long_g,long_p,ulong_atomic_xor", "--minsize", "8", "--maxsize", "8"]
+    records = []
+    for index, more in enumerate(([], ["--spread", "12"], ["--window", "64"])):
+        records.append(str(tmp_path / f"{index}.json"))
+        words = ["run", "shoms", *two, *tests, *QUICK, *more, "--record", records[-1]]
+        assert plumb(*words)[0] == ExitStatus.PASSED
+    status, out, err = plumb("fit", *records, "--name", "fitted")
+    assert status == ExitStatus.PASSED, err
+    assert "operation long_g, over 4096 B" in out
+    words = ["run", "gups", *two, "--size", "10", "--time-limit", "0.02", "--system", "fitted"]
+    status, out, err = plumb(*words)
+    assert status == ExitStatus.PASSED, err
+    assert "operations by LogGP (SHOMS) + scattered words" in out
+    assert "1 without (the system knows no operation putmem)" in err
+
+
+@pytest.mark.parametrize("size", ["1", "2"])
+def test_the_smallest_tables(plumb: Plumb, home: Path, tmp_path: Path, size: str) -> None:
+    record = tmp_path / "r.json"
+    words = ["run", "gups", "--world", "shmem", "-n", "3", "--oversubscribe", "--size", size]
+    more = ["--variant", "bucketed", *QUICK, "--repetitions", "2", "--record", str(record)]
+    status, _, err = plumb(*words, *more)
+    assert status == ExitStatus.PASSED, err
+    (case,) = json.loads(record.read_text())["cases"]
+    assert case["labels"]["table_bytes"] == 8 * 2 ** (int(size) + 1)
+
+
+def test_the_time_bound_does_a_part_of_the_updates(
+    plumb: Plumb, home: Path, tmp_path: Path
+) -> None:
+    record = tmp_path / "r.json"
+    words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "18"]
+    more = ["--variant", "get-put", "--time-bound", "0.01", *QUICK, "--repetitions", "2"]
+    status, _, err = plumb(*words, *more, "--record", str(record))
+    assert status == ExitStatus.PASSED, err
+    (case,) = json.loads(record.read_text())["cases"]
+    assert 0 < case["facts"]["updates_done"] < 1

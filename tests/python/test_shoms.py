@@ -65,6 +65,7 @@ def test_affinity_is_a_matrix_of_cores(plumb: Plumb, tmp_path: Path) -> None:
         (["--minsize", "64", "--maxsize", "8"], "--minsize 64 is above --maxsize 8"),
         (["--msglen", "/nowhere"], "/nowhere cannot be read"),
         (["--cores", "0"], "--cores is for --affinity"),
+        (["--spread", "20", "--off-cache"], "each says where messages lie"),
         (["--affinity", "--cores", "4096"], "--cores 4096"),
         (["--only", "finalize"], "finalize cannot be run here"),
         (["--format", "osu"], "the form osu is for osu_shmem, not for shoms"),

@@ -24,6 +24,7 @@ struct Setting {
   std::size_t bytes = 8;  // of a message to one PE; whole elements of the row's type
   int threads = 1;
   std::size_t slots = 2;     // places that messages go round through; more than two keep out of the caches
+  bool scattered = false;    // `slots`, a power of two, of the far side's, in an order that no prefetcher knows
   std::uint64_t window = 1;  // operations between two completions
   bool global = false;       // in the program's own global variables, not in the symmetric heap
   std::uint64_t seed = 1;

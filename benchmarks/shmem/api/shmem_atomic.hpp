@@ -66,6 +66,7 @@ struct Volley {
   T* word = nullptr;
   int pes = 2;
   std::uint64_t key = 0, count = 1;
+  std::uint64_t window = 1;       // operations between two completions, where nothing is returned
   T first{};                      // what the words hold
   std::uint64_t* seen = nullptr;  // [pe]: of the values returned
 };
@@ -84,21 +85,27 @@ template <class T, class Channel, class Function, class Act>
 std::function<void(const Volley<T>&)> volley_of(Does does, bool returns, Function function, Act act) {
   return [=](const Volley<T>& v) {
     const Channel channel(v.context);
+    const auto complete = [&] {
+      if constexpr (std::is_same_v<Channel, InContext>)
+        shmem_ctx_quiet(v.context);
+      else
+        shmem_quiet();
+    };
     T now = v.first;  // the same on every PE
+    std::uint64_t open = 0;
     for (std::uint64_t i = 0; i < v.count; ++i) {
       const Operands<T> given = operands_at(does, v.key, i, now);
       for (int pe = 1; pe < v.pes; ++pe) {
         const T old = act(channel, function, v.word, given, pe);
         if (returns) v.seen[pe] = v.seen[pe] * sequence_factor + term(old);
       }
-      if (!returns) {
-        if constexpr (std::is_same_v<Channel, InContext>)
-          shmem_ctx_quiet(v.context);
-        else
-          shmem_quiet();
+      if (!returns && ++open == v.window) {
+        complete();
+        open = 0;
       }
       now = word_after(does, now, given);
     }
+    if (open > 0) complete();
   };
 }
 
@@ -139,6 +146,8 @@ class Atomic : public Test {
       volley.pes = setting_.pes;
       volley.key = key_ + static_cast<std::uint64_t>(thread);
       volley.count = count;
+      // Of two sets under way either may be the last.
+      volley.window = actor_.does == Does::set ? 1 : setting_.window;
       volley.first = first(thread);
       volley.seen = seen_.data() + thread * setting_.pes;
       (in_context_ ? actor_.in_context : actor_.plain)(volley);

@@ -25,6 +25,7 @@ struct Stretch {
   T* local = nullptr;
   std::size_t elements = 1, span = 1;             // of a message; from the first to behind the last of its places
   std::size_t remote_slots = 1, local_slots = 1;  // that successive messages go round through
+  std::size_t remote_step = 1;                    // slots from one message's to the next one's
   std::size_t lanes = 1;                          // runs of local slots that successive PEs go round through
   int first = 1, end = 2;                         // PEs
   std::uint64_t count = 1, window = 1;
@@ -39,10 +40,11 @@ template <class T, class Channel, class Function, class Quiet, class Move>
 Loop<T> loop_of(Function function, Quiet quiet, Move move) {
   return [=](const Stretch<T>& s) {
     const Channel channel(s.context);
-    T* const remote_end = s.remote + s.remote_slots * s.span;
+    const std::size_t remote_end = s.remote_slots * s.span, remote_step = s.remote_step * s.span;
     T* const local_end = s.local + s.local_slots * s.span;
     const std::size_t lane = s.local_slots * s.span;
     T *remote = s.remote, *local = s.local;
+    std::size_t remote_at = 0;
     std::uint64_t open = 0;
     const auto to_partners = [&] {
       T* place = local;
@@ -63,7 +65,9 @@ Loop<T> loop_of(Function function, Quiet quiet, Move move) {
           quiet(channel);
           open = 0;
         }
-        remote = remote + s.span == remote_end ? s.remote : remote + s.span;
+        remote_at += remote_step;
+        if (remote_at >= remote_end) remote_at -= remote_end;
+        remote = s.remote + remote_at;
         local = local + s.span == local_end ? s.local : local + s.span;
       }
     };
@@ -91,9 +95,11 @@ template <class T>
 struct Extent {
   Extent(const Mover<T>& mover, const Setting& s)
       : elements(s.bytes / sizeof(T)),
-        span(elements * mover.stride),
-        source_slots(std::max<std::size_t>(s.slots, 2)),
-        target_slots(s.slots > 2 ? s.slots : 1),
+        places(elements * mover.stride),
+        span(s.scattered ? std::max(places, scattered_pitch / sizeof(T)) : places),
+        source_slots(s.scattered && mover.way == Way::put ? 2 : std::max<std::size_t>(s.slots, 2)),
+        target_slots(s.slots > 2 && !(s.scattered && mover.way == Way::get) ? s.slots : 1),
+        step(s.scattered ? scattering_step(s.slots) : 1),
         threads(static_cast<std::size_t>(s.threads)) {
     constexpr std::size_t most_bytes = std::size_t{64} << 20;
     const std::size_t run = target_slots * span * sizeof(T) * threads;
@@ -105,7 +111,25 @@ struct Extent {
   std::size_t source_elements() const { return threads * source_slots * span; }
   std::size_t target_elements() const { return threads * lanes * target_slots * span; }
 
-  std::size_t elements, span, source_slots, target_slots, threads, lanes = 1;
+  // Near the golden ratio: few of the next messages lie near this one.
+  static std::size_t scattering_step(std::size_t slots) {
+    return static_cast<std::size_t>(0.6180339887498949 * static_cast<double>(slots)) | 1;
+  }
+  // The slot of the far side that message `i` goes to or comes from, of so many; and which of them goes to it first.
+  std::size_t far_slot(std::uint64_t i, std::size_t slots) const { return i * step % slots; }
+  std::size_t first_at(std::size_t slot, std::size_t slots) const {
+    if (step == 1) return slot;
+    std::size_t inverse = step;  // modulo a power of two, each round doubles the digits that are right
+    for (int round = 0; round < 6; ++round) inverse *= 2 - step * inverse;
+    return slot * inverse % slots;
+  }
+
+  // Scattered places are in cache lines of their own. Each is come to twice: in the cache of the PE that wrote it, and
+  // in that of the one that came to it.
+  static constexpr std::size_t scattered_pitch = 64, most_scattered = std::size_t{1} << 16;
+
+  std::size_t elements, places, span;  // of a message; that they take with those between; to the next message
+  std::size_t source_slots, target_slots, step, threads, lanes = 1;
   std::size_t source = 0, target = 0;  // offsets
   Layout layout;
 };
@@ -126,6 +150,8 @@ class Transfer : public Test {
     }
     shape.items_to_check = extent.target_elements();
     shape.symmetric_bytes = extent.layout.bytes();
+    if (s.scattered)
+      shape.fixed_count = 2 * std::min(std::max(extent.source_slots, extent.target_slots), Extent<T>::most_scattered);
     return shape;
   }
 
@@ -170,7 +196,7 @@ class Transfer : public Test {
       const std::uint64_t key = from ? from->key() : 0;
       const auto first = static_cast<std::size_t>(message.data() - target_.data());
       for (std::size_t at = 0; at < message.size(); ++at) {
-        const bool written = from && at % mover_.stride == 0;
+        const bool written = from && at < extent_.places && at % mover_.stride == 0;
         const T should = written ? value_of<T>(mix64(key + at)) : poison_of<T>(mix64(idle + first + at));
         if (!(message[at] == should))
           note_wrong(found, fmt::format("element {} of {} in lane {}, slot {} {}", at, message.size(), lane, slot,
@@ -203,13 +229,16 @@ class Transfer : public Test {
   // Whose values a slot holds after so many counts; none where nothing was written.
   std::optional<Origin> expected(std::size_t lane, std::size_t slot, std::uint64_t repetition,
                                  std::uint64_t count) const {
-    if (!receives() || slot >= count) return std::nullopt;
-    const std::uint64_t last = count - 1 - (count - 1 - slot) % extent_.target_slots;
+    const std::uint64_t first = extent_.first_at(slot, extent_.target_slots);
+    if (!receives() || first >= count) return std::nullopt;
+    const std::uint64_t last = count - 1 - (count - 1 - first) % extent_.target_slots;
     const std::size_t thread = lane / extent_.lanes, place = lane % extent_.lanes;
     const auto peers = static_cast<std::size_t>(partners_.each);
     const std::size_t peer = peers - 1 - (peers - 1 - place) % extent_.lanes;  // the last one that used this lane
     const int pe = mover_.way == Way::put ? partners_.actor : partners_.first + static_cast<int>(peer);
-    return origin(pe, thread * extent_.source_slots + last % extent_.source_slots, repetition);
+    const std::size_t from = mover_.way == Way::get ? extent_.far_slot(last, extent_.source_slots)
+                                                    : static_cast<std::size_t>(last % extent_.source_slots);
+    return origin(pe, thread * extent_.source_slots + from, repetition);
   }
 
   void move(std::uint64_t count, std::uint64_t window, bool complete) {
@@ -225,6 +254,7 @@ class Transfer : public Test {
       s.local = put ? source : target;
       s.remote_slots = put ? extent_.target_slots : extent_.source_slots;
       s.local_slots = put ? extent_.source_slots : extent_.target_slots;
+      s.remote_step = extent_.step;
       s.elements = extent_.elements;
       s.span = extent_.span;
       s.lanes = put ? 1 : extent_.lanes;
@@ -267,7 +297,7 @@ class Transfer : public Test {
 
 // A row of this pattern.
 template <class T>
-Row transfer_row(std::string name, std::string kind, std::string set, Mover<T> mover, bool in_context = false) {
+Row transfer_row(std::string name, std::string kind, std::string set, const Mover<T>& mover, bool in_context = false) {
   Row row{std::move(name), std::move(kind), std::move(set), sizeof(T), true};
   row.shape = [mover](const Setting& s) { return Transfer<T>::shape(mover, s); };
   row.make = [mover, in_context](const Setting& s) { return std::make_unique<Transfer<T>>(mover, s, in_context); };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "benchmarks/shmem/shoms/cores.hpp"
 #include "benchmarks/shmem/shoms/sizes.hpp"
@@ -82,6 +83,7 @@ void Shoms::check(const Plan& plan) const {
   if (plan.ranks < 2) throw UsageError("shoms measures between PEs: it needs two or more (plumb run shoms -n 2)");
   if (affinity_ && plan.ranks != 2) throw UsageError("--affinity needs exactly two PEs");
   if (cores_.given() && !affinity_) throw UsageError("--cores is for --affinity");
+  if (spread_.get() > 0 && off_cache_) throw UsageError("--spread and --off-cache: each says where messages lie");
   if (minsize_.get() > maxsize_.get())
     throw UsageError(fmt::format("--minsize {} is above --maxsize {}", minsize_.get(), maxsize_.get()));
   const auto picked = rows();
@@ -106,7 +108,13 @@ Setting Shoms::setting(const Plan& plan, std::uint64_t bytes) const {
   setting.bytes = bytes;
   setting.threads = static_cast<int>(threads_.get());
   setting.seed = plan.seed;
+  setting.window = static_cast<std::uint64_t>(window_.get());
   if (off_cache_) setting.slots = std::max<std::size_t>(2, (2 * largest_cache_bytes() + bytes - 1) / bytes);
+  if (spread_.get() > 0) {
+    setting.scattered = true;
+    const std::uint64_t pitch = std::max<std::uint64_t>(bytes, 64);
+    setting.slots = std::max<std::size_t>(2, std::bit_floor((std::uint64_t{1} << spread_.get()) / pitch));
+  }
   return setting;
 }
 

@@ -66,6 +66,17 @@ class Shoms : public Benchmark {
       *this,
       {"off-cache", "put, get, local_*: go through memory of twice the largest cache", "", {"--off_cache"}},
       false};
+  Parameter<std::int64_t> spread_{
+      *this,
+      {"spread", "put, get: the other PE's places lie scattered over so much of its memory; 0: two places", "log2 B"},
+      0,
+      {0, 36}};
+  Parameter<std::int64_t> window_{
+      *this,
+      {"window",
+       "what does not complete by itself (put, *_nbi, atomics without result): operations for each shmem_quiet"},
+      1,
+      {1, 1 << 20}};
   Parameter<bool> warmup_{
       *this, {"warmup", "before each repetition a tenth of its operations, untimed, beside the engine's own"}, false};
   Parameter<bool> affinity_{
