@@ -19,7 +19,7 @@ runtime() {
 tests() {
   local preset=$1 log=$logs/ctest-$1.log
   shift
-  step "ctest-$preset" "Testing build/$preset" ctest --preset "$preset" "$@" || failed=1
+  step "ctest-$preset" "Testing build/$preset" ctest --preset "$preset" --parallel "$(nproc)" "$@" || failed=1
   counts+=("ctest $preset: $(grep -E 'tests passed|No tests were found' "$log" || echo 'did not end')")
 }
 
