@@ -24,6 +24,8 @@ std::vector<Feature> features_of(const cl::Device& device);
 
 struct Context {
   Context(cl::Device opened, DeviceInfo its_info);
+  // In a context that exists already.
+  Context(cl::Device opened, DeviceInfo its_info, cl::Context existing);
 
   cl::Device device;
   DeviceInfo info;
