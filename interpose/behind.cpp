@@ -16,8 +16,10 @@ std::shared_ptr<DeviceMemory> wrap_memory(_cl_mem* memory, std::size_t size) {
 
 _cl_mem* memory_object(const Buffer& buffer) {
   const auto* own = dynamic_cast<const opencl::OpenclBuffer*>(&buffer);
-  if (own == nullptr) throw Error("only memory of runtime opencl has a memory object; plumb_mpi_pointer() tells others'");
-  if (own->memory() == nullptr) throw Error("memory of kind svm has no memory object; plumb_mpi_pointer() tells its address");
+  if (own == nullptr)
+    throw Error("only memory of runtime opencl has a memory object; plumb_mpi_pointer() tells others'");
+  if (own->memory() == nullptr)
+    throw Error("memory of kind svm has no memory object; plumb_mpi_pointer() tells its address");
   return own->memory();
 }
 

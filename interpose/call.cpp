@@ -77,7 +77,8 @@ void Call::read(const Operand& operand) {
 void Call::write(const MPI_Status& status) {
   for (const Operand& operand : operands_)
     if (!operand.writes.empty())
-      write(operand, receipt_ == Receipt::counted ? first_bytes(operand.writes, received_bytes(status)) : operand.writes);
+      write(operand,
+            receipt_ == Receipt::counted ? first_bytes(operand.writes, received_bytes(status)) : operand.writes);
 }
 
 void Call::write(const Operand& operand, const Runs& runs) {

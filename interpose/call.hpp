@@ -38,11 +38,13 @@ class Call {
 
   const char* name() const { return name_; }
 
-  // The address to give MPI in place of an operand's: of memory of the host that is laid out alike. `reads` are the bytes
-  // that the call may take from there, `writes` those that it puts there. An address that is of no device stays as it is.
-  // Throws Error when there is no such buffer, or no room.
+  // The address to give MPI in place of an operand's: of memory of the host that is laid out alike. `reads` are the
+  // bytes that the call may take from there, `writes` those that it puts there. An address that is of no device stays
+  // as it is. Throws Error when there is no such buffer, or no room.
   void* stage(const void* address, const Parts& reads, const Parts& writes);
-  const void* in(const void* address, MPI_Aint count, MPI_Datatype type) { return stage(address, {{0, count, type}}, {}); }
+  const void* in(const void* address, MPI_Aint count, MPI_Datatype type) {
+    return stage(address, {{0, count, type}}, {});
+  }
   void* out(void* address, MPI_Aint count, MPI_Datatype type) { return stage(address, {}, {{0, count, type}}); }
   void* inout(void* address, MPI_Aint count, MPI_Datatype type) {
     return stage(address, {{0, count, type}}, {{0, count, type}});

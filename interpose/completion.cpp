@@ -12,8 +12,8 @@ bool any_own(int count, const MPI_Request* requests) {
   return std::any_of(requests, requests + count, [](MPI_Request request) { return is_own(request); });
 }
 
-// MPI has completed the request's inner one, which is null now unless it is persistent: what arrived goes to the device.
-// code: this request's own.
+// MPI has completed the request's inner one, which is null now unless it is persistent: what arrived goes to the
+// device. code: this request's own.
 void complete(MPI_Request* handle, MPI_Request inner, const MPI_Status& status, int code) {
   Request& request = own_request(*handle);
   if (request.under_way && code == MPI_SUCCESS) request.call->write(status);
@@ -183,8 +183,7 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
     Statuses filled(count, statuses);
     const int code = PMPI_Waitsome(count, mixture.inner(), completed, indices, filled.data());
     for (int i = 0; i < *completed; ++i)
-      mixture.completed(indices[i], filled.data()[i],
-                        code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
+      mixture.completed(indices[i], filled.data()[i], code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
     return code;
   });
 }
@@ -197,8 +196,7 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
     Statuses filled(count, statuses);
     const int code = PMPI_Testsome(count, mixture.inner(), completed, indices, filled.data());
     for (int i = 0; i < *completed; ++i)
-      mixture.completed(indices[i], filled.data()[i],
-                        code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
+      mixture.completed(indices[i], filled.data()[i], code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
     return code;
   });
 }

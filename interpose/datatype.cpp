@@ -21,7 +21,8 @@ class Contents {
     integers.resize(static_cast<std::size_t>(integer_count));
     addresses.resize(static_cast<std::size_t>(address_count));
     types.resize(static_cast<std::size_t>(type_count), MPI_DATATYPE_NULL);
-    PMPI_Type_get_contents(type, integer_count, address_count, type_count, integers.data(), addresses.data(), types.data());
+    PMPI_Type_get_contents(type, integer_count, address_count, type_count, integers.data(), addresses.data(),
+                           types.data());
   }
   ~Contents() {
     for (MPI_Datatype& type : types) {
@@ -83,7 +84,8 @@ void add_indexed(Runs& runs, const Contents& contents, const Layout& element) {
 void add_blocks(Runs& runs, const Contents& contents, const Layout& element) {
   const bool in_bytes = contents.combiner == MPI_COMBINER_HINDEXED_BLOCK;
   for (std::size_t i = 0; i < contents.size(0); ++i)
-    append(runs, element, in_bytes ? contents.addresses[i] : contents.integers[2 + i] * element.extent, contents.size(1));
+    append(runs, element, in_bytes ? contents.addresses[i] : contents.integers[2 + i] * element.extent,
+           contents.size(1));
 }
 
 // integers: dimensions, sizes, subsizes, starts, order. Rows of the fastest dimension, one after the other.
@@ -96,8 +98,8 @@ void add_subarray(Runs& runs, const Contents& contents, const Layout& element) {
   std::vector<Dimension> slowest_first;
   for (std::size_t i = 0; i < dimensions; ++i) {
     const std::size_t at = c_order ? i : dimensions - 1 - i;
-    slowest_first.push_back(
-        {contents.integers[1 + at], contents.integers[1 + dimensions + at], contents.integers[1 + 2 * dimensions + at]});
+    slowest_first.push_back({contents.integers[1 + at], contents.integers[1 + dimensions + at],
+                             contents.integers[1 + 2 * dimensions + at]});
   }
   const Dimension fastest = slowest_first.back();
   const std::ptrdiff_t rows =
@@ -154,9 +156,10 @@ Layout flatten(MPI_Datatype type) {
       add_subarray(layout.runs, contents, element);
       return layout;
     default:
-      throw Error(fmt::format("a datatype of this kind (combiner {}) is not taken with device memory; build it of contiguous, "
-                              "vector, indexed, subarray and struct",
-                              contents.combiner));
+      throw Error(
+          fmt::format("a datatype of this kind (combiner {}) is not taken with device memory; build it of contiguous, "
+                      "vector, indexed, subarray and struct",
+                      contents.combiner));
   }
 }
 

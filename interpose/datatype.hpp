@@ -27,7 +27,8 @@ struct Layout {
 };
 
 // Throws Error for a datatype that is no contiguous, vector, indexed, subarray or struct of the basic ones. A derived
-// type's layout is found once and goes with the type (an attribute), so that a later type of the same handle has its own.
+// type's layout is found once and goes with the type (an attribute), so that a later type of the same handle has its
+// own.
 std::shared_ptr<const Layout> layout_of(MPI_Datatype type);
 
 // Appends `count` elements that begin `offset` bytes after the address.
@@ -39,7 +40,8 @@ struct Span {
 };
 Span span_of(const Runs& runs);
 
-// What is read instead of `runs`: in ascending order, with gaps up to `gap` bytes read too, for each command costs more.
+// What is read instead of `runs`: in ascending order, with gaps up to `gap` bytes read too, for each command costs
+// more.
 Runs widened(Runs runs, std::size_t gap);
 
 // The first `bytes` bytes of the runs, in their order.

@@ -31,9 +31,10 @@ std::uintptr_t AddressRegistry::take(std::size_t bytes) {
   if (freed_.size() > remembered_ || !fresh)
     if (const std::uintptr_t again = retake(bytes); again != 0) return again;
   if (!fresh)
-    throw Error(fmt::format("the {} bytes of addresses for device memory are used up; a limit on address space (ulimit -v) "
-                            "makes them fewer",
-                            range_.size));
+    throw Error(
+        fmt::format("the {} bytes of addresses for device memory are used up; a limit on address space (ulimit -v) "
+                    "makes them fewer",
+                    range_.size));
   const std::uintptr_t begin = next_;
   next_ += bytes;
   return begin;
@@ -61,9 +62,10 @@ void AddressRegistry::remove(const void* address) {
   Entry& entry = found->second;
   if (!entry.memory) throw Error(fmt::format("{} was freed before", fmt::ptr(address)));
   if (entry.memory.use_count() > 1)
-    throw Error(fmt::format("{} is used by an MPI call under way; complete it (MPI_Wait, MPI_Request_free) before freeing "
-                            "the buffer",
-                            fmt::ptr(address)));
+    throw Error(
+        fmt::format("{} is used by an MPI call under way; complete it (MPI_Wait, MPI_Request_free) before freeing "
+                    "the buffer",
+                    fmt::ptr(address)));
   entry.memory.reset();
   freed_.push_back(found->first);
 }

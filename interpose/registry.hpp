@@ -1,4 +1,5 @@
-// Which buffer lies behind a device address; freed ones are remembered, so that their addresses can be told from others.
+// Which buffer lies behind a device address; freed ones are remembered, so that their addresses can be told from
+// others.
 #pragma once
 
 #include <deque>
@@ -19,9 +20,9 @@ struct Place {
   std::size_t offset = 0;  // bytes from the memory's start
 };
 
-// Any thread may call it. Addresses come from `range`, each buffer's on pages of its own with at least a page that is no
-// buffer's behind it. The range of a buffer freed long ago is given again when `remembered` freed ones are known, or when
-// there is no other.
+// Any thread may call it. Addresses come from `range`, each buffer's on pages of its own with at least a page that is
+// no buffer's behind it. The range of a buffer freed long ago is given again when `remembered` freed ones are known, or
+// when there is no other.
 class AddressRegistry {
  public:
   static constexpr std::size_t page = 4096;
@@ -34,7 +35,8 @@ class AddressRegistry {
   void* add(std::size_t size, std::shared_ptr<DeviceMemory> memory);
   // `address` is what add() gave. Throws Error when it is not, or is freed already, or is in use elsewhere.
   void remove(const void* address);
-  // The buffer that holds bytes address + low to address + high (high > low). Throws Error with what lies there instead.
+  // The buffer that holds bytes address + low to address + high (high > low). Throws Error with what lies there
+  // instead.
   Place find(const void* address, std::ptrdiff_t low, std::ptrdiff_t high) const;
 
  private:

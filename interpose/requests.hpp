@@ -1,6 +1,6 @@
-// Requests of calls with operands on a device. Their handles are values that MPI never gives, so that they are told from
-// MPI's own by a comparison: addresses of a reserved range where MPI_Request is a pointer (Open MPI), and where it is an
-// int (MPICH) request handles of the kind that is not valid (two highest bits 0), other than MPI_REQUEST_NULL.
+// Requests of calls with operands on a device. Their handles are values that MPI never gives, so that they are told
+// from MPI's own by a comparison: addresses of a reserved range where MPI_Request is a pointer (Open MPI), and where it
+// is an int (MPICH) request handles of the kind that is not valid (two highest bits 0), other than MPI_REQUEST_NULL.
 #pragma once
 
 #include <mpi.h>

@@ -1,8 +1,8 @@
 // OpenCL memory that a program has made itself, in a context of its own, as a device's buffer.
 #pragma once
 
-#include "device/opencl/status.hpp"
 #include "device/device.hpp"
+#include "device/opencl/status.hpp"
 
 namespace plumb::opencl {
 
