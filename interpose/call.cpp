@@ -1,6 +1,7 @@
 #include "interpose/call.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace plumb::interpose {
 
@@ -41,12 +42,18 @@ AddressRegistry& buffers() {
   return only;
 }
 
+// Operands of no bytes: each its own address, for MPI takes two that are equal for an operation in place.
+void* Call::nowhere() {
+  static std::array<std::byte, 8> places;
+  return &places.at(nowheres_++ % places.size());
+}
+
 void* Call::stage(const void* address, const Parts& reads, const Parts& writes) {
   if (!is_device(address)) return const_cast<void*>(address);
   Runs read_runs = runs_of(reads);
   Runs write_runs = runs_of(writes);
   const Span span = joined(span_of(read_runs), span_of(write_runs));
-  if (span.low == span.high) return this;  // no bytes: any address will do
+  if (span.low == span.high) return nowhere();
   Place place = buffers().find(address, span.low, span.high);
   const std::ptrdiff_t base = static_cast<std::ptrdiff_t>(place.offset) - span.low;
   if (std::byte* bytes = direct(*place.memory)) {

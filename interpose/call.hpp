@@ -63,12 +63,14 @@ class Call {
     std::ptrdiff_t low = 0;   // offset from there of the staging memory's first byte
     Runs reads = {}, writes = {};
   };
+  void* nowhere();
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
 
   const char* name_;
   Receipt receipt_;
   bool persistent_;
+  std::size_t nowheres_ = 0;  // addresses that nowhere() gave
   std::vector<Operand> operands_;
 };
 

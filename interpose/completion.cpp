@@ -238,7 +238,8 @@ int MPI_Cancel(MPI_Request* handle) {
   });
 }
 
-MPI_Fint MPI_Request_c2f(MPI_Request handle) {
+// In brackets: MPICH has a macro of the name, too.
+MPI_Fint(MPI_Request_c2f)(MPI_Request handle) {
   if (!is_own(handle)) [[likely]]
     return PMPI_Request_c2f(handle);
   return or_abort("MPI_Request_c2f", [&]() -> MPI_Fint {

@@ -21,19 +21,29 @@ struct Group {
 struct Blocks {
   Blocks(Random& random, const Type& type, int ranks, std::ptrdiff_t bytes, bool varied)
       : most(fitting(random, type, bytes / ranks / 2)) {
+    lay(random, ranks, varied);
+    // Extents may be longer than what lies in them.
+    while (most > 0 && type.high(all) - type.low(all) > bytes) {
+      most /= 2;
+      lay(random, ranks, varied);
+    }
+  }
+  void lay(Random& random, int ranks, bool varied) {
+    counts.clear();
+    displacements.clear();
     int at = 0;
     for (int i = 0; i < ranks; ++i) {
       counts.push_back(varied ? random.between(0, most) : most);
       displacements.push_back(at);
-      at += most + (varied ? random.between(0, std::max(1, most / 2)) : 0);
+      at += most + (varied ? random.between(0, most / 2) : 0);
     }
     if (varied && random.chance(30)) std::reverse(displacements.begin(), displacements.end());
-    all = displacements.empty() ? 0 : *std::max_element(displacements.begin(), displacements.end()) + most;
+    all = *std::max_element(displacements.begin(), displacements.end()) + most;
   }
   int count(int rank) const { return counts[static_cast<std::size_t>(rank)]; }
 
   int most;
-  int all;  // elements up to the end of the last block
+  int all = 0;  // elements up to the end of the last block
   std::vector<int> counts, displacements;
 };
 

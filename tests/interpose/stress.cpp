@@ -1,6 +1,7 @@
 // Random operations of MPI on device memory and, the same, on memory of the host; both must leave the same bytes, in
 // all of the memory, and the same statuses.
-//   stress [--seed N] [--operations N] [--first N] [--bytes N] [--print]
+//   stress [--seed N] [--operations N] [--first N] [--bytes N] [--devices PERCENT] [--print]
+// --devices: how many of the operands lie on a device; 0 tries MPI itself.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -22,6 +23,7 @@ struct Options {
   int operations = 100;
   int first = 0;
   int bytes = 1 << 17;  // at most
+  int devices = 80;
   bool print = false;
 };
 
@@ -41,6 +43,8 @@ Options parse(int argc, char** argv) {
       options.first = number();
     else if (word == "--bytes")
       options.bytes = number();
+    else if (word == "--devices")
+      options.devices = number();
     else if (word == "--print")
       options.print = true;
     else
@@ -107,8 +111,8 @@ std::string run_one(const Options& options, int number, const std::vector<MPI_Co
       static_cast<std::size_t>(random.between(64, random.chance(50) ? options.bytes : std::min(options.bytes, 4096)));
   // A rank each, whose operands may lie on the host while others' do not.
   Random own(random.next() + static_cast<std::uint64_t>(rank));
-  Area from(random, rank, size, own.chance(80));
-  Area to(random, rank, size, own.chance(80));
+  Area from(random, rank, size, own.chance(options.devices));
+  Area to(random, rank, size, own.chance(options.devices));
   std::string name;
   const std::vector<int> expected = operate(random, comm, {from.expected(), to.expected(), size}, name);
   MPI_Barrier(MPI_COMM_WORLD);
