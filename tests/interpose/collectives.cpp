@@ -179,7 +179,9 @@ std::vector<int> all_to_all(Random& random, MPI_Comm comm, const Memory& memory)
   std::vector<int> counts, bytes;
   for (int i = 0; i < group.size; ++i) {
     counts.push_back(blocks.count(group.rank + i));
-    bytes.push_back(static_cast<int>(blocks.displacements[static_cast<std::size_t>(i)] * type.extent()));
+    // Open MPI 4.1 takes a rank's offset to itself, where it is alone, for one in elements.
+    const int at = group.size == 1 ? 0 : blocks.displacements[static_cast<std::size_t>(i)];
+    bytes.push_back(static_cast<int>(at * type.extent()));
   }
   const int* displacements = blocks.displacements.data();
   const std::vector<MPI_Datatype> types(static_cast<std::size_t>(group.size), handle);

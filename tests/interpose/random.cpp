@@ -102,6 +102,18 @@ MPI_Datatype structure(Random& random, MPI_Datatype element) {
   return type;
 }
 
+// A struct's extent ends where that of a resized member does, wherever the others lie (MPI 3.1, section 4.1.7); what is
+// received may not overlap.
+MPI_Datatype without_overlap(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  MPI_Type_get_true_extent(type, &lower, &extent);
+  if (extent_of(type) >= extent) return type;
+  MPI_Datatype wide = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(type, lower, (extent + 7) / 8 * 8, &wide);
+  MPI_Type_free(&type);
+  return wide;
+}
+
 MPI_Datatype derived(Random& random, MPI_Datatype element, bool& mixed) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   switch (random.between(0, 7)) {
@@ -158,7 +170,7 @@ Type random_type(Random& random) {
   for (bool inner = false; levels > 0; --levels, inner = true) {
     MPI_Datatype outer = derived(random, type, mixed);
     if (inner) MPI_Type_free(&type);
-    type = outer;
+    type = without_overlap(outer);
   }
   if (is_derived) MPI_Type_commit(&type);
   return {type, mixed ? MPI_DATATYPE_NULL : basic, is_derived};
