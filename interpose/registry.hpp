@@ -28,8 +28,12 @@ class AddressRegistry {
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t gap = 16 * page;
 
+  // No buffer lies in the first part of the range: a datatype with a lower bound is given an address below its buffer,
+  // which must be known for a device's, too.
+  static constexpr std::size_t parts = 64;
+
   explicit AddressRegistry(AddressRange range, std::size_t remembered = 65536)
-      : range_(range), next_(range.begin), remembered_(remembered) {}
+      : range_(range), next_(range.begin + range.size / parts / page * page), remembered_(remembered) {}
 
   // Throws Error when addresses are used up.
   void* add(std::size_t size, std::shared_ptr<DeviceMemory> memory);
