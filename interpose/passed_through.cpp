@@ -1,33 +1,6 @@
 // Calls that take an address and no device's: MPI gets them as they are, but a device address ends the program with a
 // sentence. A call leaves this list when it is done on device memory.
-#include <mpi.h>
-
-#include <type_traits>
-
-#include "interpose/address_space.hpp"
-#include "interpose/failure.hpp"
-
-namespace plumb::interpose {
-
-namespace {
-
-// MPI's buffers are its arguments of type void*.
-template <class Argument>
-void refuse_device(const char* name, Argument argument) {
-  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
-    if (is_device(argument)) [[unlikely]]
-      refuse_address(name, argument);
-}
-
-template <auto call, class... Arguments>
-int pass(const char* name, Arguments... arguments) {
-  (refuse_device(name, arguments), ...);
-  return call(arguments...);
-}
-
-}  // namespace
-
-}  // namespace plumb::interpose
+#include "interpose/pass.hpp"
 
 using namespace plumb::interpose;
 
