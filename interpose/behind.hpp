@@ -6,7 +6,7 @@
 
 #include "interpose/devices.hpp"
 
-struct _cl_mem;
+struct _cl_mem;  // NOLINT(bugprone-reserved-identifier): OpenCL's own
 
 namespace plumb::interpose {
 

@@ -63,7 +63,8 @@ std::vector<Feature> features_of(const cl::Device& device) {
   return features;
 }
 
-Context::Context(cl::Device opened, DeviceInfo its_info) : Context(opened, std::move(its_info), cl::Context(opened)) {}
+Context::Context(const cl::Device& opened, DeviceInfo its_info)
+    : Context(opened, std::move(its_info), cl::Context(opened)) {}
 
 Context::Context(cl::Device opened, DeviceInfo its_info, cl::Context existing)
     : device(std::move(opened)),
