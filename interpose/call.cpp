@@ -13,7 +13,7 @@ constexpr std::size_t gap_worth_reading = 4096;
 Runs runs_of(const Parts& parts) {
   Runs runs;
   for (const Part& part : parts)
-    if (part.count > 0) append(runs, *layout_of(part.type), part.offset, static_cast<std::size_t>(part.count));
+    if (part.count > 0) append(runs, part.type, part.offset, static_cast<std::size_t>(part.count));
   return runs;
 }
 

@@ -212,6 +212,17 @@ void append(Runs& runs, const Layout& layout, std::ptrdiff_t offset, std::size_t
       append(runs, Run{offset + static_cast<MPI_Aint>(i) * layout.extent + run.offset, run.size});
 }
 
+void append(Runs& runs, MPI_Datatype type, std::ptrdiff_t offset, std::size_t count) {
+  int unused = 0, combiner = MPI_COMBINER_NAMED, size = 0;
+  PMPI_Type_get_envelope(type, &unused, &unused, &unused, &combiner);
+  PMPI_Type_size(type, &size);
+  // Most messages are of a basic type without gaps: they need no layout made.
+  if (combiner == MPI_COMBINER_NAMED && extent_of(type) == size)
+    append(runs, Run{offset, static_cast<std::size_t>(size) * count});
+  else
+    append(runs, *layout_of(type), offset, count);
+}
+
 Span span_of(const Runs& runs) {
   if (runs.empty()) return {};
   Span span{runs.front().offset, runs.front().offset};

@@ -34,6 +34,9 @@ std::shared_ptr<const Layout> layout_of(MPI_Datatype type);
 // Appends `count` elements that begin `offset` bytes after the address.
 void append(Runs& runs, const Layout& layout, std::ptrdiff_t offset, std::size_t count);
 
+// The same of a datatype.
+void append(Runs& runs, MPI_Datatype type, std::ptrdiff_t offset, std::size_t count);
+
 // From the lowest byte to past the highest; {0, 0} of no runs.
 struct Span {
   std::ptrdiff_t low = 0, high = 0;
