@@ -10,7 +10,7 @@ if [ "${1:-}" = format ]; then
   mode=format
   shift
 fi
-if [ $# -gt 0 ]; then files=("$@"); else mapfile -t files < <(find engine benchmarks tests bench plumbline -type f | sort); fi
+if [ $# -gt 0 ]; then files=("$@"); else mapfile -t files < <(find engine interpose benchmarks tests bench plumbline -type f | sort); fi
 mapfile -t cpp < <(printf '%s\n' "${files[@]}" | grep -E '\.(cpp|hpp)$' || true)
 mapfile -t python < <(printf '%s\n' "${files[@]}" | grep -E '\.pyi?$' || true)
 
@@ -32,8 +32,8 @@ export -f tidy_one
 tidy() {
   cmake --preset release -B build/lint -DPLUMBLINE_TESTS=ON ${CMAKE_ARGS:-}
   mkdir -p build/lint/clean
-  { clang-tidy --version; cat .clang-tidy tests/.clang-tidy build/lint/CMakeCache.txt
-    find engine benchmarks tests bench -name '*.hpp' -print0 | sort -z | xargs -0 cat; } >build/lint/rules
+  { clang-tidy --version; cat .clang-tidy interpose/.clang-tidy tests/.clang-tidy build/lint/CMakeCache.txt
+    find engine interpose benchmarks tests bench -name '*.hpp' -print0 | sort -z | xargs -0 cat; } >build/lint/rules
   local known
   known=$(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' build/lint/compile_commands.json)
   # Not: peers (PyPI's clang has no omp.h), and device code that a test reads as C++.

@@ -36,15 +36,16 @@ if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache;
 # CI is to be done in a quarter of an hour: there the engine's own tests run under sanitizers (without line numbers) and,
 # on 2 and 3 ranks, over MPICH, not in release as well.
 if [ "${CI:-}" = 1 ]; then
-  bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-shmem-mutants plumb-mpi-examples overhead
-  in_release=(--tests-regex '^mpi_example|^shmem_')
-  over_mpich=(plumb-mpi mpi_tests)
-  in_mpich='^mpi_tests_on_[23]$'
+  bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-shmem-mutants plumb-mpi-examples overhead \
+    plumb-mpi-device-tests plumb-mpi-device-programs
+  in_release=(--tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_')
+  over_mpich=(plumb-mpi mpi_tests plumb-mpi-device-stress)
+  in_mpich='^mpi_tests_on_[23]$|^mpi_device_stress_native_on_3$'
   lines=-DCMAKE_CXX_FLAGS_DEBUG=-g0
 else
   bash scripts/engine.sh release
   in_release=()
-  over_mpich=(programs mpi_tests plumb-mpi-mutants plumb-mpi-examples)
+  over_mpich=(programs mpi_tests plumb-mpi-mutants plumb-mpi-examples plumb-mpi-device-programs)
   in_mpich='^mpi_'
   lines=
 fi

@@ -129,6 +129,13 @@ OpenclBuffer::OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> s
   guarded("open another process's memory on " + context_->info.name, [&] { take(); });
 }
 
+OpenclBuffer::OpenclBuffer(SharedContext context, cl::Buffer memory, std::size_t size)
+    : Buffer(size, {}),
+      context_(std::move(context)),
+      reservation_(context_),
+      memory_(std::move(memory)),
+      svm_(nullptr, {context_->context()}) {}
+
 void OpenclBuffer::take() {
   switch (storage_.form) {
     case Storage::Form::device:

@@ -18,6 +18,8 @@ Storage storage_of(const Context& context, const Placement& placement);
 class Reservation {
  public:
   Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage);
+  // Of nothing.
+  explicit Reservation(SharedContext context) : context_(std::move(context)) {}
   ~Reservation() { context_->allocated -= counted_; }
   Reservation(const Reservation&) = delete;
   Reservation& operator=(const Reservation&) = delete;
@@ -33,6 +35,8 @@ class OpenclBuffer final : public Buffer {
   OpenclBuffer(SharedContext context, std::size_t size, const Placement& placement);
   // Another process's, in host memory.
   OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> segment, MemoryKind kind);
+  // The program's own memory object, of the same context.
+  OpenclBuffer(SharedContext context, cl::Buffer memory, std::size_t size);
   ~OpenclBuffer() override;
 
   std::byte* host_pointer() const override { return host_; }

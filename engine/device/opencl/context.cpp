@@ -63,11 +63,14 @@ std::vector<Feature> features_of(const cl::Device& device) {
   return features;
 }
 
-Context::Context(cl::Device opened, DeviceInfo its_info)
+Context::Context(const cl::Device& opened, DeviceInfo its_info)
+    : Context(opened, std::move(its_info), cl::Context(opened)) {}
+
+Context::Context(cl::Device opened, DeviceInfo its_info, cl::Context existing)
     : device(std::move(opened)),
       info(std::move(its_info)),
       abilities(abilities_of(device)),
-      context(device),
+      context(std::move(existing)),
       service(context, device) {}
 
 }  // namespace plumb::opencl

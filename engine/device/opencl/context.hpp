@@ -23,7 +23,9 @@ Abilities abilities_of(const cl::Device& device);
 std::vector<Feature> features_of(const cl::Device& device);
 
 struct Context {
-  Context(cl::Device opened, DeviceInfo its_info);
+  Context(const cl::Device& opened, DeviceInfo its_info);
+  // In a context that exists already.
+  Context(cl::Device opened, DeviceInfo its_info, cl::Context existing);
 
   cl::Device device;
   DeviceInfo info;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "device/host_share.hpp"
+#include "device/opencl/adopt.hpp"
 #include "device/opencl/queue.hpp"
 
 namespace plumb::opencl {
@@ -151,5 +152,18 @@ class OpenclRuntime final : public Runtime {
 const Registered<RuntimeFactory> registered_opencl("opencl", [] { return std::make_unique<OpenclRuntime>(); });
 
 }  // namespace
+
+Adopted adopt(cl_mem memory, std::size_t size) {
+  return guarded("use a memory object of the program's own", [&] {
+    cl::Buffer buffer(memory, true);
+    const auto bytes = buffer.getInfo<CL_MEM_SIZE>();
+    if (bytes < size) throw Error(fmt::format("a memory object of {} bytes was said to have {}", bytes, size));
+    const auto existing = buffer.getInfo<CL_MEM_CONTEXT>();
+    const cl::Device device = existing.getInfo<CL_CONTEXT_DEVICES>().at(0);
+    const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+    const auto context = std::make_shared<Context>(device, describe(platform, device), existing);
+    return Adopted{std::make_unique<OpenclDevice>(context), std::make_unique<OpenclBuffer>(context, buffer, size)};
+  });
+}
 
 }  // namespace plumb::opencl

@@ -1,0 +1,130 @@
+// What libplumb-mpi-device costs. Prints one JSON object: nanoseconds that a call on memory of the host takes through
+// the library and by MPI alone, and microseconds of a message there and back between two devices, by MPI calls on
+// device addresses and by the engine's transport staged; the least of alternating rounds, for what disturbs a call only
+// adds.
+//
+//   PLUMB_MPI_RUNTIME=opencl mpirun -np 2 --bind-to core build/release/bin/mpi_device [LOG2_LARGEST]
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+
+#include "device/select.hpp"
+#include "interpose/plumb_mpi.h"
+#include "transport/transport.hpp"
+#include "world/mpi.hpp"
+
+namespace plumb {
+
+namespace {
+
+constexpr int rounds = 15;
+
+// Least seconds of one of `count` calls, of each of two ways in turn.
+std::array<double, 2> least(std::uint64_t count, const std::array<std::function<void(std::uint64_t)>, 2>& ways) {
+  std::array<double, 2> best{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t way = 0; way < 2; ++way) {
+      MPI_Barrier(MPI_COMM_WORLD);
+      const auto begin = std::chrono::steady_clock::now();
+      ways.at(way)(count);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+      best.at(way) = std::min(best.at(way), took.count() / static_cast<double>(count));
+    }
+  return best;
+}
+
+template <class Call>
+std::function<void(std::uint64_t)> loop(Call call) {
+  return [call](std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) call();
+  };
+}
+
+// A call that does nothing but be called: a send to nobody, and a wait for eight requests that are null.
+void print_host_calls() {
+  constexpr std::uint64_t calls = 200000;
+  static int value = 0;
+  static std::array<MPI_Request, 8> none;
+  none.fill(MPI_REQUEST_NULL);
+  const auto send = least(calls, {loop([] { MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); }),
+                                  loop([] { PMPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); })});
+  const auto wait = least(calls, {loop([] { MPI_Waitall(8, none.data(), MPI_STATUSES_IGNORE); }),
+                                  loop([] { PMPI_Waitall(8, none.data(), MPI_STATUSES_IGNORE); })});
+  fmt::print("\"host_calls_ns\": {{\"send\": [{:.1f}, {:.1f}], \"waitall_8\": [{:.1f}, {:.1f}]}}", 1e9 * send[0],
+             1e9 * send[1], 1e9 * wait[0], 1e9 * wait[1]);
+}
+
+class PingPong {
+ public:
+  PingPong(World& world, Device& device, Transport& transport, std::size_t bytes)
+      : rank_(world.rank()), bytes_(static_cast<int>(bytes)), buffer_(device.allocate(bytes, {})) {
+    const Transfer transfer{1 - rank_, 0, {whole(*buffer_)}};
+    const Step send{{transfer}, {}}, receive{{}, {transfer}};
+    exchange_ = transport.compile(rank_ == 0 ? Exchange{{send, receive}, 1} : Exchange{{receive, send}, 1});
+    if (plumb_mpi_alloc(bytes, &address_) != 0) throw Error(plumb_mpi_error());
+  }
+  ~PingPong() { plumb_mpi_free(address_); }
+  PingPong(const PingPong&) = delete;
+  PingPong& operator=(const PingPong&) = delete;
+
+  std::array<double, 2> measure(std::uint64_t count) {
+    return least(count, {[&](std::uint64_t n) { by_calls(n); }, [&](std::uint64_t n) { exchange_->run(0, n); }});
+  }
+
+ private:
+  void by_calls(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (rank_ == 0) MPI_Send(address_, bytes_, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+      MPI_Recv(address_, bytes_, MPI_BYTE, 1 - rank_, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank_ == 1) MPI_Send(address_, bytes_, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
+  }
+
+  int rank_;
+  int bytes_;
+  void* address_ = nullptr;
+  std::unique_ptr<Buffer> buffer_;
+  std::unique_ptr<CompiledExchange> exchange_;
+};
+
+void run(World& world, int log2_largest) {
+  const char* runtime = std::getenv("PLUMB_MPI_RUNTIME");
+  const DeviceCatalogue catalogue;
+  DeviceWish wish;
+  wish.runtime = runtime == nullptr ? "" : runtime;
+  const auto device = catalogue.open(catalogue.choose(wish, world.rank(), world.size(), world.local_rank()));
+  const auto transport = find_transport("staged").make(world, *device, {});
+  const bool speaks = world.rank() == 0;
+  if (!speaks && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("could not silence a rank");
+  fmt::print("{{\"device\": \"{}\", ", device->info().name);
+  print_host_calls();
+  fmt::print(", \"round_trip_us\": {{");
+  for (int log2 = 3; log2 <= log2_largest; ++log2) {
+    const std::size_t bytes = std::size_t{1} << log2;
+    const auto [calls, direct] =
+        PingPong(world, *device, *transport, bytes).measure(std::clamp<std::uint64_t>((1 << 24) / bytes, 1, 500));
+    fmt::print("{}\"{}\": [{:.3f}, {:.3f}, {:.3f}]", log2 == 3 ? "" : ", ", bytes, 1e6 * calls, 1e6 * direct,
+               calls / direct);
+  }
+  fmt::print("}}}}\n");
+}
+
+}  // namespace
+
+}  // namespace plumb
+
+int main(int argc, char** argv) {
+  const auto world = plumb::make_mpi_world(argc, argv);
+  try {
+    plumb::run(*world, argc > 1 ? std::atoi(argv[1]) : 26);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mpi_device: {}\n", error.what());
+    world->abort(3);
+  }
+}

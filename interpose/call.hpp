@@ -1,0 +1,102 @@
+// One MPI call with operands on a device: where MPI works instead, what is read before it and written after it.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "interpose/datatype.hpp"
+#include "interpose/devices.hpp"
+#include "interpose/failure.hpp"
+#include "interpose/registry.hpp"
+
+namespace plumb::interpose {
+
+// All buffers of this process.
+AddressRegistry& buffers();
+
+// `count` elements that begin `offset` bytes after an operand's address.
+struct Part {
+  std::ptrdiff_t offset = 0;
+  MPI_Aint count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+using Parts = std::vector<Part>;
+
+// Which bytes of its operands a call has received.
+enum class Receipt {
+  all,     // a collective: what it names
+  counted  // a receive: as many as its status says
+};
+
+class Call {
+ public:
+  // persistent: its operands are read by read(), each time that it is started, and not at once.
+  explicit Call(const char* name, Receipt receipt = Receipt::all, bool persistent = false)
+      : name_(name), receipt_(receipt), persistent_(persistent) {}
+
+  const char* name() const { return name_; }
+
+  // The address to give MPI in place of an operand's: of memory of the host that is laid out alike. `reads` are the
+  // bytes that the call may take from there, `writes` those that it puts there. An address that is of no device stays
+  // as it is. Throws Error when there is no such buffer, or no room.
+  void* stage(const void* address, const Parts& reads, const Parts& writes);
+  const void* in(const void* address, MPI_Aint count, MPI_Datatype type) {
+    return stage(address, {{0, count, type}}, {});
+  }
+  void* out(void* address, MPI_Aint count, MPI_Datatype type) { return stage(address, {}, {{0, count, type}}); }
+  void* inout(void* address, MPI_Aint count, MPI_Datatype type) {
+    return stage(address, {{0, count, type}}, {{0, count, type}});
+  }
+
+  // Operands from the device.
+  void read();
+  // What arrived to the device.
+  void write(const MPI_Status& status);
+
+ private:
+  struct Operand {
+    std::shared_ptr<DeviceMemory> memory;
+    Staging staging;
+    std::ptrdiff_t base = 0;  // offset in the buffer of the operand's address; may be negative
+    std::ptrdiff_t low = 0;   // offset from there of the staging memory's first byte
+    Runs reads = {}, writes = {};
+  };
+  void* nowhere();
+  static void read(const Operand& operand);
+  static void write(const Operand& operand, const Runs& runs);
+
+  const char* name_;
+  Receipt receipt_;
+  bool persistent_;
+  std::size_t nowheres_ = 0;  // addresses that nowhere() gave
+  std::vector<Operand> operands_;
+};
+
+// A blocking call: work(call) stages its operands and returns what PMPI's function did. `status`, where the call
+// has one, is what that function wrote.
+template <class Work>
+int run_call(const char* name, Work&& work) {
+  return or_abort(name, [&] {
+    Call call(name);
+    const int code = work(call);
+    if (code == MPI_SUCCESS) call.write({});
+    return code;
+  });
+}
+
+// A blocking receive: work(call, status) fills a status, which the caller gets where he wants one.
+template <class Work>
+int run_receive(const char* name, MPI_Status* status, Work&& work) {
+  return or_abort(name, [&] {
+    Call call(name, Receipt::counted);
+    MPI_Status own;
+    MPI_Status* filled = status == MPI_STATUS_IGNORE ? &own : status;
+    const int code = work(call, filled);
+    if (code == MPI_SUCCESS) call.write(*filled);
+    return code;
+  });
+}
+
+}  // namespace plumb::interpose

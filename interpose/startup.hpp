@@ -1,0 +1,11 @@
+// What this process learns about itself in MPI_Init.
+#pragma once
+
+#include "interpose/devices.hpp"
+
+namespace plumb::interpose {
+
+// Throws Error before MPI_Init and after MPI_Finalize: which device a rank gets depends on the ranks of its host.
+const Seat& this_seat();
+
+}  // namespace plumb::interpose

@@ -1,0 +1,164 @@
+// What a program sees of its memory: each kind, wrapped memory objects, addresses for kernels, and many threads at
+// once. The halves of the ranks send each other what lies in such memory.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CL/cl.h>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plumb_mpi.h"
+
+namespace {
+
+constexpr std::size_t size = 100000;
+
+void check(bool right, const std::string& what) {
+  if (!right) throw std::runtime_error(what);
+}
+
+void done(int code) {
+  check(code == 0, plumb_mpi_error());
+}
+
+std::vector<unsigned char> numbers(int seed) {
+  std::vector<unsigned char> bytes(size);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<unsigned char>(i * 7 + i / 256 + static_cast<unsigned>(seed));
+  return bytes;
+}
+
+struct Ranks {
+  Ranks() {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    other = size - 1 - rank;
+  }
+  int rank = 0, size = 1, other = 0;
+};
+
+// Both ranks' bytes change places, from one address to the other.
+void exchange(void* from, void* to, int tag) {
+  const Ranks ranks;
+  const auto sent = numbers(ranks.rank + 10 * tag), expected = numbers(ranks.other + 10 * tag);
+  std::vector<unsigned char> received(size);
+  done(plumb_mpi_copy(from, sent.data(), size));
+  MPI_Sendrecv(from, size, MPI_BYTE, ranks.other, tag, to, size, MPI_BYTE, ranks.other, tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  done(plumb_mpi_copy(received.data(), to, size));
+  check(received == expected, fmt::format("other bytes came than were sent, tag {}", tag));
+}
+
+void try_kind(const char* memory) {
+  void *from = nullptr, *to = nullptr;
+  done(plumb_mpi_alloc_on(memory, nullptr, nullptr, size, &from));
+  done(plumb_mpi_alloc_on(memory, nullptr, nullptr, size, &to));
+  check(plumb_mpi_is_device(from) == 1 && plumb_mpi_is_device(&to) == 0, "a device's address is not told from another");
+  exchange(from, to, 1);
+  done(plumb_mpi_copy(from, to, size));
+  done(plumb_mpi_free(from));
+  done(plumb_mpi_free(to));
+  check(plumb_mpi_copy(to, from, size) != 0, "freed memory was copied");
+}
+
+// A program with a context, a queue and memory of its own.
+void try_opencl() {
+  void* address = nullptr;
+  cl_mem memory = nullptr;
+  std::size_t offset = 0;
+  done(plumb_mpi_alloc(size, &address));
+  done(plumb_mpi_buffer(static_cast<char*>(address) + 17, &memory, &offset));
+  std::size_t bytes = 0;
+  check(clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS && bytes == size &&
+            offset == 17,
+        "an address leads to another memory object");
+  void* pointer = nullptr;
+  check(plumb_mpi_pointer(address, &pointer) != 0, "a memory object has a pointer");
+
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  check(clGetPlatformIDs(1, &platform, nullptr) == CL_SUCCESS &&
+            clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS,
+        "there is no OpenCL device");
+  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
+  cl_mem own = clCreateBuffer(context, CL_MEM_READ_WRITE, 2 * size, nullptr, nullptr);
+  void* wrapped = nullptr;
+  done(plumb_mpi_wrap(own, 2 * size, &wrapped));
+  exchange(static_cast<char*>(wrapped) + 100, address, 2);
+  exchange(address, static_cast<char*>(wrapped) + size - 100, 3);
+  done(plumb_mpi_buffer(wrapped, &memory, &offset));
+  check(memory == own && offset == 0, "a wrapped memory object is another");
+  void* larger = nullptr;
+  check(plumb_mpi_wrap(own, 2 * size + 1, &larger) != 0, "more was wrapped than there is");
+  check(std::string(plumb_mpi_error()).find("200000 bytes was said to have 200001") != std::string::npos,
+        plumb_mpi_error());
+  done(plumb_mpi_free(wrapped));
+  done(plumb_mpi_free(address));
+  clReleaseMemObject(own);
+  clReleaseContext(context);
+}
+
+void try_native() {
+  void *address = nullptr, *pointer = nullptr;
+  done(plumb_mpi_alloc(size, &address));
+  done(plumb_mpi_pointer(static_cast<char*>(address) + 5, &pointer));
+  done(plumb_mpi_copy(address, numbers(0).data(), size));
+  check(std::memcmp(pointer, numbers(0).data() + 5, size - 5) == 0, "an address leads to other memory");
+  done(plumb_mpi_free(address));
+}
+
+// Threads that each allocate, exchange and free, all at once.
+void try_threads() {
+  std::vector<std::thread> threads;
+  for (int tag = 4; tag < 8; ++tag)
+    threads.emplace_back([tag] {
+      for (int i = 0; i < 20; ++i) {
+        void *from = nullptr, *to = nullptr;
+        done(plumb_mpi_alloc(size, &from));
+        done(plumb_mpi_alloc(size, &to));
+        exchange(from, to, tag);
+        done(plumb_mpi_free(from));
+        done(plumb_mpi_free(to));
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+// One sentence for what cannot be.
+void try_bad_input() {
+  void* address = nullptr;
+  const auto says = [&](int code, const char* part) {
+    check(code != 0 && std::string(plumb_mpi_error()).find(part) != std::string::npos, plumb_mpi_error());
+  };
+  says(plumb_mpi_alloc_on("hbmm", nullptr, nullptr, size, &address), "did you mean hbm?");
+  says(plumb_mpi_alloc_on(nullptr, "opencll", nullptr, size, &address), "did you mean opencl?");
+  says(plumb_mpi_alloc(0, &address), "at least one byte");
+  says(plumb_mpi_free(&address), "is no address that plumb_mpi_alloc or plumb_mpi_wrap gave");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  void* early = nullptr;
+  const bool refused = plumb_mpi_alloc(size, &early) != 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  try {
+    check(refused, "memory was allocated before MPI_Init");
+    const char* runtime = std::getenv("PLUMB_MPI_RUNTIME");
+    const bool opencl = runtime == nullptr || std::string(runtime) == "opencl";
+    try_kind("default");
+    try_kind("host");
+    try_bad_input();
+    opencl ? try_opencl() : try_native();
+    if (provided == MPI_THREAD_MULTIPLE) try_threads();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "doors: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Finalize();
+}

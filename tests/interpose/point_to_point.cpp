@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "operations.hpp"
+#include "parts.hpp"
+#include "plumb_mpi.h"
+
+namespace plumb::stress {
+
+namespace {
+
+// Sends to the rank that is `shift` further, receives from the one that is as far behind.
+struct Neighbours {
+  Neighbours(Random& random, MPI_Comm its_comm) : comm(its_comm) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    const int shift = random.between(0, size - 1);
+    to = (rank + shift) % size;
+    from = (rank + size - shift) % size;
+  }
+  MPI_Comm comm;
+  int rank = 0, size = 1, to = 0, from = 0;
+};
+
+// One message: what is sent, and where it is received, which may have room for more.
+struct Message {
+  Type type;
+  int count, room;
+  bool as_basics;  // received as elements of the basic type
+  std::ptrdiff_t from_at, to_at;
+
+  MPI_Datatype receive_type() const { return as_basics ? type.basic() : type.handle(); }
+  int receive_count() const { return as_basics ? room * type.basics() : room; }
+};
+
+// Messages that share no byte, in slices of the memory.
+std::vector<Message> random_messages(Random& random, const Memory& memory, int most) {
+  std::vector<Message> messages;
+  const int slices = random.between(1, most);
+  const auto slice = static_cast<std::ptrdiff_t>(memory.size) / slices;
+  for (int i = 0; i < slices; ++i) {
+    Type type = random_type(random);
+    const int room = fitting(random, type, slice);
+    const int count = random.chance(70) ? room : random.between(0, room);
+    const bool as_basics = type.basic() != MPI_DATATYPE_NULL && random.chance(30);
+    const std::ptrdiff_t from_at = i * slice + place(random, type, room, slice);
+    std::ptrdiff_t to_at = i * slice + place(random, type, room, slice);
+    if (as_basics) to_at = i * slice;
+    messages.push_back({std::move(type), count, room, as_basics, from_at, to_at});
+  }
+  return messages;
+}
+
+void see(std::vector<int>& seen, const MPI_Status& status, MPI_Datatype type) {
+  int count = 0, elements = 0;
+  MPI_Get_count(&status, type, &count);
+  MPI_Get_elements(&status, type, &elements);
+  seen.insert(seen.end(), {status.MPI_SOURCE, status.MPI_TAG, count, elements});
+}
+
+using Sender = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm);
+using Starter = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+
+// Every form of completion; statuses in the order of the requests.
+std::vector<MPI_Status> complete(Random& random, std::vector<MPI_Request>& requests) {
+  const int count = static_cast<int>(requests.size());
+  std::vector<MPI_Status> statuses(requests.size()), some(requests.size());
+  std::vector<int> indices(requests.size());
+  int flag = 0, index = 0, done = 0;
+  switch (random.between(0, 8)) {
+    case 0:
+      MPI_Waitall(count, requests.data(), statuses.data());
+      return statuses;
+    case 1:
+      while (flag == 0) MPI_Testall(count, requests.data(), &flag, statuses.data());
+      return statuses;
+    case 2:
+      for (std::size_t i = 0; i < requests.size(); ++i) MPI_Wait(&requests[i], &statuses[i]);
+      return statuses;
+    case 3:
+      for (std::size_t i = requests.size(); i-- > 0; flag = 0)
+        while (flag == 0) MPI_Test(&requests[i], &flag, &statuses[i]);
+      return statuses;
+    case 4:
+      for (int i = 0; i < count; ++i) {
+        MPI_Waitany(count, requests.data(), &index, some.data());
+        statuses[static_cast<std::size_t>(index)] = some[0];
+      }
+      return statuses;
+    case 5:
+      for (int i = 0; i < count; ++i) {
+        for (flag = 0; flag == 0;) MPI_Testany(count, requests.data(), &index, &flag, some.data());
+        statuses[static_cast<std::size_t>(index)] = some[0];
+      }
+      return statuses;
+    case 6:
+    case 7: {
+      const bool waits = random.chance(50);
+      for (int all = 0; all < count; all += done) {
+        if (waits)
+          MPI_Waitsome(count, requests.data(), &done, indices.data(), some.data());
+        else
+          MPI_Testsome(count, requests.data(), &done, indices.data(), some.data());
+        for (std::size_t i = 0; i < static_cast<std::size_t>(done); ++i)
+          statuses[static_cast<std::size_t>(indices[i])] = some[i];
+      }
+      return statuses;
+    }
+    default:
+      for (std::size_t i = 0; i < requests.size(); ++i, flag = 0) {
+        while (flag == 0) MPI_Request_get_status(requests[i], &flag, &statuses[i]);
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      }
+      return statuses;
+  }
+}
+
+}  // namespace
+
+// Blocking sends of each mode, to receives that wait already.
+std::vector<int> blocking(Random& random, MPI_Comm comm, const Memory& memory) {
+  const Neighbours at(random, comm);
+  constexpr std::array<Sender, 4> senders{MPI_Send, MPI_Ssend, MPI_Rsend, MPI_Bsend};
+  const Sender send = senders[static_cast<std::size_t>(random.between(0, 3))];
+  std::vector<int> seen;
+  std::vector<std::byte> attached(memory.size + 4096);
+  MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+  for (const Message& message : random_messages(random, memory, 3)) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int tag = random.between(0, 99);
+    const bool any = random.chance(30);
+    MPI_Irecv(memory.to + message.to_at, message.receive_count(), message.receive_type(),
+              any ? MPI_ANY_SOURCE : at.from, any ? MPI_ANY_TAG : tag, comm, &request);
+    MPI_Barrier(comm);
+    send(memory.from + message.from_at, message.count, message.type.handle(), at.to, tag, comm);
+    std::vector<MPI_Request> requests{request};
+    see(seen, complete(random, requests)[0], message.receive_type());
+    MPI_Barrier(comm);
+  }
+  void* detached = nullptr;
+  int size = 0;
+  MPI_Buffer_detach(static_cast<void*>(&detached), &size);
+  return seen;
+}
+
+std::vector<int> nonblocking(Random& random, MPI_Comm comm, const Memory& memory) {
+  const Neighbours at(random, comm);
+  const bool late = random.chance(30);
+  constexpr std::array<Starter, 3> starters{MPI_Isend, MPI_Issend, MPI_Irsend};
+  const auto messages = random_messages(random, memory, 6);
+  std::vector<MPI_Request> requests;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    MPI_Irecv(memory.to + messages[i].to_at, messages[i].receive_count(), messages[i].receive_type(), at.from,
+              static_cast<int>(i), comm, &requests.emplace_back());
+  MPI_Barrier(comm);
+  if (late && at.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  for (std::size_t i = messages.size(); i-- > 0;) {
+    const Message& message = messages[i];
+    starters[static_cast<std::size_t>(random.between(0, 2))](memory.from + message.from_at, message.count,
+                                                             message.type.handle(), at.to, static_cast<int>(i), comm,
+                                                             &requests.emplace_back());
+  }
+  const std::vector<MPI_Status> statuses = complete(random, requests);
+  std::vector<int> seen;
+  for (std::size_t i = 0; i < messages.size(); ++i) see(seen, statuses[i], messages[i].receive_type());
+  return seen;
+}
+
+// Started several times, with other bytes each time.
+std::vector<int> persistent(Random& random, MPI_Comm comm, const Memory& memory) {
+  const Neighbours at(random, comm);
+  constexpr std::array<Starter, 2> makers{MPI_Send_init, MPI_Ssend_init};
+  const auto messages = random_messages(random, memory, 4);
+  std::vector<MPI_Request> requests;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const Message& message = messages[i];
+    MPI_Recv_init(memory.to + message.to_at, message.receive_count(), message.receive_type(), at.from,
+                  static_cast<int>(i), comm, &requests.emplace_back());
+    makers[static_cast<std::size_t>(random.between(0, 1))](memory.from + message.from_at, message.count,
+                                                           message.type.handle(), at.to, static_cast<int>(i), comm,
+                                                           &requests.emplace_back());
+  }
+  std::vector<int> seen;
+  for (int round = random.between(1, 3); round > 0; --round) {
+    std::vector<std::byte> fresh(memory.size);
+    for (std::byte& byte : fresh) byte = static_cast<std::byte>(random.next() + static_cast<unsigned>(at.rank));
+    plumb_mpi_copy(memory.from, fresh.data(), fresh.size());
+    if (random.chance(50))
+      MPI_Startall(static_cast<int>(requests.size()), requests.data());
+    else
+      for (MPI_Request& request : requests) MPI_Start(&request);
+    const std::vector<MPI_Status> statuses = complete(random, requests);
+    for (std::size_t i = 0; i < messages.size(); ++i) see(seen, statuses[2 * i], messages[i].receive_type());
+    MPI_Barrier(comm);
+  }
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
+  return seen;
+}
+
+std::vector<int> exchanged(Random& random, MPI_Comm comm, const Memory& memory) {
+  const Neighbours at(random, comm);
+  std::vector<int> seen;
+  MPI_Status status;
+  for (const Message& message : random_messages(random, memory, 3)) {
+    if (random.chance(30)) {
+      MPI_Sendrecv_replace(memory.to + message.from_at, message.count, message.type.handle(), at.to, 5, at.from, 5,
+                           comm, &status);
+      see(seen, status, message.type.handle());
+    } else {
+      MPI_Sendrecv(memory.from + message.from_at, message.count, message.type.handle(), at.to, 5,
+                   memory.to + message.to_at, message.receive_count(), message.receive_type(), at.from, 5, comm,
+                   &status);
+      see(seen, status, message.receive_type());
+    }
+  }
+  return seen;
+}
+
+// Receives what was looked at before, and says goodbye to no one: MPI_PROC_NULL leaves memory as it is.
+std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory) {
+  const Neighbours at(random, comm);
+  std::vector<int> seen;
+  MPI_Status status;
+  for (const Message& message : random_messages(random, memory, 3)) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Message matched = MPI_MESSAGE_NULL;
+    MPI_Isend(memory.from + message.from_at, message.count, message.type.handle(), at.to, 7, comm, &request);
+    std::byte* to = memory.to + message.to_at;
+    switch (random.between(0, 2)) {
+      case 0:
+        MPI_Probe(at.from, 7, comm, &status);
+        MPI_Recv(to, message.receive_count(), message.receive_type(), status.MPI_SOURCE, status.MPI_TAG, comm, &status);
+        break;
+      case 1:
+        MPI_Mprobe(at.from, MPI_ANY_TAG, comm, &matched, &status);
+        MPI_Mrecv(to, message.receive_count(), message.receive_type(), &matched, &status);
+        break;
+      default: {
+        MPI_Request receive = MPI_REQUEST_NULL;
+        MPI_Mprobe(at.from, 7, comm, &matched, &status);
+        MPI_Imrecv(to, message.receive_count(), message.receive_type(), &matched, &receive);
+        MPI_Wait(&receive, &status);
+      }
+    }
+    see(seen, status, message.receive_type());
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(to, message.receive_count(), message.receive_type(), MPI_PROC_NULL, 7, comm, &status);
+    see(seen, status, message.receive_type());
+  }
+  return seen;
+}
+
+}  // namespace plumb::stress

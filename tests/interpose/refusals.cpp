@@ -1,0 +1,55 @@
+// refusals NAME: one call that cannot be done, which ends the program by MPI_Abort with its sentence; of plumb_mpi.h's
+// functions, what plumb_mpi_error() says.
+#include <mpi.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "plumb_mpi.h"
+
+namespace {
+
+constexpr std::size_t size = 64;
+
+void* allocate() {
+  void* address = nullptr;
+  if (plumb_mpi_alloc(size, &address) != 0) std::fputs(plumb_mpi_error(), stderr);
+  return address;
+}
+
+void refuse(const std::string& name) {
+  void* address = allocate();
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (name == "freed") {
+    plumb_mpi_free(address);
+    MPI_Send(address, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  } else if (name == "past_end") {
+    MPI_Allreduce(MPI_IN_PLACE, static_cast<std::byte*>(address) + 8, 16, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  } else if (name == "unknown") {
+    MPI_Recv(static_cast<std::byte*>(address) - 1, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (name == "unhandled") {
+    std::array<std::byte, size> packed{};
+    int position = 0;
+    MPI_Pack(address, 1, MPI_INT, packed.data(), size, &position, MPI_COMM_WORLD);
+  } else {
+    MPI_Irecv(address, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &request);
+    if (name == "cancel") MPI_Cancel(&request);
+    if (name == "freed_request") MPI_Request_free(&request);
+    if (name == "in_use" && plumb_mpi_free(address) != 0) std::puts(plumb_mpi_error());
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Send(&rank, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  refuse(argc > 1 ? argv[1] : "");
+  std::puts("nothing was refused");
+  MPI_Finalize();
+}
