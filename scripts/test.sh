@@ -39,8 +39,8 @@ if [ "${CI:-}" = 1 ]; then
   bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-shmem-mutants plumb-mpi-examples overhead \
     plumb-mpi-device-tests plumb-mpi-device-programs
   in_release=(--tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_')
-  over_mpich=(plumb-mpi mpi_tests plumb-mpi-device-stress)
-  in_mpich='^mpi_tests_on_[23]$|^mpi_device_stress_native_on_3$'
+  over_mpich=(plumb-mpi mpi_tests)
+  in_mpich='^mpi_tests_on_[23]$'
   lines=-DCMAKE_CXX_FLAGS_DEBUG=-g0
 else
   bash scripts/engine.sh release

@@ -10,8 +10,7 @@ ShmemOneSided::ShmemOneSided(World& world, std::size_t bytes, int contexts) : wo
   if (contexts == 1) contexts_.push_back(SHMEM_CTX_DEFAULT);
   while (this->contexts() < contexts) {
     shmem_ctx_t made{};
-    // Not SHMEM_CTX_SERIALIZED, though each is one thread's: Open MPI 4 has every thread progress all contexts.
-    if (shmem_ctx_create(0, &made) != 0)
+    if (shmem_ctx_create(SHMEM_CTX_SERIALIZED, &made) != 0)
       throw Error(
           fmt::format("OpenSHMEM gives {} communication contexts, but {} were asked for", this->contexts(), contexts));
     contexts_.push_back(made);
