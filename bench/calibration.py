@@ -46,7 +46,7 @@ def one_round(kind: str, records: int, options: list[str]) -> Ratios:
     need, words = KINDS[kind]
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         environ = {**os.environ, "PLUMBLINE_HOME": folder}
-        plan = plan_run([*words, *options], environ, Console(stderr=True, quiet=True))
+        plan = plan_run([*words, *options], environ, Console(stderr=True))
         calibrate_for(plan, need, "bench/calibration.py")
         system = local_system(Home(Path(folder)))
         ratios: Ratios = {}

@@ -123,7 +123,8 @@ std::vector<MPI_Status> complete(Random& random, std::vector<MPI_Request>& reque
 std::vector<int> blocking(Random& random, MPI_Comm comm, const Memory& memory) {
   const Neighbours at(random, comm);
   constexpr std::array<Sender, 4> senders{MPI_Send, MPI_Ssend, MPI_Rsend, MPI_Bsend};
-  const Sender send = senders[static_cast<std::size_t>(random.between(0, 3))];
+  // MPICH truncates messages of derived types that it packed itself, from some KiB on.
+  const Sender send = senders[static_cast<std::size_t>(random.between(0, over_mpich() ? 2 : 3))];
   std::vector<int> seen;
   std::vector<std::byte> attached(memory.size + 4096);
   MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
@@ -204,7 +205,7 @@ std::vector<int> exchanged(Random& random, MPI_Comm comm, const Memory& memory) 
   std::vector<int> seen;
   MPI_Status status;
   for (const Message& message : random_messages(random, memory, 3)) {
-    if (random.chance(30)) {
+    if (random.chance(30) && !over_mpich()) {  // it packs, too
       MPI_Sendrecv_replace(memory.to + message.from_at, message.count, message.type.handle(), at.to, 5, at.from, 5,
                            comm, &status);
       see(seen, status, message.type.handle());

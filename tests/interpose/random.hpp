@@ -57,6 +57,9 @@ class Type {
   bool derived_;
 };
 
+// MPICH, of which 4.0 does some operations wrong by itself (the places say which).
+bool over_mpich();
+
 Type random_type(Random& random);
 // One that reductions take: integers, so that any bytes are a number and any order gives the same.
 MPI_Datatype random_number_type(Random& random);
