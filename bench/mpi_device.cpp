@@ -1,7 +1,7 @@
 // What libplumb-mpi-device costs. Prints one JSON object: nanoseconds that a call on memory of the host takes through
 // the library and by MPI alone, and microseconds of a message there and back between two devices, by MPI calls on
-// device addresses and by the engine's transport staged; the least of alternating rounds, for what disturbs a call only
-// adds.
+// device addresses and by the engine's transport of the same name (PLUMB_MPI_TRANSPORT; peer as the host starts it,
+// into the receiver's buffer); the least of alternating rounds, for what disturbs a call only adds.
 //
 //   PLUMB_MPI_RUNTIME=opencl mpirun -np 2 --bind-to core build/release/bin/mpi_device [LOG2_LARGEST]
 #include <fmt/format.h>
@@ -62,8 +62,8 @@ void print_host_calls() {
 
 class PingPong {
  public:
-  PingPong(World& world, Device& device, Transport& transport, std::size_t bytes)
-      : rank_(world.rank()), bytes_(static_cast<int>(bytes)), buffer_(device.allocate(bytes, {})) {
+  PingPong(World& world, Device& device, Transport& transport, std::size_t bytes, bool shared)
+      : rank_(world.rank()), bytes_(static_cast<int>(bytes)), buffer_(device.allocate(bytes, {.shared = shared})) {
     const Transfer transfer{1 - rank_, 0, {whole(*buffer_)}};
     const Step send{{transfer}, {}}, receive{{}, {transfer}};
     exchange_ = transport.compile(rank_ == 0 ? Exchange{{send, receive}, 1} : Exchange{{receive, send}, 1});
@@ -99,16 +99,18 @@ void run(World& world, int log2_largest) {
   DeviceWish wish;
   wish.runtime = runtime == nullptr ? "" : runtime;
   const auto device = catalogue.open(catalogue.choose(wish, world.rank(), world.size(), world.local_rank()));
-  const auto transport = find_transport("staged").make(world, *device, {});
+  const char* wished = std::getenv("PLUMB_MPI_TRANSPORT");
+  const std::string name = wished == nullptr ? "staged" : wished;
+  const auto transport = find_transport(name).make(world, *device, {.approach = name == "peer" ? "host-buffered" : ""});
   const bool speaks = world.rank() == 0;
   if (!speaks && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("could not silence a rank");
-  fmt::print("{{\"device\": \"{}\", ", device->info().name);
+  fmt::print("{{\"device\": \"{}\", \"transport\": \"{}\", ", device->info().name, name);
   print_host_calls();
   fmt::print(", \"round_trip_us\": {{");
   for (int log2 = 3; log2 <= log2_largest; ++log2) {
     const std::size_t bytes = std::size_t{1} << log2;
-    const auto [calls, direct] =
-        PingPong(world, *device, *transport, bytes).measure(std::clamp<std::uint64_t>((1 << 24) / bytes, 1, 500));
+    const auto [calls, direct] = PingPong(world, *device, *transport, bytes, name == "peer")
+                                     .measure(std::clamp<std::uint64_t>((1 << 24) / bytes, 1, 500));
     fmt::print("{}\"{}\": [{:.3f}, {:.3f}, {:.3f}]", log2 == 3 ? "" : ", ", bytes, 1e6 * calls, 1e6 * direct,
                calls / direct);
   }

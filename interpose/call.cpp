@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+
+#include "transport/idle.hpp"
 
 namespace plumb::interpose {
 
@@ -9,6 +12,8 @@ namespace {
 
 // A command costs about what this many bytes do.
 constexpr std::size_t gap_worth_reading = 4096;
+// More pieces than this go through the host's memory at once.
+constexpr std::size_t most_copies = 64;
 
 Runs runs_of(const Parts& parts) {
   Runs runs;
@@ -49,51 +54,125 @@ void* Call::nowhere() {
 }
 
 void* Call::stage(const void* address, const Parts& reads, const Parts& writes) {
-  if (!is_device(address)) return const_cast<void*>(address);
+  auto* bytes = static_cast<std::byte*>(const_cast<void*>(address));
+  if (!is_device(address)) {
+    if (offers_on && receipt_ == Receipt::counted && !writes.empty())
+      operands_.push_back({.host = bytes, .writes = runs_of(writes)});
+    return bytes;
+  }
   Runs read_runs = runs_of(reads);
   Runs write_runs = runs_of(writes);
   const Span span = joined(span_of(read_runs), span_of(write_runs));
   if (span.low == span.high) return nowhere();
   Place place = buffers().find(address, span.low, span.high);
   const std::ptrdiff_t base = static_cast<std::ptrdiff_t>(place.offset) - span.low;
-  if (std::byte* bytes = direct(*place.memory)) {
-    operands_.push_back({std::move(place.memory), {}, base, 0, {}, {}});
-    return bytes + base;
+  if (std::byte* direct_bytes = direct(*place.memory)) {
+    bytes = direct_bytes + base;
+    operands_.push_back(
+        {.memory = std::move(place.memory), .base = base, .host = bytes, .writes = std::move(write_runs)});
+    return bytes;
   }
   Staging staging = place.memory->device->stage(static_cast<std::size_t>(span.high - span.low));
-  std::byte* bytes = staging.bytes();
-  operands_.push_back({std::move(place.memory), std::move(staging), base, span.low,
+  bytes = staging.bytes() - span.low;
+  operands_.push_back({std::move(place.memory), std::move(staging), base, bytes,
                        widened(std::move(read_runs), gap_worth_reading), std::move(write_runs)});
   if (!persistent_) read(operands_.back());
-  return bytes - span.low;
+  return bytes;
+}
+
+Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm) {
+  if (offers_on && is_device(address)) {
+    const Runs runs = runs_of({{0, count, type}});
+    if (runs.size() == 1) offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
+    if (offer_) return {&offer_->envelope(), sizeof(Envelope), MPI_BYTE};
+  }
+  return {in(address, count, type), count, type};
+}
+
+bool Call::yields() const {
+  return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
+    const Span span = span_of(operand.writes);
+    const bool is_short = offers_on || span.high - span.low <= static_cast<std::ptrdiff_t>(short_message);
+    return operand.staging && is_short && has_threads_here(operand.memory->device->info());
+  });
+}
+
+void Call::await(int from, int tag, MPI_Comm comm) const {
+  if (!yields()) return;
+  Idle idle(true);
+  for (int flag = 0; PMPI_Iprobe(from, tag, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0;) idle.look();
 }
 
 void Call::read() {
+  taken_.reset();
   for (const Operand& operand : operands_) read(operand);
 }
 
 void Call::read(const Operand& operand) {
   if (operand.reads.empty()) return;
-  Queue& queue = operand.staging.queue();
+  Queue& queue = operand.staging->queue();
   for (const Run& run : operand.reads)
     queue.enqueue_read({operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size},
-                       operand.staging.bytes() + (run.offset - operand.low));
+                       operand.host + run.offset);
   queue.finish();
 }
 
 void Call::write(const MPI_Status& status) {
+  if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
   for (const Operand& operand : operands_)
-    if (!operand.writes.empty())
+    if (operand.staging && !operand.writes.empty())
       write(operand,
             receipt_ == Receipt::counted ? first_bytes(operand.writes, received_bytes(status)) : operand.writes);
 }
 
 void Call::write(const Operand& operand, const Runs& runs) {
-  Queue& queue = operand.staging.queue();
+  Queue& queue = operand.staging->queue();
   for (const Run& run : runs)
-    queue.enqueue_write(operand.staging.bytes() + (run.offset - operand.low),
+    queue.enqueue_write(operand.host + run.offset,
                         {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
   queue.finish();
+}
+
+// Whether an envelope came instead of the message; then the message is where it belongs.
+bool Call::take_offered(const MPI_Status& status) {
+  const auto receives = [](const Operand& operand) { return !operand.writes.empty(); };
+  const auto operand = std::find_if(operands_.begin(), operands_.end(), receives);
+  if (operand == operands_.end() || received_bytes(status) != sizeof(Envelope)) return false;
+  Envelope envelope;
+  auto* to = reinterpret_cast<std::byte*>(&envelope);
+  for (const Run& run : first_bytes(operand->writes, sizeof envelope)) {
+    std::memcpy(to, operand->host + run.offset, run.size);
+    to += run.size;
+  }
+  if (!envelope.is_marked()) return false;
+  take(*operand, envelope);
+  taken_ = envelope.bytes;
+  return true;
+}
+
+void Call::take(const Operand& operand, const Envelope& envelope) {
+  const Taking taking(envelope, operand.memory ? operand.memory->device : nullptr);
+  const Runs runs = first_bytes(operand.writes, envelope.bytes);
+  const bool is_near = operand.staging && &taking.device() == operand.memory->device.get();
+  BufferView from = taking.bytes();
+  if (is_near && runs.size() <= most_copies) {
+    Queue& queue = operand.staging->queue();
+    for (const Run& run : runs) {
+      queue.enqueue_copy({from.buffer, from.offset, run.size},
+                         {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
+      from.offset += run.size;
+    }
+    wait_for(queue, taking.device().info());
+    return;
+  }
+  const Staging packed = taking.device().stage(from.size);
+  packed.queue().read(from, packed.bytes());
+  const std::byte* next = packed.bytes();
+  for (const Run& run : runs) {
+    std::memcpy(operand.host + run.offset, next, run.size);
+    next += run.size;
+  }
+  if (operand.staging) write(operand, runs);
 }
 
 }  // namespace plumb::interpose

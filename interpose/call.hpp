@@ -4,11 +4,13 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "interpose/datatype.hpp"
 #include "interpose/devices.hpp"
 #include "interpose/failure.hpp"
+#include "interpose/offers.hpp"
 #include "interpose/registry.hpp"
 
 namespace plumb::interpose {
@@ -23,6 +25,13 @@ struct Part {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 using Parts = std::vector<Part>;
+
+// What MPI is given to send.
+struct Message {
+  const void* address = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
 
 // Which bytes of its operands a call has received.
 enum class Receipt {
@@ -50,28 +59,49 @@ class Call {
     return stage(address, {{0, count, type}}, {{0, count, type}});
   }
 
+  // The same for a message that may be offered to its receiver instead.
+  Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm);
+
   // Operands from the device.
   void read();
   // What arrived to the device.
   void write(const MPI_Status& status);
+  // MPI's status of an envelope becomes the message's.
+  void correct(MPI_Status& status) const {
+    if (taken_) PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(*taken_));
+  }
+  // Whether the program may use what it sends again; settle() waits until it may.
+  bool settled() { return !offer_ || offer_->settled(); }
+  void settle() {
+    if (offer_) offer_->settle();
+  }
+  bool offers() const { return offer_ != nullptr; }
+  // Whether who waits for this call leaves its core to the device's threads meanwhile (transport/idle.hpp).
+  bool yields() const;
+  // Waits so for the message that this call is about to receive.
+  void await(int from, int tag, MPI_Comm comm) const;
 
  private:
   struct Operand {
-    std::shared_ptr<DeviceMemory> memory;
-    Staging staging;
-    std::ptrdiff_t base = 0;  // offset in the buffer of the operand's address; may be negative
-    std::ptrdiff_t low = 0;   // offset from there of the staging memory's first byte
+    std::shared_ptr<DeviceMemory> memory = {};  // null: of the host
+    std::optional<Staging> staging = {};        // none: MPI works where the bytes lie
+    std::ptrdiff_t base = 0;                    // offset in the buffer of the operand's address; may be negative
+    std::byte* host = nullptr;                  // what MPI is given for that address
     Runs reads = {}, writes = {};
   };
   void* nowhere();
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
+  bool take_offered(const MPI_Status& status);
+  static void take(const Operand& operand, const Envelope& envelope);
 
   const char* name_;
   Receipt receipt_;
   bool persistent_;
   std::size_t nowheres_ = 0;  // addresses that nowhere() gave
   std::vector<Operand> operands_;
+  std::unique_ptr<Offer> offer_;
+  std::optional<std::uint64_t> taken_;  // bytes of a message that was offered to this call
 };
 
 // A blocking call: work(call) stages its operands and returns what PMPI's function did. `status`, where the call
@@ -82,6 +112,7 @@ int run_call(const char* name, Work&& work) {
     Call call(name);
     const int code = work(call);
     if (code == MPI_SUCCESS) call.write({});
+    call.settle();
     return code;
   });
 }
@@ -95,6 +126,8 @@ int run_receive(const char* name, MPI_Status* status, Work&& work) {
     MPI_Status* filled = status == MPI_STATUS_IGNORE ? &own : status;
     const int code = work(call, filled);
     if (code == MPI_SUCCESS) call.write(*filled);
+    call.correct(*filled);
+    call.settle();
     return code;
   });
 }

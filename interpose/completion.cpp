@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "interpose/requests.hpp"
+#include "transport/idle.hpp"
 
 namespace plumb::interpose {
 
@@ -14,9 +15,11 @@ bool any_own(int count, const MPI_Request* requests) {
 
 // MPI has completed the request's inner one, which is null now unless it is persistent: what arrived goes to the
 // device. code: this request's own.
-void complete(MPI_Request* handle, MPI_Request inner, const MPI_Status& status, int code) {
+void complete(MPI_Request* handle, MPI_Request inner, MPI_Status& status, int code) {
   Request& request = own_request(*handle);
   if (request.under_way && code == MPI_SUCCESS) request.call->write(status);
+  request.call->correct(status);
+  request.call->settle();
   request.under_way = false;
   request.inner = inner;
   if (request.persistent) return;
@@ -27,30 +30,52 @@ void complete(MPI_Request* handle, MPI_Request inner, const MPI_Status& status, 
 // Some requests as MPI knows them.
 class Mixture {
  public:
-  Mixture(int count, MPI_Request* handles) : inner_(handles, handles + count), given_(handles) {
-    for (MPI_Request& request : inner_)
-      if (is_own(request)) request = own_request(request).inner;
+  Mixture(int count, MPI_Request* handles)
+      : inner_(handles, handles + count), offered_(inner_.size()), given_(handles) {
+    for (std::size_t i = 0; i < inner_.size(); ++i)
+      if (is_own(inner_[i])) {
+        const Request& request = own_request(inner_[i]);
+        offered_[i] = request.call->offers();
+        inner_[i] = request.inner;
+      }
   }
   int count() const { return static_cast<int>(inner_.size()); }
   MPI_Request* inner() { return inner_.data(); }
 
   // MPI has completed request number `at`.
-  void completed(int at, const MPI_Status& status, int code) {
+  void completed(int at, MPI_Status& status, int code) {
     if (is_own(given_[at]))
       complete(&given_[at], inner_[static_cast<std::size_t>(at)], status, code);
     else
       given_[at] = inner_[static_cast<std::size_t>(at)];
   }
-  // MPI has completed all, or those that their statuses' errors say.
-  void all_completed(const MPI_Status* statuses, int code) {
-    for (int i = 0; i < count(); ++i) {
-      const int own_code = code == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : code;
-      if (own_code != MPI_ERR_PENDING) completed(i, statuses[i], own_code);
-    }
+  // MPI has completed all, or those that their statuses' errors say. What was offered comes last: its receivers may
+  // wait for what they offer to this process.
+  void all_completed(MPI_Status* statuses, int code) {
+    for (const bool offers : {false, true})
+      for (int i = 0; i < count(); ++i) {
+        const int own_code = code == MPI_ERR_IN_STATUS ? statuses[i].MPI_ERROR : code;
+        if (own_code != MPI_ERR_PENDING && offered_[static_cast<std::size_t>(i)] == offers)
+          completed(i, statuses[i], own_code);
+      }
+  }
+  bool yields() const {
+    return std::any_of(given_, given_ + inner_.size(),
+                       [](MPI_Request request) { return is_own(request) && own_request(request).call->yields(); });
+  }
+  // Whether all that was offered may be used again.
+  bool settled() {
+    return std::all_of(given_, given_ + count(),
+                       [](MPI_Request request) { return !is_own(request) || own_request(request).call->settled(); });
+  }
+  void settle() {
+    for (int i = 0; i < count(); ++i)
+      if (is_own(given_[i])) own_request(given_[i]).call->settle();
   }
 
  private:
   std::vector<MPI_Request> inner_;
+  std::vector<bool> offered_;
   MPI_Request* given_;
 };
 
@@ -66,6 +91,26 @@ class Statuses {
   std::vector<MPI_Status> own_;
   MPI_Status* wanted_;
 };
+
+// Waits by looking, with `test(flag)`, where the device's threads need the core meanwhile, else by `wait()`.
+template <class Wait, class Test>
+int wait_by(bool yields, Wait wait, Test test) {
+  if (!yields) return wait();
+  Idle idle(true);
+  for (;;) {
+    int flag = 0;
+    const int code = test(&flag);
+    if (code != MPI_SUCCESS || flag != 0) return code;
+    idle.look();
+  }
+}
+
+// Lets MPI carry on what is under way; nothing is complete yet.
+int carry_on(int* flag) {
+  *flag = 0;
+  int unused = 0;
+  return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &unused, MPI_STATUS_IGNORE);
+}
 
 void start(Request& request) {
   request.call->read();
@@ -109,7 +154,9 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return or_abort("MPI_Wait", [&] {
     Statuses statuses(1, status);
     MPI_Request inner = own_request(*request).inner;
-    const int code = PMPI_Wait(&inner, statuses.data());
+    const int code = wait_by(
+        own_request(*request).call->yields(), [&] { return PMPI_Wait(&inner, statuses.data()); },
+        [&](int* flag) { return PMPI_Test(&inner, flag, statuses.data()); });
     complete(request, inner, *statuses.data(), code);
     return code;
   });
@@ -119,6 +166,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!is_own(*request)) [[likely]]
     return PMPI_Test(request, flag, status);
   return or_abort("MPI_Test", [&] {
+    if (!own_request(*request).call->settled()) return carry_on(flag);
     Statuses statuses(1, status);
     MPI_Request inner = own_request(*request).inner;
     const int code = PMPI_Test(&inner, flag, statuses.data());
@@ -133,7 +181,9 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   return or_abort("MPI_Waitall", [&] {
     Mixture mixture(count, requests);
     Statuses filled(count, statuses);
-    const int code = PMPI_Waitall(count, mixture.inner(), filled.data());
+    const int code = wait_by(
+        mixture.yields(), [&] { return PMPI_Waitall(count, mixture.inner(), filled.data()); },
+        [&](int* flag) { return PMPI_Testall(count, mixture.inner(), flag, filled.data()); });
     mixture.all_completed(filled.data(), code);
     return code;
   });
@@ -144,6 +194,7 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
     return PMPI_Testall(count, requests, flag, statuses);
   return or_abort("MPI_Testall", [&] {
     Mixture mixture(count, requests);
+    if (!mixture.settled()) return carry_on(flag);
     Statuses filled(count, statuses);
     const int code = PMPI_Testall(count, mixture.inner(), flag, filled.data());
     if (code != MPI_SUCCESS || *flag != 0) mixture.all_completed(filled.data(), code);
@@ -156,6 +207,7 @@ int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status
     return PMPI_Waitany(count, requests, index, status);
   return or_abort("MPI_Waitany", [&] {
     Mixture mixture(count, requests);
+    mixture.settle();
     Statuses filled(1, status);
     const int code = PMPI_Waitany(count, mixture.inner(), index, filled.data());
     if (*index != MPI_UNDEFINED) mixture.completed(*index, *filled.data(), code);
@@ -168,6 +220,7 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Sta
     return PMPI_Testany(count, requests, index, flag, status);
   return or_abort("MPI_Testany", [&] {
     Mixture mixture(count, requests);
+    mixture.settle();
     Statuses filled(1, status);
     const int code = PMPI_Testany(count, mixture.inner(), index, flag, filled.data());
     if (*flag != 0 && *index != MPI_UNDEFINED) mixture.completed(*index, *filled.data(), code);
@@ -180,6 +233,7 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
     return PMPI_Waitsome(count, requests, completed, indices, statuses);
   return or_abort("MPI_Waitsome", [&] {
     Mixture mixture(count, requests);
+    mixture.settle();
     Statuses filled(count, statuses);
     const int code = PMPI_Waitsome(count, mixture.inner(), completed, indices, filled.data());
     for (int i = 0; i < *completed; ++i)
@@ -193,6 +247,7 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
     return PMPI_Testsome(count, requests, completed, indices, statuses);
   return or_abort("MPI_Testsome", [&] {
     Mixture mixture(count, requests);
+    mixture.settle();
     Statuses filled(count, statuses);
     const int code = PMPI_Testsome(count, mixture.inner(), completed, indices, filled.data());
     for (int i = 0; i < *completed; ++i)
@@ -207,10 +262,12 @@ int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     return PMPI_Request_get_status(handle, flag, status);
   return or_abort("MPI_Request_get_status", [&] {
     Request& request = own_request(handle);
+    if (!request.call->settled()) return carry_on(flag);
     Statuses statuses(1, status);
     const int code = PMPI_Request_get_status(request.inner, flag, statuses.data());
-    if (code == MPI_SUCCESS && *flag != 0 && request.under_way) {
-      request.call->write(*statuses.data());
+    if (code == MPI_SUCCESS && *flag != 0) {
+      if (request.under_way) request.call->write(*statuses.data());
+      request.call->correct(*statuses.data());
       request.under_way = false;
     }
     return code;

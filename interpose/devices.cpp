@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "device/select.hpp"
+#include "interpose/offers.hpp"
 
 namespace plumb::interpose {
 
@@ -13,6 +14,8 @@ namespace {
 // More idle staging memory than this goes back to the system.
 constexpr std::size_t most_idle_bytes = std::size_t{512} << 20;
 constexpr std::size_t least_bytes = 4096;
+// Shared memory up to this many bytes comes in powers of two, so that what was given back serves again.
+constexpr std::size_t most_rounded = std::size_t{64} << 20;
 
 std::string wished(const std::string& argument, const char* variable) {
   if (!argument.empty()) return argument;
@@ -76,6 +79,48 @@ void OpenDevice::give_back(std::unique_ptr<Buffer> bytes, std::unique_ptr<Queue>
   idle_[static_cast<std::size_t>(std::countr_zero(bytes->size()))].push_back(std::move(bytes));
 }
 
+std::unique_ptr<Buffer> OpenDevice::allocate_shared(std::size_t bytes) {
+  const std::size_t size = bytes > most_rounded ? bytes : std::bit_ceil(std::max(bytes, least_bytes));
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = shared_.find(size); found != shared_.end()) {
+    std::unique_ptr<Buffer> buffer = std::move(found->second);
+    shared_.erase(found);
+    return buffer;
+  }
+  return device_->allocate(size, {MemoryKind::automatic, {}, true});
+}
+
+void OpenDevice::keep_shared(std::unique_ptr<Buffer> buffer) {
+  const std::scoped_lock lock(mutex_);
+  shared_.emplace(buffer->size(), std::move(buffer));
+}
+
+Buffer& OpenDevice::open_shared(const std::string& handle) {
+  const std::scoped_lock lock(mutex_);
+  std::unique_ptr<Buffer>& buffer = opened_[handle];
+  if (!buffer) buffer = device_->open_shared(handle);
+  return *buffer;
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (!device) return;
+  if (handle.empty())
+    device->alone([&](Device&) { buffer.reset(); });
+  else
+    device->keep_shared(std::move(buffer));
+}
+
+void DeviceMemory::share(std::size_t bytes) {
+  buffer = device->allocate_shared(bytes);
+  handle = device->alone([&](Device& its) { return its.share(*buffer); });
+}
+
+std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const Seat& seat) {
+  DeviceWish wish;
+  wish.runtime = runtime;
+  return catalogue().open(wish, seat);
+}
+
 std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes) {
   DeviceWish device_wish;
   device_wish.runtime = wished(wish.runtime, "PLUMB_MPI_RUNTIME");
@@ -84,7 +129,10 @@ std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat
   const Placement placement = kind.empty() ? Placement{} : parse_placement(kind);
   auto memory = std::make_shared<DeviceMemory>();
   memory->device = catalogue().open(device_wish, seat);
-  memory->buffer = memory->device->allocate(bytes, placement);
+  if (offers_on && placement.kind == MemoryKind::automatic)
+    memory->share(bytes);
+  else
+    memory->buffer = memory->device->allocate(bytes, placement);
   return memory;
 }
 

@@ -45,6 +45,12 @@ class OpenDevice : public std::enable_shared_from_this<OpenDevice> {
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement);
   // At least so many bytes. Throws Error when the host has not enough.
   Staging stage(std::size_t bytes);
+  // Memory of at least so many bytes that other processes of the host may open, until this one ends: it is kept when it
+  // is given back, because nobody tells when they have closed it. Throws Unsupported where a device does not share.
+  std::unique_ptr<Buffer> allocate_shared(std::size_t bytes);
+  void keep_shared(std::unique_ptr<Buffer> buffer);
+  // What another process allocated so; opened once.
+  Buffer& open_shared(const std::string& handle);
   // What work(device) returns, while no other thread uses the device.
   template <class Work>
   auto alone(Work work) {
@@ -61,19 +67,23 @@ class OpenDevice : public std::enable_shared_from_this<OpenDevice> {
   std::array<std::vector<std::unique_ptr<Buffer>>, 64> idle_;  // idle_[n]: of 2^n bytes
   std::size_t idle_bytes_ = 0;
   std::vector<std::unique_ptr<Queue>> queues_;
+  std::multimap<std::size_t, std::unique_ptr<Buffer>> shared_;  // given back, by size
+  std::map<std::string, std::unique_ptr<Buffer>> opened_;       // by handle
 };
 
 // What lies behind an address.
 struct DeviceMemory {
   DeviceMemory() = default;
-  ~DeviceMemory() {
-    if (device) device->alone([&](Device&) { buffer.reset(); });
-  }
+  ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
+  // Memory of `device` that other processes may open.
+  void share(std::size_t bytes);
+
   std::shared_ptr<OpenDevice> device;
   std::unique_ptr<Buffer> buffer;
+  std::string handle = {};  // by which they do; empty where they may not
 };
 
 // Where a program wants its memory; "" = as PLUMB_MPI_RUNTIME, PLUMB_MPI_DEVICE and PLUMB_MPI_MEMORY say.
@@ -87,6 +97,9 @@ struct MemoryWish {
 struct Seat {
   int rank = 0, ranks = 1, local_rank = 0;
 };
+
+// The device of a runtime that this rank gets, opened at its first use. Throws UsageError when there is none.
+std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const Seat& seat);
 
 // Memory of the device that is wished for, which is opened at its first use. Throws UsageError naming what there is,
 // Error when there is not enough.

@@ -3,7 +3,7 @@
  *
  * Which device: PLUMB_MPI_RUNTIME (opencl, cuda, native), PLUMB_MPI_DEVICE (a number, a type or a part of the name) and
  * PLUMB_MPI_MEMORY (default, host, svm, ddr:0, ...). Unset, ranks of one host are dealt the devices of the first
- * platform in turn.
+ * platform in turn. PLUMB_MPI_TRANSPORT: staged, or peer for messages from device to device on one host.
  *
  * Every function that returns an int returns 0, or another value and then plumb_mpi_error() says what was wrong. Any
  * thread may call them. What the program does with a buffer by queues of its own must be finished before MPI gets the

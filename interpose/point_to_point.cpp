@@ -9,7 +9,10 @@ template <auto send>
 int send_by(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   if (!is_device(from)) [[likely]]
     return send(from, count, type, to, tag, comm);
-  return run_call(name, [&](Call& call) { return send(call.in(from, count, type), count, type, to, tag, comm); });
+  return run_call(name, [&](Call& call) {
+    const Message message = call.message(from, count, type, to, comm);
+    return send(message.address, message.count, message.type, to, tag, comm);
+  });
 }
 
 template <auto send>
@@ -18,7 +21,8 @@ int start_send_by(const char* name, const void* from, int count, MPI_Datatype ty
   if (!is_device(from)) [[likely]]
     return send(from, count, type, to, tag, comm, request);
   return start_call(name, request, [&](Call& call, MPI_Request* inner) {
-    return send(call.in(from, count, type), count, type, to, tag, comm, inner);
+    const Message message = call.message(from, count, type, to, comm);
+    return send(message.address, message.count, message.type, to, tag, comm, inner);
   });
 }
 
@@ -30,6 +34,17 @@ int prepare_send_by(const char* name, const void* from, int count, MPI_Datatype 
   return prepare_call(name, request, [&](Call& call, MPI_Request* inner) {
     return send(call.in(from, count, type), count, type, to, tag, comm, inner);
   });
+}
+
+// Of a message that is offered nobody but its receiver learns the size.
+int refuse_offered(const char* name, const MPI_Status& status) {
+  int bytes = 0;
+  PMPI_Get_count(&status, MPI_BYTE, &bytes);
+  if (bytes == static_cast<int>(sizeof(Envelope)))
+    abort_call(name,
+               "the message is on its way from device to device, and its size is known to who receives it only; "
+               "set PLUMB_MPI_TRANSPORT=staged for a program that probes");
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -93,15 +108,17 @@ int MPI_Rsend_init(const void* from, int count, MPI_Datatype type, int to, int t
 }
 
 int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (!is_device(to)) [[likely]]
+  if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Recv(to, count, type, from, tag, comm, status);
   return run_receive("MPI_Recv", status, [&](Call& call, MPI_Status* filled) {
-    return PMPI_Recv(call.out(to, count, type), count, type, from, tag, comm, filled);
+    void* staged = call.out(to, count, type);
+    call.await(from, tag, comm);
+    return PMPI_Recv(staged, count, type, from, tag, comm, filled);
   });
 }
 
 int MPI_Mrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  if (!is_device(to)) [[likely]]
+  if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Mrecv(to, count, type, message, status);
   return run_receive("MPI_Mrecv", status, [&](Call& call, MPI_Status* filled) {
     return PMPI_Mrecv(call.out(to, count, type), count, type, message, filled);
@@ -109,7 +126,7 @@ int MPI_Mrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_
 }
 
 int MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(to)) [[likely]]
+  if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Irecv(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
     return PMPI_Irecv(call.out(to, count, type), count, type, from, tag, comm, inner);
@@ -118,7 +135,7 @@ int MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Com
 }
 
 int MPI_Imrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
-  if (!is_device(to)) [[likely]]
+  if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Imrecv(to, count, type, message, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
     return PMPI_Imrecv(call.out(to, count, type), count, type, message, inner);
@@ -127,7 +144,7 @@ int MPI_Imrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI
 }
 
 int MPI_Recv_init(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(to)) [[likely]]
+  if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Recv_init(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
     return PMPI_Recv_init(call.out(to, count, type), count, type, from, tag, comm, inner);
@@ -138,11 +155,12 @@ int MPI_Recv_init(void* to, int count, MPI_Datatype type, int from, int tag, MPI
 int MPI_Sendrecv(const void* from, int send_count, MPI_Datatype send_type, int to_rank, int send_tag, void* to,
                  int receive_count, MPI_Datatype receive_type, int from_rank, int receive_tag, MPI_Comm comm,
                  MPI_Status* status) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
+  if (!is_device(from) && !is_device(to) && !offers_on) [[likely]]
     return PMPI_Sendrecv(from, send_count, send_type, to_rank, send_tag, to, receive_count, receive_type, from_rank,
                          receive_tag, comm, status);
   return run_receive("MPI_Sendrecv", status, [&](Call& call, MPI_Status* filled) {
-    return PMPI_Sendrecv(call.in(from, send_count, send_type), send_count, send_type, to_rank, send_tag,
+    const Message message = call.message(from, send_count, send_type, to_rank, comm);
+    return PMPI_Sendrecv(message.address, message.count, message.type, to_rank, send_tag,
                          call.out(to, receive_count, receive_type), receive_count, receive_type, from_rank, receive_tag,
                          comm, filled);
   });
@@ -150,12 +168,48 @@ int MPI_Sendrecv(const void* from, int send_count, MPI_Datatype send_type, int t
 
 int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, int send_tag, int from_rank,
                          int receive_tag, MPI_Comm comm, MPI_Status* status) {
-  if (!is_device(both)) [[likely]]
+  if (!is_device(both) && !offers_on) [[likely]]
     return PMPI_Sendrecv_replace(both, count, type, to_rank, send_tag, from_rank, receive_tag, comm, status);
   return run_receive("MPI_Sendrecv_replace", status, [&](Call& call, MPI_Status* filled) {
     return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag, from_rank, receive_tag,
                                  comm, filled);
   });
+}
+
+int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (!offers_on) [[likely]]
+    return PMPI_Probe(from, tag, comm, status);
+  MPI_Status own;
+  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
+  const int code = PMPI_Probe(from, tag, comm, &filled);
+  return code == MPI_SUCCESS ? refuse_offered("MPI_Probe", filled) : code;
+}
+
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  if (!offers_on) [[likely]]
+    return PMPI_Iprobe(from, tag, comm, flag, status);
+  MPI_Status own;
+  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
+  const int code = PMPI_Iprobe(from, tag, comm, flag, &filled);
+  return code == MPI_SUCCESS && *flag != 0 ? refuse_offered("MPI_Iprobe", filled) : code;
+}
+
+int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  if (!offers_on) [[likely]]
+    return PMPI_Mprobe(from, tag, comm, message, status);
+  MPI_Status own;
+  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
+  const int code = PMPI_Mprobe(from, tag, comm, message, &filled);
+  return code == MPI_SUCCESS ? refuse_offered("MPI_Mprobe", filled) : code;
+}
+
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  if (!offers_on) [[likely]]
+    return PMPI_Improbe(from, tag, comm, flag, message, status);
+  MPI_Status own;
+  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
+  const int code = PMPI_Improbe(from, tag, comm, flag, message, &filled);
+  return code == MPI_SUCCESS && *flag != 0 ? refuse_offered("MPI_Improbe", filled) : code;
 }
 
 }  // extern "C"

@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include "interpose/offers.hpp"
+
 namespace plumb::interpose {
 
 namespace {
@@ -15,6 +17,7 @@ void take_seat() {
   MPI_Comm host = MPI_COMM_NULL;
   PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   PMPI_Comm_rank(host, &seat.local_rank);
+  agree_on_offers(host);
   PMPI_Comm_free(&host);
 }
 

@@ -1,6 +1,7 @@
 """Learns the legs of a transfer, and what it takes as a whole, from ``b_eff --part all``.
 
-Launches differ: two give launch, read, exchange, write and the transfer of them at every size, and
+Launches differ (PoCL's transfers fall into two states, a quarter apart, for as long as a process
+lives): four give launch, read, exchange, write and the transfer of them at every size, and
 the middle of the medians counts. Each is then fitted by few straight lines. A transfer takes longer
 than its legs one by one: in every round a rank waits for the slower of its neighbours.
 """
@@ -17,7 +18,7 @@ from plumbline.segments import Segment
 from plumbline.systems import LEGS, Leg, Legs, Point, Way
 
 _Choice = Callable[[Record, Case], bool]
-_LAUNCHES = 2
+_LAUNCHES = 4
 _DISTURBED_SHARE = 0.1
 # Options of a run that decide which calibration fits it; the rest (sizes, repetitions) does not.
 DECIDING = (
@@ -32,7 +33,7 @@ DECIDING = (
 )
 _FIXED = (
     *("--part", "all", "--ring", "natural", "--min-size", "0", "--max-size", "22"),
-    *("--time-limit", "0.02"),
+    *("--time-limit", "0.01"),
 )
 
 

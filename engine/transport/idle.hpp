@@ -4,9 +4,21 @@
 #include <sched.h>
 #include <time.h>
 
+#include <cstddef>
 #include <cstdint>
 
+#include "device/device.hpp"
+
 namespace plumb {
+
+// An OpenCL device that is no GPU works with threads of this process: so do CPUs, and emulated FPGAs.
+inline bool has_threads_here(const DeviceInfo& info) {
+  return info.runtime == "opencl" && info.type != "gpu";
+}
+
+// Messages as short as this come by themselves (MPI libraries send those below 4 KiB without asking the receiver); with
+// longer ones the receiver's MPI has work to do, and no core to give away.
+constexpr std::size_t short_message = 2048;
 
 class Idle {
  public:
@@ -31,5 +43,11 @@ class Idle {
   bool shares_cores_;
   std::uint32_t looks_ = 0;
 };
+
+// Waits for a queue by looking at it, which is sooner than to be woken.
+inline void wait_for(Queue& queue, const DeviceInfo& info) {
+  Idle idle(has_threads_here(info));
+  while (!queue.finished()) idle.look();
+}
 
 }  // namespace plumb

@@ -17,17 +17,8 @@ const TransportInfo staged_info{"staged", "device to host, host to host, host to
 
 constexpr std::size_t staging_alignment = 4096;
 
-// Messages as short as this come by themselves (MPI libraries send those below 4 KiB without asking the receiver); with
-// longer ones the receiver's MPI has work to do, and no core to give away.
-constexpr std::size_t short_message = 2048;
-
 std::size_t aligned(std::size_t bytes) {
   return (bytes + staging_alignment - 1) / staging_alignment * staging_alignment;
-}
-
-// An OpenCL device that is no GPU works with threads of this process: so do CPUs, and emulated FPGAs.
-bool has_threads_here(const DeviceInfo& info) {
-  return info.runtime == "opencl" && info.type != "gpu";
 }
 
 // Gives each transfer pinned places on the host: the copies between, and the transfers of the host leg.

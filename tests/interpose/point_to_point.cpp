@@ -28,8 +28,12 @@ struct Neighbours {
 struct Message {
   Type type;
   int count, room;
-  bool as_basics;  // received as elements of the basic type
+  bool as_basics;       // received as elements of the basic type, or
+  bool sent_as_basics;  // sent so
   std::ptrdiff_t from_at, to_at;
+
+  MPI_Datatype send_type() const { return sent_as_basics ? type.basic() : type.handle(); }
+  int send_count() const { return sent_as_basics ? count * type.basics() : count; }
 
   MPI_Datatype receive_type() const { return as_basics ? type.basic() : type.handle(); }
   int receive_count() const { return as_basics ? room * type.basics() : room; }
@@ -45,10 +49,12 @@ std::vector<Message> random_messages(Random& random, const Memory& memory, int m
     const int room = fitting(random, type, slice);
     const int count = random.chance(70) ? room : random.between(0, room);
     const bool as_basics = type.basic() != MPI_DATATYPE_NULL && random.chance(30);
-    const std::ptrdiff_t from_at = i * slice + place(random, type, room, slice);
+    const bool sent_as_basics = type.basic() != MPI_DATATYPE_NULL && !as_basics && random.chance(30) && !over_mpich();
+    std::ptrdiff_t from_at = i * slice + place(random, type, room, slice);
     std::ptrdiff_t to_at = i * slice + place(random, type, room, slice);
     if (as_basics) to_at = i * slice;
-    messages.push_back({std::move(type), count, room, as_basics, from_at, to_at});
+    if (sent_as_basics) from_at = i * slice;
+    messages.push_back({std::move(type), count, room, as_basics, sent_as_basics, from_at, to_at});
   }
   return messages;
 }
@@ -123,7 +129,7 @@ std::vector<MPI_Status> complete(Random& random, std::vector<MPI_Request>& reque
 std::vector<int> blocking(Random& random, MPI_Comm comm, const Memory& memory) {
   const Neighbours at(random, comm);
   constexpr std::array<Sender, 4> senders{MPI_Send, MPI_Ssend, MPI_Rsend, MPI_Bsend};
-  // MPICH truncates messages of derived types that it packed itself, from some KiB on.
+  // MPICH 4.0 truncates messages of derived types that it packed itself, from some KiB on.
   const Sender send = senders[static_cast<std::size_t>(random.between(0, over_mpich() ? 2 : 3))];
   std::vector<int> seen;
   std::vector<std::byte> attached(memory.size + 4096);
@@ -135,7 +141,7 @@ std::vector<int> blocking(Random& random, MPI_Comm comm, const Memory& memory) {
     MPI_Irecv(memory.to + message.to_at, message.receive_count(), message.receive_type(),
               any ? MPI_ANY_SOURCE : at.from, any ? MPI_ANY_TAG : tag, comm, &request);
     MPI_Barrier(comm);
-    send(memory.from + message.from_at, message.count, message.type.handle(), at.to, tag, comm);
+    send(memory.from + message.from_at, message.send_count(), message.send_type(), at.to, tag, comm);
     std::vector<MPI_Request> requests{request};
     see(seen, complete(random, requests)[0], message.receive_type());
     MPI_Barrier(comm);
@@ -159,8 +165,8 @@ std::vector<int> nonblocking(Random& random, MPI_Comm comm, const Memory& memory
   if (late && at.rank == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   for (std::size_t i = messages.size(); i-- > 0;) {
     const Message& message = messages[i];
-    starters[static_cast<std::size_t>(random.between(0, 2))](memory.from + message.from_at, message.count,
-                                                             message.type.handle(), at.to, static_cast<int>(i), comm,
+    starters[static_cast<std::size_t>(random.between(0, 2))](memory.from + message.from_at, message.send_count(),
+                                                             message.send_type(), at.to, static_cast<int>(i), comm,
                                                              &requests.emplace_back());
   }
   const std::vector<MPI_Status> statuses = complete(random, requests);
@@ -179,8 +185,8 @@ std::vector<int> persistent(Random& random, MPI_Comm comm, const Memory& memory)
     const Message& message = messages[i];
     MPI_Recv_init(memory.to + message.to_at, message.receive_count(), message.receive_type(), at.from,
                   static_cast<int>(i), comm, &requests.emplace_back());
-    makers[static_cast<std::size_t>(random.between(0, 1))](memory.from + message.from_at, message.count,
-                                                           message.type.handle(), at.to, static_cast<int>(i), comm,
+    makers[static_cast<std::size_t>(random.between(0, 1))](memory.from + message.from_at, message.send_count(),
+                                                           message.send_type(), at.to, static_cast<int>(i), comm,
                                                            &requests.emplace_back());
   }
   std::vector<int> seen;
@@ -205,12 +211,13 @@ std::vector<int> exchanged(Random& random, MPI_Comm comm, const Memory& memory) 
   std::vector<int> seen;
   MPI_Status status;
   for (const Message& message : random_messages(random, memory, 3)) {
-    if (random.chance(30) && !over_mpich()) {  // it packs, too
-      MPI_Sendrecv_replace(memory.to + message.from_at, message.count, message.type.handle(), at.to, 5, at.from, 5,
-                           comm, &status);
+    if (random.chance(30) && !over_mpich()) {  // it packs here, too
+      const std::ptrdiff_t both_at = message.sent_as_basics ? message.to_at : message.from_at;
+      MPI_Sendrecv_replace(memory.to + both_at, message.count, message.type.handle(), at.to, 5, at.from, 5, comm,
+                           &status);
       see(seen, status, message.type.handle());
     } else {
-      MPI_Sendrecv(memory.from + message.from_at, message.count, message.type.handle(), at.to, 5,
+      MPI_Sendrecv(memory.from + message.from_at, message.send_count(), message.send_type(), at.to, 5,
                    memory.to + message.to_at, message.receive_count(), message.receive_type(), at.from, 5, comm,
                    &status);
       see(seen, status, message.receive_type());
@@ -227,7 +234,7 @@ std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory) {
   for (const Message& message : random_messages(random, memory, 3)) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Message matched = MPI_MESSAGE_NULL;
-    MPI_Isend(memory.from + message.from_at, message.count, message.type.handle(), at.to, 7, comm, &request);
+    MPI_Isend(memory.from + message.from_at, message.send_count(), message.send_type(), at.to, 7, comm, &request);
     std::byte* to = memory.to + message.to_at;
     switch (random.between(0, 2)) {
       case 0:
