@@ -1,8 +1,8 @@
 """Arrays in device memory for mpi4py, under libplumb-mpi-device.
 
 Start the program with ``LD_PRELOAD`` of the library; MPI must be initialised (``from mpi4py import
-MPI``). mpi4py takes an array wherever it takes a buffer, by ``__cuda_array_interface__``. CuPy's way
-of making one is there, too::
+MPI``). mpi4py takes an array wherever it takes a buffer, by ``__cuda_array_interface__``. CuPy's
+way of making one is there, too::
 
     sys.modules["cupy"] = plumb_mpi   # python -m mpi4py.bench pingpong --array cupy
 """
