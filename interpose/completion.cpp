@@ -295,13 +295,13 @@ int MPI_Cancel(MPI_Request* handle) {
   });
 }
 
-// In brackets: MPICH has a macro of the name, too.
+// In brackets: MPICH has macros of these names, too.
 MPI_Fint(MPI_Request_c2f)(MPI_Request handle) {
-  if (!is_own(handle)) [[likely]]
-    return PMPI_Request_c2f(handle);
-  return or_abort("MPI_Request_c2f", [&]() -> MPI_Fint {
-    refuse("MPI_Request_c2f", own_request(handle), "has no form for Fortran; complete it in C");
-  });
+  return is_own(handle) ? integer_of(handle) : PMPI_Request_c2f(handle);
+}
+
+MPI_Request(MPI_Request_f2c)(MPI_Fint integer) {
+  return is_own_integer(integer) ? request_of(integer) : PMPI_Request_f2c(integer);
 }
 
 }  // extern "C"

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <type_traits>
 
 #include "interpose/address_space.hpp"
@@ -16,6 +17,33 @@ void refuse_device(const char* name, Argument argument) {
   if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
     if (is_device(argument)) [[unlikely]]
       refuse_address(name, argument);
+}
+
+template <class Argument>
+bool is_on_device(Argument argument) {
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>) return is_device(argument);
+  return false;
+}
+
+// A count as an int; a larger one ends the program with a sentence. Other arguments are as they are.
+template <class Argument>
+auto narrowed(const char* name, Argument argument) {
+  if constexpr (std::is_same_v<Argument, MPI_Count>) {
+    if (argument > std::numeric_limits<int>::max())
+      abort_call(name, "on device memory a count is at most 2147483647; use a larger datatype");
+    return static_cast<int>(argument);
+  } else {
+    return argument;
+  }
+}
+
+// call(arguments...), whose counts are of type MPI_Count; with a device address among them the same call with counts
+// of type int.
+template <auto call, auto call_of_int, class... Arguments>
+int narrow(const char* name, Arguments... arguments) {
+  if (!(is_on_device(arguments) || ...)) [[likely]]
+    return call(arguments...);
+  return call_of_int(narrowed(name, arguments)...);
 }
 
 // call(arguments...); a device address among them ends the program with a sentence.

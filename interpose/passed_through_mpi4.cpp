@@ -1,5 +1,5 @@
 // Of MPI 4 what takes an address: counts of type MPI_Count, persistent collectives, partitioned messages. Compiled
-// where the library has MPI 4.
+// where the library has MPI 4. Calls with one count an operand are done, by those with counts of type int.
 #include "interpose/pass.hpp"
 
 using namespace plumb::interpose;
@@ -159,7 +159,8 @@ int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest,
 
 int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
-  return pass<PMPI_Allgather_c>("MPI_Allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return narrow<PMPI_Allgather_c, MPI_Allgather>("MPI_Allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, comm);
 }
 
 int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -184,7 +185,7 @@ int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
 
 int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm) {
-  return pass<PMPI_Allreduce_c>("MPI_Allreduce_c", sendbuf, recvbuf, count, datatype, op, comm);
+  return narrow<PMPI_Allreduce_c, MPI_Allreduce>("MPI_Allreduce_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -195,7 +196,8 @@ int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MP
 
 int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                    MPI_Datatype recvtype, MPI_Comm comm) {
-  return pass<PMPI_Alltoall_c>("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return narrow<PMPI_Alltoall_c, MPI_Alltoall>("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, comm);
 }
 
 int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -235,7 +237,7 @@ int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcounts, const
 }
 
 int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return pass<PMPI_Bcast_c>("MPI_Bcast_c", buffer, count, datatype, root, comm);
+  return narrow<PMPI_Bcast_c, MPI_Bcast>("MPI_Bcast_c", buffer, count, datatype, root, comm);
 }
 
 int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
@@ -244,7 +246,7 @@ int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int r
 }
 
 int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return pass<PMPI_Exscan_c>("MPI_Exscan_c", sendbuf, recvbuf, count, datatype, op, comm);
+  return narrow<PMPI_Exscan_c, MPI_Exscan>("MPI_Exscan_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -254,7 +256,8 @@ int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
 
 int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return pass<PMPI_Gather_c>("MPI_Gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return narrow<PMPI_Gather_c, MPI_Gather>("MPI_Gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                           root, comm);
 }
 
 int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -279,8 +282,8 @@ int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Iallgather_c>("MPI_Iallgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                                 request);
+  return narrow<PMPI_Iallgather_c, MPI_Iallgather>("MPI_Iallgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm, request);
 }
 
 int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -292,13 +295,14 @@ int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                      MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Iallreduce_c>("MPI_Iallreduce_c", sendbuf, recvbuf, count, datatype, op, comm, request);
+  return narrow<PMPI_Iallreduce_c, MPI_Iallreduce>("MPI_Iallreduce_c", sendbuf, recvbuf, count, datatype, op, comm,
+                                                   request);
 }
 
 int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ialltoall_c>("MPI_Ialltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                                request);
+  return narrow<PMPI_Ialltoall_c, MPI_Ialltoall>("MPI_Ialltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, comm, request);
 }
 
 int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
@@ -316,18 +320,18 @@ int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI
 }
 
 int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ibcast_c>("MPI_Ibcast_c", buffer, count, datatype, root, comm, request);
+  return narrow<PMPI_Ibcast_c, MPI_Ibcast>("MPI_Ibcast_c", buffer, count, datatype, root, comm, request);
 }
 
 int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                   MPI_Request* request) {
-  return pass<PMPI_Iexscan_c>("MPI_Iexscan_c", sendbuf, recvbuf, count, datatype, op, comm, request);
+  return narrow<PMPI_Iexscan_c, MPI_Iexscan>("MPI_Iexscan_c", sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Igather_c>("MPI_Igather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                              request);
+  return narrow<PMPI_Igather_c, MPI_Igather>("MPI_Igather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, root, comm, request);
 }
 
 int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -373,7 +377,8 @@ int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, 
 
 int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                   MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ireduce_c>("MPI_Ireduce_c", sendbuf, recvbuf, count, datatype, op, root, comm, request);
+  return narrow<PMPI_Ireduce_c, MPI_Ireduce>("MPI_Ireduce_c", sendbuf, recvbuf, count, datatype, op, root, comm,
+                                             request);
 }
 
 int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype datatype,
@@ -384,19 +389,19 @@ int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* r
 
 int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
                                 MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ireduce_scatter_block_c>("MPI_Ireduce_scatter_block_c", sendbuf, recvbuf, recvcount, datatype, op,
-                                            comm, request);
+  return narrow<PMPI_Ireduce_scatter_block_c, MPI_Ireduce_scatter_block>(
+      "MPI_Ireduce_scatter_block_c", sendbuf, recvbuf, recvcount, datatype, op, comm, request);
 }
 
 int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                 MPI_Request* request) {
-  return pass<PMPI_Iscan_c>("MPI_Iscan_c", sendbuf, recvbuf, count, datatype, op, comm, request);
+  return narrow<PMPI_Iscan_c, MPI_Iscan>("MPI_Iscan_c", sendbuf, recvbuf, count, datatype, op, comm, request);
 }
 
 int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Iscatter_c>("MPI_Iscatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                               request);
+  return narrow<PMPI_Iscatter_c, MPI_Iscatter>("MPI_Iscatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, root, comm, request);
 }
 
 int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
@@ -478,7 +483,7 @@ int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcoun
 
 int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                  MPI_Comm comm) {
-  return pass<PMPI_Reduce_c>("MPI_Reduce_c", sendbuf, recvbuf, count, datatype, op, root, comm);
+  return narrow<PMPI_Reduce_c, MPI_Reduce>("MPI_Reduce_c", sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -498,8 +503,8 @@ int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* re
 
 int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
-  return pass<PMPI_Reduce_scatter_block_c>("MPI_Reduce_scatter_block_c", sendbuf, recvbuf, recvcount, datatype, op,
-                                           comm);
+  return narrow<PMPI_Reduce_scatter_block_c, MPI_Reduce_scatter_block>("MPI_Reduce_scatter_block_c", sendbuf, recvbuf,
+                                                                       recvcount, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -515,7 +520,7 @@ int MPI_Reduce_scatter_init_c(const void* sendbuf, void* recvbuf, const MPI_Coun
 }
 
 int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  return pass<PMPI_Scan_c>("MPI_Scan_c", sendbuf, recvbuf, count, datatype, op, comm);
+  return narrow<PMPI_Scan_c, MPI_Scan>("MPI_Scan_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -525,7 +530,8 @@ int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
 
 int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return pass<PMPI_Scatter_c>("MPI_Scatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return narrow<PMPI_Scatter_c, MPI_Scatter>("MPI_Scatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                             recvtype, root, comm);
 }
 
 int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -571,12 +577,12 @@ int MPI_Unpack_external_c(const char* datarep, const void* inbuf, MPI_Count insi
 }
 
 int MPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return pass<PMPI_Bsend_c>("MPI_Bsend_c", buf, count, datatype, dest, tag, comm);
+  return narrow<PMPI_Bsend_c, MPI_Bsend>("MPI_Bsend_c", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                      MPI_Request* request) {
-  return pass<PMPI_Bsend_init_c>("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Bsend_init_c, MPI_Bsend_init>("MPI_Bsend_init_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Buffer_attach_c(void* buffer, MPI_Count size) {
@@ -585,26 +591,26 @@ int MPI_Buffer_attach_c(void* buffer, MPI_Count size) {
 
 int MPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request* request) {
-  return pass<PMPI_Ibsend_c>("MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Ibsend_c, MPI_Ibsend>("MPI_Ibsend_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request) {
-  return pass<PMPI_Imrecv_c>("MPI_Imrecv_c", buf, count, datatype, message, request);
+  return narrow<PMPI_Imrecv_c, MPI_Imrecv>("MPI_Imrecv_c", buf, count, datatype, message, request);
 }
 
 int MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Request* request) {
-  return pass<PMPI_Irecv_c>("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
+  return narrow<PMPI_Irecv_c, MPI_Irecv>("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request* request) {
-  return pass<PMPI_Irsend_c>("MPI_Irsend_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Irsend_c, MPI_Irsend>("MPI_Irsend_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request* request) {
-  return pass<PMPI_Isend_c>("MPI_Isend_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Isend_c, MPI_Isend>("MPI_Isend_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
@@ -622,61 +628,61 @@ int MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, i
 
 int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request* request) {
-  return pass<PMPI_Issend_c>("MPI_Issend_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Issend_c, MPI_Issend>("MPI_Issend_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
-  return pass<PMPI_Mrecv_c>("MPI_Mrecv_c", buf, count, datatype, message, status);
+  return narrow<PMPI_Mrecv_c, MPI_Mrecv>("MPI_Mrecv_c", buf, count, datatype, message, status);
 }
 
 int MPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Status* status) {
-  return pass<PMPI_Recv_c>("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
+  return narrow<PMPI_Recv_c, MPI_Recv>("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                     MPI_Request* request) {
-  return pass<PMPI_Recv_init_c>("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
+  return narrow<PMPI_Recv_init_c, MPI_Recv_init>("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return pass<PMPI_Rsend_c>("MPI_Rsend_c", buf, count, datatype, dest, tag, comm);
+  return narrow<PMPI_Rsend_c, MPI_Rsend>("MPI_Rsend_c", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                      MPI_Request* request) {
-  return pass<PMPI_Rsend_init_c>("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Rsend_init_c, MPI_Rsend_init>("MPI_Rsend_init_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return pass<PMPI_Send_c>("MPI_Send_c", buf, count, datatype, dest, tag, comm);
+  return narrow<PMPI_Send_c, MPI_Send>("MPI_Send_c", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                     MPI_Request* request) {
-  return pass<PMPI_Send_init_c>("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Send_init_c, MPI_Send_init>("MPI_Send_init_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                    MPI_Status* status) {
-  return pass<PMPI_Sendrecv_c>("MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                               recvtype, source, recvtag, comm, status);
+  return narrow<PMPI_Sendrecv_c, MPI_Sendrecv>("MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                               recvcount, recvtype, source, recvtag, comm, status);
 }
 
 int MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                            int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return pass<PMPI_Sendrecv_replace_c>("MPI_Sendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag,
-                                       comm, status);
+  return narrow<PMPI_Sendrecv_replace_c, MPI_Sendrecv_replace>("MPI_Sendrecv_replace_c", buf, count, datatype, dest,
+                                                               sendtag, source, recvtag, comm, status);
 }
 
 int MPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-  return pass<PMPI_Ssend_c>("MPI_Ssend_c", buf, count, datatype, dest, tag, comm);
+  return narrow<PMPI_Ssend_c, MPI_Ssend>("MPI_Ssend_c", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                      MPI_Request* request) {
-  return pass<PMPI_Ssend_init_c>("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, request);
+  return narrow<PMPI_Ssend_init_c, MPI_Ssend_init>("MPI_Ssend_init_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,

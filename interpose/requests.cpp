@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t chunk = 1024, chunks = 1024, stride = 64;
 static_assert(chunk * chunks * stride <= std::size_t{64} << 20);  // the range of request_addresses
+static_assert(chunk * chunks == integers);
 
 template <class Handle>
 Handle to_handle(std::size_t slot) {
@@ -27,6 +28,22 @@ std::size_t to_slot(Handle handle) {
     return (reinterpret_cast<std::uintptr_t>(handle) - request_addresses.begin) / stride;
   else
     return static_cast<std::uint32_t>(handle) & ~request_kind_bits;
+}
+
+template <class Handle>
+MPI_Fint to_integer(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>)
+    return first_integer + static_cast<MPI_Fint>(to_slot(handle));
+  else
+    return handle;
+}
+
+template <class Handle>
+Handle from_integer(MPI_Fint integer) {
+  if constexpr (std::is_pointer_v<Handle>)
+    return to_handle<Handle>(static_cast<std::size_t>(integer - first_integer));
+  else
+    return integer;
 }
 
 // A slot is found without a lock: requests stay where they are, and a slot is one thread's at a time.
@@ -73,6 +90,14 @@ Table& table() {
 }
 
 }  // namespace
+
+MPI_Fint integer_of(MPI_Request own) {
+  return to_integer(own);
+}
+
+MPI_Request request_of(MPI_Fint own) {
+  return from_integer<MPI_Request>(own);
+}
 
 MPI_Request publish(Request request) {
   return to_handle<MPI_Request>(table().add(std::move(request)));

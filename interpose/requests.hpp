@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -33,6 +34,19 @@ bool is_own_handle(Handle handle) {
 inline bool is_own(MPI_Request request) {
   return is_own_handle(request);
 }
+
+// Fortran knows a request by an integer: the handle itself where that is an int, and else one below all that MPI gives.
+constexpr MPI_Fint first_integer = std::numeric_limits<MPI_Fint>::min(), integers = MPI_Fint{1} << 20;
+
+inline bool is_own_integer(MPI_Fint integer) {
+  if constexpr (std::is_pointer_v<MPI_Request>)
+    return integer < first_integer + integers;
+  else
+    return is_own_handle(integer);
+}
+
+MPI_Fint integer_of(MPI_Request own);
+MPI_Request request_of(MPI_Fint own);
 
 // A handle for what `request` holds. Throws Error when there are more than a million of them.
 MPI_Request publish(Request request);

@@ -102,12 +102,33 @@ void try_opencl() {
   clReleaseContext(context);
 }
 
-void try_native() {
-  void *address = nullptr, *pointer = nullptr;
+// A pointer for the device's code: the host may read there on runtime native only.
+void try_pointer(bool readable) {
+  void *address = nullptr, *first = nullptr, *sixth = nullptr;
   done(plumb_mpi_alloc(size, &address));
-  done(plumb_mpi_pointer(static_cast<char*>(address) + 5, &pointer));
+  done(plumb_mpi_pointer(address, &first));
+  done(plumb_mpi_pointer(static_cast<char*>(address) + 5, &sixth));
+  check(static_cast<char*>(first) + 5 == sixth, "an address's offset is lost");
   done(plumb_mpi_copy(address, numbers(0).data(), size));
-  check(std::memcmp(pointer, numbers(0).data() + 5, size - 5) == 0, "an address leads to other memory");
+  check(!readable || std::memcmp(sixth, numbers(0).data() + 5, size - 5) == 0, "an address leads to other memory");
+  done(plumb_mpi_free(address));
+}
+
+// A request may go to Fortran and come back.
+void try_integer_request() {
+  void* address = nullptr;
+  int sent = 0, completed = 0;
+  MPI_Request requests[2];
+  done(plumb_mpi_alloc(sizeof sent, &address));
+  MPI_Irecv(address, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(&sent, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[1]);
+  for (MPI_Request& request : requests) {
+    MPI_Request back = MPI_Request_f2c(MPI_Request_c2f(request));
+    check(back == request, "a request comes back from Fortran as another");
+    MPI_Wait(&back, MPI_STATUS_IGNORE);
+    completed += back == MPI_REQUEST_NULL ? 1 : 0;
+  }
+  check(completed == 2, "a request from Fortran is not completed");
   done(plumb_mpi_free(address));
 }
 
@@ -154,7 +175,8 @@ int main(int argc, char** argv) {
     try_kind("default");
     try_kind("host");
     try_bad_input();
-    opencl ? try_opencl() : try_native();
+    opencl ? try_opencl() : try_pointer(std::string(runtime) == "native");
+    try_integer_request();
     if (provided == MPI_THREAD_MULTIPLE) try_threads();
   } catch (const std::exception& error) {
     fmt::print(stderr, "doors: {}\n", error.what());

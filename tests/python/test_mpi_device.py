@@ -1,0 +1,98 @@
+"""Programs under libplumb-mpi-device: one that is not ours (mpi4py's benchmarks), and on emulated FPGAs."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from plumbline import runtimes
+from plumbline.home import find_home
+from tests.launching import launch_command
+
+LIBRARY = "libplumb-mpi-device.so"
+PROGRAM = Path(__file__).parent / "mpi4py_on_device.py"
+FOLDERS = {
+    "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
+    "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin")),
+}
+# Arguments, and what is said at the end.
+BENCHMARKS = {
+    "pingpong": ("--array cupy --min-size 1 --max-size 65536 --loop 3 --skip 1", " 65536 "),
+    "ringtest": ("--size 1000 --loop 3", "2 processes, 1000 bytes"),
+}
+
+pytestmark = pytest.mark.xdist_group("ranks")  # two tests' ranks would take each other's cores
+
+
+def run(mpi: str, program: list[str], environment: dict[str, str]) -> str:
+    """What a program says on two ranks."""
+    engine = FOLDERS[mpi] / "plumb-mpi"
+    command, added = launch_command(2, engine)
+    command[command.index(str(engine)) :] = program
+    done = subprocess.run(
+        command,
+        env=added | environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def need(*files: Path) -> None:
+    """Skip the test where one of ``files`` is not built."""
+    for file in files:
+        if not file.exists():
+            pytest.skip(f"{file.name} is not built")
+
+
+def mpich_library(library: Path) -> str:
+    """The library of MPI that ours is linked with."""
+    said = subprocess.run(["ldd", str(library)], capture_output=True, text=True, check=True).stdout
+    found = [line.split()[2] for line in said.splitlines() if line.split()[0].startswith("libmp")]
+    return found[0]
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+@pytest.mark.parametrize(
+    ("mpi", "runtime"), [("Open MPI", "native"), ("Open MPI", "opencl"), ("MPICH", "native")]
+)
+def test_mpi4py_benchmark(mpi: str, runtime: str, benchmark: str, tmp_path: Path) -> None:
+    library = FOLDERS[mpi].parent / "lib" / LIBRARY
+    need(FOLDERS[mpi] / "plumb-mpi", library)
+    preload = [f"LD_PRELOAD={library}"]
+    if mpi == "MPICH":  # mpi4py's wheel looks for it by the name that its own builds have
+        (tmp_path / "libmpi.so.12").symlink_to(mpich_library(library))
+        preload.append(f"LD_LIBRARY_PATH={tmp_path}")
+    words, end = BENCHMARKS[benchmark]
+    python = [sys.executable, "-W", "error", str(PROGRAM), benchmark, *words.split()]
+    assert end in run(mpi, ["env", *preload, *python], {"PLUMB_MPI_RUNTIME": runtime})
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "end"),
+    [
+        ("heat", "24 4", "largest difference from one host 0\n"),
+        ("stress", "--seed 3 --operations 40", "40 operations agree"),
+        ("doors", "", ""),
+    ],
+)
+def test_emulated_fpga(program: str, words: str, end: str) -> None:
+    """By a part of the device's name, of two that the emulator shows."""
+    name, installed = runtimes.FPGA_EMULATOR.name, find_home()
+    if not runtimes.is_installed(name, installed):
+        pytest.skip(f"{name} is not installed (plumb setup {name})")
+    path = FOLDERS["Open MPI"] / f"plumb-mpi-device-{program}"
+    need(FOLDERS["Open MPI"] / "plumb-mpi", path)
+    environment = runtimes.environment(name, installed, 2) | {"PLUMB_MPI_RUNTIME": "opencl"}
+    environment["PLUMB_MPI_DEVICE"] = "Emulation"
+    assert end in run("Open MPI", [str(path), *words.split()], environment)
