@@ -1,6 +1,6 @@
 // Fortran's calls under Open MPI, whose Fortran libraries go past C's entry points (MPICH's go through them). A call
-// goes to the C function when an operand is on a device, a request is ours or it has a window, else to Open MPI's own
-// Fortran function.
+// goes to the C function when an operand is on a device, a request is ours, it has a window, or messages are offered
+// from device to device, else to Open MPI's own Fortran function.
 #pragma once
 
 #include <mpi.h>
@@ -163,7 +163,7 @@ inline void give_code(Address error, int code) {
 template <class... Parameters, class Original, class... Addresses>
 void enter(int (*function)(Parameters...), Original* original, Address error, Addresses... addresses) {
   static_assert(sizeof...(Parameters) == sizeof...(Addresses));
-  if (original != nullptr && !(Argument<Parameters>::concerns_us(addresses) || ...)) [[likely]]
+  if (original != nullptr && !offers_on && !(Argument<Parameters>::concerns_us(addresses) || ...)) [[likely]]
     return original(addresses..., error);
   std::tuple<Argument<Parameters>...> arguments(Argument<Parameters>{addresses}...);
   const int code = std::apply([&](auto&... each) { return function(each.in_c()...); }, arguments);

@@ -6,8 +6,8 @@ set(fortran_calls
     2: Wait Buffer_attach Win_fence Win_flush Win_flush_local Win_unlock Win_lock_all
     3: Win_post Win_start Win_attach File_read_all_end File_read_at_all_end File_read_ordered_end File_write_all_end
        File_write_at_all_end File_write_ordered_end
-    4: Win_lock File_read_all_begin File_read_ordered_begin File_write_all_begin File_write_ordered_begin
-    5: Mrecv Imrecv Bcast Reduce_local File_read File_read_all File_read_shared File_read_ordered File_iread
+    4: Win_lock Probe File_read_all_begin File_read_ordered_begin File_write_all_begin File_write_ordered_begin
+    5: Mprobe Mrecv Imrecv Bcast Reduce_local File_read File_read_all File_read_shared File_read_ordered File_iread
        File_iread_all File_iread_shared File_write File_write_all File_write_shared File_write_ordered File_iwrite
        File_iwrite_all File_iwrite_shared File_read_at_all_begin File_write_at_all_begin
     6: Send Bsend Ssend Rsend Ibcast Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan Win_create File_read_at
@@ -23,7 +23,7 @@ set(fortran_calls
     12: Sendrecv Get_accumulate
     13: Rget_accumulate)
 # Of these, with a result of type LOGICAL, use mpi_f08 enters by the profiling name.
-set(fortran_logical_calls 2: Win_test 3: Test Request_get_status)
+set(fortran_logical_calls 2: Win_test 3: Test Request_get_status 5: Iprobe 6: Improbe)
 
 function(plumbline_fortran_call name arguments entry original)
   set(parameters "")
