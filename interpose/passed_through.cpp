@@ -100,67 +100,8 @@ int MPI_Ineighbor_alltoallw(const void* from, const int* send_counts, const MPI_
                                         receive_counts, receive_offsets, receive_types, comm, request);
 }
 
-int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* window) {
-  return pass<PMPI_Win_create>("MPI_Win_create", base, size, unit, info, comm, window);
-}
-
 int MPI_Win_attach(MPI_Win window, void* base, MPI_Aint size) {
   return pass<PMPI_Win_attach>("MPI_Win_attach", window, base, size);
-}
-
-int MPI_Put(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at, int target_count,
-            MPI_Datatype target_type, MPI_Win window) {
-  return pass<PMPI_Put>("MPI_Put", origin, count, type, rank, at, target_count, target_type, window);
-}
-
-int MPI_Get(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at, int target_count,
-            MPI_Datatype target_type, MPI_Win window) {
-  return pass<PMPI_Get>("MPI_Get", origin, count, type, rank, at, target_count, target_type, window);
-}
-
-int MPI_Accumulate(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at, int target_count,
-                   MPI_Datatype target_type, MPI_Op op, MPI_Win window) {
-  return pass<PMPI_Accumulate>("MPI_Accumulate", origin, count, type, rank, at, target_count, target_type, op, window);
-}
-
-int MPI_Get_accumulate(const void* origin, int count, MPI_Datatype type, void* result, int result_count,
-                       MPI_Datatype result_type, int rank, MPI_Aint at, int target_count, MPI_Datatype target_type,
-                       MPI_Op op, MPI_Win window) {
-  return pass<PMPI_Get_accumulate>("MPI_Get_accumulate", origin, count, type, result, result_count, result_type, rank,
-                                   at, target_count, target_type, op, window);
-}
-
-int MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint at, MPI_Op op,
-                     MPI_Win window) {
-  return pass<PMPI_Fetch_and_op>("MPI_Fetch_and_op", origin, result, type, rank, at, op, window);
-}
-
-int MPI_Compare_and_swap(const void* origin, const void* compared, void* result, MPI_Datatype type, int rank,
-                         MPI_Aint at, MPI_Win window) {
-  return pass<PMPI_Compare_and_swap>("MPI_Compare_and_swap", origin, compared, result, type, rank, at, window);
-}
-
-int MPI_Rput(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at, int target_count,
-             MPI_Datatype target_type, MPI_Win window, MPI_Request* request) {
-  return pass<PMPI_Rput>("MPI_Rput", origin, count, type, rank, at, target_count, target_type, window, request);
-}
-
-int MPI_Rget(void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at, int target_count,
-             MPI_Datatype target_type, MPI_Win window, MPI_Request* request) {
-  return pass<PMPI_Rget>("MPI_Rget", origin, count, type, rank, at, target_count, target_type, window, request);
-}
-
-int MPI_Raccumulate(const void* origin, int count, MPI_Datatype type, int rank, MPI_Aint at, int target_count,
-                    MPI_Datatype target_type, MPI_Op op, MPI_Win window, MPI_Request* request) {
-  return pass<PMPI_Raccumulate>("MPI_Raccumulate", origin, count, type, rank, at, target_count, target_type, op, window,
-                                request);
-}
-
-int MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type, void* result, int result_count,
-                        MPI_Datatype result_type, int rank, MPI_Aint at, int target_count, MPI_Datatype target_type,
-                        MPI_Op op, MPI_Win window, MPI_Request* request) {
-  return pass<PMPI_Rget_accumulate>("MPI_Rget_accumulate", origin, count, type, result, result_count, result_type, rank,
-                                    at, target_count, target_type, op, window, request);
 }
 
 int MPI_File_read_at(MPI_File file, MPI_Offset at, void* buffer, int count, MPI_Datatype type, MPI_Status* status) {
