@@ -12,7 +12,7 @@ namespace {
 
 using Operation = std::vector<int> (*)(Random&, MPI_Comm, const Memory&);
 
-constexpr std::array<std::pair<const char*, Operation>, 13> operations{{{"blocking", blocking},
+constexpr std::array<std::pair<const char*, Operation>, 14> operations{{{"blocking", blocking},
                                                                         {"nonblocking", nonblocking},
                                                                         {"persistent", persistent},
                                                                         {"sendrecv", exchanged},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<const char*, Operation>, 13> operations{{{"blocki
                                                                         {"alltoall", all_to_all},
                                                                         {"reduce", reduced},
                                                                         {"scan", scanned},
+                                                                        {"neighbours", neighbourly},
                                                                         {"window", one_sided}}};
 
 // Messages that are offered (transport peer) cannot be probed.

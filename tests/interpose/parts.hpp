@@ -23,6 +23,7 @@ std::vector<int> all_gathered(Random& random, MPI_Comm comm, const Memory& memor
 std::vector<int> all_to_all(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> reduced(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> scanned(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> neighbourly(Random& random, MPI_Comm comm, const Memory& memory);
 
 std::vector<int> one_sided(Random& random, MPI_Comm comm, const Memory& memory);
 

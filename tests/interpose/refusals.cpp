@@ -33,6 +33,14 @@ void refuse(const std::string& name) {
     std::array<std::byte, size> packed{};
     int position = 0;
     MPI_Pack(address, 1, MPI_INT, packed.data(), size, &position, MPI_COMM_WORLD);
+  } else if (name == "window_past_end") {
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_create(static_cast<std::byte*>(address) + 8, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  } else if (name == "in_window") {
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_create(address, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (plumb_mpi_free(address) != 0) std::puts(plumb_mpi_error());
+    MPI_Win_free(&window);
   } else {
     MPI_Irecv(address, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &request);
     if (name == "cancel") MPI_Cancel(&request);
