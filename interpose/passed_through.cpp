@@ -10,30 +10,6 @@ int MPI_Buffer_attach(void* buffer, int size) {
   return pass<PMPI_Buffer_attach>("MPI_Buffer_attach", buffer, size);
 }
 
-int MPI_Pack(const void* inbuf, int incount, MPI_Datatype type, void* outbuf, int outsize, int* position,
-             MPI_Comm comm) {
-  return pass<PMPI_Pack>("MPI_Pack", inbuf, incount, type, outbuf, outsize, position, comm);
-}
-
-int MPI_Unpack(const void* inbuf, int insize, int* position, void* outbuf, int outcount, MPI_Datatype type,
-               MPI_Comm comm) {
-  return pass<PMPI_Unpack>("MPI_Unpack", inbuf, insize, position, outbuf, outcount, type, comm);
-}
-
-int MPI_Pack_external(const char* name, const void* inbuf, int incount, MPI_Datatype type, void* outbuf,
-                      MPI_Aint outsize, MPI_Aint* position) {
-  return pass<PMPI_Pack_external>("MPI_Pack_external", name, inbuf, incount, type, outbuf, outsize, position);
-}
-
-int MPI_Unpack_external(const char* name, const void* inbuf, MPI_Aint insize, MPI_Aint* position, void* outbuf,
-                        int outcount, MPI_Datatype type) {
-  return pass<PMPI_Unpack_external>("MPI_Unpack_external", name, inbuf, insize, position, outbuf, outcount, type);
-}
-
-int MPI_Reduce_local(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op) {
-  return pass<PMPI_Reduce_local>("MPI_Reduce_local", from, to, count, type, op);
-}
-
 int MPI_Win_attach(MPI_Win window, void* base, MPI_Aint size) {
   return pass<PMPI_Win_attach>("MPI_Win_attach", window, base, size);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Operation = std::vector<int> (*)(Random&, MPI_Comm, const Memory&);
 
-constexpr std::array<std::pair<const char*, Operation>, 14> operations{{{"blocking", blocking},
+constexpr std::array<std::pair<const char*, Operation>, 16> operations{{{"blocking", blocking},
                                                                         {"nonblocking", nonblocking},
                                                                         {"persistent", persistent},
                                                                         {"sendrecv", exchanged},
@@ -25,6 +25,8 @@ constexpr std::array<std::pair<const char*, Operation>, 14> operations{{{"blocki
                                                                         {"reduce", reduced},
                                                                         {"scan", scanned},
                                                                         {"neighbours", neighbourly},
+                                                                        {"pack", packed},
+                                                                        {"reduce_local", reduced_locally},
                                                                         {"window", one_sided}}};
 
 // Messages that are offered (transport peer) cannot be probed.

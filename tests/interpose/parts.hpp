@@ -25,6 +25,9 @@ std::vector<int> reduced(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> scanned(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> neighbourly(Random& random, MPI_Comm comm, const Memory& memory);
 
+std::vector<int> packed(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> reduced_locally(Random& random, MPI_Comm comm, const Memory& memory);
+
 std::vector<int> one_sided(Random& random, MPI_Comm comm, const Memory& memory);
 
 }  // namespace plumb::stress
