@@ -114,6 +114,11 @@ void Call::read(const Operand& operand) {
   queue.finish();
 }
 
+bool Call::brings() const {
+  return std::any_of(operands_.begin(), operands_.end(),
+                     [](const Operand& operand) { return !operand.writes.empty(); });
+}
+
 void Call::write(const MPI_Status& status) {
   if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
   for (const Operand& operand : operands_)

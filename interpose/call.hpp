@@ -87,6 +87,8 @@ class Call {
   // Waits so for the message that this call is about to receive.
   void await(int from, int tag, MPI_Comm comm) const;
   bool done() const { return operands_.empty(); }
+  // Whether anything may arrive for a device.
+  bool brings() const;
 
  private:
   struct Operand {

@@ -12,10 +12,11 @@ namespace {
 
 using Operation = std::vector<int> (*)(Random&, MPI_Comm, const Memory&);
 
-constexpr std::array<std::pair<const char*, Operation>, 16> operations{{{"blocking", blocking},
+constexpr std::array<std::pair<const char*, Operation>, 17> operations{{{"blocking", blocking},
                                                                         {"nonblocking", nonblocking},
                                                                         {"persistent", persistent},
                                                                         {"sendrecv", exchanged},
+                                                                        {"freed", freed},
                                                                         {"probe", probed},
                                                                         {"bcast", one_to_all},
                                                                         {"gather", gathered},

@@ -14,6 +14,7 @@ std::vector<int> blocking(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> nonblocking(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> persistent(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> exchanged(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> freed(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory);
 
 std::vector<int> one_to_all(Random& random, MPI_Comm comm, const Memory& memory);
