@@ -18,7 +18,6 @@ std::ptrdiff_t aligned(std::ptrdiff_t bytes) {
   return bytes / 8 * 8;
 }
 
-
 // What one call works on, and no other in its epoch.
 struct Piece {
   std::byte *origin, *result;  // `bytes` each
