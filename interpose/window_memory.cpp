@@ -53,16 +53,16 @@ WindowMemory::WindowMemory(void* address, std::size_t size)
     : address_(address),
       size_(size),
       place_(buffers().find(address, 0, static_cast<std::ptrdiff_t>(size))),
-      at_(direct(*place_.memory)) {
-  if (at_ != nullptr) return;
-  public_.emplace(place_.memory->device->stage(size));
-  met_.emplace(place_.memory->device->stage(size));
-  met_->queue().read(view({0, size}), met_->bytes());
-  std::memcpy(public_->bytes(), met_->bytes(), size);
+      direct_(direct(*place_.memory)) {
+  if (direct_ != nullptr) return;
+  OpenDevice& device = *place_.memory->device;
+  copies_ = std::make_unique<Copies>(device.stage(size), device.stage(size));
+  copies_->met.queue().read(view({0, size}), copies_->met.bytes());
+  std::memcpy(copies_->open.bytes(), copies_->met.bytes(), size);
 }
 
 std::byte* WindowMemory::bytes() const {
-  return separate() ? public_->bytes() : at_ + place_.offset;
+  return separate() ? copies_->open.bytes() : direct_ + place_.offset;
 }
 
 BufferView WindowMemory::view(const Run& run) const {
@@ -74,9 +74,9 @@ void WindowMemory::publish() {
   const std::scoped_lock lock(mutex_);
   const Staging now = place_.memory->device->stage(size_);
   now.queue().read(view({0, size_}), now.bytes());
-  for (const Run& run : differing(now.bytes(), met_->bytes(), size_)) {
-    std::memcpy(public_->bytes() + run.offset, now.bytes() + run.offset, run.size);
-    std::memcpy(met_->bytes() + run.offset, now.bytes() + run.offset, run.size);
+  for (const Run& run : differing(now.bytes(), copies_->met.bytes(), size_)) {
+    std::memcpy(copies_->open.bytes() + run.offset, now.bytes() + run.offset, run.size);
+    std::memcpy(copies_->met.bytes() + run.offset, now.bytes() + run.offset, run.size);
   }
 }
 
@@ -84,20 +84,21 @@ void WindowMemory::publish() {
 void WindowMemory::receive(bool published) {
   if (!separate()) return;
   const std::scoped_lock lock(mutex_);
-  const Runs runs = differing(public_->bytes(), met_->bytes(), size_);
-  for (const Run& run : runs) std::memcpy(met_->bytes() + run.offset, public_->bytes() + run.offset, run.size);
-  if (published) return write(widened(runs, gap_worth_reading), met_->bytes());
-  if (runs.size() <= most_commands) return write(runs, met_->bytes());
+  const Runs runs = differing(copies_->open.bytes(), copies_->met.bytes(), size_);
+  for (const Run& run : runs)
+    std::memcpy(copies_->met.bytes() + run.offset, copies_->open.bytes() + run.offset, run.size);
+  if (published) return write(widened(runs, gap_worth_reading), copies_->met.bytes());
+  if (runs.size() <= most_commands) return write(runs, copies_->met.bytes());
   const Runs wide = widened(runs, gap_worth_reading);
   const Staging now = place_.memory->device->stage(size_);
   for (const Run& run : wide) now.queue().enqueue_read(view(run), now.bytes() + run.offset);
   now.queue().finish();
-  for (const Run& run : runs) std::memcpy(now.bytes() + run.offset, met_->bytes() + run.offset, run.size);
+  for (const Run& run : runs) std::memcpy(now.bytes() + run.offset, copies_->met.bytes() + run.offset, run.size);
   write(wide, now.bytes());
 }
 
 void WindowMemory::write(const Runs& runs, const std::byte* from) {
-  Queue& queue = met_->queue();
+  Queue& queue = copies_->met.queue();
   for (const Run& run : runs) queue.enqueue_write(from + run.offset, view(run));
   queue.finish();
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <mutex>
-#include <optional>
 
 #include "interpose/call.hpp"
 
@@ -22,7 +21,7 @@ class WindowMemory {
 
   void* address() const { return address_; }  // the program's
   std::byte* bytes() const;                   // what MPI's window lies on
-  bool separate() const { return at_ == nullptr; }
+  bool separate() const { return copies_ != nullptr; }
 
   // What the device has changed goes to the public copy.
   void publish();
@@ -31,14 +30,18 @@ class WindowMemory {
   void receive(bool published);
 
  private:
+  struct Copies {
+    Staging open;  // the public one
+    Staging met;   // what both were when they last met
+  };
   BufferView view(const Run& run) const;
   void write(const Runs& runs, const std::byte* from);
 
   void* address_;
   std::size_t size_;
   Place place_;
-  std::byte* at_;                        // not null: no copies
-  std::optional<Staging> public_, met_;  // met_: what both were when they last met
+  std::byte* direct_;                    // null: the host cannot use it where it is
+  std::unique_ptr<Copies> copies_ = {};  // null: none are needed
   std::mutex mutex_;
 };
 

@@ -235,7 +235,7 @@ std::vector<int> freed(Random& random, MPI_Comm comm, const Memory& memory) {
   for (const Message& message : messages) {
     MPI_Request request = MPI_REQUEST_NULL;
     const Starter send = random.chance(50) ? MPI_Isend : MPI_Issend;
-    send(memory.from + message.from_at, message.count, message.type.handle(), at.to, 3, comm, &request);
+    send(memory.from + message.from_at, message.send_count(), message.send_type(), at.to, 3, comm, &request);
     MPI_Request_free(&request);
   }
   MPI_Status status;
