@@ -10,8 +10,6 @@ namespace plumb::interpose {
 
 namespace {
 
-// A command costs about what this many bytes do.
-constexpr std::size_t gap_worth_reading = 4096;
 // More pieces than this go through the host's memory at once.
 constexpr std::size_t most_copies = 64;
 
@@ -20,12 +18,6 @@ Runs runs_of(const Parts& parts) {
   for (const Part& part : parts)
     if (part.count > 0) append(runs, part.type, part.offset, static_cast<std::size_t>(part.count));
   return runs;
-}
-
-// Bytes that the host may use where they are, if its user asked for such memory.
-std::byte* direct(const DeviceMemory& memory) {
-  const MemoryKind kind = memory.buffer->placement().kind;
-  return kind == MemoryKind::host || kind == MemoryKind::svm ? memory.buffer->host_pointer() : nullptr;
 }
 
 std::size_t received_bytes(const MPI_Status& status) {
@@ -41,6 +33,11 @@ Span joined(const Span& a, const Span& b) {
 }
 
 }  // namespace
+
+std::byte* direct(const DeviceMemory& memory) {
+  const MemoryKind kind = memory.buffer->placement().kind;
+  return kind == MemoryKind::host || kind == MemoryKind::svm ? memory.buffer->host_pointer() : nullptr;
+}
 
 AddressRegistry& buffers() {
   static AddressRegistry& only = *std::make_unique<AddressRegistry>(device_addresses).release();
@@ -117,12 +114,18 @@ void Call::read(const Operand& operand) {
   queue.finish();
 }
 
+bool Call::brings() const {
+  return std::any_of(operands_.begin(), operands_.end(),
+                     [](const Operand& operand) { return !operand.writes.empty(); });
+}
+
 void Call::write(const MPI_Status& status) {
   if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
   for (const Operand& operand : operands_)
     if (operand.staging && !operand.writes.empty())
       write(operand,
             receipt_ == Receipt::counted ? first_bytes(operand.writes, received_bytes(status)) : operand.writes);
+  if (!persistent_) operands_.clear();
 }
 
 void Call::write(const Operand& operand, const Runs& runs) {

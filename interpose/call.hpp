@@ -18,6 +18,12 @@ namespace plumb::interpose {
 // All buffers of this process.
 AddressRegistry& buffers();
 
+// Bytes that the host may use where they are, if its user asked for such memory; else null.
+std::byte* direct(const DeviceMemory& memory);
+
+// A command costs about what this many bytes do.
+constexpr std::size_t gap_worth_reading = 4096;
+
 // `count` elements that begin `offset` bytes after an operand's address.
 struct Part {
   std::ptrdiff_t offset = 0;
@@ -64,7 +70,7 @@ class Call {
 
   // Operands from the device.
   void read();
-  // What arrived to the device.
+  // What arrived to the device; once, unless it is persistent.
   void write(const MPI_Status& status);
   // MPI's status of an envelope becomes the message's.
   void correct(MPI_Status& status) const {
@@ -80,6 +86,9 @@ class Call {
   bool yields() const;
   // Waits so for the message that this call is about to receive.
   void await(int from, int tag, MPI_Comm comm) const;
+  bool done() const { return operands_.empty(); }
+  // Whether anything may arrive for a device.
+  bool brings() const;
 
  private:
   struct Operand {

@@ -46,24 +46,30 @@ bool between_groups(MPI_Comm comm) {
   return between != 0;
 }
 
-Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type) {
+Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type) {
   const MPI_Aint extent = extent_of(type);
   Parts parts;
-  for (int i = 0; i < partners(comm); ++i) parts.push_back({i * count * extent, count, type});
+  for (int i = 0; i < ranks; ++i) parts.push_back({i * count * extent, count, type});
   return parts;
+}
+
+Parts varied_parts_of(int ranks, const int* counts, const int* offsets, MPI_Datatype type) {
+  const MPI_Aint extent = extent_of(type);
+  Parts parts;
+  for (int i = 0; i < ranks; ++i) parts.push_back({offsets[i] * extent, counts[i], type});
+  return parts;
+}
+
+Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type) {
+  return equal_parts_of(partners(comm), count, type);
 }
 
 Parts varied_parts(MPI_Comm comm, const int* counts, const int* offsets, MPI_Datatype type) {
-  const MPI_Aint extent = extent_of(type);
-  Parts parts;
-  for (int i = 0; i < partners(comm); ++i) parts.push_back({offsets[i] * extent, counts[i], type});
-  return parts;
+  return varied_parts_of(partners(comm), counts, offsets, type);
 }
 
 Parts typed_parts(MPI_Comm comm, const int* counts, const int* offsets, const MPI_Datatype* types) {
-  Parts parts;
-  for (int i = 0; i < partners(comm); ++i) parts.push_back({offsets[i], counts[i], types[i]});
-  return parts;
+  return typed_parts_of(partners(comm), counts, offsets, types);
 }
 
 Role role_of(int root, MPI_Comm comm) {

@@ -31,6 +31,16 @@ Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type);
 Parts varied_parts(MPI_Comm comm, const int* counts, const int* offsets, MPI_Datatype type);         // in elements
 Parts typed_parts(MPI_Comm comm, const int* counts, const int* offsets, const MPI_Datatype* types);  // in bytes
 
+// The same for so many ranks.
+Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type);
+Parts varied_parts_of(int ranks, const int* counts, const int* offsets, MPI_Datatype type);
+template <class Offset>
+Parts typed_parts_of(int ranks, const int* counts, const Offset* offsets, const MPI_Datatype* types) {
+  Parts parts;
+  for (int i = 0; i < ranks; ++i) parts.push_back({static_cast<std::ptrdiff_t>(offsets[i]), counts[i], types[i]});
+  return parts;
+}
+
 // What a rank is to a collective with a root.
 struct Role {
   bool root = false, other = false;  // neither: of the root's side of an intercommunicator, but not the root

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "interpose/requests.hpp"
+#include "interpose/freed_requests.hpp"
 #include "transport/idle.hpp"
 
 namespace plumb::interpose {
@@ -279,8 +279,14 @@ int MPI_Request_free(MPI_Request* handle) {
     return PMPI_Request_free(handle);
   return or_abort("MPI_Request_free", [&] {
     Request& request = own_request(*handle);
-    if (request.under_way) refuse("MPI_Request_free", request, "is under way; complete it by MPI_Wait instead");
-    const int code = PMPI_Request_free(&request.inner);
+    // Nothing would tell when to bring to the device what arrives later.
+    if (request.under_way && request.call->brings())
+      refuse("MPI_Request_free", request, "is under way; complete it by MPI_Wait instead");
+    int code = MPI_SUCCESS;
+    if (request.under_way)
+      keep_freed(std::move(request));
+    else
+      code = PMPI_Request_free(&request.inner);
     retire(*handle);
     *handle = MPI_REQUEST_NULL;
     return code;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "interpose/behind.hpp"
-#include "interpose/call.hpp"
+#include "interpose/freed_requests.hpp"
 #include "interpose/startup.hpp"
 
 namespace plumb::interpose {
@@ -90,6 +90,7 @@ int plumb_mpi_wrap(struct _cl_mem* memory, size_t size, void** address) {
 
 int plumb_mpi_free(void* address) {
   return reported("plumb_mpi_free", [&] {
+    end_freed(false);
     if (address != nullptr) buffers().remove(address);
   });
 }

@@ -63,8 +63,8 @@ void AddressRegistry::remove(const void* address) {
   if (!entry.memory) throw Error(fmt::format("{} was freed before", fmt::ptr(address)));
   if (entry.memory.use_count() > 1)
     throw Error(
-        fmt::format("{} is used by an MPI call under way; complete it (MPI_Wait, MPI_Request_free) before freeing "
-                    "the buffer",
+        fmt::format("{} is used by an MPI call under way or lies in a window; complete the call (MPI_Wait) or free the "
+                    "window (MPI_Win_free) before freeing the buffer",
                     fmt::ptr(address)));
   entry.memory.reset();
   freed_.push_back(found->first);

@@ -14,7 +14,7 @@
 namespace plumb::interpose {
 
 struct Request {
-  std::unique_ptr<Call> call;
+  std::shared_ptr<Call> call;            // also a window's, of a call on one
   MPI_Request inner = MPI_REQUEST_NULL;  // MPI's own, on the staging memory
   bool persistent = false;
   bool under_way = false;  // what arrives is not on the device yet
@@ -60,7 +60,7 @@ template <class Work>
 int start_call(const char* name, MPI_Request* handle, Work&& work, Receipt receipt = Receipt::all) {
   return or_abort(name, [&] {
     Request request;
-    request.call = std::make_unique<Call>(name, receipt);
+    request.call = std::make_shared<Call>(name, receipt);
     request.under_way = true;
     request.receives = receipt == Receipt::counted;
     const int code = work(*request.call, &request.inner);
@@ -74,7 +74,7 @@ template <class Work>
 int prepare_call(const char* name, MPI_Request* handle, Work&& work, Receipt receipt = Receipt::all) {
   return or_abort(name, [&] {
     Request request;
-    request.call = std::make_unique<Call>(name, receipt, true);
+    request.call = std::make_shared<Call>(name, receipt, true);
     request.persistent = true;
     request.receives = receipt == Receipt::counted;
     const int code = work(*request.call, &request.inner);

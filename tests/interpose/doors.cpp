@@ -65,6 +65,22 @@ void try_kind(const char* memory) {
   check(plumb_mpi_copy(to, from, size) != 0, "freed memory was copied");
 }
 
+// What MPI tells of a window over device memory, and that it may be freed after it.
+void try_window() {
+  void *address = nullptr, *base = nullptr;
+  int *model = nullptr, flag = 0;
+  done(plumb_mpi_alloc_on("default", nullptr, nullptr, size, &address));
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(static_cast<char*>(address) + 16, size - 16, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_get_attr(window, MPI_WIN_BASE, static_cast<void*>(&base), &flag);
+  check(flag != 0 && base == static_cast<char*>(address) + 16, "a window has another base");
+  MPI_Win_get_attr(window, MPI_WIN_MODEL, static_cast<void*>(&model), &flag);
+  check(flag != 0 && *model == MPI_WIN_SEPARATE, "a window has another memory model");
+  check(plumb_mpi_free(address) != 0, "memory was freed that a window lies on");
+  MPI_Win_free(&window);
+  done(plumb_mpi_free(address));
+}
+
 // A program with a context, a queue and memory of its own.
 void try_opencl() {
   void* address = nullptr;
@@ -174,6 +190,7 @@ int main(int argc, char** argv) {
     const bool opencl = runtime == nullptr || std::string(runtime) == "opencl";
     try_kind("default");
     try_kind("host");
+    try_window();
     try_bad_input();
     opencl ? try_opencl() : try_pointer(std::string(runtime) == "native");
     try_integer_request();

@@ -12,10 +12,11 @@ namespace {
 
 using Operation = std::vector<int> (*)(Random&, MPI_Comm, const Memory&);
 
-constexpr std::array<std::pair<const char*, Operation>, 12> operations{{{"blocking", blocking},
+constexpr std::array<std::pair<const char*, Operation>, 17> operations{{{"blocking", blocking},
                                                                         {"nonblocking", nonblocking},
                                                                         {"persistent", persistent},
                                                                         {"sendrecv", exchanged},
+                                                                        {"freed", freed},
                                                                         {"probe", probed},
                                                                         {"bcast", one_to_all},
                                                                         {"gather", gathered},
@@ -23,7 +24,11 @@ constexpr std::array<std::pair<const char*, Operation>, 12> operations{{{"blocki
                                                                         {"allgather", all_gathered},
                                                                         {"alltoall", all_to_all},
                                                                         {"reduce", reduced},
-                                                                        {"scan", scanned}}};
+                                                                        {"scan", scanned},
+                                                                        {"neighbours", neighbourly},
+                                                                        {"pack", packed},
+                                                                        {"reduce_local", reduced_locally},
+                                                                        {"window", one_sided}}};
 
 // Messages that are offered (transport peer) cannot be probed.
 bool can_probe() {
@@ -33,11 +38,20 @@ bool can_probe() {
 
 }  // namespace
 
-std::vector<int> operate(Random random, MPI_Comm comm, const Memory& memory, std::string& name) {
-  const auto& [its_name, operation] = operations[static_cast<std::size_t>(random.between(0, operations.size() - 1))];
-  name = its_name;
-  if (operation == probed && !can_probe()) return exchanged(random, comm, memory);
-  return operation(random, comm, memory);
+std::string operation_names() {
+  std::string names;
+  for (const auto& operation : operations) names += std::string(names.empty() ? "" : ", ") + operation.first;
+  return names;
+}
+
+std::vector<int> operate(Random random, MPI_Comm comm, const Memory& memory, const std::string& only,
+                         std::string& name) {
+  std::size_t at = static_cast<std::size_t>(random.between(0, operations.size() - 1));
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    if (only == operations[i].first) at = i;
+  name = operations[at].first;
+  if (operations[at].second == probed && !can_probe()) return exchanged(random, comm, memory);
+  return operations[at].second(random, comm, memory);
 }
 
 }  // namespace plumb::stress

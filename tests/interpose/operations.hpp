@@ -18,8 +18,11 @@ struct Memory {
   std::size_t size = 0;  // of each
 };
 
-// Does what `random` chooses; all ranks of `comm` choose alike. Returns a description of what was seen besides memory
-// (statuses), and puts the operation's name into `name`.
-std::vector<int> operate(Random random, MPI_Comm comm, const Memory& memory, std::string& name);
+std::string operation_names();
+
+// Does what `random` chooses, or the operation of the name `only`; all ranks of `comm` choose alike. Returns a
+// description of what was seen besides memory (statuses, windows), and puts the operation's name into `name`.
+std::vector<int> operate(Random random, MPI_Comm comm, const Memory& memory, const std::string& only,
+                         std::string& name);
 
 }  // namespace plumb::stress

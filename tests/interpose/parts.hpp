@@ -14,6 +14,7 @@ std::vector<int> blocking(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> nonblocking(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> persistent(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> exchanged(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> freed(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory);
 
 std::vector<int> one_to_all(Random& random, MPI_Comm comm, const Memory& memory);
@@ -23,5 +24,11 @@ std::vector<int> all_gathered(Random& random, MPI_Comm comm, const Memory& memor
 std::vector<int> all_to_all(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> reduced(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> scanned(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> neighbourly(Random& random, MPI_Comm comm, const Memory& memory);
+
+std::vector<int> packed(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> reduced_locally(Random& random, MPI_Comm comm, const Memory& memory);
+
+std::vector<int> one_sided(Random& random, MPI_Comm comm, const Memory& memory);
 
 }  // namespace plumb::stress

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace plumb::stress {
@@ -37,7 +38,12 @@ class Type {
   Type(Type&& other) noexcept : handle_(other.handle_), basic_(other.basic_), derived_(other.derived_) {
     other.derived_ = false;
   }
-  Type& operator=(Type&&) = delete;
+  Type& operator=(Type&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(basic_, other.basic_);
+    std::swap(derived_, other.derived_);
+    return *this;
+  }
   Type(const Type&) = delete;
   Type& operator=(const Type&) = delete;
 

@@ -1,7 +1,8 @@
 // Random operations of MPI on device memory and, the same, on memory of the host; both must leave the same bytes, in
 // all of the memory, and the same statuses.
-//   stress [--seed N] [--operations N] [--first N] [--bytes N] [--devices PERCENT] [--print]
-// --devices: how many of the operands lie on a device; 0 tries MPI itself.
+//   stress [--seed N] [--operations N] [--first N] [--bytes N] [--devices PERCENT] [--only NAME]
+//          [--print]
+// --devices: how many of the operands lie on a device; 0 tries MPI itself. --only: one kind of operations.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -25,16 +26,18 @@ struct Options {
   int bytes = 1 << 17;  // at most
   int devices = 80;
   bool print = false;
+  std::string only;
 };
 
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const auto number = [&] {
-      if (i + 1 == argc) throw std::runtime_error(word + " needs a number");
-      return std::stoi(argv[++i]);
+    const auto text = [&]() -> std::string {
+      if (i + 1 == argc) throw std::runtime_error(word + " needs a value");
+      return argv[++i];
     };
+    const auto number = [&] { return std::stoi(text()); };
     if (word == "--seed")
       options.seed = static_cast<std::uint64_t>(number());
     else if (word == "--operations")
@@ -45,11 +48,16 @@ Options parse(int argc, char** argv) {
       options.bytes = number();
     else if (word == "--devices")
       options.devices = number();
+    else if (word == "--only")
+      options.only = text();
     else if (word == "--print")
       options.print = true;
     else
       throw std::runtime_error("unknown option " + word);
   }
+  if (const std::string names = operation_names();
+      !options.only.empty() && (", " + names + ",").find(" " + options.only + ",") == std::string::npos)
+    throw std::runtime_error("no operation " + options.only + "; there are " + names);
   return options;
 }
 
@@ -114,15 +122,15 @@ std::string run_one(const Options& options, int number, const std::vector<MPI_Co
   Area from(random, rank, size, own.chance(options.devices));
   Area to(random, rank, size, own.chance(options.devices));
   std::string name;
-  const std::vector<int> expected = operate(random, comm, {from.expected(), to.expected(), size}, name);
+  const std::vector<int> expected = operate(random, comm, {from.expected(), to.expected(), size}, options.only, name);
   MPI_Barrier(MPI_COMM_WORLD);
   if (options.print && rank == 0) fmt::print(stderr, "operation {}: {}, {} bytes\n", number, name, size);
-  const std::vector<int> seen = operate(random, comm, {from.tested(), to.tested(), size}, name);
+  const std::vector<int> seen = operate(random, comm, {from.tested(), to.tested(), size}, options.only, name);
   const auto where = fmt::format("rank {}, seed {}, operation {} ({})", rank, options.seed, number, name);
   if (const auto at = from.difference(); at >= 0) return fmt::format("{}: byte {} of what is sent differs", where, at);
   if (const auto at = to.difference(); at >= 0)
     return fmt::format("{}: byte {} of what is received differs", where, at);
-  return seen == expected ? "" : where + ": a status differs";
+  return seen == expected ? "" : where + ": what was seen of it (a status, a window) differs";
 }
 
 int run(const Options& options) {
@@ -147,6 +155,9 @@ int main(int argc, char** argv) {
   // UCX 1.13 (MPICH's in Debian 12) loses the end of a contiguous message of more than 8 KiB that is received into a
   // derived type by its rendezvous.
   setenv("UCX_RNDV_THRESH", "inf", 0);
+  // Open MPI 4.1's osc/rdma, its first choice, makes no window of one rank, gets wrong bytes by derived datatypes and
+  // crashes in MPI_Compare_and_swap, all on memory of the host.
+  setenv("OMPI_MCA_osc", "pt2pt", 0);
   MPI_Init(&argc, &argv);
   try {
     const int code = plumb::stress::run(plumb::stress::parse(argc, argv));

@@ -1,0 +1,54 @@
+#include "interpose/freed_requests.hpp"
+
+#include <mutex>
+
+namespace plumb::interpose {
+
+namespace {
+
+struct Freed {
+  std::mutex mutex;
+  std::vector<Request> requests;
+};
+
+Freed& freed() {
+  static Freed& only = *std::make_unique<Freed>().release();
+  return only;
+}
+
+bool ended(Request& request, bool waits) {
+  int done = 1;
+  if (waits) {
+    PMPI_Wait(&request.inner, MPI_STATUS_IGNORE);
+    request.call->settle();
+  } else {
+    PMPI_Test(&request.inner, &done, MPI_STATUS_IGNORE);
+    if (done == 0 || !request.call->settled()) return false;
+  }
+  if (request.persistent) PMPI_Request_free(&request.inner);
+  return true;
+}
+
+}  // namespace
+
+void keep_freed(Request request) {
+  end_freed(false);
+  const std::scoped_lock lock(freed().mutex);
+  freed().requests.push_back(std::move(request));
+}
+
+void end_freed(bool until_all) {
+  const std::scoped_lock lock(freed().mutex);
+  std::erase_if(freed().requests, [&](Request& request) { return ended(request, until_all); });
+}
+
+}  // namespace plumb::interpose
+
+extern "C" {
+
+int MPI_Finalize() {
+  plumb::interpose::end_freed(true);
+  return PMPI_Finalize();
+}
+
+}  // extern "C"
