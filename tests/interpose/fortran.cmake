@@ -70,3 +70,9 @@ foreach(interface mpif_h mpi mpi_f08)
                        ENVIRONMENT "PLUMB_MPI_RUNTIME=native;${as_root}" PASS_REGULAR_EXPRESSION
                        "rank [01]: MPI_Buffer_attach: 0x[0-9a-f]+ is an address of device memory, which this call does not take")
 endforeach()
+
+plumbline_fortran_program(plumb-mpi-device-halo ${CMAKE_SOURCE_DIR}/examples/halo.f90)
+plumbline_mpi_command(command 3 $<TARGET_FILE:plumb-mpi-device-halo>)
+add_test(NAME mpi_device_halo_on_3 COMMAND ${command})
+set_tests_properties(mpi_device_halo_on_3 PROPERTIES TIMEOUT 60 PROCESSORS 3 ENVIRONMENT "${as_root}"
+                     PASS_REGULAR_EXPRESSION "3 ranks: 0 points of the frames are wrong")
