@@ -95,6 +95,24 @@ void mpi_cancel_f08_(MPI_Request* request, int* error) {
   give(error, MPI_Cancel(request));
 }
 
+void mpi_probe_f08_(const int* from, const int* tag, const MPI_Comm* comm, MPI_Status* status, int* error) {
+  give(error, MPI_Probe(*from, *tag, *comm, one(status)));
+}
+
+void mpi_iprobe_f08_(const int* from, const int* tag, const MPI_Comm* comm, int* flag, MPI_Status* status, int* error) {
+  give(error, MPI_Iprobe(*from, *tag, *comm, flag, one(status)));
+}
+
+void mpi_mprobe_f08_(const int* from, const int* tag, const MPI_Comm* comm, MPI_Message* message, MPI_Status* status,
+                     int* error) {
+  give(error, MPI_Mprobe(*from, *tag, *comm, message, one(status)));
+}
+
+void mpi_improbe_f08_(const int* from, const int* tag, const MPI_Comm* comm, int* flag, MPI_Message* message,
+                      MPI_Status* status, int* error) {
+  give(error, MPI_Improbe(*from, *tag, *comm, flag, message, one(status)));
+}
+
 // Windows: what they are of is known to C's functions.
 void mpi_win_free_f08_(MPI_Win* window, int* error) {
   give(error, MPI_Win_free(window));

@@ -54,14 +54,16 @@ foreach(interface mpif_h mpi mpi_f08)
   configure_file(fortran.f90.in fortran_${interface}.f90 @ONLY)
   set(program plumb-mpi-device-fortran-${interface})
   plumbline_fortran_program(${program} ${CMAKE_CURRENT_BINARY_DIR}/fortran_${interface}.f90)
-  foreach(setting 3:native 2:opencl)
+  foreach(setting 3:native:staged 2:opencl:staged 3:native:peer)
     string(REPLACE ":" ";" setting ${setting})
     list(GET setting 0 ranks)
     list(GET setting 1 runtime)
+    list(GET setting 2 transport)
     plumbline_mpi_command(command ${ranks} $<TARGET_FILE:${program}>)
-    set(test mpi_device_fortran_${interface}_${runtime}_on_${ranks})
+    set(test mpi_device_fortran_${interface}_${runtime}_${transport}_on_${ranks})
     add_test(NAME ${test} COMMAND ${command})
-    set_tests_properties(${test} PROPERTIES TIMEOUT 60 PROCESSORS ${ranks} ENVIRONMENT "PLUMB_MPI_RUNTIME=${runtime};${as_root}"
+    set_tests_properties(${test} PROPERTIES TIMEOUT 60 PROCESSORS ${ranks} ENVIRONMENT
+                         "PLUMB_MPI_RUNTIME=${runtime};PLUMB_MPI_TRANSPORT=${transport};${as_root}"
                          PASS_REGULAR_EXPRESSION "fortran: [0-9]+ calls came out right")
   endforeach()
   plumbline_mpi_command(command 2 $<TARGET_FILE:${program}> unhandled)
@@ -70,3 +72,9 @@ foreach(interface mpif_h mpi mpi_f08)
                        ENVIRONMENT "PLUMB_MPI_RUNTIME=native;${as_root}" PASS_REGULAR_EXPRESSION
                        "rank [01]: MPI_Buffer_attach: 0x[0-9a-f]+ is an address of device memory, which this call does not take")
 endforeach()
+
+plumbline_fortran_program(plumb-mpi-device-halo ${CMAKE_SOURCE_DIR}/examples/halo.f90)
+plumbline_mpi_command(command 3 $<TARGET_FILE:plumb-mpi-device-halo>)
+add_test(NAME mpi_device_halo_on_3 COMMAND ${command})
+set_tests_properties(mpi_device_halo_on_3 PROPERTIES TIMEOUT 60 PROCESSORS 3 ENVIRONMENT "${as_root}"
+                     PASS_REGULAR_EXPRESSION "3 ranks: 0 points of the frames are wrong")
