@@ -49,7 +49,7 @@ std::vector<Message> random_messages(Random& random, const Memory& memory, int m
     const int room = fitting(random, type, slice);
     const int count = random.chance(70) ? room : random.between(0, room);
     const bool as_basics = type.basic() != MPI_DATATYPE_NULL && random.chance(30);
-    const bool sent_as_basics = type.basic() != MPI_DATATYPE_NULL && !as_basics && random.chance(30) && !over_mpich();
+    const bool sent_as_basics = type.basic() != MPI_DATATYPE_NULL && !as_basics && random.chance(30);
     std::ptrdiff_t from_at = i * slice + place(random, type, room, slice);
     std::ptrdiff_t to_at = i * slice + place(random, type, room, slice);
     if (as_basics) to_at = i * slice;
