@@ -72,12 +72,12 @@ python() {
   counts+=("$(basename "$log" .log): $(tail -n 1 "$log")")
 }
 
-# Two at a time: no test asks for a quiet machine, and many of them wait. Only real ranks keep to themselves, by their
-# group; those of mutants are many and short.
+# No test asks for a quiet machine, and many of them wait: two at a time where their time counts, three of the mutants,
+# which are many and short. Only real ranks keep to themselves, by their group.
 if [ $# -gt 0 ]; then
   python words "$@"
 else
-  python mutants -n 2 tests/mutants
+  python mutants -n 3 tests/mutants
   python others -n 2 --dist loadgroup tests/python
 fi
 
