@@ -1,10 +1,5 @@
 # PLUMBLINE_MPIEXEC: the launcher that belongs to the MPI that find_package(MPI) found. Where two MPIs are installed,
 # `mpiexec` may be the other's, and would start n worlds of one rank each.
-include(CheckCXXSourceCompiles)
-set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
-check_cxx_source_compiles("#include <mpi.h>\n#ifndef OPEN_MPI\n#error\n#endif\nint main() {}" PLUMBLINE_MPI_IS_OPEN_MPI)
-unset(CMAKE_REQUIRED_LIBRARIES)
-
 function(plumbline_belongs result program)
   execute_process(COMMAND ${program} --version OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(said MATCHES "Open MPI|OpenRTE")

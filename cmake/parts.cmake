@@ -84,6 +84,12 @@ if(PLUMBLINE_MPI)
   set(MPI_CXX_SKIP_MPICXX ON)
   find_package(MPI 3.0 QUIET COMPONENTS CXX)
   plumbline_need(MPI_CXX_FOUND libopenmpi-dev)
+  if(MPI_CXX_FOUND)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+    check_cxx_source_compiles("#include <mpi.h>\n#ifndef OPEN_MPI\n#error\n#endif\nint main() {}" PLUMBLINE_MPI_IS_OPEN_MPI)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+  endif()
 endif()
 
 # Not under sanitizers: Open MPI's library (UCX) puts its own hooks on the calls that they watch.
