@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "interpose/collective_operands.hpp"
+#include "interpose/device_reduction.hpp"
 #include "interpose/requests.hpp"
 
 using namespace plumb::interpose;
@@ -127,6 +128,10 @@ int MPI_Alltoallw(const void* from, const int* send_counts, const int* send_offs
 }
 
 int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Reduce", [&] { return reduce_on_devices(from, to, count, type, op, root, comm); });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Reduce(from, to, count, type, op, root, comm);
   return run_call("MPI_Reduce", [&](Call& call) {
@@ -136,6 +141,11 @@ int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op 
 }
 
 int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code =
+        or_abort("MPI_Allreduce", [&] { return reduce_on_devices(from, to, count, type, op, everyone, comm); });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Allreduce(from, to, count, type, op, comm);
   return run_call("MPI_Allreduce", [&](Call& call) {

@@ -1,5 +1,5 @@
-// Fortran's calls with arrays of requests, statuses or datatypes, and its MPI_Init. See fortran_calls.cmake for the
-// rest.
+// Fortran's calls with arrays of requests, statuses or datatypes, and its MPI_Init and MPI_Finalize. See
+// fortran_calls.cmake for the rest.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -143,6 +143,11 @@ void mpi_init_(Address error) {
   give_code(error, MPI_Init(nullptr, nullptr));
 }
 [[gnu::alias("mpi_init_")]] void ompi_init_f(Address error);
+
+void mpi_finalize_(Address error) {
+  give_code(error, MPI_Finalize());
+}
+[[gnu::alias("mpi_finalize_")]] void ompi_finalize_f(Address error);
 
 void mpi_init_thread_(Address required, Address provided, Address error) {
   give_code(error, MPI_Init_thread(nullptr, nullptr, integer(required), &integer(provided)));

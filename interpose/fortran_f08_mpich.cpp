@@ -33,6 +33,10 @@ void mpi_init_f08_(int* error) {
   give(error, MPI_Init(nullptr, nullptr));
 }
 
+void mpi_finalize_f08_(int* error) {
+  give(error, MPI_Finalize());
+}
+
 void mpi_init_thread_f08_(const int* required, int* provided, int* error) {
   give(error, MPI_Init_thread(nullptr, nullptr, *required, provided));
 }

@@ -43,12 +43,3 @@ void end_freed(bool until_all) {
 }
 
 }  // namespace plumb::interpose
-
-extern "C" {
-
-int MPI_Finalize() {
-  plumb::interpose::end_freed(true);
-  return PMPI_Finalize();
-}
-
-}  // extern "C"

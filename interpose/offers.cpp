@@ -205,7 +205,7 @@ void agree_on_offers(MPI_Comm host) {
     abort_call("MPI_Init", fmt::format("PLUMB_MPI_TRANSPORT is {}; it may be staged or peer", name));
   const int own = name == "peer" ? 1 : 0;
   int all = 0;
-  PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, host);
+  PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   offers_on = all != 0;
   if (!offers_on) return;
   PMPI_Comm_group(host, &host_group);

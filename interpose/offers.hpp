@@ -20,9 +20,9 @@ namespace plumb::interpose {
 class OpenDevice;
 struct Entry;
 
-// Whether all ranks of this host asked for it; set by MPI_Init, and false before.
+// Whether all ranks asked for it; set by MPI_Init, and false before.
 extern bool offers_on;
-// Collective over the ranks of one host.
+// Collective over all ranks. host: those of this host.
 void agree_on_offers(MPI_Comm host);
 
 // What MPI carries instead of the message. No other message has this size and begins with `mark`.

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include "interpose/freed_requests.hpp"
 #include "interpose/offers.hpp"
 
 namespace plumb::interpose {
@@ -9,6 +10,7 @@ namespace plumb::interpose {
 namespace {
 
 Seat seat;
+bool finalizing = false;
 
 // Collective, as MPI_Init is.
 void take_seat() {
@@ -22,6 +24,16 @@ void take_seat() {
 }
 
 }  // namespace
+
+bool is_finalizing() {
+  return finalizing;
+}
+
+// What was freed under way is to be sent.
+void finalize() {
+  end_freed(true);
+  finalizing = true;
+}
 
 const Seat& this_seat() {
   int initialized = 0, finalized = 0;
@@ -45,6 +57,11 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int code = PMPI_Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) plumb::interpose::take_seat();
   return code;
+}
+
+int MPI_Finalize() {
+  plumb::interpose::finalize();
+  return PMPI_Finalize();
 }
 
 }  // extern "C"

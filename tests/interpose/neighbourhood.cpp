@@ -56,8 +56,8 @@ MPI_Comm distributed_graph(Random& random, MPI_Comm comm, int size, int rank) {
 }
 
 // The same count for each neighbour, at places one after the other with gaps.
-struct Blocks {
-  Blocks(Random& random, const Type& type, int blocks, std::ptrdiff_t whole)
+struct NeighbourBlocks {
+  NeighbourBlocks(Random& random, const Type& type, int blocks, std::ptrdiff_t whole)
       : count(fitting(random, type, whole / (2 * blocks))), stride(count) {
     if (random.chance(50)) ++stride;
     while (count > 0 && type.high(all(blocks)) - type.low(all(blocks)) > whole) stride = --count;
@@ -76,7 +76,8 @@ struct Blocks {
   std::vector<MPI_Datatype> types;
 };
 
-void exchange(int which, bool waits, const std::byte* from, std::byte* to, const Blocks& blocks, MPI_Comm comm) {
+void exchange(int which, bool waits, const std::byte* from, std::byte* to, const NeighbourBlocks& blocks,
+              MPI_Comm comm) {
   const MPI_Datatype type = blocks.types.front();
   const int* counts = blocks.counts.data();
   const int* places = blocks.places.data();
@@ -130,7 +131,7 @@ std::vector<int> neighbourly(Random& random, MPI_Comm comm, const Memory& memory
                                   : distributed_graph(random, comm, size, rank);
   // Counts are alike on both sides, so they follow from what all know.
   const int most = std::max(6, size);
-  const Blocks blocks(random, type, most, static_cast<std::ptrdiff_t>(memory.size));
+  const NeighbourBlocks blocks(random, type, most, static_cast<std::ptrdiff_t>(memory.size));
   const std::ptrdiff_t whole = static_cast<std::ptrdiff_t>(memory.size);
   const std::byte* from = memory.from + place(random, type, blocks.all(most), whole);
   std::byte* to = memory.to + place(random, type, blocks.all(most), whole);

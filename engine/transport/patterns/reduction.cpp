@@ -3,45 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
-#include "core/embedded.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
 
 namespace {
-
-constexpr std::uint64_t items_at_most = 1u << 16;
-
-template <class T>
-void combine(std::span<const KernelArgument> arguments, T (*both)(T, T)) {
-  T* into = reinterpret_cast<T*>(std::get<const Buffer*>(arguments[0])->host_pointer()) +
-            std::get<std::uint64_t>(arguments[1]);
-  const T* from = reinterpret_cast<const T*>(std::get<const Buffer*>(arguments[2])->host_pointer());
-  const std::uint64_t count = std::get<std::uint64_t>(arguments[3]);
-  for (std::uint64_t i = 0; i < count; ++i) into[i] = both(into[i], from[i]);
-}
-
-template <class T>
-KernelSource::NativeKernel native(Operation operation) {
-  T (*both)(T, T) = [](T a, T b) { return static_cast<T>(a + b); };
-  if (operation == Operation::maximum) both = [](T a, T b) { return std::max(a, b); };
-  if (operation == Operation::minimum) both = [](T a, T b) { return std::min(a, b); };
-  return [both](std::span<const KernelArgument> arguments, const KernelRange&) { combine<T>(arguments, both); };
-}
-
-KernelSource source_of(const Reduction& reduction) {
-  const char* number = "int";
-  KernelSource::NativeKernel on_host = native<std::int32_t>(reduction.operation);
-  if (reduction.type == NumberType::int64) number = "long", on_host = native<std::int64_t>(reduction.operation);
-  if (reduction.type == NumberType::f32) number = "float", on_host = native<float>(reduction.operation);
-  if (reduction.type == NumberType::f64) number = "double", on_host = native<double>(reduction.operation);
-  KernelSource source{"reduction.cl", embedded_text("engine/transport/patterns/reduction.cl"),
-                      fmt::format("-DNUMBER={} -DOPERATION={}", number, static_cast<int>(reduction.operation))};
-  source.native = {{"combine", on_host}};
-  return source;
-}
 
 // Of the view, in numbers.
 struct Block {
@@ -129,7 +96,7 @@ class ReductionExchange : public CompiledExchange {
   }
 
   Program& program_of(Device& device) {
-    if (!program_) program_ = device.build(source_of(reduction_));
+    if (!program_) program_ = device.build(combine_source(reduction_.type, reduction_.operation));
     return *program_;
   }
 
@@ -152,7 +119,7 @@ class ReductionExchange : public CompiledExchange {
     if (combining_) {
       kernel_->set({reduction_.view.buffer, reduction_.view.offset / size_of(reduction_.type) + block.first,
                     came_.get(), block.count});
-      queue_->enqueue(*kernel_, {std::min(block.count, items_at_most), 0});
+      queue_->enqueue(*kernel_, combine_range(block.count));
       queue_->finished();  // starts it
       return;
     }
@@ -176,13 +143,9 @@ class ReductionExchange : public CompiledExchange {
 
 }  // namespace
 
-std::size_t size_of(NumberType type) {
-  return type == NumberType::int32 || type == NumberType::f32 ? 4 : 8;
-}
-
 std::unique_ptr<CompiledExchange> compile_reduction(const Reduction& reduction, World& world, Device& device,
                                                     Transport& transport) {
-  if (reduction.type == NumberType::f64 && device.info().runtime == "opencl" && !device.info().has(Feature::fp64))
+  if (!has_numbers(device.info(), reduction.type))
     throw Unsupported(fmt::format("{} has no double", device.info().name));
   return std::make_unique<ReductionExchange>(reduction, world, device, transport);
 }

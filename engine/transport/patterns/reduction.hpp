@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "transport/patterns/combine.hpp"
 #include "transport/transport.hpp"
 
 namespace plumb {
-
-enum class Operation { sum, maximum, minimum };
-enum class NumberType { int32, int64, f32, f64 };
-
-std::size_t size_of(NumberType type);  // bytes
 
 // What is reduced: `view` holds the same number of numbers on each of the ranks `members`, which name the ring's order
 // (each the same list; this rank is one of them). `lane` is the links' number, of which it takes one.
