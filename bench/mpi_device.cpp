@@ -93,6 +93,21 @@ class PingPong {
   std::unique_ptr<CompiledExchange> exchange_;
 };
 
+// Microseconds of an MPI_Allreduce (sum of floats, in place) of memory of devices, and of as much memory of the host.
+std::array<double, 2> reduce(std::size_t bytes) {
+  const int count = static_cast<int>(bytes / sizeof(float));
+  void* address = nullptr;
+  if (plumb_mpi_alloc(bytes, &address) != 0) throw Error(plumb_mpi_error());
+  std::vector<float> host(static_cast<std::size_t>(count), 0.5F);
+  plumb_mpi_copy(address, host.data(), bytes);
+  const auto sum = [count](void* at) {
+    return loop([=] { MPI_Allreduce(MPI_IN_PLACE, at, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+  };
+  const auto seconds = least(std::clamp<std::uint64_t>((1 << 22) / bytes, 1, 100), {sum(address), sum(host.data())});
+  plumb_mpi_free(address);
+  return {1e6 * seconds[0], 1e6 * seconds[1]};
+}
+
 void run(World& world, int log2_largest) {
   const char* runtime = std::getenv("PLUMB_MPI_RUNTIME");
   const DeviceCatalogue catalogue;
@@ -113,6 +128,11 @@ void run(World& world, int log2_largest) {
                                      .measure(std::clamp<std::uint64_t>((1 << 24) / bytes, 1, 500));
     fmt::print("{}\"{}\": [{:.3f}, {:.3f}, {:.3f}]", log2 == 3 ? "" : ", ", bytes, 1e6 * calls, 1e6 * direct,
                calls / direct);
+  }
+  fmt::print("}}, \"allreduce_us\": {{");
+  for (int log2 = 10; log2 <= log2_largest; log2 += 4) {
+    const auto [device_us, host_us] = reduce(std::size_t{1} << log2);
+    fmt::print("{}\"{}\": [{:.1f}, {:.1f}]", log2 == 10 ? "" : ", ", std::size_t{1} << log2, device_us, host_us);
   }
   fmt::print("}}}}\n");
 }

@@ -56,7 +56,7 @@ std::optional<Form> form_of(MPI_Datatype type, MPI_Op op) {
 std::size_t least_bytes() {
   static const std::size_t bytes = [] {
     const char* text = std::getenv("PLUMB_MPI_REDUCE_FROM");
-    return text == nullptr ? std::size_t{16} << 10 : std::strtoull(text, nullptr, 10);
+    return text == nullptr ? std::size_t{64} << 10 : std::strtoull(text, nullptr, 10);
   }();
   return bytes;
 }

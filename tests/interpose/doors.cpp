@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <CL/cl.h>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "groups.hpp"
 #include "plumb_mpi.h"
 
 namespace {
@@ -65,8 +67,21 @@ void try_kind(const char* memory) {
   check(plumb_mpi_copy(to, from, size) != 0, "freed memory was copied");
 }
 
+// Open MPI 4.1 has no windows with MPI_THREAD_MULTIPLE where its osc/rdma finds no network that it can use.
+bool has_windows() {
+  static int value = 0;
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int code = MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  if (code == MPI_SUCCESS) return MPI_Win_free(&window) == MPI_SUCCESS;
+  std::puts("doors: windows were left out, for this MPI makes none with MPI_THREAD_MULTIPLE");
+  return false;
+}
+
 // What MPI tells of a window over device memory, and that it may be freed after it.
 void try_window() {
+  if (!has_windows()) return;
   void *address = nullptr, *base = nullptr;
   int *model = nullptr, flag = 0;
   done(plumb_mpi_alloc_on("default", nullptr, nullptr, size, &address));
@@ -190,6 +205,7 @@ int main(int argc, char** argv) {
     const bool opencl = runtime == nullptr || std::string(runtime) == "opencl";
     try_kind("default");
     try_kind("host");
+    plumb::doors::try_groups();
     try_window();
     try_bad_input();
     opencl ? try_opencl() : try_pointer(std::string(runtime) == "native");
