@@ -1,4 +1,6 @@
 // Sends and receives. Each calls MPI on memory of the host: the program's own, or what a call stages there.
+#include <tuple>
+
 #include "interpose/requests.hpp"
 
 namespace plumb::interpose {
@@ -36,15 +38,25 @@ int prepare_send_by(const char* name, const void* from, int count, MPI_Datatype 
   });
 }
 
-// Of a message that is offered nobody but its receiver learns the size.
-int refuse_offered(const char* name, const MPI_Status& status) {
+// found: what the call gives besides its status; has_flag: the first says whether there is a message. Of one that is
+// offered nobody but its receiver learns the size.
+template <auto probe, bool has_flag, class... Found>
+int probe_by(const char* name, int from, int tag, MPI_Comm comm, MPI_Status* status, Found... found) {
+  if (!offers_on) [[likely]]
+    return probe(from, tag, comm, found..., status);
+  MPI_Status own;
+  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
+  const int code = probe(from, tag, comm, found..., &filled);
+  if (code != MPI_SUCCESS) return code;
+  if constexpr (has_flag)
+    if (*std::get<0>(std::tuple(found...)) == 0) return code;
   int bytes = 0;
-  PMPI_Get_count(&status, MPI_BYTE, &bytes);
+  PMPI_Get_count(&filled, MPI_BYTE, &bytes);
   if (bytes == static_cast<int>(sizeof(Envelope)))
     abort_call(name,
                "the message is on its way from device to device, and its size is known to who receives it only; "
                "set PLUMB_MPI_TRANSPORT=staged for a program that probes");
-  return MPI_SUCCESS;
+  return code;
 }
 
 }  // namespace
@@ -177,39 +189,19 @@ int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, 
 }
 
 int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (!offers_on) [[likely]]
-    return PMPI_Probe(from, tag, comm, status);
-  MPI_Status own;
-  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
-  const int code = PMPI_Probe(from, tag, comm, &filled);
-  return code == MPI_SUCCESS ? refuse_offered("MPI_Probe", filled) : code;
+  return probe_by<PMPI_Probe, false>("MPI_Probe", from, tag, comm, status);
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  if (!offers_on) [[likely]]
-    return PMPI_Iprobe(from, tag, comm, flag, status);
-  MPI_Status own;
-  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
-  const int code = PMPI_Iprobe(from, tag, comm, flag, &filled);
-  return code == MPI_SUCCESS && *flag != 0 ? refuse_offered("MPI_Iprobe", filled) : code;
+  return probe_by<PMPI_Iprobe, true>("MPI_Iprobe", from, tag, comm, status, flag);
 }
 
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  if (!offers_on) [[likely]]
-    return PMPI_Mprobe(from, tag, comm, message, status);
-  MPI_Status own;
-  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
-  const int code = PMPI_Mprobe(from, tag, comm, message, &filled);
-  return code == MPI_SUCCESS ? refuse_offered("MPI_Mprobe", filled) : code;
+  return probe_by<PMPI_Mprobe, false>("MPI_Mprobe", from, tag, comm, status, message);
 }
 
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  if (!offers_on) [[likely]]
-    return PMPI_Improbe(from, tag, comm, flag, message, status);
-  MPI_Status own;
-  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
-  const int code = PMPI_Improbe(from, tag, comm, flag, message, &filled);
-  return code == MPI_SUCCESS && *flag != 0 ? refuse_offered("MPI_Improbe", filled) : code;
+  return probe_by<PMPI_Improbe, true>("MPI_Improbe", from, tag, comm, status, flag, message);
 }
 
 }  // extern "C"
