@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   setenv("UCX_RNDV_THRESH", "inf", 0);
   // Open MPI 4.1's osc/rdma, its first choice, makes no window of one rank, gets wrong bytes by derived datatypes and
   // crashes in MPI_Compare_and_swap, all on memory of the host.
-  setenv("OMPI_MCA_osc", "pt2pt", 0);
+  setenv("OMPI_MCA_osc", "pt2pt", 1);
   MPI_Init(&argc, &argv);
   try {
     const int code = plumb::stress::run(plumb::stress::parse(argc, argv));
