@@ -39,8 +39,7 @@ MPI_Comm graph(Random& random, MPI_Comm comm, int size) {
   return made;
 }
 
-// Each rank sends to some, itself perhaps among them; one that sends to nobody gets nothing of MPICH 4.0.2's
-// MPI_Neighbor_alltoallw.
+// Each rank sends to some, itself perhaps among them.
 MPI_Comm distributed_graph(Random& random, MPI_Comm comm, int size, int rank) {
   std::vector<int> from, to;
   for (int i = 0; i < size; ++i)
@@ -136,7 +135,9 @@ std::vector<int> neighbourly(Random& random, MPI_Comm comm, const Memory& memory
   const std::byte* from = memory.from + place(random, type, blocks.all(most), whole);
   std::byte* to = memory.to + place(random, type, blocks.all(most), whole);
   const int which = random.between(0, 4);
-  if (blocks.count > 0) exchange(which, random.chance(50), from, to, blocks, made);
+  // MPICH 4.0 leaves blocks out on some distributed graphs, of memory of the host, too.
+  const bool comes_out_right = topology < 2 || !over_mpich();
+  if (blocks.count > 0 && comes_out_right) exchange(which, random.chance(50), from, to, blocks, made);
   MPI_Comm_free(&made);
   return {};
 }
