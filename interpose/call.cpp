@@ -1,8 +1,11 @@
 #include "interpose/call.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 
 #include "transport/idle.hpp"
 
@@ -156,6 +159,11 @@ bool Call::take_offered(const MPI_Status& status) {
 void Call::take(const Operand& operand, const Envelope& envelope) {
   const Taking taking(envelope, operand.memory ? operand.memory->device : nullptr);
   const Runs runs = first_bytes(operand.writes, envelope.bytes);
+  const std::size_t room = std::accumulate(runs.begin(), runs.end(), std::size_t{0},
+                                           [](std::size_t sum, const Run& run) { return sum + run.size; });
+  if (room < envelope.bytes)  // MPI has seen the envelope only
+    throw Error(
+        fmt::format("a message of {} bytes came to a receive of {}; give it more elements", envelope.bytes, room));
   const bool is_near = operand.staging && &taking.device() == operand.memory->device.get();
   BufferView from = taking.bytes();
   if (is_near && runs.size() <= most_copies) {
