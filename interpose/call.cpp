@@ -35,6 +35,14 @@ Span joined(const Span& a, const Span& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
+// MPI itself has seen no more than an envelope.
+void check_room(const Runs& runs, std::size_t bytes) {
+  const std::size_t room = std::accumulate(runs.begin(), runs.end(), std::size_t{0},
+                                           [](std::size_t sum, const Run& run) { return sum + run.size; });
+  if (room < bytes)
+    throw Error(fmt::format("a message of {} bytes came to a receive of {}; give it more elements", bytes, room));
+}
+
 }  // namespace
 
 std::byte* direct(const DeviceMemory& memory) {
@@ -103,6 +111,21 @@ void Call::await(int from, int tag, MPI_Comm comm) const {
   for (int flag = 0; PMPI_Iprobe(from, tag, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0;) idle.look();
 }
 
+int Call::source(int from, int tag, MPI_Comm comm) {
+  if (!offers_on) return from;
+  pattern_ = {from, tag, comm};
+  return !persistent_ && takes_probed() ? MPI_PROC_NULL : from;
+}
+
+bool Call::takes_probed() {
+  probed_ = take_probed(pattern_.from, pattern_.tag, pattern_.comm);
+  return probed_.has_value();
+}
+
+void Call::receive_probed(MPI_Message message) {
+  if (offers_on) probed_ = take_probed(message);
+}
+
 void Call::read() {
   taken_.reset();
   for (const Operand& operand : operands_) read(operand);
@@ -123,6 +146,7 @@ bool Call::brings() const {
 }
 
 void Call::write(const MPI_Status& status) {
+  if (probed_) return deliver_probed();
   if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
   for (const Operand& operand : operands_)
     if (operand.staging && !operand.writes.empty())
@@ -139,31 +163,46 @@ void Call::write(const Operand& operand, const Runs& runs) {
   queue.finish();
 }
 
-// Whether an envelope came instead of the message; then the message is where it belongs.
-bool Call::take_offered(const MPI_Status& status) {
+const Call::Operand* Call::receiver() const {
   const auto receives = [](const Operand& operand) { return !operand.writes.empty(); };
   const auto operand = std::find_if(operands_.begin(), operands_.end(), receives);
-  if (operand == operands_.end() || received_bytes(status) != sizeof(Envelope)) return false;
-  Envelope envelope;
-  auto* to = reinterpret_cast<std::byte*>(&envelope);
-  for (const Run& run : first_bytes(operand->writes, sizeof envelope)) {
+  return operand == operands_.end() ? nullptr : &*operand;
+}
+
+// Whether an envelope came instead of the message; then the message is where it belongs.
+bool Call::take_offered(const MPI_Status& status) {
+  const Operand* operand = receiver();
+  if (operand == nullptr || received_bytes(status) != sizeof(Envelope)) return false;
+  std::array<std::byte, sizeof(Envelope)> bytes;
+  std::byte* to = bytes.data();
+  for (const Run& run : first_bytes(operand->writes, bytes.size())) {
     std::memcpy(to, operand->host + run.offset, run.size);
     to += run.size;
   }
-  if (!envelope.is_marked()) return false;
-  take(*operand, envelope);
-  taken_ = envelope.bytes;
+  const auto envelope = Envelope::of(bytes.data(), bytes.size());
+  if (!envelope) return false;
+  take(*operand, *envelope);
+  taken_ = envelope->bytes;
   return true;
+}
+
+void Call::deliver_probed() {
+  const std::vector<std::byte>& content = probed_->content;
+  const auto envelope = Envelope::of(content.data(), content.size());
+  const Operand* operand = receiver();
+  if (operand == nullptr) {
+    check_room({}, envelope ? envelope->bytes : content.size());
+  } else if (envelope) {
+    take(*operand, *envelope);
+  } else {
+    unpack(*operand, content.data(), content.size());
+  }
 }
 
 void Call::take(const Operand& operand, const Envelope& envelope) {
   const Taking taking(envelope, operand.memory ? operand.memory->device : nullptr);
   const Runs runs = first_bytes(operand.writes, envelope.bytes);
-  const std::size_t room = std::accumulate(runs.begin(), runs.end(), std::size_t{0},
-                                           [](std::size_t sum, const Run& run) { return sum + run.size; });
-  if (room < envelope.bytes)  // MPI has seen the envelope only
-    throw Error(
-        fmt::format("a message of {} bytes came to a receive of {}; give it more elements", envelope.bytes, room));
+  check_room(runs, envelope.bytes);
   const bool is_near = operand.staging && &taking.device() == operand.memory->device.get();
   BufferView from = taking.bytes();
   if (is_near && runs.size() <= most_copies) {
@@ -178,10 +217,16 @@ void Call::take(const Operand& operand, const Envelope& envelope) {
   }
   const Staging packed = taking.device().stage(from.size);
   packed.queue().read(from, packed.bytes());
-  const std::byte* next = packed.bytes();
+  unpack(operand, packed.bytes(), from.size);
+}
+
+// A message's bytes to where its receiver has them.
+void Call::unpack(const Operand& operand, const std::byte* packed, std::size_t bytes) {
+  const Runs runs = first_bytes(operand.writes, bytes);
+  check_room(runs, bytes);
   for (const Run& run : runs) {
-    std::memcpy(operand.host + run.offset, next, run.size);
-    next += run.size;
+    std::memcpy(operand.host + run.offset, packed, run.size);
+    packed += run.size;
   }
   if (operand.staging) write(operand, runs);
 }

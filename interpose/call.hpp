@@ -11,6 +11,7 @@
 #include "interpose/devices.hpp"
 #include "interpose/failure.hpp"
 #include "interpose/offers.hpp"
+#include "interpose/probed.hpp"
 #include "interpose/registry.hpp"
 
 namespace plumb::interpose {
@@ -72,10 +73,19 @@ class Call {
   void read();
   // What arrived to the device; once, unless it is persistent.
   void write(const MPI_Status& status);
-  // MPI's status of an envelope becomes the message's.
+  // MPI's status of an envelope, or of nothing in the place of a message that was probed, becomes the message's.
   void correct(MPI_Status& status) const {
-    if (taken_) PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(*taken_));
+    if (probed_)
+      probed_->describe(status);
+    else if (taken_)
+      PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(*taken_));
   }
+  // The rank that MPI is to receive from: none, where the message was taken from MPI when it was probed. A persistent
+  // receive finds that out each time it is started, by takes_probed().
+  int source(int from, int tag, MPI_Comm comm);
+  bool takes_probed();
+  // The same of the message that MPI_Mprobe gave a handle.
+  void receive_probed(MPI_Message message);
   // Whether the program may use what it sends again; settle() waits until it may.
   bool settled() { return !offer_ || offer_->settled(); }
   void settle() {
@@ -101,8 +111,11 @@ class Call {
   void* nowhere();
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
+  const Operand* receiver() const;
   bool take_offered(const MPI_Status& status);
+  void deliver_probed();
   static void take(const Operand& operand, const Envelope& envelope);
+  static void unpack(const Operand& operand, const std::byte* packed, std::size_t bytes);
 
   const char* name_;
   Receipt receipt_;
@@ -111,6 +124,11 @@ class Call {
   std::vector<Operand> operands_;
   std::unique_ptr<Offer> offer_;
   std::optional<std::uint64_t> taken_;  // bytes of a message that was offered to this call
+  std::optional<ProbedMessage> probed_;
+  struct {
+    int from = MPI_PROC_NULL, tag = 0;
+    MPI_Comm comm = MPI_COMM_NULL;
+  } pattern_;  // of a persistent receive
 };
 
 // A blocking call: work(call) stages its operands and returns what PMPI's function did. `status`, where the call

@@ -1,5 +1,6 @@
 // Starting, completing and ending requests. Where none of those given is of device memory, MPI gets them as they are.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "interpose/freed_requests.hpp"
@@ -21,7 +22,7 @@ void complete(MPI_Request* handle, MPI_Request inner, MPI_Status& status, int co
   request.call->correct(status);
   request.call->settle();
   request.under_way = false;
-  request.inner = inner;
+  request.inner = request.set_aside == MPI_REQUEST_NULL ? inner : std::exchange(request.set_aside, MPI_REQUEST_NULL);
   if (request.persistent) return;
   retire(*handle);
   *handle = MPI_REQUEST_NULL;
@@ -112,9 +113,12 @@ int carry_on(int* flag) {
   return PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &unused, MPI_STATUS_IGNORE);
 }
 
-void start(Request& request) {
+int start(Request& request) {
   request.call->read();
   request.under_way = true;
+  if (!offers_on || !request.receives || !request.call->takes_probed()) return PMPI_Start(&request.inner);
+  request.set_aside = request.inner;
+  return PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request.inner);
 }
 
 [[noreturn]] void refuse(const char* call, const Request& request, const char* what) {
@@ -132,10 +136,7 @@ extern "C" {
 int MPI_Start(MPI_Request* request) {
   if (!is_own(*request)) [[likely]]
     return PMPI_Start(request);
-  return or_abort("MPI_Start", [&] {
-    start(own_request(*request));
-    return PMPI_Start(&own_request(*request).inner);
-  });
+  return or_abort("MPI_Start", [&] { return start(own_request(*request)); });
 }
 
 int MPI_Startall(int count, MPI_Request* requests) {

@@ -13,6 +13,7 @@
 #include "device/host_segment.hpp"
 #include "interpose/call.hpp"
 #include "interpose/devices.hpp"
+#include "interpose/probed.hpp"
 #include "interpose/startup.hpp"
 #include "transport/idle.hpp"
 
@@ -198,6 +199,13 @@ bool is_on_host(int rank, MPI_Comm comm) {
 
 }  // namespace
 
+std::optional<Envelope> Envelope::of(const void* message, std::size_t bytes) {
+  Envelope envelope;
+  if (bytes != sizeof envelope) return {};
+  std::memcpy(&envelope, message, sizeof envelope);
+  return envelope.mark == mark_value ? std::optional(envelope) : std::nullopt;
+}
+
 void agree_on_offers(MPI_Comm host) {
   const char* wish = std::getenv("PLUMB_MPI_TRANSPORT");
   const std::string_view name = wish == nullptr || *wish == '\0' ? "staged" : wish;
@@ -208,6 +216,7 @@ void agree_on_offers(MPI_Comm host) {
   PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   offers_on = all != 0;
   if (!offers_on) return;
+  begin_probing();
   PMPI_Comm_group(host, &host_group);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_on_host, &on_host_key, nullptr);
 }

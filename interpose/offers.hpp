@@ -33,7 +33,8 @@ struct Envelope {
   std::uint64_t entry = 0;
   std::array<char, 96> board = {};  // handle of the sender's
 
-  bool is_marked() const { return mark == mark_value; }
+  // None where a message's bytes are no envelope's.
+  static std::optional<Envelope> of(const void* message, std::size_t bytes);
 };
 
 // One message on its way, as its sender sees it.

@@ -1,6 +1,4 @@
 // Sends and receives. Each calls MPI on memory of the host: the program's own, or what a call stages there.
-#include <tuple>
-
 #include "interpose/requests.hpp"
 
 namespace plumb::interpose {
@@ -36,27 +34,6 @@ int prepare_send_by(const char* name, const void* from, int count, MPI_Datatype 
   return prepare_call(name, request, [&](Call& call, MPI_Request* inner) {
     return send(call.in(from, count, type), count, type, to, tag, comm, inner);
   });
-}
-
-// found: what the call gives besides its status; has_flag: the first says whether there is a message. Of one that is
-// offered nobody but its receiver learns the size.
-template <auto probe, bool has_flag, class... Found>
-int probe_by(const char* name, int from, int tag, MPI_Comm comm, MPI_Status* status, Found... found) {
-  if (!offers_on) [[likely]]
-    return probe(from, tag, comm, found..., status);
-  MPI_Status own;
-  MPI_Status& filled = status == MPI_STATUS_IGNORE ? own : *status;
-  const int code = probe(from, tag, comm, found..., &filled);
-  if (code != MPI_SUCCESS) return code;
-  if constexpr (has_flag)
-    if (*std::get<0>(std::tuple(found...)) == 0) return code;
-  int bytes = 0;
-  PMPI_Get_count(&filled, MPI_BYTE, &bytes);
-  if (bytes == static_cast<int>(sizeof(Envelope)))
-    abort_call(name,
-               "the message is on its way from device to device, and its size is known to who receives it only; "
-               "set PLUMB_MPI_TRANSPORT=staged for a program that probes");
-  return code;
 }
 
 }  // namespace
@@ -124,8 +101,9 @@ int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm
     return PMPI_Recv(to, count, type, from, tag, comm, status);
   return run_receive("MPI_Recv", status, [&](Call& call, MPI_Status* filled) {
     void* staged = call.out(to, count, type);
-    call.await(from, tag, comm);
-    return PMPI_Recv(staged, count, type, from, tag, comm, filled);
+    const int source = call.source(from, tag, comm);
+    call.await(source, tag, comm);
+    return PMPI_Recv(staged, count, type, source, tag, comm, filled);
   });
 }
 
@@ -133,6 +111,7 @@ int MPI_Mrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Mrecv(to, count, type, message, status);
   return run_receive("MPI_Mrecv", status, [&](Call& call, MPI_Status* filled) {
+    call.receive_probed(*message);
     return PMPI_Mrecv(call.out(to, count, type), count, type, message, filled);
   });
 }
@@ -141,7 +120,7 @@ int MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Com
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Irecv(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
-    return PMPI_Irecv(call.out(to, count, type), count, type, from, tag, comm, inner);
+    return PMPI_Irecv(call.out(to, count, type), count, type, call.source(from, tag, comm), tag, comm, inner);
   };
   return start_call("MPI_Irecv", request, work, Receipt::counted);
 }
@@ -150,6 +129,7 @@ int MPI_Imrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Imrecv(to, count, type, message, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
+    call.receive_probed(*message);
     return PMPI_Imrecv(call.out(to, count, type), count, type, message, inner);
   };
   return start_call("MPI_Imrecv", request, work, Receipt::counted);
@@ -159,7 +139,7 @@ int MPI_Recv_init(void* to, int count, MPI_Datatype type, int from, int tag, MPI
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Recv_init(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
-    return PMPI_Recv_init(call.out(to, count, type), count, type, from, tag, comm, inner);
+    return PMPI_Recv_init(call.out(to, count, type), count, type, call.source(from, tag, comm), tag, comm, inner);
   };
   return prepare_call("MPI_Recv_init", request, work, Receipt::counted);
 }
@@ -173,8 +153,8 @@ int MPI_Sendrecv(const void* from, int send_count, MPI_Datatype send_type, int t
   return run_receive("MPI_Sendrecv", status, [&](Call& call, MPI_Status* filled) {
     const Message message = call.message(from, send_count, send_type, to_rank, comm);
     return PMPI_Sendrecv(message.address, message.count, message.type, to_rank, send_tag,
-                         call.out(to, receive_count, receive_type), receive_count, receive_type, from_rank, receive_tag,
-                         comm, filled);
+                         call.out(to, receive_count, receive_type), receive_count, receive_type,
+                         call.source(from_rank, receive_tag, comm), receive_tag, comm, filled);
   });
 }
 
@@ -183,25 +163,33 @@ int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, 
   if (!is_device(both) && !offers_on) [[likely]]
     return PMPI_Sendrecv_replace(both, count, type, to_rank, send_tag, from_rank, receive_tag, comm, status);
   return run_receive("MPI_Sendrecv_replace", status, [&](Call& call, MPI_Status* filled) {
-    return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag, from_rank, receive_tag,
-                                 comm, filled);
+    return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag,
+                                 call.source(from_rank, receive_tag, comm), receive_tag, comm, filled);
   });
 }
 
 int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  return probe_by<PMPI_Probe, false>("MPI_Probe", from, tag, comm, status);
+  if (!offers_on) [[likely]]
+    return PMPI_Probe(from, tag, comm, status);
+  return or_abort("MPI_Probe", [&] { return probe_offered(from, tag, comm, nullptr, status); });
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  return probe_by<PMPI_Iprobe, true>("MPI_Iprobe", from, tag, comm, status, flag);
+  if (!offers_on) [[likely]]
+    return PMPI_Iprobe(from, tag, comm, flag, status);
+  return or_abort("MPI_Iprobe", [&] { return probe_offered(from, tag, comm, flag, status); });
 }
 
 int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return probe_by<PMPI_Mprobe, false>("MPI_Mprobe", from, tag, comm, status, message);
+  if (!offers_on) [[likely]]
+    return PMPI_Mprobe(from, tag, comm, message, status);
+  return or_abort("MPI_Mprobe", [&] { return match_offered(from, tag, comm, nullptr, message, status); });
 }
 
 int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  return probe_by<PMPI_Improbe, true>("MPI_Improbe", from, tag, comm, status, flag, message);
+  if (!offers_on) [[likely]]
+    return PMPI_Improbe(from, tag, comm, flag, message, status);
+  return or_abort("MPI_Improbe", [&] { return match_offered(from, tag, comm, flag, message, status); });
 }
 
 }  // extern "C"

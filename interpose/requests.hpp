@@ -14,8 +14,9 @@
 namespace plumb::interpose {
 
 struct Request {
-  std::shared_ptr<Call> call;            // also a window's, of a call on one
-  MPI_Request inner = MPI_REQUEST_NULL;  // MPI's own, on the staging memory
+  std::shared_ptr<Call> call;                // also a window's, of a call on one
+  MPI_Request inner = MPI_REQUEST_NULL;      // MPI's own, on the staging memory
+  MPI_Request set_aside = MPI_REQUEST_NULL;  // the persistent one, while a message that was probed takes its place
   bool persistent = false;
   bool under_way = false;  // what arrives is not on the device yet
   bool receives = false;

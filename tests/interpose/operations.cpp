@@ -1,7 +1,6 @@
 #include "operations.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <utility>
 
 #include "parts.hpp"
@@ -12,12 +11,13 @@ namespace {
 
 using Operation = std::vector<int> (*)(Random&, MPI_Comm, const Memory&);
 
-constexpr std::array<std::pair<const char*, Operation>, 17> operations{{{"blocking", blocking},
+constexpr std::array<std::pair<const char*, Operation>, 18> operations{{{"blocking", blocking},
                                                                         {"nonblocking", nonblocking},
                                                                         {"persistent", persistent},
                                                                         {"sendrecv", exchanged},
                                                                         {"freed", freed},
                                                                         {"probe", probed},
+                                                                        {"probe_order", probed_out_of_order},
                                                                         {"bcast", one_to_all},
                                                                         {"gather", gathered},
                                                                         {"scatter", scattered},
@@ -29,12 +29,6 @@ constexpr std::array<std::pair<const char*, Operation>, 17> operations{{{"blocki
                                                                         {"pack", packed},
                                                                         {"reduce_local", reduced_locally},
                                                                         {"window", one_sided}}};
-
-// Messages that are offered (transport peer) cannot be probed.
-bool can_probe() {
-  const char* transport = std::getenv("PLUMB_MPI_TRANSPORT");
-  return transport == nullptr || std::string(transport) != "peer";
-}
 
 }  // namespace
 
@@ -50,7 +44,6 @@ std::vector<int> operate(Random random, MPI_Comm comm, const Memory& memory, con
   for (std::size_t i = 0; i < operations.size(); ++i)
     if (only == operations[i].first) at = i;
   name = operations[at].first;
-  if (operations[at].second == probed && !can_probe()) return exchanged(random, comm, memory);
   return operations[at].second(random, comm, memory);
 }
 

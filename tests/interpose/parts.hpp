@@ -16,6 +16,7 @@ std::vector<int> persistent(Random& random, MPI_Comm comm, const Memory& memory)
 std::vector<int> exchanged(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> freed(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory);
+std::vector<int> probed_out_of_order(Random& random, MPI_Comm comm, const Memory& memory);
 
 std::vector<int> one_to_all(Random& random, MPI_Comm comm, const Memory& memory);
 std::vector<int> gathered(Random& random, MPI_Comm comm, const Memory& memory);

@@ -247,6 +247,58 @@ std::vector<int> freed(Random& random, MPI_Comm comm, const Memory& memory) {
   return seen;
 }
 
+namespace {
+
+// Probes in one of its forms, then receives in one of a receive's.
+void receive_probed(Random& random, const Neighbours& at, const Message& message, std::byte* to,
+                    std::vector<int>& seen) {
+  MPI_Status status;
+  MPI_Message matched = MPI_MESSAGE_NULL;
+  MPI_Request receive = MPI_REQUEST_NULL;
+  const int count = message.receive_count();
+  MPI_Datatype type = message.receive_type();
+  const int tag = random.chance(50) ? 7 : MPI_ANY_TAG;
+  int flag = 0;
+  switch (random.between(0, 3)) {
+    case 0:
+      MPI_Probe(random.chance(50) ? at.from : MPI_ANY_SOURCE, tag, at.comm, &status);
+      break;
+    case 1:
+      while (flag == 0) MPI_Iprobe(at.from, tag, at.comm, &flag, &status);
+      break;
+    case 2:
+      MPI_Mprobe(at.from, tag, at.comm, &matched, &status);
+      break;
+    default:
+      while (flag == 0) MPI_Improbe(at.from, tag, at.comm, &flag, &matched, &status);
+  }
+  see(seen, status, type);
+  const int form = random.between(0, 3);
+  if (matched != MPI_MESSAGE_NULL && form < 2) {
+    MPI_Mrecv(to, count, type, &matched, &status);
+  } else if (matched != MPI_MESSAGE_NULL) {
+    MPI_Imrecv(to, count, type, &matched, &receive);
+  } else if (form == 0) {
+    MPI_Recv(to, count, type, at.from, tag, at.comm, &status);
+  } else if (form == 1) {
+    MPI_Sendrecv(to, 0, MPI_BYTE, MPI_PROC_NULL, 7, to, count, type, at.from, tag, at.comm, &status);
+  } else if (form == 2) {
+    MPI_Irecv(to, count, type, at.from, tag, at.comm, &receive);
+  } else {
+    MPI_Recv_init(to, count, type, at.from, tag, at.comm, &receive);
+    MPI_Start(&receive);
+    MPI_Wait(&receive, &status);
+    MPI_Request_free(&receive);
+  }
+  if (receive != MPI_REQUEST_NULL) {
+    std::vector<MPI_Request> requests{receive};
+    status = complete(random, requests)[0];
+  }
+  see(seen, status, type);
+}
+
+}  // namespace
+
 // Receives what was looked at before, and says goodbye to no one: MPI_PROC_NULL leaves memory as it is.
 std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory) {
   const Neighbours at(random, comm);
@@ -254,30 +306,39 @@ std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory) {
   MPI_Status status;
   for (const Message& message : random_messages(random, memory, 3)) {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Message matched = MPI_MESSAGE_NULL;
     MPI_Isend(memory.from + message.from_at, message.send_count(), message.send_type(), at.to, 7, comm, &request);
     std::byte* to = memory.to + message.to_at;
-    switch (random.between(0, 2)) {
-      case 0:
-        MPI_Probe(at.from, 7, comm, &status);
-        MPI_Recv(to, message.receive_count(), message.receive_type(), status.MPI_SOURCE, status.MPI_TAG, comm, &status);
-        break;
-      case 1:
-        MPI_Mprobe(at.from, MPI_ANY_TAG, comm, &matched, &status);
-        MPI_Mrecv(to, message.receive_count(), message.receive_type(), &matched, &status);
-        break;
-      default: {
-        MPI_Request receive = MPI_REQUEST_NULL;
-        MPI_Mprobe(at.from, 7, comm, &matched, &status);
-        MPI_Imrecv(to, message.receive_count(), message.receive_type(), &matched, &receive);
-        MPI_Wait(&receive, &status);
-      }
-    }
-    see(seen, status, message.receive_type());
+    receive_probed(random, at, message, to, seen);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Recv(to, message.receive_count(), message.receive_type(), MPI_PROC_NULL, 7, comm, &status);
     see(seen, status, message.receive_type());
   }
+  return seen;
+}
+
+// Looks at messages in any order; they still come in the order that they were sent in.
+std::vector<int> probed_out_of_order(Random& random, MPI_Comm comm, const Memory& memory) {
+  const Neighbours at(random, comm);
+  const int messages = random.between(2, 4);
+  const auto slice = static_cast<std::ptrdiff_t>(memory.size) / messages;
+  const auto shape = random_messages(random, {memory.from, memory.to, static_cast<std::size_t>(slice)}, 1);
+  const Message& message = shape[0];
+  std::vector<MPI_Request> requests;
+  for (int i = 0; i < messages; ++i)
+    MPI_Isend(memory.from + i * slice + message.from_at, message.send_count(), message.send_type(), at.to, i, comm,
+              &requests.emplace_back());
+  std::vector<int> seen;
+  MPI_Status status;
+  for (int i = random.between(1, messages); i > 0; --i) {
+    MPI_Probe(at.from, random.between(0, messages - 1), comm, &status);
+    see(seen, status, message.receive_type());
+  }
+  for (int i = 0; i < messages; ++i) {
+    MPI_Recv(memory.to + i * slice + message.to_at, message.receive_count(), message.receive_type(), at.from,
+             MPI_ANY_TAG, comm, &status);
+    see(seen, status, message.receive_type());
+  }
+  complete(random, requests);
   return seen;
 }
 

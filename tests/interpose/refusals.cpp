@@ -18,16 +18,15 @@ void* allocate() {
   return address;
 }
 
-// A message from device to device, whose size a probe cannot tell, or for which there is too little room.
-void meet_offered(bool probes) {
+// A message from device to device for which there is too little room.
+void receive_too_long() {
   void* address = nullptr;
   constexpr int bytes = 4096;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (plumb_mpi_alloc(bytes, &address) != 0) std::fputs(plumb_mpi_error(), stderr);
   if (rank == 0) MPI_Send(address, bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
-  if (rank == 1 && probes) MPI_Probe(0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (rank == 1 && !probes) MPI_Recv(address, bytes / 2, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Recv(address, bytes / 2, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   plumb_mpi_free(address);
 }
 
@@ -43,8 +42,8 @@ void refuse(const std::string& name) {
     MPI_Recv(static_cast<std::byte*>(address) - 1, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (name == "unhandled") {
     MPI_Buffer_attach(address, size);
-  } else if (name == "probe" || name == "too_long") {
-    meet_offered(name == "probe");
+  } else if (name == "too_long") {
+    receive_too_long();
   } else if (name == "window_past_end") {
     MPI_Win window = MPI_WIN_NULL;
     MPI_Win_create(static_cast<std::byte*>(address) + 8, size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
