@@ -30,7 +30,8 @@ else
   note "Without Intel's OpenCL runtimes: ACCEPT_INTEL_EULA=1 accepts their licence and tests with them, too"
 fi
 
-export CCACHE_DIR=$PWD/build/ccache CCACHE_MAXSIZE=1G
+# Relative paths, so that a tree gets from the cache what another has compiled alike (release and MPICH: the engine).
+export CCACHE_DIR=$PWD/build/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=$PWD
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 # CI is to be done in a quarter of an hour: there the engine's own tests run under sanitizers (without line numbers) and,
