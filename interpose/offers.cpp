@@ -1,6 +1,7 @@
 #include "interpose/offers.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <tuple>
 
 #include "device/host_segment.hpp"
 #include "interpose/call.hpp"
@@ -27,7 +29,7 @@ enum State : std::uint32_t { unused, offered, taken, moving, moved, done };
 struct Entry {
   std::atomic<std::uint32_t> state;
   std::uint32_t handle_size;
-  std::uint64_t offset, bytes;
+  std::uint64_t buffer, offset, bytes;
   std::array<char, 24> runtime;
   std::array<char, 200> handle;  // of the buffer that the message lies in from `offset` on
 };
@@ -58,13 +60,29 @@ void wait_until(Done&& is_done) {
     if (looks > 100) std::this_thread::yield();
 }
 
+// Shared buffers stay where they are until the process ends (OpenDevice::keep_shared).
+std::uint64_t number_of(const DeviceMemory& memory) {
+  return reinterpret_cast<std::uintptr_t>(memory.buffer.get());
+}
+
 // The messages that this process has offered.
 class Board {
  public:
-  Board() : segment_(entries * sizeof(Entry)), slots_(entries), counted_(entries) {}
+  Board() : segment_(entries * sizeof(Entry)), slots_(entries), counted_(entries) {
+    blank_.process = static_cast<std::uint64_t>(getpid());
+    segment_.handle().copy(blank_.board.data(), blank_.board.size() - 1);
+  }
 
   Entry& at(std::size_t entry) const { return reinterpret_cast<Entry*>(segment_.data())[entry]; }
-  std::string handle() const { return segment_.handle(); }
+  Envelope envelope_of(std::size_t entry) const {
+    const Entry& it = at(entry);
+    Envelope envelope = blank_;
+    envelope.bytes = it.bytes;
+    envelope.entry = entry;
+    envelope.buffer = it.buffer;
+    envelope.offset = it.offset;
+    return envelope;
+  }
 
   // None when too much is on its way.
   std::optional<std::size_t> take(std::size_t bytes) {
@@ -104,6 +122,7 @@ class Board {
     const std::string& runtime = memory.device->info().runtime;
     if (handle.size() > entry.handle.size() || runtime.size() >= entry.runtime.size())
       throw Error("a handle of shared memory is longer than an entry has room for");
+    entry.buffer = number_of(memory);
     entry.handle_size = static_cast<std::uint32_t>(handle.size());
     std::memcpy(entry.handle.data(), handle.data(), handle.size());
     entry.runtime = {};
@@ -132,6 +151,7 @@ class Board {
   }
 
   HostSegment segment_;
+  Envelope blank_;
   std::mutex mutex_;
   std::size_t next_ = 0, bytes_ = 0;
   std::vector<std::shared_ptr<DeviceMemory>> slots_;
@@ -147,11 +167,32 @@ Board& board() {
 // Other processes' boards.
 Entry& entry_of(const Envelope& envelope) {
   static std::mutex mutex;
-  static auto& known = *std::make_unique<std::map<std::string, HostSegment>>().release();
-  const std::string handle(envelope.board.data());
+  static auto& known = *std::make_unique<std::map<std::uint64_t, HostSegment>>().release();
   const std::scoped_lock lock(mutex);
-  const HostSegment& segment = known.try_emplace(handle, handle).first->second;
-  return reinterpret_cast<Entry*>(segment.data())[envelope.entry];
+  auto found = known.find(envelope.process);
+  if (found == known.end()) found = known.try_emplace(envelope.process, std::string(envelope.board.data())).first;
+  return reinterpret_cast<Entry*>(found->second.data())[envelope.entry];
+}
+
+// Other processes' buffers, each as the device that reads it knows it.
+struct OpenedBuffer {
+  std::shared_ptr<OpenDevice> device;
+  Buffer* buffer = nullptr;
+};
+
+OpenedBuffer open_buffer(std::uint64_t process, std::uint64_t buffer, const Entry& entry,
+                         const std::shared_ptr<OpenDevice>& wanted) {
+  using Key = std::tuple<std::uint64_t, std::uint64_t, const OpenDevice*>;
+  static std::mutex mutex;
+  static auto& known = *std::make_unique<std::map<Key, OpenedBuffer>>().release();
+  const std::scoped_lock lock(mutex);
+  OpenedBuffer& it = known[{process, buffer, wanted.get()}];
+  if (it.buffer == nullptr) {
+    const std::string runtime(entry.runtime.data());
+    it.device = wanted && wanted->info().runtime == runtime ? wanted : open_device(runtime, this_seat());
+    it.buffer = &it.device->open_shared({entry.handle.data(), entry.handle_size});
+  }
+  return it;
 }
 
 // Which ranks of a communicator (its other side, where there are two) run on this host; kept as an attribute.
@@ -232,11 +273,8 @@ std::unique_ptr<Offer> Offer::make(const void* address, std::ptrdiff_t first, st
   it.offset = place.offset;
   it.bytes = bytes;
   Board::write_handle(it, *place.memory);
+  const Envelope envelope = board().envelope_of(*entry);
   it.state.store(offered, std::memory_order_release);
-  Envelope envelope;
-  envelope.bytes = bytes;
-  envelope.entry = *entry;
-  board().handle().copy(envelope.board.data(), envelope.board.size() - 1);
   return std::make_unique<Offer>(std::move(place.memory), *entry, envelope);
 }
 
@@ -269,11 +307,15 @@ void Offer::settle() {
 
 Taking::Taking(const Envelope& envelope, const std::shared_ptr<OpenDevice>& wanted) : entry_(&entry_of(envelope)) {
   std::uint32_t state = offered;
-  if (!entry_->state.compare_exchange_strong(state, taken))
+  std::uint64_t buffer = envelope.buffer, offset = envelope.offset;
+  if (!entry_->state.compare_exchange_strong(state, taken)) {
     wait_until([this] { return entry_->state.load(std::memory_order_acquire) == moved; });
-  const std::string runtime(entry_->runtime.data());
-  device_ = wanted && wanted->info().runtime == runtime ? wanted : open_device(runtime, this_seat());
-  bytes_ = {&device_->open_shared({entry_->handle.data(), entry_->handle_size}), entry_->offset, entry_->bytes};
+    buffer = entry_->buffer;
+    offset = entry_->offset;
+  }
+  const OpenedBuffer opened = open_buffer(envelope.process, buffer, *entry_, wanted);
+  device_ = opened.device;
+  bytes_ = {opened.buffer, offset, envelope.bytes};
 }
 
 Taking::~Taking() {
