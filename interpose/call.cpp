@@ -35,11 +35,14 @@ Span joined(const Span& a, const Span& b) {
   return {std::min(a.low, b.low), std::max(a.high, b.high)};
 }
 
+std::size_t size_of(const Runs& runs) {
+  return std::accumulate(runs.begin(), runs.end(), std::size_t{0},
+                         [](std::size_t sum, const Run& run) { return sum + run.size; });
+}
+
 // MPI itself has seen no more than an envelope.
 void check_room(const Runs& runs, std::size_t bytes) {
-  const std::size_t room = std::accumulate(runs.begin(), runs.end(), std::size_t{0},
-                                           [](std::size_t sum, const Run& run) { return sum + run.size; });
-  if (room < bytes)
+  if (const std::size_t room = size_of(runs); room < bytes)
     throw Error(fmt::format("a message of {} bytes came to a receive of {}; give it more elements", bytes, room));
 }
 
@@ -97,6 +100,35 @@ Message Call::message(const void* address, int count, MPI_Datatype type, int to,
   return {in(address, count, type), count, type};
 }
 
+Room Call::room(void* address, int count, MPI_Datatype type) {
+  void* staged = out(address, count, type);
+  if (!offers_on) return {staged, count, type};
+  const Operand* operand = receiver();
+  is_small_ = operand == nullptr || size_of(operand->writes) < beginning_.size();
+  if (is_small_) return {beginning_.data(), static_cast<int>(beginning_.size()), MPI_PACKED};
+  if (!persistent_) save_beginning();
+  return {staged, count, type};
+}
+
+void Call::save_beginning() {
+  const Operand* operand = receiver();
+  if (is_small_ || operand == nullptr || operand->staging) return;
+  std::byte* to = beginning_.data();
+  for (const Run& run : first_bytes(operand->writes, beginning_.size())) {
+    std::memcpy(to, operand->host + run.offset, run.size);
+    to += run.size;
+  }
+}
+
+void Call::restore_beginning(const Operand& operand, std::size_t from) const {
+  std::size_t at = 0;
+  for (const Run& run : first_bytes(operand.writes, beginning_.size())) {
+    const std::size_t kept = std::min(run.size, from - std::min(from, at));  // bytes of the message
+    std::memcpy(operand.host + run.offset + kept, beginning_.data() + at + kept, run.size - kept);
+    at += run.size;
+  }
+}
+
 bool Call::yields() const {
   return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
     const Span span = span_of(operand.writes);
@@ -128,6 +160,7 @@ void Call::receive_probed(MPI_Message message) {
 
 void Call::read() {
   taken_.reset();
+  if (offers_on && receipt_ == Receipt::counted) save_beginning();
   for (const Operand& operand : operands_) read(operand);
 }
 
@@ -146,7 +179,8 @@ bool Call::brings() const {
 }
 
 void Call::write(const MPI_Status& status) {
-  if (probed_) return deliver_probed();
+  if (probed_) return deliver(probed_->content.data(), probed_->content.size());
+  if (is_small_) return deliver(beginning_.data(), received_bytes(status));
   if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
   for (const Operand& operand : operands_)
     if (operand.staging && !operand.writes.empty())
@@ -181,21 +215,23 @@ bool Call::take_offered(const MPI_Status& status) {
   }
   const auto envelope = Envelope::of(bytes.data(), bytes.size());
   if (!envelope) return false;
+  if (!operand->staging && envelope->bytes < sizeof(Envelope)) restore_beginning(*operand, envelope->bytes);
   take(*operand, *envelope);
   taken_ = envelope->bytes;
   return true;
 }
 
-void Call::deliver_probed() {
-  const std::vector<std::byte>& content = probed_->content;
-  const auto envelope = Envelope::of(content.data(), content.size());
+// What came elsewhere than where the message belongs: that, or an envelope.
+void Call::deliver(const std::byte* content, std::size_t bytes) {
+  const auto envelope = Envelope::of(content, bytes);
   const Operand* operand = receiver();
   if (operand == nullptr) {
-    check_room({}, envelope ? envelope->bytes : content.size());
+    check_room({}, envelope ? envelope->bytes : bytes);
   } else if (envelope) {
     take(*operand, *envelope);
+    taken_ = envelope->bytes;
   } else {
-    unpack(*operand, content.data(), content.size());
+    unpack(*operand, content, bytes);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,6 +41,13 @@ struct Message {
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
+// Where MPI is to receive.
+struct Room {
+  void* address = nullptr;
+  int count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
 // Which bytes of its operands a call has received.
 enum class Receipt {
   all,     // a collective: what it names
@@ -68,6 +76,8 @@ class Call {
 
   // The same for a message that may be offered to its receiver instead.
   Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm);
+  // out() for a message that may be offered: where there is less room than for an envelope, memory of this call.
+  Room room(void* address, int count, MPI_Datatype type);
 
   // Operands from the device.
   void read();
@@ -112,8 +122,10 @@ class Call {
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
   const Operand* receiver() const;
+  void save_beginning();
+  void restore_beginning(const Operand& operand, std::size_t from) const;
   bool take_offered(const MPI_Status& status);
-  void deliver_probed();
+  void deliver(const std::byte* content, std::size_t bytes);
   static void take(const Operand& operand, const Envelope& envelope);
   static void unpack(const Operand& operand, const std::byte* packed, std::size_t bytes);
 
@@ -125,6 +137,9 @@ class Call {
   std::unique_ptr<Offer> offer_;
   std::optional<std::uint64_t> taken_;  // bytes of a message that was offered to this call
   std::optional<ProbedMessage> probed_;
+  bool is_small_ = false;  // MPI receives into `beginning_`
+  // Of the program's own memory, what was there before an envelope that is longer than its message.
+  std::array<std::byte, sizeof(Envelope)> beginning_;
   struct {
     int from = MPI_PROC_NULL, tag = 0;
     MPI_Comm comm = MPI_COMM_NULL;

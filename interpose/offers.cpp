@@ -48,8 +48,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 std::size_t offered_from() {
   static const std::size_t bytes = [] {
     const char* text = std::getenv("PLUMB_MPI_PEER_FROM");
-    // A receiver has room for the envelope where it has for the message.
-    return std::max<std::size_t>(text == nullptr ? 0 : std::strtoull(text, nullptr, 10), sizeof(Envelope));
+    return std::max<std::size_t>(text == nullptr ? 0 : std::strtoull(text, nullptr, 10), 1);
   }();
   return bytes;
 }

@@ -31,7 +31,8 @@ struct Envelope {
   std::array<std::uint64_t, 2> mark = mark_value;
   std::uint64_t bytes = 0;  // of the message
   std::uint64_t entry = 0;
-  // Where it lies until its sender moves it, which the entry tells: buffers and boards are known again by their numbers.
+  // Where it lies until its sender moves it, which the entry tells: buffers and boards are known again by their
+  // numbers.
   std::uint64_t process = 0, buffer = 0, offset = 0;
   std::array<char, 72> board = {};  // handle of the sender's
 

@@ -1,4 +1,6 @@
 // Sends and receives. Each calls MPI on memory of the host: the program's own, or what a call stages there.
+#include <array>
+
 #include "interpose/requests.hpp"
 
 namespace plumb::interpose {
@@ -34,6 +36,13 @@ int prepare_send_by(const char* name, const void* from, int count, MPI_Datatype 
   return prepare_call(name, request, [&](Call& call, MPI_Request* inner) {
     return send(call.in(from, count, type), count, type, to, tag, comm, inner);
   });
+}
+
+// Whether an envelope may come to a receive that is too short for it.
+bool lacks_room(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return offers_on && static_cast<std::size_t>(count) * static_cast<std::size_t>(size) < sizeof(Envelope);
 }
 
 }  // namespace
@@ -100,10 +109,10 @@ int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Recv(to, count, type, from, tag, comm, status);
   return run_receive("MPI_Recv", status, [&](Call& call, MPI_Status* filled) {
-    void* staged = call.out(to, count, type);
+    const Room room = call.room(to, count, type);
     const int source = call.source(from, tag, comm);
     call.await(source, tag, comm);
-    return PMPI_Recv(staged, count, type, source, tag, comm, filled);
+    return PMPI_Recv(room.address, room.count, room.type, source, tag, comm, filled);
   });
 }
 
@@ -120,7 +129,8 @@ int MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Com
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Irecv(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
-    return PMPI_Irecv(call.out(to, count, type), count, type, call.source(from, tag, comm), tag, comm, inner);
+    const Room room = call.room(to, count, type);
+    return PMPI_Irecv(room.address, room.count, room.type, call.source(from, tag, comm), tag, comm, inner);
   };
   return start_call("MPI_Irecv", request, work, Receipt::counted);
 }
@@ -139,7 +149,8 @@ int MPI_Recv_init(void* to, int count, MPI_Datatype type, int from, int tag, MPI
   if (!is_device(to) && !offers_on) [[likely]]
     return PMPI_Recv_init(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
-    return PMPI_Recv_init(call.out(to, count, type), count, type, call.source(from, tag, comm), tag, comm, inner);
+    const Room room = call.room(to, count, type);
+    return PMPI_Recv_init(room.address, room.count, room.type, call.source(from, tag, comm), tag, comm, inner);
   };
   return prepare_call("MPI_Recv_init", request, work, Receipt::counted);
 }
@@ -152,9 +163,9 @@ int MPI_Sendrecv(const void* from, int send_count, MPI_Datatype send_type, int t
                          receive_tag, comm, status);
   return run_receive("MPI_Sendrecv", status, [&](Call& call, MPI_Status* filled) {
     const Message message = call.message(from, send_count, send_type, to_rank, comm);
-    return PMPI_Sendrecv(message.address, message.count, message.type, to_rank, send_tag,
-                         call.out(to, receive_count, receive_type), receive_count, receive_type,
-                         call.source(from_rank, receive_tag, comm), receive_tag, comm, filled);
+    const Room room = call.room(to, receive_count, receive_type);
+    return PMPI_Sendrecv(message.address, message.count, message.type, to_rank, send_tag, room.address, room.count,
+                         room.type, call.source(from_rank, receive_tag, comm), receive_tag, comm, filled);
   });
 }
 
@@ -163,8 +174,17 @@ int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, 
   if (!is_device(both) && !offers_on) [[likely]]
     return PMPI_Sendrecv_replace(both, count, type, to_rank, send_tag, from_rank, receive_tag, comm, status);
   return run_receive("MPI_Sendrecv_replace", status, [&](Call& call, MPI_Status* filled) {
-    return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag,
-                                 call.source(from_rank, receive_tag, comm), receive_tag, comm, filled);
+    const int source = call.source(from_rank, receive_tag, comm);
+    if (!lacks_room(count, type))
+      return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag, source, receive_tag,
+                                   comm, filled);
+    std::array<std::byte, 2 * sizeof(Envelope)> packed;
+    int packed_bytes = 0;
+    PMPI_Pack(call.in(both, count, type), count, type, packed.data(), static_cast<int>(packed.size()), &packed_bytes,
+              comm);
+    const Room room = call.room(both, count, type);
+    return PMPI_Sendrecv(packed.data(), packed_bytes, MPI_PACKED, to_rank, send_tag, room.address, room.count,
+                         room.type, source, receive_tag, comm, filled);
   });
 }
 
