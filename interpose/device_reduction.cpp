@@ -7,50 +7,13 @@
 
 #include "interpose/call.hpp"
 #include "interpose/collective_operands.hpp"
+#include "interpose/reduction_form.hpp"
 #include "interpose/startup.hpp"
 #include "transport/idle.hpp"
-#include "transport/patterns/combine.hpp"
 
 namespace plumb::interpose {
 
 namespace {
-
-// Which kernel does it.
-struct Form {
-  NumberType type = NumberType::int32;
-  Operation operation = Operation::sum;
-
-  auto operator<=>(const Form&) const = default;
-};
-
-std::optional<NumberType> number_type(MPI_Datatype type) {
-  const auto is_one = [&](std::initializer_list<MPI_Datatype> types) {
-    return std::find(types.begin(), types.end(), type) != types.end();
-  };
-  static_assert(sizeof(int) == 4 && sizeof(long) == 8);
-  if (is_one({MPI_INT, MPI_INT32_T, MPI_INTEGER})) return NumberType::int32;
-  if (is_one({MPI_LONG, MPI_LONG_LONG, MPI_INT64_T, MPI_INTEGER8})) return NumberType::int64;
-  if (is_one({MPI_FLOAT, MPI_REAL})) return NumberType::f32;
-  if (is_one({MPI_DOUBLE, MPI_DOUBLE_PRECISION})) return NumberType::f64;
-  return {};
-}
-
-// Sums of numbers without a sign are those of numbers with one.
-std::optional<NumberType> unsigned_type(MPI_Datatype type) {
-  if (type == MPI_UNSIGNED || type == MPI_UINT32_T) return NumberType::int32;
-  if (type == MPI_UNSIGNED_LONG || type == MPI_UNSIGNED_LONG_LONG || type == MPI_UINT64_T) return NumberType::int64;
-  return {};
-}
-
-std::optional<Form> form_of(MPI_Datatype type, MPI_Op op) {
-  if (const auto number = number_type(type)) {
-    if (op == MPI_SUM) return Form{*number, Operation::sum};
-    if (op == MPI_MAX) return Form{*number, Operation::maximum};
-    if (op == MPI_MIN) return Form{*number, Operation::minimum};
-  }
-  if (const auto number = unsigned_type(type); number && op == MPI_SUM) return Form{*number, Operation::sum};
-  return {};
-}
 
 // Fewer bytes are sooner reduced by MPI.
 std::size_t least_bytes() {
@@ -103,7 +66,7 @@ class Scratch {
 };
 
 // What one rank's operands lie on; null where that is no memory for this. A rank that gets no result has no `to`.
-std::shared_ptr<OpenDevice> device_of(const void* from, const void* to, std::size_t bytes, const Form& form) {
+std::shared_ptr<OpenDevice> device_of(const void* from, const void* to, std::size_t bytes, const ReductionForm& form) {
   std::shared_ptr<OpenDevice> device;
   for (const void* operand : {from, to}) {
     if (operand == nullptr || operand == MPI_IN_PLACE) continue;
@@ -119,7 +82,7 @@ std::shared_ptr<OpenDevice> device_of(const void* from, const void* to, std::siz
 class Combiners {
  public:
   // into[i] and from[i] of `count` numbers, to into.
-  void combine(OpenDevice& device, const Form& form, const Place& into, const Place& from, std::size_t count) {
+  void combine(OpenDevice& device, const ReductionForm& form, const Place& into, const Place& from, std::size_t count) {
     const Staging staging = device.stage(1);
     {
       const std::scoped_lock lock(mutex_);
@@ -137,7 +100,7 @@ class Combiners {
     std::unique_ptr<Kernel> kernel;
   };
 
-  Kernel& kernel_of(OpenDevice& device, const Form& form) {
+  Kernel& kernel_of(OpenDevice& device, const ReductionForm& form) {
     Combiner& known = known_[{&device, form}];
     if (!known.kernel) {
       known.program = device.alone([&](Device& its) { return its.build(combine_source(form.type, form.operation)); });
@@ -147,7 +110,7 @@ class Combiners {
   }
 
   std::mutex mutex_;
-  std::map<std::pair<OpenDevice*, Form>, Combiner> known_;
+  std::map<std::pair<OpenDevice*, ReductionForm>, Combiner> known_;
 };
 
 Combiners& combiners() {
@@ -167,7 +130,7 @@ void copy_within(OpenDevice& device, const void* from, void* to, std::size_t byt
 // One reduction of the numbers at `work` on the ranks of a communicator.
 class Ring {
  public:
-  Ring(MPI_Comm comm, std::shared_ptr<OpenDevice> device, const Form& form, MPI_Datatype type, std::byte* work,
+  Ring(MPI_Comm comm, std::shared_ptr<OpenDevice> device, const ReductionForm& form, MPI_Datatype type, std::byte* work,
        int count)
       : comm_(comm),
         device_(std::move(device)),
@@ -228,7 +191,7 @@ class Ring {
 
   MPI_Comm comm_;
   std::shared_ptr<OpenDevice> device_;
-  Form form_;
+  ReductionForm form_;
   MPI_Datatype type_;
   std::byte* work_;
   int count_, rank_, ranks_;
@@ -239,7 +202,7 @@ class Ring {
 std::optional<int> reduce_on_devices(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
                                      MPI_Comm comm) {
   if (!offers_on || between_groups(comm) || size_of(comm) < 2 || count <= 0) return {};
-  const auto form = form_of(type, op);
+  const auto form = reduction_form(type, op);
   if (!form) return {};
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(form->type);
   if (bytes < least_bytes()) return {};

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "operations.hpp"
 #include "parts.hpp"
@@ -7,15 +6,6 @@
 namespace plumb::stress {
 
 namespace {
-
-struct Group {
-  explicit Group(MPI_Comm its_comm) : comm(its_comm) {
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-  }
-  MPI_Comm comm;
-  int rank = 0, size = 1;
-};
 
 // A block for each rank, laid one after the other with gaps; counts and displacements are in elements.
 struct Blocks {
@@ -47,7 +37,12 @@ struct Blocks {
   std::vector<int> counts, displacements;
 };
 
-// Waits for it, if it is one that is waited for.
+std::ptrdiff_t whole(const Memory& memory) {
+  return static_cast<std::ptrdiff_t>(memory.size);
+}
+
+}  // namespace
+
 void finish(Random& random, MPI_Request& request) {
   int flag = 0;
   if (random.chance(50)) {
@@ -56,12 +51,6 @@ void finish(Random& random, MPI_Request& request) {
     while (flag == 0) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
   }
 }
-
-std::ptrdiff_t whole(const Memory& memory) {
-  return static_cast<std::ptrdiff_t>(memory.size);
-}
-
-}  // namespace
 
 int fitting(Random& random, const Type& type, std::ptrdiff_t bytes) {
   const int wanted = random.chance(20) ? random.between(0, 3) : random.between(1, 4096);
@@ -217,87 +206,6 @@ std::vector<int> all_to_all(Random& random, MPI_Comm comm, const Memory& memory)
         MPI_Alltoallw(from, counts.data(), bytes.data(), types.data(), to, counts.data(), bytes.data(), types.data(),
                       comm);
   }
-  finish(random, request);
-  return {};
-}
-
-namespace {
-
-// Operands of a reduction of `taken` elements, of which a rank gets `given`.
-struct Reduction {
-  Reduction(Random& random, const Memory& memory, int parts)
-      : type(random_number_type(random), MPI_DATATYPE_NULL, false),
-        op(type.handle() == MPI_2INT ? (random.chance(50) ? MPI_MINLOC : MPI_MAXLOC)
-                                     : (random.chance(50) ? MPI_SUM : MPI_BXOR)),
-        count(fitting(random, type, whole(memory) / parts)),
-        from(memory.from + place(random, type, parts * count, whole(memory))),
-        to(memory.to + place(random, type, parts * count, whole(memory))),
-        in_place(random.chance(30)),
-        waits(random.chance(50)) {}
-  Type type;
-  MPI_Op op;
-  int count;
-  const void* from;
-  std::byte* to;
-  bool in_place, waits;
-};
-
-}  // namespace
-
-std::vector<int> reduced(Random& random, MPI_Comm comm, const Memory& memory) {
-  const Group group(comm);
-  const int which = random.between(0, 3), root = random.between(0, group.size - 1);
-  const Reduction it(random, memory, which < 2 ? 1 : group.size);
-  const MPI_Datatype type = it.type.handle();
-  // MPICH 4.0 reads at MPI_IN_PLACE's own address where the root is not rank 0.
-  const bool can_be_in_place = which > 0 || (group.rank == root && (root == 0 || !over_mpich()));
-  const void* from = it.in_place && can_be_in_place ? MPI_IN_PLACE : it.from;
-  MPI_Request request = MPI_REQUEST_NULL;
-  std::vector<int> counts;
-  for (int i = 0; i < group.size; ++i) counts.push_back(random.between(0, it.count));
-  switch (which) {
-    case 0:
-      if (it.waits)
-        MPI_Ireduce(from, it.to, it.count, type, it.op, root, comm, &request);
-      else
-        MPI_Reduce(from, it.to, it.count, type, it.op, root, comm);
-      break;
-    case 1:
-      if (it.waits)
-        MPI_Iallreduce(from, it.to, it.count, type, it.op, comm, &request);
-      else
-        MPI_Allreduce(from, it.to, it.count, type, it.op, comm);
-      break;
-    case 2:
-      if (it.waits)
-        MPI_Ireduce_scatter(from, it.to, counts.data(), type, it.op, comm, &request);
-      else
-        MPI_Reduce_scatter(from, it.to, counts.data(), type, it.op, comm);
-      break;
-    default:
-      if (it.waits)
-        MPI_Ireduce_scatter_block(from, it.to, it.count, type, it.op, comm, &request);
-      else
-        MPI_Reduce_scatter_block(from, it.to, it.count, type, it.op, comm);
-  }
-  finish(random, request);
-  return {};
-}
-
-std::vector<int> scanned(Random& random, MPI_Comm comm, const Memory& memory) {
-  const Reduction it(random, memory, 1);
-  const MPI_Datatype type = it.type.handle();
-  const void* from = it.in_place ? MPI_IN_PLACE : it.from;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const bool exclusive = random.chance(50);
-  if (exclusive && it.waits)
-    MPI_Iexscan(from, it.to, it.count, type, it.op, comm, &request);
-  else if (exclusive)
-    MPI_Exscan(from, it.to, it.count, type, it.op, comm);
-  else if (it.waits)
-    MPI_Iscan(from, it.to, it.count, type, it.op, comm, &request);
-  else
-    MPI_Scan(from, it.to, it.count, type, it.op, comm);
   finish(random, request);
   return {};
 }

@@ -1,4 +1,4 @@
-// Packing, unpacking and MPI_Reduce_local, which each rank does for itself.
+// Packing and unpacking, which each rank does for itself.
 #include <algorithm>
 
 #include "operations.hpp"
@@ -36,16 +36,6 @@ std::vector<int> packed(Random& random, MPI_Comm comm, const Memory& memory) {
     MPI_Unpack(to, size, &at, back, count, type.handle(), comm);
   seen.insert(seen.end(), {at, static_cast<int>(external_at)});
   return seen;
-}
-
-std::vector<int> reduced_locally(Random& random, MPI_Comm, const Memory& memory) {
-  const Type type(random_number_type(random), MPI_DATATYPE_NULL, false);
-  const auto whole = static_cast<std::ptrdiff_t>(memory.size);
-  const int count = fitting(random, type, whole);
-  const MPI_Op op = type.handle() == MPI_2INT ? MPI_MINLOC : random.chance(50) ? MPI_SUM : MPI_MAX;
-  MPI_Reduce_local(memory.from + place(random, type, count, whole), memory.to + place(random, type, count, whole),
-                   count, type.handle(), op);
-  return {};
 }
 
 }  // namespace plumb::stress

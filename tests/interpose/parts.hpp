@@ -5,6 +5,18 @@
 
 namespace plumb::stress {
 
+struct Group {
+  explicit Group(MPI_Comm its_comm) : comm(its_comm) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+  }
+  MPI_Comm comm;
+  int rank = 0, size = 1;
+};
+
+// Waits for it, if it is one that is waited for.
+void finish(Random& random, MPI_Request& request);
+
 // A count of elements that fits into `bytes`; 0 when not one does.
 int fitting(Random& random, const Type& type, std::ptrdiff_t bytes);
 // An address's offset from the beginning of `bytes` so that all elements lie there.

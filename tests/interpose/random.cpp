@@ -186,9 +186,4 @@ Type random_type(Random& random) {
   return {type, mixed ? MPI_DATATYPE_NULL : basic, is_derived};
 }
 
-MPI_Datatype random_number_type(Random& random) {
-  const std::array types{MPI_INT32_T, MPI_UINT64_T, MPI_UINT16_T, MPI_2INT};
-  return types[static_cast<std::size_t>(random.between(0, 3))];
-}
-
 }  // namespace plumb::stress

@@ -67,7 +67,5 @@ class Type {
 bool over_mpich();
 
 Type random_type(Random& random);
-// One that reductions take: integers, so that any bytes are a number and any order gives the same.
-MPI_Datatype random_number_type(Random& random);
 
 }  // namespace plumb::stress

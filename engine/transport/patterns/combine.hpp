@@ -5,8 +5,9 @@
 
 namespace plumb {
 
-enum class Operation { sum, maximum, minimum };
-enum class NumberType { int32, int64, f32, f64 };
+// reduction.cl knows them by their places here.
+enum class Operation { sum, product, maximum, minimum, bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor };
+enum class NumberType { int8, int16, int32, int64, uint8, uint16, uint32, uint64, f32, f64 };
 
 std::size_t size_of(NumberType type);  // bytes
 
@@ -14,7 +15,8 @@ std::size_t size_of(NumberType type);  // bytes
 bool has_numbers(const DeviceInfo& info, NumberType type);
 
 // Kernel "combine": (buffer into, uint64 first, buffer from, uint64 count): numbers into[first + i] are combined with
-// from[i]. Sums of integers wrap.
+// from[i]. Sums and products of integers wrap; a logical result is 0 or 1. Throws Error for bitwise or logical
+// operations of float or double.
 KernelSource combine_source(NumberType type, Operation operation);
 KernelRange combine_range(std::uint64_t count);
 

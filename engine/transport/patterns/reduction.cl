@@ -1,20 +1,40 @@
 // into[i] = into[i] OPERATION from[i]: what a reduction does with a block that came from a neighbour.
 //
-//   NUMBER     int, long, float or double
-//   OPERATION  0 sum, 1 maximum, 2 minimum
+//   NUMBER     signed_char, short, int, long, the same without a sign, float or double
+//   WIDE       the type in which it is computed: NUMBER, but of 32 bits where that has fewer
+//   OPERATION  the place of its name in enum Operation (combine.hpp)
+// Sums and products of integers come without a sign, so that they wrap.
 #if !defined(__CUDACC__) && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
+typedef signed char signed_char;  // CUDA's char may have none
+
+#if OPERATION == 0
+#define COMBINED(a, b) ((a) + (b))
+#elif OPERATION == 1
+#define COMBINED(a, b) ((a) * (b))
+#elif OPERATION == 2
+#define COMBINED(a, b) ((a) < (b) ? (b) : (a))
+#elif OPERATION == 3
+#define COMBINED(a, b) ((b) < (a) ? (b) : (a))
+#elif OPERATION == 4
+#define COMBINED(a, b) ((a) & (b))
+#elif OPERATION == 5
+#define COMBINED(a, b) ((a) | (b))
+#elif OPERATION == 6
+#define COMBINED(a, b) ((a) ^ (b))
+#elif OPERATION == 7
+#define COMBINED(a, b) ((a) != 0 && (b) != 0)
+#elif OPERATION == 8
+#define COMBINED(a, b) ((a) != 0 || (b) != 0)
+#elif OPERATION == 9
+#define COMBINED(a, b) (((a) != 0) != ((b) != 0))
+#endif
+
 __kernel void combine(__global NUMBER* into, ulong first, __global const NUMBER* from, ulong count) {
   for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
-    const NUMBER a = into[first + i], b = from[i];
-#if OPERATION == 0
-    into[first + i] = a + b;
-#elif OPERATION == 1
-    into[first + i] = a < b ? b : a;
-#else
-    into[first + i] = b < a ? b : a;
-#endif
+    const WIDE a = into[first + i], b = from[i];
+    into[first + i] = (NUMBER)COMBINED(a, b);
   }
 }

@@ -1,0 +1,24 @@
+// Which kernel does what a reduction of MPI does.
+#pragma once
+
+#include <mpi.h>
+
+#include <compare>
+#include <optional>
+
+#include "transport/patterns/combine.hpp"
+
+namespace plumb::interpose {
+
+struct ReductionForm {
+  NumberType type = NumberType::int32;
+  Operation operation = Operation::sum;
+
+  auto operator<=>(const ReductionForm&) const = default;
+};
+
+// Null where no kernel does it: complex, half and long double numbers, Fortran's logical, pairs, operations of the
+// program's own, and what MPI does not allow (MPI 3.1, section 5.9.2) and so refuses.
+std::optional<ReductionForm> reduction_form(MPI_Datatype type, MPI_Op op);
+
+}  // namespace plumb::interpose
