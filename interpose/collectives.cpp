@@ -155,6 +155,12 @@ int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_
 }
 
 int MPI_Reduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Reduce_scatter", [&] {
+      return reduce_scatter_on_devices(from, to, {counts, counts + size_of(comm)}, type, op, comm);
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Reduce_scatter(from, to, counts, type, op, comm);
   return run_call("MPI_Reduce_scatter", [&](Call& call) {
@@ -166,6 +172,13 @@ int MPI_Reduce_scatter(const void* from, void* to, const int* counts, MPI_Dataty
 }
 
 int MPI_Reduce_scatter_block(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Reduce_scatter_block", [&] {
+      return reduce_scatter_on_devices(from, to, std::vector<int>(static_cast<std::size_t>(size_of(comm)), count), type,
+                                       op, comm);
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Reduce_scatter_block(from, to, count, type, op, comm);
   return run_call("MPI_Reduce_scatter_block", [&](Call& call) {

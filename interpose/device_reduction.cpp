@@ -1,7 +1,9 @@
 #include "interpose/device_reduction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -65,30 +67,48 @@ class Scratch {
   std::byte* address_;
 };
 
-// What one rank's operands lie on; null where that is no memory for this. A rank that gets no result has no `to`.
-std::shared_ptr<OpenDevice> device_of(const void* from, const void* to, std::size_t bytes, const ReductionForm& form) {
+// Numbers of an operand.
+struct Operand {
+  const void* address = nullptr;  // null or MPI_IN_PLACE: none
+  std::size_t bytes = 0;
+};
+
+// What one rank's operands lie on; null where that is no memory for this.
+std::shared_ptr<OpenDevice> device_of(std::initializer_list<Operand> operands, const ReductionForm& form) {
   std::shared_ptr<OpenDevice> device;
-  for (const void* operand : {from, to}) {
-    if (operand == nullptr || operand == MPI_IN_PLACE) continue;
-    if (!is_device(operand)) return nullptr;
-    const Place place = buffers().find(operand, 0, static_cast<std::ptrdiff_t>(bytes));
+  for (const auto& [address, bytes] : operands) {
+    if (address == nullptr || address == MPI_IN_PLACE || bytes == 0) continue;
+    if (!is_device(address)) return nullptr;
+    const Place place = buffers().find(address, 0, static_cast<std::ptrdiff_t>(bytes));
     if (place.memory->handle.empty() || (device && device != place.memory->device)) return nullptr;
     device = place.memory->device;
   }
   return device && has_numbers(device->info(), form.type) ? device : nullptr;
 }
 
+// Whether every rank has a device for it, all of one runtime, for their kernels read each other's memory.
+bool all_have_devices(const OpenDevice* own, MPI_Comm comm) {
+  const auto number = [&] {
+    return own == nullptr ? 0 : 1 + static_cast<int>(std::hash<std::string>{}(own->info().runtime) % 1000000);
+  };
+  const std::array<int, 2> mine{number(), -number()};
+  std::array<int, 2> least{};
+  PMPI_Allreduce(mine.data(), least.data(), 2, MPI_INT, MPI_MIN, comm);
+  return least[0] > 0 && least[0] == -least[1];
+}
+
 // The kernels of all devices. One thread at a time sets a kernel's arguments.
 class Combiners {
  public:
-  // into[i] and from[i] of `count` numbers, to into.
-  void combine(OpenDevice& device, const ReductionForm& form, const Place& into, const Place& from, std::size_t count) {
+  // into[i] becomes a[i] and b[i] combined; all begin at whole numbers.
+  void combine(OpenDevice& device, const ReductionForm& form, const BufferView& into, const BufferView& a,
+               const BufferView& b) {
     const Staging staging = device.stage(1);
+    const std::uint64_t size = plumb::size_of(form.type), count = into.size / size;
     {
       const std::scoped_lock lock(mutex_);
       Kernel& kernel = kernel_of(device, form);
-      kernel.set({into.memory->buffer.get(), std::uint64_t{into.offset / size_of(form.type)}, from.memory->buffer.get(),
-                  std::uint64_t{count}});
+      kernel.set({into.buffer, into.offset / size, a.buffer, a.offset / size, b.buffer, b.offset / size, count});
       staging.queue().enqueue(kernel, combine_range(count));
     }
     wait_for(staging.queue(), device.info());
@@ -118,84 +138,190 @@ Combiners& combiners() {
   return only;
 }
 
+BufferView view_at(const void* address, std::size_t bytes) {
+  const Place place = buffers().find(address, 0, static_cast<std::ptrdiff_t>(bytes));
+  return {place.memory->buffer.get(), place.offset, bytes};
+}
+
 void copy_within(OpenDevice& device, const void* from, void* to, std::size_t bytes) {
-  const Place source = buffers().find(from, 0, static_cast<std::ptrdiff_t>(bytes));
-  const Place target = buffers().find(to, 0, static_cast<std::ptrdiff_t>(bytes));
+  if (bytes == 0 || from == to) return;
   const Staging staging = device.stage(1);
-  staging.queue().enqueue_copy({source.memory->buffer.get(), source.offset, bytes},
-                               {target.memory->buffer.get(), target.offset, bytes});
+  staging.queue().enqueue_copy(view_at(from, bytes), view_at(to, bytes));
   wait_for(staging.queue(), device.info());
 }
 
-// One reduction of the numbers at `work` on the ranks of a communicator.
+// Kernels know numbers by their index in a buffer.
+bool is_aligned(const void* address, NumberType type) {
+  return buffers().find(address, 0, 1).offset % size_of(type) == 0;
+}
+
+// A block on its way to a neighbour, which reads it where it lies, or gets it as a message where it cannot.
+class Sent {
+ public:
+  Sent(const std::byte* address, int count, std::size_t bytes, MPI_Datatype type, int to, MPI_Comm comm)
+      : offer_(Offer::make(address, 0, bytes, to, comm)) {
+    if (offer_)
+      envelope_ = offer_->envelope();
+    else
+      envelope_.mark = {};
+    PMPI_Isend(&envelope_, sizeof envelope_, MPI_BYTE, to, 0, comm, &requests_[0]);
+    if (!offer_) MPI_Isend(address, count, type, to, 0, comm, &requests_[1]);
+  }
+  ~Sent() {
+    MPI_Waitall(2, requests_.data(), MPI_STATUSES_IGNORE);
+    if (offer_) offer_->settle();
+  }
+  Sent(const Sent&) = delete;
+  Sent& operator=(const Sent&) = delete;
+
+ private:
+  std::unique_ptr<Offer> offer_;
+  Envelope envelope_;
+  std::array<MPI_Request, 2> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+};
+
+// Of an operand, in numbers: block i is rank i's.
+struct Block {
+  std::size_t first = 0;
+  int count = 0;
+};
+using Blocks = std::vector<Block>;
+
+Blocks blocks_of(const std::vector<int>& counts) {
+  Blocks blocks;
+  std::size_t first = 0;
+  for (const int count : counts) {
+    blocks.push_back({first, count});
+    first += static_cast<std::size_t>(count);
+  }
+  return blocks;
+}
+
+// The first ones are longer by one where they must be.
+Blocks equal_blocks(int count, int ranks) {
+  std::vector<int> counts;
+  for (int i = 0; i < ranks; ++i) counts.push_back(count / ranks + (i < count % ranks ? 1 : 0));
+  return blocks_of(counts);
+}
+
+// What a reduction is made of on this rank.
+struct Reduction {
+  MPI_Comm comm;
+  std::shared_ptr<OpenDevice> device;
+  ReductionForm form;
+  MPI_Datatype type;
+  Blocks blocks;
+
+  std::size_t bytes_of(int count) const { return static_cast<std::size_t>(count) * plumb::size_of(form.type); }
+  std::size_t bytes() const { return blocks.back().first * plumb::size_of(form.type) + bytes_of(blocks.back().count); }
+  std::size_t largest() const {
+    int most = 1;
+    for (const Block& block : blocks) most = std::max(most, block.count);
+    return bytes_of(most);
+  }
+};
+
+// Round the ring. `source` holds this rank's numbers, at whole numbers of a buffer. `whole`, if not null, is where all
+// of the result is to lie, at such, too; it may be `source`.
 class Ring {
  public:
-  Ring(MPI_Comm comm, std::shared_ptr<OpenDevice> device, const ReductionForm& form, MPI_Datatype type, std::byte* work,
-       int count)
-      : comm_(comm),
-        device_(std::move(device)),
-        form_(form),
-        type_(type),
-        work_(work),
-        count_(count),
-        rank_(rank_in(comm)),
-        ranks_(size_of(comm)) {}
+  Ring(const Reduction& its, const std::byte* source, std::byte* whole)
+      : it_(its),
+        source_(source),
+        whole_(whole),
+        rank_(rank_in(its.comm)),
+        ranks_(plumb::interpose::size_of(its.comm)) {
+    if (whole_ == nullptr) parts_.emplace(it_.device, 2 * it_.largest());
+  }
 
   // Then block `rank` is what all ranks' are together.
-  int reduce_blocks() const {
-    const Scratch came(device_, std::max<std::size_t>(bytes_of(0), 1));
+  int reduce_blocks() {
+    std::unique_ptr<Sent> sent, sent_before;
     for (int step = 0; step < ranks_ - 1; ++step) {
-      const int comes = block(rank_ - step - 2);
-      if (const int code = exchange(block(rank_ - step - 1), came.address(), comes); code != MPI_SUCCESS) return code;
-      if (length(comes) == 0) continue;
-      const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(comes));
-      combiners().combine(*device_, form_, buffers().find(at(comes), 0, bytes),
-                          buffers().find(came.address(), 0, bytes), static_cast<std::size_t>(length(comes)));
+      const int goes = around(rank_ - step - 1), comes = around(rank_ - step - 2);
+      sent = send(step == 0 ? at(source_, goes) : combined(step - 1, goes), goes);
+      if (const int code = take(comes, combined(step, comes), sent_before); code != MPI_SUCCESS) return code;
+      sent_before = std::move(sent);
     }
     return MPI_SUCCESS;
   }
   int gather_to_all() const {
     for (int step = 0; step < ranks_ - 1; ++step) {
-      const int comes = block(rank_ - step - 1);
-      if (const int code = exchange(block(rank_ - step), at(comes), comes); code != MPI_SUCCESS) return code;
-    }
-    return MPI_SUCCESS;
-  }
-  int gather_to(int root) const {
-    if (rank_ != root) return MPI_Send(at(rank_), length(rank_), type_, root, 0, comm_);
-    for (int other = 0; other < ranks_; ++other) {
-      if (other == root) continue;
-      const int code = MPI_Recv(at(other), length(other), type_, other, 0, comm_, MPI_STATUS_IGNORE);
+      const int goes = around(rank_ - step), comes = around(rank_ - step - 1);
+      const int code = MPI_Sendrecv(at(whole_, goes), count(goes), it_.type, around(rank_ + 1), 0, at(whole_, comes),
+                                    count(comes), it_.type, around(rank_ - 1), 0, it_.comm, MPI_STATUS_IGNORE);
       if (code != MPI_SUCCESS) return code;
     }
     return MPI_SUCCESS;
   }
+  int gather_to(int root) const {
+    if (rank_ != root) return MPI_Send(result(), count(rank_), it_.type, root, 0, it_.comm);
+    for (int other = 0; other < ranks_; ++other) {
+      if (other == root) continue;
+      const int code = MPI_Recv(at(whole_, other), count(other), it_.type, other, 0, it_.comm, MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS) return code;
+    }
+    return MPI_SUCCESS;
+  }
+  // Where block `rank` lies after reduce_blocks().
+  std::byte* result() const { return combined(ranks_ - 2, rank_); }
 
  private:
-  int block(int number) const { return (number % ranks_ + ranks_) % ranks_; }
-  // The first ones are longer by one where they must be.
-  int length(int number) const { return count_ / ranks_ + (number < count_ % ranks_ ? 1 : 0); }
-  int first(int number) const { return number * (count_ / ranks_) + std::min(number, count_ % ranks_); }
-  std::size_t bytes_of(int number) const {
-    return static_cast<std::size_t>(length(number)) * plumb::size_of(form_.type);
+  int around(int number) const { return (number % ranks_ + ranks_) % ranks_; }
+  int count(int block) const { return it_.blocks[static_cast<std::size_t>(block)].count; }
+  template <class Byte>
+  Byte* at(Byte* operand, int block) const {
+    return operand + it_.blocks[static_cast<std::size_t>(block)].first * plumb::size_of(it_.form.type);
   }
-  std::byte* at(int number) const {
-    return work_ + static_cast<std::size_t>(first(number)) * plumb::size_of(form_.type);
-  }
-
-  // A block goes to the next rank, another comes from the last.
-  int exchange(int goes, std::byte* to, int comes) const {
-    return MPI_Sendrecv(at(goes), length(goes), type_, block(rank_ + 1), 0, to, length(comes), type_, block(rank_ - 1),
-                        0, comm_, MPI_STATUS_IGNORE);
+  // Where what a step combines lies: two steps' places, where there is none for all blocks.
+  std::byte* combined(int step, int block) const {
+    if (whole_ != nullptr) return at(whole_, block);
+    return parts_->address() + static_cast<std::size_t>(step % 2) * it_.largest();
   }
 
-  MPI_Comm comm_;
-  std::shared_ptr<OpenDevice> device_;
-  ReductionForm form_;
-  MPI_Datatype type_;
-  std::byte* work_;
-  int count_, rank_, ranks_;
+  std::unique_ptr<Sent> send(const std::byte* address, int block) const {
+    if (count(block) == 0) return nullptr;
+    return std::make_unique<Sent>(address, count(block), it_.bytes_of(count(block)), it_.type, around(rank_ + 1),
+                                  it_.comm);
+  }
+
+  // A block comes from the last rank, and goes into `into` together with this rank's own. `sent_before` has left that
+  // place then.
+  int take(int block, std::byte* into, std::unique_ptr<Sent>& sent_before) {
+    if (count(block) == 0) return MPI_SUCCESS;
+    const int last = around(rank_ - 1);
+    const std::size_t bytes = it_.bytes_of(count(block));
+    std::array<std::byte, sizeof(Envelope)> message{};
+    int code = PMPI_Recv(message.data(), sizeof(Envelope), MPI_BYTE, last, 0, it_.comm, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) return code;
+    sent_before.reset();
+    const BufferView own = view_at(at(source_, block), bytes);
+    if (const auto envelope = Envelope::of(message.data(), message.size())) {
+      const Taking taking(*envelope, it_.device);
+      combiners().combine(*it_.device, it_.form, view_at(into, bytes), own, taking.bytes());
+      return MPI_SUCCESS;
+    }
+    if (!came_) came_.emplace(it_.device, it_.largest());
+    code = MPI_Recv(came_->address(), count(block), it_.type, last, 0, it_.comm, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) return code;
+    combiners().combine(*it_.device, it_.form, view_at(into, bytes), own, view_at(came_->address(), bytes));
+    return MPI_SUCCESS;
+  }
+
+  Reduction it_;
+  const std::byte* source_;
+  std::byte* whole_;
+  int rank_, ranks_;
+  std::optional<Scratch> parts_, came_;
 };
+
+// An operand where kernels can read it: itself, or a copy in `scratch`.
+const std::byte* readable(const Reduction& it, const void* operand, std::optional<Scratch>& scratch) {
+  if (is_aligned(operand, it.form.type)) return static_cast<const std::byte*>(operand);
+  scratch.emplace(it.device, it.bytes());
+  copy_within(*it.device, operand, scratch->address(), it.bytes());
+  return scratch->address();
+}
 
 }  // namespace
 
@@ -206,25 +332,42 @@ std::optional<int> reduce_on_devices(const void* from, void* to, int count, MPI_
   if (!form) return {};
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(form->type);
   if (bytes < least_bytes()) return {};
-  const MPI_Comm copy = copy_of(comm);
+  Reduction it{copy_of(comm), {}, *form, type, equal_blocks(count, size_of(comm))};
   const bool gets = root == everyone || root == rank_in(comm);
-  const auto device = device_of(from, gets ? to : nullptr, bytes, *form);
-  const int own = device ? 1 : 0;
-  int all = 0;
-  PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, copy);
-  if (all == 0) return {};
+  it.device = device_of({{from, bytes}, {gets ? to : nullptr, bytes}}, *form);
+  if (!all_have_devices(it.device.get(), it.comm)) return {};
 
-  // The kernel knows numbers by their index in the buffer.
-  const bool works_in_place = gets && buffers().find(to, 0, 1).offset % size_of(form->type) == 0;
-  std::optional<Scratch> scratch;
-  if (!works_in_place) scratch.emplace(device, bytes);
-  auto* work = works_in_place ? static_cast<std::byte*>(to) : scratch->address();
-  const void* source = from == MPI_IN_PLACE ? to : from;
-  if (source != work) copy_within(*device, source, work, bytes);
-  const Ring ring(copy, device, *form, type, work, count);
+  std::optional<Scratch> copy, other;
+  const std::byte* source = readable(it, from == MPI_IN_PLACE ? to : from, copy);
+  std::byte* whole = nullptr;
+  if (gets && is_aligned(to, form->type)) {
+    whole = static_cast<std::byte*>(to);
+  } else if (gets) {
+    if (!copy) other.emplace(it.device, bytes);
+    whole = copy ? copy->address() : other->address();
+  }
+  Ring ring(it, source, whole);
   int code = ring.reduce_blocks();
   if (code == MPI_SUCCESS) code = root == everyone ? ring.gather_to_all() : ring.gather_to(root);
-  if (code == MPI_SUCCESS && gets && !works_in_place) copy_within(*device, work, to, bytes);
+  if (code == MPI_SUCCESS && gets) copy_within(*it.device, whole, to, bytes);
+  return code;
+}
+
+std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<int>& counts,
+                                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (!offers_on || between_groups(comm) || counts.size() < 2) return {};
+  const auto form = reduction_form(type, op);
+  if (!form) return {};
+  Reduction it{copy_of(comm), {}, *form, type, blocks_of(counts)};
+  if (it.bytes() == 0 || it.bytes() < least_bytes()) return {};
+  const std::size_t given = it.bytes_of(counts[static_cast<std::size_t>(rank_in(comm))]);
+  it.device = device_of({{from, it.bytes()}, {to, from == MPI_IN_PLACE ? it.bytes() : given}}, *form);
+  if (!all_have_devices(it.device.get(), it.comm)) return {};
+
+  std::optional<Scratch> copy;
+  Ring ring(it, readable(it, from == MPI_IN_PLACE ? to : from, copy), nullptr);
+  const int code = ring.reduce_blocks();
+  if (code == MPI_SUCCESS) copy_within(*it.device, ring.result(), to, given);
   return code;
 }
 

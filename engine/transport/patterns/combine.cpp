@@ -15,13 +15,20 @@ namespace {
 constexpr std::uint64_t items_at_most = 1u << 16;
 constexpr std::uint64_t items_of_group = 256;
 
+// Arguments `at` and the next: a buffer and the number in it.
+template <class T>
+T* numbers(std::span<const KernelArgument> arguments, std::size_t at) {
+  return reinterpret_cast<T*>(std::get<const Buffer*>(arguments[at])->host_pointer()) +
+         std::get<std::uint64_t>(arguments[at + 1]);
+}
+
 template <class T, class Combined>
 void combine_numbers(std::span<const KernelArgument> arguments) {
-  T* into = reinterpret_cast<T*>(std::get<const Buffer*>(arguments[0])->host_pointer()) +
-            std::get<std::uint64_t>(arguments[1]);
-  const T* from = reinterpret_cast<const T*>(std::get<const Buffer*>(arguments[2])->host_pointer());
-  const std::uint64_t count = std::get<std::uint64_t>(arguments[3]);
-  for (std::uint64_t i = 0; i < count; ++i) into[i] = static_cast<T>(Combined{}(into[i], from[i]));
+  T* into = numbers<T>(arguments, 0);
+  const T *a = numbers<T>(arguments, 2), *b = numbers<T>(arguments, 4);
+  const std::uint64_t count = std::get<std::uint64_t>(arguments[6]);
+#pragma omp simd
+  for (std::uint64_t i = 0; i < count; ++i) into[i] = static_cast<T>(Combined{}(a[i], b[i]));
 }
 
 // Integers of 16 bits would be multiplied as numbers with a sign, which may overflow.

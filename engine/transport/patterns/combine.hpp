@@ -14,9 +14,10 @@ std::size_t size_of(NumberType type);  // bytes
 // Whether a device has the type at all.
 bool has_numbers(const DeviceInfo& info, NumberType type);
 
-// Kernel "combine": (buffer into, uint64 first, buffer from, uint64 count): numbers into[first + i] are combined with
-// from[i]. Sums and products of integers wrap; a logical result is 0 or 1. Throws Error for bitwise or logical
-// operations of float or double.
+// Kernel "combine": (buffer into, uint64 first, buffer a, uint64 first_a, buffer b, uint64 first_b, uint64 count):
+// into[first + i] becomes a[first_a + i] and b[first_b + i] combined; `into` may be either of them, at the same place.
+// Sums and products of integers wrap; a logical result is 0 or 1. Throws Error for bitwise or logical operations of
+// float or double.
 KernelSource combine_source(NumberType type, Operation operation);
 KernelRange combine_range(std::uint64_t count);
 

@@ -1,4 +1,4 @@
-// into[i] = into[i] OPERATION from[i]: what a reduction does with a block that came from a neighbour.
+// into[i] = a[i] OPERATION b[i], each from its own place on: what a reduction does with a neighbour's block.
 //
 //   NUMBER     signed_char, short, int, long, the same without a sign, float or double
 //   WIDE       the type in which it is computed: NUMBER, but of 32 bits where that has fewer
@@ -32,9 +32,10 @@ typedef signed char signed_char;  // CUDA's char may have none
 #define COMBINED(a, b) (((a) != 0) != ((b) != 0))
 #endif
 
-__kernel void combine(__global NUMBER* into, ulong first, __global const NUMBER* from, ulong count) {
+__kernel void combine(__global NUMBER* into, ulong first, __global const NUMBER* a, ulong first_a,
+                      __global const NUMBER* b, ulong first_b, ulong count) {
   for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
-    const WIDE a = into[first + i], b = from[i];
-    into[first + i] = (NUMBER)COMBINED(a, b);
+    const WIDE x = a[first_a + i], y = b[first_b + i];
+    into[first + i] = (NUMBER)COMBINED(x, y);
   }
 }

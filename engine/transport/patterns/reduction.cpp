@@ -117,8 +117,9 @@ class ReductionExchange : public CompiledExchange {
     const Block& block = steps_[step_].combined;
     combining_ = !combining_ && block.count > 0;
     if (combining_) {
-      kernel_->set({reduction_.view.buffer, reduction_.view.offset / size_of(reduction_.type) + block.first,
-                    came_.get(), block.count});
+      const std::uint64_t first = reduction_.view.offset / size_of(reduction_.type) + block.first;
+      kernel_->set(
+          {reduction_.view.buffer, first, reduction_.view.buffer, first, came_.get(), std::uint64_t{0}, block.count});
       queue_->enqueue(*kernel_, combine_range(block.count));
       queue_->finished();  // starts it
       return;
