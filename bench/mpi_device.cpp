@@ -1,7 +1,8 @@
 // What libplumb-mpi-device costs. Prints one JSON object: nanoseconds that a call on memory of the host takes through
 // the library and by MPI alone, and microseconds of a message there and back between two devices, by MPI calls on
 // device addresses and by the engine's transport of the same name (PLUMB_MPI_TRANSPORT; peer as the host starts it,
-// into the receiver's buffer); the least of alternating rounds, for what disturbs a call only adds.
+// into the receiver's buffer); MPI_Allreduce on devices, on the host, and by NCCL where the runtime is cuda and every
+// rank has a GPU of its own; the least of alternating rounds, for what disturbs a call only adds.
 //
 //   PLUMB_MPI_RUNTIME=opencl mpirun -np 2 --bind-to core build/release/bin/mpi_device [LOG2_LARGEST]
 #include <fmt/format.h>
@@ -13,9 +14,13 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <optional>
 
+#include "core/json.hpp"
 #include "device/select.hpp"
 #include "interpose/plumb_mpi.h"
+#include "transport/idle.hpp"
+#include "transport/nccl.hpp"
 #include "transport/transport.hpp"
 #include "world/mpi.hpp"
 
@@ -25,11 +30,15 @@ namespace {
 
 constexpr int rounds = 15;
 
-// Least seconds of one of `count` calls, of each of two ways in turn.
-std::array<double, 2> least(std::uint64_t count, const std::array<std::function<void(std::uint64_t)>, 2>& ways) {
-  std::array<double, 2> best{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+using Way = std::function<void(std::uint64_t)>;
+
+// Least seconds of one of `count` calls, of each of some ways in turn.
+template <std::size_t N>
+std::array<double, N> least(std::uint64_t count, const std::array<Way, N>& ways) {
+  std::array<double, N> best{};
+  best.fill(std::numeric_limits<double>::infinity());
   for (int round = 0; round < rounds; ++round)
-    for (std::size_t way = 0; way < 2; ++way) {
+    for (std::size_t way = 0; way < N; ++way) {
       MPI_Barrier(MPI_COMM_WORLD);
       const auto begin = std::chrono::steady_clock::now();
       ways.at(way)(count);
@@ -40,7 +49,7 @@ std::array<double, 2> least(std::uint64_t count, const std::array<std::function<
 }
 
 template <class Call>
-std::function<void(std::uint64_t)> loop(Call call) {
+Way loop(Call call) {
   return [call](std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) call();
   };
@@ -52,10 +61,10 @@ void print_host_calls() {
   static int value = 0;
   static std::array<MPI_Request, 8> none;
   none.fill(MPI_REQUEST_NULL);
-  const auto send = least(calls, {loop([] { MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); }),
-                                  loop([] { PMPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); })});
-  const auto wait = least(calls, {loop([] { MPI_Waitall(8, none.data(), MPI_STATUSES_IGNORE); }),
-                                  loop([] { PMPI_Waitall(8, none.data(), MPI_STATUSES_IGNORE); })});
+  const auto send = least<2>(calls, {loop([] { MPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); }),
+                                     loop([] { PMPI_Send(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD); })});
+  const auto wait = least<2>(calls, {loop([] { MPI_Waitall(8, none.data(), MPI_STATUSES_IGNORE); }),
+                                     loop([] { PMPI_Waitall(8, none.data(), MPI_STATUSES_IGNORE); })});
   fmt::print("\"host_calls_ns\": {{\"send\": [{:.1f}, {:.1f}], \"waitall_8\": [{:.1f}, {:.1f}]}}", 1e9 * send[0],
              1e9 * send[1], 1e9 * wait[0], 1e9 * wait[1]);
 }
@@ -74,7 +83,7 @@ class PingPong {
   PingPong& operator=(const PingPong&) = delete;
 
   std::array<double, 2> measure(std::uint64_t count) {
-    return least(count, {[&](std::uint64_t n) { by_calls(n); }, [&](std::uint64_t n) { exchange_->run(0, n); }});
+    return least<2>(count, {[&](std::uint64_t n) { by_calls(n); }, [&](std::uint64_t n) { exchange_->run(0, n); }});
   }
 
  private:
@@ -93,19 +102,73 @@ class PingPong {
   std::unique_ptr<CompiledExchange> exchange_;
 };
 
-// Microseconds of an MPI_Allreduce (sum of floats, in place) of memory of devices, and of as much memory of the host.
-std::array<double, 2> reduce(std::size_t bytes) {
-  const int count = static_cast<int>(bytes / sizeof(float));
-  void* address = nullptr;
+// NCCL between the ranks' GPUs; or why there is none.
+class NcclPeer {
+ public:
+  NcclPeer(World& world, Device& device) : device_(device.info()), queue_(device.make_queue()) {
+    if (device_.runtime != "cuda") {
+      absence_ = "NCCL needs GPUs of runtime cuda";
+      return;
+    }
+    device.allocate(1, {});  // the GPU is this thread's
+    try {
+      ranks_.emplace(world, device);
+    } catch (const Unsupported& reason) {
+      absence_ = reason.what();
+    }
+  }
+  const std::string& absence() const { return absence_; }
+  // A sum of floats in place; does nothing where there is no NCCL.
+  void sum(void* pointer, std::size_t count) {
+    if (!ranks_) return;
+    auto& queue = dynamic_cast<cuda::CudaQueue&>(*queue_);
+    queue.enqueue_foreign([&] {
+      check_nccl(
+          nccl().all_reduce(pointer, pointer, count, nccl_float, nccl_sum, ranks_->communicator(), queue.stream()),
+          "reduce");
+    });
+    wait_for(queue, device_);
+  }
+
+ private:
+  DeviceInfo device_;
+  std::unique_ptr<Queue> queue_;
+  std::optional<NcclRanks> ranks_;
+  std::string absence_;
+};
+
+// Microseconds of a sum of floats over all ranks, in place: by MPI on memory of devices, on as much memory of the host,
+// and by NCCL on that of devices.
+std::array<double, 3> reduce(std::size_t bytes, NcclPeer& peer) {
+  const auto count = static_cast<int>(bytes / sizeof(float));
+  void *address = nullptr, *pointer = nullptr;
   if (plumb_mpi_alloc(bytes, &address) != 0) throw Error(plumb_mpi_error());
+  if (peer.absence().empty() && plumb_mpi_pointer(address, &pointer) != 0) throw Error(plumb_mpi_error());
   std::vector<float> host(static_cast<std::size_t>(count), 0.5F);
   plumb_mpi_copy(address, host.data(), bytes);
   const auto sum = [count](void* at) {
     return loop([=] { MPI_Allreduce(MPI_IN_PLACE, at, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   };
-  const auto seconds = least(std::clamp<std::uint64_t>((1 << 22) / bytes, 1, 100), {sum(address), sum(host.data())});
+  auto seconds =
+      least<3>(std::clamp<std::uint64_t>((1 << 22) / bytes, 1, 100),
+               {sum(address), sum(host.data()), loop([&] { peer.sum(pointer, static_cast<std::size_t>(count)); })});
   plumb_mpi_free(address);
-  return {1e6 * seconds[0], 1e6 * seconds[1]};
+  for (double& each : seconds) each *= 1e6;
+  return seconds;
+}
+
+// {"bytes": [device, host]}, and with NCCL {"bytes": [device, host, NCCL, device / NCCL]}.
+void print_reductions(World& world, Device& device, int log2_largest) {
+  NcclPeer peer(world, device);
+  const std::string what = peer.absence().empty() ? nccl_name() : "none: " + peer.absence();
+  fmt::print("}}, \"nccl\": {}, \"allreduce_us\": {{", Json(what).dump());
+  for (int log2 = 10; log2 <= log2_largest; log2 += 2) {
+    const auto [device_us, host_us, nccl_us] = reduce(std::size_t{1} << log2, peer);
+    fmt::print("{}\"{}\": [{:.1f}, {:.1f}", log2 == 10 ? "" : ", ", std::size_t{1} << log2, device_us, host_us);
+    if (peer.absence().empty()) fmt::print(", {:.1f}, {:.3f}", nccl_us, device_us / nccl_us);
+    fmt::print("]");
+  }
+  fmt::print("}}}}\n");
 }
 
 void run(World& world, int log2_largest) {
@@ -129,12 +192,7 @@ void run(World& world, int log2_largest) {
     fmt::print("{}\"{}\": [{:.3f}, {:.3f}, {:.3f}]", log2 == 3 ? "" : ", ", bytes, 1e6 * calls, 1e6 * direct,
                calls / direct);
   }
-  fmt::print("}}, \"allreduce_us\": {{");
-  for (int log2 = 10; log2 <= log2_largest; log2 += 4) {
-    const auto [device_us, host_us] = reduce(std::size_t{1} << log2);
-    fmt::print("{}\"{}\": [{:.1f}, {:.1f}]", log2 == 10 ? "" : ", ", std::size_t{1} << log2, device_us, host_us);
-  }
-  fmt::print("}}}}\n");
+  print_reductions(world, *device, log2_largest);
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // Transport `nccl`: NVIDIA's collective library, its sends and receives started by the host on the GPU's queue. The
 // library is loaded at run time.
+#include "transport/nccl.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "core/json.hpp"
-#include "device/cuda/queue.hpp"
 #include "device/cuda/shared_library.hpp"
 #include "transport/transport.hpp"
 #include "world/collect.hpp"
@@ -16,45 +16,19 @@
 
 namespace plumb {
 
-namespace {
-
-const TransportInfo nccl_info{"nccl", "NVIDIA's NCCL between GPUs' memories", "host", "buffered"};
-
-constexpr int nccl_uint8 = 1;                 // ncclDataType_t
-constexpr std::uint64_t rounds_at_once = 64;  // given to the GPU before they are waited for
-
-struct UniqueId {
-  std::array<char, 128> bytes;
-};
-using Communicator = struct OpaqueNcclComm*;
-
-// The part of nccl.h that is called here.
-struct Nccl {
-  int (*unique_id)(UniqueId*) = nullptr;
-  int (*init_rank)(Communicator*, int, UniqueId, int) = nullptr;
-  int (*destroy)(Communicator) = nullptr;
-  int (*group_start)() = nullptr;
-  int (*group_end)() = nullptr;
-  int (*send)(const void*, std::size_t, int, int, Communicator, cuda::Stream) = nullptr;
-  int (*receive)(void*, std::size_t, int, int, Communicator, cuda::Stream) = nullptr;
-  int (*version)(int*) = nullptr;
-  const char* (*error_text)(int) = nullptr;
-  std::string problem;
-
-  Nccl() {
-    cuda::SharedLibrary library({"libnccl.so.2", "libnccl.so"});
-    const bool found = library.find(unique_id, "ncclGetUniqueId") && library.find(init_rank, "ncclCommInitRank") &&
-                       library.find(destroy, "ncclCommDestroy") && library.find(group_start, "ncclGroupStart") &&
-                       library.find(group_end, "ncclGroupEnd") && library.find(send, "ncclSend") &&
-                       library.find(receive, "ncclRecv") && library.find(version, "ncclGetVersion") &&
-                       library.find(error_text, "ncclGetErrorString");
-    if (!found)
-      problem = fmt::format(
-          "NCCL could not be loaded ({}): install it (pip install nvidia-nccl-cu13) and name its folder in "
-          "LD_LIBRARY_PATH",
-          library.problem());
-  }
-};
+Nccl::Nccl() {
+  cuda::SharedLibrary library({"libnccl.so.2", "libnccl.so"});
+  const bool found = library.find(unique_id, "ncclGetUniqueId") && library.find(init_rank, "ncclCommInitRank") &&
+                     library.find(destroy, "ncclCommDestroy") && library.find(group_start, "ncclGroupStart") &&
+                     library.find(group_end, "ncclGroupEnd") && library.find(send, "ncclSend") &&
+                     library.find(receive, "ncclRecv") && library.find(all_reduce, "ncclAllReduce") &&
+                     library.find(version, "ncclGetVersion") && library.find(error_text, "ncclGetErrorString");
+  if (!found)
+    problem = fmt::format(
+        "NCCL could not be loaded ({}): install it (pip install nvidia-nccl-cu13) and name its folder in "
+        "LD_LIBRARY_PATH",
+        library.problem());
+}
 
 const Nccl& nccl() {
   static const Nccl once;
@@ -66,6 +40,31 @@ void check_nccl(int code, const char* action) {
     throw Error(library_sentence(action, "NCCL", code, nccl().error_text(code), "NCCL_DEBUG=INFO has it say more"));
 }
 
+std::string nccl_name() {
+  int version = 0;
+  check_nccl(nccl().version(&version), "ask for the version");
+  return fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+namespace {
+
+const TransportInfo nccl_info{"nccl", "NVIDIA's NCCL between GPUs' memories", "host", "buffered"};
+
+constexpr std::uint64_t rounds_at_once = 64;  // given to the GPU before they are waited for
+
+// NCCL joins no two ranks of one GPU.
+void check_own_gpus(World& world, const Device& device) {
+  const std::vector<std::string> hosts = hosts_of_ranks(world);
+  const std::vector<std::string> gpus = all_texts(world, std::to_string(device.info().ordinal));
+  std::map<std::string, std::size_t> users;
+  for (std::size_t rank = 0; rank < gpus.size(); ++rank)
+    if (const auto [user, alone] = users.emplace(hosts[rank] + " " + gpus[rank], rank); !alone)
+      throw Unsupported(
+          fmt::format("transport nccl needs a GPU of its own for each rank, but ranks {} and {} share one: start "
+                      "fewer ranks, or take peer or pipelined",
+                      user->second, rank));
+}
+
 // NCCL pairs the sends and receives of two ranks in their order: both ranks go by lane.
 std::vector<Transfer> by_lane(std::vector<Transfer> transfers) {
   std::stable_sort(transfers.begin(), transfers.end(),
@@ -75,7 +74,7 @@ std::vector<Transfer> by_lane(std::vector<Transfer> transfers) {
 
 class NcclExchange : public CompiledExchange {
  public:
-  NcclExchange(const Exchange& exchange, Communicator communicator, cuda::CudaQueue& queue)
+  NcclExchange(const Exchange& exchange, NcclCommunicator communicator, cuda::CudaQueue& queue)
       : communicator_(communicator), queue_(queue), window_(exchange.window) {
     for (const Step& step : exchange.steps) {
       steps_.push_back({by_lane(step.sends), by_lane(step.receives)});
@@ -138,7 +137,7 @@ class NcclExchange : public CompiledExchange {
 
   static std::byte* address(const BufferView& view) { return cuda::own(*view.buffer).address() + view.offset; }
 
-  Communicator communicator_;
+  NcclCommunicator communicator_;
   cuda::CudaQueue& queue_;
   std::vector<Step> steps_;
   std::uint64_t window_;
@@ -152,45 +151,20 @@ class NcclTransport : public Transport {
     if (dynamic_cast<cuda::CudaQueue*>(queue.get()) == nullptr)
       throw Unsupported("transport nccl needs a GPU of runtime cuda: use --runtime cuda");
     queue_.reset(static_cast<cuda::CudaQueue*>(queue.release()));
-    check_own_gpus(device);
-    UniqueId id{};
-    if (world.rank() == 0) check_nccl(nccl().unique_id(&id), "name a group of ranks");
-    id = broadcast_value(world, id);
-    const Waiting waiting("NCCL to join the ranks");
-    check_nccl(nccl().init_rank(&communicator_, world.size(), id, world.rank()), "join the ranks");
+    ranks_ = std::make_unique<NcclRanks>(world, device);
   }
-  ~NcclTransport() override { nccl().destroy(communicator_); }
-  NcclTransport(const NcclTransport&) = delete;
-  NcclTransport& operator=(const NcclTransport&) = delete;
 
   const TransportInfo& info() const override { return nccl_info; }
-  Json facts() const override {
-    int version = 0;
-    check_nccl(nccl().version(&version), "ask for the version");
-    return {{"library", fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100)}};
-  }
+  Json facts() const override { return {{"library", nccl_name()}}; }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     check_exchange(exchange, world_);
-    return std::make_unique<NcclExchange>(exchange, communicator_, *queue_);
+    return std::make_unique<NcclExchange>(exchange, ranks_->communicator(), *queue_);
   }
 
  private:
-  // NCCL joins no two ranks of one GPU.
-  void check_own_gpus(const Device& device) {
-    const std::vector<std::string> hosts = hosts_of_ranks(world_);
-    const std::vector<std::string> gpus = all_texts(world_, std::to_string(device.info().ordinal));
-    std::map<std::string, std::size_t> users;
-    for (std::size_t rank = 0; rank < gpus.size(); ++rank)
-      if (const auto [user, alone] = users.emplace(hosts[rank] + " " + gpus[rank], rank); !alone)
-        throw Unsupported(
-            fmt::format("transport nccl needs a GPU of its own for each rank, but ranks {} and {} share one: start "
-                        "fewer ranks, or take peer or pipelined",
-                        user->second, rank));
-  }
-
   World& world_;
   std::unique_ptr<cuda::CudaQueue> queue_;
-  Communicator communicator_ = nullptr;
+  std::unique_ptr<NcclRanks> ranks_;
 };
 
 TransportEntry entry() {
@@ -210,5 +184,16 @@ TransportEntry entry() {
 const RegisteredTransport registered_nccl("nccl", entry());
 
 }  // namespace
+
+NcclRanks::NcclRanks(World& world, const Device& device) {
+  if (const AgreedText problem = first_text(world, nccl().problem); !problem.text.empty())
+    throw Unsupported(problem.text);
+  check_own_gpus(world, device);
+  NcclUniqueId id{};
+  if (world.rank() == 0) check_nccl(nccl().unique_id(&id), "name a group of ranks");
+  id = broadcast_value(world, id);
+  const Waiting waiting("NCCL to join the ranks");
+  check_nccl(nccl().init_rank(&communicator_, world.size(), id, world.rank()), "join the ranks");
+}
 
 }  // namespace plumb
