@@ -109,7 +109,7 @@ class Combiners {
       const std::scoped_lock lock(mutex_);
       Kernel& kernel = kernel_of(device, form);
       kernel.set({into.buffer, into.offset / size, a.buffer, a.offset / size, b.buffer, b.offset / size, count});
-      staging.queue().enqueue(kernel, combine_range(count));
+      staging.queue().enqueue(kernel, combine_range(device.info(), count));
     }
     wait_for(staging.queue(), device.info());
   }
@@ -231,7 +231,7 @@ class Ring {
         whole_(whole),
         rank_(rank_in(its.comm)),
         ranks_(plumb::interpose::size_of(its.comm)) {
-    if (whole_ == nullptr) parts_.emplace(it_.device, 2 * it_.largest());
+    if (whole_ == nullptr) parts_ = std::make_unique<Scratch>(it_.device, 2 * it_.largest());
   }
 
   // Then block `rank` is what all ranks' are together.
@@ -301,7 +301,7 @@ class Ring {
       combiners().combine(*it_.device, it_.form, view_at(into, bytes), own, taking.bytes());
       return MPI_SUCCESS;
     }
-    if (!came_) came_.emplace(it_.device, it_.largest());
+    if (!came_) came_ = std::make_unique<Scratch>(it_.device, it_.largest());
     code = MPI_Recv(came_->address(), count(block), it_.type, last, 0, it_.comm, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) return code;
     combiners().combine(*it_.device, it_.form, view_at(into, bytes), own, view_at(came_->address(), bytes));
@@ -312,7 +312,7 @@ class Ring {
   const std::byte* source_;
   std::byte* whole_;
   int rank_, ranks_;
-  std::optional<Scratch> parts_, came_;
+  std::unique_ptr<Scratch> parts_, came_;
 };
 
 // An operand where kernels can read it: itself, or a copy in `scratch`.

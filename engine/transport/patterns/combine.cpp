@@ -7,11 +7,13 @@
 #include <type_traits>
 
 #include "core/embedded.hpp"
+#include "transport/idle.hpp"
 
 namespace plumb {
 
 namespace {
 
+// On a GPU. A core does its items one after the other: each that went over the whole block would miss the caches.
 constexpr std::uint64_t items_at_most = 1u << 16;
 constexpr std::uint64_t items_of_group = 256;
 
@@ -188,9 +190,9 @@ KernelSource combine_source(NumberType type, Operation operation) {
   return source;
 }
 
-KernelRange combine_range(std::uint64_t count) {
-  const std::uint64_t groups = (count + items_of_group - 1) / items_of_group;
-  return {std::min(groups * items_of_group, items_at_most), 0};
+KernelRange combine_range(const DeviceInfo& info, std::uint64_t count) {
+  const std::uint64_t items = (count + items_of_group - 1) / items_of_group * items_of_group;
+  return {has_threads_here(info) ? items : std::min(items, items_at_most), 0};
 }
 
 }  // namespace plumb

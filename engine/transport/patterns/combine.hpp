@@ -19,6 +19,6 @@ bool has_numbers(const DeviceInfo& info, NumberType type);
 // Sums and products of integers wrap; a logical result is 0 or 1. Throws Error for bitwise or logical operations of
 // float or double.
 KernelSource combine_source(NumberType type, Operation operation);
-KernelRange combine_range(std::uint64_t count);
+KernelRange combine_range(const DeviceInfo& info, std::uint64_t count);
 
 }  // namespace plumb

@@ -32,10 +32,24 @@ typedef signed char signed_char;  // CUDA's char may have none
 #define COMBINED(a, b) (((a) != 0) != ((b) != 0))
 #endif
 
+// Four at once, because what is read may lie in another device's memory, and comes late.
 __kernel void combine(__global NUMBER* into, ulong first, __global const NUMBER* a, ulong first_a,
                       __global const NUMBER* b, ulong first_b, ulong count) {
-  for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
-    const WIDE x = a[first_a + i], y = b[first_b + i];
-    into[first + i] = (NUMBER)COMBINED(x, y);
+  const ulong step = get_global_size(0);
+  ulong i = get_global_id(0);
+  into += first;
+  a += first_a;
+  b += first_b;
+  for (; i + 3 * step < count; i += 4 * step) {
+    const WIDE x0 = a[i], x1 = a[i + step], x2 = a[i + 2 * step], x3 = a[i + 3 * step];
+    const WIDE y0 = b[i], y1 = b[i + step], y2 = b[i + 2 * step], y3 = b[i + 3 * step];
+    into[i] = (NUMBER)COMBINED(x0, y0);
+    into[i + step] = (NUMBER)COMBINED(x1, y1);
+    into[i + 2 * step] = (NUMBER)COMBINED(x2, y2);
+    into[i + 3 * step] = (NUMBER)COMBINED(x3, y3);
+  }
+  for (; i < count; i += step) {
+    const WIDE x = a[i], y = b[i];
+    into[i] = (NUMBER)COMBINED(x, y);
   }
 }

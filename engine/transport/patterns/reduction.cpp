@@ -24,7 +24,7 @@ struct RingStep {
 class ReductionExchange : public CompiledExchange {
  public:
   ReductionExchange(const Reduction& reduction, World& world, Device& device, Transport& transport)
-      : reduction_(reduction), queue_(device.make_queue()) {
+      : reduction_(reduction), info_(device.info()), queue_(device.make_queue()) {
     const auto members = static_cast<std::int64_t>(reduction.members.size());
     const auto own = std::find(reduction.members.begin(), reduction.members.end(), world.rank());
     if (own == reduction.members.end()) throw Error("a reduction is compiled by its members");
@@ -120,7 +120,7 @@ class ReductionExchange : public CompiledExchange {
       const std::uint64_t first = reduction_.view.offset / size_of(reduction_.type) + block.first;
       kernel_->set(
           {reduction_.view.buffer, first, reduction_.view.buffer, first, came_.get(), std::uint64_t{0}, block.count});
-      queue_->enqueue(*kernel_, combine_range(block.count));
+      queue_->enqueue(*kernel_, combine_range(info_, block.count));
       queue_->finished();  // starts it
       return;
     }
@@ -132,6 +132,7 @@ class ReductionExchange : public CompiledExchange {
   }
 
   Reduction reduction_;
+  DeviceInfo info_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;
