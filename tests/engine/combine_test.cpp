@@ -7,7 +7,8 @@
 #include "device/select.hpp"
 #include "transport/patterns/combine.hpp"
 
-namespace plumb {
+namespace plumb::combine_test {
+
 namespace {
 
 // Few items, so that each has several numbers and some left over.
@@ -100,4 +101,5 @@ TEST(Combine, RefusesBitsOfFloats) {
 }
 
 }  // namespace
-}  // namespace plumb
+
+}  // namespace plumb::combine_test
