@@ -175,7 +175,7 @@ void Call::read(const Operand& operand) {
 
 bool Call::brings() const {
   return std::any_of(operands_.begin(), operands_.end(),
-                     [](const Operand& operand) { return !operand.writes.empty(); });
+                     [](const Operand& operand) { return operand.memory && !operand.writes.empty(); });
 }
 
 void Call::write(const MPI_Status& status) {

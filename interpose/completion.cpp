@@ -298,7 +298,9 @@ int MPI_Cancel(MPI_Request* handle) {
   if (!is_own(*handle)) [[likely]]
     return PMPI_Cancel(handle);
   return or_abort("MPI_Cancel", [&]() -> int {
-    refuse("MPI_Cancel", own_request(*handle), "cannot be cancelled; let the other side send or receive it");
+    Request& request = own_request(*handle);
+    if (request.receives && !request.call->brings()) return PMPI_Cancel(&request.inner);
+    refuse("MPI_Cancel", request, "cannot be cancelled; let the other side send or receive it");
   });
 }
 

@@ -17,14 +17,16 @@ Freed& freed() {
 }
 
 bool ended(Request& request, bool waits) {
+  MPI_Status status;
   int done = 1;
   if (waits) {
-    PMPI_Wait(&request.inner, MPI_STATUS_IGNORE);
+    PMPI_Wait(&request.inner, &status);
     request.call->settle();
   } else {
-    PMPI_Test(&request.inner, &done, MPI_STATUS_IGNORE);
+    PMPI_Test(&request.inner, &done, &status);
     if (done == 0 || !request.call->settled()) return false;
   }
+  if (request.receives) request.call->write(status);
   if (request.persistent) PMPI_Request_free(&request.inner);
   return true;
 }

@@ -163,6 +163,30 @@ void try_integer_request() {
   done(plumb_mpi_free(address));
 }
 
+// Under peer, too, a receive into the host's memory may be cancelled, and freed before it is complete.
+std::vector<unsigned char> freed_receive(size);
+
+void try_host_receives() {
+  const Ranks ranks;
+  constexpr int unsent = 90, freed = 91;
+  int number = 0, cancelled = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  MPI_Irecv(&number, 1, MPI_INT, ranks.other, unsent, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, &status);
+  MPI_Test_cancelled(&status, &cancelled);
+  check(cancelled != 0, "a receive into the host's memory was not cancelled");
+  MPI_Irecv(freed_receive.data(), size, MPI_BYTE, ranks.other, freed, MPI_COMM_WORLD, &request);
+  MPI_Request_free(&request);
+  check(request == MPI_REQUEST_NULL, "a request that was freed is not null");
+  void* address = nullptr;
+  done(plumb_mpi_alloc(size, &address));
+  done(plumb_mpi_copy(address, numbers(ranks.rank).data(), size));
+  MPI_Send(address, size, MPI_BYTE, ranks.other, freed, MPI_COMM_WORLD);
+  done(plumb_mpi_free(address));
+}
+
 // Threads that each allocate, exchange and free, all at once.
 void try_threads() {
   std::vector<std::thread> threads;
@@ -196,12 +220,15 @@ void try_bad_input() {
 
 int main(int argc, char** argv) {
   int provided = 0;
+  bool peer = false;
   void* early = nullptr;
   const bool refused = plumb_mpi_alloc(size, &early) != 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   try {
     check(refused, "memory was allocated before MPI_Init");
     const char* runtime = std::getenv("PLUMB_MPI_RUNTIME");
+    const char* transport = std::getenv("PLUMB_MPI_TRANSPORT");
+    peer = transport != nullptr && std::string(transport) == "peer";
     const bool opencl = runtime == nullptr || std::string(runtime) == "opencl";
     try_kind("default");
     try_kind("host");
@@ -210,10 +237,16 @@ int main(int argc, char** argv) {
     try_bad_input();
     opencl ? try_opencl() : try_pointer(std::string(runtime) == "native");
     try_integer_request();
+    if (peer) try_host_receives();
     if (provided == MPI_THREAD_MULTIPLE) try_threads();
   } catch (const std::exception& error) {
     fmt::print(stderr, "doors: {}\n", error.what());
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  const int other = Ranks().other;
   MPI_Finalize();
+  if (peer && freed_receive != numbers(other)) {
+    fmt::print(stderr, "doors: what a freed request receives is not there at the end\n");
+    return 1;
+  }
 }
