@@ -1,6 +1,9 @@
 // Of MPI 4 what takes an address: counts of type MPI_Count, persistent collectives, partitioned messages. Compiled
-// where the library has MPI 4. Calls with one count an operand are done, by those with counts of type int.
+// where the library has MPI 4. Calls with one count an operand are done, by those with counts of type int, and
+// one-sided calls as they are.
+#include "interpose/one_sided.hpp"
 #include "interpose/pass.hpp"
+#include "interpose/window_creation.hpp"
 
 using namespace plumb::interpose;
 
@@ -343,8 +346,8 @@ int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 
 int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ineighbor_allgather_c>("MPI_Ineighbor_allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                          recvtype, comm, request);
+  return narrow<PMPI_Ineighbor_allgather_c, MPI_Ineighbor_allgather>(
+      "MPI_Ineighbor_allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
 int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -356,8 +359,8 @@ int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Dat
 
 int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ineighbor_alltoall_c>("MPI_Ineighbor_alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                         recvtype, comm, request);
+  return narrow<PMPI_Ineighbor_alltoall_c, MPI_Ineighbor_alltoall>(
+      "MPI_Ineighbor_alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 
 int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -413,8 +416,8 @@ int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_
 
 int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return pass<PMPI_Neighbor_allgather_c>("MPI_Neighbor_allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                         recvtype, comm);
+  return narrow<PMPI_Neighbor_allgather_c, MPI_Neighbor_allgather>("MPI_Neighbor_allgather_c", sendbuf, sendcount,
+                                                                   sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -440,8 +443,8 @@ int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI
 
 int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return pass<PMPI_Neighbor_alltoall_c>("MPI_Neighbor_alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                        recvtype, comm);
+  return narrow<PMPI_Neighbor_alltoall_c, MPI_Neighbor_alltoall>("MPI_Neighbor_alltoall_c", sendbuf, sendcount,
+                                                                 sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -493,7 +496,7 @@ int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
 }
 
 int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
-  return pass<PMPI_Reduce_local_c>("MPI_Reduce_local_c", inbuf, inoutbuf, count, datatype, op);
+  return narrow<PMPI_Reduce_local_c, MPI_Reduce_local>("MPI_Reduce_local_c", inbuf, inoutbuf, count, datatype, op);
 }
 
 int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype datatype,
@@ -688,63 +691,64 @@ int MPI_Ssend_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, in
 int MPI_Accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                      MPI_Win win) {
-  return pass<PMPI_Accumulate_c>("MPI_Accumulate_c", origin_addr, origin_count, origin_datatype, target_rank,
-                                 target_disp, target_count, target_datatype, op, win);
+  return accumulate_by<PMPI_Accumulate_c>("MPI_Accumulate_c", origin_addr, origin_count, origin_datatype, target_rank,
+                                          target_disp, target_count, target_datatype, op, win);
 }
 
 int MPI_Get_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return pass<PMPI_Get_c>("MPI_Get_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                          target_count, target_datatype, win);
+  return get_by<PMPI_Get_c>("MPI_Get_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                            target_count, target_datatype, win);
 }
 
 int MPI_Get_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                          void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                          MPI_Win win) {
-  return pass<PMPI_Get_accumulate_c>("MPI_Get_accumulate_c", origin_addr, origin_count, origin_datatype, result_addr,
-                                     result_count, result_datatype, target_rank, target_disp, target_count,
-                                     target_datatype, op, win);
+  return get_accumulate_by<PMPI_Get_accumulate_c>("MPI_Get_accumulate_c", origin_addr, origin_count, origin_datatype,
+                                                  result_addr, result_count, result_datatype, target_rank, target_disp,
+                                                  target_count, target_datatype, op, win);
 }
 
 int MPI_Put_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
-  return pass<PMPI_Put_c>("MPI_Put_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                          target_count, target_datatype, win);
+  return put_by<PMPI_Put_c>("MPI_Put_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                            target_count, target_datatype, win);
 }
 
 int MPI_Raccumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                       MPI_Win win, MPI_Request* request) {
-  return pass<PMPI_Raccumulate_c>("MPI_Raccumulate_c", origin_addr, origin_count, origin_datatype, target_rank,
-                                  target_disp, target_count, target_datatype, op, win, request);
+  return request_accumulate_by<PMPI_Raccumulate_c>("MPI_Raccumulate_c", origin_addr, origin_count, origin_datatype,
+                                                   target_rank, target_disp, target_count, target_datatype, op, win,
+                                                   request);
 }
 
 int MPI_Rget_c(void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request* request) {
-  return pass<PMPI_Rget_c>("MPI_Rget_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                           target_count, target_datatype, win, request);
+  return request_get_by<PMPI_Rget_c>("MPI_Rget_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                     target_count, target_datatype, win, request);
 }
 
 int MPI_Rget_accumulate_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                           void* result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
                           MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                           MPI_Win win, MPI_Request* request) {
-  return pass<PMPI_Rget_accumulate_c>("MPI_Rget_accumulate_c", origin_addr, origin_count, origin_datatype, result_addr,
-                                      result_count, result_datatype, target_rank, target_disp, target_count,
-                                      target_datatype, op, win, request);
+  return request_get_accumulate_by<PMPI_Rget_accumulate_c>(
+      "MPI_Rget_accumulate_c", origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype,
+      target_rank, target_disp, target_count, target_datatype, op, win, request);
 }
 
 int MPI_Rput_c(const void* origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                MPI_Request* request) {
-  return pass<PMPI_Rput_c>("MPI_Rput_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
-                           target_count, target_datatype, win, request);
+  return request_put_by<PMPI_Rput_c>("MPI_Rput_c", origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                                     target_count, target_datatype, win, request);
 }
 
 int MPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
-  return pass<PMPI_Win_create_c>("MPI_Win_create_c", base, size, disp_unit, info, comm, win);
+  return create_by<PMPI_Win_create_c>("MPI_Win_create_c", base, size, disp_unit, info, comm, win);
 }
 
 }  // extern "C"

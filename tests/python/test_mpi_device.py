@@ -17,6 +17,7 @@ from tests.launching import launch_command
 
 LIBRARY = "libplumb-mpi-device.so"
 PROGRAM = Path(__file__).parent / "mpi4py_on_device.py"
+WINDOWS = Path(__file__).parent / "mpi4py_window_on_device.py"
 FOLDERS = {
     "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
     "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin")),
@@ -61,21 +62,34 @@ def mpich_library(library: Path) -> str:
     return found[0]
 
 
+def preloading(mpi: str, folder: Path) -> list[str]:
+    """The command that starts a program of mpi4py under the library; skips where that is not built."""
+    library = FOLDERS[mpi].parent / "lib" / LIBRARY
+    need(FOLDERS[mpi] / "plumb-mpi", library)
+    command = ["env", f"LD_PRELOAD={library}"]
+    if mpi == "MPICH":  # mpi4py's wheel looks for it by the name that its own builds have
+        (folder / "libmpi.so.12").symlink_to(mpich_library(library))
+        command.append(f"LD_LIBRARY_PATH={folder}")
+    return [*command, sys.executable, "-W", "error"]
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
+@pytest.mark.parametrize("mpi", FOLDERS)
+def test_mpi4py_window(mpi: str, tmp_path: Path) -> None:
+    """Over MPICH mpi4py calls the functions whose counts are of type MPI_Count."""
+    said = run(mpi, [*preloading(mpi, tmp_path), str(WINDOWS)], {"PLUMB_MPI_RUNTIME": "native"})
+    assert said.count("all is as it should be") == 2
+
+
 @pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 @pytest.mark.parametrize(
     ("mpi", "runtime"), [("Open MPI", "native"), ("Open MPI", "opencl"), ("MPICH", "native")]
 )
 def test_mpi4py_benchmark(mpi: str, runtime: str, benchmark: str, tmp_path: Path) -> None:
-    library = FOLDERS[mpi].parent / "lib" / LIBRARY
-    need(FOLDERS[mpi] / "plumb-mpi", library)
-    preload = [f"LD_PRELOAD={library}"]
-    if mpi == "MPICH":  # mpi4py's wheel looks for it by the name that its own builds have
-        (tmp_path / "libmpi.so.12").symlink_to(mpich_library(library))
-        preload.append(f"LD_LIBRARY_PATH={tmp_path}")
     words, end = BENCHMARKS[benchmark]
-    python = [sys.executable, "-W", "error", str(PROGRAM), benchmark, *words.split()]
-    assert end in run(mpi, ["env", *preload, *python], {"PLUMB_MPI_RUNTIME": runtime})
+    command = [*preloading(mpi, tmp_path), str(PROGRAM), benchmark, *words.split()]
+    assert end in run(mpi, command, {"PLUMB_MPI_RUNTIME": runtime})
 
 
 @pytest.mark.parametrize(
