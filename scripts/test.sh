@@ -12,7 +12,7 @@ runtime() {
   if .venv/bin/python -c "import sys; from plumbline import home, runtimes; sys.exit(not runtimes.is_installed('$1', home.find_home()))"; then
     return
   fi
-  step "setup-$1" "Installing Intel's OpenCL runtime $1" .venv/bin/plumb setup "$1" --accept-eula || failed=1
+  step "setup-$1" "Installing Intel's OpenCL runtime $1" .venv/bin/plumb setup "$1" --accept-eula
 }
 
 # tests PRESET [CTEST WORDS...]
@@ -23,9 +23,10 @@ tests() {
   counts+=("ctest $preset: $(grep -E 'tests passed|No tests were found' "$log" || echo 'did not end')")
 }
 
-if [ "${ACCEPT_INTEL_EULA:-}" = 1 ]; then
-  runtime intel-cpu
-  runtime fpga-emulator
+installing=
+if [ "${ACCEPT_INTEL_EULA:-}" = 1 ]; then  # while the engine is built, which does not need them
+  { runtime intel-cpu && runtime fpga-emulator; } 2>"$logs/setup.log" &
+  installing=$!
 else
   note "Without Intel's OpenCL runtimes: ACCEPT_INTEL_EULA=1 accepts their licence and tests with them, too"
 fi
@@ -58,29 +59,24 @@ else
   note "Without MPICH: there is no mpicxx.mpich"
 fi
 
+if [ -n "$installing" ]; then
+  wait "$installing" || failed=1
+  cat "$logs/setup.log" >&2
+fi
+
 export TAIL=60
 tests release "${in_release[@]}"
 tests asan --exclude-regex '^mpi_example'
 tests tsan --label-regex threads
 if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex "$in_mpich"; fi
-# python NAME WORDS...: pytest into its own log. Where this runs in the background, an interrupt is ignored by whoever
-# inherits that; the tests send some.
-python() {
-  local log=$logs/pytest-$1.log
-  note "pytest, $1"
-  shift
-  env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$log" || failed=1
-  counts+=("$(basename "$log" .log): $(tail -n 1 "$log")")
-}
 
-# No test asks for a quiet machine, and many of them wait: two at a time where their time counts, three of the mutants,
-# which are many and short. Only real ranks keep to themselves, by their group.
-if [ $# -gt 0 ]; then
-  python words "$@"
-else
-  python mutants -n 3 tests/mutants
-  python others -n 2 --dist loadgroup tests/python
-fi
+# pytest goes into its own log. Where this runs in the background, an interrupt is ignored by whoever inherits that; the
+# tests send some. No test asks for a quiet machine, and many of them wait: three at a time. Only those of real ranks keep to
+# themselves, by their group, which takes longest and so comes first.
+if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi
+note "pytest"
+env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$logs/pytest.log" || failed=1
+counts+=("pytest: $(tail -n 1 "$logs/pytest.log")")
 
 note ""
 printf '%s\n' "${counts[@]}"
