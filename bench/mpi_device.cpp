@@ -171,14 +171,18 @@ void print_reductions(World& world, Device& device, int log2_largest) {
   fmt::print("}}}}\n");
 }
 
+std::string text_of(const char* variable, const char* otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : text;
+}
+
 void run(World& world, int log2_largest) {
-  const char* runtime = std::getenv("PLUMB_MPI_RUNTIME");
   const DeviceCatalogue catalogue;
   DeviceWish wish;
-  wish.runtime = runtime == nullptr ? "" : runtime;
+  wish.runtime = text_of("PLUMB_MPI_RUNTIME", "");
+  wish.device = text_of("PLUMB_MPI_DEVICE", "");
   const auto device = catalogue.open(catalogue.choose(wish, world.rank(), world.size(), world.local_rank()));
-  const char* wished = std::getenv("PLUMB_MPI_TRANSPORT");
-  const std::string name = wished == nullptr ? "staged" : wished;
+  const std::string name = text_of("PLUMB_MPI_TRANSPORT", "staged");
   const auto transport = find_transport(name).make(world, *device, {.approach = name == "peer" ? "host-buffered" : ""});
   const bool speaks = world.rank() == 0;
   if (!speaks && std::freopen("/dev/null", "w", stdout) == nullptr) throw Error("could not silence a rank");

@@ -164,13 +164,21 @@ void Call::read() {
   for (const Operand& operand : operands_) read(operand);
 }
 
+// A device that has no threads here needs no core meanwhile.
+void Call::finish(Queue& queue, const Operand& operand) {
+  if (has_threads_here(operand.memory->device->info()))
+    queue.finish();
+  else
+    wait_for(queue, operand.memory->device->info());
+}
+
 void Call::read(const Operand& operand) {
   if (operand.reads.empty()) return;
   Queue& queue = operand.staging->queue();
   for (const Run& run : operand.reads)
     queue.enqueue_read({operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size},
                        operand.host + run.offset);
-  queue.finish();
+  finish(queue, operand);
 }
 
 bool Call::brings() const {
@@ -194,7 +202,7 @@ void Call::write(const Operand& operand, const Runs& runs) {
   for (const Run& run : runs)
     queue.enqueue_write(operand.host + run.offset,
                         {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
-  queue.finish();
+  finish(queue, operand);
 }
 
 const Call::Operand* Call::receiver() const {

@@ -119,6 +119,7 @@ class Call {
     Runs reads = {}, writes = {};
   };
   void* nowhere();
+  static void finish(Queue& queue, const Operand& operand);
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
   const Operand* receiver() const;

@@ -212,13 +212,27 @@ void append(Runs& runs, const Layout& layout, std::ptrdiff_t offset, std::size_t
       append(runs, Run{offset + static_cast<MPI_Aint>(i) * layout.extent + run.offset, run.size});
 }
 
-void append(Runs& runs, MPI_Datatype type, std::ptrdiff_t offset, std::size_t count) {
+namespace {
+
+// Bytes of a basic type without gaps, as most messages are of: they need no layout made. 0 of others. The latest of a
+// thread is remembered; basic types are not freed.
+std::size_t basic_size(MPI_Datatype type) {
+  thread_local MPI_Datatype latest = MPI_DATATYPE_NULL;
+  thread_local std::size_t latest_size = 0;
+  if (type == latest) return latest_size;
   int unused = 0, combiner = MPI_COMBINER_NAMED, size = 0;
   PMPI_Type_get_envelope(type, &unused, &unused, &unused, &combiner);
   PMPI_Type_size(type, &size);
-  // Most messages are of a basic type without gaps: they need no layout made.
-  if (combiner == MPI_COMBINER_NAMED && extent_of(type) == size)
-    append(runs, Run{offset, static_cast<std::size_t>(size) * count});
+  if (combiner != MPI_COMBINER_NAMED || size <= 0 || extent_of(type) != size) return 0;
+  latest = type;
+  return latest_size = static_cast<std::size_t>(size);
+}
+
+}  // namespace
+
+void append(Runs& runs, MPI_Datatype type, std::ptrdiff_t offset, std::size_t count) {
+  if (const std::size_t size = basic_size(type); size > 0)
+    append(runs, Run{offset, size * count});
   else
     append(runs, *layout_of(type), offset, count);
 }
