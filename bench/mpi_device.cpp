@@ -2,7 +2,8 @@
 // the library and by MPI alone, and microseconds of a message there and back between two devices, by MPI calls on
 // device addresses and by the engine's transport of the same name (PLUMB_MPI_TRANSPORT; peer as the host starts it,
 // into the receiver's buffer); MPI_Allreduce on devices, on the host, and by NCCL where the runtime is cuda and every
-// rank has a GPU of its own; the least of alternating rounds, for what disturbs a call only adds.
+// rank has a GPU of its own; MPI_Allgather and MPI_Alltoall on devices and on the host; the least of alternating
+// rounds, for what disturbs a call only adds.
 //
 //   PLUMB_MPI_RUNTIME=opencl mpirun -np 2 --bind-to core build/release/bin/mpi_device [LOG2_LARGEST]
 #include <fmt/format.h>
@@ -168,7 +169,47 @@ void print_reductions(World& world, Device& device, int log2_largest) {
     if (peer.absence().empty()) fmt::print(", {:.1f}, {:.3f}", nccl_us, device_us / nccl_us);
     fmt::print("]");
   }
-  fmt::print("}}}}\n");
+  fmt::print("}}");
+}
+
+// Microseconds of a collective in which each rank sends `bytes` to each: on memory of devices, and of the host.
+std::array<double, 2> move(std::size_t bytes, bool to_all_alike) {
+  int ranks = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const std::size_t size = bytes * static_cast<std::size_t>(ranks);
+  const auto count = static_cast<int>(bytes);
+  std::array<void*, 2> device{};
+  std::array<std::vector<std::byte>, 2> host{std::vector<std::byte>(size), std::vector<std::byte>(size)};
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (plumb_mpi_alloc(size, &device.at(i)) != 0) throw Error(plumb_mpi_error());
+    plumb_mpi_copy(device.at(i), host.at(i).data(), size);
+  }
+  const auto moved = [=](void* from, void* to) {
+    return loop([=] {
+      if (to_all_alike)
+        MPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, MPI_COMM_WORLD);
+      else
+        MPI_Alltoall(from, count, MPI_BYTE, to, count, MPI_BYTE, MPI_COMM_WORLD);
+    });
+  };
+  auto seconds = least<2>(std::clamp<std::uint64_t>((1 << 22) / bytes, 1, 100),
+                          {moved(device[0], device[1]), moved(host[0].data(), host[1].data())});
+  for (void* address : device) plumb_mpi_free(address);
+  for (double& each : seconds) each *= 1e6;
+  return seconds;
+}
+
+// {"bytes": [device, host]}
+void print_moves(int log2_largest) {
+  for (const bool to_all_alike : {true, false}) {
+    fmt::print(", \"{}_us\": {{", to_all_alike ? "allgather" : "alltoall");
+    for (int log2 = 10; log2 <= std::min(log2_largest, 24); log2 += 2) {
+      const auto [device_us, host_us] = move(std::size_t{1} << log2, to_all_alike);
+      fmt::print("{}\"{}\": [{:.1f}, {:.1f}]", log2 == 10 ? "" : ", ", std::size_t{1} << log2, device_us, host_us);
+    }
+    fmt::print("}}");
+  }
+  fmt::print("}}\n");
 }
 
 std::string text_of(const char* variable, const char* otherwise) {
@@ -197,6 +238,7 @@ void run(World& world, int log2_largest) {
                calls / direct);
   }
   print_reductions(world, *device, log2_largest);
+  print_moves(log2_largest);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "interpose/collective_operands.hpp"
+#include "interpose/device_exchange.hpp"
 #include "interpose/device_reduction.hpp"
 #include "interpose/requests.hpp"
 
@@ -10,6 +11,14 @@ using namespace plumb::interpose;
 extern "C" {
 
 int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Bcast", [&]() -> std::optional<int> {
+      return exchange_on_devices(data, nullptr, bytes_of(count, type), comm, [&] {
+        return bcast_blocks(data, {0, count, type}, root, comm);
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(data)) [[likely]]
     return PMPI_Bcast(data, count, type, root, comm);
   return run_call("MPI_Bcast", [&](Call& call) {
@@ -20,6 +29,17 @@ int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 
 int MPI_Gather(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Gather", [&]() -> std::optional<int> {
+      const bool is_root = rank_in(comm) == root;
+      const std::size_t bytes = is_root ? bytes_of(receive_count, receive_type) : bytes_of(send_count, send_type);
+      return exchange_on_devices(from, to, bytes, comm, [&] {
+        return gather_blocks({from, send_count, send_type}, to, root, comm,
+                             [&] { return equal_parts(comm, receive_count, receive_type); });
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Gather(from, send_count, send_type, to, receive_count, receive_type, root, comm);
   return run_call("MPI_Gather", [&](Call& call) {
@@ -31,6 +51,15 @@ int MPI_Gather(const void* from, int send_count, MPI_Datatype send_type, void* t
 
 int MPI_Gatherv(const void* from, int send_count, MPI_Datatype send_type, void* to, const int* receive_counts,
                 const int* offsets, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Gatherv", [&]() -> std::optional<int> {
+      return exchange_on_devices(from, to, {}, comm, [&] {
+        return gather_blocks({from, send_count, send_type}, to, root, comm,
+                             [&] { return varied_parts(comm, receive_counts, offsets, receive_type); });
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Gatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, root, comm);
   return run_call("MPI_Gatherv", [&](Call& call) {
@@ -43,6 +72,17 @@ int MPI_Gatherv(const void* from, int send_count, MPI_Datatype send_type, void* 
 
 int MPI_Scatter(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                 MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Scatter", [&]() -> std::optional<int> {
+      const bool is_root = rank_in(comm) == root;
+      const std::size_t bytes = is_root ? bytes_of(send_count, send_type) : bytes_of(receive_count, receive_type);
+      return exchange_on_devices(from, to, bytes, comm, [&] {
+        return scatter_blocks(from, {to, receive_count, receive_type}, root, comm,
+                              [&] { return equal_parts(comm, send_count, send_type); });
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Scatter(from, send_count, send_type, to, receive_count, receive_type, root, comm);
   return run_call("MPI_Scatter", [&](Call& call) {
@@ -54,6 +94,15 @@ int MPI_Scatter(const void* from, int send_count, MPI_Datatype send_type, void* 
 
 int MPI_Scatterv(const void* from, const int* send_counts, const int* offsets, MPI_Datatype send_type, void* to,
                  int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Scatterv", [&]() -> std::optional<int> {
+      return exchange_on_devices(from, to, {}, comm, [&] {
+        return scatter_blocks(from, {to, receive_count, receive_type}, root, comm,
+                              [&] { return varied_parts(comm, send_counts, offsets, send_type); });
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Scatterv(from, send_counts, offsets, send_type, to, receive_count, receive_type, root, comm);
   return run_call("MPI_Scatterv", [&](Call& call) {
@@ -66,6 +115,15 @@ int MPI_Scatterv(const void* from, const int* send_counts, const int* offsets, M
 
 int MPI_Allgather(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                   MPI_Datatype receive_type, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Allgather", [&]() -> std::optional<int> {
+      return exchange_on_devices(from, to, bytes_of(receive_count, receive_type), comm, [&] {
+        return allgather_blocks({from, send_count, send_type}, to, equal_parts(comm, receive_count, receive_type),
+                                comm);
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Allgather(from, send_count, send_type, to, receive_count, receive_type, comm);
   return run_call("MPI_Allgather", [&](Call& call) {
@@ -77,6 +135,15 @@ int MPI_Allgather(const void* from, int send_count, MPI_Datatype send_type, void
 
 int MPI_Allgatherv(const void* from, int send_count, MPI_Datatype send_type, void* to, const int* receive_counts,
                    const int* offsets, MPI_Datatype receive_type, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Allgatherv", [&]() -> std::optional<int> {
+      return exchange_on_devices(from, to, {}, comm, [&] {
+        return allgather_blocks({from, send_count, send_type}, to,
+                                varied_parts(comm, receive_counts, offsets, receive_type), comm);
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Allgatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, comm);
   return run_call("MPI_Allgatherv", [&](Call& call) {
@@ -88,6 +155,16 @@ int MPI_Allgatherv(const void* from, int send_count, MPI_Datatype send_type, voi
 
 int MPI_Alltoall(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                  MPI_Datatype receive_type, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Alltoall", [&]() -> std::optional<int> {
+      if (from == MPI_IN_PLACE) return {};
+      return exchange_on_devices(from, to, bytes_of(receive_count, receive_type), comm, [&] {
+        return Blocks{from, equal_parts(comm, send_count, send_type), to,
+                      equal_parts(comm, receive_count, receive_type)};
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Alltoall(from, send_count, send_type, to, receive_count, receive_type, comm);
   return run_call("MPI_Alltoall", [&](Call& call) {
@@ -100,6 +177,16 @@ int MPI_Alltoall(const void* from, int send_count, MPI_Datatype send_type, void*
 
 int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* to,
                   const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Alltoallv", [&]() -> std::optional<int> {
+      if (from == MPI_IN_PLACE) return {};
+      return exchange_on_devices(from, to, {}, comm, [&] {
+        return Blocks{from, varied_parts(comm, send_counts, send_offsets, send_type), to,
+                      varied_parts(comm, receive_counts, receive_offsets, receive_type)};
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, to, receive_counts, receive_offsets, receive_type,
                           comm);
@@ -115,6 +202,16 @@ int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offs
 int MPI_Alltoallw(const void* from, const int* send_counts, const int* send_offsets, const MPI_Datatype* send_types,
                   void* to, const int* receive_counts, const int* receive_offsets, const MPI_Datatype* receive_types,
                   MPI_Comm comm) {
+  if (offers_on) {
+    const auto code = or_abort("MPI_Alltoallw", [&]() -> std::optional<int> {
+      if (from == MPI_IN_PLACE) return {};
+      return exchange_on_devices(from, to, {}, comm, [&] {
+        return Blocks{from, typed_parts(comm, send_counts, send_offsets, send_types), to,
+                      typed_parts(comm, receive_counts, receive_offsets, receive_types)};
+      });
+    });
+    if (code) return *code;
+  }
   if (!is_device(from) && !is_device(to)) [[likely]]
     return PMPI_Alltoallw(from, send_counts, send_offsets, send_types, to, receive_counts, receive_offsets,
                           receive_types, comm);

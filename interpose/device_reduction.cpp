@@ -9,8 +9,8 @@
 
 #include "interpose/call.hpp"
 #include "interpose/collective_operands.hpp"
+#include "interpose/device_exchange.hpp"
 #include "interpose/reduction_form.hpp"
-#include "interpose/startup.hpp"
 #include "transport/idle.hpp"
 
 namespace plumb::interpose {
@@ -24,29 +24,6 @@ std::size_t least_bytes() {
     return text == nullptr ? std::size_t{64} << 10 : std::strtoull(text, nullptr, 10);
   }();
   return bytes;
-}
-
-// A communicator's copy, which no message of the program's is on; kept as an attribute.
-int end_copy(MPI_Comm, int, void* value, void*) {
-  const std::unique_ptr<MPI_Comm> copy(static_cast<MPI_Comm*>(value));
-  return is_finalizing() ? MPI_SUCCESS : PMPI_Comm_free(copy.get());
-}
-
-MPI_Comm copy_of(MPI_Comm comm) {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_copy, &made, nullptr);
-    return made;
-  }();
-  void* known = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(comm, key, static_cast<void*>(&known), &found);
-  if (found != 0) return *static_cast<MPI_Comm*>(known);
-  auto copy = std::make_unique<MPI_Comm>(MPI_COMM_NULL);
-  PMPI_Comm_dup(comm, copy.get());
-  const MPI_Comm result = *copy;
-  PMPI_Comm_set_attr(comm, key, copy.release());
-  return result;
 }
 
 // Memory of a device that ends with this.
