@@ -173,7 +173,7 @@ void Call::finish(Queue& queue, const Operand& operand) {
 }
 
 void Call::read(const Operand& operand) {
-  if (operand.reads.empty()) return;
+  if (operand.reads.empty() || !operand.staging) return;
   Queue& queue = operand.staging->queue();
   for (const Run& run : operand.reads)
     queue.enqueue_read({operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size},
@@ -198,6 +198,7 @@ void Call::write(const MPI_Status& status) {
 }
 
 void Call::write(const Operand& operand, const Runs& runs) {
+  if (!operand.staging) return;
   Queue& queue = operand.staging->queue();
   for (const Run& run : runs)
     queue.enqueue_write(operand.host + run.offset,
@@ -215,7 +216,7 @@ const Call::Operand* Call::receiver() const {
 bool Call::take_offered(const MPI_Status& status) {
   const Operand* operand = receiver();
   if (operand == nullptr || received_bytes(status) != sizeof(Envelope)) return false;
-  std::array<std::byte, sizeof(Envelope)> bytes;
+  std::array<std::byte, sizeof(Envelope)> bytes{};
   std::byte* to = bytes.data();
   for (const Run& run : first_bytes(operand->writes, bytes.size())) {
     std::memcpy(to, operand->host + run.offset, run.size);
@@ -272,7 +273,7 @@ void Call::unpack(const Operand& operand, const std::byte* packed, std::size_t b
     std::memcpy(operand.host + run.offset, packed, run.size);
     packed += run.size;
   }
-  if (operand.staging) write(operand, runs);
+  write(operand, runs);
 }
 
 }  // namespace plumb::interpose

@@ -140,7 +140,7 @@ class Call {
   std::optional<ProbedMessage> probed_;
   bool is_small_ = false;  // MPI receives into `beginning_`
   // Of the program's own memory, what was there before an envelope that is longer than its message.
-  std::array<std::byte, sizeof(Envelope)> beginning_;
+  std::array<std::byte, sizeof(Envelope)> beginning_{};
   struct {
     int from = MPI_PROC_NULL, tag = 0;
     MPI_Comm comm = MPI_COMM_NULL;

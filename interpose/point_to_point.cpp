@@ -178,7 +178,7 @@ int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, 
     if (!lacks_room(count, type))
       return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag, source, receive_tag,
                                    comm, filled);
-    std::array<std::byte, 2 * sizeof(Envelope)> packed;
+    std::array<std::byte, 2 * sizeof(Envelope)> packed{};
     int packed_bytes = 0;
     PMPI_Pack(call.in(both, count, type), count, type, packed.data(), static_cast<int>(packed.size()), &packed_bytes,
               comm);
