@@ -74,7 +74,13 @@ class Call {
     return stage(address, {{0, count, type}}, {{0, count, type}});
   }
 
-  // The same for a message that may be offered to its receiver instead.
+  // Memory of the host that lasts as long as this call.
+  std::byte* own_memory(std::size_t bytes) {
+    own_.resize(bytes);
+    return own_.data();
+  }
+
+  // stage() for a message that may be offered to its receiver instead.
   Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm);
   // out() for a message that may be offered: where there is less room than for an envelope, memory of this call.
   Room room(void* address, int count, MPI_Datatype type);
@@ -135,6 +141,7 @@ class Call {
   bool persistent_;
   std::size_t nowheres_ = 0;  // addresses that nowhere() gave
   std::vector<Operand> operands_;
+  std::vector<std::byte> own_;
   std::unique_ptr<Offer> offer_;
   std::optional<std::uint64_t> taken_;  // bytes of a message that was offered to this call
   std::optional<ProbedMessage> probed_;

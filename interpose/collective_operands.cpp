@@ -4,19 +4,6 @@ namespace plumb::interpose {
 
 namespace {
 
-int partners(MPI_Comm comm) {
-  if (!between_groups(comm)) return size_of(comm);
-  int size = 0;
-  PMPI_Comm_remote_size(comm, &size);
-  return size;
-}
-
-MPI_Aint extent_of(MPI_Datatype type) {
-  MPI_Aint lower = 0, extent = 0;
-  PMPI_Type_get_extent(type, &lower, &extent);
-  return extent;
-}
-
 // What arrives from each rank; in place, this rank's own part is there already.
 void* stage_collected(Call& call, void* to, const Parts& parts, bool in_place, MPI_Comm comm) {
   if (!in_place) return call.stage(to, {}, parts);
@@ -40,6 +27,19 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
+int partners(MPI_Comm comm) {
+  if (!between_groups(comm)) return size_of(comm);
+  int size = 0;
+  PMPI_Comm_remote_size(comm, &size);
+  return size;
+}
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  PMPI_Type_get_extent(type, &lower, &extent);
+  return extent;
+}
+
 bool between_groups(MPI_Comm comm) {
   int between = 0;
   PMPI_Comm_test_inter(comm, &between);
@@ -53,23 +53,8 @@ Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type) {
   return parts;
 }
 
-Parts varied_parts_of(int ranks, const int* counts, const int* offsets, MPI_Datatype type) {
-  const MPI_Aint extent = extent_of(type);
-  Parts parts;
-  for (int i = 0; i < ranks; ++i) parts.push_back({offsets[i] * extent, counts[i], type});
-  return parts;
-}
-
 Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type) {
   return equal_parts_of(partners(comm), count, type);
-}
-
-Parts varied_parts(MPI_Comm comm, const int* counts, const int* offsets, MPI_Datatype type) {
-  return varied_parts_of(partners(comm), counts, offsets, type);
-}
-
-Parts typed_parts(MPI_Comm comm, const int* counts, const int* offsets, const MPI_Datatype* types) {
-  return typed_parts_of(partners(comm), counts, offsets, types);
 }
 
 Role role_of(int root, MPI_Comm comm) {

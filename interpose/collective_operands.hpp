@@ -22,23 +22,38 @@ using Source = Elements<const void*>;
 using Target = Elements<void*>;
 
 int rank_in(MPI_Comm comm);
-int size_of(MPI_Comm comm);  // of this side, where there are two
+int size_of(MPI_Comm comm);   // of this side, where there are two
+int partners(MPI_Comm comm);  // ranks that this one exchanges with: of the other side, where there are two
 
 bool between_groups(MPI_Comm comm);  // an intercommunicator
 
-// One part for each rank that is exchanged with: of the other side of an intercommunicator.
-Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type);
-Parts varied_parts(MPI_Comm comm, const int* counts, const int* offsets, MPI_Datatype type);         // in elements
-Parts typed_parts(MPI_Comm comm, const int* counts, const int* offsets, const MPI_Datatype* types);  // in bytes
+MPI_Aint extent_of(MPI_Datatype type);
 
-// The same for so many ranks.
+// One part for each of so many ranks.
 Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type);
-Parts varied_parts_of(int ranks, const int* counts, const int* offsets, MPI_Datatype type);
-template <class Offset>
-Parts typed_parts_of(int ranks, const int* counts, const Offset* offsets, const MPI_Datatype* types) {
+template <class Count, class Offset>
+Parts varied_parts_of(int ranks, const Count* counts, const Offset* offsets, MPI_Datatype type) {
+  const MPI_Aint extent = extent_of(type);
+  Parts parts;
+  for (int i = 0; i < ranks; ++i) parts.push_back({offsets[i] * extent, counts[i], type});
+  return parts;
+}
+template <class Count, class Offset>
+Parts typed_parts_of(int ranks, const Count* counts, const Offset* offsets, const MPI_Datatype* types) {
   Parts parts;
   for (int i = 0; i < ranks; ++i) parts.push_back({static_cast<std::ptrdiff_t>(offsets[i]), counts[i], types[i]});
   return parts;
+}
+
+// The same for those that are exchanged with.
+Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type);
+template <class Count, class Offset>  // in elements
+Parts varied_parts(MPI_Comm comm, const Count* counts, const Offset* offsets, MPI_Datatype type) {
+  return varied_parts_of(partners(comm), counts, offsets, type);
+}
+template <class Count, class Offset>  // in bytes
+Parts typed_parts(MPI_Comm comm, const Count* counts, const Offset* offsets, const MPI_Datatype* types) {
+  return typed_parts_of(partners(comm), counts, offsets, types);
 }
 
 // What a rank is to a collective with a root.

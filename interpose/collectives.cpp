@@ -1,10 +1,5 @@
 // Blocking collectives: MPI's own, on what each rank stages.
-#include <numeric>
-
-#include "interpose/collective_operands.hpp"
-#include "interpose/device_exchange.hpp"
-#include "interpose/device_reduction.hpp"
-#include "interpose/requests.hpp"
+#include "interpose/vector_collectives.hpp"
 
 using namespace plumb::interpose;
 
@@ -51,23 +46,8 @@ int MPI_Gather(const void* from, int send_count, MPI_Datatype send_type, void* t
 
 int MPI_Gatherv(const void* from, int send_count, MPI_Datatype send_type, void* to, const int* receive_counts,
                 const int* offsets, MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  if (offers_on) {
-    const auto code = or_abort("MPI_Gatherv", [&]() -> std::optional<int> {
-      return exchange_on_devices(from, to, {}, comm, [&] {
-        return gather_blocks({from, send_count, send_type}, to, root, comm,
-                             [&] { return varied_parts(comm, receive_counts, offsets, receive_type); });
-      });
-    });
-    if (code) return *code;
-  }
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Gatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, root, comm);
-  return run_call("MPI_Gatherv", [&](Call& call) {
-    const Operands staged = stage_gather(call, {from, send_count, send_type}, to, root, comm,
-                                         [&] { return varied_parts(comm, receive_counts, offsets, receive_type); });
-    return PMPI_Gatherv(staged.from, send_count, send_type, staged.to, receive_counts, offsets, receive_type, root,
-                        comm);
-  });
+  return gatherv_by<PMPI_Gatherv>("MPI_Gatherv", from, send_count, send_type, to, receive_counts, offsets, receive_type,
+                                  root, comm);
 }
 
 int MPI_Scatter(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
@@ -94,23 +74,8 @@ int MPI_Scatter(const void* from, int send_count, MPI_Datatype send_type, void* 
 
 int MPI_Scatterv(const void* from, const int* send_counts, const int* offsets, MPI_Datatype send_type, void* to,
                  int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  if (offers_on) {
-    const auto code = or_abort("MPI_Scatterv", [&]() -> std::optional<int> {
-      return exchange_on_devices(from, to, {}, comm, [&] {
-        return scatter_blocks(from, {to, receive_count, receive_type}, root, comm,
-                              [&] { return varied_parts(comm, send_counts, offsets, send_type); });
-      });
-    });
-    if (code) return *code;
-  }
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Scatterv(from, send_counts, offsets, send_type, to, receive_count, receive_type, root, comm);
-  return run_call("MPI_Scatterv", [&](Call& call) {
-    const Operands staged = stage_scatter(call, from, {to, receive_count, receive_type}, root, comm,
-                                          [&] { return varied_parts(comm, send_counts, offsets, send_type); });
-    return PMPI_Scatterv(staged.from, send_counts, offsets, send_type, staged.to, receive_count, receive_type, root,
-                         comm);
-  });
+  return scatterv_by<PMPI_Scatterv>("MPI_Scatterv", from, send_counts, offsets, send_type, to, receive_count,
+                                    receive_type, root, comm);
 }
 
 int MPI_Allgather(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
@@ -135,22 +100,8 @@ int MPI_Allgather(const void* from, int send_count, MPI_Datatype send_type, void
 
 int MPI_Allgatherv(const void* from, int send_count, MPI_Datatype send_type, void* to, const int* receive_counts,
                    const int* offsets, MPI_Datatype receive_type, MPI_Comm comm) {
-  if (offers_on) {
-    const auto code = or_abort("MPI_Allgatherv", [&]() -> std::optional<int> {
-      return exchange_on_devices(from, to, {}, comm, [&] {
-        return allgather_blocks({from, send_count, send_type}, to,
-                                varied_parts(comm, receive_counts, offsets, receive_type), comm);
-      });
-    });
-    if (code) return *code;
-  }
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Allgatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, comm);
-  return run_call("MPI_Allgatherv", [&](Call& call) {
-    const Operands staged = stage_allgather(call, {from, send_count, send_type}, to, comm,
-                                            varied_parts(comm, receive_counts, offsets, receive_type));
-    return PMPI_Allgatherv(staged.from, send_count, send_type, staged.to, receive_counts, offsets, receive_type, comm);
-  });
+  return allgatherv_by<PMPI_Allgatherv>("MPI_Allgatherv", from, send_count, send_type, to, receive_counts, offsets,
+                                        receive_type, comm);
 }
 
 int MPI_Alltoall(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
@@ -177,51 +128,15 @@ int MPI_Alltoall(const void* from, int send_count, MPI_Datatype send_type, void*
 
 int MPI_Alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* to,
                   const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm) {
-  if (offers_on) {
-    const auto code = or_abort("MPI_Alltoallv", [&]() -> std::optional<int> {
-      if (from == MPI_IN_PLACE) return {};
-      return exchange_on_devices(from, to, {}, comm, [&] {
-        return Blocks{from, varied_parts(comm, send_counts, send_offsets, send_type), to,
-                      varied_parts(comm, receive_counts, receive_offsets, receive_type)};
-      });
-    });
-    if (code) return *code;
-  }
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, to, receive_counts, receive_offsets, receive_type,
-                          comm);
-  return run_call("MPI_Alltoallv", [&](Call& call) {
-    const Operands staged = stage_alltoall(
-        call, from, to, [&] { return varied_parts(comm, send_counts, send_offsets, send_type); },
-        varied_parts(comm, receive_counts, receive_offsets, receive_type));
-    return PMPI_Alltoallv(staged.from, send_counts, send_offsets, send_type, staged.to, receive_counts, receive_offsets,
-                          receive_type, comm);
-  });
+  return alltoallv_by<PMPI_Alltoallv>("MPI_Alltoallv", from, send_counts, send_offsets, send_type, to, receive_counts,
+                                      receive_offsets, receive_type, comm);
 }
 
 int MPI_Alltoallw(const void* from, const int* send_counts, const int* send_offsets, const MPI_Datatype* send_types,
                   void* to, const int* receive_counts, const int* receive_offsets, const MPI_Datatype* receive_types,
                   MPI_Comm comm) {
-  if (offers_on) {
-    const auto code = or_abort("MPI_Alltoallw", [&]() -> std::optional<int> {
-      if (from == MPI_IN_PLACE) return {};
-      return exchange_on_devices(from, to, {}, comm, [&] {
-        return Blocks{from, typed_parts(comm, send_counts, send_offsets, send_types), to,
-                      typed_parts(comm, receive_counts, receive_offsets, receive_types)};
-      });
-    });
-    if (code) return *code;
-  }
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Alltoallw(from, send_counts, send_offsets, send_types, to, receive_counts, receive_offsets,
-                          receive_types, comm);
-  return run_call("MPI_Alltoallw", [&](Call& call) {
-    const Operands staged = stage_alltoall(
-        call, from, to, [&] { return typed_parts(comm, send_counts, send_offsets, send_types); },
-        typed_parts(comm, receive_counts, receive_offsets, receive_types));
-    return PMPI_Alltoallw(staged.from, send_counts, send_offsets, send_types, staged.to, receive_counts,
-                          receive_offsets, receive_types, comm);
-  });
+  return alltoallw_by<PMPI_Alltoallw>("MPI_Alltoallw", from, send_counts, send_offsets, send_types, to, receive_counts,
+                                      receive_offsets, receive_types, comm);
 }
 
 int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
@@ -252,20 +167,7 @@ int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_
 }
 
 int MPI_Reduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (offers_on) {
-    const auto code = or_abort("MPI_Reduce_scatter", [&] {
-      return reduce_scatter_on_devices(from, to, {counts, counts + size_of(comm)}, type, op, comm);
-    });
-    if (code) return *code;
-  }
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Reduce_scatter(from, to, counts, type, op, comm);
-  return run_call("MPI_Reduce_scatter", [&](Call& call) {
-    const Operands staged =
-        stage_reduction(call, from, to, {0, std::accumulate(counts, counts + size_of(comm), MPI_Aint{0}), type},
-                        {0, counts[rank_in(comm)], type});
-    return PMPI_Reduce_scatter(staged.from, staged.to, counts, type, op, comm);
-  });
+  return reduce_scatter_by<PMPI_Reduce_scatter>("MPI_Reduce_scatter", from, to, counts, type, op, comm);
 }
 
 int MPI_Reduce_scatter_block(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {

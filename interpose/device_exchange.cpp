@@ -1,6 +1,9 @@
 #include "interpose/device_exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
+#include <limits>
 #include <memory>
 
 #include "interpose/startup.hpp"
@@ -67,6 +70,13 @@ int copy_own(const Blocks& blocks, int rank, MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
+// A block is one message, whose count is of type int.
+void check_counts(const Parts& parts) {
+  for (const Part& part : parts)
+    if (part.count > std::numeric_limits<int>::max())
+      throw Error(fmt::format("a block has {} elements, and may have 2147483647; use a larger datatype", part.count));
+}
+
 }  // namespace
 
 std::size_t bytes_of(int count, MPI_Datatype type) {
@@ -122,6 +132,8 @@ bool exchanges_on_devices(const void* from, const void* to, std::optional<std::s
 }
 
 int exchange_blocks(const Blocks& blocks, MPI_Comm comm) {
+  check_counts(blocks.sends);
+  check_counts(blocks.receives);
   const MPI_Comm copy = copy_of(comm);
   const int rank = rank_in(comm), ranks = size_of(comm);
   std::vector<MPI_Request> requests;

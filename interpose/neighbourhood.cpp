@@ -1,17 +1,8 @@
-// Neighbourhood collectives: MPI's own, on what each rank stages for its neighbours in the communicator's topology.
-#include "interpose/collective_operands.hpp"
-#include "interpose/requests.hpp"
+#include "interpose/neighbourhood.hpp"
 
 namespace plumb::interpose {
 
 namespace {
-
-// Whether there is a neighbour in each place: beyond the edge of a grid there is none.
-using Places = std::vector<bool>;
-
-struct Neighbours {
-  Places from, to;
-};
 
 // Of each dimension the one below, then the one above (MPI 3.1, section 7.6), whom this rank sends to and receives
 // from.
@@ -32,6 +23,15 @@ Places all_of(int count) {
   return Places(static_cast<std::size_t>(count), true);
 }
 
+// Nothing comes from where nobody is.
+Parts of_those_there(Parts parts, const Places& places) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (!places[i]) parts[i].count = 0;
+  return parts;
+}
+
+}  // namespace
+
 Neighbours neighbours_of(MPI_Comm comm) {
   int topology = MPI_UNDEFINED, sources = 0, targets = 0, weighted = 0;
   PMPI_Topo_test(comm, &topology);
@@ -44,24 +44,10 @@ Neighbours neighbours_of(MPI_Comm comm) {
   return {all_of(sources), all_of(sources)};
 }
 
-int count_of(const Places& places) {
-  return static_cast<int>(places.size());
-}
-
-// Nothing comes from where nobody is.
-Parts of_those_there(Parts parts, const Places& places) {
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (!places[i]) parts[i].count = 0;
-  return parts;
-}
-
-// Beyond the edge of a grid nothing is sent, but MPI may look at what would be.
 Operands stage_neighbours(Call& call, const void* from, void* to, const Parts& sent, const Parts& received,
                           const Neighbours& at) {
   return {call.stage(from, sent, {}), call.stage(to, {}, of_those_there(received, at.from))};
 }
-
-}  // namespace
 
 }  // namespace plumb::interpose
 
@@ -71,147 +57,72 @@ extern "C" {
 
 int MPI_Neighbor_allgather(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                            MPI_Datatype receive_type, MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Neighbor_allgather(from, send_count, send_type, to, receive_count, receive_type, comm);
-  return run_call("MPI_Neighbor_allgather", [&](Call& call) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged = stage_neighbours(call, from, to, {{0, send_count, send_type}},
-                                             equal_parts_of(count_of(at.from), receive_count, receive_type), at);
-    return PMPI_Neighbor_allgather(staged.from, send_count, send_type, staged.to, receive_count, receive_type, comm);
-  });
+  return neighbor_allgather_by<PMPI_Neighbor_allgather>("MPI_Neighbor_allgather", from, send_count, send_type, to,
+                                                        receive_count, receive_type, comm);
 }
 
 int MPI_Neighbor_allgatherv(const void* from, int send_count, MPI_Datatype send_type, void* to,
                             const int* receive_counts, const int* offsets, MPI_Datatype receive_type, MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Neighbor_allgatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, comm);
-  return run_call("MPI_Neighbor_allgatherv", [&](Call& call) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged =
-        stage_neighbours(call, from, to, {{0, send_count, send_type}},
-                         varied_parts_of(count_of(at.from), receive_counts, offsets, receive_type), at);
-    return PMPI_Neighbor_allgatherv(staged.from, send_count, send_type, staged.to, receive_counts, offsets,
-                                    receive_type, comm);
-  });
+  return neighbor_allgatherv_by<PMPI_Neighbor_allgatherv>("MPI_Neighbor_allgatherv", from, send_count, send_type, to,
+                                                          receive_counts, offsets, receive_type, comm);
 }
 
 int MPI_Neighbor_alltoall(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                           MPI_Datatype receive_type, MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Neighbor_alltoall(from, send_count, send_type, to, receive_count, receive_type, comm);
-  return run_call("MPI_Neighbor_alltoall", [&](Call& call) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged = stage_neighbours(call, from, to, equal_parts_of(count_of(at.to), send_count, send_type),
-                                             equal_parts_of(count_of(at.from), receive_count, receive_type), at);
-    return PMPI_Neighbor_alltoall(staged.from, send_count, send_type, staged.to, receive_count, receive_type, comm);
-  });
+  return neighbor_alltoall_by<PMPI_Neighbor_alltoall>("MPI_Neighbor_alltoall", from, send_count, send_type, to,
+                                                      receive_count, receive_type, comm);
 }
 
 int MPI_Neighbor_alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
                            void* to, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
                            MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Neighbor_alltoallv(from, send_counts, send_offsets, send_type, to, receive_counts, receive_offsets,
-                                   receive_type, comm);
-  return run_call("MPI_Neighbor_alltoallv", [&](Call& call) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged =
-        stage_neighbours(call, from, to, varied_parts_of(count_of(at.to), send_counts, send_offsets, send_type),
-                         varied_parts_of(count_of(at.from), receive_counts, receive_offsets, receive_type), at);
-    return PMPI_Neighbor_alltoallv(staged.from, send_counts, send_offsets, send_type, staged.to, receive_counts,
-                                   receive_offsets, receive_type, comm);
-  });
+  return neighbor_alltoallv_by<PMPI_Neighbor_alltoallv>("MPI_Neighbor_alltoallv", from, send_counts, send_offsets,
+                                                        send_type, to, receive_counts, receive_offsets, receive_type,
+                                                        comm);
 }
 
 int MPI_Neighbor_alltoallw(const void* from, const int* send_counts, const MPI_Aint* send_offsets,
                            const MPI_Datatype* send_types, void* to, const int* receive_counts,
                            const MPI_Aint* receive_offsets, const MPI_Datatype* receive_types, MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Neighbor_alltoallw(from, send_counts, send_offsets, send_types, to, receive_counts, receive_offsets,
-                                   receive_types, comm);
-  return run_call("MPI_Neighbor_alltoallw", [&](Call& call) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged =
-        stage_neighbours(call, from, to, typed_parts_of(count_of(at.to), send_counts, send_offsets, send_types),
-                         typed_parts_of(count_of(at.from), receive_counts, receive_offsets, receive_types), at);
-    return PMPI_Neighbor_alltoallw(staged.from, send_counts, send_offsets, send_types, staged.to, receive_counts,
-                                   receive_offsets, receive_types, comm);
-  });
+  return neighbor_alltoallw_by<PMPI_Neighbor_alltoallw>("MPI_Neighbor_alltoallw", from, send_counts, send_offsets,
+                                                        send_types, to, receive_counts, receive_offsets, receive_types,
+                                                        comm);
 }
 
 int MPI_Ineighbor_allgather(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                             MPI_Datatype receive_type, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ineighbor_allgather(from, send_count, send_type, to, receive_count, receive_type, comm, request);
-  return start_call("MPI_Ineighbor_allgather", request, [&](Call& call, MPI_Request* inner) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged = stage_neighbours(call, from, to, {{0, send_count, send_type}},
-                                             equal_parts_of(count_of(at.from), receive_count, receive_type), at);
-    return PMPI_Ineighbor_allgather(staged.from, send_count, send_type, staged.to, receive_count, receive_type, comm,
-                                    inner);
-  });
+  return neighbor_allgather_by<PMPI_Ineighbor_allgather>("MPI_Ineighbor_allgather", from, send_count, send_type, to,
+                                                         receive_count, receive_type, comm, request);
 }
 
 int MPI_Ineighbor_allgatherv(const void* from, int send_count, MPI_Datatype send_type, void* to,
                              const int* receive_counts, const int* offsets, MPI_Datatype receive_type, MPI_Comm comm,
                              MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ineighbor_allgatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, comm,
-                                     request);
-  return start_call("MPI_Ineighbor_allgatherv", request, [&](Call& call, MPI_Request* inner) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged =
-        stage_neighbours(call, from, to, {{0, send_count, send_type}},
-                         varied_parts_of(count_of(at.from), receive_counts, offsets, receive_type), at);
-    return PMPI_Ineighbor_allgatherv(staged.from, send_count, send_type, staged.to, receive_counts, offsets,
-                                     receive_type, comm, inner);
-  });
+  return neighbor_allgatherv_by<PMPI_Ineighbor_allgatherv>("MPI_Ineighbor_allgatherv", from, send_count, send_type, to,
+                                                           receive_counts, offsets, receive_type, comm, request);
 }
 
 int MPI_Ineighbor_alltoall(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
                            MPI_Datatype receive_type, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ineighbor_alltoall(from, send_count, send_type, to, receive_count, receive_type, comm, request);
-  return start_call("MPI_Ineighbor_alltoall", request, [&](Call& call, MPI_Request* inner) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged = stage_neighbours(call, from, to, equal_parts_of(count_of(at.to), send_count, send_type),
-                                             equal_parts_of(count_of(at.from), receive_count, receive_type), at);
-    return PMPI_Ineighbor_alltoall(staged.from, send_count, send_type, staged.to, receive_count, receive_type, comm,
-                                   inner);
-  });
+  return neighbor_alltoall_by<PMPI_Ineighbor_alltoall>("MPI_Ineighbor_alltoall", from, send_count, send_type, to,
+                                                       receive_count, receive_type, comm, request);
 }
 
 int MPI_Ineighbor_alltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type,
                             void* to, const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type,
                             MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ineighbor_alltoallv(from, send_counts, send_offsets, send_type, to, receive_counts, receive_offsets,
-                                    receive_type, comm, request);
-  return start_call("MPI_Ineighbor_alltoallv", request, [&](Call& call, MPI_Request* inner) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged =
-        stage_neighbours(call, from, to, varied_parts_of(count_of(at.to), send_counts, send_offsets, send_type),
-                         varied_parts_of(count_of(at.from), receive_counts, receive_offsets, receive_type), at);
-    return PMPI_Ineighbor_alltoallv(staged.from, send_counts, send_offsets, send_type, staged.to, receive_counts,
-                                    receive_offsets, receive_type, comm, inner);
-  });
+  return neighbor_alltoallv_by<PMPI_Ineighbor_alltoallv>("MPI_Ineighbor_alltoallv", from, send_counts, send_offsets,
+                                                         send_type, to, receive_counts, receive_offsets, receive_type,
+                                                         comm, request);
 }
 
 int MPI_Ineighbor_alltoallw(const void* from, const int* send_counts, const MPI_Aint* send_offsets,
                             const MPI_Datatype* send_types, void* to, const int* receive_counts,
                             const MPI_Aint* receive_offsets, const MPI_Datatype* receive_types, MPI_Comm comm,
                             MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ineighbor_alltoallw(from, send_counts, send_offsets, send_types, to, receive_counts, receive_offsets,
-                                    receive_types, comm, request);
-  return start_call("MPI_Ineighbor_alltoallw", request, [&](Call& call, MPI_Request* inner) {
-    const Neighbours at = neighbours_of(comm);
-    const Operands staged =
-        stage_neighbours(call, from, to, typed_parts_of(count_of(at.to), send_counts, send_offsets, send_types),
-                         typed_parts_of(count_of(at.from), receive_counts, receive_offsets, receive_types), at);
-    return PMPI_Ineighbor_alltoallw(staged.from, send_counts, send_offsets, send_types, staged.to, receive_counts,
-                                    receive_offsets, receive_types, comm, inner);
-  });
+  return neighbor_alltoallw_by<PMPI_Ineighbor_alltoallw>("MPI_Ineighbor_alltoallw", from, send_counts, send_offsets,
+                                                         send_types, to, receive_counts, receive_offsets, receive_types,
+                                                         comm, request);
 }
 
 }  // extern "C"

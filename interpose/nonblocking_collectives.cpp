@@ -1,9 +1,6 @@
 // Non-blocking collectives: MPI's own, on what each rank stages; what arrives goes to the device when the request
 // completes.
-#include <numeric>
-
-#include "interpose/collective_operands.hpp"
-#include "interpose/requests.hpp"
+#include "interpose/vector_collectives.hpp"
 
 using namespace plumb::interpose;
 
@@ -31,14 +28,8 @@ int MPI_Igather(const void* from, int send_count, MPI_Datatype send_type, void* 
 
 int MPI_Igatherv(const void* from, int send_count, MPI_Datatype send_type, void* to, const int* receive_counts,
                  const int* offsets, MPI_Datatype receive_type, int root, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Igatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, root, comm, request);
-  return start_call("MPI_Igatherv", request, [&](Call& call, MPI_Request* inner) {
-    const Operands staged = stage_gather(call, {from, send_count, send_type}, to, root, comm,
-                                         [&] { return varied_parts(comm, receive_counts, offsets, receive_type); });
-    return PMPI_Igatherv(staged.from, send_count, send_type, staged.to, receive_counts, offsets, receive_type, root,
-                         comm, inner);
-  });
+  return gatherv_by<PMPI_Igatherv>("MPI_Igatherv", from, send_count, send_type, to, receive_counts, offsets,
+                                   receive_type, root, comm, request);
 }
 
 int MPI_Iscatter(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
@@ -54,14 +45,8 @@ int MPI_Iscatter(const void* from, int send_count, MPI_Datatype send_type, void*
 
 int MPI_Iscatterv(const void* from, const int* send_counts, const int* offsets, MPI_Datatype send_type, void* to,
                   int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Iscatterv(from, send_counts, offsets, send_type, to, receive_count, receive_type, root, comm, request);
-  return start_call("MPI_Iscatterv", request, [&](Call& call, MPI_Request* inner) {
-    const Operands staged = stage_scatter(call, from, {to, receive_count, receive_type}, root, comm,
-                                          [&] { return varied_parts(comm, send_counts, offsets, send_type); });
-    return PMPI_Iscatterv(staged.from, send_counts, offsets, send_type, staged.to, receive_count, receive_type, root,
-                          comm, inner);
-  });
+  return scatterv_by<PMPI_Iscatterv>("MPI_Iscatterv", from, send_counts, offsets, send_type, to, receive_count,
+                                     receive_type, root, comm, request);
 }
 
 int MPI_Iallgather(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
@@ -77,14 +62,8 @@ int MPI_Iallgather(const void* from, int send_count, MPI_Datatype send_type, voi
 
 int MPI_Iallgatherv(const void* from, int send_count, MPI_Datatype send_type, void* to, const int* receive_counts,
                     const int* offsets, MPI_Datatype receive_type, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Iallgatherv(from, send_count, send_type, to, receive_counts, offsets, receive_type, comm, request);
-  return start_call("MPI_Iallgatherv", request, [&](Call& call, MPI_Request* inner) {
-    const Operands staged = stage_allgather(call, {from, send_count, send_type}, to, comm,
-                                            varied_parts(comm, receive_counts, offsets, receive_type));
-    return PMPI_Iallgatherv(staged.from, send_count, send_type, staged.to, receive_counts, offsets, receive_type, comm,
-                            inner);
-  });
+  return allgatherv_by<PMPI_Iallgatherv>("MPI_Iallgatherv", from, send_count, send_type, to, receive_counts, offsets,
+                                         receive_type, comm, request);
 }
 
 int MPI_Ialltoall(const void* from, int send_count, MPI_Datatype send_type, void* to, int receive_count,
@@ -102,31 +81,15 @@ int MPI_Ialltoall(const void* from, int send_count, MPI_Datatype send_type, void
 int MPI_Ialltoallv(const void* from, const int* send_counts, const int* send_offsets, MPI_Datatype send_type, void* to,
                    const int* receive_counts, const int* receive_offsets, MPI_Datatype receive_type, MPI_Comm comm,
                    MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ialltoallv(from, send_counts, send_offsets, send_type, to, receive_counts, receive_offsets,
-                           receive_type, comm, request);
-  return start_call("MPI_Ialltoallv", request, [&](Call& call, MPI_Request* inner) {
-    const Operands staged = stage_alltoall(
-        call, from, to, [&] { return varied_parts(comm, send_counts, send_offsets, send_type); },
-        varied_parts(comm, receive_counts, receive_offsets, receive_type));
-    return PMPI_Ialltoallv(staged.from, send_counts, send_offsets, send_type, staged.to, receive_counts,
-                           receive_offsets, receive_type, comm, inner);
-  });
+  return alltoallv_by<PMPI_Ialltoallv>("MPI_Ialltoallv", from, send_counts, send_offsets, send_type, to, receive_counts,
+                                       receive_offsets, receive_type, comm, request);
 }
 
 int MPI_Ialltoallw(const void* from, const int* send_counts, const int* send_offsets, const MPI_Datatype* send_types,
                    void* to, const int* receive_counts, const int* receive_offsets, const MPI_Datatype* receive_types,
                    MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ialltoallw(from, send_counts, send_offsets, send_types, to, receive_counts, receive_offsets,
-                           receive_types, comm, request);
-  return start_call("MPI_Ialltoallw", request, [&](Call& call, MPI_Request* inner) {
-    const Operands staged = stage_alltoall(
-        call, from, to, [&] { return typed_parts(comm, send_counts, send_offsets, send_types); },
-        typed_parts(comm, receive_counts, receive_offsets, receive_types));
-    return PMPI_Ialltoallw(staged.from, send_counts, send_offsets, send_types, staged.to, receive_counts,
-                           receive_offsets, receive_types, comm, inner);
-  });
+  return alltoallw_by<PMPI_Ialltoallw>("MPI_Ialltoallw", from, send_counts, send_offsets, send_types, to,
+                                       receive_counts, receive_offsets, receive_types, comm, request);
 }
 
 int MPI_Ireduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
@@ -151,14 +114,7 @@ int MPI_Iallreduce(const void* from, void* to, int count, MPI_Datatype type, MPI
 
 int MPI_Ireduce_scatter(const void* from, void* to, const int* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                         MPI_Request* request) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return PMPI_Ireduce_scatter(from, to, counts, type, op, comm, request);
-  return start_call("MPI_Ireduce_scatter", request, [&](Call& call, MPI_Request* inner) {
-    const Operands staged =
-        stage_reduction(call, from, to, {0, std::accumulate(counts, counts + size_of(comm), MPI_Aint{0}), type},
-                        {0, counts[rank_in(comm)], type});
-    return PMPI_Ireduce_scatter(staged.from, staged.to, counts, type, op, comm, inner);
-  });
+  return reduce_scatter_by<PMPI_Ireduce_scatter>("MPI_Ireduce_scatter", from, to, counts, type, op, comm, request);
 }
 
 int MPI_Ireduce_scatter_block(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,

@@ -8,6 +8,7 @@
 
 #include "interpose/address_space.hpp"
 #include "interpose/failure.hpp"
+#include "interpose/offers.hpp"
 
 namespace plumb::interpose {
 
@@ -30,7 +31,9 @@ template <class Argument>
 auto narrowed(const char* name, Argument argument) {
   if constexpr (std::is_same_v<Argument, MPI_Count>) {
     if (argument > std::numeric_limits<int>::max())
-      abort_call(name, "on device memory a count is at most 2147483647; use a larger datatype");
+      abort_call(
+          name,
+          "on device memory, and under PLUMB_MPI_TRANSPORT=peer, a count is at most 2147483647; use a larger datatype");
     return static_cast<int>(argument);
   } else {
     return argument;
@@ -44,6 +47,15 @@ int narrow(const char* name, Arguments... arguments) {
   if (!(is_on_device(arguments) || ...)) [[likely]]
     return call(arguments...);
   return call_of_int(narrowed(name, arguments)...);
+}
+
+// The same of a call that other ranks' device memory may be offered to, or that all ranks agree on (transport peer),
+// wherever its own operands lie.
+template <auto call, auto call_of_int, class... Arguments>
+int narrow_all(const char* name, Arguments... arguments) {
+  if (offers_on) [[unlikely]]
+    return call_of_int(narrowed(name, arguments)...);
+  return narrow<call, call_of_int>(name, arguments...);
 }
 
 // call(arguments...); a device address among them ends the program with a sentence.

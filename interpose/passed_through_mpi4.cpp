@@ -1,9 +1,38 @@
 // Of MPI 4 what takes an address: counts of type MPI_Count, persistent collectives, partitioned messages. Compiled
 // where the library has MPI 4. Calls with one count an operand are done, by those with counts of type int, and
 // one-sided calls as they are.
+#include "interpose/freed_requests.hpp"
+#include "interpose/neighbourhood.hpp"
 #include "interpose/one_sided.hpp"
+#include "interpose/packing.hpp"
 #include "interpose/pass.hpp"
+#include "interpose/vector_collectives.hpp"
 #include "interpose/window_creation.hpp"
+
+namespace plumb::interpose {
+
+namespace {
+
+// The half of MPI_Isendrecv that sends: a packed copy, so that its request is the receive's alone. (Of PMPI_Isendrecv
+// MPICH's status does not tell how much came.)
+int send_copy(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  return or_abort(name, [&] {
+    Request request;
+    request.call = std::make_shared<Call>(name);
+    request.under_way = true;
+    int room = 0, size = 0;
+    PMPI_Pack_size(count, type, comm, &room);
+    std::byte* packed = request.call->own_memory(static_cast<std::size_t>(room));
+    int code = MPI_Pack(from, count, type, packed, room, &size, comm);
+    if (code == MPI_SUCCESS) code = PMPI_Isend(packed, size, MPI_PACKED, to, tag, comm, &request.inner);
+    if (code == MPI_SUCCESS) keep_freed(std::move(request));
+    return code;
+  });
+}
+
+}  // namespace
+
+}  // namespace plumb::interpose
 
 using namespace plumb::interpose;
 
@@ -150,20 +179,25 @@ int MPI_Psend_init(const void* buf, int partitions, MPI_Count count, MPI_Datatyp
 
 int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Isendrecv>("MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                              recvtype, source, recvtag, comm, request);
+  if (!is_device(sendbuf) && !is_device(recvbuf) && !offers_on) [[likely]]
+    return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                          comm, request);
+  const int code = send_copy("MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  return code == MPI_SUCCESS ? MPI_Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, request) : code;
 }
 
 int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                           MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Isendrecv_replace>("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, source, recvtag,
-                                      comm, request);
+  if (!is_device(buf) && !offers_on) [[likely]]
+    return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+  const int code = send_copy("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, comm);
+  return code == MPI_SUCCESS ? MPI_Irecv(buf, count, datatype, source, recvtag, comm, request) : code;
 }
 
 int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
-  return narrow<PMPI_Allgather_c, MPI_Allgather>("MPI_Allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                                 recvtype, comm);
+  return narrow_all<PMPI_Allgather_c, MPI_Allgather>("MPI_Allgather_c", sendbuf, sendcount, sendtype, recvbuf,
+                                                     recvcount, recvtype, comm);
 }
 
 int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -175,8 +209,8 @@ int MPI_Allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype 
 
 int MPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                      const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm) {
-  return pass<PMPI_Allgatherv_c>("MPI_Allgatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                 recvtype, comm);
+  return allgatherv_by<PMPI_Allgatherv_c>("MPI_Allgatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                          recvtype, comm);
 }
 
 int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -188,7 +222,7 @@ int MPI_Allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
 
 int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm) {
-  return narrow<PMPI_Allreduce_c, MPI_Allreduce>("MPI_Allreduce_c", sendbuf, recvbuf, count, datatype, op, comm);
+  return narrow_all<PMPI_Allreduce_c, MPI_Allreduce>("MPI_Allreduce_c", sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -199,8 +233,8 @@ int MPI_Allreduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MP
 
 int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                    MPI_Datatype recvtype, MPI_Comm comm) {
-  return narrow<PMPI_Alltoall_c, MPI_Alltoall>("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                               recvtype, comm);
+  return narrow_all<PMPI_Alltoall_c, MPI_Alltoall>("MPI_Alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                   recvtype, comm);
 }
 
 int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -213,8 +247,8 @@ int MPI_Alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype s
 int MPI_Alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
                     void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
                     MPI_Comm comm) {
-  return pass<PMPI_Alltoallv_c>("MPI_Alltoallv_c", sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                                recvtype, comm);
+  return alltoallv_by<PMPI_Alltoallv_c>("MPI_Alltoallv_c", sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                        rdispls, recvtype, comm);
 }
 
 int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -227,8 +261,8 @@ int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count* sendcounts, const
 int MPI_Alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                     const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
                     const MPI_Datatype* recvtypes, MPI_Comm comm) {
-  return pass<PMPI_Alltoallw_c>("MPI_Alltoallw_c", sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                rdispls, recvtypes, comm);
+  return alltoallw_by<PMPI_Alltoallw_c>("MPI_Alltoallw_c", sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                        rdispls, recvtypes, comm);
 }
 
 int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -240,7 +274,7 @@ int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcounts, const
 }
 
 int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return narrow<PMPI_Bcast_c, MPI_Bcast>("MPI_Bcast_c", buffer, count, datatype, root, comm);
+  return narrow_all<PMPI_Bcast_c, MPI_Bcast>("MPI_Bcast_c", buffer, count, datatype, root, comm);
 }
 
 int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
@@ -259,8 +293,8 @@ int MPI_Exscan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
 
 int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return narrow<PMPI_Gather_c, MPI_Gather>("MPI_Gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                           root, comm);
+  return narrow_all<PMPI_Gather_c, MPI_Gather>("MPI_Gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                               recvtype, root, comm);
 }
 
 int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -272,8 +306,8 @@ int MPI_Gather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
 
 int MPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return pass<PMPI_Gatherv_c>("MPI_Gatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                              root, comm);
+  return gatherv_by<PMPI_Gatherv_c>("MPI_Gatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                    recvtype, root, comm);
 }
 
 int MPI_Gatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -292,8 +326,8 @@ int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
 int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                       const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request* request) {
-  return pass<PMPI_Iallgatherv_c>("MPI_Iallgatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                  recvtype, comm, request);
+  return allgatherv_by<PMPI_Iallgatherv_c>("MPI_Iallgatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+                                           displs, recvtype, comm, request);
 }
 
 int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -311,15 +345,15 @@ int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
                      void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
                      MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ialltoallv_c>("MPI_Ialltoallv_c", sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                 rdispls, recvtype, comm, request);
+  return alltoallv_by<PMPI_Ialltoallv_c>("MPI_Ialltoallv_c", sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+                                         recvcounts, rdispls, recvtype, comm, request);
 }
 
 int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                      const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
                      const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ialltoallw_c>("MPI_Ialltoallw_c", sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                 rdispls, recvtypes, comm, request);
+  return alltoallw_by<PMPI_Ialltoallw_c>("MPI_Ialltoallw_c", sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+                                         recvcounts, rdispls, recvtypes, comm, request);
 }
 
 int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
@@ -340,42 +374,44 @@ int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
                    MPI_Request* request) {
-  return pass<PMPI_Igatherv_c>("MPI_Igatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                               root, comm, request);
+  return gatherv_by<PMPI_Igatherv_c>("MPI_Igatherv_c", sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                     recvtype, root, comm, request);
 }
 
 int MPI_Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return narrow<PMPI_Ineighbor_allgather_c, MPI_Ineighbor_allgather>(
-      "MPI_Ineighbor_allgather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return neighbor_allgather_by<PMPI_Ineighbor_allgather_c>("MPI_Ineighbor_allgather_c", sendbuf, sendcount, sendtype,
+                                                           recvbuf, recvcount, recvtype, comm, request);
 }
 
 int MPI_Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ineighbor_allgatherv_c>("MPI_Ineighbor_allgatherv_c", sendbuf, sendcount, sendtype, recvbuf,
-                                           recvcounts, displs, recvtype, comm, request);
+  return neighbor_allgatherv_by<PMPI_Ineighbor_allgatherv_c>("MPI_Ineighbor_allgatherv_c", sendbuf, sendcount, sendtype,
+                                                             recvbuf, recvcounts, displs, recvtype, comm, request);
 }
 
 int MPI_Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return narrow<PMPI_Ineighbor_alltoall_c, MPI_Ineighbor_alltoall>(
-      "MPI_Ineighbor_alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  return neighbor_alltoall_by<PMPI_Ineighbor_alltoall_c>("MPI_Ineighbor_alltoall_c", sendbuf, sendcount, sendtype,
+                                                         recvbuf, recvcount, recvtype, comm, request);
 }
 
 int MPI_Ineighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                               MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts,
                               const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ineighbor_alltoallv_c>("MPI_Ineighbor_alltoallv_c", sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                          recvcounts, rdispls, recvtype, comm, request);
+  return neighbor_alltoallv_by<PMPI_Ineighbor_alltoallv_c>("MPI_Ineighbor_alltoallv_c", sendbuf, sendcounts, sdispls,
+                                                           sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                                                           request);
 }
 
 int MPI_Ineighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                               const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
                               const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm,
                               MPI_Request* request) {
-  return pass<PMPI_Ineighbor_alltoallw_c>("MPI_Ineighbor_alltoallw_c", sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                          recvcounts, rdispls, recvtypes, comm, request);
+  return neighbor_alltoallw_by<PMPI_Ineighbor_alltoallw_c>("MPI_Ineighbor_alltoallw_c", sendbuf, sendcounts, sdispls,
+                                                           sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                                                           request);
 }
 
 int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -386,8 +422,8 @@ int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
 
 int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype datatype,
                           MPI_Op op, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Ireduce_scatter_c>("MPI_Ireduce_scatter_c", sendbuf, recvbuf, recvcounts, datatype, op, comm,
-                                      request);
+  return reduce_scatter_by<PMPI_Ireduce_scatter_c>("MPI_Ireduce_scatter_c", sendbuf, recvbuf, recvcounts, datatype, op,
+                                                   comm, request);
 }
 
 int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -410,14 +446,14 @@ int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                     MPI_Request* request) {
-  return pass<PMPI_Iscatterv_c>("MPI_Iscatterv_c", sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                                root, comm, request);
+  return scatterv_by<PMPI_Iscatterv_c>("MPI_Iscatterv_c", sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                       recvtype, root, comm, request);
 }
 
 int MPI_Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return narrow<PMPI_Neighbor_allgather_c, MPI_Neighbor_allgather>("MPI_Neighbor_allgather_c", sendbuf, sendcount,
-                                                                   sendtype, recvbuf, recvcount, recvtype, comm);
+  return neighbor_allgather_by<PMPI_Neighbor_allgather_c>("MPI_Neighbor_allgather_c", sendbuf, sendcount, sendtype,
+                                                          recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -430,8 +466,8 @@ int MPI_Neighbor_allgather_init_c(const void* sendbuf, MPI_Count sendcount, MPI_
 int MPI_Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                               const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype,
                               MPI_Comm comm) {
-  return pass<PMPI_Neighbor_allgatherv_c>("MPI_Neighbor_allgatherv_c", sendbuf, sendcount, sendtype, recvbuf,
-                                          recvcounts, displs, recvtype, comm);
+  return neighbor_allgatherv_by<PMPI_Neighbor_allgatherv_c>("MPI_Neighbor_allgatherv_c", sendbuf, sendcount, sendtype,
+                                                            recvbuf, recvcounts, displs, recvtype, comm);
 }
 
 int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -443,8 +479,8 @@ int MPI_Neighbor_allgatherv_init_c(const void* sendbuf, MPI_Count sendcount, MPI
 
 int MPI_Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return narrow<PMPI_Neighbor_alltoall_c, MPI_Neighbor_alltoall>("MPI_Neighbor_alltoall_c", sendbuf, sendcount,
-                                                                 sendtype, recvbuf, recvcount, recvtype, comm);
+  return neighbor_alltoall_by<PMPI_Neighbor_alltoall_c>("MPI_Neighbor_alltoall_c", sendbuf, sendcount, sendtype,
+                                                        recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -457,8 +493,8 @@ int MPI_Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount, MPI_D
 int MPI_Neighbor_alltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
                              MPI_Datatype recvtype, MPI_Comm comm) {
-  return pass<PMPI_Neighbor_alltoallv_c>("MPI_Neighbor_alltoallv_c", sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                         recvcounts, rdispls, recvtype, comm);
+  return neighbor_alltoallv_by<PMPI_Neighbor_alltoallv_c>("MPI_Neighbor_alltoallv_c", sendbuf, sendcounts, sdispls,
+                                                          sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
 
 int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -472,8 +508,8 @@ int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count* sendcoun
 int MPI_Neighbor_alltoallw_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                              const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts,
                              const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
-  return pass<PMPI_Neighbor_alltoallw_c>("MPI_Neighbor_alltoallw_c", sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-                                         recvcounts, rdispls, recvtypes, comm);
+  return neighbor_alltoallw_by<PMPI_Neighbor_alltoallw_c>("MPI_Neighbor_alltoallw_c", sendbuf, sendcounts, sdispls,
+                                                          sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
 }
 
 int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
@@ -486,7 +522,7 @@ int MPI_Neighbor_alltoallw_init_c(const void* sendbuf, const MPI_Count* sendcoun
 
 int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                  MPI_Comm comm) {
-  return narrow<PMPI_Reduce_c, MPI_Reduce>("MPI_Reduce_c", sendbuf, recvbuf, count, datatype, op, root, comm);
+  return narrow_all<PMPI_Reduce_c, MPI_Reduce>("MPI_Reduce_c", sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 int MPI_Reduce_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -501,13 +537,14 @@ int MPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_D
 
 int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm) {
-  return pass<PMPI_Reduce_scatter_c>("MPI_Reduce_scatter_c", sendbuf, recvbuf, recvcounts, datatype, op, comm);
+  return reduce_scatter_by<PMPI_Reduce_scatter_c>("MPI_Reduce_scatter_c", sendbuf, recvbuf, recvcounts, datatype, op,
+                                                  comm);
 }
 
 int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm) {
-  return narrow<PMPI_Reduce_scatter_block_c, MPI_Reduce_scatter_block>("MPI_Reduce_scatter_block_c", sendbuf, recvbuf,
-                                                                       recvcount, datatype, op, comm);
+  return narrow_all<PMPI_Reduce_scatter_block_c, MPI_Reduce_scatter_block>("MPI_Reduce_scatter_block_c", sendbuf,
+                                                                           recvbuf, recvcount, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_block_init_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
@@ -533,8 +570,8 @@ int MPI_Scan_init_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Dat
 
 int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return narrow<PMPI_Scatter_c, MPI_Scatter>("MPI_Scatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                                             recvtype, root, comm);
+  return narrow_all<PMPI_Scatter_c, MPI_Scatter>("MPI_Scatter_c", sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                                                 recvtype, root, comm);
 }
 
 int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -546,8 +583,8 @@ int MPI_Scatter_init_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype se
 
 int MPI_Scatterv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return pass<PMPI_Scatterv_c>("MPI_Scatterv_c", sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                               root, comm);
+  return scatterv_by<PMPI_Scatterv_c>("MPI_Scatterv_c", sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                      recvtype, root, comm);
 }
 
 int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
@@ -559,24 +596,26 @@ int MPI_Scatterv_init_c(const void* sendbuf, const MPI_Count* sendcounts, const 
 
 int MPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf, MPI_Count outsize,
                MPI_Count* position, MPI_Comm comm) {
-  return pass<PMPI_Pack_c>("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, position, comm);
+  return pack_by<PMPI_Pack_c, PMPI_Pack_size_c>("MPI_Pack_c", inbuf, incount, datatype, outbuf, outsize, position,
+                                                comm);
 }
 
 int MPI_Pack_external_c(const char* datarep, const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
                         MPI_Count outsize, MPI_Count* position) {
-  return pass<PMPI_Pack_external_c>("MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf, outsize,
-                                    position);
+  return pack_external_by<PMPI_Pack_external_c, PMPI_Pack_external_size_c>(
+      "MPI_Pack_external_c", datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 
 int MPI_Unpack_c(const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf, MPI_Count outcount,
                  MPI_Datatype datatype, MPI_Comm comm) {
-  return pass<PMPI_Unpack_c>("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount, datatype, comm);
+  return unpack_by<PMPI_Unpack_c, PMPI_Pack_size_c>("MPI_Unpack_c", inbuf, insize, position, outbuf, outcount, datatype,
+                                                    comm);
 }
 
 int MPI_Unpack_external_c(const char* datarep, const void* inbuf, MPI_Count insize, MPI_Count* position, void* outbuf,
                           MPI_Count outcount, MPI_Datatype datatype) {
-  return pass<PMPI_Unpack_external_c>("MPI_Unpack_external_c", datarep, inbuf, insize, position, outbuf, outcount,
-                                      datatype);
+  return unpack_external_by<PMPI_Unpack_external_c, PMPI_Pack_external_size_c>(
+      "MPI_Unpack_external_c", datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 
 int MPI_Bsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
@@ -598,12 +637,12 @@ int MPI_Ibsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int de
 }
 
 int MPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Request* request) {
-  return narrow<PMPI_Imrecv_c, MPI_Imrecv>("MPI_Imrecv_c", buf, count, datatype, message, request);
+  return narrow_all<PMPI_Imrecv_c, MPI_Imrecv>("MPI_Imrecv_c", buf, count, datatype, message, request);
 }
 
 int MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Request* request) {
-  return narrow<PMPI_Irecv_c, MPI_Irecv>("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
+  return narrow_all<PMPI_Irecv_c, MPI_Irecv>("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -619,14 +658,14 @@ int MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int des
 int MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                     MPI_Request* request) {
-  return pass<PMPI_Isendrecv_c>("MPI_Isendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                                recvtype, source, recvtag, comm, request);
+  return narrow_all<PMPI_Isendrecv_c, MPI_Isendrecv>("MPI_Isendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag,
+                                                     recvbuf, recvcount, recvtype, source, recvtag, comm, request);
 }
 
 int MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                             int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return pass<PMPI_Isendrecv_replace_c>("MPI_Isendrecv_replace_c", buf, count, datatype, dest, sendtag, source, recvtag,
-                                        comm, request);
+  return narrow_all<PMPI_Isendrecv_replace_c, MPI_Isendrecv_replace>("MPI_Isendrecv_replace_c", buf, count, datatype,
+                                                                     dest, sendtag, source, recvtag, comm, request);
 }
 
 int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -635,17 +674,18 @@ int MPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int de
 }
 
 int MPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message, MPI_Status* status) {
-  return narrow<PMPI_Mrecv_c, MPI_Mrecv>("MPI_Mrecv_c", buf, count, datatype, message, status);
+  return narrow_all<PMPI_Mrecv_c, MPI_Mrecv>("MPI_Mrecv_c", buf, count, datatype, message, status);
 }
 
 int MPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Status* status) {
-  return narrow<PMPI_Recv_c, MPI_Recv>("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
+  return narrow_all<PMPI_Recv_c, MPI_Recv>("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                     MPI_Request* request) {
-  return narrow<PMPI_Recv_init_c, MPI_Recv_init>("MPI_Recv_init_c", buf, count, datatype, source, tag, comm, request);
+  return narrow_all<PMPI_Recv_init_c, MPI_Recv_init>("MPI_Recv_init_c", buf, count, datatype, source, tag, comm,
+                                                     request);
 }
 
 int MPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
@@ -669,14 +709,14 @@ int MPI_Send_init_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int
 int MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
                    MPI_Status* status) {
-  return narrow<PMPI_Sendrecv_c, MPI_Sendrecv>("MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                                               recvcount, recvtype, source, recvtag, comm, status);
+  return narrow_all<PMPI_Sendrecv_c, MPI_Sendrecv>("MPI_Sendrecv_c", sendbuf, sendcount, sendtype, dest, sendtag,
+                                                   recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 
 int MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                            int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return narrow<PMPI_Sendrecv_replace_c, MPI_Sendrecv_replace>("MPI_Sendrecv_replace_c", buf, count, datatype, dest,
-                                                               sendtag, source, recvtag, comm, status);
+  return narrow_all<PMPI_Sendrecv_replace_c, MPI_Sendrecv_replace>("MPI_Sendrecv_replace_c", buf, count, datatype, dest,
+                                                                   sendtag, source, recvtag, comm, status);
 }
 
 int MPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {

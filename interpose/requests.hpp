@@ -84,4 +84,14 @@ int prepare_call(const char* name, MPI_Request* handle, Work&& work, Receipt rec
   });
 }
 
+// By whether there is a request: a non-blocking call, or a blocking one, of work(call).
+template <class Work>
+int carry_out(const char* name, Work&& work, MPI_Request* handle) {
+  return start_call(name, handle, work);
+}
+template <class Work>
+int carry_out(const char* name, Work&& work) {
+  return run_call(name, work);
+}
+
 }  // namespace plumb::interpose

@@ -17,7 +17,8 @@ from tests.launching import launch_command
 
 LIBRARY = "libplumb-mpi-device.so"
 PROGRAM = Path(__file__).parent / "mpi4py_on_device.py"
-WINDOWS = Path(__file__).parent / "mpi4py_window_on_device.py"
+# Programs of mpi4py, and their ranks.
+MPI4PY = {"window": 2, "vectors": 3}
 FOLDERS = {
     "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
     "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin")),
@@ -31,10 +32,10 @@ BENCHMARKS = {
 pytestmark = pytest.mark.xdist_group("ranks")  # two tests' ranks would take each other's cores
 
 
-def run(mpi: str, program: list[str], environment: dict[str, str]) -> str:
-    """What a program says on two ranks."""
+def run(mpi: str, program: list[str], environment: dict[str, str], ranks: int = 2) -> str:
+    """What a program says on ``ranks`` ranks."""
     engine = FOLDERS[mpi] / "plumb-mpi"
-    command, added = launch_command(2, engine)
+    command, added = launch_command(ranks, engine)
     command[command.index(str(engine)) :] = program
     done = subprocess.run(
         command,
@@ -74,11 +75,14 @@ def preloading(mpi: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
+@pytest.mark.parametrize("program", MPI4PY)
 @pytest.mark.parametrize("mpi", FOLDERS)
-def test_mpi4py_window(mpi: str, tmp_path: Path) -> None:
+def test_mpi4py_program(mpi: str, program: str, tmp_path: Path) -> None:
     """Over MPICH mpi4py calls the functions whose counts are of type MPI_Count."""
-    said = run(mpi, [*preloading(mpi, tmp_path), str(WINDOWS)], {"PLUMB_MPI_RUNTIME": "native"})
-    assert said.count("all is as it should be") == 2
+    path = Path(__file__).parent / f"mpi4py_{program}_on_device.py"
+    command = [*preloading(mpi, tmp_path), str(path)]
+    said = run(mpi, command, {"PLUMB_MPI_RUNTIME": "native"}, MPI4PY[program])
+    assert said.count("all is as it should be") == MPI4PY[program]
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
