@@ -91,10 +91,10 @@ void* Call::stage(const void* address, const Parts& reads, const Parts& writes) 
   return bytes;
 }
 
-Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm) {
+Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least) {
   if (offers_on && is_device(address)) {
     const Runs runs = runs_of({{0, count, type}});
-    if (runs.size() == 1) offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
+    if (runs.size() == 1 && runs[0].size >= least) offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
     if (offer_) return {&offer_->envelope(), sizeof(Envelope), MPI_BYTE};
   }
   return {in(address, count, type), count, type};

@@ -80,8 +80,8 @@ class Call {
     return own_.data();
   }
 
-  // stage() for a message that may be offered to its receiver instead.
-  Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm);
+  // stage() for a message that may be offered to its receiver instead, when it has `least` bytes.
+  Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least = 0);
   // out() for a message that may be offered: where there is less room than for an envelope, memory of this call.
   Room room(void* address, int count, MPI_Datatype type);
 

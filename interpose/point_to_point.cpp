@@ -7,12 +7,21 @@ namespace plumb::interpose {
 
 namespace {
 
+// A message of fewer bytes is not offered.
+template <auto send>
+constexpr std::size_t least_offered = 0;
+// The program has attached a buffer with room for its message, and no more.
+template <>
+constexpr std::size_t least_offered<PMPI_Bsend> = sizeof(Envelope);
+template <>
+constexpr std::size_t least_offered<PMPI_Ibsend> = sizeof(Envelope);
+
 template <auto send>
 int send_by(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   if (!is_device(from)) [[likely]]
     return send(from, count, type, to, tag, comm);
   return run_call(name, [&](Call& call) {
-    const Message message = call.message(from, count, type, to, comm);
+    const Message message = call.message(from, count, type, to, comm, least_offered<send>);
     return send(message.address, message.count, message.type, to, tag, comm);
   });
 }
@@ -23,7 +32,7 @@ int start_send_by(const char* name, const void* from, int count, MPI_Datatype ty
   if (!is_device(from)) [[likely]]
     return send(from, count, type, to, tag, comm, request);
   return start_call(name, request, [&](Call& call, MPI_Request* inner) {
-    const Message message = call.message(from, count, type, to, comm);
+    const Message message = call.message(from, count, type, to, comm, least_offered<send>);
     return send(message.address, message.count, message.type, to, tag, comm, inner);
   });
 }

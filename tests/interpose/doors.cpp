@@ -163,6 +163,25 @@ void try_integer_request() {
   done(plumb_mpi_free(address));
 }
 
+// A buffer for MPI_Bsend has to have room for no more than the message and what MPI asks for beside it.
+void try_small_buffer() {
+  const Ranks ranks;
+  constexpr int tag = 92;
+  int sent = 1000 + ranks.rank, received = 0, bytes = 0;
+  void* address = nullptr;
+  done(plumb_mpi_alloc(sizeof sent, &address));
+  done(plumb_mpi_copy(address, &sent, sizeof sent));
+  MPI_Pack_size(1, MPI_INT, MPI_COMM_WORLD, &bytes);
+  std::vector<char> attached(static_cast<std::size_t>(bytes) + MPI_BSEND_OVERHEAD);
+  MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+  MPI_Bsend(address, 1, MPI_INT, ranks.other, tag, MPI_COMM_WORLD);
+  MPI_Recv(&received, 1, MPI_INT, ranks.other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  void* detached = nullptr;
+  MPI_Buffer_detach(&detached, &bytes);
+  check(received == 1000 + ranks.other, "another number came than was sent by MPI_Bsend");
+  done(plumb_mpi_free(address));
+}
+
 // Under peer, too, a receive into the host's memory may be cancelled, and freed before it is complete.
 std::vector<unsigned char> freed_receive(size);
 
@@ -237,6 +256,7 @@ int main(int argc, char** argv) {
     try_bad_input();
     opencl ? try_opencl() : try_pointer(std::string(runtime) == "native");
     try_integer_request();
+    try_small_buffer();
     if (peer) try_host_receives();
     if (provided == MPI_THREAD_MULTIPLE) try_threads();
   } catch (const std::exception& error) {
