@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
 #include <numeric>
 
@@ -23,7 +24,11 @@ Runs runs_of(const Parts& parts) {
   return runs;
 }
 
+// None of a receive that was cancelled, whose status says nothing else.
 std::size_t received_bytes(const MPI_Status& status) {
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  if (cancelled != 0) return 0;
   MPI_Count bytes = 0;
   PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
   return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
@@ -94,7 +99,8 @@ void* Call::stage(const void* address, const Parts& reads, const Parts& writes) 
 Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least) {
   if (offers_on && is_device(address)) {
     const Runs runs = runs_of({{0, count, type}});
-    if (runs.size() == 1 && runs[0].size >= least) offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
+    if (runs.size() == 1 && runs[0].size >= least)
+      offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
     if (offer_) return {&offer_->envelope(), sizeof(Envelope), MPI_BYTE};
   }
   return {in(address, count, type), count, type};
@@ -104,15 +110,23 @@ Room Call::room(void* address, int count, MPI_Datatype type) {
   void* staged = out(address, count, type);
   if (!offers_on) return {staged, count, type};
   const Operand* operand = receiver();
-  is_small_ = operand == nullptr || size_of(operand->writes) < beginning_.size();
-  if (is_small_) return {beginning_.data(), static_cast<int>(beginning_.size()), MPI_PACKED};
+  const std::size_t bytes = operand == nullptr ? 0 : size_of(operand->writes);
+  if (bytes < beginning_.size()) {
+    packed_ = beginning_.data();
+    return {packed_, static_cast<int>(beginning_.size()), MPI_PACKED};
+  }
+  if (operand->writes.size() > 1 && bytes <= INT_MAX) {
+    packed_room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    packed_ = packed_room_.get();
+    return {packed_, static_cast<int>(bytes), MPI_PACKED};
+  }
   if (!persistent_) save_beginning();
   return {staged, count, type};
 }
 
 void Call::save_beginning() {
   const Operand* operand = receiver();
-  if (is_small_ || operand == nullptr || operand->staging) return;
+  if (packed_ != nullptr || operand == nullptr || operand->staging) return;
   std::byte* to = beginning_.data();
   for (const Run& run : first_bytes(operand->writes, beginning_.size())) {
     std::memcpy(to, operand->host + run.offset, run.size);
@@ -188,7 +202,7 @@ bool Call::brings() const {
 
 void Call::write(const MPI_Status& status) {
   if (probed_) return deliver(probed_->content.data(), probed_->content.size());
-  if (is_small_) return deliver(beginning_.data(), received_bytes(status));
+  if (packed_ != nullptr) return deliver(packed_, received_bytes(status));
   if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
   for (const Operand& operand : operands_)
     if (operand.staging && !operand.writes.empty())

@@ -82,7 +82,8 @@ class Call {
 
   // stage() for a message that may be offered to its receiver instead, when it has `least` bytes.
   Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least = 0);
-  // out() for a message that may be offered: where there is less room than for an envelope, memory of this call.
+  // out() for a message that may be offered: memory of this call where there is less room than for an envelope, and
+  // where a message lies in pieces, for MPICH refuses an envelope whose end is not that of a number.
   Room room(void* address, int count, MPI_Datatype type);
 
   // Operands from the device.
@@ -145,7 +146,9 @@ class Call {
   std::unique_ptr<Offer> offer_;
   std::optional<std::uint64_t> taken_;  // bytes of a message that was offered to this call
   std::optional<ProbedMessage> probed_;
-  bool is_small_ = false;  // MPI receives into `beginning_`
+  // Where MPI receives what belongs elsewhere, if it does: `beginning_` or `packed_room_`.
+  std::byte* packed_ = nullptr;
+  std::unique_ptr<std::byte[]> packed_room_;
   // Of the program's own memory, what was there before an envelope that is longer than its message.
   std::array<std::byte, sizeof(Envelope)> beginning_{};
   struct {

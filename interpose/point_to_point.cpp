@@ -1,5 +1,6 @@
 // Sends and receives. Each calls MPI on memory of the host: the program's own, or what a call stages there.
-#include <array>
+#include <climits>
+#include <memory>
 
 #include "interpose/requests.hpp"
 
@@ -47,11 +48,11 @@ int prepare_send_by(const char* name, const void* from, int count, MPI_Datatype 
   });
 }
 
-// Whether an envelope may come to a receive that is too short for it.
-bool lacks_room(int count, MPI_Datatype type) {
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return offers_on && static_cast<std::size_t>(count) * static_cast<std::size_t>(size) < sizeof(Envelope);
+// Whether MPI_Pack can say how many bytes it makes.
+bool is_packable(int count, MPI_Datatype type) {
+  MPI_Count bytes = 0;
+  PMPI_Type_size_x(type, &bytes);
+  return bytes * count < INT_MAX / 2;
 }
 
 }  // namespace
@@ -184,16 +185,16 @@ int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, 
     return PMPI_Sendrecv_replace(both, count, type, to_rank, send_tag, from_rank, receive_tag, comm, status);
   return run_receive("MPI_Sendrecv_replace", status, [&](Call& call, MPI_Status* filled) {
     const int source = call.source(from_rank, receive_tag, comm);
-    if (!lacks_room(count, type))
+    if (!offers_on || !is_packable(count, type))
       return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag, source, receive_tag,
                                    comm, filled);
-    std::array<std::byte, 2 * sizeof(Envelope)> packed{};
-    int packed_bytes = 0;
-    PMPI_Pack(call.in(both, count, type), count, type, packed.data(), static_cast<int>(packed.size()), &packed_bytes,
-              comm);
+    int room_bytes = 0, packed_bytes = 0;
+    PMPI_Pack_size(count, type, comm, &room_bytes);
+    const auto packed = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(room_bytes));
+    PMPI_Pack(call.in(both, count, type), count, type, packed.get(), room_bytes, &packed_bytes, comm);
     const Room room = call.room(both, count, type);
-    return PMPI_Sendrecv(packed.data(), packed_bytes, MPI_PACKED, to_rank, send_tag, room.address, room.count,
-                         room.type, source, receive_tag, comm, filled);
+    return PMPI_Sendrecv(packed.get(), packed_bytes, MPI_PACKED, to_rank, send_tag, room.address, room.count, room.type,
+                         source, receive_tag, comm, filled);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <CL/cl.h>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -182,6 +183,39 @@ void try_small_buffer() {
   done(plumb_mpi_free(address));
 }
 
+// A message in pieces whose 128th byte is within a number; under peer an envelope of so many comes in its place.
+void try_pieces() {
+  const Ranks ranks;
+  constexpr int tag = 93, elements = 20, extent = 48;
+  constexpr std::array<int, 3> counts{1, 3, 2};
+  constexpr std::array<MPI_Aint, 3> offsets{0, 8, 40};
+  const std::array<MPI_Datatype, 3> types{MPI_CHAR, MPI_DOUBLE, MPI_SHORT};
+  MPI_Datatype pieces = MPI_DATATYPE_NULL, element = MPI_DATATYPE_NULL;
+  MPI_Type_create_struct(3, counts.data(), offsets.data(), types.data(), &pieces);
+  MPI_Type_create_resized(pieces, 0, extent, &element);
+  MPI_Type_commit(&element);
+  int bytes = 0;
+  MPI_Type_size(element, &bytes);
+  bytes *= elements;
+  const auto sent = numbers(ranks.rank);
+  std::vector<unsigned char> expected(elements * extent), received(expected);
+  void *from = nullptr, *to = nullptr;
+  done(plumb_mpi_alloc(size, &from));
+  done(plumb_mpi_alloc(expected.size(), &to));
+  done(plumb_mpi_copy(from, sent.data(), size));
+  done(plumb_mpi_copy(to, received.data(), received.size()));
+  int at = 0;
+  MPI_Unpack(numbers(ranks.other).data(), bytes, &at, expected.data(), elements, element, MPI_COMM_WORLD);
+  MPI_Sendrecv(from, bytes, MPI_BYTE, ranks.other, tag, to, elements, element, ranks.other, tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  done(plumb_mpi_copy(received.data(), to, received.size()));
+  check(received == expected, "other bytes came in pieces than were sent");
+  MPI_Type_free(&pieces);
+  MPI_Type_free(&element);
+  done(plumb_mpi_free(from));
+  done(plumb_mpi_free(to));
+}
+
 // Under peer, too, a receive into the host's memory may be cancelled, and freed before it is complete.
 std::vector<unsigned char> freed_receive(size);
 
@@ -257,6 +291,7 @@ int main(int argc, char** argv) {
     opencl ? try_opencl() : try_pointer(std::string(runtime) == "native");
     try_integer_request();
     try_small_buffer();
+    try_pieces();
     if (peer) try_host_receives();
     if (provided == MPI_THREAD_MULTIPLE) try_threads();
   } catch (const std::exception& error) {
