@@ -6,41 +6,11 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "interpose/datatype_contents.hpp"
 
 namespace plumb::interpose {
 
 namespace {
-
-// What MPI_Type_get_contents tells. Owns the types in it that are no basic ones.
-class Contents {
- public:
-  explicit Contents(MPI_Datatype type) {
-    int integer_count = 0, address_count = 0, type_count = 0;
-    PMPI_Type_get_envelope(type, &integer_count, &address_count, &type_count, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) return;
-    integers.resize(static_cast<std::size_t>(integer_count));
-    addresses.resize(static_cast<std::size_t>(address_count));
-    types.resize(static_cast<std::size_t>(type_count), MPI_DATATYPE_NULL);
-    PMPI_Type_get_contents(type, integer_count, address_count, type_count, integers.data(), addresses.data(),
-                           types.data());
-  }
-  ~Contents() {
-    for (MPI_Datatype& type : types) {
-      int unused = 0, its_combiner = MPI_COMBINER_NAMED;
-      PMPI_Type_get_envelope(type, &unused, &unused, &unused, &its_combiner);
-      if (its_combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&type);
-    }
-  }
-  Contents(const Contents&) = delete;
-  Contents& operator=(const Contents&) = delete;
-
-  std::size_t size(std::size_t at) const { return static_cast<std::size_t>(integers[at]); }
-
-  int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
-};
 
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;

@@ -43,10 +43,9 @@ class ProbedMessages {
   MPI_Message hand_out(ProbedMessage message) {
     const std::scoped_lock lock(mutex_);
     MPI_Message handle = MPI_MESSAGE_NULL;
-    MPI_Request sent = MPI_REQUEST_NULL;
-    PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, own_process, &sent);
+    end_received();
+    PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, own_process, &sent_.emplace_back(MPI_REQUEST_NULL));
     PMPI_Mprobe(0, 0, own_process, &handle, MPI_STATUS_IGNORE);
-    PMPI_Request_free(&sent);  // complete when the handle's message is received
     matched_.emplace_back(handle, std::move(message));
     ++count_;
     return handle;
@@ -71,7 +70,17 @@ class ProbedMessages {
     });
   }
 
+  // Sends are complete when their handles' messages are received. (MPICH 4.0 does not bear that they are freed before.)
+  void end_received() {
+    for (MPI_Request& sent : sent_) {
+      int done = 0;
+      PMPI_Test(&sent, &done, MPI_STATUS_IGNORE);
+    }
+    sent_.erase(std::remove(sent_.begin(), sent_.end(), MPI_REQUEST_NULL), sent_.end());
+  }
+
   std::mutex mutex_;
+  std::vector<MPI_Request> sent_;
   std::atomic<std::size_t> count_ = 0;
   std::deque<ProbedMessage> waiting_;
   std::vector<std::pair<MPI_Message, ProbedMessage>> matched_;

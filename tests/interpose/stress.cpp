@@ -166,6 +166,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   try {
     const int code = plumb::stress::run(plumb::stress::parse(argc, argv));
+    MPI_Barrier(MPI_COMM_WORLD);  // without it MPICH 4.0 over UCX's TCP sometimes does not return from MPI_Finalize
     MPI_Finalize();
     return code;
   } catch (const std::exception& error) {
