@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "device/select.hpp"
 #include "interpose/offers.hpp"
@@ -23,11 +25,26 @@ std::string wished(const std::string& argument, const char* variable) {
   return value == nullptr ? "" : value;
 }
 
+// What a program's user can set, for the options of the engine's programs.
+std::string with_variables(std::string text) {
+  for (const auto& [option, variable] :
+       {std::pair{"--device", "PLUMB_MPI_DEVICE"}, std::pair{"--runtime", "PLUMB_MPI_RUNTIME"}})
+    for (std::size_t at = text.find(option); at != std::string::npos; at = text.find(option, at + 1))
+      text.replace(at, std::string_view(option).size(), variable);
+  return text;
+}
+
 class Catalogue {
  public:
   std::shared_ptr<OpenDevice> open(const DeviceWish& wish, const Seat& seat) {
     const std::scoped_lock lock(mutex_);
-    const DeviceInfo info = catalogue_.choose(wish, seat.rank, seat.ranks, seat.local_rank);
+    const DeviceInfo info = [&] {
+      try {
+        return catalogue_.choose(wish, seat.rank, seat.ranks, seat.local_rank);
+      } catch (const UsageError& error) {
+        throw UsageError(with_variables(error.what()));
+      }
+    }();
     std::shared_ptr<OpenDevice>& device = open_[info.index];
     if (!device) device = std::make_shared<OpenDevice>(catalogue_.open(info));
     return device;
