@@ -63,10 +63,13 @@ std::shared_ptr<OpenDevice> device_of(std::initializer_list<Operand> operands, c
   return device && has_numbers(device->info(), form.type) ? device : nullptr;
 }
 
-// Whether every rank has a device for it, all of one runtime, for their kernels read each other's memory.
+// Whether every rank has a device for it, all of one runtime (opencl: one kind), for their kernels read each other's
+// memory.
 bool all_have_devices(const OpenDevice* own, MPI_Comm comm) {
   const auto number = [&] {
-    return own == nullptr ? 0 : 1 + static_cast<int>(std::hash<std::string>{}(own->info().runtime) % 1000000);
+    if (own == nullptr) return 0;
+    const std::string kind = own->info().runtime + (own->info().runtime == "opencl" ? own->info().name : "");
+    return 1 + static_cast<int>(std::hash<std::string>{}(kind) % 1000000);
   };
   const std::array<int, 2> mine{number(), -number()};
   std::array<int, 2> least{};

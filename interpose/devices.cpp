@@ -132,9 +132,10 @@ void DeviceMemory::share(std::size_t bytes) {
   handle = device->alone([&](Device& its) { return its.share(*buffer); });
 }
 
-std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const Seat& seat) {
+std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const std::string& name, const Seat& seat) {
   DeviceWish wish;
   wish.runtime = runtime;
+  wish.device = name;
   return catalogue().open(wish, seat);
 }
 

@@ -98,8 +98,9 @@ struct Seat {
   int rank = 0, ranks = 1, local_rank = 0;
 };
 
-// The device of a runtime that this rank gets, opened at its first use. Throws UsageError when there is none.
-std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const Seat& seat);
+// The device of a runtime and a name (or a part of it) that this rank gets, opened at its first use. Throws UsageError
+// when there is none.
+std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const std::string& name, const Seat& seat);
 
 // Memory of the device that is wished for, which is opened at its first use. Throws UsageError naming what there is,
 // Error when there is not enough.

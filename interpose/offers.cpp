@@ -31,6 +31,7 @@ struct Entry {
   std::uint32_t handle_size;
   std::uint64_t buffer, offset, bytes;
   std::array<char, 24> runtime;
+  std::array<char, 128> device;  // its name, or the beginning
   std::array<char, 200> handle;  // of the buffer that the message lies in from `offset` on
 };
 
@@ -125,7 +126,9 @@ class Board {
     entry.handle_size = static_cast<std::uint32_t>(handle.size());
     std::memcpy(entry.handle.data(), handle.data(), handle.size());
     entry.runtime = {};
+    entry.device = {};
     runtime.copy(entry.runtime.data(), entry.runtime.size() - 1);
+    memory.device->info().name.copy(entry.device.data(), entry.device.size() - 1);
   }
 
  private:
@@ -173,6 +176,12 @@ Entry& entry_of(const Envelope& envelope) {
   return reinterpret_cast<Entry*>(found->second.data())[envelope.entry];
 }
 
+// Whether a device reads a buffer of the entry's: one of runtime opencl only what another of its kind has shared.
+bool reads(const DeviceInfo& info, const Entry& entry) {
+  return info.runtime == entry.runtime.data() &&
+         (info.runtime != "opencl" || info.name.substr(0, entry.device.size() - 1) == entry.device.data());
+}
+
 // Other processes' buffers, each as the device that reads it knows it.
 struct OpenedBuffer {
   std::shared_ptr<OpenDevice> device;
@@ -187,8 +196,9 @@ OpenedBuffer open_buffer(std::uint64_t process, std::uint64_t buffer, const Entr
   const std::scoped_lock lock(mutex);
   OpenedBuffer& it = known[{process, buffer, wanted.get()}];
   if (it.buffer == nullptr) {
-    const std::string runtime(entry.runtime.data());
-    it.device = wanted && wanted->info().runtime == runtime ? wanted : open_device(runtime, this_seat());
+    it.device = wanted && reads(wanted->info(), entry)
+                    ? wanted
+                    : open_device(entry.runtime.data(), entry.device.data(), this_seat());
     it.buffer = &it.device->open_shared({entry.handle.data(), entry.handle_size});
   }
   return it;
