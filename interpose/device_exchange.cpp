@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <limits>
 #include <memory>
 
@@ -15,10 +14,7 @@ namespace {
 
 // Fewer bytes are sooner staged.
 std::size_t least_block() {
-  static const std::size_t bytes = [] {
-    const char* text = std::getenv("PLUMB_MPI_COLLECTIVE_FROM");
-    return text == nullptr ? std::size_t{16} << 10 : std::strtoull(text, nullptr, 10);
-  }();
+  static const std::size_t bytes = bytes_from("PLUMB_MPI_COLLECTIVE_FROM", std::size_t{16} << 10);
   return bytes;
 }
 

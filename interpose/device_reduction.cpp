@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -19,10 +18,7 @@ namespace {
 
 // Fewer bytes are sooner reduced by MPI.
 std::size_t least_bytes() {
-  static const std::size_t bytes = [] {
-    const char* text = std::getenv("PLUMB_MPI_REDUCE_FROM");
-    return text == nullptr ? std::size_t{64} << 10 : std::strtoull(text, nullptr, 10);
-  }();
+  static const std::size_t bytes = bytes_from("PLUMB_MPI_REDUCE_FROM", std::size_t{64} << 10);
   return bytes;
 }
 

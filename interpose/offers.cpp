@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -47,10 +49,7 @@ constexpr double moved_bytes_per_s = 20e9;
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 std::size_t offered_from() {
-  static const std::size_t bytes = [] {
-    const char* text = std::getenv("PLUMB_MPI_PEER_FROM");
-    return std::max<std::size_t>(text == nullptr ? 0 : std::strtoull(text, nullptr, 10), 1);
-  }();
+  static const std::size_t bytes = std::max<std::size_t>(bytes_from("PLUMB_MPI_PEER_FROM", 1), 1);
   return bytes;
 }
 
@@ -254,6 +253,16 @@ std::optional<Envelope> Envelope::of(const void* message, std::size_t bytes) {
   if (bytes != sizeof envelope) return {};
   std::memcpy(&envelope, message, sizeof envelope);
   return envelope.mark == mark_value ? std::optional(envelope) : std::nullopt;
+}
+
+std::size_t bytes_from(const char* variable, std::size_t otherwise) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return otherwise;
+  std::size_t bytes = 0;
+  const char* end = text + std::strlen(text);
+  if (const auto [read, error] = std::from_chars(text, end, bytes); error != std::errc() || read != end)
+    throw Error(fmt::format("{} is {}; it may be a number of bytes", variable, text));
+  return bytes;
 }
 
 void agree_on_offers(MPI_Comm host) {

@@ -22,6 +22,8 @@ struct Entry;
 
 // Whether all ranks asked for it; set by MPI_Init, and false before.
 extern bool offers_on;
+// A number of bytes that an environment variable has, the same for all ranks. Throws Error when it is none.
+std::size_t bytes_from(const char* variable, std::size_t otherwise);
 // Collective over all ranks. host: those of this host.
 void agree_on_offers(MPI_Comm host);
 

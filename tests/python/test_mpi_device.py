@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -74,7 +73,6 @@ def preloading(mpi: str, folder: Path) -> list[str]:
     return [*command, sys.executable, "-W", "error"]
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
 @pytest.mark.parametrize("program", MPI4PY)
 @pytest.mark.parametrize("mpi", FOLDERS)
 def test_mpi4py_program(mpi: str, program: str, tmp_path: Path) -> None:
@@ -85,7 +83,6 @@ def test_mpi4py_program(mpi: str, program: str, tmp_path: Path) -> None:
     assert said.count("all is as it should be") == MPI4PY[program]
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("mpi4py"), reason="mpi4py is not installed")
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 @pytest.mark.parametrize(
     ("mpi", "runtime"), [("Open MPI", "native"), ("Open MPI", "opencl"), ("MPICH", "native")]
