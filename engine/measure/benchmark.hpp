@@ -32,9 +32,14 @@ struct Case {
   std::string key;  // unique in a run: "natural/transfer/1024"
   Json labels;      // what varies, in table order: {"ring": "natural", "message_bytes": 1024}
   Work work;
-  std::uint64_t items_to_check = 0;  // on this rank in one repetition; validate() must check exactly so many
-  std::uint64_t fixed_count = 0;     // operations of a sample; 0 = the engine adapts it
-  bool once = false;                 // one repetition only
+  // What validate() must check on this rank in one repetition, no more and no less: so many items of what the whole
+  // sample, or its last operation, leaves, and so many of each operation before that (see measure/slide.hpp).
+  std::uint64_t items_to_check = 0, witnesses = 0;
+  std::uint64_t most_operations = 0;  // that a sample may have; 0 = any number
+  std::uint64_t fixed_count = 0;      // operations of a sample; 0 = the engine adapts it
+  bool once = false;                  // one repetition only
+
+  std::uint64_t items_of(std::uint64_t count) const { return items_to_check + witnesses * (count - 1); }
 };
 
 // Cases that share what is set up.
@@ -72,9 +77,9 @@ struct Session {
 std::vector<char> read_kernel_file(const std::string& path);
 
 // What one rank found in one repetition. All ranks' are reduced by the engine. Fails when the error is above its
-// tolerance, more items are wrong than may be, or not all were checked.
+// tolerance or negative, more items are wrong than may be, or not all were checked.
 struct Validation {
-  double error = 0;  // in the benchmark's own measure; passes when error <= tolerance (NaN never does)
+  double error = 0;  // in the benchmark's own measure; passes when 0 <= error <= tolerance (NaN never does)
   double tolerance = 0;
   std::uint64_t items_checked = 0;
   std::uint64_t wrong_items = 0;
@@ -140,7 +145,7 @@ class Benchmark : public Parameters {
   // Untimed: what a group's cases share; then what one case needs. Throws Unsupported where the device cannot.
   virtual void prepare_group(Session&, const Group&) {}
   virtual void prepare(Session&, const Case&) = 0;
-  // The nearest count not below `wanted` that this case can validate.
+  // The nearest count not below `wanted` that this case can validate. Asked within most_operations.
   virtual std::uint64_t admissible_count(const Case&, std::uint64_t wanted) const { return wanted; }
   // Untimed, before each repetition: restore inputs, poison outputs.
   virtual void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) = 0;

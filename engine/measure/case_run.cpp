@@ -31,6 +31,10 @@ std::vector<std::vector<double>> gather_vectors(World& world, const std::vector<
   return by_rank;
 }
 
+bool is_within(double error, double tolerance) {
+  return error >= 0 && error <= tolerance;
+}
+
 double number_or_nan(const Json& value) {
   return value.is_null() ? nan : value.get<double>();
 }
@@ -115,19 +119,25 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
     found.error = nan;
     found.detail = error.what();
   }
-  const bool wrong = !(found.error <= found.tolerance) || found.items_checked != measured.items_to_check ||
+  const std::uint64_t expected = measured.items_of(count);
+  const bool wrong = !is_within(found.error, found.tolerance) || found.items_checked != expected ||
                      found.wrong_items > found.allowed_wrong_items;
   if (wrong && found.detail.empty())
-    found.detail =
-        fmt::format("{} items were checked, should be {}; {} are wrong, at most {} may be; error {} with tolerance {}",
-                    found.items_checked, measured.items_to_check, found.wrong_items, found.allowed_wrong_items,
-                    found.error, found.tolerance);
+    found.detail = fmt::format(
+        "{} items were checked, should be {}; {} are wrong, at most {} may be; error {} with tolerance {}",
+        found.items_checked, expected, found.wrong_items, found.allowed_wrong_items, found.error, found.tolerance);
   if (wrong && findings_.detail.empty()) findings_.detail = fmt::format("repetition {}: {}", repetition_, found.detail);
   const bool first = findings_.repetitions++ == 0;
-  if (std::isnan(found.error) || first || found.error > findings_.error) findings_.error = found.error;
+  // Of a NaN, a negative error and others, the one that fails is kept.
+  if (first ||
+      (is_within(findings_.error, findings_.tolerance) && !(found.error <= findings_.error && found.error >= 0)))
+    findings_.error = found.error;
   findings_.tolerance = found.tolerance;
-  // The count farthest from what should be checked is the one that tells.
-  if (first || found.items_checked != measured.items_to_check) findings_.least_checked = found.items_checked;
+  // Where a repetition checked too few, it is the one that tells.
+  if (findings_.checked == findings_.expected) {
+    findings_.checked = found.items_checked;
+    findings_.expected = expected;
+  }
   findings_.wrong += found.wrong_items;
   findings_.reference = found.reference;
 }
@@ -172,6 +182,8 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
     bool final;
   };
   Choice choice{record.count, false};
+  const std::uint64_t most =
+      measured.most_operations > 0 ? std::min(measured.most_operations, longest_loop) : longest_loop;
   while (!choice.final) {
     const std::optional<double> probed = probe(measured, record, choice.count);
     if (!probed) return 0;
@@ -182,8 +194,8 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
       const double target =
           std::max(settings_.target_sample, std::min(operation * fewest_operations, settings_.longest_sample));
       const double scale = slowest < settings_.target_sample / 10 ? 10.0 : std::max(1.0, target / slowest);
-      const double wanted = std::min(std::ceil(static_cast<double>(choice.count) * scale), double{longest_loop});
-      const bool final = slowest >= settings_.target_sample / 10 || choice.count >= longest_loop / 2;
+      const double wanted = std::min(std::ceil(static_cast<double>(choice.count) * scale), static_cast<double>(most));
+      const bool final = slowest >= settings_.target_sample / 10 || choice.count >= std::min(most, longest_loop / 2);
       choice = {scale > 1 ? benchmark_.admissible_count(measured, static_cast<std::uint64_t>(wanted)) : choice.count,
                 final};
     }
@@ -269,8 +281,8 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
   const Findings& f = findings_;
   const Json mine{{"error", finite_or_null(f.error)},
                   {"tolerance", f.tolerance},
-                  {"checked", f.least_checked},
-                  {"expected", measured.items_to_check},
+                  {"checked", f.checked},
+                  {"expected", f.repetitions > 0 ? f.expected : measured.items_to_check},
                   {"wrong", f.wrong},
                   {"repetitions", f.repetitions},
                   {"reference", f.reference},
@@ -287,11 +299,11 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
     const double found = number_or_nan(got["error"]);
     checked.push_back(got["checked"]);
     expected.push_back(got["expected"]);
-    const bool sound = found <= got["tolerance"].get<double>() && got["checked"] == got["expected"] &&
+    const bool sound = is_within(found, got["tolerance"].get<double>()) && got["checked"] == got["expected"] &&
                        got["detail"] == "" && got["repetitions"].get<std::uint64_t>() > 0;
     if (!sound && detail.is_null()) detail = fmt::format("rank {}, {}", rank, got["detail"].get<std::string>());
     passed = passed && sound;
-    if (std::isnan(found) || rank == 0 || found > error) error = found;
+    if (rank == 0 || (!sound && !std::isnan(error)) || found > error) error = found;
     tolerance = got["tolerance"];
     wrong += got["wrong"].get<std::uint64_t>();
     repetitions = rank == 0 ? got["repetitions"].get<std::uint64_t>()

@@ -52,7 +52,7 @@ class CaseRun {
   // What this rank's validations found, over the repetitions.
   struct Findings {
     double error = 0, tolerance = 0;
-    std::uint64_t least_checked = 0, wrong = 0, repetitions = 0;
+    std::uint64_t checked = 0, expected = 0, wrong = 0, repetitions = 0;
     std::string reference, detail;
   };
 

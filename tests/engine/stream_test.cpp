@@ -233,6 +233,7 @@ class NamedProgram : public Program {
     asked.push_back(name);
     struct None : Kernel {
       void set(const std::vector<KernelArgument>&) override {}
+      void set(std::size_t, const KernelArgument&) override {}
     };
     return std::make_unique<None>();
   }
