@@ -59,11 +59,27 @@ std::optional<Outcome> hindrance(World& world, const std::function<void()>& acti
   return std::nullopt;
 }
 
+TimedPlan plan_of(const Case& measured, std::uint64_t count) {
+  return {count, measured.phases, measured.laps, measured.threads};
+}
+
+bool CaseRun::is_once(const Case& measured) const {
+  return measured.policy.kind == CasePolicy::Kind::once;
+}
+
+Policy CaseRun::policy_of(const Case& measured) const {
+  Policy policy = settings_.policy;
+  if (policy.fixed == 0 && measured.policy.kind == CasePolicy::Kind::fixed) policy.fixed = measured.policy.repetitions;
+  return policy;
+}
+
 CaseRecord CaseRun::measure(const Case& measured) {
   CaseRecord record;
   repetition_ = 0;
   seconds_.clear();
   device_seconds_.clear();
+  paused_seconds_.clear();
+  laps_.clear();
   phases_.clear();
   tallies_.clear();
   findings_ = {};
@@ -72,6 +88,7 @@ CaseRecord CaseRun::measure(const Case& measured) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_samples(measured, record)) {
       gather_samples(record);
+      gather_parts(record, measured);
       gather_findings(measured, record);
       if (session_.world.rank() == 0) judge_stability(record);
     }
@@ -100,13 +117,19 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
     record.outcome = {"error", failed};
     return false;
   }
-  const Waiting waiting("a repetition to end");  // kernels and copies that do not name their own wait
+  // Kernels and copies that do not name their own wait.
+  const Waiting waiting("a repetition to end", measured.policy.longest_seconds);
   const double begin = now_seconds();
   benchmark_.run(session_, measured, timed);
   const double end = now_seconds();
   const CommonClock& clock = start_.clock();
-  sample_ = {clock.to_common(begin), clock.to_common(end), timed.instead().value_or(end - begin),
-             timed.device_seconds(), static_cast<char>(start_.late() ? 1 : 0)};
+  sample_.begin = clock.to_common(begin);
+  sample_.end = clock.to_common(end);
+  sample_.local_begin = begin;
+  sample_.seconds = timed.instead().value_or(end - begin - timed.paused_seconds());
+  sample_.device_seconds = timed.device_seconds();
+  sample_.paused_seconds = timed.paused_seconds();
+  sample_.late = static_cast<char>(start_.late() ? 1 : 0);
   if (validated) validate(measured, timed.count());
   return true;
 }
@@ -146,10 +169,12 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
 bool CaseRun::warm_up(const Case& measured, CaseRecord& record) {
   const bool fixed = measured.fixed_count > 0;
   record.count = fixed ? measured.fixed_count : benchmark_.admissible_count(measured, 1);
-  if (measured.once) return true;
-  Timed timed(record.count);
-  if (!repeat(measured, record, timed, settings_.validate)) return false;
-  if (settings_.validate) {
+  if (is_once(measured)) return true;
+  for (std::uint64_t i = 0; i < measured.policy.warm_ups; ++i) {
+    Timed timed(plan_of(measured, record.count));
+    const bool validated = settings_.validate && i == 0;
+    if (!repeat(measured, record, timed, validated)) return false;
+    if (!validated) continue;
     gather_findings(measured, record);
     const bool sound = session_.world.rank() != 0 || record.outcome.status == "passed";
     if (!broadcast_value(session_.world, sound)) return false;
@@ -164,7 +189,7 @@ std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, s
   double best = std::numeric_limits<double>::infinity(), spent = 0;
   bool again = true;
   for (int probes = 0; probes < most_probes && again; ++probes) {
-    Timed timed(count);
+    Timed timed(plan_of(measured, count));
     if (!repeat(measured, record, timed, false)) return std::nullopt;
     double slowest = 0;
     for (const double seconds : gather_values(session_.world, sample_.seconds)) slowest = std::max(slowest, seconds);
@@ -206,16 +231,19 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
 
 bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   World& world = session_.world;
-  StoppingRule rule(settings_.policy, measured.once);
-  const bool each = measured.once || benchmark_.validate_when() == ValidateWhen::each_repetition;
+  const bool once = is_once(measured);
+  StoppingRule rule(policy_of(measured), once);
+  const bool each =
+      once || measured.policy.warm_ups == 0 || benchmark_.validate_when() == ValidateWhen::each_repetition;
   std::vector<double> slowest;  // rank 0
   int late_in_a_row = 0;
   const double begin = now_seconds();
   struct Decision {
     bool keep, stop;
-  } decision{false, false};
+    double first_begin;
+  } decision{false, false, 0};
   while (!decision.stop) {
-    Timed timed(record.count);
+    Timed timed(plan_of(measured, record.count));
     if (!repeat(measured, record, timed, settings_.validate && each)) return false;
     const std::vector<Sample> samples = gather_values(world, sample_);
     if (world.rank() == 0) {
@@ -223,7 +251,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       start_.adapt(late);
       record.late_starts += late ? 1 : 0;
       late_in_a_row = late ? late_in_a_row + 1 : 0;
-      decision.keep = !late || late_in_a_row > most_late_in_a_row || measured.once;
+      decision.keep = !late || late_in_a_row > most_late_in_a_row || once;
       if (decision.keep) {
         double first = samples[0].begin, last = samples[0].end, longest = 0;
         for (const Sample& s : samples) {
@@ -233,6 +261,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
         }
         slowest.push_back(longest);
         record.global.push_back(last - first);
+        decision.first_begin = first;
         if (auto stop = rule.decide(slowest, now_seconds() - begin)) {
           record.stop = *stop;
           decision.stop = true;
@@ -240,20 +269,33 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       }
     }
     decision = broadcast_value(world, decision);
-    if (decision.keep) keep(timed);
+    if (decision.keep) keep(timed, decision.first_begin);
   }
   if (settings_.validate && !each) validate(measured, record.count);
   return true;
 }
 
-void CaseRun::keep(const Timed& timed) {
+// `first_begin`: of this repetition on the first rank that began, on the common clock.
+void CaseRun::keep(const Timed& timed, double first_begin) {
   seconds_.push_back(sample_.seconds);
   device_seconds_.push_back(sample_.device_seconds);
-  for (const auto& [name, seconds] : timed.phases()) {
-    auto& phase = phases_[name];
-    phase.resize(seconds_.size() - 1, 0.0);  // repetitions without this phase
-    phase.push_back(seconds);
+  paused_seconds_.push_back(sample_.paused_seconds);
+  const CommonClock& clock = start_.clock();
+  for (std::size_t number = 0; number < timed.plan().phases.size(); ++number) {
+    PhaseTimes& times = phases_[timed.plan().phases[number]];
+    const std::vector<Span> spans = timed.spans(number);
+    double seconds = spans.empty() ? nan : 0, begin = nan, end = nan;
+    for (const Span& span : spans) {
+      seconds += span.end - span.begin;
+      begin = std::fmin(begin, clock.to_common(span.begin) - first_begin);
+      end = std::fmax(end, clock.to_common(span.end) - first_begin);
+    }
+    times.seconds.push_back(seconds);
+    times.begin.push_back(begin);
+    times.end.push_back(end);
   }
+  const std::vector<double> laps = timed.laps(sample_.local_begin);
+  laps_.insert(laps_.end(), laps.begin(), laps.end());
   for (const auto& [name, value] : timed.tallies()) tallies_[name] += value;
 }
 
@@ -264,13 +306,27 @@ void CaseRun::gather_samples(CaseRecord& record) {
   record.device_by_rank = gather_vectors(world, told ? device_seconds_ : std::vector<double>{});
   if (std::all_of(record.device_by_rank.begin(), record.device_by_rank.end(), [](const auto& v) { return v.empty(); }))
     record.device_by_rank.clear();
-  const Json mine{{"phases", phases_}, {"tallies", tallies_}};
-  for (const std::string& text : gather_texts(world, mine.dump())) {
-    const Json got = Json::parse(text);
-    for (const auto& [name, values] : got["phases"].items())
-      record.phases[name].push_back(values.get<std::vector<double>>());
-    for (const auto& [name, value] : got["tallies"].items()) record.tallies[name] += value.get<double>();
-  }
+  const auto paused = gather_vectors(world, paused_seconds_);
+  const auto pauses = [](const auto& v) { return std::any_of(v.begin(), v.end(), [](double s) { return s > 0; }); };
+  if (std::any_of(paused.begin(), paused.end(), pauses)) record.paused_by_rank = paused;
+}
+
+// Phases are the same on all ranks, for cases are; tallies need not be.
+void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
+  World& world = session_.world;
+  for (const auto& [name, times] : phases_)
+    record.phases[name] = {gather_vectors(world, times.seconds), gather_vectors(world, times.begin),
+                           gather_vectors(world, times.end)};
+  if (measured.laps) record.laps_by_rank = gather_vectors(world, laps_);
+  record.work_by_rank = gather_values(world, measured.work);
+  const std::vector<std::string> texts = gather_texts(world, Json(tallies_).dump());
+  for (std::size_t rank = 0; rank < texts.size(); ++rank)
+    for (const auto& [name, value] : Json::parse(texts[rank]).items()) {
+      auto& by_rank = record.tallies_by_rank[name];
+      by_rank.resize(texts.size(), 0.0);
+      by_rank[rank] = value.get<double>();
+      record.tallies[name] += by_rank[rank];
+    }
 }
 
 void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {

@@ -162,10 +162,10 @@ class OverQueues : public Base {
     }
     return groups;
   }
-  void prepare_group(Session& session, const Group& group) override {
+  void prepare_group(Session& session, const Group& group, Timed& timed) override {
     device_ = std::make_unique<LeavingOutDevice>(session.device);
     session_.emplace(Session{session.world, *device_, session.transport, session.memory, session.seed});
-    Base::prepare_group(*session_, group);
+    Base::prepare_group(*session_, group, timed);
   }
   void prepare(Session&, const Case& measured) override {
     for (const auto& way : ways())

@@ -139,7 +139,7 @@ std::vector<Group> Stream::groups(const Plan&) const {
   return {group};
 }
 
-void Stream::prepare_group(Session& session, const Group&) {
+void Stream::prepare_group(Session& session, const Group&, Timed&) {
   form_ = form_on(session.device.info());
   replicas_.clear();
   const auto replications = static_cast<std::uint64_t>(replications_.get());

@@ -33,7 +33,7 @@ class Stream : public Benchmark {
   void check(const Plan& plan) const override;
   void check_device(const Plan& plan, const DeviceInfo& device) const override;
   std::vector<Group> groups(const Plan& plan) const override;
-  void prepare_group(Session& session, const Group& group) override;
+  void prepare_group(Session& session, const Group& group, Timed&) override;
   void prepare(Session& session, const Case& measured) override;
   void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   void run(Session& session, const Case& measured, Timed& timed) override;
