@@ -19,10 +19,6 @@ std::string braces(const Factors& f) {
   return fmt::format("{{{},{},{}}}", f.length, f.eights, f.last);
 }
 
-const void* host_address(const KernelArgument& argument) {
-  return std::get<const Buffer*>(argument)->host_pointer();
-}
-
 KernelSource::NativeKernel native_kernel(const Shape& shape, const CpuPlan& plan, Share::Step step,
                                          std::uint64_t vectors) {
   const ShareFunction function = native_share(shape.type, shape.inverse);
@@ -31,13 +27,13 @@ KernelSource::NativeKernel native_kernel(const Shape& shape, const CpuPlan& plan
     all.step = step;
     all.columns = plan.columns;
     all.rows = plan.rows;
-    all.from = host_address(arguments[0]);
-    all.to = const_cast<void*>(host_address(arguments[1]));
-    all.tables = host_address(arguments[2]);
-    all.middle = const_cast<void*>(host_address(arguments[3]));
+    all.from = host_pointer(arguments[0]);
+    all.to = host_pointer(arguments[1]);
+    all.tables = host_pointer(arguments[2]);
+    all.middle = host_pointer(arguments[3]);
     all.batch = std::get<std::uint64_t>(arguments[5]);
     all.groups = range.global;
-    auto* work = static_cast<std::byte*>(const_cast<void*>(host_address(arguments[4])));
+    std::byte* work = host_pointer(arguments[4]);
 #pragma omp parallel for schedule(dynamic)
     for (std::uint64_t group = 0; group < range.global; ++group) {
       Share one = all;

@@ -26,7 +26,7 @@ class Shoms : public Benchmark {
 
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
-  void prepare_group(Session& session, const Group& group) override;
+  void prepare_group(Session& session, const Group& group, Timed&) override;
   void prepare(Session& session, const Case& measured) override;
   std::uint64_t admissible_count(const Case& measured, std::uint64_t wanted) const override;
   void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override;
