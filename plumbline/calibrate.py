@@ -147,7 +147,7 @@ def local_system(home: Home) -> System:
     """``systems/local.toml``, or an empty system where there is none yet."""
     path = home.local_system
     if path.exists():
-        return load_system(path)
+        return load_system(path, written_by_plumb=True)
     return System(
         system=Identity(name=LOCAL, description="this machine, measured", source="plumb calibrate")
     )

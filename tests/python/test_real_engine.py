@@ -13,16 +13,16 @@ import tempfile
 import time
 from pathlib import Path
 
-import jsonschema
 import pytest
 from conftest import ROOT, Plumb
+from strict import faults
 
 from plumbline import runtimes
 from plumbline.engine import find_engine
 from plumbline.errors import PlumbError
 from plumbline.home import find_home
 from plumbline.launch import physical_cores
-from plumbline.record import load_record, schema
+from plumbline.record import load_record
 from plumbline.systems import load_system
 from tests.launching import launch_command
 
@@ -90,10 +90,7 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
     assert record.outcome.status == "passed"
     assert [len(rank.cores) for rank in record.ranks] == [physical_cores() // 2] * 2
     assert not {warning.code for warning in record.warnings} & {"unbound", "oversubscribed"}
-    errors = list(
-        jsonschema.Draft202012Validator(schema()).iter_errors(json.loads(path.read_text()))
-    )
-    assert errors == []
+    assert faults(json.loads(path.read_text())) == []
     (calibration,) = load_system(home / "systems" / "local.toml").calibrations
     for leg in ("launch", "read", "exchange", "write"):
         assert calibration.legs.segments(leg), leg  # type: ignore[arg-type]
