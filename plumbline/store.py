@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -121,10 +121,14 @@ def _transaction(database: _Database, kind: str) -> Iterator[None]:
 
 
 def record_files(folder: Path) -> Iterator[Path]:
-    """The record files in ``folder``, without the expectation files beside them."""
+    """The record files in ``folder``, without the expectation files beside them.
+
+    One that is empty is a name that a run has claimed and not written to yet.
+    """
     for path in folder.glob("*.json"):
-        if not path.name.endswith(EXPECTED_SUFFIX):
-            yield path
+        with suppress(FileNotFoundError):
+            if not path.name.endswith(EXPECTED_SUFFIX) and path.stat().st_size > 0:
+                yield path
 
 
 def _is_current(database: _Database) -> bool:

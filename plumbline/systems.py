@@ -17,8 +17,6 @@ network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
+from plumbline.files import replace_file
 from plumbline.home import Home, shipped_folders
 from plumbline.operations import Nanos, Operation
 from plumbline.refusal import first_problem
@@ -447,14 +446,5 @@ def schema_text() -> str:
 
 def save_system(system: System, path: Path, comment: str) -> None:
     """Write ``system`` to ``path`` in one step, under a heading comment. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".toml")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write("".join(f"# {line}\n" for line in comment.splitlines()))
-            file.write("\n".join(toml_lines(system)).lstrip("\n") + "\n")
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise
+    heading = "".join(f"# {line}\n" for line in comment.splitlines())
+    replace_file(path, heading + "\n".join(toml_lines(system)).lstrip("\n") + "\n")

@@ -264,7 +264,7 @@ class ProgramRun {
   std::string record_path() const {
     if (world_.rank() != 0 || options_.record.get() == "none") return "";
     if (!options_.record.get().empty()) return options_.record;
-    return benchmark_.name() + "-" + utc("{:%Y%m%dT%H%M%SZ}") + ".json";
+    return RecordWriter::claim(benchmark_.name() + "-" + utc("{:%Y%m%dT%H%M%SZ}") + ".json");
   }
 
   Json ranks_json(const Places& places) {
