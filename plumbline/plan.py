@@ -36,7 +36,9 @@ from plumbline.options import Given, OptionGroup, help_lines, parse
 from plumbline.verdict import DEFAULT_TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
-_TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime", "world"})
+_TAKEN_OVER = frozenset(
+    {"record", "format", "progress", "ranks", "local-ranks", "runtime", "world"}
+)
 # plumb's options that a calibration takes as well.
 _LAUNCHING = frozenset(
     {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
@@ -311,8 +313,11 @@ def _dry_run(
     session: Session, benchmark: str, arguments: Sequence[str], wish: Wish, *more: str
 ) -> subprocess.CompletedProcess[str]:
     words = [benchmark, *_without(arguments, "--dry-run"), "--dry-run"]
-    if any(option.name == "ranks" for option in session.engine.description.options):
+    known = {option.name for option in session.engine.description.options}
+    if "ranks" in known:
         words += ["--ranks", str(wish.ranks)]
+    if "local-ranks" in known:
+        words += ["--local-ranks", str(wish.ranks if session.launch.is_local else 0)]
     return session.engine.run([*words, "--record", "none", *more], session.environ)
 
 

@@ -18,7 +18,7 @@ import pytest
 from conftest import ROOT, Plumb
 from strict import faults
 
-from plumbline import runtimes
+from plumbline import launch, runtimes
 from plumbline.engine import find_engine
 from plumbline.errors import PlumbError
 from plumbline.home import find_home
@@ -260,6 +260,37 @@ def test_bad_input_is_refused_in_one_sentence(
     assert sentence in err
     assert err.count("\n") == 1, err
     assert not list((home / "records").glob("*"))
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_what_memory_cannot_hold_is_refused_before_a_calibration(
+    plumb: Plumb, home: Path, more: tuple[str, ...]
+) -> None:
+    """By the memory of all ranks of this host together, not of one alone."""
+    available = launch.available_memory()
+    assert available
+    bits = (3 * available // 4).bit_length() - 1  # 3/8 to 3/4 of what is there, in two buffers each
+    words = ("--runtime", "native", "--size", str(bits - 3))
+    status, out, err = plumb("run", "random_access", "-n", "2", "--oversubscribe", *words, *more)
+    assert (status, out) == (2, "")
+    assert "of memory together, but " in err or "on the device, but " in err
+    assert err.count("\n") == 1, err
+    assert not home.exists() or not list(home.rglob("*.toml"))
+    assert plumb("run", "b_eff", "--max-size", "30", "--replications", "64", *more)[0] == 2
+    assert plumb("run", "b_eff", "--max-size", "10", "--dry-run")[0] == 0
+
+
+def test_memory_of_other_hosts_is_not_this_ones(plumb: Plumb) -> None:
+    words = (
+        "--runtime",
+        "native",
+        "--size",
+        "36",
+        "--dry-run",
+        "--launcher-args",
+        "--host a:1,b:1",
+    )
+    assert plumb("run", "random_access", "-n", "2", *words)[0] == 0
 
 
 def test_what_sends_nothing_takes_no_approach(plumb: Plumb) -> None:
