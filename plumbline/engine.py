@@ -52,13 +52,14 @@ class OptionSpec(Described):
 
 
 class BenchmarkSpec(Described):
-    """One benchmark: its options, and what each preset sets."""
+    """One benchmark: its options, what each preset sets, and the forms that a record of it has."""
 
     name: str
     title: str
     source: str
     parameters: list[OptionSpec]
     presets: dict[str, dict[str, bool | int | float | str]] = {}
+    forms: list[str] = []
 
 
 class TransportSpec(Described):

@@ -81,6 +81,8 @@ def execute(
     finally:
         drop_empty(path)
     status, sentence = judge_ending(ending, view.noise)
+    if status is ExitStatus.ERROR and sentence is None:
+        sentence = _worst(record)
     if status in (ExitStatus.ERROR, ExitStatus.INTERRUPTED):
         session.say(f"plumb: {sentence}; {_left(record, path)}")
     elif problem and status is not ExitStatus.BAD_USAGE:
@@ -166,6 +168,12 @@ def _left(record: Record | None, path: Path) -> str:
     if record is None:
         return "no record was left"
     return f"the record holds {len(record.cases)} of {record.planned_cases} cases: {path}"
+
+
+def _worst(record: Record | None) -> str:
+    """What a run that came to its end with an error says of itself."""
+    outcome = record.outcome if record else None
+    return (outcome.reason if outcome else None) or "the run ended with an error"
 
 
 def _exit_text(status: int) -> str:

@@ -44,8 +44,6 @@ _LAUNCHING = frozenset(
     {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
-# Forms that are one benchmark's own columns.
-FORM_OF = {"shoms": "shoms", "osu": "osu_shmem"}
 COMPARISON_FORMATS = ["table", "csv", "json"]
 # Options of a run that a comparison of transports has no use for: what it varies, what judges or
 # repeats one run, and what measures nothing.
@@ -367,9 +365,11 @@ def _launcher_words(given: Given) -> tuple[str, ...]:
 
 def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
     form = given.values.get("format", FORMATS[0])
-    only = FORM_OF.get(form, benchmark.name)
-    if only != benchmark.name:
-        raise UsageError(f"the form {form} is for {only}, not for {benchmark.name}")
+    if benchmark.forms and form not in benchmark.forms:
+        raise UsageError(
+            f"{benchmark.name} has no form {form}: --format must be one of "
+            f"{', '.join(benchmark.forms)}"
+        )
 
 
 def _check_device_map(given: Given, ranks: int) -> None:

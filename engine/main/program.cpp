@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -54,9 +55,7 @@ class ProgramRun {
 
   int run() {
     const RunSettings settings = options_.settings();
-    if (const std::string only = benchmark_of_form(options_.format); !only.empty() && only != benchmark_.name())
-      throw UsageError(
-          fmt::format("the form {} is for {}, not for {}", options_.format.get(), only, benchmark_.name()));
+    check_form();
     choose_transport();
     if (options_.kernel_file.given() && !benchmark_.takes_kernel_file())
       throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");
@@ -91,6 +90,14 @@ class ProgramRun {
     RecordWriter::abort(sentence);
     world_.abort(status(ExitStatus::error));
     std::_Exit(status(ExitStatus::error));
+  }
+
+  void check_form() const {
+    const std::vector<std::string> forms = forms_of(benchmark_.name());
+    const std::string& form = options_.format;
+    if (form != "none" && std::find(forms.begin(), forms.end(), form) == forms.end())
+      throw UsageError(fmt::format("{} has no form {}: --format must be one of {}", benchmark_.name(), form,
+                                   fmt::join(forms, ", ")));
   }
 
   void choose_transport() {
@@ -241,8 +248,8 @@ class ProgramRun {
                                    format_bytes(needed.largest_buffer), info.name,
                                    format_bytes(info.largest_buffer_bytes)));
     const bool shares = info.type == "cpu" || info.type == "native";  // the device's memory is the host's
-    const std::uint64_t together = (needed.host + needed.symmetric + (shares ? needed.device : 0)) *
-                                   static_cast<std::uint64_t>(local_ranks);
+    const std::uint64_t together =
+        (needed.host + needed.symmetric + (shares ? needed.device : 0)) * static_cast<std::uint64_t>(local_ranks);
     const std::uint64_t available = available_memory_bytes();
     if (available > 0 && together > available)
       throw UsageError(fmt::format("the {} ranks of this host need {} of memory together, but {} are available",

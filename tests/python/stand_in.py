@@ -107,6 +107,15 @@ def dies():
     event(event="error", text="rank 0 waited to its end")
 
 
+def errs():
+    document = record(99, "complete")
+    document["outcome"] = {"status": "error", "reason": "natural/launch/1: could not compile x.cl"}
+    Path(option("--record")).write_text(json.dumps(document))
+    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    event(event="finish", outcome="error", exit=3, seconds=0.1)
+    sys.exit(3)
+
+
 def hangs():
     """Says an error and goes on for ever, whatever it is asked."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

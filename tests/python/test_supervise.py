@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import Plumb
 
 from plumbline.errors import UsageError
 from plumbline.events import CaseFinished, Event, EventLines, Failed, Finish, Start, parse_event
@@ -270,6 +271,16 @@ def test_exit_statuses(ending: Ending, text: str, status: int, sentence: str | N
     assert judged[0] == status
     assert (judged[1] or "").startswith(sentence or "")
     assert (judged[1] is None) == (sentence is None)
+
+
+def test_a_run_that_ends_with_an_error_has_its_sentence(
+    plumb: Plumb, stand_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STAND_IN", "errs")
+    status, _, err = plumb("run", "b_eff", "--launcher", "none", "-n", "1", "--no-model")
+    assert status == 3
+    assert "plumb: natural/launch/1: could not compile x.cl; the record holds 14 of 14" in err
+    assert "None" not in err
 
 
 def test_a_finished_case_without_a_reason_is_an_event() -> None:
