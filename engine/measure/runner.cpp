@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <map>
 
 #include "core/units.hpp"
 #include "measure/case_run.hpp"
@@ -187,6 +188,10 @@ Json case_json(const Group& group, const Case& measured, const CaseRecord& recor
   return one;
 }
 
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 // The run's outcome is its worst case's.
 int severity(const std::string& status) {
   static const std::vector<std::string> order{"passed", "unsupported", "skipped", "error", "failed"};
@@ -255,6 +260,7 @@ class Run {
         record.outcome = *hindered;
       else
         record = case_run_.measure(measured);
+      record.outcome.reason = with_log_once(measured.key, record.outcome.reason);
       if (speaks_) add(group, measured, record);
     }
     benchmark_.release_group();
@@ -272,6 +278,14 @@ class Run {
         set_ups_.push_back(
             {{"group", group.key}, {"phase", group.phases[number]}, {"unit", "s"}, {"by_rank", by_rank}});
     }
+  }
+
+  // A reason of several lines ends in a log, which all cases after the first of the same sentence do without.
+  std::string with_log_once(const std::string& key, const std::string& reason) {
+    const std::string sentence = first_line(reason);
+    if (sentence == reason) return reason;
+    const auto [first, is_new] = logged_.emplace(sentence, key);
+    return is_new ? reason : fmt::format("{} (case {} has the log)", sentence, first->second);
   }
 
   void add(const Group& group, const Case& measured, const CaseRecord& record) {
@@ -292,7 +306,7 @@ class Run {
     results_.push_back(std::move(result));
     if (severity(record.outcome.status) > severity(outcome_.status)) {
       outcome_ = record.outcome;
-      if (!outcome_.reason.empty()) outcome_.reason = measured.key + ": " + outcome_.reason;
+      if (!outcome_.reason.empty()) outcome_.reason = measured.key + ": " + first_line(outcome_.reason);
     }
     note_stability(measured, record);
     listener_.case_finished(index_, total_, measured.key, record.outcome.status, record.outcome.reason,
@@ -359,6 +373,7 @@ class Run {
   const Places& places_;
   Listener& listener_;
   bool speaks_;
+  std::map<std::string, std::string> logged_;  // the first case of each sentence that has a log
   RecordWriter writer_;
   SynchronisedStart start_;
   CaseRun case_run_;
