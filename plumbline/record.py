@@ -203,6 +203,50 @@ class Times(Part):
     by_rank: list[list[float]]
 
 
+class Phase(Part):
+    """A named part of a sample, ``[rank][repetition]``; null where it was left out.
+
+    Seconds of all its lives together; begin of the first and end of the last, since the first rank
+    began the repetition. Records of layout 1.0 have the first alone.
+    """
+
+    unit: Literal["s"]
+    by_rank: list[list[float | None]]
+    begin_by_rank: list[list[float | None]] = []
+    end_by_rank: list[list[float | None]] = []
+
+
+class LapSummary(Part):
+    """Times of single operations, in seconds; percentiles where there are enough of them."""
+
+    operations: Count
+    min_s: float
+    mean_s: float
+    median_s: float
+    p90_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    p999_s: float | None
+    max_s: float
+
+
+class Laps(Part):
+    """Times of single operations over all repetitions, of each rank and of all together."""
+
+    of: str
+    by_rank: list[LapSummary | None]
+    all: LapSummary
+
+
+class SetUp(Part):
+    """A phase of setting up a group of cases, in seconds on each rank; null where it was not."""
+
+    group: str
+    phase: str
+    unit: Literal["s"]
+    by_rank: list[float | None]
+
+
 class Samples(Times):
     """Host times; ``global`` is last end minus first start on the common clock, if there is one."""
 
@@ -291,8 +335,12 @@ class Case(Part):
     late_starts: Count
     samples: Samples
     device_samples: Times | None
-    phases: dict[str, Times]
+    phases: dict[str, Phase]
     tallies: dict[str, Any]
+    tallies_by_rank: dict[str, list[float]] = {}
+    paused: Times | None = None
+    laps: Laps | None = None
+    work_by_rank: list[Work] | None = None
     summary: Summary | None
     metrics: list[Metric]
     validation: Validation | None
@@ -341,6 +389,7 @@ class Record(Part):
     cases: list[Case]
     clock_sync: ClockSync | None
     metrics: list[Metric]
+    set_ups: list[SetUp] = []
     warnings: list[Warned]
     energy: dict[str, JsonValue] | None
     status: Annotated[str, _words("running", "complete", "aborted")]
