@@ -34,6 +34,7 @@ class Shoms : public Benchmark {
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
     return test_->validate(repetition, count);
   }
+  Json facts() const override { return test_ ? test_->facts() : Json::object(); }
   void release() override { test_.reset(); }
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
