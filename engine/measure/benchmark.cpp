@@ -22,15 +22,15 @@ std::vector<char> read_kernel_file(const std::string& path) {
   return bytes;
 }
 
-double reduced(const std::vector<double>& by_rank, Reduction rule) {
+double reduced(const std::vector<double>& by_rank, RankRule rule) {
   std::vector<double> told;
   std::copy_if(by_rank.begin(), by_rank.end(), std::back_inserter(told),
                [](double value) { return !std::isnan(value); });
   if (told.empty()) return std::numeric_limits<double>::quiet_NaN();
-  if (rule == Reduction::slowest) return *std::max_element(told.begin(), told.end());
+  if (rule == RankRule::slowest) return *std::max_element(told.begin(), told.end());
   double sum = 0;
   for (const double value : told) sum += value;
-  return rule == Reduction::sum ? sum : sum / static_cast<double>(told.size());
+  return rule == RankRule::sum ? sum : sum / static_cast<double>(told.size());
 }
 
 KernelSource Session::source(KernelSource own) const {

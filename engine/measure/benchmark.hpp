@@ -117,8 +117,8 @@ struct Metric {
 Json to_json(const Metric& metric);
 
 // One figure of all ranks', NaN left out; NaN when there is none. A metric's convention names the rule.
-enum class Reduction { sum, slowest, mean };
-double reduced(const std::vector<double>& by_rank, Reduction rule);
+enum class RankRule { sum, slowest, mean };
+double reduced(const std::vector<double>& by_rank, RankRule rule);
 
 // What was measured of a case, on rank 0.
 struct CaseResult {

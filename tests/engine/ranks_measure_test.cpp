@@ -85,7 +85,7 @@ class Contract : public Benchmark {
     EXPECT_EQ(result.work_by_rank.back().edges, 10u + static_cast<unsigned>(ranks) - 1);
     EXPECT_EQ(result.laps->samples, result.summary.samples * (operations + 1) * static_cast<std::size_t>(ranks));
     const auto& always = result.phases_by_rank.at("always");
-    return {{"always", reduced(always, Reduction::slowest), "s", "the slowest rank's median"}};
+    return {{"always", reduced(always, RankRule::slowest), "s", "the slowest rank's median"}};
   }
 
   int released() const { return released_; }

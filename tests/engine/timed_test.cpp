@@ -80,12 +80,12 @@ TEST(Timed, ThreadsHaveObjectsOfTheirOwn) {
   EXPECT_EQ(timed.laps(0).size(), 3u);
 }
 
-TEST(Reduction, NamesItsRuleAndLeavesOutWhatIsMissing) {
+TEST(RankRule, NamesItsRuleAndLeavesOutWhatIsMissing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(reduced({1, nan, 4}, Reduction::sum), 5);
-  EXPECT_EQ(reduced({1, nan, 4}, Reduction::slowest), 4);
-  EXPECT_EQ(reduced({1, nan, 4}, Reduction::mean), 2.5);
-  EXPECT_TRUE(std::isnan(reduced({nan}, Reduction::sum)));
+  EXPECT_EQ(reduced({1, nan, 4}, RankRule::sum), 5);
+  EXPECT_EQ(reduced({1, nan, 4}, RankRule::slowest), 4);
+  EXPECT_EQ(reduced({1, nan, 4}, RankRule::mean), 2.5);
+  EXPECT_TRUE(std::isnan(reduced({nan}, RankRule::sum)));
 }
 
 }  // namespace
