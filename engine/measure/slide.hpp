@@ -1,8 +1,8 @@
 // Where the operations of a sample read and write, so that each of them is proven and not the last alone. From
-// operation to operation the source moves down by a step and the destination by two, over somewhat larger arrays. So an
-// operation leaves the end of its result behind, which no later one overwrites, and what is there depends on which
+// operation to operation the source moves up by a step and the destination by two, over somewhat larger arrays. So an
+// operation leaves the begin of its result behind, which no later one overwrites, and what is there depends on which
 // operation it was: an operation left out leaves poison or an earlier one's bytes, which are others. The last operation
-// leaves its whole result, at the begin of the array.
+// leaves its whole result, and always works at the same place.
 //
 // Operations are told by how many of the same sample come after them: 0 is the last. Offsets and lengths are in bytes.
 #pragma once
@@ -28,36 +28,42 @@ class Slide {
   explicit Slide(const DeviceInfo& device) : step_(device.view_alignment) {}
 
   std::size_t step() const { return step_; }
-  std::size_t source(std::uint64_t later) const { return later * step_; }
-  std::size_t target(std::uint64_t later) const { return 2 * later * step_; }
+  std::size_t source(std::uint64_t later) const { return (most - 1 - later) * step_; }
+  std::size_t target(std::uint64_t later) const { return 2 * source(later); }
 
-  // Bytes that `count` operations read, or write, of which each handles `length`; 0 of none.
-  std::size_t source_bytes(std::size_t length, std::uint64_t count = most) const { return source(count - 1) + length; }
-  std::size_t target_bytes(std::size_t length, std::uint64_t count = most) const { return target(count - 1) + length; }
+  // Of arrays from which, and into which, operations of `length` read and write.
+  std::size_t source_room(std::size_t length) const { return source(0) + length; }
+  std::size_t target_room(std::size_t length) const { return target(0) + length; }
+  // What `count` operations read, or write.
+  struct Range {
+    std::size_t begin, size;
+  };
+  Range sources(std::size_t length, std::uint64_t count) const {
+    return {source(count - 1), (count - 1) * step_ + length};
+  }
+  Range targets(std::size_t length, std::uint64_t count) const {
+    return {target(count - 1), 2 * (count - 1) * step_ + length};
+  }
 
-  // What an operation leaves of its result: these bytes of the destination, which hold bytes begin - target(later) of
-  // the result and those that follow.
+  // What an operation leaves of its result: so many bytes from its begin on, which is at target(later).
   struct Rest {
     std::uint64_t later;
     std::size_t begin, size;
   };
   Rest rest(std::size_t length, std::uint64_t later) const {
-    const std::size_t size = later == 0 ? length : std::min(length, 2 * step_);
-    return {later, target(later) + length - size, size};
+    return {later, target(later), later == 0 ? length : std::min(length, 2 * step_)};
   }
 
-  // left(Rest) and untouched(begin, size) for all runs of the first `bytes` bytes of the destination of `count`
-  // operations, in their order: what operations leave, and what none of them writes.
+  // left(Rest) and untouched(begin, size) for all runs of the destination from that of the first of `count` operations
+  // up to byte `end`, in their order: what operations leave, and what none of them writes.
   template <class Left, class Untouched>
-  void each_run(std::size_t length, std::uint64_t count, std::size_t bytes, Left left, Untouched untouched) const {
-    std::size_t end = 0;
-    for (std::uint64_t later = 0; later < count; ++later) {
+  void each_run(std::size_t length, std::uint64_t count, std::size_t end, Left left, Untouched untouched) const {
+    for (std::uint64_t later = count; later-- > 0;) {
       const Rest rest = this->rest(length, later);
-      if (rest.begin > end) untouched(end, rest.begin - end);
       left(rest);
-      end = rest.begin + rest.size;
+      const std::size_t behind = rest.begin + rest.size, next = later > 0 ? target(later - 1) : end;
+      if (next > behind) untouched(behind, next - behind);
     }
-    if (bytes > end) untouched(end, bytes - end);
   }
 
  private:

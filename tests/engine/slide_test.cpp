@@ -30,16 +30,16 @@ TEST(Slide, RunsAreWhatOperationsLeave) {
   const Slide slide(8);
   for (const std::size_t length : lengths)
     for (const std::uint64_t count : counts) {
-      const std::size_t bytes = slide.target_bytes(length, count) + 5;
+      const std::size_t bytes = slide.target_room(length) + 5;
       const auto destination = written(slide, length, count, bytes, [](std::uint64_t) { return false; });
-      std::size_t at = 0;
-      std::uint64_t operations = 0;
+      std::size_t at = slide.targets(length, count).begin;
+      std::uint64_t operations = count;
       slide.each_run(
           length, count, bytes,
           [&](const Slide::Rest& rest) {
             ASSERT_EQ(rest.begin, at);
             ASSERT_GT(rest.size, 0u);
-            EXPECT_EQ(rest.later, operations++);
+            EXPECT_EQ(rest.later, --operations);
             for (; at < rest.begin + rest.size; ++at)
               EXPECT_EQ(destination[at], static_cast<int>(at - slide.target(rest.later) + slide.source(rest.later)));
           },
@@ -48,7 +48,8 @@ TEST(Slide, RunsAreWhatOperationsLeave) {
             for (; at < begin + size; ++at) EXPECT_EQ(destination[at], untouched);
           });
       EXPECT_EQ(at, bytes);
-      EXPECT_EQ(operations, count);
+      EXPECT_EQ(operations, 0u);
+      EXPECT_EQ(bytes - 5, slide.targets(length, count).begin + slide.targets(length, count).size);
       EXPECT_EQ(slide.rest(length, 0).size, length) << "the last leaves all";
     }
 }
@@ -58,7 +59,7 @@ TEST(Slide, EveryOperationThatIsLeftOutShows) {
   const Slide slide(8);
   for (const std::size_t length : lengths)
     for (const std::uint64_t count : counts) {
-      const std::size_t bytes = slide.target_bytes(length, count);
+      const std::size_t bytes = slide.target_room(length);
       const auto right = written(slide, length, count, bytes, [](std::uint64_t) { return false; });
       for (std::uint64_t one = 0; one < count; ++one) {
         const auto wrong = written(slide, length, count, bytes, [&](std::uint64_t later) { return later == one; });
@@ -74,8 +75,8 @@ TEST(Slide, LaterOperationsReadOtherBytes) {
   std::set<std::size_t> sources, targets;
   for (std::uint64_t later = 0; later < Slide::most; ++later) {
     EXPECT_EQ(slide.source(later) % 64, 0u);
-    EXPECT_LE(slide.source(later) + 1000, slide.source_bytes(1000));
-    EXPECT_LE(slide.target(later) + 1000, slide.target_bytes(1000));
+    EXPECT_LE(slide.source(later) + 1000, slide.source_room(1000));
+    EXPECT_LE(slide.target(later) + 1000, slide.target_room(1000));
     sources.insert(slide.source(later));
     targets.insert(slide.target(later));
   }

@@ -24,12 +24,23 @@ DEVICES = ("native", "pocl", "cuda")
 RUNS = {
     "stream-small": ("stream", "--elements", "1003", "--type", "double", "--replications", "2"),
     "stream-large": ("stream", "--elements", "2000000"),
+    "fft-small": ("fft", "--size", "3,6,9", "--batch", "5", "--replications", "2"),
+    "fft-large": ("fft", "--size", "4,10,14", "--data", "4", "--type", "double", "--inverse"),
+    "gemm-small": ("gemm", "--rows", "5", "--columns", "9", "--inner", "3"),
+    "gemm-large": ("gemm", "--size", "400", "--type", "double"),
 }
 """Benchmark and options, below and above the sizes of caches."""
 
 PIPELINES = {
     "stream-pipeline": ("stream", "--elements", "1003", "--variant", "single_work_item"),
     "stream-library": ("stream", "--elements", "100000", "--variant", "library"),
+    "fft-pipeline": ("fft", "--size", "3,6", "--batch", "7", "--variant", "single_work_item"),
+    "gemm-pipeline": (
+        *("gemm", "--size", "33", "--variant", "single_work_item", "--block-size", "16"),
+        *("--replications", "2", "--type", "half"),
+    ),
+    "gemm-gpu-kernel": ("gemm", "--size", "100", "--kernel", "gpu"),
+    "fft-gpu-kernel": ("fft", "--size", "6,13", "--batch", "7", "--kernel", "gpu"),
 }
 """Forms that not every runtime has, tried on PoCL."""
 

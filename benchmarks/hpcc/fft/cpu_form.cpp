@@ -47,7 +47,7 @@ KernelSource::NativeKernel native_kernel(const Shape& shape, const CpuPlan& plan
 class CpuForm final : public Form {
  public:
   CpuForm(Session& session, const Job& job)
-      : plan_(job.shape.type, job.shape.log_points), queue_(session.device.make_queue(true)) {
+      : job_(job), plan_(job.shape.type, job.shape.log_points), queue_(session.device.make_queue(true)) {
     const std::uint64_t most_groups = groups_of_a_core * session.device.info().compute_units;
     in_two_ = plan_.has_columns() && job.batch < most_groups;
     const std::uint64_t shares = plan_.by_lanes() ? (job.batch + plan_.lanes - 1) / plan_.lanes
@@ -68,8 +68,12 @@ class CpuForm final : public Form {
   }
 
   void start(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i)
-      for (const auto& kernel : kernels_) queue_->enqueue(*kernel, {groups_, 1});
+    for (std::uint64_t later = count; later-- > 0;)
+      for (const auto& kernel : kernels_) {
+        kernel->set(0, job_.source(later));
+        kernel->set(1, job_.target(later));
+        queue_->enqueue(*kernel, {groups_, 1});
+      }
   }
   void wait() override { queue_->finish(); }
   double device_seconds() const override {
@@ -108,6 +112,7 @@ class CpuForm final : public Form {
     return source;
   }
 
+  Job job_;
   CpuPlan plan_;
   std::unique_ptr<Queue> queue_;
   bool in_two_ = false;

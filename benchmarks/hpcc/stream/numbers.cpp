@@ -171,9 +171,9 @@ Contents contents(const Operation& operation, ScalarType type, std::uint64_t ele
   return {numbers(1), numbers(2), numbers(3)};
 }
 
-void fill(std::span<std::byte> bytes, const Numbers& numbers) {
+void fill(std::span<std::byte> bytes, const Numbers& numbers, std::uint64_t first) {
   const auto put = [&](std::uint64_t index, std::size_t length) {
-    const std::uint64_t word = numbers.word(index);
+    const std::uint64_t word = numbers.word(first + index);
     std::memcpy(bytes.data() + 8 * index, &word, length);
   };
   const std::uint64_t whole = bytes.size() / 8;

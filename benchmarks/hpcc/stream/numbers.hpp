@@ -69,8 +69,9 @@ struct Owner {
 };
 Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Owner& owner);
 
-// Writes the first numbers of an array, as many as there is room for; a multiple of the type's size.
-void fill(std::span<std::byte> bytes, const Numbers& numbers);
+// Writes numbers of an array, those from 64-bit word `first` on, as many as there is room for; a multiple of the type's
+// size.
+void fill(std::span<std::byte> bytes, const Numbers& numbers, std::uint64_t first = 0);
 
 // What was wrong in an array that a rule made of others, element by element.
 struct Difference {

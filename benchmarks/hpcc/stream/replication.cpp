@@ -72,9 +72,9 @@ std::vector<Launch> launches(Program& program, const Form& form, const Operation
                              std::uint64_t vectors, std::uint64_t replication, std::uint64_t replications) {
   const bool is_dot = operation.kind == Operation::Kind::dot;
   std::vector<Launch::Moving> moving;
-  for (const Array array : operation.inputs) moving.push_back({buffers.of(array), Launch::Moving::source});
-  for (const Array array : operation.outputs) moving.push_back({buffers.of(array), Launch::Moving::target});
-  const Launch::Moving sums{buffers.sums.get(), Launch::Moving::sums};
+  for (const Array array : operation.inputs) moving.push_back({buffers.of(array), false});
+  for (const Array array : operation.outputs) moving.push_back({buffers.of(array), true});
+  const Launch::Moving sums{buffers.sums.get(), false};
   if (is_dot) moving.push_back(sums);
   std::vector<Launch> list;
   if (form.variant == Variant::single_work_item) {
@@ -126,7 +126,7 @@ Replication::Replication(Device& device, const Placement& memory, const Form& fo
     : type_(form.type), extent_(extent), slide_(device.info()), queue_(device.make_queue(true)) {
   for (auto& array : buffers_.arrays) array = device.allocate(extent.buffer_bytes(slide_), memory);
   for (auto& image : images_) image = allocate_host(device, extent.buffer_bytes(slide_));
-  buffers_.sums = device.allocate(slide_.source_bytes((1 + form.dot_groups) * sizeof(double)), memory);
+  buffers_.sums = device.allocate(slide_.source_room((1 + form.dot_groups) * sizeof(double)), memory);
 }
 
 void Replication::choose(const Operation& operation, std::vector<Launch> kernels) {
@@ -150,12 +150,10 @@ void Replication::enqueue(std::uint64_t later) {
     queue_->enqueue_copy(view(operation_->inputs.front(), from), view(operation_->outputs.front(), to));
 }
 
-// Sums go up where arrays go down: each operation's own is the first of those that it writes.
 void Replication::place(const Launch& launch, std::uint64_t later) const {
-  const std::array offsets{slide_.source(later), slide_.target(later), sum_offset(later)};
   for (std::size_t i = 0; i < launch.moving.size(); ++i) {
-    const std::size_t offset = offsets[launch.moving[i].as];
-    Buffer* buffer = launch.moving[i].buffer;
+    const auto [buffer, is_target] = launch.moving[i];
+    const std::size_t offset = is_target ? slide_.target(later) : slide_.source(later);
     launch.kernel->set(i, BufferView{buffer, offset, buffer->size() - offset});
   }
 }
@@ -163,19 +161,19 @@ void Replication::place(const Launch& launch, std::uint64_t later) const {
 void Replication::reset(const Contents& contents, std::uint64_t count) {
   count_ = count;
   const bool writes = operation_->kind == Operation::Kind::write, reads = operation_->kind == Operation::Kind::read;
-  const std::size_t given = slide_.source_bytes(length_, count);
-  const std::size_t poisoned = slide_.target_bytes(length_, count) + Extent::guard;
+  const Slide::Range given = slide_.sources(length_, count), taken = slide_.targets(length_, count);
   const auto give_inputs = [&] {
     for (const Array array : operation_->inputs) {
-      fill({image(array), given}, contents.of(array));
-      std::memset(image(array) + given, poison_byte, Extent::guard);  // unlike what must stay behind the outputs
-      if (!writes) put(array, given);                                 // its inputs are the images
+      fill({image(array) + given.begin, given.size}, contents.of(array), given.begin / sizeof(std::uint64_t));
+      // Behind it, unlike what must stay behind the outputs.
+      std::memset(image(array) + given.begin + given.size, poison_byte, Extent::guard);
+      if (!writes) put(array, given);  // its inputs are the images
     }
   };
   if (reads) give_inputs();
   for (const Array array : operation_->outputs) {
-    std::memset(image(array), static_cast<int>(poison), poisoned);
-    if (!reads) put(array, poisoned);  // its outputs are the images
+    std::memset(image(array) + taken.begin, static_cast<int>(poison), taken.size + Extent::guard);
+    if (!reads) put(array, taken, Extent::guard);  // its outputs are the images
   }
   if (!reads) give_inputs();
   const std::vector<std::byte> no_sums(buffers_.sums->size(), poison);
@@ -191,17 +189,19 @@ void Replication::check(const Contents& contents, std::uint64_t count, Validatio
 }
 
 void Replication::check_array(Array array, const Contents& contents, Validation& validation) {
-  const std::size_t bytes = slide_.target_bytes(length_, count_) + Extent::guard;
+  const auto [begin, size] = slide_.targets(length_, count_);
   if (operation_->kind != Operation::Kind::read) {
-    std::memset(image(array), static_cast<int>(poison), bytes);  // a read that does not happen must not pass
-    queue_->read({buffers_.of(array), 0, bytes}, image(array));
+    // A read that does not happen must not pass.
+    std::memset(image(array) + begin, static_cast<int>(poison), size + Extent::guard);
+    queue_->read({buffers_.of(array), begin, size + Extent::guard}, image(array) + begin);
   }
   std::uint64_t written = 0;
   slide_.each_run(
-      length_, count_, bytes, [&](const Slide::Rest& rest) { check_rest(array, rest, contents, validation); },
-      [&](std::size_t begin, std::size_t size) {
+      length_, count_, begin + size + Extent::guard,
+      [&](const Slide::Rest& rest) { check_rest(array, rest, contents, validation); },
+      [&](std::size_t from, std::size_t bytes) {
         written += static_cast<std::uint64_t>(
-            std::count_if(image(array) + begin, image(array) + begin + size, [](std::byte b) { return b != poison; }));
+            std::count_if(image(array) + from, image(array) + from + bytes, [](std::byte b) { return b != poison; }));
       });
   if (written == 0) return;
   validation.wrong_items += written;
@@ -215,16 +215,15 @@ void Replication::check_rest(Array array, const Slide::Rest& rest, const Content
   // Of a transfer each array is its own input.
   const Array first = operation_->is_transfer() ? array : operation_->inputs.front();
   const Array second = operation_->is_transfer() ? array : operation_->inputs.back();
-  const std::size_t begin = (rest.begin - slide_.target(rest.later)) / extent_.element_bytes;
   const Difference found = compare({image(array) + rest.begin, rest.size}, *operation_, contents.of(first),
-                                   contents.of(second), first_number(rest.later) + begin);
+                                   contents.of(second), first_number(rest.later));
   validation.items_checked += rest.later == 0 ? extent_.elements : 1;
   validation.wrong_items += found.wrong;
   worsen(validation, found.largest);
   if (found.wrong > 0)
     note(validation, fmt::format("{}[{}] of operation {} of {} is {}, should be {}; {} of {} wrong", letter(array),
-                                 begin + found.first, count_ - rest.later, count_, found.is, found.should_be,
-                                 found.wrong, rest.size / extent_.element_bytes));
+                                 found.first, count_ - rest.later, count_, found.is, found.should_be, found.wrong,
+                                 rest.size / extent_.element_bytes));
 }
 
 void Replication::check_dot(const Contents& contents, Validation& validation) {
@@ -232,13 +231,13 @@ void Replication::check_dot(const Contents& contents, Validation& validation) {
   std::vector<std::byte> bytes(buffers_.sums->size());
   queue_->read(whole(*buffers_.sums), bytes.data());
   const std::uint64_t length = length_ / extent_.element_bytes, step = slide_.step() / extent_.element_bytes;
-  double should_be = dot(contents.a, contents.b, length);
+  double should_be = dot(contents.a, contents.b, length, first_number(0));
   for (std::uint64_t later = 0; later < count_; ++later) {
     double is = 0;
-    load_scalars(std::span(bytes).subspan(sum_offset(later), size_of(wide)), wide, std::span(&is, 1));
-    if (later > 0)  // nothing rounds: what came in, less what went out
-      should_be += dot(contents.a, contents.b, step, first_number(later - 1) + length) -
-                   dot(contents.a, contents.b, step, first_number(later - 1));
+    load_scalars(std::span(bytes).subspan(slide_.source(later), size_of(wide)), wide, std::span(&is, 1));
+    if (later > 0)  // nothing rounds: what comes in, less what goes out
+      should_be += dot(contents.a, contents.b, step, first_number(later)) -
+                   dot(contents.a, contents.b, step, first_number(later) + length);
     validation.items_checked += 1;
     worsen(validation, std::abs(is - should_be));
     if (is == should_be) continue;

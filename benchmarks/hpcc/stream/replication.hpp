@@ -42,10 +42,11 @@ struct Extent {
   std::size_t bytes() const { return elements * element_bytes; }
   std::size_t padded_bytes() const { return vectors() * vector * element_bytes; }
   // Of an array: room for all operations of the longest sample.
-  std::size_t buffer_bytes(const Slide& slide) const { return slide.target_bytes(padded_bytes()) + guard; }
+  std::size_t buffer_bytes(const Slide& slide) const { return slide.target_room(padded_bytes()) + guard; }
 };
 
-// Arrays, and Dot's sums: of each operation its result, and behind that those of groups of work items.
+// Arrays, and Dot's sums: of each operation its result, and behind that those of groups of work items, over which the
+// next operation's begin.
 struct Buffers {
   std::array<std::unique_ptr<Buffer>, 3> arrays;
   std::unique_ptr<Buffer> sums;
@@ -56,7 +57,7 @@ struct Buffers {
 struct Launch {
   struct Moving {
     Buffer* buffer;
-    enum : std::size_t { source, target, sums } as;
+    bool target;
   };
 
   std::unique_ptr<Kernel> kernel;
@@ -93,8 +94,9 @@ class Replication {
  private:
   std::byte* image(Array array) const { return images_[static_cast<std::size_t>(array)]->host_pointer(); }
   void place(const Launch& launch, std::uint64_t later) const;
-  void put(Array array, std::size_t bytes) { queue_->write(image(array), {buffers_.of(array), 0, bytes}); }
-  std::size_t sum_offset(std::uint64_t later) const { return slide_.source(count_ - 1 - later); }
+  void put(Array array, const Slide::Range& range, std::size_t more = 0) {
+    queue_->write(image(array) + range.begin, {buffers_.of(array), range.begin, range.size + more});
+  }
   std::uint64_t first_number(std::uint64_t later) const { return slide_.source(later) / extent_.element_bytes; }
   void check_array(Array array, const Contents& contents, Validation& validation);
   void check_rest(Array array, const Slide::Rest& rest, const Contents& contents, Validation& validation) const;

@@ -103,12 +103,6 @@ MUTANTS = [
         f"{SEEN.format('out[0]')}const uint vectors =",
     ),
     one(
-        "sum-written-already",
-        "dot",
-        "WIDE_TYPE turns[SUMS];",
-        "if (sum[0] == sum[0]) return;\n  WIDE_TYPE turns[SUMS];",
-    ),
-    one(
         "every-other-block",
         "copy",
         "begin += DEVICE_BUFFER_SIZE",
