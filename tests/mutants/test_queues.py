@@ -27,6 +27,16 @@ RUNS = {
     "fft-small": ("fft", "--size", "3,6,9", "--batch", "5", "--replications", "2"),
     "fft-large": ("fft", "--size", "4,10,14", "--data", "4", "--type", "double", "--inverse"),
     "gemm-small": ("gemm", "--rows", "5", "--columns", "9", "--inner", "3"),
+    "ceilings-small": ("ceilings", "--size", "12", "--updates", "6", "--accumulators", "4096"),
+    "ceilings-large": (
+        "ceilings",
+        "--size",
+        "22",
+        "--updates",
+        "16",
+        "--only",
+        "memory,link,random",
+    ),
     "gemm-large": ("gemm", "--size", "400", "--type", "double"),
 }
 """Benchmark and options, below and above the sizes of caches."""
