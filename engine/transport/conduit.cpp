@@ -102,7 +102,7 @@ struct LanePlaces {
     for (unsigned i = 0; i < shape.depth; ++i) {
       const std::size_t offset = i * place_bytes(shape);
       list[i].bytes = buffer->host_pointer() + offset;
-      for (const std::size_t size : sizes_of_pieces(transfer.slots.front().size, shape.piece_bytes)) {
+      for (const std::size_t size : sizes_of_pieces(transfer.slots.bytes(), shape.piece_bytes)) {
         const std::vector<Transfer> message{{transfer.peer, transfer.lane, {{buffer.get(), offset, size}}}};
         list[i].messages[size] = host.compile({{sends ? Step{message, {}} : Step{{}, message}}, 1});
       }

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "transport/transport.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb {
 
@@ -12,7 +12,7 @@ namespace {
 const TransportInfo local_info{"local", "copies within one rank's host memory", "host", "buffered"};
 
 struct Copy {
-  std::vector<BufferView> from, to;
+  Slots from, to;
 };
 
 const Transfer& sender_of(const Step& step, const Transfer& receive) {
@@ -21,31 +21,28 @@ const Transfer& sender_of(const Step& step, const Transfer& receive) {
   throw Error("transport local: a receive has no send of its lane in the same step");
 }
 
-class LocalExchange : public CompiledExchange {
+class LocalExchange : public WalkedExchange {
  public:
-  explicit LocalExchange(const Exchange& exchange) {
+  explicit LocalExchange(const Exchange& exchange) : WalkedExchange(walk_by_rounds(exchange, 64, "copies")) {
     for (const Step& step : exchange.steps)
       for (const Transfer& receive : step.receives) {
         const Transfer& send = sender_of(step, receive);
         for (const Transfer* transfer : {&send, &receive})
-          for (const BufferView& view : transfer->slots)
-            if (view.host_pointer() == nullptr)
-              throw Unsupported("transport local needs memory that the host can address; use --transport staged");
+          if (transfer->slots.view.host_pointer() == nullptr)
+            throw Unsupported("transport local needs memory that the host can address; use --transport staged");
         copies_.push_back({send.slots, receive.slots});
       }
   }
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    for (std::uint64_t round = first; round < first + count; ++round)
-      for (const Copy& copy : copies_) {
-        const BufferView& from = copy.from[round % copy.from.size()];
-        std::memcpy(copy.to[round % copy.to.size()].host_pointer(), from.host_pointer(), from.size);
-      }
-  }
-  bool test() override { return true; }
-  void wait() override {}
-
  private:
+  void start_step(std::size_t, std::uint64_t first, std::uint64_t end) override {
+    for (std::uint64_t round = first; round < end; ++round)
+      for (const Copy& copy : copies_)
+        std::memcpy(copy.to.at(round).host_pointer(), copy.from.at(round).host_pointer(), copy.from.bytes());
+  }
+  bool test_step(std::size_t) override { return true; }
+  void wait_step(std::size_t) override {}
+
   std::vector<Copy> copies_;
 };
 

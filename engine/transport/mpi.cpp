@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <climits>
+#include <limits>
 #include <vector>
 
-#include "world/watchdog.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb {
 
@@ -15,115 +16,83 @@ namespace {
 const TransportInfo mpi_transport_info{"mpi", "MPI between host memories, without a device's memory", "host",
                                        "buffered"};
 
-// A transfer with its slots as addresses, and the slot that is next.
 struct Message {
-  std::vector<std::byte*> slots;
+  SlotCursor slots;
   int length = 0;
   int peer = 0;
   int tag = 0;
-  std::size_t next = 0;
-
-  std::byte* take() {
-    std::byte* slot = slots[next];
-    if (++next == slots.size()) next = 0;
-    return slot;
-  }
 };
 
 struct Messages {
   std::vector<Message> sends, receives;
+  std::uint64_t round = never;  // at which their cursors stand
+  static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+  void seek(std::uint64_t first) {
+    for (auto* list : {&sends, &receives})
+      for (Message& message : *list) message.slots.seek(first);
+    round = first;
+  }
 };
 
 Message make_message(const Transfer& transfer, const MessageAddress& address) {
-  Message message;
-  for (const BufferView& view : transfer.slots) message.slots.push_back(address(view));
-  const std::size_t size = transfer.slots.front().size;
+  const std::size_t size = transfer.slots.bytes();
   if (size > INT_MAX) throw Unsupported(fmt::format("one MPI message holds at most {} bytes", INT_MAX));
-  message.length = static_cast<int>(size);
-  message.peer = transfer.peer;
-  message.tag = transfer.lane;
-  return message;
+  return {SlotCursor(address(transfer.slots.view), transfer.slots), static_cast<int>(size), transfer.peer,
+          transfer.lane};
 }
 
-// The hot loop is advance(): as few instructions as the MPI calls themselves allow.
-class MpiExchange : public CompiledExchange {
+// The hot loop is start_step(): as few instructions as the MPI calls themselves allow.
+class MpiExchange : public WalkedExchange {
  public:
   MpiExchange(const Exchange& exchange, MPI_Comm communicator, const MessageAddress& address)
-      : communicator_(communicator), window_(exchange.window) {
+      : WalkedExchange(walk_by_step(exchange, "messages of an exchange")), communicator_(communicator) {
     std::size_t most = 0;
     for (const Step& step : exchange.steps) {
       Messages messages;
       for (const Transfer& transfer : step.receives) messages.receives.push_back(make_message(transfer, address));
       for (const Transfer& transfer : step.sends) messages.sends.push_back(make_message(transfer, address));
-      most = std::max(most, (messages.sends.size() + messages.receives.size()) * window_);
+      most = std::max(most, (messages.sends.size() + messages.receives.size()) * exchange.window);
       steps_.push_back(std::move(messages));
     }
     requests_.resize(most, MPI_REQUEST_NULL);
   }
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    for (Messages& step : steps_) {
-      for (Message& message : step.receives) message.next = first % message.slots.size();
-      for (Message& message : step.sends) message.next = first % message.slots.size();
-    }
-    remaining_ = steps_.empty() ? 0 : count;
-    step_ = 0;
-    if (remaining_ > 0) post();
-  }
-
-  bool test() override {
-    while (remaining_ > 0) {
-      int done = 0;
-      checked(MPI_Testall(active_, requests_.data(), &done, MPI_STATUSES_IGNORE), "test for messages");
-      if (done == 0) return false;
-      advance();
-    }
-    return true;
-  }
-
-  void wait() override {
-    const Waiting waiting("messages of an exchange");
-    while (remaining_ > 0) {
-      checked(MPI_Waitall(active_, requests_.data(), MPI_STATUSES_IGNORE), "wait for messages");
-      if ((remaining_ & 1023) == 0) Waiting::progress();
-      advance();
-    }
-  }
-
  private:
+  // Receives first, so that no message arrives before its place is known.
+  void start_step(std::size_t number, std::uint64_t first, std::uint64_t end) override {
+    Messages& step = steps_[number];
+    if (step.round != first) step.seek(first);
+    step.round = end;
+    MPI_Request* request = requests_.data();
+    for (std::uint64_t round = first; round < end; ++round)
+      for (Message& m : step.receives)
+        checked(MPI_Irecv(m.slots.take(), m.length, MPI_BYTE, m.peer, m.tag, communicator_, request++), "receive");
+    for (std::uint64_t round = first; round < end; ++round)
+      for (Message& m : step.sends)
+        checked(MPI_Isend(m.slots.take(), m.length, MPI_BYTE, m.peer, m.tag, communicator_, request++), "send");
+    active_ = static_cast<int>(request - requests_.data());
+  }
+
+  bool test_step(std::size_t) override {
+    int done = 0;
+    checked(MPI_Testall(active_, requests_.data(), &done, MPI_STATUSES_IGNORE), "test for messages");
+    return done != 0;
+  }
+
+  void wait_step(std::size_t) override {
+    checked(MPI_Waitall(active_, requests_.data(), MPI_STATUSES_IGNORE), "wait for messages");
+  }
+
   static void checked(int code, const char* action) {
     if (code != MPI_SUCCESS) [[unlikely]]
       check_mpi(code, action);
   }
 
-  // Receives first, so that no message arrives before its place is known.
-  void post() {
-    Messages& step = steps_[step_];
-    MPI_Request* request = requests_.data();
-    for (std::uint64_t round = 0; round < window_; ++round)
-      for (Message& m : step.receives)
-        checked(MPI_Irecv(m.take(), m.length, MPI_BYTE, m.peer, m.tag, communicator_, request++), "receive");
-    for (std::uint64_t round = 0; round < window_; ++round)
-      for (Message& m : step.sends)
-        checked(MPI_Isend(m.take(), m.length, MPI_BYTE, m.peer, m.tag, communicator_, request++), "send");
-    active_ = static_cast<int>(request - requests_.data());
-  }
-
-  void advance() {
-    if (++step_ == steps_.size()) {
-      step_ = 0;
-      remaining_ -= std::min(remaining_, window_);
-    }
-    if (remaining_ > 0) post();
-  }
-
   MPI_Comm communicator_;
-  std::uint64_t window_;
   std::vector<Messages> steps_;
   std::vector<MPI_Request> requests_;
   int active_ = 0;
-  std::uint64_t remaining_ = 0;
-  std::size_t step_ = 0;
 };
 
 std::byte* host_address(const BufferView& view) {

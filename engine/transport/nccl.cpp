@@ -9,7 +9,7 @@
 
 #include "core/json.hpp"
 #include "device/cuda/shared_library.hpp"
-#include "transport/transport.hpp"
+#include "transport/walk.hpp"
 #include "world/collect.hpp"
 #include "world/hosts.hpp"
 #include "world/watchdog.hpp"
@@ -72,65 +72,41 @@ std::vector<Transfer> by_lane(std::vector<Transfer> transfers) {
   return transfers;
 }
 
-class NcclExchange : public CompiledExchange {
+class NcclExchange : public WalkedExchange {
  public:
   NcclExchange(const Exchange& exchange, NcclCommunicator communicator, cuda::CudaQueue& queue)
-      : communicator_(communicator), queue_(queue), window_(exchange.window) {
+      : WalkedExchange(walk_by_rounds(exchange, rounds_at_once, "NCCL's messages")),
+        communicator_(communicator),
+        queue_(queue),
+        window_(exchange.window) {
     for (const Step& step : exchange.steps) {
       steps_.push_back({by_lane(step.sends), by_lane(step.receives)});
       for (const auto* transfers : {&step.sends, &step.receives})
-        for (const Transfer& transfer : *transfers)
-          for (const BufferView& slot : transfer.slots) cuda::own(slot);  // throws where it is none
-    }
-  }
-
-  void start(std::uint64_t first, std::uint64_t count) override {
-    round_ = first;
-    end_ = steps_.empty() ? first : first + count;
-    enqueue();
-  }
-
-  bool test() override {
-    while (queue_.finished()) {
-      if (round_ >= end_) return true;
-      enqueue();
-    }
-    return false;
-  }
-
-  void wait() override {
-    const Waiting waiting("NCCL's messages");
-    for (;;) {
-      queue_.finish();
-      if (round_ >= end_) return;
-      Waiting::progress();
-      enqueue();
+        for (const Transfer& transfer : *transfers) cuda::own(transfer.slots.view);  // throws where it is none
     }
   }
 
  private:
-  void enqueue() {
-    const std::uint64_t until = std::min(end_, round_ + std::max(window_, rounds_at_once / window_ * window_));
-    if (round_ >= until) return;
+  void start_step(std::size_t, std::uint64_t first, std::uint64_t end) override {
     queue_.enqueue_foreign([&] {
-      for (; round_ < until; round_ += window_)
-        for (const Step& step : steps_) enqueue_step(step);
+      for (std::uint64_t round = first; round < end; round += window_)
+        for (const Step& step : steps_) enqueue_window(step, round);
     });
   }
+  bool test_step(std::size_t) override { return queue_.finished(); }
+  void wait_step(std::size_t) override { queue_.finish(); }
 
-  void enqueue_step(const Step& step) {
+  void enqueue_window(const Step& step, std::uint64_t first) {
     check_nccl(nccl().group_start(), "begin a group");
-    for (std::uint64_t i = 0; i < window_; ++i) {
-      for (const Transfer& transfer : step.sends) {
-        const BufferView& slot = transfer.slots[(round_ + i) % transfer.slots.size()];
-        check_nccl(nccl().send(address(slot), slot.size, nccl_uint8, transfer.peer, communicator_, queue_.stream()),
+    for (std::uint64_t round = first; round < first + window_; ++round) {
+      for (const Transfer& transfer : step.sends)
+        check_nccl(nccl().send(address(transfer.slots.at(round)), transfer.slots.bytes(), nccl_uint8, transfer.peer,
+                               communicator_, queue_.stream()),
                    "send");
-      }
-      for (const Transfer& transfer : step.receives) {
-        const BufferView& slot = transfer.slots[(round_ + i) % transfer.slots.size()];
-        check_nccl(nccl().receive(address(slot), slot.size, nccl_uint8, transfer.peer, communicator_, queue_.stream()),
+      for (const Transfer& transfer : step.receives)
+        check_nccl(nccl().receive(address(transfer.slots.at(round)), transfer.slots.bytes(), nccl_uint8, transfer.peer,
+                                  communicator_, queue_.stream()),
                    "receive");
-      }
     }
     check_nccl(nccl().group_end(), "end a group");
   }
@@ -141,7 +117,6 @@ class NcclExchange : public CompiledExchange {
   cuda::CudaQueue& queue_;
   std::vector<Step> steps_;
   std::uint64_t window_;
-  std::uint64_t round_ = 0, end_ = 0;
 };
 
 class NcclTransport : public Transport {

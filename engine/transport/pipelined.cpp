@@ -12,6 +12,7 @@
 #include "transport/idle.hpp"
 #include "transport/staged.hpp"
 #include "transport/trade.hpp"
+#include "transport/walk.hpp"
 #include "world/collect.hpp"
 #include "world/hosts.hpp"
 #include "world/watchdog.hpp"
@@ -28,27 +29,26 @@ constexpr unsigned usual_depth = 4;
 // The messages of one transfer within a window of rounds, cut into pieces.
 class Pieces {
  public:
-  Pieces(std::vector<BufferView> slots, std::size_t piece_bytes)
-      : slots_(std::move(slots)), piece_bytes_(piece_bytes) {}
+  Pieces(const Slots& slots, std::size_t piece_bytes)
+      : slots_(slots), piece_bytes_(piece_bytes), of_a_message_((slots.bytes() + piece_bytes - 1) / piece_bytes) {}
 
-  // Rounds first .. first + window - 1 come next; their pieces have numbers from `base` on.
-  void begin(std::uint64_t base, std::uint64_t first, std::uint64_t window) {
+  // Rounds first .. end - 1 come next; their pieces have numbers from `base` on.
+  void begin(std::uint64_t base, std::uint64_t first, std::uint64_t end) {
     base_ = base;
     first_ = first;
-    end_ = base + window * of_a_message();
+    end_ = base + (end - first) * of_a_message_;
   }
   std::uint64_t end() const { return end_; }
   BufferView view(std::uint64_t piece) const {
-    const BufferView& slot = slots_[(first_ + (piece - base_) / of_a_message()) % slots_.size()];
-    const std::size_t offset = (piece - base_) % of_a_message() * piece_bytes_;
-    return {slot.buffer, slot.offset + offset, std::min(piece_bytes_, slot.size - offset)};
+    const BufferView message = slots_.at(first_ + (piece - base_) / of_a_message_);
+    const std::size_t offset = (piece - base_) % of_a_message_ * piece_bytes_;
+    return {message.buffer, message.offset + offset, std::min(piece_bytes_, message.size - offset)};
   }
 
  private:
-  std::uint64_t of_a_message() const { return (slots_.front().size + piece_bytes_ - 1) / piece_bytes_; }
-
-  std::vector<BufferView> slots_;
+  Slots slots_;
   std::size_t piece_bytes_;
+  std::uint64_t of_a_message_;
   std::uint64_t base_ = 0, first_ = 0, end_ = 0;
 };
 
@@ -72,7 +72,7 @@ class Sender {
  public:
   Sender(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<SendConduit> conduit)
       : pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
-  void begin(std::uint64_t first, std::uint64_t window) { pieces_.begin(copies_.done, first, window); }
+  void begin(std::uint64_t first, std::uint64_t end) { pieces_.begin(copies_.done, first, end); }
 
   // True when something moved.
   bool progress() {
@@ -94,8 +94,8 @@ class Receiver {
  public:
   Receiver(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<ReceiveConduit> conduit)
       : pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
-  void begin(std::uint64_t first, std::uint64_t window) {
-    pieces_.begin(copies_.done, first, window);
+  void begin(std::uint64_t first, std::uint64_t end) {
+    pieces_.begin(copies_.done, first, end);
     for (std::uint64_t piece = copies_.done; piece < pieces_.end(); ++piece)
       conduit_->expect(piece, pieces_.view(piece).size);
   }
@@ -120,30 +120,33 @@ struct PipelinedStep {
   std::vector<std::unique_ptr<Receiver>> receives;
 };
 
-class PipelinedExchange : public CompiledExchange {
+class PipelinedExchange : public WalkedExchange {
  public:
-  PipelinedExchange(std::vector<PipelinedStep> steps, std::uint64_t window, bool shares_cores)
-      : steps_(std::move(steps)), window_(window), idle_(shares_cores) {}
+  PipelinedExchange(const Exchange& exchange, std::vector<PipelinedStep> steps, bool shares_cores)
+      : WalkedExchange(walk_by_step(exchange, "pieces of messages")), steps_(std::move(steps)), idle_(shares_cores) {}
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    round_ = first;
-    end_ = steps_.empty() ? first : first + count;
-    step_ = 0;
-    if (round_ < end_) begin_step();
+ private:
+  void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) override {
+    for (auto& receive : steps_[step].receives) receive->begin(first, end);
+    for (auto& send : steps_[step].sends) send->begin(first, end);
   }
 
-  bool test() override {
-    while (round_ < end_) {
-      moved_ = false;
-      if (!progress()) return false;
-      if (!advance()) break;
+  bool test_step(std::size_t step) override {
+    bool complete = true;
+    moved_ = false;
+    for (auto& send : steps_[step].sends) {
+      moved_ = send->progress() || moved_;
+      complete = send->complete() && complete;
     }
-    return true;
+    for (auto& receive : steps_[step].receives) {
+      moved_ = receive->progress() || moved_;
+      complete = receive->complete() && complete;
+    }
+    return complete;
   }
 
-  void wait() override {
-    const Waiting waiting("pieces of messages");
-    while (!test()) {
+  void wait_step(std::size_t step) override {
+    while (!test_step(step)) {
       if (moved_) {
         Waiting::progress();
         idle_.moved();
@@ -153,41 +156,8 @@ class PipelinedExchange : public CompiledExchange {
     }
   }
 
- private:
-  void begin_step() {
-    for (auto& receive : steps_[step_].receives) receive->begin(round_, window_);
-    for (auto& send : steps_[step_].sends) send->begin(round_, window_);
-  }
-
-  // True when the step is complete.
-  bool progress() {
-    bool complete = true;
-    for (auto& send : steps_[step_].sends) {
-      moved_ = send->progress() || moved_;
-      complete = send->complete() && complete;
-    }
-    for (auto& receive : steps_[step_].receives) {
-      moved_ = receive->progress() || moved_;
-      complete = receive->complete() && complete;
-    }
-    return complete;
-  }
-
-  bool advance() {
-    if (++step_ == steps_.size()) {
-      step_ = 0;
-      round_ += window_;
-      if (round_ >= end_) return false;
-    }
-    begin_step();
-    return true;
-  }
-
   std::vector<PipelinedStep> steps_;
-  std::uint64_t window_;
   Idle idle_;
-  std::uint64_t round_ = 0, end_ = 0;
-  std::size_t step_ = 0;
   bool moved_ = false;
 };
 
@@ -202,14 +172,6 @@ template <class T>
 T largest_of_all(World& world, T value) {
   const std::vector<T> all = gather_values(world, value);
   return broadcast_value(world, all.empty() ? value : *std::max_element(all.begin(), all.end()));
-}
-
-std::size_t largest_message(const Exchange& exchange) {
-  std::size_t largest = 0;
-  for (const Step& step : exchange.steps)
-    for (const auto* transfers : {&step.sends, &step.receives})
-      for (const Transfer& transfer : *transfers) largest = std::max(largest, transfer.slots.front().size);
-  return largest;
 }
 
 class PipelinedTransport : public Transport {
@@ -242,7 +204,7 @@ class PipelinedTransport : public Transport {
 
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     check_exchange(exchange, world_);
-    const std::size_t size = largest_of_all(world_, largest_message(exchange));
+    const std::size_t size = largest_of_all(world_, exchange.largest_message());
     Choice way = choices_.front();
     for (const Choice& choice : choices_)
       if (choice.from <= size) way = choice;
@@ -261,10 +223,10 @@ class PipelinedTransport : public Transport {
     if (way.piece == 0) return compile_staged(exchange, device_, *host_);
     std::vector<PipelinedStep> steps;
     // Agreed once for all steps: ranks may have different numbers of them.
-    const ConduitShape shape{std::min(way.piece, largest_of_all(world_, largest_message(exchange))), depth_};
+    const ConduitShape shape{std::min(way.piece, largest_of_all(world_, exchange.largest_message())), depth_};
     for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape, way.by_segment));
     world_.barrier();  // all have opened what they share: from here on an owner may close it
-    return std::make_unique<PipelinedExchange>(std::move(steps), exchange.window, shares_cores_);
+    return std::make_unique<PipelinedExchange>(exchange, std::move(steps), shares_cores_);
   }
 
   PipelinedStep compile_step(const Step& step, const ConduitShape& shape, bool by_segment) {

@@ -4,7 +4,7 @@
 
 #include "transport/idle.hpp"
 #include "transport/shmem_messages.hpp"
-#include "transport/transport.hpp"
+#include "transport/walk.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
@@ -14,28 +14,21 @@ namespace {
 const TransportInfo shmem_transport_info{"shmem", "OpenSHMEM puts between host memories, without a device's memory",
                                          "host", "buffered"};
 
-// A transfer with its slots as addresses, and the slot that is next.
 struct Message {
   explicit Message(const Transfer& transfer)
-      : peer(transfer.peer), lane(transfer.lane), size(transfer.slots.front().size) {
-    for (const BufferView& view : transfer.slots) {
-      if (view.host_pointer() == nullptr)
-        throw Unsupported(
-            "transport shmem needs memory that the host can address, but this buffer lies in device memory; use "
-            "--transport staged, or --runtime native");
-      slots.push_back(view.host_pointer());
-    }
-  }
-  std::byte* take() {
-    std::byte* slot = slots[next];
-    if (++next == slots.size()) next = 0;
-    return slot;
+      : peer(transfer.peer),
+        lane(transfer.lane),
+        size(transfer.slots.bytes()),
+        slots(transfer.slots.view.host_pointer(), transfer.slots) {
+    if (transfer.slots.view.host_pointer() == nullptr)
+      throw Unsupported(
+          "transport shmem needs memory that the host can address, but this buffer lies in device memory; use "
+          "--transport staged, or --runtime native");
   }
 
   int peer, lane;
   std::size_t size;
-  std::vector<std::byte*> slots;
-  std::size_t next = 0;
+  SlotCursor slots;
 };
 
 struct Messages {
@@ -43,9 +36,10 @@ struct Messages {
   std::vector<int> peers;  // of these, each once
 };
 
-class ShmemExchange : public CompiledExchange {
+class ShmemExchange : public WalkedExchange {
  public:
-  ShmemExchange(const Exchange& exchange, ShmemMessages& messages) : messages_(messages), window_(exchange.window) {
+  ShmemExchange(const Exchange& exchange, ShmemMessages& messages)
+      : WalkedExchange(walk_by_step(exchange, "messages of an exchange")), messages_(messages) {
     for (const Step& step : exchange.steps) {
       Messages& made = steps_.emplace_back();
       for (const Transfer& transfer : step.receives) made.receives.emplace_back(transfer);
@@ -57,33 +51,25 @@ class ShmemExchange : public CompiledExchange {
     }
   }
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    for (Messages& step : steps_)
-      for (auto* list : {&step.sends, &step.receives})
-        for (Message& message : *list) message.next = first % message.slots.size();
-    remaining_ = steps_.empty() ? 0 : count;
-    step_ = 0;
-    if (remaining_ > 0) post();
-  }
-
-  bool test() override {
-    while (remaining_ > 0) {
-      for (const int peer : steps_[step_].peers)
-        if (messages_.progress(peer)) moved_ = true;
-      if (pending_ > 0) return false;
-      if (++step_ == steps_.size()) {
-        step_ = 0;
-        remaining_ -= std::min(remaining_, window_);
-      }
-      if (remaining_ > 0) post();
+ private:
+  void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) override {
+    for (auto* list : {&steps_[step].sends, &steps_[step].receives})
+      for (Message& message : *list) message.slots.seek(first);
+    for (std::uint64_t round = first; round < end; ++round) {
+      for (Message& m : steps_[step].receives) messages_.receive(m.slots.take(), m.size, m.peer, m.lane, &pending_);
+      for (Message& m : steps_[step].sends) messages_.send(m.slots.take(), m.size, m.peer, m.lane, &pending_);
     }
-    return true;
   }
 
-  void wait() override {
-    const Waiting waiting("messages of an exchange");
+  bool test_step(std::size_t step) override {
+    for (const int peer : steps_[step].peers)
+      if (messages_.progress(peer)) moved_ = true;
+    return pending_ == 0;
+  }
+
+  void wait_step(std::size_t step) override {
     Idle idle(true);
-    for (std::uint64_t looks = 1; !test(); ++looks) {
+    for (std::uint64_t looks = 1; !test_step(step); ++looks) {
       if (looks % 64 != 0) continue;
       if (moved_) {
         moved_ = false;
@@ -94,20 +80,9 @@ class ShmemExchange : public CompiledExchange {
     }
   }
 
- private:
-  void post() {
-    Messages& step = steps_[step_];
-    for (std::uint64_t round = 0; round < window_; ++round) {
-      for (Message& m : step.receives) messages_.receive(m.take(), m.size, m.peer, m.lane, &pending_);
-      for (Message& m : step.sends) messages_.send(m.take(), m.size, m.peer, m.lane, &pending_);
-    }
-  }
-
   ShmemMessages& messages_;
-  std::uint64_t window_;
   std::vector<Messages> steps_;
-  std::uint64_t pending_ = 0, remaining_ = 0;
-  std::size_t step_ = 0;
+  std::uint64_t pending_ = 0;
   bool moved_ = false;
 };
 

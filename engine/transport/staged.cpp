@@ -3,7 +3,7 @@
 #include "transport/staged.hpp"
 
 #include <algorithm>
-#include <array>
+#include <limits>
 
 #include "transport/idle.hpp"
 #include "world/watchdog.hpp"
@@ -26,14 +26,26 @@ std::vector<StagingCopy> stage(const std::vector<Transfer>& transfers, Device& d
                                StagingBuffers& staging, std::vector<Transfer>& host_transfers) {
   std::vector<StagingCopy> copies;
   for (const Transfer& transfer : transfers) {
-    const std::size_t size = transfer.slots.front().size;
-    staging.push_back(allocate_host(device, window * aligned(size)));
-    std::vector<BufferView> host;
-    for (std::uint64_t i = 0; i < window; ++i) host.push_back({staging.back().get(), i * aligned(size), size});
+    const std::size_t size = transfer.slots.bytes(), pitch = aligned(size);
+    staging.push_back(allocate_host(device, window * pitch));
+    const Slots host{{staging.back().get(), 0, size}, window, pitch};
     copies.push_back({transfer.slots, host});
     host_transfers.push_back({transfer.peer, transfer.lane, host});
   }
   return copies;
+}
+
+Walk walk_of(const std::vector<StagingCopy>& copies, std::uint64_t window) {
+  Walk walk{copies.empty() ? std::size_t{0} : 1, window, std::numeric_limits<std::uint64_t>::max(), 1,
+            "copies between device and host"};
+  for (const StagingCopy& copy : copies) walk.most = std::min({walk.most, copy.device.rounds(), copy.host.rounds()});
+  return walk;
+}
+
+Walk by_legs(const Exchange& exchange) {
+  Walk walk = walk_by_step(exchange, "messages of an exchange");
+  walk.steps *= 3;
+  return walk;
 }
 
 class StagedTransport : public Transport {
@@ -63,20 +75,16 @@ const RegisteredTransport registered_staged("staged",
 
 CopyLeg::CopyLeg(std::shared_ptr<Queue> queue, CopyDirection direction, std::vector<StagingCopy> copies,
                  std::uint64_t window)
-    : queue_(std::move(queue)), direction_(direction), copies_(std::move(copies)), window_(window) {}
+    : WalkedExchange(walk_of(copies, window)),
+      queue_(std::move(queue)),
+      direction_(direction),
+      copies_(std::move(copies)) {}
 
-void CopyLeg::start(std::uint64_t first, std::uint64_t count) {
-  round_ = first;
-  end_ = copies_.empty() ? first : first + count;
-  if (round_ < end_) enqueue_window();
-}
-
-void CopyLeg::enqueue_window() {
-  const std::uint64_t until = std::min(end_, round_ + window_);
-  for (; round_ < until; ++round_)
+void CopyLeg::start_step(std::size_t, std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t round = first; round < end; ++round)
     for (const StagingCopy& copy : copies_) {
-      const BufferView& device = copy.device[round_ % copy.device.size()];
-      std::byte* host = copy.host[round_ % copy.host.size()].host_pointer();
+      const BufferView device = copy.device.at(round);
+      std::byte* host = copy.host.at(round).host_pointer();
       if (direction_ == CopyDirection::read)
         queue_->enqueue_read(device, host);
       else
@@ -84,100 +92,37 @@ void CopyLeg::enqueue_window() {
     }
 }
 
-bool CopyLeg::test() {
-  while (queue_->finished()) {
-    if (round_ >= end_) return true;
-    enqueue_window();
-  }
-  return false;
-}
-
-void CopyLeg::wait() {
-  if (copies_.empty()) return;
-  const Waiting waiting("copies between device and host");
-  for (;;) {
-    queue_->finish();
-    if (round_ >= end_) return;
-    Waiting::progress();
-    enqueue_window();
-  }
-}
-
-StagedExchange::StagedExchange(std::vector<StagedStep> steps, StagingBuffers staging, std::uint64_t window, bool yields)
-    : steps_(std::move(steps)), staging_(std::move(staging)), window_(window), yields_(yields) {}
-
-CompiledExchange& StagedExchange::leg() {
-  StagedStep& step = steps_[step_];
-  const std::array legs{step.read.get(), step.exchange.get(), step.write.get()};
-  return *legs[static_cast<std::size_t>(leg_)];
-}
-
-void StagedExchange::start(std::uint64_t first, std::uint64_t count) {
-  round_ = first;
-  end_ = steps_.empty() ? first : first + count;
-  step_ = 0;
-  leg_ = 0;
-  if (round_ < end_) leg().start(round_, window_);
-}
-
-bool StagedExchange::advance() {
-  if (++leg_ == 3) {
-    leg_ = 0;
-    if (++step_ == steps_.size()) {
-      step_ = 0;
-      round_ += window_;
-      if (round_ >= end_) return false;
-    }
-  }
-  leg().start(round_, window_);
-  return true;
-}
-
-bool StagedExchange::test() {
-  while (round_ < end_) {
-    if (!leg().test()) return false;
-    if (!advance()) break;
-  }
-  return true;
-}
-
-void StagedExchange::wait() {
-  while (round_ < end_) {
-    if (leg_ == 1 && yields_)
-      wait_for_messages();
-    else
-      leg().wait();
-    if (!advance()) break;
-  }
-}
+StagedExchange::StagedExchange(const Exchange& exchange, std::vector<std::unique_ptr<CompiledExchange>> legs,
+                               StagingBuffers staging, bool yields)
+    : WalkedExchange(by_legs(exchange)), staging_(std::move(staging)), legs_(std::move(legs)), yields_(yields) {}
 
 // A thread that has just completed a copy still has to put itself to sleep. Where it finds its core taken by an MPI
 // that looks for messages without a break, the next copy starts late: on PoCL a transfer of 8 B took 44 us so, and
 // takes 22.
-void StagedExchange::wait_for_messages() {
-  const Waiting waiting("messages of an exchange");
+void StagedExchange::wait_step(std::size_t leg) {
+  const bool between_hosts = leg % 3 == 1;
+  if (!between_hosts || !yields_) return legs_[leg]->wait();
   Idle idle(true);
-  while (!leg().test()) idle.look();
+  while (!legs_[leg]->test()) idle.look();
 }
 
 std::unique_ptr<StagedExchange> compile_staged(const Exchange& exchange, Device& device, Transport& host) {
   StagingBuffers staging;
   const std::uint64_t window = exchange.window;
   const std::shared_ptr<Queue> queue = device.make_queue();
-  std::vector<StagedStep> steps;
+  std::vector<std::unique_ptr<CompiledExchange>> legs;
   bool yields = has_threads_here(device.info());
   for (const Step& step : exchange.steps) {
     Step host_step;
     auto reads = stage(step.sends, device, window, staging, host_step.sends);
     auto writes = stage(step.receives, device, window, staging, host_step.receives);
-    yields = yields && std::all_of(step.receives.begin(), step.receives.end(), [](const Transfer& transfer) {
-               return transfer.slots.front().size <= short_message;
-             });
-    steps.push_back({std::make_unique<CopyLeg>(queue, CopyDirection::read, std::move(reads), window),
-                     host.compile({{std::move(host_step)}, window}),
-                     std::make_unique<CopyLeg>(queue, CopyDirection::write, std::move(writes), window)});
+    yields = yields && std::all_of(step.receives.begin(), step.receives.end(),
+                                   [](const Transfer& transfer) { return transfer.slots.bytes() <= short_message; });
+    legs.push_back(std::make_unique<CopyLeg>(queue, CopyDirection::read, std::move(reads), window));
+    legs.push_back(host.compile({{std::move(host_step)}, window}));
+    legs.push_back(std::make_unique<CopyLeg>(queue, CopyDirection::write, std::move(writes), window));
   }
-  return std::make_unique<StagedExchange>(std::move(steps), std::move(staging), window, yields);
+  return std::make_unique<StagedExchange>(exchange, std::move(legs), std::move(staging), yields);
 }
 
 }  // namespace plumb

@@ -5,66 +5,53 @@
 #include <memory>
 #include <vector>
 
-#include "transport/transport.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb {
 
-// One copy a round between a device and pinned host memory; slots are used in turn as in a Transfer.
+// One copy a round between a device and pinned host memory.
 struct StagingCopy {
-  std::vector<BufferView> device;
-  std::vector<BufferView> host;
+  Slots device, host;
 };
 
 enum class CopyDirection { read, write };  // read: device to host
 
 // Copies that are under way together, all complete at the end of each window of rounds.
-class CopyLeg : public CompiledExchange {
+class CopyLeg : public WalkedExchange {
  public:
   // Legs that never run at the same time may share a queue.
   CopyLeg(std::shared_ptr<Queue> queue, CopyDirection direction, std::vector<StagingCopy> copies,
           std::uint64_t window = 1);
-  void start(std::uint64_t first, std::uint64_t count) override;
-  bool test() override;
-  void wait() override;
 
  private:
-  void enqueue_window();
+  void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) override;
+  bool test_step(std::size_t) override { return queue_->finished(); }
+  void wait_step(std::size_t) override { queue_->finish(); }
 
   std::shared_ptr<Queue> queue_;
   CopyDirection direction_;
   std::vector<StagingCopy> copies_;
-  std::uint64_t window_;
-  std::uint64_t round_ = 0, end_ = 0;
-};
-
-// One step of an exchange, staged. A leg without copies costs nothing.
-struct StagedStep {
-  std::unique_ptr<CompiledExchange> read, exchange, write;
 };
 
 using StagingBuffers = std::vector<std::unique_ptr<Buffer>>;
 
-// Runs the legs of each step one after the other.
-class StagedExchange : public CompiledExchange {
+// Runs the legs of an exchange's steps, three a step (read, exchange between hosts, write), one after the other.
+class StagedExchange : public WalkedExchange {
  public:
   // yields: while it waits for messages, the rank lets the device's threads have its core.
-  StagedExchange(std::vector<StagedStep> steps, StagingBuffers staging, std::uint64_t window, bool yields);
-  void start(std::uint64_t first, std::uint64_t count) override;
-  bool test() override;
-  void wait() override;
+  StagedExchange(const Exchange& exchange, std::vector<std::unique_ptr<CompiledExchange>> legs, StagingBuffers staging,
+                 bool yields);
 
  private:
-  CompiledExchange& leg();
-  void wait_for_messages();
-  bool advance();  // to the next leg, step or window; false at the end
+  void start_step(std::size_t leg, std::uint64_t first, std::uint64_t end) override {
+    legs_[leg]->start(first, end - first);
+  }
+  bool test_step(std::size_t leg) override { return legs_[leg]->test(); }
+  void wait_step(std::size_t leg) override;
 
-  std::vector<StagedStep> steps_;
   StagingBuffers staging_;
-  std::uint64_t window_;
+  std::vector<std::unique_ptr<CompiledExchange>> legs_;
   bool yields_;
-  std::uint64_t round_ = 0, end_ = 0;
-  std::size_t step_ = 0;
-  int leg_ = 0;
 };
 
 // Compiles an exchange for `device` with `host` as the leg between ranks.

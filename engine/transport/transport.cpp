@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "core/json.hpp"
 
 namespace plumb {
@@ -47,17 +50,61 @@ void check_transfers(const std::vector<Transfer>& transfers, const World& world)
     if (transfer.peer < 0 || transfer.peer >= world.size())
       throw Error(
           fmt::format("an exchange names rank {}, but there are ranks 0 to {}", transfer.peer, world.size() - 1));
-    if (transfer.slots.empty()) throw Error("an exchange has a transfer without a slot");
-    for (const BufferView& slot : transfer.slots) {
-      if (slot.size != transfer.slots.front().size) throw Error("the slots of a transfer differ in size");
-      if (slot.offset + slot.size > slot.buffer->size())
-        throw Error(fmt::format("a slot ends at byte {} of a buffer of {} bytes", slot.offset + slot.size,
-                                slot.buffer->size()));
-    }
+    const Slots& slots = transfer.slots;
+    if (slots.areas == 0) throw Error("an exchange has a transfer without a place");
+    if (slots.view.offset + slots.bytes() > slots.view.buffer->size())
+      throw Error(fmt::format("a message's place ends at byte {} of a buffer of {} bytes",
+                              slots.view.offset + slots.bytes(), slots.view.buffer->size()));
+    if (slots.rounds() == 0)
+      throw Error(
+          fmt::format("{} slots of {} bytes, {} bytes apart, must lie within a buffer of {} bytes and not "
+                      "overlap",
+                      slots.areas, slots.bytes(), slots.pitch, slots.view.buffer->size()));
   }
 }
 
 }  // namespace
+
+// Slots with a stride go on to the end of their buffer.
+bool overlap(const Slots& a, const Slots& b) {
+  const auto end = [](const Slots& p) {
+    return p.stride > 0 ? p.view.buffer->size() : p.view.offset + (p.areas - 1) * p.pitch + p.bytes();
+  };
+  return a.view.buffer == b.view.buffer && a.view.offset < end(b) && b.view.offset < end(a);
+}
+
+std::uint64_t Slots::rounds() const {
+  const std::size_t last = view.offset + (areas - 1) * pitch + view.size;  // of the first lap
+  if (last > view.buffer->size() || (areas > 1 && pitch < view.size)) return 0;
+  if (stride == 0) return std::numeric_limits<std::uint64_t>::max();
+  std::size_t room = view.buffer->size() - last;
+  if (areas > 1) room = std::min(room, pitch - view.size);
+  const std::uint64_t turns = (room / stride + 1) * areas;
+  return turns - std::min(turns, first);
+}
+
+namespace {
+
+template <class F>
+void each_transfer(const Exchange& exchange, F use) {
+  for (const Step& step : exchange.steps)
+    for (const auto* transfers : {&step.sends, &step.receives})
+      for (const Transfer& transfer : *transfers) use(transfer);
+}
+
+}  // namespace
+
+std::uint64_t Exchange::rounds() const {
+  std::uint64_t rounds = std::numeric_limits<std::uint64_t>::max();
+  each_transfer(*this, [&](const Transfer& transfer) { rounds = std::min(rounds, transfer.slots.rounds()); });
+  return rounds;
+}
+
+std::size_t Exchange::largest_message() const {
+  std::size_t largest = 0;
+  each_transfer(*this, [&](const Transfer& transfer) { largest = std::max(largest, transfer.slots.bytes()); });
+  return largest;
+}
 
 void check_exchange(const Exchange& exchange, const World& world) {
   if (exchange.window == 0) throw Error("an exchange has a window of no rounds");

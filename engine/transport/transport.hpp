@@ -15,12 +15,35 @@
 
 namespace plumb {
 
-// One message a round. The slots are used in turn: round i takes slots[i % slots.size()]. All slots of a transfer have
-// one size. Where a receive's slots are a send's shifted by one, a round passes on what the round before received.
+// Where the message of each round lies: a progression within one buffer. Round i has turn t = i + first; turns
+// go through the areas, and through each of them a stride further on every lap, so turn t lies at
+//   view.offset + t % areas * pitch + t / areas * stride
+// Areas do not overlap. Slots of one area do where the stride is shorter than the message, but for the first `stride`
+// bytes of each, which no later round overwrites: they bear witness to their round. Where a receive has the slots of a
+// send, some turns ahead, so many rounds later is passed on what a round received.
+struct Slots {
+  BufferView view;  // of turn 0; its size is the message's
+  std::uint64_t areas = 1;
+  std::size_t pitch = 0, stride = 0;  // bytes
+  std::uint64_t first = 0;            // turn of round 0
+
+  std::size_t bytes() const { return view.size; }
+  BufferView at(std::uint64_t round) const {
+    const std::uint64_t turn = round + first;
+    return {view.buffer, view.offset + turn % areas * pitch + turn / areas * stride, view.size};
+  }
+  // Rounds for which there is room, from round 0 on; 0 when areas overlap or end behind the buffer.
+  std::uint64_t rounds() const;
+};
+
+// Whether some bytes may belong to both, in whatever rounds.
+bool overlap(const Slots& a, const Slots& b);
+
+// One message a round.
 struct Transfer {
   int peer = 0;  // rank
   int lane = 0;  // pairs a send with its receive: same lane on both ranks
-  std::vector<BufferView> slots;
+  Slots slots;
 };
 
 // Transfers that are under way together.
@@ -34,15 +57,21 @@ struct Step {
 struct Exchange {
   std::vector<Step> steps;
   std::uint64_t window = 1;
+
+  std::uint64_t rounds() const;         // for which all slots have room
+  std::size_t largest_message() const;  // bytes
 };
 
-// An exchange made ready: requests, staging memory, kernels exist. Used for any number of runs, one at a time.
+// An exchange made ready: requests, staging memory, kernels exist. Used for any number of runs, one at a time. Several
+// may be under way together when their lanes are different and all ranks start, test and wait for them in one order.
 class CompiledExchange {
  public:
   virtual ~CompiledExchange() = default;
-  // Starts rounds first .. first + count - 1 and returns; they go on in test() and wait().
+  // Starts rounds first .. first + count - 1 and returns; they go on in test() and wait(). Throws Error where slots
+  // have no room for them.
   virtual void start(std::uint64_t first, std::uint64_t count) = 0;
-  // True when all rounds are complete on this rank; never waits.
+  // True when all rounds are complete on this rank. Waits for nobody; but where the transport's own calls are blocking,
+  // it does one step of a round, and waits for the ranks of that step.
   virtual bool test() = 0;
   // Returns when all rounds are complete on this rank: received bytes are in their buffers, sent buffers are free.
   virtual void wait() = 0;
@@ -114,7 +143,8 @@ const TransportEntry& find_transport(const std::string& name);
 // The transport that moves host memory between this world's ranks, named by the world.
 std::unique_ptr<Transport> make_host_transport(World& world, Device& device);
 
-// Throws UsageError-free Error when an exchange is not well formed: sizes of slots differ, a peer is no rank, windows.
+// Throws UsageError-free Error when an exchange is not well formed: slots behind a buffer's end, a peer that is no
+// rank, windows.
 void check_exchange(const Exchange& exchange, const World& world);
 
 }  // namespace plumb

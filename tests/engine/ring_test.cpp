@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "benchmarks/hpcc/b_eff/ring.hpp"
@@ -29,33 +28,6 @@ TEST(Ring, NeighboursAgree) {
     EXPECT_EQ(place.at(7), place.at(2));
   }
   EXPECT_EQ(place_in(natural_ring(1), 0).right(), 0);
-}
-
-// Where the messages lie after so many windows, and whose they are.
-std::array<std::uint64_t, 3> end_of(std::uint64_t windows, const Turns& turns) {
-  return {windows % turns.sets, windows % turns.ring, windows % turns.messages};
-}
-
-TEST(Ring, TheEndTellsHowManyWindowsThereWere) {
-  for (int ring = 1; ring <= 17; ++ring)
-    for (const std::uint64_t messages : {1u, 2u, 3u, 4u, 16u}) {
-      const Turns free = turns_for(ring, messages, 0);
-      EXPECT_LE(free.sets * messages, std::max<std::uint64_t>(5, 4 * messages));
-      for (std::uint64_t wanted = 1; wanted < 200; ++wanted) {
-        const std::uint64_t chosen = telling_windows(wanted, free);
-        EXPECT_GE(chosen, wanted);
-        EXPECT_LT(chosen, wanted + 3 * free.sets);
-        EXPECT_EQ(chosen % free.sets, 1u);
-        const std::vector<std::pair<std::uint64_t, Turns>> loops{{chosen, free},
-                                                                 {wanted, turns_for(ring, messages, wanted)}};
-        for (const auto& [count, turns] : loops)
-          for (const std::uint64_t made : {std::uint64_t{0}, count / 2, count - 1, count + 1})
-            EXPECT_NE(end_of(made, turns), end_of(count, turns)) << made << " of " << count << " on " << ring;
-      }
-    }
-  EXPECT_EQ(turns_for(2, 1, 0).sets, 3u);
-  EXPECT_EQ(turns_for(3, 1, 0).sets, 4u);
-  EXPECT_EQ(turns_for(2, 16, 0).sets, 2u);
 }
 
 // max(u - max(0, i - o) * (u - l) / d, l) with u = 65536, l = 256, o = 11, d = 7.

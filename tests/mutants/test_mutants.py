@@ -1,11 +1,15 @@
-"""Every mutant must come out `failed` with exit status 1, and what it wraps must pass under the same conditions."""
+"""Every mutant must come out `failed`, and what it wraps must pass under the same conditions, right after it.
+
+Many run in one launch (``plumb-mpi-mutants --many``): launches take longer than what they run.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,21 +18,87 @@ from plumbline.home import find_home
 from tests.launching import launch_command, program
 
 MUTANTS = program("plumb-mpi-mutants")
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="the mutants are not built (make build)"
+)
+
+FORMS = ("exchange", "ping-pong", "batched")
+SIZES = {"small": ("0", "3"), "large": ("20", "20"), "byte": ("0", "0"), "kibi": ("10", "10")}
+HOST, PEER = "host-buffered", ("host-buffered", "device-buffered", "device-streaming")
+CREDIT_IGNORED = "mutant-stream-credit-ignored-peer"
+# Some of the rounds are made, and the others left out.
+ROUNDS = (
+    *("nothing", "half", "first-only", "last-only", "every-second"),
+    *("all-but-first", "all-but-one", "all-but-last"),
+    *(f"count-mod-{m}" for m in (2, 3, 4, 6, 8, 16)),
+)
+# What goes wrong with a whole exchange, in whatever form.
+OF_ANY_FORM = ("flip-50", "last-byte", *ROUNDS)
+# What goes wrong with a whole exchange, whatever carries it.
+OF_ANY_TRANSPORT = (*OF_ANY_FORM, "flip-10", "flip-90", "wrong-rank", "stale", "swapped")
+
+Run = dict[str, Any]
 
 
 def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict]:
-    """Runs the mutants' program on some ranks; gives its exit status and its record."""
+    """One run of the mutants' program by itself, on some ranks; gives its exit status and its record."""
     record = tmp_path / "record.json"
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
-    if any(word.endswith("channel") for word in words):
-        environment |= emulated_fpgas(ranks)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert record.exists(), done.stderr
     assert done.returncode < 128, done.stderr
     return done.returncode, json.loads(record.read_text())
+
+
+def assert_all_failed(status: int, record: dict) -> None:
+    """Every case is a wrong answer with a reason."""
+    outcomes = [case["outcome"] for case in record["cases"]]
+    assert status == 1
+    assert record["outcome"]["status"] == "failed"
+    assert all(outcome["status"] == "failed" for outcome in outcomes), outcomes
+    assert all(outcome["reason"] for outcome in outcomes)
+
+
+def run_of(
+    transport: str, approach: str, form: str, size: str, rounds: int = 0, benchmark: str = "b_eff"
+) -> Run:
+    """One run; of so many rounds of each message, or (0) of as many as the engine chooses.
+
+    Messages of the large size are many pieces.
+    """
+    smallest, largest = SIZES[size]
+    options = {"form": form, "min-size": smallest, "max-size": largest, "batch": "2"}
+    if rounds:
+        count = str(2 * rounds if form == "batched" else rounds)
+        options |= {"loop-lower": count, "loop-upper": count}
+    return {
+        "benchmark": benchmark,
+        "transport": transport,
+        "approach": approach,
+        "pipeline_chunk_kib": 64 if "pipelined" in transport else 0,
+        "options": options,
+    }
+
+
+def launch(tmp_path: Path, ranks: int, runs: list[Run]) -> list[dict]:
+    """What each of the runs came to; skips where the first cannot be made on this machine."""
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps(runs))
+    command, environment = launch_command(ranks, MUTANTS, "--many", str(path))
+    if any(str(run["transport"]).endswith("channel") for run in runs):
+        environment |= emulated_fpgas(ranks)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(runs), done.stderr
+    if found[0]["status"] == "skipped":
+        pytest.skip(found[0]["reason"])
+    return found
 
 
 def emulated_fpgas(ranks: int) -> dict[str, str]:
@@ -39,6 +109,7 @@ def emulated_fpgas(ranks: int) -> dict[str, str]:
     return runtimes.environment(name, find_home(), devices=ranks)
 
 
+@cache
 def listed_transports() -> list[dict]:
     """All transports, as the program itself lists them."""
     if not MUTANTS.exists():
@@ -52,172 +123,127 @@ def listed_transports() -> list[dict]:
     return json.loads(listed.stdout)["transports"]
 
 
-def why_not(transport: str) -> str | None:
-    """Why no device of this machine is carried by ``transport``; None = one is."""
-    (entry,) = (entry for entry in listed_transports() if entry["name"] == transport)
-    fit = [device for device in entry["devices"] if not device["reason"]]
-    return entry["reason"] or (None if fit else entry["devices"][0]["reason"])
-
-
-def transports() -> list[tuple[str, str]]:
-    """Names of all mutated transports with each of their approaches, as the program itself lists them."""
+def mutants_of(base: str, approach: str) -> list[str]:
+    """What goes wrong with a transport in one of its approaches, by name."""
     return [
-        (entry["name"], approach)
+        entry["name"].removeprefix("mutant-").removesuffix(f"-{base}")
         for entry in listed_transports()
         if entry["name"].startswith("mutant-")
-        for approach in entry["approaches"]
+        and entry["name"].endswith(f"-{base}")
+        and approach in entry["approaches"]
+        and entry["name"] != CREDIT_IGNORED
     ]
 
 
-BETWEEN_GPUS = ("nccl", "mpi-device")
-pytestmark = pytest.mark.skipif(
-    not MUTANTS.exists(), reason="the mutants are not built (make build)"
-)
-
-SIZES = {"small": ["--max-size", "3"], "large": ["--min-size", "20", "--max-size", "20"]}
-# An odd ring at small sizes, an even one at large sizes: each kind once, not each pair.
-RINGS = [(2, "large"), (3, "small")]
-CREDIT_IGNORED = "mutant-stream-credit-ignored-peer"
-
-
-PEER = ("host-buffered", "device-buffered", "device-streaming")
-# What goes wrong with a whole exchange, whatever carries it: flips and wrong ranks show that for each approach.
-OF_ANY_APPROACH = [f"mutant-{name}-peer" for name in ("half", "nothing", "stale", "last-byte")]
-
-
-def options_of(transport: str) -> list[str]:
-    """What a transport is given so that there is something to go wrong.
-
-    Messages of the large size are many pieces. Between emulated FPGAs a time limit leaves one round, in which nothing
-    is passed on; two chunks that change places in each of an even number of rounds are where they were.
-    """
-    if "channel" in transport:
-        return ["--loop-lower", "5", "--loop-upper", "5"]
-    if transport.endswith(BETWEEN_GPUS):
-        return ["--runtime", "cuda", "--loop-lower", "100", "--loop-upper", "100"]
-    pieces = ["--pipeline-chunk", "64"] if "pipelined" in transport else []
-    # What is lost now and then needs many messages, also where a busy machine has time for few.
-    often = "lost" in transport or "now-and-then" in transport
-    return [*pieces, *(["--loop-lower", "25", "--loop-upper", "25"] if often else [])]
-
-
-def wrong_transports() -> list[tuple[str, str, int, str]]:
-    """Each mutant on each ring; what goes wrong between pieces only where there are some."""
-    return [
-        (transport, approach, ranks, size)
-        for transport, approach in transports()
-        if transport != CREDIT_IGNORED
-        and not transport.endswith(BETWEEN_GPUS)
-        and (approach == PEER[-1] or transport not in OF_ANY_APPROACH)
-        for ranks, size in RINGS
-        if size == "large"
-        or not any(word in transport for word in ("pipelined", "peer", "before-data"))
-    ]
-
-
-def assert_all_failed(status: int, record: dict) -> None:
-    """Every case is a wrong answer with a reason."""
-    outcomes = [case["outcome"] for case in record["cases"]]
-    assert status == 1
-    assert record["outcome"]["status"] == "failed"
-    assert all(outcome["status"] == "failed" for outcome in outcomes), outcomes
-    assert all(outcome["reason"] for outcome in outcomes)
-
-
-@pytest.mark.parametrize(("transport", "approach", "ranks", "size"), wrong_transports())
-def test_wrong_transport_fails(
-    tmp_path: Path, transport: str, approach: str, ranks: int, size: str
+def assert_mutants_fail(
+    tmp_path: Path,
+    ranks: int,
+    base: str,
+    approach: str,
+    size: str,
+    forms: tuple[str, ...],
+    rounds: int,
 ) -> None:
-    words = ["--transport", transport, "--approach", approach, *SIZES[size], *options_of(transport)]
-    assert_all_failed(*run(tmp_path, ranks, "b_eff", *words))
+    """All mutants of a transport, each followed by the transport itself: what one leaves behind spoils no other."""
+    runs: list[Run] = []
+    for name in mutants_of(base, approach):
+        if size != "large" and name not in OF_ANY_TRANSPORT and base in ("pipelined", "peer"):
+            continue  # what goes wrong between pieces, where there is one
+        if size == "small" and name in ("not-awaited", "token-before-data"):
+            continue  # they may have come before anybody looks
+        for form in forms if name in OF_ANY_FORM else forms[:1]:
+            runs.append(run_of(f"mutant-{name}-{base}", approach, form, size, rounds))
+        runs.append(run_of(base, approach, runs[-1]["options"]["form"], size, rounds))
+    assert set(ROUNDS) <= set(mutants_of(base, approach))
+    problems = []
+    for run, found in zip(runs, launch(tmp_path, ranks, runs), strict=True):
+        should = "failed" if str(run["transport"]).startswith("mutant-") else "passed"
+        right = found["status"] == should and all(
+            outcome["status"] == should and (outcome["reason"] or should == "passed")
+            for outcome in found["outcomes"]
+        )
+        if not right:
+            problems.append((should, run["transport"], run["options"], found))
+    assert not problems
 
 
-# Peer's on an odd ring at the shortest size only: where there are more ranks than cores, kernels that wait for each
-# other by looking at a flag take long.
-ODD_PEER = [(3, ["--max-size", "0"])]
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("base", ["mpi", "staged", "pipelined"])
+def test_mutants_fail(tmp_path: Path, base: str, size: str, ranks: int) -> None:
+    assert_mutants_fail(tmp_path, ranks, base, HOST, size, FORMS, 25 if size == "small" else 17)
 
 
-@pytest.mark.parametrize("transport", ["flip-50", "wrong-rank", "last-byte"])
+# On an odd ring at the shortest size only, kernels in one form: where there are more ranks than cores, kernels that wait for each other by
+# looking at a flag take long.
+@pytest.mark.parametrize(("ranks", "size"), [(2, "byte"), (2, "large"), (3, "byte")])
 @pytest.mark.parametrize("approach", PEER)
-@pytest.mark.parametrize(("ranks", "words"), ODD_PEER)
-def test_wrong_peer_fails_on_an_odd_ring(
-    tmp_path: Path, transport: str, approach: str, ranks: int, words: list[str]
-) -> None:
-    chosen = ["--transport", f"mutant-{transport}-peer", "--approach", approach]
-    assert_all_failed(*run(tmp_path, ranks, "b_eff", *chosen, *words))
+def test_mutants_of_peer_fail(tmp_path: Path, approach: str, size: str, ranks: int) -> None:
+    forms = FORMS if ranks == 2 or approach == HOST else FORMS[:1]
+    assert_mutants_fail(tmp_path, ranks, "peer", approach, size, forms, 17)
 
 
-@pytest.mark.parametrize(
-    ("transport", "size"),
-    [
-        (transport, size)
-        for transport, _ in transports()
-        if transport.endswith(BETWEEN_GPUS)
-        for size in SIZES
-    ],
-)
-def test_wrong_transport_between_gpus_fails(tmp_path: Path, transport: str, size: str) -> None:
-    """Small messages may have come before anybody looks, though nobody waited for them."""
-    base = next(base for base in BETWEEN_GPUS if transport.endswith(base))
-    if reason := why_not(base):
-        pytest.skip(reason)
-    if size == "small" and "not-awaited" in transport:
-        pytest.skip("they arrive too soon")
-    words = ["--transport", transport, *SIZES[size], *options_of(transport)]
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("base", ["nccl", "mpi-device"])
+def test_mutants_between_gpus_fail(tmp_path: Path, base: str, size: str) -> None:
+    assert_mutants_fail(tmp_path, 2, base, HOST, size, FORMS, 100)
+
+
+# Emulated FPGAs take seconds for what others do in milliseconds.
+@pytest.mark.parametrize(("ranks", "size"), [(2, "large"), (3, "byte")])
+def test_mutants_of_channel_fail(tmp_path: Path, ranks: int, size: str) -> None:
+    assert_mutants_fail(tmp_path, ranks, "channel", PEER[-1], size, FORMS[:1], 17)
+
+
+def test_credit_ignored_fails(tmp_path: Path) -> None:
+    """A rank is two rounds ahead of another, and so fills a slot early, only from four ranks on."""
+    runs = [run_of(name, PEER[-1], "exchange", "kibi", 4) for name in (CREDIT_IGNORED, "peer")]
+    wrong, right = launch(tmp_path, 4, runs)
+    assert [outcome["status"] for outcome in wrong["outcomes"]] == ["failed"]
+    assert [outcome["status"] for outcome in right["outcomes"]] == ["passed"]
+
+
+def test_a_wrong_transport_ends_with_status_1(tmp_path: Path) -> None:
+    loops = ["--loop-lower", "25", "--loop-upper", "25"]
+    words = ["--transport", "mutant-count-mod-6-mpi", "--max-size", "3", *loops]
     assert_all_failed(*run(tmp_path, 2, "b_eff", *words))
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("transport", BETWEEN_GPUS)
-@pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
-def test_what_they_wrap_between_gpus_passes(
-    tmp_path: Path, transport: str, form: str, size: str
-) -> None:
-    if reason := why_not(transport):
-        pytest.skip(reason)
-    test_what_they_wrap_passes(tmp_path, transport, 2, form, size)
+def test_blind_validators_fail(tmp_path: Path) -> None:
+    runs = [
+        run_of("mpi", HOST, "exchange", size, 25, benchmark)
+        for benchmark in ("mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted")
+        for size in ("small", "large")
+    ]
+    assert [found["status"] for found in launch(tmp_path, 2, runs)] == ["failed"] * len(runs)
 
 
-@pytest.mark.skipif("CI" in os.environ, reason="it rests on timing, and machines of CI are shared")
-def test_credit_ignored_fails(tmp_path: Path) -> None:
-    """A rank is two rounds ahead of another, and so fills a slot early, only from four ranks on."""
-    rounds = ["--loop-upper", "25", "--loop-lower", "25"]
-    words = ["--transport", CREDIT_IGNORED, "--min-size", "10", "--max-size", "10", *rounds]
-    assert_all_failed(*run(tmp_path, 4, "b_eff", *words))
+def assert_passes(tmp_path: Path, ranks: int, runs: list[Run]) -> None:
+    """Every case of every run passes."""
+    for run, found in zip(runs, launch(tmp_path, ranks, runs), strict=True):
+        assert found["status"] == "passed", (run, found)
+        assert {outcome["status"] for outcome in found["outcomes"]} == {"passed"}
 
 
-@pytest.mark.parametrize("benchmark", ["mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted"])
-@pytest.mark.parametrize("size", SIZES)
-def test_blind_validator_fails(tmp_path: Path, benchmark: str, size: str) -> None:
-    status, record = run(tmp_path, 2, benchmark, "--transport", "mpi", *SIZES[size])
-    assert status == 1
-    assert record["outcome"]["status"] == "failed"
+@pytest.mark.parametrize(
+    ("ranks", "size"), [(1, "small"), (2, "large"), (3, "small"), (4, "small")]
+)
+def test_what_they_wrap_passes(tmp_path: Path, ranks: int, size: str) -> None:
+    runs = [
+        run_of(transport, HOST, form, size)
+        for transport in ("mpi", "staged", "pipelined")
+        for form in FORMS
+        if form != "ping-pong" or ranks > 1
+    ]
+    assert_passes(tmp_path, ranks, runs)
 
 
-@pytest.mark.parametrize(("ranks", "size"), [*RINGS, (1, "small"), (4, "small")])
-@pytest.mark.parametrize("transport", ["mpi", "staged", "pipelined"])
-@pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
-def test_what_they_wrap_passes(
-    tmp_path: Path, transport: str, ranks: int, form: str, size: str
-) -> None:
-    if form == "ping-pong" and ranks == 1:
-        pytest.skip("ping-pong needs two ranks")
-    status, record = run(
-        tmp_path,
-        ranks,
-        "b_eff",
-        "--transport",
-        transport,
-        "--form",
-        form,
-        *SIZES[size],
-        *options_of(transport),
-    )
-    assert status == 0, record["outcome"]
-    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize("transport", ["nccl", "mpi-device"])
+def test_what_they_wrap_between_gpus_passes(tmp_path: Path, transport: str, size: str) -> None:
+    assert_passes(tmp_path, 2, [run_of(transport, HOST, form, size) for form in FORMS])
 
 
-# Emulated FPGAs take seconds for what others do in milliseconds: every form, every ring, but not each of each.
 @pytest.mark.parametrize(
     ("form", "ranks", "size"),
     [
@@ -230,44 +256,13 @@ def test_what_they_wrap_passes(
     ],
 )
 def test_channel_passes(tmp_path: Path, form: str, ranks: int, size: str) -> None:
-    test_what_they_wrap_passes(tmp_path, "channel", ranks, form, size)
+    assert_passes(tmp_path, ranks, [run_of("channel", PEER[-1], form, size, 5)])
 
 
-@pytest.mark.parametrize("approach", PEER)
-@pytest.mark.parametrize(
-    ("form", "ranks", "words"),
-    [
-        *((form, 2, SIZES["large"]) for form in ("exchange", "ping-pong", "batched")),
-        *(("exchange", ranks, words) for ranks, words in ODD_PEER),
-    ],
-)
-def test_peer_passes(
-    tmp_path: Path, approach: str, form: str, ranks: int, words: list[str]
-) -> None:
-    # A streaming lane has eight slots at most; a batch takes as many.
-    chosen = ["--transport", "peer", "--approach", approach, "--form", form, "--batch", "4"]
-    status, record = run(tmp_path, ranks, "b_eff", *chosen, *words)
-    assert status == 0, record["outcome"]
-    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
-
-
-@pytest.mark.parametrize("form", ["exchange", "ping-pong", "batched"])
-@pytest.mark.parametrize("transport", ["mutant-half-mpi", "mutant-round-lost-mpi"])
-def test_rounds_are_counted(tmp_path: Path, transport: str, form: str) -> None:
-    """Whatever the loop's length: on two ranks a message of two rounds before is the same again."""
-    for rounds in ("8", "22") if form == "batched" else ("7", "22"):
-        loops = ["--loop-lower", rounds, "--loop-upper", rounds, "--batch", "2"]
-        words = ["--transport", transport, "--form", form, *loops, "--max-size", "2"]
-        assert_all_failed(*run(tmp_path, 2, "b_eff", *words))
-
-
-@pytest.mark.parametrize("form", ["ping-pong", "batched"])
-@pytest.mark.parametrize(
-    "transport", ["mutant-flip-50-staged", "mutant-last-byte-mpi", "mutant-nothing-mpi"]
-)
-def test_other_forms_fail_too(tmp_path: Path, transport: str, form: str) -> None:
-    status, record = run(
-        tmp_path, 2, "b_eff", "--transport", transport, "--form", form, "--max-size", "12"
+@pytest.mark.parametrize(("ranks", "size", "forms"), [(2, "large", FORMS), (3, "byte", FORMS[:1])])
+def test_peer_passes(tmp_path: Path, ranks: int, size: str, forms: tuple[str, ...]) -> None:
+    assert_passes(
+        tmp_path,
+        ranks,
+        [run_of("peer", approach, form, size) for approach in PEER for form in forms],
     )
-    assert status == 1
-    assert record["outcome"]["status"] == "failed"

@@ -2,7 +2,6 @@
 #include <cstring>
 #include <vector>
 
-#include "core/pattern.hpp"
 #include "tests/mutants/mutants.hpp"
 #include "tests/mutants/spoiled_device.hpp"
 
@@ -31,7 +30,7 @@ void write_slot(Device& device, const BufferView& view, const std::vector<std::b
 std::vector<BufferView> received_in(const Exchange& exchange, std::uint64_t round) {
   std::vector<BufferView> slots;
   for (const Step& step : exchange.steps)
-    for (const Transfer& receive : step.receives) slots.push_back(receive.slots[round % receive.slots.size()]);
+    for (const Transfer& receive : step.receives) slots.push_back(receive.slots.at(round));
   return slots;
 }
 
@@ -69,7 +68,8 @@ Mutation spoiled(const std::string& name, const std::function<Spoiled::Run()>& m
   return mutation;
 }
 
-// One byte of one message of the last rank, flipped after half of the rounds: what follows passes it on.
+// One byte of one message of one rank (the last; with ping-pong an odd one has no partner), flipped after half of the
+// rounds: what follows passes it on.
 Mutation flip(int percent) {
   return spoiled("flip-" + std::to_string(percent), [percent] {
     return [percent](Wrapped& w, std::uint64_t first, std::uint64_t count) {
@@ -77,7 +77,7 @@ Mutation flip(int percent) {
       const std::uint64_t before = std::max(window, count / 2 / window * window);
       w.compiled->run(first, before);
       const auto slots = received_in(w.exchange, first + before - 1);
-      if (!slots.empty() && w.world.rank() == w.world.size() - 1) {
+      if (!slots.empty() && w.world.rank() == std::max(0, w.world.size() / 2 * 2 - 1)) {
         auto bytes = read_slot(w.device, slots.front());
         bytes[bytes.size() * static_cast<std::size_t>(percent) / 100] ^= std::byte{0x10};
         write_slot(w.device, slots.front(), bytes);
@@ -104,30 +104,37 @@ Mutation stale() {
   });
 }
 
-// Half of the rounds, rounded down.
-Mutation half() {
-  return spoiled("half", [] {
-    return [](Wrapped& w, std::uint64_t first, std::uint64_t count) {
-      const std::uint64_t done = count / 2 / w.exchange.window * w.exchange.window;
-      if (done > 0) w.compiled->run(first, done);
+// Makes some of a run's windows of rounds, by their number and that of all, and leaves the others out.
+using Made = std::function<bool(std::uint64_t window, std::uint64_t windows)>;
+
+Mutation some_rounds(const std::string& name, const Made& made) {
+  return spoiled(name, [made] {
+    return [made](Wrapped& w, std::uint64_t first, std::uint64_t count) {
+      const std::uint64_t of_window = w.exchange.window, windows = count / of_window;
+      for (std::uint64_t begin = 0; begin < windows;) {
+        std::uint64_t end = begin;
+        while (end < windows && made(end, windows)) ++end;
+        if (end > begin) w.compiled->run(first + begin * of_window, (end - begin) * of_window);
+        begin = end + 1;
+      }
     };
   });
 }
 
-Mutation nothing() {
-  return spoiled("nothing", [] { return [](Wrapped&, std::uint64_t, std::uint64_t) {}; });
-}
-
-// One round in the middle is left out: what it would have passed on stays behind.
-Mutation round_lost() {
-  return spoiled("round-lost", [] {
-    return [](Wrapped& w, std::uint64_t first, std::uint64_t count) {
-      const std::uint64_t window = w.exchange.window;
-      const std::uint64_t before = count / 2 / window * window;
-      if (before > 0) w.compiled->run(first, before);
-      if (count > before + window) w.compiled->run(first + before + window, count - before - window);
-    };
-  });
+std::vector<Mutation> rounds_left_out() {
+  std::vector<Mutation> list{
+      some_rounds("nothing", [](auto, auto) { return false; }),
+      some_rounds("half", [](auto i, auto n) { return i < n / 2; }),
+      some_rounds("first-only", [](auto i, auto) { return i == 0; }),
+      some_rounds("last-only", [](auto i, auto n) { return i + 1 == n; }),
+      some_rounds("every-second", [](auto i, auto) { return i % 2 == 0; }),
+      some_rounds("all-but-first", [](auto i, auto) { return i > 0; }),
+      some_rounds("all-but-one", [](auto i, auto n) { return i != n / 2; }),
+      some_rounds("all-but-last", [](auto i, auto n) { return i + 1 < n; }),
+  };
+  for (const std::uint64_t m : {2u, 3u, 4u, 6u, 8u, 16u})
+    list.push_back(some_rounds("count-mod-" + std::to_string(m), [m](auto i, auto n) { return i < n % m; }));
+  return list;
 }
 
 // Says that its messages have come when they are under way; the next repetition waits for them first.
@@ -155,10 +162,8 @@ Mutation last_byte() {
   mutation.name = "last-byte";
   mutation.alter = [](const Exchange& exchange, const World&) {
     bool empty = false;
-    Exchange shorter = for_each_transfer(exchange, [&](Transfer& transfer, bool) {
-      for (BufferView& slot : transfer.slots) --slot.size;
-      empty = empty || transfer.slots.front().size == 0;
-    });
+    Exchange shorter = for_each_transfer(
+        exchange, [&](Transfer& transfer, bool) { empty = --transfer.slots.view.size == 0 || empty; });
     if (empty) shorter.steps.clear();
     return shorter;
   };
@@ -179,13 +184,13 @@ Mutation swapped() {
   return mutation;
 }
 
-// What is sent is taken out of the slot that the next round fills.
+// What is sent is taken out of the slot that this round fills.
 Mutation next_slot() {
   Mutation mutation;
   mutation.name = "next-slot";
   mutation.alter = [](const Exchange& exchange, const World&) {
     return for_each_transfer(exchange, [](Transfer& transfer, bool sends) {
-      if (sends) std::rotate(transfer.slots.begin(), transfer.slots.begin() + 1, transfer.slots.end());
+      if (sends) ++transfer.slots.first;
     });
   };
   return mutation;
@@ -216,8 +221,7 @@ class ForgetfulQueue : public ServedQueue {
   }
 
  private:
-  // Irregularly: a regular pattern could lose whole laps of the ring in every repetition.
-  bool forgets() { return mix64(++commands_) % every_ == 0; }
+  bool forgets() { return ++commands_ % every_ == 0; }
   bool writes_;
   std::uint64_t every_;
   std::uint64_t commands_ = 0;
@@ -306,30 +310,28 @@ Mutation with_kernels(const std::string& name, const std::string& approach,
   return mutation;
 }
 
-// Work that takes a while and does nothing else.
-std::string pause(const std::string& turns) {
-  return "for (volatile ulong turn = 0; turn < " + turns + "; ++turn);";
-}
-
-// The persistent kernel's own mistakes. From the second message on a mistake would often be made good by another (on
-// two ranks, whatever comes from two messages ago is right again), so each but the last spoils the first message, too.
+// The persistent kernel's own mistakes.
 std::vector<Mutation> wrong_streams() {
-  const std::string copy = "copy_slice(from[slot], to[slot], bytes);";
-  const std::string next = "slot + 1 == SLOTS ? 0 : slot + 1", before = "slot == 0 ? SLOTS - 1 : slot - 1";
+  const std::string copy = "copy_slice(out.slot, in.slot, bytes);", cursors = "cursor out = turn_of(from";
   const std::string approach = "device-streaming";
-  return {// The flag of a message is up when its bytes are not there: they come in the next round.
-          with_kernels("stream-flag-before-data", approach,
-                       {{copy, "if (i > 0) copy_slice(from[" + before + "], to[" + before + "], bytes);"}}),
-          with_kernels("stream-slice-lost", approach,
-                       {{copy, "copy_slice(from[slot], to[slot], bytes - (bytes + 3) / 4);"}}),
-          with_kernels("stream-slots-swapped", approach, {{copy, "copy_slice(from[slot], to[" + next + "], bytes);"}}),
-          // What comes next has overwritten a slot that was to be sent first.
-          with_kernels("stream-slot-reused-early", approach,
-                       {{copy, "copy_slice(from[" + next + "], from[slot], bytes); " + copy}}),
-          // Nobody waits for credit, and the last rank is slow: its slots are overwritten before it has sent them on.
-          with_kernels("stream-credit-ignored", approach,
-                       {{"(i >= lag ? i - lag + 1 : 0)", "(lag & 0)"},
-                        {copy, "if (LAST_RANK) { " + pause("3000000") + " } " + copy}})};
+  return {
+      // The flag of a message is up when its bytes are not there: they come in the next round.
+      with_kernels("stream-flag-before-data", approach,
+                   {{cursors, "cursor out_before, in_before;\n" + cursors},
+                    {copy,
+                     "if (i > 0) copy_slice(out_before.slot, in_before.slot, bytes);\n"
+                     "out_before = out; in_before = in;"}}),
+      with_kernels("stream-slice-lost", approach, {{copy, "copy_slice(out.slot, in.slot, bytes - (bytes + 3) / 4);"}}),
+      with_kernels("stream-slots-swapped", approach,
+                   {{copy, "cursor next = in; next_turn(&next); copy_slice(out.slot, next.slot, bytes);"}}),
+      // What comes next has overwritten a slot that was to be sent first.
+      with_kernels("stream-slot-reused-early", approach,
+                   {{copy, "cursor next = out; next_turn(&next); copy_slice(next.slot, out.slot, bytes); " + copy}}),
+      // Nobody waits for credit, and the last rank sends a message on when the one that comes into its area two
+      // rounds later is there.
+      with_kernels("stream-credit-ignored", approach,
+                   {{"(i >= lag ? i - lag + 1 : 0)", "(lag & 0)"},
+                    {copy, "if (LAST_RANK && i + 2 < count) { AWAIT(mine + flag, serial + i + 3); } " + copy}})};
 }
 
 // Mistakes of the kernels that put into a landing place, and take from there.
@@ -398,10 +400,10 @@ class MutantTransport : public Transport {
 
 void register_wrong_transports() {
   const std::vector<std::string> both{"mpi", "staged"};
-  for (const Mutation& mutation :
-       {flip(10), flip(50), flip(90), stale(), half(), nothing(), last_byte(), swapped(), wrong_rank()})
+  for (const Mutation& mutation : {flip(10), flip(50), flip(90), stale(), last_byte(), swapped(), wrong_rank()})
     register_mutation(mutation, both);
-  register_mutation(round_lost(), {"mpi"});
+  for (const Mutation& mutation : rounds_left_out())
+    register_mutation(mutation, {"mpi", "staged", "pipelined", "peer", "nccl", "mpi-device", "channel"});
   register_mutation(forgetful("write-skipped", true, 1), {"staged"});
   register_mutation(forgetful("read-skipped", false, 1), {"staged"});
   register_mutation(forgetful("write-lost-now-and-then", true, 13), {"staged"});
@@ -409,10 +411,8 @@ void register_wrong_transports() {
        {flip(50), wrong_rank(), forgetful("piece-lost", true, 13), hasty("flag-before-data", false),
         hasty("place-reused-early", true), piece_misplaced()})
     register_mutation(mutation, {"pipelined"});
-  for (const Mutation& mutation : {flip(50), wrong_rank(), half(), nothing(), stale(), last_byte()})
-    register_mutation(mutation, {"peer"});
-  for (const Mutation& mutation : {flip(50), stale(), half(), nothing(), last_byte(), swapped(), wrong_rank(),
-                                   round_lost(), not_awaited(), next_slot()})
+  for (const Mutation& mutation : {flip(50), wrong_rank(), stale(), last_byte()}) register_mutation(mutation, {"peer"});
+  for (const Mutation& mutation : {flip(50), stale(), last_byte(), swapped(), wrong_rank(), not_awaited(), next_slot()})
     register_mutation(mutation, {"nccl", "mpi-device"});
   for (const auto& mutations : {wrong_streams(), wrong_landings()})
     for (const Mutation& mutation : mutations) register_mutation(mutation, {"peer"});
@@ -425,7 +425,7 @@ void register_wrong_transports() {
       "        write_channel_intel(out1, load(message, at, bytes));";
   const std::string wait = "if (order == SEND_FIRST || w > 0) AWAIT(sent);\n";
   const std::string tell = "if (order == RECEIVE_FIRST || w + 1 < windows) TELL(received);\n";
-  const std::string slot = "__global uchar* const message = slot[round % slots];\n";
+  const std::string slot = "__global uchar* const message = SLOT_OF(round);\n";
   const std::string first = "store(read_channel_intel(in0), message, at, bytes);";
   const std::string second = "store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);";
   const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";

@@ -70,10 +70,12 @@ Form BEff::form() const {
   return form_ == "batched" ? Form::batched : Form::exchange;
 }
 
-// In ping-pong a pair is a ring of its own.
-Turns BEff::turns(const Pattern& pattern, std::uint64_t count) const {
-  const int ring = form() == Form::ping_pong ? 2 : pattern.place.size();
-  return turns_for(ring, pattern.messages_in_motion(), count / pattern.messages_in_motion());
+// Of the longest loop: HPCC FPGA's, or what the engine may choose, in little memory and long enough for its clock.
+std::uint64_t BEff::most_rounds(int exponent) const {
+  if (by_formula()) return fixed_count(exponent);
+  constexpr std::uint64_t fewest = 1024, most = 65536, bytes = 16 << 20;
+  const std::uint64_t rounds = std::clamp(bytes >> exponent, fewest, most);
+  return form() == Form::batched ? rounds - rounds % static_cast<std::uint64_t>(batch_.get()) : rounds;
 }
 
 Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) const {
@@ -83,8 +85,8 @@ Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) c
   pattern.rank = plan.rank;
   pattern.replications = static_cast<std::uint64_t>(replications_.get());
   pattern.batch = static_cast<std::uint64_t>(batch_.get());
-  pattern.sets = turns(pattern, fixed_count(exponent)).sets;
   pattern.bytes = std::size_t{1} << exponent;
+  pattern.rounds = most_rounds(exponent);
   return pattern;
 }
 
@@ -99,8 +101,8 @@ Case BEff::make_case(const std::string& ring, const std::string& part, int expon
     return result;
   }
   result.labels["message_bytes"] = p.bytes;
-  const bool moves_messages = part == "transfer" || part == "exchange";
-  result.items_to_check = moves_messages ? p.bytes_to_check() : p.lanes() * p.bytes;
+  const bool copies = part == "read" || part == "write";
+  result.items_to_check = p.lanes() * (copies ? 1 : p.window()) * p.bytes;
   result.work.messages = p.lanes();
   std::uint64_t& bytes = part == "read"    ? result.work.bytes_read
                          : part == "write" ? result.work.bytes_written
@@ -117,13 +119,15 @@ Group BEff::make_group(const std::string& ring, const std::string& part, const P
     group.device_bytes = sizeof(std::uint64_t);
     return group;
   }
+  const bool copies = part == "read" || part == "write";
   for (auto exponent = static_cast<int>(min_size_.get()); exponent <= max_size_.get(); ++exponent) {
     group.cases.push_back(make_case(ring, part, exponent, plan));
     const Pattern p = pattern(ring, exponent, plan);
-    group.device_bytes = std::max<std::uint64_t>(group.device_bytes, p.memory_bytes());
-    group.largest_buffer_bytes = std::max<std::uint64_t>(group.largest_buffer_bytes, p.bytes);
-    group.host_bytes = std::max<std::uint64_t>(group.host_bytes, p.bytes);  // what is compared
-    group.exchange_bytes = std::max<std::uint64_t>(group.exchange_bytes, p.exchange_bytes());
+    const std::uint64_t lane = copies ? p.copies_bytes() : p.lane_bytes();
+    group.device_bytes = std::max<std::uint64_t>(group.device_bytes, p.lanes() * lane);
+    group.largest_buffer_bytes = std::max<std::uint64_t>(group.largest_buffer_bytes, lane);
+    group.host_bytes = std::max<std::uint64_t>(group.host_bytes, copies ? (p.lanes() + 1) * lane : p.pitch());
+    group.exchange_bytes = std::max<std::uint64_t>(group.exchange_bytes, 2 * p.lanes() * p.window() * p.bytes);
   }
   return group;
 }
@@ -142,14 +146,13 @@ void BEff::prepare(Session& session, const Case& measured) {
   const int exponent = log2_of(std::max<std::uint64_t>(1, bytes_label(measured)));
   const Pattern p =
       pattern(text_label(measured, "ring"), exponent, {session.world.rank(), session.world.size(), session.seed});
-  turns_ = turns(p, 0);
   part_ = make_part(text_label(measured, "part"), session, p);
 }
 
 std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
-  const std::string part = text_label(measured, "part");
-  if (part != "transfer" && part != "exchange") return wanted;
-  return telling_windows((wanted + turns_.messages - 1) / turns_.messages, turns_) * turns_.messages;
+  if (text_label(measured, "part") == "launch") return wanted;
+  const std::uint64_t window = form() == Form::batched ? static_cast<std::uint64_t>(batch_.get()) : 1;
+  return std::min((wanted + window - 1) / window * window, most_rounds(log2_of(bytes_label(measured))));
 }
 
 std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {

@@ -87,7 +87,7 @@ class BEff : public Benchmark {
   bool by_formula() const;
   std::uint64_t fixed_count(int exponent) const;
   Form form() const;
-  Turns turns(const Pattern& pattern, std::uint64_t count) const;
+  std::uint64_t most_rounds(int exponent) const;
   Pattern pattern(const std::string& ring, int exponent, const Plan& plan) const;
   Case make_case(const std::string& ring, const std::string& part, int exponent, const Plan& plan) const;
   Group make_group(const std::string& ring, const std::string& part, const Plan& plan) const;
@@ -95,7 +95,6 @@ class BEff : public Benchmark {
                         int ranks) const;
 
   std::unique_ptr<Part> part_;  // of the case that is prepared
-  Turns turns_;                 // of its lanes
 };
 
 }  // namespace plumb::b_eff

@@ -2,6 +2,7 @@
 // the start and at the end of a repetition.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,47 +20,62 @@ struct Pattern {
   Place place;
   int rank = 0;
   std::uint64_t replications = 1;
-  std::uint64_t batch = 1;  // messages of a lane under way together (batched)
-  std::uint64_t sets = 3;   // of slots of a lane, each for all messages in motion
-  std::size_t bytes = 1;    // of a message
+  std::uint64_t batch = 1;   // messages of a lane under way together (batched)
+  std::size_t bytes = 1;     // of a message
+  std::uint64_t rounds = 1;  // of the longest loop
 
   // Lanes of this rank: exchange and batched two a replication (right, left), ping-pong one, or none without a partner.
   std::uint64_t lanes() const;
-  bool idle() const { return lanes() == 0; }
-  std::uint64_t messages_in_motion() const;  // of a lane, under way together
-  std::uint64_t slots_of_a_lane() const;     // all buffers of a lane
-  std::uint64_t bytes_to_check() const;      // at the end of a repetition, on this rank
-  std::size_t memory_bytes() const;          // of all slots of this rank
-  std::size_t exchange_bytes() const;        // sent and received in a round
+  std::uint64_t window() const { return form == Form::batched ? batch : 1; }  // messages of a lane under way together
+  std::uint64_t areas() const { return window() * (window() < 3 ? 3 : 2); }   // of a lane
+  // How far a slot lies behind the one before it in its area: small messages close together, because what a cache does
+  // not hold yet costs a tenth of their time; no more than a line of any cache.
+  std::size_t stride() const { return std::clamp<std::size_t>(bytes, 8, 128); }
+  std::size_t pitch() const;  // bytes of an area
+  std::size_t lane_bytes() const { return areas() * pitch(); }
+  // Of a lane's copies alone: each goes two strides further than the one before it.
+  std::size_t copies_bytes() const { return bytes + 2 * rounds * stride(); }
+  // Where a lane's messages lie: round i takes on what lies in turn i, and brings what goes on `window` rounds later.
+  Slots slots(Buffer& lane) const { return {{&lane, 0, bytes}, areas(), pitch(), stride()}; }
 };
 
-// Where the slots lie: each in a buffer of its own.
-class MessageStore {
+// What a buffer must hold from some byte on.
+struct Expected {
+  struct Part {
+    std::size_t at = 0, size = 0;  // bytes
+    std::uint64_t round = 0;       // that brought them
+    bool whole = false;            // all bytes of the message; else those that no later one overwrites
+  };
+  std::vector<std::byte> bytes;
+  std::vector<Part> parts;  // that somebody looks at
+
+  void add(const Part& part);
+};
+
+// What an area of a lane holds after `count` rounds of repetition `repetition`: a window of rounds passes on what the
+// window before received, so after n windows a rank holds the first messages of the rank n positions back.
+Expected expected_in_area(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t count,
+                          std::uint64_t lane, std::uint64_t area);
+// The message that a lane's turn holds; those of the first `window` turns are this rank's own.
+MessageIdentity message_of(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t lane,
+                           std::uint64_t turn);
+
+// A buffer for each lane, with untimed writes and reads.
+class LaneBuffers {
  public:
-  MessageStore(Device& device, const Placement& placement, const Pattern& pattern);
-  BufferView slot(std::uint64_t lane, std::uint64_t index) const { return whole(*buffers_[lane * slots_ + index]); }
-  // Untimed writes and reads of one slot.
-  void put(const BufferView& view, std::span<const std::byte> bytes);
-  void get(const BufferView& view, std::span<std::byte> bytes);
+  LaneBuffers(Device& device, const Placement& placement, std::uint64_t lanes, std::size_t bytes);
+  Buffer& lane(std::uint64_t lane) const { return *buffers_[lane]; }
+  void put(const BufferView& view, const std::vector<std::byte>& bytes);
+  // Makes every byte that is expected from byte `at` of a lane on wrong: one that nobody writes cannot be right.
+  void poison(std::uint64_t lane, std::size_t at, Expected expected);
+  // Compares what is there, and adds what was found to `found`; it counts the bytes of whole messages as checked.
+  void check(std::uint64_t lane, std::size_t at, const Expected& expected, Validation& found);
 
  private:
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::unique_ptr<Queue> queue_;
-  std::uint64_t slots_;
 };
 
-Exchange make_exchange(const Pattern& pattern, const MessageStore& store);
-
-// Untimed: own messages in their slots, every other slot wrong in every byte.
-void reset_messages(const Pattern& pattern, MessageStore& store, std::uint64_t seed, std::uint64_t repetition,
-                    std::uint64_t count);
-// Compares every byte of the last messages received, which are what the loop's first messages have become, and the
-// beginning of those in the other slots: they tell of a loop that made fewer rounds.
-Validation check_messages(const Pattern& pattern, MessageStore& store, std::uint64_t seed, std::uint64_t repetition,
-                          std::uint64_t count);
-
-// Compares `bytes` with the identity's content and adds what was found to `found`.
-void check_bytes(std::span<const std::byte> bytes, const MessageIdentity& identity, const std::string& what,
-                 Validation& found);
+Exchange make_exchange(const Pattern& pattern, const LaneBuffers& buffers);
 
 }  // namespace plumb::b_eff

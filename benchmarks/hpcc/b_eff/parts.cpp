@@ -15,74 +15,119 @@ namespace {
 class TransferPart : public Part {
  public:
   TransferPart(Session& session, const Pattern& pattern, Transport& transport, const Placement& placement)
-      : pattern_(pattern), seed_(session.seed), store_(session.device, placement, pattern) {
-    exchange_ = transport.compile(make_exchange(pattern_, store_));
+      : pattern_(pattern),
+        seed_(session.seed),
+        buffers_(session.device, placement, pattern.lanes(), pattern.lane_bytes()) {
+    exchange_ = transport.compile(make_exchange(pattern_, buffers_));
   }
+
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    reset_messages(pattern_, store_, seed_, repetition, count);
+    each_area([&](std::uint64_t lane, std::uint64_t area) {
+      buffers_.poison(lane, area * pattern_.pitch(), expected(lane, area, repetition, count));
+    });
+    std::vector<std::byte> message(pattern_.bytes);
+    for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane)
+      for (std::uint64_t turn = 0; turn < pattern_.window(); ++turn) {
+        fill_message(message, message_of(pattern_, seed_, repetition, lane, turn));
+        buffers_.put(pattern_.slots(buffers_.lane(lane)).at(turn), message);
+      }
   }
+
   void run(std::uint64_t count) override { exchange_->run(0, count); }
+
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
-    return check_messages(pattern_, store_, seed_, repetition, count);
+    Validation found;
+    found.reference =
+        "every byte of the last messages, and the first bytes of each round's, made again from origin, lane, size and "
+        "repetition";
+    each_area([&](std::uint64_t lane, std::uint64_t area) {
+      buffers_.check(lane, area * pattern_.pitch(), expected(lane, area, repetition, count), found);
+    });
+    return found;
   }
 
  private:
+  template <class F>
+  void each_area(F use) const {
+    for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane)
+      for (std::uint64_t area = 0; area < pattern_.areas(); ++area) use(lane, area);
+  }
+  Expected expected(std::uint64_t lane, std::uint64_t area, std::uint64_t repetition, std::uint64_t count) const {
+    return expected_in_area(pattern_, seed_, repetition, count, lane, area);
+  }
+
   Pattern pattern_;
   std::uint64_t seed_;
-  MessageStore store_;
-  std::unique_ptr<CompiledExchange> exchange_;  // after the store, whose slots it uses
+  LaneBuffers buffers_;
+  std::unique_ptr<CompiledExchange> exchange_;  // after the buffers that it uses
 };
 
-// The copies of one direction between the device and pinned host memory, as many at once as the transfer makes.
+// The copies of one direction between the device and pinned host memory, as many at once as the transfer makes. Each
+// copies from a place of its own to one of its own: a stride further in the source and two in the target, so that what
+// it leaves there is not what the copy before it left.
 class CopyPart : public Part {
  public:
   CopyPart(Session& session, const Pattern& pattern, CopyDirection direction)
       : pattern_(pattern),
-        direction_(direction),
+        reads_(direction == CopyDirection::read),
         seed_(session.seed),
-        device_(session.device, session.memory, pattern),
-        host_(session.device, {MemoryKind::host, {}}, pattern) {
+        device_(session.device, session.memory, pattern.lanes(), pattern.copies_bytes()),
+        host_(session.device, {MemoryKind::host, {}}, pattern.lanes(), pattern.copies_bytes()) {
     std::vector<StagingCopy> copies;
     for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane)
-      copies.push_back({{device_.slot(lane, 0)}, {host_.slot(lane, 0)}});
+      copies.push_back({slots(device_, lane, pattern.stride() * (reads_ ? 1 : 2)),
+                        slots(host_, lane, pattern.stride() * (reads_ ? 2 : 1))});
     leg_ = std::make_unique<CopyLeg>(session.device.make_queue(), direction, std::move(copies));
   }
 
-  void reset(std::uint64_t repetition, std::uint64_t) override {
-    std::vector<std::byte> scratch(pattern_.bytes);
+  void reset(std::uint64_t repetition, std::uint64_t count) override {
     for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane) {
-      fill_message(scratch, identity(lane, repetition));
-      source().put(source().slot(lane, 0), scratch);
-      poison_message(scratch, identity(lane, repetition));
-      target().put(target().slot(lane, 0), scratch);
+      const std::vector<std::byte> bytes = source_bytes(lane, repetition, count);
+      LaneBuffers& source = reads_ ? device_ : host_;
+      source.put({&source.lane(lane), 0, bytes.size()}, bytes);
+      target().poison(lane, 0, expected(lane, repetition, count));
     }
   }
 
   void run(std::uint64_t count) override { leg_->run(0, count); }
 
-  Validation validate(std::uint64_t repetition, std::uint64_t) override {
+  Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     Validation found;
-    found.reference = "every byte of the last copy, made again from lane, size and repetition";
-    std::vector<std::byte> scratch(pattern_.bytes);
-    for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane) {
-      poison_message(scratch, identity(lane, repetition));
-      target().get(target().slot(lane, 0), scratch);
-      check_bytes(scratch, identity(lane, repetition), fmt::format("copy {}", lane), found);
-    }
+    found.reference = "every byte of the last copy, and the first bytes of each, made again from lane and repetition";
+    for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane)
+      target().check(lane, 0, expected(lane, repetition, count), found);
     return found;
   }
 
  private:
-  MessageStore& source() { return direction_ == CopyDirection::read ? device_ : host_; }
-  MessageStore& target() { return direction_ == CopyDirection::read ? host_ : device_; }
-  MessageIdentity identity(std::uint64_t lane, std::uint64_t repetition) const {
-    return {seed_, static_cast<std::uint64_t>(pattern_.rank), lane, pattern_.bytes, repetition};
+  Slots slots(const LaneBuffers& buffers, std::uint64_t lane, std::size_t step) const {
+    return {{&buffers.lane(lane), 0, pattern_.bytes}, 1, 0, step};
+  }
+  LaneBuffers& target() { return reads_ ? host_ : device_; }
+
+  std::vector<std::byte> source_bytes(std::uint64_t lane, std::uint64_t repetition, std::uint64_t count) const {
+    std::vector<std::byte> bytes(pattern_.bytes + (count - 1) * pattern_.stride());
+    fill_message(bytes, {seed_, static_cast<std::uint64_t>(pattern_.rank), lane, pattern_.bytes, repetition});
+    return bytes;
+  }
+
+  Expected expected(std::uint64_t lane, std::uint64_t repetition, std::uint64_t count) const {
+    const std::vector<std::byte> source = source_bytes(lane, repetition, count);
+    const std::size_t stride = pattern_.stride(), target_stride = 2 * stride;
+    Expected expected;
+    for (std::uint64_t copy = 0; copy < count; ++copy) {
+      const bool last = copy + 1 == count;
+      const std::size_t kept = last ? pattern_.bytes : std::min(pattern_.bytes, target_stride);
+      expected.add({copy * target_stride, kept, copy, last});
+      std::memcpy(expected.bytes.data() + copy * target_stride, source.data() + copy * stride, kept);
+    }
+    return expected;
   }
 
   Pattern pattern_;
-  CopyDirection direction_;
+  bool reads_;
   std::uint64_t seed_;
-  MessageStore device_, host_;
+  LaneBuffers device_, host_;
   std::unique_ptr<CopyLeg> leg_;
 };
 

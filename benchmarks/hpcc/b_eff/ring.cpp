@@ -29,26 +29,6 @@ Place place_in(std::vector<int> order, int rank) {
   return {std::move(order), position};
 }
 
-bool Turns::hide(std::uint64_t windows) const {
-  const auto hidden = [&](std::uint64_t missing) {
-    return missing > 0 && missing % std::lcm(std::lcm(sets, ring), messages) == 0;
-  };
-  return hidden(windows) || hidden((windows + 1) / 2);
-}
-
-Turns turns_for(int ring, std::uint64_t messages, std::uint64_t windows) {
-  Turns turns{static_cast<std::uint64_t>(ring), messages, messages < 3 ? std::uint64_t{3} : 2};
-  const auto same = [&] { return messages < 3 && ring > 1 && turns.sets % turns.ring == 0; };
-  while (same() || turns.hide(windows)) ++turns.sets;
-  return turns;
-}
-
-std::uint64_t telling_windows(std::uint64_t wanted, const Turns& turns) {
-  std::uint64_t windows = wanted + (turns.sets + 1 - wanted % turns.sets) % turns.sets;
-  while (turns.hide(windows)) windows += turns.sets;
-  return windows;
-}
-
 std::uint64_t LoopFormula::length(int exponent) const {
   const std::int64_t steps = std::max<std::int64_t>(0, exponent - offset);
   return static_cast<std::uint64_t>(std::max(upper - steps * (upper - lower) / decrease, lower));

@@ -16,14 +16,10 @@ typedef ulong4 chunk;
 #define RECEIVE_FIRST 1
 #define SEND_FIRST 2
 
-#define SLOT(i) __global uchar *buffer##i, ulong offset##i
-#define AT(i) buffer##i + offset##i
-#define EACH8(do, a, b, c, d, e, f, g, h) do(a), do(b), do(c), do(d), do(e), do(f), do(g), do(h)
-#define EACH32(do)                                                                                       \
-  EACH8(do, 0, 1, 2, 3, 4, 5, 6, 7), EACH8(do, 8, 9, 10, 11, 12, 13, 14, 15),                            \
-      EACH8(do, 16, 17, 18, 19, 20, 21, 22, 23), EACH8(do, 24, 25, 26, 27, 28, 29, 30, 31)
-#define SLOTS EACH32(SLOT)
-#define FIND_SLOTS __global uchar* const slot[32] = {EACH32(AT)}
+// Where messages lie, as in transport.hpp.
+#define SLOTS __global uchar *view, ulong offset, ulong areas, ulong pitch, ulong stride, ulong first_turn
+#define SLOT_OF(round) \
+  (view + offset + ((round) + first_turn) % areas * pitch + ((round) + first_turn) / areas * stride)
 
 #if defined(OUT0) && defined(IN0)
 #define PAIR 1
@@ -63,12 +59,11 @@ chunk load(__global const uchar* message, ulong at, ulong bytes) {
 }
 
 // Rounds first .. first + windows * window - 1, of which `window` at a time are under way.
-__kernel void send_messages(ulong bytes, ulong first, ulong windows, ulong window, uint slots, uint order, SLOTS) {
-  FIND_SLOTS;
+__kernel void send_messages(ulong bytes, ulong first, ulong windows, ulong window, uint order, SLOTS) {
   for (ulong w = 0; w < windows; ++w) {
     if (order == RECEIVE_FIRST || w > 0) AWAIT(received);
     for (ulong round = first + w * window; round < first + (w + 1) * window; ++round) {
-      __global const uchar* const message = slot[round % slots];
+      __global const uchar* const message = SLOT_OF(round);
       for (ulong at = 0; at < bytes; at += CHANNELS * CHANNEL_WIDTH) {
         write_channel_intel(out0, load(message, at, bytes));
         write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));
@@ -98,12 +93,11 @@ void store(chunk value, __global uchar* message, ulong at, ulong bytes) {
   for (uint i = 0; at + i < bytes; ++i) message[at + i] = tail.bytes[i];
 }
 
-__kernel void receive_messages(ulong bytes, ulong first, ulong windows, ulong window, uint slots, uint order, SLOTS) {
-  FIND_SLOTS;
+__kernel void receive_messages(ulong bytes, ulong first, ulong windows, ulong window, uint order, SLOTS) {
   for (ulong w = 0; w < windows; ++w) {
     if (order == SEND_FIRST || w > 0) AWAIT(sent);
     for (ulong round = first + w * window; round < first + (w + 1) * window; ++round) {
-      __global uchar* const message = slot[round % slots];
+      __global uchar* const message = SLOT_OF(round);
       for (ulong at = 0; at < bytes; at += CHANNELS * CHANNEL_WIDTH) {
         store(read_channel_intel(in0), message, at, bytes);
         store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);

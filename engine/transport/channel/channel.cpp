@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/json.hpp"
-#include "world/watchdog.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb::channel {
 
@@ -17,13 +17,15 @@ struct LaneKernel {
   std::unique_ptr<Queue> queue;  // its own: it runs beside the others
   std::unique_ptr<Kernel> kernel;
   std::uint64_t bytes = 0;
-  std::uint32_t slot_count = 1, order = 0;
+  std::uint32_t order = 0;
   std::vector<KernelArgument> slots;
 };
 
-class ChannelExchange : public CompiledExchange {
+class ChannelExchange : public WalkedExchange {
  public:
-  ChannelExchange(const Exchange& exchange, Wiring& wiring) : window_(exchange.window) {
+  ChannelExchange(const Exchange& exchange, Wiring& wiring)
+      : WalkedExchange(walk_by_rounds(exchange, all_rounds, "kernels that exchange with a neighbour over channels")),
+        window_(exchange.window) {
     const std::vector<Lane> lanes = lanes_of(exchange);
     const Circuit& circuit = wiring.circuit(lanes);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -33,12 +35,12 @@ class ChannelExchange : public CompiledExchange {
     }
   }
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    if (count == 0 || kernels_.empty()) return;
+ private:
+  void start_step(std::size_t, std::uint64_t first, std::uint64_t end) override {
     for (const LaneKernel& lane : kernels_)
       if (lane.pair->under_way) throw Error("an exchange over a channel was started while another used its links");
     for (LaneKernel& lane : kernels_) {
-      std::vector<KernelArgument> arguments{lane.bytes, first, count / window_, window_, lane.slot_count, lane.order};
+      std::vector<KernelArgument> arguments{lane.bytes, first, (end - first) / window_, window_, lane.order};
       arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
       lane.kernel->set(arguments);
       lane.queue->enqueue(*lane.kernel, {1, 1});
@@ -47,45 +49,41 @@ class ChannelExchange : public CompiledExchange {
     set_under_way(true);
   }
 
-  bool test() override {
-    if (!running_) return true;
+  bool test_step(std::size_t) override {
     for (LaneKernel& lane : kernels_)
       if (!lane.queue->finished()) return false;
     set_under_way(false);
     return true;
   }
 
-  void wait() override {
-    if (!running_) return;
-    const Waiting waiting("kernels that exchange with a neighbour over channels");
+  void wait_step(std::size_t) override {
     for (LaneKernel& lane : kernels_) lane.queue->finish();
     set_under_way(false);
   }
 
- private:
   void add(Device& device, Pair& pair, const char* name, const Lane& lane, const Transfer& transfer) {
     LaneKernel result;
     result.pair = &pair;
     result.queue = device.make_queue();
     result.kernel = pair.program->kernel(name);
-    result.bytes = transfer.slots.front().size;
-    result.slot_count = static_cast<std::uint32_t>(transfer.slots.size());
+    const Slots& slots = transfer.slots;
+    result.bytes = slots.bytes();
     result.order = static_cast<std::uint32_t>(lane.order);
-    for (std::size_t i = 0; i < most_slots; ++i) {
-      const BufferView& slot = transfer.slots[i % transfer.slots.size()];
-      result.slots.insert(result.slots.end(), {slot.buffer, static_cast<std::uint64_t>(slot.offset)});
-    }
+    result.slots = {slots.view.buffer,
+                    static_cast<std::uint64_t>(slots.view.offset),
+                    slots.areas,
+                    static_cast<std::uint64_t>(slots.pitch),
+                    static_cast<std::uint64_t>(slots.stride),
+                    slots.first};
     kernels_.push_back(std::move(result));
   }
 
   void set_under_way(bool running) {
-    running_ = running;
     for (const LaneKernel& lane : kernels_) lane.pair->under_way = running;
   }
 
   std::uint64_t window_;
   std::vector<LaneKernel> kernels_;
-  bool running_ = false;
 };
 
 const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links (Intel's external channels)", "device",

@@ -34,7 +34,6 @@ namespace plumb::channel {
 
 constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
 constexpr std::size_t channels_of_link = 2;  // of a direction
-constexpr std::size_t most_slots = 32;       // of channel.cl
 constexpr std::size_t most_links = 64;       // into a rank, where ports are given
 
 // Which of a lane's two goes first in a round; values of channel.cl.

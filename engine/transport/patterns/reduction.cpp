@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
-#include "world/watchdog.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb {
 
@@ -21,10 +22,14 @@ struct RingStep {
   Block combined;  // of the block that came; none = it lies where it belongs
 };
 
-class ReductionExchange : public CompiledExchange {
+class ReductionExchange : public WalkedExchange {
  public:
   ReductionExchange(const Reduction& reduction, World& world, Device& device, Transport& transport)
-      : reduction_(reduction), info_(device.info()), queue_(device.make_queue()) {
+      : WalkedExchange({walked_steps(reduction), 1, std::numeric_limits<std::uint64_t>::max(), 1,
+                        "a neighbour's numbers, or a kernel that combines them"}),
+        reduction_(reduction),
+        info_(device.info()),
+        queue_(device.make_queue()) {
     const auto members = static_cast<std::int64_t>(reduction.members.size());
     const auto own = std::find(reduction.members.begin(), reduction.members.end(), world.rank());
     if (own == reduction.members.end()) throw Error("a reduction is compiled by its members");
@@ -49,33 +54,6 @@ class ReductionExchange : public CompiledExchange {
   }
   ReductionExchange(const ReductionExchange&) = delete;
   ReductionExchange& operator=(const ReductionExchange&) = delete;
-
-  void start(std::uint64_t, std::uint64_t count) override {
-    rounds_ = steps_.empty() ? 0 : count;
-    step_ = 0;
-    combining_ = false;
-    if (rounds_ > 0) steps_[0].exchange->start(0, 1);
-  }
-
-  bool test() override {
-    while (rounds_ > 0) {
-      if (combining_ ? !queue_->finished() : !steps_[step_].exchange->test()) return false;
-      advance();
-    }
-    return true;
-  }
-
-  void wait() override {
-    while (rounds_ > 0) {
-      if (combining_) {
-        const Waiting waiting("a kernel that combines numbers");
-        queue_->finish();
-      } else {
-        steps_[step_].exchange->wait();
-      }
-      advance();
-    }
-  }
 
  private:
   struct Part {
@@ -112,23 +90,27 @@ class ReductionExchange : public CompiledExchange {
     steps_.push_back({transport.compile({{step}, 1}), combines ? receive.block : Block{}});
   }
 
-  // The kernel after the step's exchange where there is one, else the next step.
-  void advance() {
-    const Block& block = steps_[step_].combined;
-    combining_ = !combining_ && block.count > 0;
-    if (combining_) {
-      const std::uint64_t first = reduction_.view.offset / size_of(reduction_.type) + block.first;
-      kernel_->set(
-          {reduction_.view.buffer, first, reduction_.view.buffer, first, came_.get(), std::uint64_t{0}, block.count});
-      queue_->enqueue(*kernel_, combine_range(info_, block.count));
-      queue_->finished();  // starts it
-      return;
-    }
-    if (++step_ == steps_.size()) {
-      step_ = 0;
-      if (--rounds_ == 0) return;
-    }
-    steps_[step_].exchange->start(0, 1);
+  // Of each step round the ring, the exchange and then the kernel, where there is one.
+  static std::size_t walked_steps(const Reduction& reduction) { return 4 * (reduction.members.size() - 1); }
+
+  void start_step(std::size_t number, std::uint64_t, std::uint64_t) override {
+    RingStep& step = steps_[number / 2];
+    if (number % 2 == 0) return step.exchange->start(0, 1);
+    if (step.combined.count == 0) return;
+    const std::uint64_t first = reduction_.view.offset / size_of(reduction_.type) + step.combined.first;
+    kernel_->set({reduction_.view.buffer, first, reduction_.view.buffer, first, came_.get(), std::uint64_t{0},
+                  step.combined.count});
+    queue_->enqueue(*kernel_, combine_range(info_, step.combined.count));
+    queue_->finished();  // starts it
+  }
+  bool test_step(std::size_t number) override {
+    return number % 2 == 0 ? steps_[number / 2].exchange->test() : queue_->finished();
+  }
+  void wait_step(std::size_t number) override {
+    if (number % 2 == 0)
+      steps_[number / 2].exchange->wait();
+    else if (steps_[number / 2].combined.count > 0)
+      queue_->finish();
   }
 
   Reduction reduction_;
@@ -138,9 +120,6 @@ class ReductionExchange : public CompiledExchange {
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Buffer> came_;
   std::vector<RingStep> steps_;
-  std::uint64_t rounds_ = 0;
-  std::size_t step_ = 0;
-  bool combining_ = false;
 };
 
 }  // namespace

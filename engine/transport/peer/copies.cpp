@@ -3,6 +3,7 @@
 
 #include "transport/idle.hpp"
 #include "transport/peer/peer.hpp"
+#include "transport/walk.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb::peer {
@@ -25,7 +26,7 @@ struct Counters {
 };
 
 struct Outgoing {
-  std::vector<BufferView> from, to;
+  Slots from, to;
   Counters counters;
   std::unique_ptr<Queue> queue;
   std::uint64_t begun = 0, done = 0;  // messages ever
@@ -41,11 +42,11 @@ struct CopyStep {
   std::vector<Incoming> receives;
 };
 
-class CopyExchange : public CompiledExchange {
+class CopyExchange : public WalkedExchange {
  public:
   CopyExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
-      : neighbours_(std::move(neighbours)),
-        window_(exchange.window),
+      : WalkedExchange(walk_by_step(exchange, "copies into a neighbour's memory")),
+        neighbours_(std::move(neighbours)),
         idle_(neighbours_->device().info().type != "gpu") {
     for (const Step& step : exchange.steps) steps_.push_back(compile(step));
   }
@@ -56,39 +57,6 @@ class CopyExchange : public CompiledExchange {
   }
   CopyExchange(const CopyExchange&) = delete;
   CopyExchange& operator=(const CopyExchange&) = delete;
-
-  void start(std::uint64_t first, std::uint64_t count) override {
-    round_ = first;
-    end_ = steps_.empty() ? first : first + count;
-    step_ = 0;
-    if (round_ < end_) begin_step();
-  }
-
-  bool test() override {
-    while (round_ < end_) {
-      if (!progress()) return false;
-      if (++step_ == steps_.size()) {
-        step_ = 0;
-        round_ += window_;
-        if (round_ >= end_) break;
-      }
-      begin_step();
-    }
-    return true;
-  }
-
-  void wait() override {
-    const Waiting waiting("copies into a neighbour's memory");
-    std::uint64_t seen = round_;
-    while (!test()) {
-      if (round_ != seen) {
-        Waiting::progress();
-        idle_.moved();
-      }
-      seen = round_;
-      idle_.look();
-    }
-  }
 
  private:
   CopyStep compile(const Step& step) {
@@ -110,31 +78,35 @@ class CopyExchange : public CompiledExchange {
     return result;
   }
 
-  void begin_step() {
-    for (Incoming& receive : steps_[step_].receives) {
-      receive.expected += window_;
+  void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) override {
+    first_ = first;
+    end_ = end;
+    for (Incoming& receive : steps_[step].receives) {
+      receive.expected += end - first;
       receive.counters.free().store(receive.expected, std::memory_order_release);
     }
-    for (Outgoing& send : steps_[step_].sends) send.done += window_;
+    for (Outgoing& send : steps_[step].sends) send.done += end - first;
   }
 
-  // True when the step is complete.
-  bool progress() {
+  bool test_step(std::size_t step) override {
     bool complete = true;
-    for (Outgoing& send : steps_[step_].sends) complete = progress(send) && complete;
-    for (const Incoming& receive : steps_[step_].receives)
+    for (Outgoing& send : steps_[step].sends) complete = progress(send) && complete;
+    for (const Incoming& receive : steps_[step].receives)
       complete = receive.counters.arrived().load(std::memory_order_acquire) >= receive.expected && complete;
     return complete;
+  }
+
+  void wait_step(std::size_t step) override {
+    while (!test_step(step)) idle_.look();
+    idle_.moved();
   }
 
   // A window's copies go together, once the receiver's slots are free.
   bool progress(Outgoing& send) const {
     if (send.begun < send.done) {
       if (send.counters.free().load(std::memory_order_acquire) < send.done) return false;
-      for (std::uint64_t i = 0; i < window_; ++i) {
-        const std::uint64_t slot = (round_ + i) % send.from.size();
-        send.queue->enqueue_copy(send.from[slot], send.to[slot]);
-      }
+      for (std::uint64_t round = first_; round < end_; ++round)
+        send.queue->enqueue_copy(send.from.at(round), send.to.at(round));
       send.begun = send.done;
     }
     if (!send.queue->finished()) return false;
@@ -145,10 +117,8 @@ class CopyExchange : public CompiledExchange {
   std::unique_ptr<Neighbours> neighbours_;
   std::vector<std::unique_ptr<Buffer>> counters_;
   std::vector<CopyStep> steps_;
-  std::uint64_t window_;
   Idle idle_;
-  std::uint64_t round_ = 0, end_ = 0;
-  std::size_t step_ = 0;
+  std::uint64_t first_ = 0, end_ = 0;  // rounds under way
 };
 
 }  // namespace

@@ -1,20 +1,20 @@
 // peer, device-buffered: a kernel puts each message into a landing place of the neighbour and raises a flag there; the
-// neighbour's kernel waits for the flag and takes the message to its slot. The host starts both for each round.
+// neighbour's kernel waits for the flag and takes the message to its place there. The host starts both for each round.
 #include <algorithm>
 
 #include "transport/peer/kernels.hpp"
-#include "world/watchdog.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb::peer {
 
 namespace {
 
-constexpr std::uint64_t places = 2;           // of a transfer: one fills while the other is emptied
+constexpr std::uint64_t landings = 2;         // of a transfer: one fills while the other is emptied
 constexpr std::uint64_t rounds_at_once = 64;  // given to the device before they are waited for
 
 // One end of a transfer. The receiver's buffer holds the places; flags are in the memory of who waits for them.
 struct End {
-  std::vector<BufferView> slots;
+  Slots slots;
   std::unique_ptr<Flags> flags;     // that this rank waits for
   std::unique_ptr<Buffer> landing;  // the receiver's own
   BufferView there;                 // the sender's view of it
@@ -28,10 +28,12 @@ struct LandingStep {
   std::vector<End> sends, receives;
 };
 
-class LandingExchange : public CompiledExchange {
+class LandingExchange : public WalkedExchange {
  public:
   LandingExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
-      : neighbours_(std::move(neighbours)),
+      : WalkedExchange(walk_by_rounds(exchange, rounds_at_once,
+                                      "kernels that put into a neighbour's memory and take from their own")),
+        neighbours_(std::move(neighbours)),
         shape_(shape_of(neighbours_->device().info())),
         patience_(neighbours_->device()),
         program_(neighbours_->device().build(kernels(shape_.options))),
@@ -46,39 +48,13 @@ class LandingExchange : public CompiledExchange {
   LandingExchange(const LandingExchange&) = delete;
   LandingExchange& operator=(const LandingExchange&) = delete;
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    round_ = first;
-    end_ = steps_.empty() ? first : first + count;
-    enqueue();
-  }
-
-  bool test() override {
-    while (queue_->finished()) {
-      patience_.check();
-      if (round_ >= end_) return true;
-      enqueue();
-    }
-    return false;
-  }
-
-  void wait() override {
-    const Waiting waiting("kernels that put into a neighbour's memory and take from their own");
-    for (;;) {
-      queue_->finish();
-      patience_.check();
-      if (round_ >= end_) return;
-      Waiting::progress();
-      enqueue();
-    }
-  }
-
  private:
   LandingStep compile(const Step& step) {
     LandingStep result;
     std::vector<std::string> of_receivers, of_senders;
     for (const Transfer& transfer : step.receives) {
       End end = make_end(transfer, "take");
-      end.landing = neighbours_->device().allocate(places * end.place_bytes, {MemoryKind::automatic, {}, true});
+      end.landing = neighbours_->device().allocate(landings * end.place_bytes, {MemoryKind::automatic, {}, true});
       of_receivers.push_back(packed({neighbours_->offer(whole(*end.landing)), neighbours_->offer(end.flags->view())}));
       result.receives.push_back(std::move(end));
     }
@@ -99,8 +75,8 @@ class LandingExchange : public CompiledExchange {
   End make_end(const Transfer& transfer, const std::string& kernel) {
     End end;
     end.slots = transfer.slots;
-    end.place_bytes = (transfer.slots.front().size + 4095) / 4096 * 4096;
-    end.groups = groups_for(shape_, transfer.slots.front().size);
+    end.place_bytes = (transfer.slots.bytes() + 4095) / 4096 * 4096;
+    end.groups = groups_for(shape_, transfer.slots.bytes());
     end.flags = std::make_unique<Flags>(neighbours_->device(), end.groups);
     end.kernel = program_->kernel(kernel);
     return end;
@@ -124,32 +100,40 @@ class LandingExchange : public CompiledExchange {
     }
   }
 
-  void enqueue() {
-    const std::uint64_t until = std::min(end_, round_ + std::max(window_, rounds_at_once / window_ * window_));
-    for (; round_ < until; round_ += window_)
+  void start_step(std::size_t, std::uint64_t first, std::uint64_t end) override {
+    for (; first < end; first += window_)
       for (LandingStep& step : steps_)
-        for (std::uint64_t i = 0; i < window_; ++i) enqueue_round(step, round_ + i);
+        for (std::uint64_t round = first; round < first + window_; ++round) enqueue_round(step, round);
+  }
+  bool test_step(std::size_t) override {
+    if (!queue_->finished()) return false;
+    patience_.check();
+    return true;
+  }
+  void wait_step(std::size_t) override {
+    queue_->finish();
+    patience_.check();
   }
 
   // Puts before takes: no rank waits for a message before it has sent its own.
   void enqueue_round(LandingStep& step, std::uint64_t round) {
     for (End& end : step.sends) {
-      const BufferView& slot = end.slots[round % end.slots.size()];
+      const BufferView place = end.slots.at(round);
       const std::uint64_t serial = ++end.serial;
-      end.kernel->set({slot.buffer, static_cast<std::uint64_t>(slot.offset), end.there.buffer,
-                       end.there.offset + serial % places * end.place_bytes, static_cast<std::uint64_t>(slot.size),
-                       &end.flags->buffer(), std::uint64_t{0}, serial > places ? serial - places : 0, end.flags_there,
-                       std::uint64_t{0}, serial, shape_.looks, &patience_.buffer()});
-      queue_->enqueue(*end.kernel, range_for(shape_, slot.size));
+      end.kernel->set({place.buffer, static_cast<std::uint64_t>(place.offset), end.there.buffer,
+                       end.there.offset + serial % landings * end.place_bytes, static_cast<std::uint64_t>(place.size),
+                       &end.flags->buffer(), std::uint64_t{0}, serial > landings ? serial - landings : 0,
+                       end.flags_there, std::uint64_t{0}, serial, shape_.looks, &patience_.buffer()});
+      queue_->enqueue(*end.kernel, range_for(shape_, place.size));
     }
     for (End& end : step.receives) {
-      const BufferView& slot = end.slots[round % end.slots.size()];
+      const BufferView place = end.slots.at(round);
       const std::uint64_t serial = ++end.serial;
-      end.kernel->set({end.landing.get(), serial % places * end.place_bytes, slot.buffer,
-                       static_cast<std::uint64_t>(slot.offset), static_cast<std::uint64_t>(slot.size),
+      end.kernel->set({end.landing.get(), serial % landings * end.place_bytes, place.buffer,
+                       static_cast<std::uint64_t>(place.offset), static_cast<std::uint64_t>(place.size),
                        &end.flags->buffer(), std::uint64_t{0}, serial, end.flags_there, std::uint64_t{0}, shape_.looks,
                        &patience_.buffer()});
-      queue_->enqueue(*end.kernel, range_for(shape_, slot.size));
+      queue_->enqueue(*end.kernel, range_for(shape_, place.size));
     }
   }
 
@@ -160,7 +144,6 @@ class LandingExchange : public CompiledExchange {
   std::unique_ptr<Queue> queue_;
   std::vector<LandingStep> steps_;
   std::uint64_t window_;
-  std::uint64_t round_ = 0, end_ = 0;
 };
 
 }  // namespace

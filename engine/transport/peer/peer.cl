@@ -4,7 +4,6 @@
 //
 //   ALONE   one work item does a group's work (CPUs)
 //   WIDE    type of what is copied at a time
-//   SLOTS   of a lane, for `stream`
 #ifndef FENCE_SYSTEM
 // OpenCL has no order between processes before 2.0; on CPUs a fence orders what other processes see.
 #define FENCE_SYSTEM() mem_fence(CLK_GLOBAL_MEM_FENCE)
@@ -119,58 +118,67 @@ __kernel void take(__global const uchar* landing, ulong landing_at, __global uch
   RAISE(credit + credit_at + flag, serial);
 }
 
-#ifdef SLOTS
-#define SLOT(k) , __global uchar *from##k, ulong from_at##k, __global uchar *to##k, ulong to_at##k
-#define FROM(k) from##k + from_at##k,
-#define TO(k) to##k + to_at##k,
-#define EACH1(do) do(0)
-#define EACH2(do) EACH1(do) do(1)
-#define EACH3(do) EACH2(do) do(2)
-#define EACH4(do) EACH3(do) do(3)
-#define EACH5(do) EACH4(do) do(4)
-#define EACH6(do) EACH5(do) do(5)
-#define EACH7(do) EACH6(do) do(6)
-#define EACH8(do) EACH7(do) do(7)
-#define EACH9(do) EACH8(do) do(8)
-#define EACH10(do) EACH9(do) do(9)
-#define EACH11(do) EACH10(do) do(10)
-#define EACH12(do) EACH11(do) do(11)
-#define EACH_OF_(count, do) EACH##count(do)
-#define EACH_OF(count, do) EACH_OF_(count, do)
-
 // bits of `roles`
 #define SENDS 1
 #define RECEIVES 2
 #define RECEIVES_FIRST 4
 #define PASSES_ON 8  // what is received is sent later: the sender must know when
 
+// The place of a turn and of those after it (transport.hpp): a division takes a GPU as long as half of a short message.
+typedef struct {
+  __global uchar* lap;    // its place in the first area
+  __global uchar* slot;
+  ulong area, areas, pitch, stride;
+} cursor;
+
+inline cursor turn_of(__global uchar* view, ulong areas, ulong pitch, ulong stride, ulong turn) {
+  cursor at;
+  at.area = turn % areas;
+  at.lap = view + turn / areas * stride;
+  at.slot = at.lap + at.area * pitch;
+  at.areas = areas;
+  at.pitch = pitch;
+  at.stride = stride;
+  return at;
+}
+
+inline void next_turn(cursor* at) {
+  at->slot += at->pitch;
+  if (++at->area == at->areas) {
+    at->area = 0;
+    at->lap += at->stride;
+    at->slot = at->lap;
+  }
+}
+
 // All rounds of a lane: to the right neighbour from its slots into his, from the left one into this device's. Flags of a
 // lane: `arrived` of each group, then `credit` of each group. In a run, flags count from `serial`: arrived = serial + i
 // says that i messages are there, credit = serial + i that this run has begun and i of its messages have left their slots.
 __kernel void stream(ulong bytes, ulong first, ulong count, ulong window, ulong serial, uint roles, ulong lag, ulong looks,
-                     __global ulong* mine, __global ulong* right, __global ulong* left,
-                     __global ulong* gave_up EACH_OF(SLOTS, SLOT)) {
+                     __global ulong* mine, __global ulong* right, __global ulong* left, __global ulong* gave_up,
+                     __global uchar* from, ulong from_at, ulong from_areas, ulong from_pitch, ulong from_stride,
+                     ulong from_first, __global uchar* to, ulong to_at, ulong to_areas, ulong to_pitch, ulong to_stride,
+                     ulong to_first) {
   GROUP_STATE
-  __global uchar* from[] = {EACH_OF(SLOTS, FROM)};
-  __global uchar* to[] = {EACH_OF(SLOTS, TO)};
   const ulong flag = get_group_id(0) * FLAG_STRIDE, credits = get_num_groups(0) * FLAG_STRIDE;
   if (roles & RECEIVES) {
     RAISE(left + credits + flag, serial);
   }
-  ulong slot = first % SLOTS;
+  cursor out = turn_of(from + from_at, from_areas, from_pitch, from_stride, from_first + first);
+  cursor in = turn_of(to + to_at, to_areas, to_pitch, to_stride, to_first + first);
   for (ulong i = 0; i < count; ++i) {
     if (roles & RECEIVES_FIRST) {
       AWAIT(mine + flag, serial + i + 1);
     }
     if (roles & SENDS) {
       AWAIT(mine + credits + flag, serial + (i >= lag ? i - lag + 1 : 0));
-      copy_slice(from[slot], to[slot], bytes);
+      copy_slice(out.slot, in.slot, bytes);
       RAISE_BOTH(right + flag, serial + i + 1, roles & PASSES_ON, left + credits + flag);
     }
     if ((roles & (RECEIVES | RECEIVES_FIRST)) == RECEIVES && (i + 1) % window == 0) {
       AWAIT(mine + flag, serial + i + 1);
     }
-    slot = slot + 1 == SLOTS ? 0 : slot + 1;
+    next_turn(&out);
+    next_turn(&in);
   }
 }
-#endif

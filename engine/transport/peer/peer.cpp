@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <sstream>
 
 namespace plumb::peer {
 
@@ -86,25 +87,28 @@ BufferView Neighbours::open(const std::string& text) {
   return {buffer.get(), offset, size};
 }
 
-std::vector<std::vector<BufferView>> remote_slots(const Step& step, Neighbours& neighbours) {
+std::vector<Slots> remote_slots(const Step& step, Neighbours& neighbours) {
   std::vector<std::string> offers;
   for (const Transfer& receive : step.receives) {
-    std::vector<std::string> slots;
-    for (const BufferView& slot : receive.slots) slots.push_back(neighbours.offer(slot));
-    offers.push_back(packed(slots));
+    const Slots& slots = receive.slots;
+    offers.push_back(packed({fmt::format("{} {} {} {}", slots.areas, slots.pitch, slots.stride, slots.first),
+                             neighbours.offer(slots.view)}));
   }
   const auto heard = trade(neighbours.world(), step.receives, offers, step.sends);
-  std::vector<std::vector<BufferView>> remote;
+  std::vector<Slots> remote;
   for (std::size_t i = 0; i < heard.size(); ++i) {
-    auto& slots = remote.emplace_back();
-    if (step.sends[i].peer == neighbours.world().rank()) {
+    const Transfer& send = step.sends[i];
+    Slots& slots = remote.emplace_back();
+    if (send.peer == neighbours.world().rank()) {
       for (const Transfer& receive : step.receives)
-        if (receive.peer == step.sends[i].peer && receive.lane == step.sends[i].lane) slots = receive.slots;
-    } else {
-      for (const std::string& text : unpacked(heard[i])) slots.push_back(neighbours.open(text));
+        if (receive.peer == send.peer && receive.lane == send.lane) slots = receive.slots;
+    } else if (!heard[i].empty()) {
+      const std::vector<std::string> parts = unpacked(heard[i]);
+      std::istringstream(parts.at(0)) >> slots.areas >> slots.pitch >> slots.stride >> slots.first;
+      slots.view = neighbours.open(parts.at(1));
     }
-    if (slots.empty() || slots.front().size != step.sends[i].slots.front().size)
-      throw Error(fmt::format("a send to rank {} has no receive of its lane and size there", step.sends[i].peer));
+    if (slots.view.buffer == nullptr || slots.bytes() != send.slots.bytes())
+      throw Error(fmt::format("a send to rank {} has no receive of its lane and size there", send.peer));
   }
   return remote;
 }

@@ -36,7 +36,7 @@ class Neighbours {
 };
 
 // For each send of a step, the slots that its receiver fills; its own for a message to itself.
-std::vector<std::vector<BufferView>> remote_slots(const Step& step, Neighbours& neighbours);
+std::vector<Slots> remote_slots(const Step& step, Neighbours& neighbours);
 
 std::unique_ptr<CompiledExchange> compile_copies(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours);
 std::unique_ptr<CompiledExchange> compile_landing(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours);

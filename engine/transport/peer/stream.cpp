@@ -4,14 +4,13 @@
 #include <algorithm>
 
 #include "transport/peer/kernels.hpp"
-#include "world/watchdog.hpp"
+#include "transport/walk.hpp"
 
 namespace plumb::peer {
 
 namespace {
 
-constexpr std::size_t most_slots = 12;              // of peer.cl
-constexpr std::uint64_t never = ~std::uint64_t{0};  // a slot that is not sent on is never waited for
+constexpr std::uint64_t never = ~std::uint64_t{0};  // a place that is not sent on is never waited for
 
 enum Role : std::uint32_t { sends = 1, receives = 2, receives_first = 4, passes_on = 8 };
 
@@ -19,38 +18,21 @@ enum Role : std::uint32_t { sends = 1, receives = 2, receives_first = 4, passes_
 struct Lane {
   const Transfer* send = nullptr;
   const Transfer* receive = nullptr;
-  std::vector<BufferView> remote;  // where the send goes
+  Slots remote;  // where the send goes
   bool receive_first = false;
 };
 
-bool overlap(const BufferView& a, const BufferView& b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.size && b.offset < a.offset + a.size;
-}
-
-// For how many rounds a received message stays in its slot until another may come: the sender of round i waits until
-// the receiver has sent on what it sent in round i - lag. A slot that receive[i] fills and send[j] empties stays filled
-// for j - i rounds of as many as there are slots; where slots are not passed on one by one, only the round before is
+// For how many rounds a received message stays in its place until another may come: the sender of round i waits until
+// the receiver has sent on what it sent in round i - lag. What receive[i] brings and send[i + ahead] takes on stays for
+// `ahead` rounds of as many as there are areas; where slots are not passed on one by one, only the round before is
 // known to be over.
 std::uint64_t lag_of(const Lane& lane) {
   if (lane.send == nullptr || lane.receive == nullptr) return never;
-  const auto& in = lane.receive->slots;
-  const auto& out = lane.send->slots;
-  const bool related = std::any_of(in.begin(), in.end(), [&](const BufferView& a) {
-    return std::any_of(out.begin(), out.end(), [&](const BufferView& b) { return overlap(a, b); });
-  });
-  if (!related) return never;
-  const std::size_t slots = in.size();
-  std::uint64_t lag = out.size() == slots ? slots : 1;
-  for (std::size_t i = 0; i < slots && lag > 1; ++i) {
-    const auto sent = std::find_if(out.begin(), out.end(), [&](const BufferView& view) {
-      return in[i].buffer == view.buffer && in[i].offset == view.offset;
-    });
-    if (sent == out.end()) return 1;
-    const auto stays =
-        (static_cast<std::size_t>(sent - out.begin()) + slots - i) % slots;  // rounds until it is sent on
-    lag = std::min<std::uint64_t>(lag, slots - stays);
-  }
-  return lag;
+  const Slots &in = lane.receive->slots, &out = lane.send->slots;
+  if (!overlap(in, out)) return never;
+  const bool passed_on = in.view.offset == out.view.offset && in.areas == out.areas && in.pitch == out.pitch &&
+                         in.stride == out.stride && in.first > out.first && in.first - out.first < in.areas;
+  return passed_on ? in.areas - (in.first - out.first) : 1;
 }
 
 // The lanes of an exchange; throws Unsupported where rounds of one lane depend on another's.
@@ -61,7 +43,7 @@ std::vector<Lane> lanes_of(const Exchange& exchange, Neighbours& neighbours) {
         fmt::format("approach device-streaming of transport peer {}; use --approach device-buffered", what));
   };
   for (const Step& step : exchange.steps) {
-    const auto remote = remote_slots(step, neighbours);
+    const std::vector<Slots> remote = remote_slots(step, neighbours);
     for (const Transfer& receive : step.receives) {
       Lane& lane = lanes[receive.lane];
       if (lane.receive != nullptr) refuse("has one receive a lane in a round");
@@ -83,15 +65,8 @@ std::vector<Lane> lanes_of(const Exchange& exchange, Neighbours& neighbours) {
   if (exchange.steps.size() > 1 && list.size() > 1) {
     for (const Lane& a : list)
       for (const Lane& b : list)
-        if (&a != &b && a.send != nullptr && b.receive != nullptr)
-          for (const BufferView& out : a.send->slots)
-            for (const BufferView& in : b.receive->slots)
-              if (overlap(out, in)) refuse("sends on what came in the same lane only");
-  }
-  for (const Lane& lane : list) {
-    const std::size_t slots = lane.send != nullptr ? lane.send->slots.size() : lane.receive->slots.size();
-    if (slots > most_slots) refuse(fmt::format("has {} slots a lane at most", most_slots));
-    if (lane.send != nullptr && lane.remote.size() != slots) refuse("needs as many slots here as there");
+        if (&a != &b && a.send != nullptr && b.receive != nullptr && overlap(a.send->slots, b.receive->slots))
+          refuse("sends on what came in the same lane only");
   }
   return list;
 }
@@ -101,8 +76,8 @@ struct LaneKernel {
   std::unique_ptr<Queue> queue;
   std::unique_ptr<Kernel> kernel;
   std::unique_ptr<Flags> flags;
-  std::unique_ptr<Patience> patience;  // its own: PoCL crashes where two queues have one pinned buffer
-  std::vector<KernelArgument> slots;
+  std::unique_ptr<Patience> patience;              // its own: PoCL crashes where two queues have one pinned buffer
+  std::vector<KernelArgument> slots;               // where it sends from, and where to
   const Buffer *right = nullptr, *left = nullptr;  // the neighbours' flags of this lane
   std::size_t bytes = 0;
   std::uint32_t roles = 0;
@@ -110,10 +85,14 @@ struct LaneKernel {
   std::uint64_t groups = 1;
 };
 
-class StreamExchange : public CompiledExchange {
+class StreamExchange : public WalkedExchange {
  public:
   StreamExchange(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours)
-      : neighbours_(std::move(neighbours)), shape_(shape_of(neighbours_->device().info())), window_(exchange.window) {
+      : WalkedExchange(walk_by_rounds(exchange, all_rounds, "kernels that exchange with a neighbour")),
+        neighbours_(std::move(neighbours)),
+        shape_(shape_of(neighbours_->device().info())),
+        program_(neighbours_->device().build(kernels(shape_.options))),
+        window_(exchange.window) {
     const std::vector<Lane> lanes = lanes_of(exchange, *neighbours_);
     for (const Lane& lane : lanes) kernels_.push_back(make_kernel(lane));
     trade_flags(lanes);
@@ -125,13 +104,12 @@ class StreamExchange : public CompiledExchange {
   StreamExchange(const StreamExchange&) = delete;
   StreamExchange& operator=(const StreamExchange&) = delete;
 
-  void start(std::uint64_t first, std::uint64_t count) override {
-    running_ = count > 0 && !kernels_.empty();
-    if (!running_) return;
+ private:
+  void start_step(std::size_t, std::uint64_t first, std::uint64_t end) override {
     for (LaneKernel& lane : kernels_) {
       std::vector<KernelArgument> arguments{static_cast<std::uint64_t>(lane.bytes),
                                             first,
-                                            count,
+                                            end - first,
                                             window_,
                                             serial_,
                                             lane.roles,
@@ -146,40 +124,29 @@ class StreamExchange : public CompiledExchange {
       lane.queue->enqueue(*lane.kernel, range_for(shape_, lane.bytes));
       lane.queue->finished();  // starts it
     }
-    serial_ += count + 1;
+    serial_ += end - first + 1;
   }
 
-  bool test() override {
-    if (!running_) return true;
+  bool test_step(std::size_t) override {
     for (LaneKernel& lane : kernels_)
       if (!lane.queue->finished()) return false;
-    end();
+    for (const LaneKernel& lane : kernels_) lane.patience->check();
     return true;
   }
-
-  void wait() override {
-    if (!running_) return;
-    const Waiting waiting("kernels that exchange with a neighbour");
+  void wait_step(std::size_t) override {
     for (LaneKernel& lane : kernels_) lane.queue->finish();
-    end();
-  }
-
- private:
-  void end() {
-    running_ = false;
     for (const LaneKernel& lane : kernels_) lane.patience->check();
   }
 
   LaneKernel make_kernel(const Lane& lane) {
     LaneKernel result;
     Device& device = neighbours_->device();
-    const auto& own = lane.send != nullptr ? lane.send->slots : lane.receive->slots;
-    const auto& there = lane.send != nullptr ? lane.remote : lane.receive->slots;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      result.slots.insert(result.slots.end(), {own[i].buffer, static_cast<std::uint64_t>(own[i].offset)});
-      result.slots.insert(result.slots.end(), {there[i].buffer, static_cast<std::uint64_t>(there[i].offset)});
-    }
-    result.bytes = own.front().size;
+    const Slots& own = lane.send != nullptr ? lane.send->slots : lane.receive->slots;
+    for (const Slots& slots : {own, lane.send != nullptr ? lane.remote : own})
+      result.slots.insert(result.slots.end(), {slots.view.buffer, static_cast<std::uint64_t>(slots.view.offset),
+                                               slots.areas, static_cast<std::uint64_t>(slots.pitch),
+                                               static_cast<std::uint64_t>(slots.stride), slots.first});
+    result.bytes = own.bytes();
     result.groups = groups_for(shape_, result.bytes);
     result.roles = (lane.send != nullptr ? sends : 0u) | (lane.receive != nullptr ? receives : 0u) |
                    (lane.receive != nullptr && lane.receive_first ? receives_first : 0u) |
@@ -187,14 +154,8 @@ class StreamExchange : public CompiledExchange {
     result.flags = std::make_unique<Flags>(device, 2 * result.groups);
     result.patience = std::make_unique<Patience>(device);
     result.queue = device.make_queue();
-    result.kernel = program(own.size()).kernel("stream");
+    result.kernel = program_->kernel("stream");
     return result;
-  }
-
-  Program& program(std::size_t slots) {
-    std::unique_ptr<Program>& built = programs_[slots];
-    if (!built) built = neighbours_->device().build(kernels(fmt::format("{} -DSLOTS={}", shape_.options, slots)));
-    return *built;
   }
 
   // Each rank tells its lanes' flags to the rank that sends to it (who raises `arrived` there, and must know the lag)
@@ -231,11 +192,10 @@ class StreamExchange : public CompiledExchange {
 
   std::unique_ptr<Neighbours> neighbours_;
   Shape shape_;
+  std::unique_ptr<Program> program_;
   std::uint64_t window_;
-  std::map<std::size_t, std::unique_ptr<Program>> programs_;  // by slots of a lane
   std::vector<LaneKernel> kernels_;
   std::uint64_t serial_ = 1;
-  bool running_ = false;
 };
 
 }  // namespace

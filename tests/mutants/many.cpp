@@ -1,0 +1,90 @@
+#include "tests/mutants/many.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+
+#include "device/select.hpp"
+#include "measure/runner.hpp"
+#include "world/collect.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb::mutants {
+
+namespace {
+
+// One device of each runtime, opened once.
+class Devices {
+ public:
+  explicit Devices(World& world) : world_(world) {}
+  // Why this rank has none that the transport works on; "" = it is open.
+  std::string unfit(const TransportEntry& entry) {
+    if (const std::string reason = entry.reason(world_); !reason.empty()) return reason;
+    const std::string runtime = default_runtime(entry);
+    if (const std::string reason = catalogue_.why_none(runtime); !reason.empty()) return reason;
+    std::unique_ptr<Device>& device = open_[runtime];
+    if (!device)
+      device = catalogue_.open(
+          catalogue_.choose({runtime, "", "", runtime}, world_.rank(), world_.size(), world_.local_rank()));
+    return entry.device_reason ? entry.device_reason(device->info()) : "";
+  }
+  Device& of(const TransportEntry& entry) { return *open_.at(default_runtime(entry)); }
+
+ private:
+  World& world_;
+  DeviceCatalogue catalogue_;
+  std::map<std::string, std::unique_ptr<Device>> open_;
+};
+
+// Null but on rank 0, which has the record.
+Json outcomes_of(const RunResult& result) {
+  if (result.record.is_null()) return nullptr;
+  Json outcomes = Json::array();
+  for (const Json& one : result.record["cases"])
+    outcomes.push_back(
+        {{"key", one["key"]}, {"status", one["outcome"]["status"]}, {"reason", one["outcome"]["reason"]}});
+  return {{"status", result.outcome.status}, {"outcomes", outcomes}};
+}
+
+Json run_one(World& world, Devices& devices, const Places& places, const Json& wish) {
+  const TransportEntry& entry = find_transport(wish.at("transport"));
+  const AgreedText unfit = first_text(world, devices.unfit(entry));
+  if (unfit.rank >= 0) return {{"status", "skipped"}, {"reason", unfit.text}};
+  const auto benchmark = (*Registry<BenchmarkFactory>::instance().find(wish.at("benchmark")))();
+  const Json options = wish.value("options", Json::object());
+  for (const auto& [name, value] : options.items()) benchmark->find(name)->parse(value.get<std::string>());
+  const Plan plan{world.rank(), world.size(), 1};
+  benchmark->check(plan);
+  const auto transport = entry.make(
+      world, devices.of(entry), {wish.value("approach", ""), wish.value("pipeline_chunk_kib", std::size_t{0}) << 10});
+  Session session{world, devices.of(entry), transport.get(), {MemoryKind::automatic, {}, entry.shares_buffers}, 1};
+  RunSettings settings;
+  settings.policy.fixed = 1;
+  settings.synchronise_by_clock = false;
+  const auto listener = make_listener("none");
+  return outcomes_of(run_benchmark(*benchmark, benchmark->groups(plan), session, settings, places, {}, "", *listener));
+}
+
+}  // namespace
+
+void run_many(World& world, const std::string& path) {
+  constexpr double longest_wait = 60;  // seconds
+  Watchdog::start(longest_wait, [&](const std::string& sentence) {
+    fmt::print(stderr, "rank {}: {}\n", world.rank(), sentence);
+    world.abort(static_cast<int>(ExitStatus::error));
+  });
+  std::ifstream file(path);
+  const Json wishes = Json::parse(file);
+  Devices devices(world);
+  const Places places = gather_places(world);
+  for (const Json& wish : wishes) {
+    const Json found = run_one(world, devices, places, wish);
+    if (world.rank() != 0) continue;
+    fmt::print("{}\n", found.dump());
+    std::fflush(stdout);
+  }
+  Watchdog::stop();
+}
+
+}  // namespace plumb::mutants
