@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -136,8 +135,7 @@ def test_right_rows_pass(tmp_path: Path, pes: int, rows: str) -> None:
     assert_sound(*run(tmp_path, pes, PROGRAM, "shoms", "--only", rows, *SMALL))
 
 
-@pytest.mark.skipif("CI" in os.environ, reason="it takes long where there are few cores")
-@pytest.mark.parametrize("pes", [2, 3])
+@pytest.mark.parametrize("pes", [2, pytest.param(3, marks=pytest.mark.soak)])
 def test_every_row_passes(tmp_path: Path, pes: int) -> None:
     status, record = run(tmp_path, pes, PROGRAM, "shoms", "--tests", "all", *SMALL)
     assert_sound(status, record)

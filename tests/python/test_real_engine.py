@@ -182,10 +182,10 @@ def test_runtimes(plumb: Plumb, runtime: str) -> None:
         assert [rank.device.index for rank in record.ranks if rank.device] == [0, 1]
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize(
+    "ranks", [pytest.param(2, marks=pytest.mark.soak), 3, pytest.param(4, marks=pytest.mark.soak)]
+)
 def test_a_ring_of_emulated_fpgas(plumb: Plumb, ranks: int) -> None:
-    if "CI" in os.environ and ranks != 3:
-        pytest.skip("it takes long where there are few cores")
     name = runtimes.FPGA_EMULATOR.name
     if not runtimes.is_installed(name, INSTALLED):
         pytest.skip(f"{name} is not installed (plumb setup {name})")
