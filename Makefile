@@ -9,14 +9,15 @@
 SHELL := /bin/bash
 export CMAKE_ARGS PYTHON ACCEPT_INTEL_EULA
 .DEFAULT_GOAL := help
-.PHONY: help run build setup test lint format docs clean
+.PHONY: help run build setup test soak lint tidy format docs clean
 .NOTPARALLEL:
 
 help:  ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null || sed -nE 's/^([a-z]+):.*## (.*)/make \1: \2/p' Makefile
 
-run: build  ## install what is missing, build, and measure b_eff on two ranks
-	@bash scripts/python.sh
+run:  ## install what is missing, build, and measure b_eff on two ranks
+	@bash scripts/system.sh run
+	@BESIDE=1 bash scripts/python.sh & python=$$!; bash scripts/engine.sh release programs && wait $$python
 	@bash scripts/run.sh $(ARGS)
 
 build:  ## build the engine's programs into build/release/bin
@@ -27,15 +28,25 @@ setup:  ## install what running, testing and linting need, trying again what fai
 	@TRY_AGAIN=1 bash scripts/system.sh run test
 	@bash scripts/python.sh dev
 
-test:  ## all tests: the engine's (release, sanitizers, MPICH) and the command's
+test:  ## all tests, as CI runs them: the engine's (release, sanitizers, MPICH) and the command's
 	@bash scripts/system.sh run test
 	@bash scripts/python.sh test
 	@bash scripts/test.sh $(ARGS)
 
-lint:  ## formats, ruff, mypy, clang-tidy
+soak:  ## long campaigns: random MPI operations of many seeds, every rank count over MPICH, mutants at large sizes
+	@bash scripts/system.sh run test
+	@bash scripts/python.sh test
+	@bash scripts/soak.sh
+
+lint:  ## formats, ruff, mypy
 	@bash scripts/system.sh run test
 	@bash scripts/python.sh test lint
 	@bash scripts/lint.sh
+
+tidy:  ## clang-tidy of every source that changed since it passed
+	@bash scripts/system.sh run test
+	@bash scripts/python.sh test lint
+	@bash scripts/lint.sh tidy
 
 format:  ## bring C++ and Python into their formats
 	@bash scripts/python.sh lint

@@ -8,8 +8,12 @@ if(GIT)
   if(failed)
     set(COMMIT "")
   else()
+    # What is compiled or embedded counts also where git does not know it yet; records, builds and notes beside it do not.
     execute_process(COMMAND ${GIT} -C ${SOURCE} status --porcelain --untracked-files=no OUTPUT_VARIABLE changes ERROR_QUIET)
-    if(changes)
+    execute_process(COMMAND ${GIT} -C ${SOURCE} ls-files --others -- engine benchmarks cmake interpose CMakeLists.txt
+                    OUTPUT_VARIABLE untracked ERROR_QUIET)
+    string(REGEX MATCH "[^\n]*\\.(cpp|hpp|h|c|cl|cuh|cmake|in|txt|f90)(\n|$)" untracked "${untracked}")
+    if(changes OR untracked)
       set(DIRTY true)
     endif()
   endif()

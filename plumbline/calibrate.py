@@ -9,6 +9,7 @@ only its own predecessor.
 
 from __future__ import annotations
 
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +20,9 @@ from plumbline import calibrate_device, calibrate_legs, calibrate_operations
 from plumbline.assess import conditions_of
 from plumbline.device_table import DeviceTable
 from plumbline.engine import Engine
-from plumbline.errors import ExitStatus, RunError, UsageError
+from plumbline.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.execute import Session, execute
+from plumbline.files import locked
 from plumbline.home import Home
 from plumbline.models import b_eff
 from plumbline.record import Record
@@ -114,13 +116,35 @@ def calibrate(
     arguments: Sequence[str],
     why: str,
     prepare: Prepare,
+    suffices: Callable[[System], bool] = lambda _: False,
 ) -> System:
     """Measure, and write ``HOME/systems/local.toml``; returns the system.
 
     ``arguments`` are the engine's options that decide (see :data:`DECIDING`); ``why`` is told with
-    how long it takes. Raises :class:`UsageError` where the engine refuses the options (it said
-    why), :class:`RunError` where the measurement fails. A file that cannot be written is only told.
+    how long it takes. One plumb at a time measures on a host; where what another wrote meanwhile
+    ``suffices``, nothing is measured. Raises :class:`UsageError` where the engine refuses the
+    options (it said why), :class:`RunError` where the measurement fails, :class:`InterruptError`. A
+    file that cannot be written is only told.
     """
+
+    def waits() -> None:
+        session.say("another plumb calibrates on this host: waiting for it")
+
+    with locked(session.home.lock(f"calibrating-{socket.gethostname()}"), waits):
+        known = local_system(session.home)
+        if suffices(known):
+            return known
+        return _calibrate(session, need, request, arguments, why, prepare)
+
+
+def _calibrate(
+    session: Session,
+    need: Need,
+    request: str,
+    arguments: Sequence[str],
+    why: str,
+    prepare: Prepare,
+) -> System:
     began = time.monotonic()
     asides = iter([f"{why}: calibrating, which takes about {_KINDS[need].budget_s} s"])
 
@@ -131,10 +155,11 @@ def calibrate(
     records = _KINDS[need].measure(start)
     seconds = time.monotonic() - began
     made = calibration(need, records, request, seconds)
-    system = local_system(session.home).with_calibration(made)
     path = session.home.local_system
     try:
-        save_system(system, path, _HEADING)
+        with locked(session.home.lock(LOCAL)):  # what others measured meanwhile stays
+            system = local_system(session.home).with_calibration(made)
+            save_system(system, path, _HEADING)
         session.say(f"calibrated in {seconds:.1f} s: {path}")
     except OSError as error:
         session.say(f"calibrated in {seconds:.1f} s, but not kept: {path}: {error.strerror}")
@@ -147,7 +172,7 @@ def local_system(home: Home) -> System:
     """``systems/local.toml``, or an empty system where there is none yet."""
     path = home.local_system
     if path.exists():
-        return load_system(path)
+        return load_system(path, written_by_plumb=True)
     return System(
         system=Identity(name=LOCAL, description="this machine, measured", source="plumb calibrate")
     )
@@ -179,6 +204,8 @@ def _measure(session: Session, benchmark: str, arguments: Sequence[str], aside: 
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         path = Path(folder) / "calibration.json"
         done = execute(session, benchmark, arguments, path, aside)
+    if done.interrupted:
+        raise InterruptError
     if done.status is ExitStatus.BAD_USAGE:
         raise UsageError
     if done.record is None or done.status is not ExitStatus.PASSED:

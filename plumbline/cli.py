@@ -9,18 +9,31 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from plumbline import completion, inventory, runtimes
 from plumbline.engine import all_benchmarks, find_engine, find_engine_for
-from plumbline.errors import ExitStatus, PlumbError, UsageError
+from plumbline.errors import ExitStatus, InterruptError, PlumbError, UsageError
 from plumbline.home import find_home
 from plumbline.systems import System, find_system, known_systems
 from plumbline.verdict import DEFAULT_TOLERANCE
 from plumbline.version import version as plumb_version
 
+
+class _Commands(TyperGroup):
+    """The commands; an interrupt of one is a failure like any other, and no library's to tell."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was given."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise InterruptError("interrupted") from None
+
+
 app = typer.Typer(
     name="plumb",
+    cls=_Commands,
     help="Measures accelerated HPC machines, proves each result right, and judges it by a model.",
     rich_markup_mode=None,
     add_completion=False,
@@ -34,11 +47,6 @@ _OWN_WORDS = {
     "help_option_names": [],
 }
 Form = Annotated[str, typer.Option("--format", help="text or json")]
-
-
-def main() -> None:
-    """The entry point: run the command line and exit with its status."""
-    sys.exit(start(sys.argv[1:]))
 
 
 def start(arguments: list[str]) -> int:
@@ -559,7 +567,3 @@ def _choice(flag: str, given: str, choices: list[str]) -> str:
 
 def _stderr() -> Console:
     return Console(stderr=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -51,7 +51,7 @@ def _run_all(
     statuses: list[ExitStatus] = []
     for number, (transport, approach) in enumerate(wanted, 1):
         plan.session.say(f"{transport}/{approach} ({number} of {len(wanted)})")
-        path, problem = record_place(plan.session, plan.benchmark.name, None)
+        path, problem = record_place(plan.session, plan.benchmark.name)
         if problem:
             plan.session.say(problem)
         arguments = _over(plan, transport, approach).arguments

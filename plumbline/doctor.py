@@ -27,6 +27,8 @@ from plumbline.runtimes import SYSTEM_VENDORS
 # ok; cured: broken, and plumb run cures it; broken: the user must act; absent: there is none here.
 State = Literal["ok", "cured", "broken", "absent"]
 _LIMIT_S = 30
+_FINALIZE_LIMIT_S = 10.0
+_FINALIZE_STARTS = 3
 _ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")
 _MIB = 2**20
 
@@ -105,6 +107,8 @@ def _mpi(environ: Mapping[str, str]) -> Iterator[Finding]:
     yield _ranks_find_each_other(engine, environ, library)
     if launcher is not None and "Open MPI" in library:
         yield from _open_mpi(launcher, environ)
+    if launcher is not None and "MPICH" in library:
+        yield _mpich_finalize(_mpi_probe(engine, environ))
 
 
 def _ranks_find_each_other(engine: Engine, environ: Mapping[str, str], library: str) -> Finding:
@@ -122,6 +126,40 @@ def _ranks_find_each_other(engine: Engine, environ: Mapping[str, str], library: 
         f"{ranks} ranks started by {launch.prefix[0]} do not find each other: {tried.ending}",
         f"use the launcher of {library}, with which plumb-mpi is built, or build it anew",
     )
+
+
+def _mpi_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Tried]:
+    """Runs the engine's probe of plain MPI calls on four ranks with some variables more."""
+    launch = plan_launch(Wish(4, oversubscribe=True), engine, environ)
+
+    def probe(added: Mapping[str, str], *words: str) -> Tried:
+        command = launch.command(engine.path, ["--probe", *words])
+        return _try(command, {**environ, **launch.environment, **added}, limit_s=_FINALIZE_LIMIT_S)
+
+    return probe
+
+
+def _mpich_finalize(probe: Callable[..., Tried]) -> Finding:
+    """MPICH 4.0 and 4.1 wait in MPI_Finalize without progress, which UCX's TCP needs."""
+    part, name = "MPI", "finalize"
+    usual = [probe({}, "finalize") for _ in range(_FINALIZE_STARTS)]
+    if any(tried.status != 0 for tried in usual):
+        return Finding(
+            part,
+            name,
+            "broken",
+            "programs of this MPICH do not always end: a rank waits in MPI_Finalize without "
+            "progress (MPICH's pull request 6596)",
+            "UCX_TLS=sm,self on one host; between hosts use MPICH 4.2 or later",
+        )
+    tcp = [probe({"UCX_TLS": "tcp,self"}, "finalize") for _ in range(_FINALIZE_STARTS)]
+    if any(tried.status != 0 for tried in tcp):
+        found = (
+            "programs end as they should on one host; by UCX's TCP alone they do not always "
+            "(MPICH's pull request 6596): between hosts use MPICH 4.2 or later"
+        )
+        return Finding(part, name, "ok", found)
+    return Finding(part, name, "ok", "programs end as they should")
 
 
 def _open_mpi(launcher: str, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -317,7 +355,7 @@ def _vendor_libraries(vendors: Path) -> Iterator[Finding]:
     yield Finding("OpenCL", "vendor files", "ok", f"{len(files)} in {vendors}")
 
 
-def _try(command: Sequence[str], environ: Mapping[str, str]) -> Tried:
+def _try(command: Sequence[str], environ: Mapping[str, str], limit_s: float | None = None) -> Tried:
     """Run ``command`` in an empty folder, in a group of its own that ends with it."""
     if shutil.which(command[0], path=environ.get("PATH")) is None:
         return Tried(127, f"{command[0]} is not there")
@@ -334,7 +372,7 @@ def _try(command: Sequence[str], environ: Mapping[str, str]) -> Tried:
             start_new_session=True,
         )
         try:
-            said, _ = process.communicate(timeout=_LIMIT_S)
+            said, _ = process.communicate(timeout=limit_s or _LIMIT_S)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from plumbline.errors import PlumbError, RunError, UsageError, did_you_mean
+from plumbline.files import replace_file
 from plumbline.home import PACKAGE, cache_folder, checkout_root
 from plumbline.record import Device
 from plumbline.refusal import first_problem
@@ -50,13 +52,14 @@ class OptionSpec(Described):
 
 
 class BenchmarkSpec(Described):
-    """One benchmark: its options, and what each preset sets."""
+    """One benchmark: its options, what each preset sets, and the forms that a record of it has."""
 
     name: str
     title: str
     source: str
     parameters: list[OptionSpec]
     presets: dict[str, dict[str, bool | int | float | str]] = {}
+    forms: list[str] = []
 
 
 class TransportSpec(Described):
@@ -302,10 +305,5 @@ def _fingerprint(path: Path, environ: Mapping[str, str]) -> str:
 
 
 def _write_cache(cache: Path, text: str) -> None:
-    try:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        temporary = cache.with_suffix(f".{os.getpid()}")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(cache)
-    except OSError:
-        pass  # a cache that cannot be written costs time, nothing else
+    with suppress(OSError):  # a cache that cannot be written costs time, nothing else
+        replace_file(cache, text)

@@ -15,6 +15,7 @@ class ExitStatus(IntEnum):
     BAD_USAGE = 2
     ERROR = 3
     SLOW = 4
+    INTERRUPTED = 130
 
 
 class PlumbError(Exception):
@@ -34,6 +35,12 @@ class UsageError(PlumbError):
 
 class RunError(PlumbError):
     """Something failed while running."""
+
+
+class InterruptError(PlumbError):
+    """The user (or a batch system, by SIGTERM) ended the command; nothing more is started."""
+
+    status = ExitStatus.INTERRUPTED
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

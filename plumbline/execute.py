@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shlex
 import tempfile
@@ -17,6 +16,7 @@ from rich.console import Console
 from plumbline.engine import Engine
 from plumbline.errors import ExitStatus, UsageError
 from plumbline.events import Failed, Finish
+from plumbline.files import claim, drop_empty
 from plumbline.home import Home
 from plumbline.launch import Launch
 from plumbline.noise import LauncherNoise
@@ -74,11 +74,16 @@ def execute(
     command = session.launch.command(session.engine.path, words, session.exported)
     if session.verbose:
         session.say(shlex.join(command))
-    with ProgressView(session.console, benchmark, aside) as view:
-        ending = supervise(command, session.environ, view.on_event, view.on_text)
-    record, problem = _record_left(path)
+    try:
+        with ProgressView(session.console, benchmark, aside) as view:
+            ending = supervise(command, session.environ, view.on_event, view.on_text)
+        record, problem = _record_left(path)
+    finally:
+        drop_empty(path)
     status, sentence = judge_ending(ending, view.noise)
-    if status is ExitStatus.ERROR:
+    if status is ExitStatus.ERROR and sentence is None:
+        sentence = _worst(record)
+    if status in (ExitStatus.ERROR, ExitStatus.INTERRUPTED):
         session.say(f"plumb: {sentence}; {_left(record, path)}")
     elif problem and status is not ExitStatus.BAD_USAGE:
         session.say(f"plumb: {problem}")
@@ -96,9 +101,9 @@ def judge_ending(ending: Ending, noise: LauncherNoise) -> tuple[ExitStatus, str 
     with 1 to 4 when a signal of that number killed a rank. All else is 3.
     """
     last = ending.last_word
-    known = {status.value for status in ExitStatus}
+    known = {status.value for status in ExitStatus} - {ExitStatus.INTERRUPTED.value}
     if ending.interrupted:
-        return ExitStatus.ERROR, "interrupted"
+        return ExitStatus.INTERRUPTED, "interrupted"
     if ending.killed:
         return ExitStatus.ERROR, "the launcher went on after the engine's last word and was ended"
     if isinstance(last, Finish) and last.exit in known and ending.status in (0, last.exit):
@@ -112,27 +117,28 @@ def judge_ending(ending: Ending, noise: LauncherNoise) -> tuple[ExitStatus, str 
     return ExitStatus.ERROR, reason
 
 
-def record_place(session: Session, benchmark: str, given: str | None) -> tuple[Path, str | None]:
+def record_place(
+    session: Session, benchmark: str, given: str | None = None, launch: int = 1
+) -> tuple[Path, str | None]:
     """A new record's path, and a sentence where it could not be the one wanted.
 
-    Where the wanted folder cannot be written or has no room, the path is in a temporary folder.
+    A name that was not given is claimed: no other plumb gets it. Of a given one, ``launch`` 2 and
+    on add their number. Where the wanted folder cannot be written or has no room, the path is in a
+    temporary folder.
     """
-    wanted = Path(given).absolute() if given else _fresh(session.home.records, benchmark)
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    wanted = session.home.records / f"{benchmark}-{stamp}.json"
+    if given:
+        wanted = Path(given).absolute()
+        wanted = wanted.with_stem(f"{wanted.stem}-{launch}") if launch > 1 else wanted
     problem = _why_not(wanted)
-    if problem is None:
-        return wanted, None
+    try:
+        if problem is None:
+            return wanted if given else claim(wanted), None
+    except OSError as error:
+        problem = error.strerror or str(error)
     place = Path(tempfile.mkdtemp(prefix="plumbline-")) / wanted.name
     return place, f"no record can be kept in {wanted.parent}: {problem}; it is in {place}"
-
-
-def _fresh(folder: Path, benchmark: str) -> Path:
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    for number in itertools.count(1):
-        suffix = f"-{number}" if number > 1 else ""
-        path = folder / f"{benchmark}-{stamp}{suffix}.json"
-        if not path.exists():
-            return path
-    raise AssertionError("unreachable")
 
 
 def _why_not(path: Path) -> str | None:
@@ -162,6 +168,12 @@ def _left(record: Record | None, path: Path) -> str:
     if record is None:
         return "no record was left"
     return f"the record holds {len(record.cases)} of {record.planned_cases} cases: {path}"
+
+
+def _worst(record: Record | None) -> str:
+    """What a run that came to its end with an error says of itself."""
+    outcome = record.outcome if record else None
+    return (outcome.reason if outcome else None) or "the run ended with an error"
 
 
 def _exit_text(status: int) -> str:

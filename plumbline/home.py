@@ -41,6 +41,10 @@ class Home:
         """The system file that ``plumb calibrate`` writes."""
         return self.systems / "local.toml"
 
+    def lock(self, name: str) -> Path:
+        """The file that stands for a lock of all who use this home (:mod:`plumbline.files`)."""
+        return self.systems / f".{name}.lock"
+
     def system_folders(self) -> list[Path]:
         """Folders in which a system is looked up by name, nearest first."""
         return list(dict.fromkeys([self.systems, *shipped_folders("systems")]))

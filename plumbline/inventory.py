@@ -84,7 +84,7 @@ def devices_text(lists: Mapping[str, DeviceList], form: str) -> str:
 def records(entries: Sequence[Entry], form: str) -> str:
     """The records, a line each, oldest first, with their aggregate metrics."""
     if form == "json":
-        return _json([{**vars(entry), "path": str(entry.path)} for entry in entries])
+        return _json([_record_object(entry) for entry in entries])
     if not entries:
         return "no records yet: plumb run makes one"
     head = ["started", "benchmark", "ranks", "transport", "device", "outcome", "metrics", "record"]
@@ -158,9 +158,9 @@ def _device_lines(name: str, found: DeviceList) -> Iterator[str]:
 
 def _record_row(entry: Entry) -> list[str]:
     metrics = ", ".join(
-        f"{name} {value:.4g} {unit}"
-        for name, (value, unit) in entry.metrics.items()
-        if value is not None
+        f"{metric.title} {metric.value:.4g} {metric.unit}"
+        for metric in entry.metrics
+        if metric.value is not None
     )
     return [
         entry.started,
@@ -172,6 +172,11 @@ def _record_row(entry: Entry) -> list[str]:
         metrics or "-",
         str(entry.path),
     ]
+
+
+def _record_object(entry: Entry) -> dict[str, object]:
+    metrics = [metric._asdict() for metric in entry.metrics]
+    return {**vars(entry), "path": str(entry.path), "metrics": metrics}
 
 
 def _json(value: Any) -> str:

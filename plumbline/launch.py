@@ -71,6 +71,11 @@ class Launch:
     environment: dict[str, str]
     cores_per_rank: int | None
 
+    @property
+    def is_local(self) -> bool:
+        """Whether all ranks surely run on this node."""
+        return self.cores_per_rank is not None
+
     def command(
         self, program: Path, arguments: Sequence[str], exported: Iterable[str] = ()
     ) -> list[str]:

@@ -36,14 +36,14 @@ from plumbline.options import Given, OptionGroup, help_lines, parse
 from plumbline.verdict import DEFAULT_TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
-_TAKEN_OVER = frozenset({"record", "format", "progress", "ranks", "runtime", "world"})
+_TAKEN_OVER = frozenset(
+    {"record", "format", "progress", "ranks", "local-ranks", "runtime", "world"}
+)
 # plumb's options that a calibration takes as well.
 _LAUNCHING = frozenset(
     {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
-# Forms that are one benchmark's own columns.
-FORM_OF = {"shoms": "shoms", "osu": "osu_shmem"}
 COMPARISON_FORMATS = ["table", "csv", "json"]
 # Options of a run that a comparison of transports has no use for: what it varies, what judges or
 # repeats one run, and what measures nothing.
@@ -311,8 +311,11 @@ def _dry_run(
     session: Session, benchmark: str, arguments: Sequence[str], wish: Wish, *more: str
 ) -> subprocess.CompletedProcess[str]:
     words = [benchmark, *_without(arguments, "--dry-run"), "--dry-run"]
-    if any(option.name == "ranks" for option in session.engine.description.options):
+    known = {option.name for option in session.engine.description.options}
+    if "ranks" in known:
         words += ["--ranks", str(wish.ranks)]
+    if "local-ranks" in known:
+        words += ["--local-ranks", str(wish.ranks if session.launch.is_local else 0)]
     return session.engine.run([*words, "--record", "none", *more], session.environ)
 
 
@@ -362,9 +365,11 @@ def _launcher_words(given: Given) -> tuple[str, ...]:
 
 def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
     form = given.values.get("format", FORMATS[0])
-    only = FORM_OF.get(form, benchmark.name)
-    if only != benchmark.name:
-        raise UsageError(f"the form {form} is for {only}, not for {benchmark.name}")
+    if benchmark.forms and form not in benchmark.forms:
+        raise UsageError(
+            f"{benchmark.name} has no form {form}: --format must be one of "
+            f"{', '.join(benchmark.forms)}"
+        )
 
 
 def _check_device_map(given: Given, ranks: int) -> None:

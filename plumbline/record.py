@@ -2,6 +2,10 @@
 
 Units are in the names (``_s`` seconds, ``_bytes`` bytes) or beside the values (``unit``). Numbers
 are finite; where there is none, the value is null and a reason stands beside it.
+
+A record of the same major version is read whatever its minor version: keys and words that are
+unknown are passed over, which is what a later minor version may add. What the engine writes is
+tested by the same schema, closed (``tests/python/strict.py``).
 ``python -m plumbline.record`` prints the JSON Schema that ``schema/record.schema.json`` holds.
 """
 
@@ -11,26 +15,42 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 
 from plumbline.errors import UsageError
 from plumbline.refusal import first_problem
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "1.1.0"
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
 
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
 Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")]
 Value = bool | int | float | str | None
-Status = Literal["passed", "failed", "unsupported", "skipped", "error"]
+
+
+def _words(*known: str) -> WithJsonSchema:
+    """A text that is one of ``known`` today; a later minor version may add others."""
+    return WithJsonSchema({"anyOf": [{"enum": list(known)}, {"type": "string"}]})
+
+
+Status = Annotated[str, _words("passed", "failed", "unsupported", "skipped", "error")]
+Policy = Annotated[str, _words("adaptive", "fixed", "once")]
 
 
 class Part(BaseModel):
-    """A part of the record: every key is known, every type exact, no number infinite or NaN."""
+    """A part of the record: known keys have exact types, no number is infinite or NaN."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, populate_by_name=True
+        extra="ignore", strict=True, frozen=True, allow_inf_nan=False, populate_by_name=True
     )
 
 
@@ -69,7 +89,7 @@ class Host(Part):
 class World(Part):
     """Those who took part, and the library that joined them."""
 
-    kind: Literal["serial", "mpi", "shmem"]
+    kind: Annotated[str, _words("serial", "mpi", "shmem")]
     library: str | None
     standard: str | None
     ranks: Annotated[int, Field(ge=1)]
@@ -117,8 +137,8 @@ class Transport(Part):
 
     name: str
     summary: str
-    scheduled_by: Literal["host", "device"]
-    landing: Literal["buffered", "streaming"]
+    scheduled_by: Annotated[str, _words("host", "device")]
+    landing: Annotated[str, _words("buffered", "streaming")]
     host_leg: str | None
     facts: dict[str, JsonValue] = {}
 
@@ -126,12 +146,12 @@ class Transport(Part):
 class Measuring(Part):
     """By which rules the run repeated and stopped."""
 
-    policy: Literal["adaptive", "fixed", "once"]
+    policy: Policy
     min_repetitions: Count
     max_repetitions: Count
     time_limit_s: Seconds
     confidence: Annotated[float, Field(ge=0)]
-    sync: Literal["clock", "barrier"]
+    sync: Annotated[str, _words("clock", "barrier")]
     seed: int
     preset: str
     validated: bool = Field(alias="validate")
@@ -172,7 +192,7 @@ class Work(Part):
 class Stop(Part):
     """Why a case stopped repeating; ``half_width`` of the interval, relative to the median."""
 
-    reason: Literal["confidence", "repetitions", "time", "fixed", "once"]
+    reason: Annotated[str, _words("confidence", "repetitions", "time", "fixed", "once")]
     half_width: float | None
 
 
@@ -181,6 +201,50 @@ class Times(Part):
 
     unit: Literal["s"]
     by_rank: list[list[float]]
+
+
+class Phase(Part):
+    """A named part of a sample, ``[rank][repetition]``; null where it was left out.
+
+    Seconds of all its lives together; begin of the first and end of the last, since the first rank
+    began the repetition. Records of layout 1.0 have the first alone.
+    """
+
+    unit: Literal["s"]
+    by_rank: list[list[float | None]]
+    begin_by_rank: list[list[float | None]] = []
+    end_by_rank: list[list[float | None]] = []
+
+
+class LapSummary(Part):
+    """Times of single operations, in seconds; percentiles where there are enough of them."""
+
+    operations: Count
+    min_s: float
+    mean_s: float
+    median_s: float
+    p90_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+    p999_s: float | None
+    max_s: float
+
+
+class Laps(Part):
+    """Times of single operations over all repetitions, of each rank and of all together."""
+
+    of: str
+    by_rank: list[LapSummary | None]
+    all: LapSummary
+
+
+class SetUp(Part):
+    """A phase of setting up a group of cases, in seconds on each rank; null where it was not."""
+
+    group: str
+    phase: str
+    unit: Literal["s"]
+    by_rank: list[float | None]
 
 
 class Samples(Times):
@@ -265,14 +329,18 @@ class Case(Part):
     work: Work
     facts: dict[str, JsonValue] = {}
     count: Count
-    policy: Literal["adaptive", "fixed", "once"]
+    policy: Policy
     stop: Stop | None
     repetitions: Count
     late_starts: Count
     samples: Samples
     device_samples: Times | None
-    phases: dict[str, Times]
+    phases: dict[str, Phase]
     tallies: dict[str, Any]
+    tallies_by_rank: dict[str, list[float]] = {}
+    paused: Times | None = None
+    laps: Laps | None = None
+    work_by_rank: list[Work] | None = None
     summary: Summary | None
     metrics: list[Metric]
     validation: Validation | None
@@ -321,9 +389,10 @@ class Record(Part):
     cases: list[Case]
     clock_sync: ClockSync | None
     metrics: list[Metric]
+    set_ups: list[SetUp] = []
     warnings: list[Warned]
-    energy: None
-    status: Literal["running", "complete", "aborted"]
+    energy: dict[str, JsonValue] | None
+    status: Annotated[str, _words("running", "complete", "aborted")]
     reason: str | None
     finished: Moment | None
     outcome: Outcome | None
@@ -353,9 +422,10 @@ class Record(Part):
         sent = self.transport
         return f"{sent.scheduled_by}-{sent.landing}" if sent else None
 
-    def metric(self, name: str) -> Metric | None:
-        """The first aggregate metric called ``name``."""
-        return next((metric for metric in self.metrics if metric.name == name), None)
+    def metric(self, name: str, group: str | None = None) -> Metric | None:
+        """The first aggregate metric called ``name``, of ``group`` where one is named."""
+        fitting = (one for one in self.metrics if one.name == name and group in (None, one.group))
+        return next(fitting, None)
 
     def devices(self) -> list[str]:
         """Names of the devices used, sorted, each once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -29,6 +29,7 @@ WEIGHT = (
     ExitStatus.WRONG_ANSWER,
     ExitStatus.ERROR,
     ExitStatus.BAD_USAGE,
+    ExitStatus.INTERRUPTED,
 )
 
 
@@ -58,8 +59,8 @@ class Run:
         self._system = self._first_system()
         statuses: list[ExitStatus] = []
         records: list[Record] = []
-        for _ in range(self.plan.launches):
-            done, status = self._one_launch()
+        for launch in range(1, self.plan.launches + 1):
+            done, status = self._one_launch(launch)
             statuses.append(status)
             if done.record is not None:
                 records.append(done.record)
@@ -69,23 +70,25 @@ class Run:
             self._show_spread(records)
         return max(statuses, key=WEIGHT.index)
 
-    def _one_launch(self) -> tuple[Executed, ExitStatus]:
+    def _one_launch(self, launch: int) -> tuple[Executed, ExitStatus]:
         given = self.plan.given.values.get("record")
-        path, problem = record_place(self.session, self.plan.benchmark.name, given)
+        path, problem = record_place(self.session, self.plan.benchmark.name, given, launch)
         if problem:
             self.session.say(problem)
         done = execute(self.session, self.plan.benchmark.name, self.plan.arguments, path)
         status = done.status
         if done.record is not None:
-            status = self._judge_and_show(done, done.record)
-            self.session.say(f"record: {path}")
+            try:
+                status = self._judge_and_show(done, done.record)
+            finally:  # an interrupt of what follows the measurement loses nothing
+                self.session.say(f"record: {path}")
             index_record(self.session, path)
         if problem and status in (ExitStatus.PASSED, ExitStatus.SLOW):
             status = ExitStatus.ERROR
         return done, status
 
     def _judge_and_show(self, done: Executed, record: Record) -> ExitStatus:
-        assessment = self._assess(record)
+        assessment = self._assess(record, done.interrupted)
         status = done.status
         try:
             with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
@@ -122,27 +125,32 @@ class Run:
         if system.answers(asked) or not self._can_calibrate(model.NEEDS):
             return system
         return self._calibrate(
-            model.NEEDS, "this machine is not calibrated for this kind of run yet"
+            model.NEEDS,
+            "this machine is not calibrated for this kind of run yet",
+            lambda known: known.answers(asked),
         )
 
     def _can_calibrate(self, need: Need) -> bool:
         return calibrate.can_measure(need, self.session.engine)
 
-    def _calibrate(self, need: Need, why: str) -> System | None:
+    def _calibrate(self, need: Need, why: str, suffices: Callable[[System], bool]) -> System | None:
         try:
-            return calibrate_for(self.plan, need, why)
+            return calibrate_for(self.plan, need, why, suffices)
         except RunError as error:
             self.session.say(str(error))
             return None
 
-    def _assess(self, record: Record) -> Assessment:
+    def _assess(self, record: Record, interrupted: bool) -> Assessment:
         if not self._modelled:
             return Assessment(None, "")
         model = model_of(record.benchmark.name)
         covered = self._system is None or is_covered(record, self._system)
-        if model and self._local and not covered and self._can_calibrate(model.NEEDS):
+        wanted = self._local and not covered and not interrupted
+        if model and wanted and self._can_calibrate(model.NEEDS):
             why = "the run was under other conditions than its calibration"
-            self._system = self._calibrate(model.NEEDS, why)
+            self._system = self._calibrate(
+                model.NEEDS, why, lambda known: is_covered(record, known)
+            )
         return assess(record, self._system, self.plan.tolerance)
 
     def _show_spread(self, records: Sequence[Record]) -> None:
@@ -153,15 +161,17 @@ class Run:
             self.session.say(text)
 
 
-def calibrate_for(plan: RunPlan, need: Need, why: str) -> System:
-    """Calibrate for runs like ``plan``. Raises as :func:`plumbline.calibrate.calibrate` does."""
+def calibrate_for(
+    plan: RunPlan, need: Need, why: str, suffices: Callable[[System], bool] = lambda _: False
+) -> System:
+    """Calibrate for runs like ``plan``, as :func:`plumbline.calibrate.calibrate` does."""
     arguments = _deciding_arguments(plan, need)
 
     def prepare(benchmark: str, words: Sequence[str]) -> Session:
         return with_heap(plan.session, benchmark, words, plan.wish)
 
     asked = request_of(plan, need)
-    return calibrate.calibrate(plan.session, need, asked, arguments, why, prepare)
+    return calibrate.calibrate(plan.session, need, asked, arguments, why, prepare, suffices)
 
 
 def request_of(plan: RunPlan, need: Need) -> str:

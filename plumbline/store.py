@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from plumbline.errors import UsageError
 from plumbline.home import Home
@@ -19,7 +20,8 @@ from plumbline.record import Record, load_record
 from plumbline.verdict import EXPECTED_SUFFIX
 
 StoreError = sqlite3.Error
-_VERSION = 1
+_Database = sqlite3.Connection
+_VERSION = 2  # 1: metrics by their name alone, so that of two groups one was lost
 _COLUMNS = (
     "path, mtime_ns, bytes, benchmark, started, host, device, transport, ranks, status, metrics"
 )
@@ -28,9 +30,23 @@ _TABLE = """create table if not exists records (
     device text, transport text, ranks integer, status text, metrics text)"""
 
 
+class IndexedMetric(NamedTuple):
+    """An aggregate of a record; ``group`` is None where it is of all cases."""
+
+    name: str
+    group: str | None
+    value: float | None
+    unit: str
+
+    @property
+    def title(self) -> str:
+        """``b_eff (random)``: its name, and its group where it has one."""
+        return f"{self.name} ({self.group})" if self.group else self.name
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One record in the index; ``metrics`` maps a name to (value or None, unit)."""
+    """One record in the index."""
 
     path: Path
     benchmark: str
@@ -40,7 +56,7 @@ class Entry:
     transport: str
     ranks: int
     status: str
-    metrics: dict[str, tuple[float | None, str]]
+    metrics: list[IndexedMetric]
 
 
 class Store:
@@ -51,7 +67,7 @@ class Store:
 
     def add(self, path: Path) -> None:
         """Index the record at ``path``, wherever it lies; one that is no record is left out."""
-        with self._open() as database:
+        with self._open("immediate") as database:
             _put(database, path.absolute())
 
     def sync(self, *, rebuild: bool = False) -> list[str]:
@@ -59,17 +75,19 @@ class Store:
 
         ``rebuild`` reads every file again, those known from elsewhere too.
         """
-        problems: list[str] = []
         with self._open() as database:
             known = dict(_known(database))
-            files = {path.absolute() for path in record_files(self._home.records)}
-            for path in sorted(files | known.keys()):
-                if not path.is_file():
-                    database.execute("delete from records where path = ?", [str(path)])
-                elif rebuild or known.get(path) != _stamp(path):
-                    problem = _put(database, path)
-                    problems += [problem] if problem else []
-        return problems
+        files = {path.absolute() for path in record_files(self._home.records)}
+        changed = [
+            path
+            for path in sorted(files | known.keys())
+            if rebuild or not path.is_file() or known.get(path) != _stamp(path)
+        ]
+        if not changed:
+            return []
+        with self._open("immediate") as database:
+            problems = [_put(database, path) for path in changed]
+        return [problem for problem in problems if problem]
 
     def entries(self, benchmark: str | None = None) -> list[Entry]:
         """The indexed records, oldest first, of one benchmark or of all."""
@@ -79,25 +97,59 @@ class Store:
         return [entry for entry in entries if benchmark in (None, entry.benchmark)]
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self, kind: Literal["deferred", "immediate"] = "deferred") -> Iterator[_Database]:
+        """A transaction; an immediate one, for writing, waits until no other plumb writes."""
         self._home.records.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self._home.index, timeout=10)) as database:
-            if database.execute("pragma user_version").fetchone()[0] != _VERSION:
-                database.execute("drop table if exists records")
-                database.execute(_TABLE)
-                database.execute(f"pragma user_version = {_VERSION}")
-            with database:
+        with closing(sqlite3.connect(self._home.index, timeout=60)) as database:
+            database.isolation_level = None  # transactions begin where it is said
+            if not _is_current(database):
+                with _transaction(database, "immediate"):
+                    _migrate(database)
+            with _transaction(database, kind):
                 yield database
 
 
+@contextmanager
+def _transaction(database: _Database, kind: str) -> Iterator[None]:
+    database.execute(f"begin {kind}")
+    try:
+        yield
+        database.execute("commit")
+    except BaseException:
+        database.execute("rollback")
+        raise
+
+
 def record_files(folder: Path) -> Iterator[Path]:
-    """The record files in ``folder``, without the expectation files beside them."""
+    """The record files in ``folder``, without the expectation files beside them.
+
+    One that is empty is a name that a run has claimed and not written to yet.
+    """
     for path in folder.glob("*.json"):
-        if not path.name.endswith(EXPECTED_SUFFIX):
-            yield path
+        with suppress(FileNotFoundError):
+            if not path.name.endswith(EXPECTED_SUFFIX) and path.stat().st_size > 0:
+                yield path
 
 
-def _known(database: sqlite3.Connection) -> Iterator[tuple[Path, tuple[int, int]]]:
+def _is_current(database: _Database) -> bool:
+    return bool(database.execute("pragma user_version").fetchone()[0] == _VERSION)
+
+
+def _migrate(database: _Database) -> None:
+    """Make an index of another layout anew, from the files that it knew, wherever they lie."""
+    if _is_current(database):  # another plumb was first
+        return
+    columns = {row[1] for row in database.execute("pragma table_info(records)")}
+    query = "select path from records" if "path" in columns else "select 1 where 0"
+    paths = [Path(path) for (path,) in database.execute(query)]
+    database.execute("drop table if exists records")
+    database.execute(_TABLE)
+    database.execute(f"pragma user_version = {_VERSION}")
+    for path in paths:
+        _put(database, path)
+
+
+def _known(database: _Database) -> Iterator[tuple[Path, tuple[int, int]]]:
     for path, mtime_ns, size in database.execute("select path, mtime_ns, bytes from records"):
         yield Path(path), (mtime_ns, size)
 
@@ -107,13 +159,14 @@ def _stamp(path: Path) -> tuple[int, int]:
     return facts.st_mtime_ns, facts.st_size
 
 
-def _put(database: sqlite3.Connection, path: Path) -> str | None:
+def _put(database: _Database, path: Path) -> str | None:
+    """Index ``path`` as it is now; forgets one that is gone. Returns what is wrong with it."""
     try:
         stamp = _stamp(path)
         record = load_record(path)
     except (UsageError, OSError) as error:
         database.execute("delete from records where path = ?", [str(path)])
-        return str(error)
+        return str(error) if path.exists() else None
     row = [str(path), *stamp, *_facts(record)]
     marks = ", ".join("?" for _ in row)
     database.execute(f"insert or replace into records ({_COLUMNS}) values ({marks})", row)
@@ -121,7 +174,7 @@ def _put(database: sqlite3.Connection, path: Path) -> str | None:
 
 
 def _facts(record: Record) -> list[str | int]:
-    metrics = {metric.name: (metric.value, metric.unit) for metric in record.metrics}
+    metrics = [IndexedMetric(one.name, one.group, one.value, one.unit) for one in record.metrics]
     status = record.outcome.status if record.outcome else record.status
     return [
         record.benchmark.name,
@@ -137,7 +190,5 @@ def _facts(record: Record) -> list[str | int]:
 
 def _entry(row: tuple[str, int, int, str, str, str, str, str, int, str, str]) -> Entry:
     path, _, _, benchmark, started, host, device, transport, ranks, status, metrics = row
-    pairs = {name: (value, unit) for name, (value, unit) in json.loads(metrics).items()}
-    return Entry(
-        Path(path), benchmark, started, host, device, transport, ranks, status, metrics=pairs
-    )
+    listed = [IndexedMetric(*metric) for metric in json.loads(metrics)]
+    return Entry(Path(path), benchmark, started, host, device, transport, ranks, status, listed)

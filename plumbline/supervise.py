@@ -1,7 +1,9 @@
 """Starts a launcher, reads what its ranks say, and leaves no process behind.
 
 A launcher that goes on for 15 s after the engine said its last word (an error, or the end) is
-ended. On an interrupt or SIGTERM the launcher is asked to end, and all that is left is killed.
+ended. On an interrupt or SIGTERM the launcher is asked to end, and all that is left is killed; a
+second one does not wait for what was asked. Neither raises an exception here, so none falls between
+a start and what ends it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from plumbline.errors import UsageError
 from plumbline.events import Event, EventLines, Failed, Finish
@@ -42,8 +45,14 @@ class Ending:
     killed: bool = False
 
 
-class _Interrupted(KeyboardInterrupt):
-    """SIGTERM, taken like Ctrl-C."""
+class _Interrupts:
+    """How often the user asked to end, by Ctrl-C or SIGTERM."""
+
+    count = 0
+
+    def note(self, _signal: int, _frame: FrameType | None) -> None:
+        """The handler of both signals."""
+        self.count += 1
 
 
 def supervise(
@@ -58,31 +67,31 @@ def supervise(
     Both its stdout and its stderr are read, because results come from the record. Raises
     :class:`UsageError` where the command cannot be started.
     """
-    try:
-        process = subprocess.Popen(
-            command,
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
     ending = Ending()
-    try:
-        with _terminable():
-            _follow(process, ending, on_event, on_text, grace_s)
-    except KeyboardInterrupt:
-        ending.interrupted = True
-    finally:
-        _stop(process)
+    with _noted() as interrupts:
+        try:
+            process = subprocess.Popen(
+                command,
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
+        try:
+            _follow(process, interrupts, ending, on_event, on_text, grace_s)
+        finally:
+            _stop(process, interrupts)
+        ending.interrupted = interrupts.count > 0
     ending.status = process.returncode
     return ending
 
 
 def _follow(
     process: subprocess.Popen[bytes],
+    interrupts: _Interrupts,
     ending: Ending,
     on_event: Callable[[Event], None],
     on_text: Callable[[str], None],
@@ -93,6 +102,8 @@ def _follow(
     told = EventLines()
     for line in _lines(process):
         now = time.monotonic()
+        if interrupts.count:
+            return
         if line is not None:
             for said in told.take(line):
                 _take(said, ending, on_event, on_text)
@@ -147,31 +158,31 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str | None]:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    """Within, SIGTERM is an interrupt (in the main thread; elsewhere it keeps its meaning)."""
-
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
-        raise _Interrupted
-
+def _noted() -> Iterator[_Interrupts]:
+    """Within, interrupts are counted (in the main thread; elsewhere they keep their meaning)."""
+    interrupts = _Interrupts()
+    before: dict[signal.Signals, Any] = {}
     try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:
-        yield
-        return
-    try:
-        yield
+        with suppress(ValueError):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    before[number] = signal.signal(number, interrupts.note)
+        yield interrupts
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes], interrupts: _Interrupts) -> None:
     """End what is left of the launcher's session, asking first."""
     family = _family(process.pid)
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-            process.wait(_TERMINATE_S)
+        asked, until = interrupts.count, time.monotonic() + _TERMINATE_S
+        while process.poll() is None and interrupts.count == asked and time.monotonic() < until:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_TICK_S)
     ended = {process.pid} if process.poll() is not None else set()
     for pid in (family | _family(process.pid)) - ended:
         with suppress(ProcessLookupError, PermissionError):

@@ -17,8 +17,6 @@ network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.errors import UsageError, did_you_mean
+from plumbline.files import replace_file
 from plumbline.home import Home, shipped_folders
 from plumbline.operations import Nanos, Operation
 from plumbline.refusal import first_problem
@@ -347,12 +346,14 @@ def _legs(system: System, device: DeviceTable) -> Legs | None:
     )
 
 
-def load_system(path: Path) -> System:
+def load_system(path: Path, *, written_by_plumb: bool = False) -> System:
     """Read a system file, and the boards it names, from its own folder or the shipped ones.
 
-    Raises :class:`UsageError` naming file, key and what was expected.
+    An unknown key is a slip of who wrote the file, and refused; in one that plumb writes it is of a
+    newer version, and passed over. Raises :class:`UsageError` naming file, key and what was
+    expected.
     """
-    system, seen = _read_system(path), [path.stem]
+    system, seen = _read_system(path, written_by_plumb), [path.stem]
     board, at = system.board, path
     while board is not None:
         if board in seen:
@@ -375,7 +376,7 @@ def _board_path(board: str, path: Path, named_in: Path) -> Path:
     )
 
 
-def _read_system(path: Path) -> System:
+def _read_system(path: Path, lenient: bool = False) -> System:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -385,9 +386,24 @@ def _read_system(path: Path) -> System:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"the system file {path} is not TOML: {error}") from None
     try:
-        return System.model_validate(document)
+        return _validated(document, lenient)
     except ValidationError as error:
         raise UsageError(f"the system file {path}: {first_problem(error, System)}") from None
+
+
+def _validated(document: dict[str, Any], lenient: bool) -> System:
+    try:
+        return System.model_validate(document)
+    except ValidationError as error:
+        unknown = [one["loc"] for one in error.errors() if one["type"] == "extra_forbidden"]
+        if not (lenient and unknown):
+            raise
+    for *path, key in unknown:
+        table: Any = document
+        for step in path:
+            table = table[step]
+        del table[key]
+    return System.model_validate(document)
 
 
 def find_system(given: str, home: Home) -> System:
@@ -398,7 +414,7 @@ def find_system(given: str, home: Home) -> System:
     folders = home.system_folders()
     for folder in folders:
         if (folder / f"{given}.toml").is_file():
-            return load_system(folder / f"{given}.toml")
+            return load_system(folder / f"{given}.toml", written_by_plumb=given == LOCAL)
     names = known_systems(home)
     raise UsageError(
         f"there is no system {given}{did_you_mean(given, names)} "
@@ -430,14 +446,5 @@ def schema_text() -> str:
 
 def save_system(system: System, path: Path, comment: str) -> None:
     """Write ``system`` to ``path`` in one step, under a heading comment. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".toml")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write("".join(f"# {line}\n" for line in comment.splitlines()))
-            file.write("\n".join(toml_lines(system)).lstrip("\n") + "\n")
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise
+    heading = "".join(f"# {line}\n" for line in comment.splitlines())
+    replace_file(path, heading + "\n".join(toml_lines(system)).lstrip("\n") + "\n")

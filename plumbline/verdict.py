@@ -14,6 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from plumbline.files import replace_file
 from plumbline.models import Expectation
 from plumbline.record import Record
 
@@ -55,7 +56,7 @@ class Comparison(BaseModel):
 
     def write(self, path: Path) -> None:
         """Write the expectation file. Raises OSError."""
-        path.write_text(json.dumps(self.model_dump(), indent=1) + "\n", encoding="utf-8")
+        replace_file(path, json.dumps(self.model_dump(), indent=1) + "\n")
 
 
 def judge(

@@ -1,8 +1,8 @@
 #!/bin/bash
 # engine.sh PRESET [TARGET...]  Configures (once) and builds a preset: the targets, or everything. For the target
 # `programs` alone no part is needed that only tests need.
-# Many sources are compiled together, which takes a third of the time: most of it goes into headers and into templates
-# that all of them instantiate. As many to a piece as lets each core have its share, and 2 GB do for each.
+# The sources of a folder are compiled together, which takes half of the time: most of it goes into headers and into
+# templates that all of them instantiate. ccache, where there is one, keeps what was compiled (in its own folder).
 # CMAKE_ARGS holds further arguments for CMake; changed ones configure afresh.
 source "$(dirname "$0")/steps.sh"
 
@@ -12,8 +12,9 @@ tree=build/$preset
 stamp=build/stamps/configured-$preset
 export PATH="$PATH:$PWD/.venv/bin"  # cmake and ninja from PyPI, where the system has none
 
-together=$((96 / $(nproc)))
-if [ $together -lt 8 ]; then together=8; elif [ $together -gt 48 ]; then together=48; fi
+# Relative paths, so that a tree gets from the cache what another has compiled alike.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 tests=ON
 # A tree with tests serves those who want only programs, too.
@@ -26,7 +27,7 @@ if [ ! -f "$tree/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$tests $a
   if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$tree/CMakeCache.txt"; then fresh=--fresh; fi  # moved, or none
   # shellcheck disable=SC2086  # CMAKE_ARGS is a list of words
   TAIL=40 SHOW='/CMake Error/,/Call Stack/{/Call Stack/!p}' step "configure-$preset" "Configuring $tree" cmake --preset "$preset" $fresh -DPLUMBLINE_TESTS=$tests \
-    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=$together ${CMAKE_ARGS:-}
+    -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=24 ${CMAKE_ARGS:-}
   echo "$tests $arguments" >"$stamp"
 fi
 TAIL=40 step "build-$preset" "Building $tree" cmake --build "$tree" ${*:+--target "$@"}

@@ -5,15 +5,15 @@ logs=build/logs
 mkdir -p "$logs" build/stamps
 
 # step LOG "what" COMMAND...  Says what, runs the command into build/logs/LOG.log, and says how long it took, or why not:
-# the log's last TAIL lines, or what the sed script SHOW finds in it.
+# the log's last TAIL lines, or what the sed script SHOW finds in it. Beside other steps (BESIDE=1) it speaks at its end.
 step() {
-  local log="$logs/$1.log" begin=$SECONDS
-  printf '%s ... ' "$2" >&2
+  local log="$logs/$1.log" begin=$SECONDS what=$2
+  if [ -z "${BESIDE:-}" ]; then printf '%s ... ' "$what" >&2; what=; fi
   shift 2
   if "$@" >"$log" 2>&1 </dev/null; then
-    printf '%d s\n' $((SECONDS - begin)) >&2
+    printf '%s%d s\n' "${what:+$what ... }" $((SECONDS - begin)) >&2
   else
-    printf 'failed. From %s:\n' "$log" >&2
+    printf '%sfailed. From %s:\n' "${what:+$what ... }" "$log" >&2
     { grep . "$log" | sed -n "${SHOW:-p}" | tail -n "${TAIL:-15}" | sed 's/^/  /'; } >&2
     return 1
   fi

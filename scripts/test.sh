@@ -1,11 +1,14 @@
 #!/bin/bash
-# test.sh [WORDS...]  Builds and runs every test: the engine's in release, under sanitizers and over MPICH, then the
-# command's with all of them (pytest gets WORDS). Goes on after a failure; the counts come at the end.
+# test.sh [WORDS...]  Builds and runs every test: the engine's under sanitizers, on real ranks in release and over MPICH,
+# then the command's (pytest gets WORDS, and then runs alone). Goes on after a failure; the counts come at the end.
+# Tests wait for half of their time, so each preset is built and tested beside the tests of release.
 source "$(dirname "$0")/steps.sh"
 
 begin=$SECONDS
 failed=0
-counts=()
+counts=$logs/counts
+rm -f "$counts"
+export TAIL=60
 
 # runtime NAME: Intel's, where its licence is accepted.
 runtime() {
@@ -17,68 +20,61 @@ runtime() {
 
 # tests PRESET [CTEST WORDS...]
 tests() {
-  local preset=$1 log=$logs/ctest-$1.log
+  local preset=$1 log=$logs/ctest-$1.log status=0
   shift
-  step "ctest-$preset" "Testing build/$preset" ctest --preset "$preset" --parallel "$(nproc)" "$@" || failed=1
-  counts+=("ctest $preset: $(grep -E 'tests passed|No tests were found' "$log" || echo 'did not end')")
+  step "ctest-$preset" "Testing build/$preset" ctest --preset "$preset" "$@" || status=1
+  echo "ctest $preset: $(grep -E 'tests passed|No tests were found' "$log" || echo 'did not end')" >>"$counts"
+  return $status
+}
+
+# The engine's own tests under sanitizers; over MPICH what speaks to MPI. Mutants of libplumb-mpi-device and more rank
+# counts over MPICH belong to `make soak`.
+others() {
+  local status=0
+  bash scripts/engine.sh asan engine_tests mpi_tests thread_tests && tests asan --parallel 2 --exclude-regex '^mpi_example' || status=1
+  bash scripts/engine.sh tsan thread_tests && tests tsan --label-regex threads || status=1
+  if command -v mpicxx.mpich >/dev/null; then
+    bash scripts/engine.sh mpich programs mpi_tests plumb-mpi-examples plumb-mpi-device-programs &&
+      tests mpich --tests-regex '^mpi_tests_on_[23]$|^mpi_example|^mpi_device' --exclude-regex '^mpi_device_mutant' || status=1
+  else
+    note "Without MPICH: there is no mpicxx.mpich"
+  fi
+  return $status
+}
+
+# pytest goes into its own log. Where this runs in the background, an interrupt is ignored by whoever inherits that; the
+# tests send some. Many of them wait: three at a time. Those of real ranks keep to themselves, by their group, which takes
+# longest and so comes first.
+command_tests() {
+  if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi
+  local status=0
+  note "pytest"
+  env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$logs/pytest.log" || status=1
+  echo "pytest: $(tail -n 1 "$logs/pytest.log")" >>"$counts"
+  return $status
 }
 
 installing=
 if [ "${ACCEPT_INTEL_EULA:-}" = 1 ]; then  # while the engine is built, which does not need them
-  { runtime intel-cpu && runtime fpga-emulator; } 2>"$logs/setup.log" &
+  { BESIDE=1; runtime intel-cpu && runtime fpga-emulator; } &
   installing=$!
 else
   note "Without Intel's OpenCL runtimes: ACCEPT_INTEL_EULA=1 accepts their licence and tests with them, too"
 fi
+bash scripts/engine.sh release || failed=1
+if [ -n "$installing" ]; then wait "$installing" || failed=1; fi
 
-# Relative paths, so that a tree gets from the cache what another has compiled alike (release and MPICH: the engine).
-export CCACHE_DIR=$PWD/build/ccache CCACHE_MAXSIZE=1G CCACHE_BASEDIR=$PWD
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
-
-# CI is to be done in a quarter of an hour: there the engine's own tests run under sanitizers (without line numbers) and,
-# on 2 and 3 ranks, over MPICH, not in release as well.
-if [ "${CI:-}" = 1 ]; then
-  bash scripts/engine.sh release programs mpi_tests shmem_tests plumb-mpi-mutants plumb-shmem-mutants plumb-mpi-examples overhead \
-    plumb-mpi-device-tests plumb-mpi-device-programs
-  in_release=(--tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_')
-  over_mpich=(plumb-mpi mpi_tests)
-  in_mpich='^mpi_tests_on_[23]$'
-  lines=-DCMAKE_CXX_FLAGS_DEBUG=-g0
+if [ $# -gt 0 ]; then
+  command_tests "$@" || failed=1
 else
-  bash scripts/engine.sh release
-  in_release=()
-  over_mpich=(programs mpi_tests plumb-mpi-mutants plumb-mpi-examples plumb-mpi-device-programs)
-  in_mpich='^mpi_'
-  lines=
+  { export BESIDE=1; others; } &
+  beside=$!
+  tests release --tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_' || failed=1
+  command_tests || failed=1
+  wait "$beside" || failed=1
 fi
-CMAKE_ARGS="${CMAKE_ARGS:-} $lines" bash scripts/engine.sh asan engine_tests mpi_tests thread_tests
-bash scripts/engine.sh tsan thread_tests
-if command -v mpicxx.mpich >/dev/null; then
-  bash scripts/engine.sh mpich "${over_mpich[@]}"
-else
-  note "Without MPICH: there is no mpicxx.mpich"
-fi
-
-if [ -n "$installing" ]; then
-  wait "$installing" || failed=1
-  cat "$logs/setup.log" >&2
-fi
-
-export TAIL=60
-tests release "${in_release[@]}"
-tests asan --exclude-regex '^mpi_example'
-tests tsan --label-regex threads
-if [ -x build/mpich/bin/mpi_tests ]; then tests mpich --tests-regex "$in_mpich"; fi
-
-# pytest goes into its own log. Where this runs in the background, an interrupt is ignored by whoever inherits that; the
-# tests send some. No test asks for a quiet machine, and many of them wait: three at a time. Only those of real ranks keep to
-# themselves, by their group, which takes longest and so comes first.
-if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi
-note "pytest"
-env --default-signal=INT .venv/bin/python -m pytest --quiet "$@" 2>&1 | tee "$logs/pytest.log" || failed=1
-counts+=("pytest: $(tail -n 1 "$logs/pytest.log")")
 
 note ""
-printf '%s\n' "${counts[@]}"
+cat "$counts"
 note "$(((SECONDS - begin) / 60)) min $(((SECONDS - begin) % 60)) s in all"
 exit $failed

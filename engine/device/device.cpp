@@ -73,6 +73,11 @@ Placement parse_placement(const std::string& text) {
   return placement;
 }
 
+std::byte* host_pointer(const KernelArgument& argument) {
+  if (const auto* view = std::get_if<BufferView>(&argument)) return view->host_pointer();
+  return std::get<const Buffer*>(argument)->host_pointer();
+}
+
 std::string Device::share(const Buffer&) {
   throw Unsupported(fmt::format("{} cannot share its memory with other processes", info().name));
 }

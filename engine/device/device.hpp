@@ -51,9 +51,10 @@ struct DeviceInfo {
   unsigned compute_units = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t largest_buffer_bytes = 0;
-  std::uint64_t local_bytes = 0;  // of one group's local memory
-  std::uint64_t cache_bytes = 0;  // of the last caches before its memory, all together; 0 = unknown
-  unsigned largest_group = 1;     // work items
+  std::uint64_t local_bytes = 0;    // of one group's local memory
+  std::uint64_t cache_bytes = 0;    // of the last caches before its memory, all together; 0 = unknown
+  unsigned largest_group = 1;       // work items
+  std::size_t view_alignment = 64;  // bytes: where a view that a kernel is given may begin; a power of two
   std::vector<MemoryKind> memory_kinds;
   std::vector<Feature> features;
 
@@ -101,15 +102,20 @@ struct KernelRange {
   std::size_t local = 0;   // work items of a group; 0 = the runtime's choice
 };
 
-// A kernel's argument: a buffer or a value.
+// A kernel's argument: a buffer, the part of one that begins at a multiple of the device's view_alignment, or a value.
 using KernelArgument =
-    std::variant<const Buffer*, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+    std::variant<const Buffer*, BufferView, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+
+// Where a native kernel finds the buffer, or the view, that it was given. Throws std::bad_variant_access for a value.
+std::byte* host_pointer(const KernelArgument& argument);
 
 class Kernel {
  public:
   virtual ~Kernel() = default;
   // Arguments in the order of the kernel's signature; kept until set again.
   virtual void set(const std::vector<KernelArgument>& arguments) = 0;
+  // One of them anew; of as few calls as a loop of launches can afford.
+  virtual void set(std::size_t index, const KernelArgument& argument) = 0;
 };
 
 // What a kernel is made of: OpenCL C for runtimes that compile, functions for `native`, under the same names.
@@ -130,9 +136,9 @@ class Program {
   virtual std::vector<std::string> kernel_names() const = 0;
 };
 
-// The device's own clock for one command, in seconds of that clock; start - queued is the launch's overhead.
+// When commands ran, in seconds of the device's own clock.
 struct DeviceTime {
-  double queued = 0, started = 0, ended = 0;
+  double started = 0, ended = 0;
 };
 
 // An in-order queue of commands. enqueue_* return at once; everything enqueued is complete after finish().
@@ -147,10 +153,8 @@ class Queue {
   virtual void finish() = 0;
   // True when everything enqueued is complete; does not wait. Starts what was enqueued.
   virtual bool finished() = 0;
-  // Time of the last finished command on the device's clock; none where the runtime does not tell.
-  virtual std::optional<DeviceTime> last_time() const { return std::nullopt; }
   // From the first to the last command of those that the latest finish() awaited: `started` of the first, `ended` of
-  // the last.
+  // the last. All queues of a device share one clock. None where the runtime does not tell.
   virtual std::optional<DeviceTime> span() const { return std::nullopt; }
 
   void read(const BufferView& from, std::byte* to) {

@@ -24,7 +24,8 @@ class GemmLibrary {
  public:
   virtual ~GemmLibrary() = default;
   virtual std::string name() const = 0;  // with version: "CLBlast 1.5.2"
-  virtual void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) = 0;
+  // Views begin at multiples of the device's view_alignment.
+  virtual void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) = 0;
 };
 
 // `batch` complex transforms of `length` points, one after the other in memory, (re, im) pairs; not scaled, either way.
@@ -39,8 +40,8 @@ class FftLibrary {
  public:
   virtual ~FftLibrary() = default;
   virtual std::string name() const = 0;
-  // from stays as it is.
-  virtual void enqueue(Queue& queue, const Buffer& from, Buffer& to) = 0;
+  // Views begin at multiples of the device's view_alignment; from stays as it is.
+  virtual void enqueue(Queue& queue, const BufferView& from, const BufferView& to) = 0;
 };
 
 // Registered under the runtime's name. May take its time (planning, tuning). Throws Unsupported with the reason when

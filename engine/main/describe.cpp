@@ -8,6 +8,7 @@
 #include "core/units.hpp"
 #include "core/version.hpp"
 #include "device/select.hpp"
+#include "record/forms.hpp"
 
 namespace plumb {
 
@@ -27,7 +28,8 @@ Json benchmark_json(const std::string& name) {
           {"title", benchmark->title()},
           {"source", benchmark->source()},
           {"parameters", parameters_json(*benchmark)},
-          {"presets", presets}};
+          {"presets", presets},
+          {"forms", forms_of(name)}};
 }
 
 // A world of the program's kind that did not start.

@@ -81,9 +81,16 @@ class EngineOptions : public Parameters {
   Parameter<bool> skip_validation{
       *this, {"skip-validation", "measure without checking results (recorded as such)"}, false};
   Parameter<bool> test{*this, {"test", "set everything up, run nothing"}, false};
-  Parameter<bool> dry_run{*this, {"dry-run", "print the plan (cases, memory) and touch no device"}, false};
+  Parameter<bool> dry_run{
+      *this, {"dry-run", "print the plan (cases, memory), refuse what cannot be, and run nothing"}, false};
   Parameter<std::int64_t> ranks{
       *this, {"ranks", "with --dry-run: plan for so many ranks instead of those present"}, 0, {1}};
+  Parameter<std::int64_t> local_ranks{
+      *this,
+      {"local-ranks",
+       "with --dry-run: so many of the ranks share this host, whose memory is checked; 0: none. With --ranks: 1"},
+      0,
+      {0}};
   Parameter<std::string> record{
       *this, {"record", "file of the record, or none; BENCHMARK-TIME.json in this folder when not given"}, ""};
   Choice format{*this,

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -54,9 +55,7 @@ class ProgramRun {
 
   int run() {
     const RunSettings settings = options_.settings();
-    if (const std::string only = benchmark_of_form(options_.format); !only.empty() && only != benchmark_.name())
-      throw UsageError(
-          fmt::format("the form {} is for {}, not for {}", options_.format.get(), only, benchmark_.name()));
+    check_form();
     choose_transport();
     if (options_.kernel_file.given() && !benchmark_.takes_kernel_file())
       throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");
@@ -91,6 +90,14 @@ class ProgramRun {
     RecordWriter::abort(sentence);
     world_.abort(status(ExitStatus::error));
     std::_Exit(status(ExitStatus::error));
+  }
+
+  void check_form() const {
+    const std::vector<std::string> forms = forms_of(benchmark_.name());
+    const std::string& form = options_.format;
+    if (form != "none" && std::find(forms.begin(), forms.end(), form) == forms.end())
+      throw UsageError(fmt::format("{} has no form {}: --format must be one of {}", benchmark_.name(), form,
+                                   fmt::join(forms, ", ")));
   }
 
   void choose_transport() {
@@ -128,8 +135,25 @@ class ProgramRun {
     return needs;
   }
 
+  // Refuses what this host or the device that a rank would get has no memory for. Without a device that fits there is
+  // nothing to compare with: only the run itself refuses that.
+  void check_planned_memory(int local_ranks) const {
+    if (local_ranks == 0) return;
+    const Placement placement = this->placement();
+    const DeviceCatalogue catalogue;
+    DeviceInfo info;
+    try {
+      info = catalogue.choose(device_wish(placement), 0, plan_.ranks, 0);
+    } catch (const UsageError&) {
+      return;
+    }
+    check_memory(info, placement, local_ranks);
+  }
+
   int dry_run(int ranks, const RunSettings& settings) {
     if (world_.rank() != 0) return 0;
+    const int here = options_.ranks.given() ? 1 : world_.local_size();
+    check_planned_memory(options_.local_ranks.given() ? static_cast<int>(options_.local_ranks.get()) : here);
     const Needs needed = needs();
     if (options_.format.get() == "json") {
       const Json plan{{"cases", needed.cases},
@@ -160,15 +184,14 @@ class ProgramRun {
       const DeviceCatalogue catalogue;
       const bool on_host = entry_ != nullptr && entry_->needs_host_memory && placement.kind == MemoryKind::automatic;
       const DeviceInfo info =
-          catalogue.choose({options_.runtime, options_.device, options_.device_map, default_runtime_of(placement)},
-                           world_.rank(), world_.size(), world_.local_rank());
+          catalogue.choose(device_wish(placement), world_.rank(), world_.size(), world_.local_rank());
       if (on_host && info.runtime != "native")
         throw UsageError(
             fmt::format("transport {} needs memory that the host can address, which {} does not give by default: use "
                         "--transport staged, --memory host, or --runtime native",
                         transport_name_, info.name));
       check_transport_on(info);
-      check_memory(info, placement);
+      check_memory(info, placement, world_.local_size());
       benchmark_.check_device(plan_, info);
       device_ = catalogue.open(info);
       if (entry_ != nullptr) transport_ = entry_->make(world_, *device_, transport_wish());
@@ -176,6 +199,10 @@ class ProgramRun {
     } catch (const Error& error) {
       return error.what();
     }
+  }
+
+  DeviceWish device_wish(const Placement& placement) const {
+    return {options_.runtime, options_.device, options_.device_map, default_runtime_of(placement)};
   }
 
   Placement placement() const {
@@ -203,7 +230,8 @@ class ProgramRun {
             static_cast<std::uint16_t>(options_.relay_port)};
   }
 
-  void check_memory(const DeviceInfo& info, const Placement& placement) const {
+  // local_ranks: those that share this host's memory.
+  void check_memory(const DeviceInfo& info, const Placement& placement, int local_ranks) const {
     if (std::find(info.memory_kinds.begin(), info.memory_kinds.end(), placement.kind) == info.memory_kinds.end())
       throw UsageError(fmt::format("{} has no memory of kind {}", info.name, to_string(placement.kind)));
     if (placement.shared && placement.kind != MemoryKind::automatic && placement.kind != MemoryKind::host)
@@ -220,12 +248,12 @@ class ProgramRun {
                                    format_bytes(needed.largest_buffer), info.name,
                                    format_bytes(info.largest_buffer_bytes)));
     const bool shares = info.type == "cpu" || info.type == "native";  // the device's memory is the host's
-    const std::uint64_t together = (needed.host + needed.symmetric + (shares ? needed.device : 0)) *
-                                   static_cast<std::uint64_t>(world_.local_size());
+    const std::uint64_t together =
+        (needed.host + needed.symmetric + (shares ? needed.device : 0)) * static_cast<std::uint64_t>(local_ranks);
     const std::uint64_t available = available_memory_bytes();
     if (available > 0 && together > available)
       throw UsageError(fmt::format("the {} ranks of this host need {} of memory together, but {} are available",
-                                   world_.local_size(), format_bytes(together), format_bytes(available)));
+                                   local_ranks, format_bytes(together), format_bytes(available)));
   }
 
   int measure(const RunSettings& settings) {
@@ -264,7 +292,7 @@ class ProgramRun {
   std::string record_path() const {
     if (world_.rank() != 0 || options_.record.get() == "none") return "";
     if (!options_.record.get().empty()) return options_.record;
-    return benchmark_.name() + "-" + utc("{:%Y%m%dT%H%M%SZ}") + ".json";
+    return RecordWriter::claim(benchmark_.name() + "-" + utc("{:%Y%m%dT%H%M%SZ}") + ".json");
   }
 
   Json ranks_json(const Places& places) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 namespace plumb {
 
@@ -18,6 +20,17 @@ std::vector<char> read_kernel_file(const std::string& path) {
     throw UsageError(
         fmt::format("--kernel-file {} cannot be read: {}", path, errno == 0 ? "it is empty" : std::strerror(errno)));
   return bytes;
+}
+
+double reduced(const std::vector<double>& by_rank, RankRule rule) {
+  std::vector<double> told;
+  std::copy_if(by_rank.begin(), by_rank.end(), std::back_inserter(told),
+               [](double value) { return !std::isnan(value); });
+  if (told.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (rule == RankRule::slowest) return *std::max_element(told.begin(), told.end());
+  double sum = 0;
+  for (const double value : told) sum += value;
+  return rule == RankRule::sum ? sum : sum / static_cast<double>(told.size());
 }
 
 KernelSource Session::source(KernelSource own) const {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,32 @@ struct Work {
   double flops = 0;
 };
 
+// How often a case is repeated. --repetitions goes before `adaptive` and `fixed`.
+struct CasePolicy {
+  enum class Kind { adaptive, fixed, once };  // once: a second repetition is impossible, or too long to be of use
+  Kind kind = Kind::adaptive;
+  std::uint64_t repetitions = 0;  // of kind fixed
+  // Repetitions before those that are kept, the first of them validated. None: each that is kept is validated.
+  std::uint64_t warm_ups = 1;
+  double longest_seconds = 0;  // that a repetition may take, where that is more than --timeout
+};
+
 // One measured point.
 struct Case {
   std::string key;  // unique in a run: "natural/transfer/1024"
   Json labels;      // what varies, in table order: {"ring": "natural", "message_bytes": 1024}
   Work work;
-  std::uint64_t items_to_check = 0;  // on this rank in one repetition; validate() must check exactly so many
-  std::uint64_t fixed_count = 0;     // operations of a sample; 0 = the engine adapts it
-  bool once = false;                 // one repetition only
+  // What validate() must check on this rank in one repetition, no more and no less: so many items of what the whole
+  // sample, or its last operation, leaves, and so many of each operation before that (see measure/slide.hpp).
+  std::uint64_t items_to_check = 0, witnesses = 0;
+  std::uint64_t most_operations = 0;  // that a sample may have; 0 = any number
+  std::uint64_t fixed_count = 0;      // operations of a sample; 0 = the engine adapts it
+  CasePolicy policy = {};
+  std::vector<std::string> phases = {};  // named parts of a sample (Timed::phase)
+  bool laps = false;                     // the time of each operation is kept (Timed::lap)
+  unsigned threads = 1;                  // that tell something of a sample (Timed::thread)
+
+  std::uint64_t items_of(std::uint64_t count) const { return items_to_check + witnesses * (count - 1); }
 };
 
 // Cases that share what is set up.
@@ -44,7 +63,8 @@ struct Group {
   // The most that one rank needs at a time: on the device, in its largest single buffer, on the host, and as messages
   // of one round of an exchange (which a transport without access to device memory keeps on the host as well).
   std::uint64_t device_bytes = 0, largest_buffer_bytes = 0, host_bytes = 0, exchange_bytes = 0;
-  std::uint64_t symmetric_bytes = 0;  // memory that other ranks reach (one-sided), the same on every rank
+  std::uint64_t symmetric_bytes = 0;     // memory that other ranks reach (one-sided), the same on every rank
+  std::vector<std::string> phases = {};  // of its set-up, which is then recorded (Timed::phase in prepare_group)
 };
 
 // Who plans: a rank of so many, with the seed of all data and orders.
@@ -72,9 +92,9 @@ struct Session {
 std::vector<char> read_kernel_file(const std::string& path);
 
 // What one rank found in one repetition. All ranks' are reduced by the engine. Fails when the error is above its
-// tolerance, more items are wrong than may be, or not all were checked.
+// tolerance or negative, more items are wrong than may be, or not all were checked.
 struct Validation {
-  double error = 0;  // in the benchmark's own measure; passes when error <= tolerance (NaN never does)
+  double error = 0;  // in the benchmark's own measure; passes when 0 <= error <= tolerance (NaN never does)
   double tolerance = 0;
   std::uint64_t items_checked = 0;
   std::uint64_t wrong_items = 0;
@@ -96,14 +116,22 @@ struct Metric {
 
 Json to_json(const Metric& metric);
 
+// One figure of all ranks', NaN left out; NaN when there is none. A metric's convention names the rule.
+enum class RankRule { sum, slowest, mean };
+double reduced(const std::vector<double>& by_rank, RankRule rule);
+
 // What was measured of a case, on rank 0.
 struct CaseResult {
   const Case* measured = nullptr;
   std::uint64_t count = 1;
   Summary summary;  // of the slowest rank of each repetition, seconds a sample
   bool passed = false;
-  std::map<std::string, double> tallies;
-  std::vector<double> rank_best_seconds = {};  // each rank's own best of one count
+  std::map<std::string, double> tallies;                            // the sum over ranks and repetitions
+  std::vector<double> rank_best_seconds = {};                       // each rank's own best of one count
+  std::map<std::string, std::vector<double>> tallies_by_rank = {};  // over the repetitions
+  std::map<std::string, std::vector<double>> phases_by_rank = {};  // median seconds of a sample; NaN where it never was
+  std::vector<Work> work_by_rank = {};                             // of one count
+  std::optional<Summary> laps = {};                                // of one operation, of all ranks, in seconds
 
   double best_seconds() const { return summary.min / static_cast<double>(count); }       // of one count
   double median_seconds() const { return summary.median / static_cast<double>(count); }  // of one count
@@ -138,9 +166,9 @@ class Benchmark : public Parameters {
   virtual std::vector<Group> groups(const Plan& plan) const = 0;
 
   // Untimed: what a group's cases share; then what one case needs. Throws Unsupported where the device cannot.
-  virtual void prepare_group(Session&, const Group&) {}
+  virtual void prepare_group(Session&, const Group&, Timed&) {}
   virtual void prepare(Session&, const Case&) = 0;
-  // The nearest count not below `wanted` that this case can validate.
+  // The nearest count not below `wanted` that this case can validate. Asked within most_operations.
   virtual std::uint64_t admissible_count(const Case&, std::uint64_t wanted) const { return wanted; }
   // Untimed, before each repetition: restore inputs, poison outputs.
   virtual void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) = 0;
@@ -152,6 +180,8 @@ class Benchmark : public Parameters {
   virtual Json facts() const { return Json::object(); }
   // After the last repetition: give back what prepare took.
   virtual void release() {}
+  // After a group's last case, before the next group and before the world ends: give back what prepare_group took.
+  virtual void release_group() {}
 
   virtual std::vector<Metric> metrics(const CaseResult&, int ranks) const = 0;
   virtual std::vector<Metric> aggregate(const std::vector<CaseResult>&, int) const { return {}; }

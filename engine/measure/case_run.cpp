@@ -31,6 +31,10 @@ std::vector<std::vector<double>> gather_vectors(World& world, const std::vector<
   return by_rank;
 }
 
+bool is_within(double error, double tolerance) {
+  return error >= 0 && error <= tolerance;
+}
+
 double number_or_nan(const Json& value) {
   return value.is_null() ? nan : value.get<double>();
 }
@@ -55,11 +59,27 @@ std::optional<Outcome> hindrance(World& world, const std::function<void()>& acti
   return std::nullopt;
 }
 
+TimedPlan plan_of(const Case& measured, std::uint64_t count) {
+  return {count, measured.phases, measured.laps, measured.threads};
+}
+
+bool CaseRun::is_once(const Case& measured) const {
+  return measured.policy.kind == CasePolicy::Kind::once;
+}
+
+Policy CaseRun::policy_of(const Case& measured) const {
+  Policy policy = settings_.policy;
+  if (policy.fixed == 0 && measured.policy.kind == CasePolicy::Kind::fixed) policy.fixed = measured.policy.repetitions;
+  return policy;
+}
+
 CaseRecord CaseRun::measure(const Case& measured) {
   CaseRecord record;
   repetition_ = 0;
   seconds_.clear();
   device_seconds_.clear();
+  paused_seconds_.clear();
+  laps_.clear();
   phases_.clear();
   tallies_.clear();
   findings_ = {};
@@ -68,6 +88,7 @@ CaseRecord CaseRun::measure(const Case& measured) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_samples(measured, record)) {
       gather_samples(record);
+      gather_parts(record, measured);
       gather_findings(measured, record);
       if (session_.world.rank() == 0) judge_stability(record);
     }
@@ -96,13 +117,19 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
     record.outcome = {"error", failed};
     return false;
   }
-  const Waiting waiting("a repetition to end");  // kernels and copies that do not name their own wait
+  // Kernels and copies that do not name their own wait.
+  const Waiting waiting("a repetition to end", measured.policy.longest_seconds);
   const double begin = now_seconds();
   benchmark_.run(session_, measured, timed);
   const double end = now_seconds();
   const CommonClock& clock = start_.clock();
-  sample_ = {clock.to_common(begin), clock.to_common(end), timed.instead().value_or(end - begin),
-             timed.device_seconds(), static_cast<char>(start_.late() ? 1 : 0)};
+  sample_.begin = clock.to_common(begin);
+  sample_.end = clock.to_common(end);
+  sample_.local_begin = begin;
+  sample_.seconds = timed.instead().value_or(end - begin - timed.paused_seconds());
+  sample_.device_seconds = timed.device_seconds();
+  sample_.paused_seconds = timed.paused_seconds();
+  sample_.late = static_cast<char>(start_.late() ? 1 : 0);
   if (validated) validate(measured, timed.count());
   return true;
 }
@@ -115,19 +142,25 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
     found.error = nan;
     found.detail = error.what();
   }
-  const bool wrong = !(found.error <= found.tolerance) || found.items_checked != measured.items_to_check ||
+  const std::uint64_t expected = measured.items_of(count);
+  const bool wrong = !is_within(found.error, found.tolerance) || found.items_checked != expected ||
                      found.wrong_items > found.allowed_wrong_items;
   if (wrong && found.detail.empty())
-    found.detail =
-        fmt::format("{} items were checked, should be {}; {} are wrong, at most {} may be; error {} with tolerance {}",
-                    found.items_checked, measured.items_to_check, found.wrong_items, found.allowed_wrong_items,
-                    found.error, found.tolerance);
+    found.detail = fmt::format(
+        "{} items were checked, should be {}; {} are wrong, at most {} may be; error {} with tolerance {}",
+        found.items_checked, expected, found.wrong_items, found.allowed_wrong_items, found.error, found.tolerance);
   if (wrong && findings_.detail.empty()) findings_.detail = fmt::format("repetition {}: {}", repetition_, found.detail);
   const bool first = findings_.repetitions++ == 0;
-  if (std::isnan(found.error) || first || found.error > findings_.error) findings_.error = found.error;
+  // Of a NaN, a negative error and others, the one that fails is kept.
+  if (first ||
+      (is_within(findings_.error, findings_.tolerance) && !(found.error <= findings_.error && found.error >= 0)))
+    findings_.error = found.error;
   findings_.tolerance = found.tolerance;
-  // The count farthest from what should be checked is the one that tells.
-  if (first || found.items_checked != measured.items_to_check) findings_.least_checked = found.items_checked;
+  // Where a repetition checked too few, it is the one that tells.
+  if (findings_.checked == findings_.expected) {
+    findings_.checked = found.items_checked;
+    findings_.expected = expected;
+  }
   findings_.wrong += found.wrong_items;
   findings_.reference = found.reference;
 }
@@ -136,10 +169,12 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
 bool CaseRun::warm_up(const Case& measured, CaseRecord& record) {
   const bool fixed = measured.fixed_count > 0;
   record.count = fixed ? measured.fixed_count : benchmark_.admissible_count(measured, 1);
-  if (measured.once) return true;
-  Timed timed(record.count);
-  if (!repeat(measured, record, timed, settings_.validate)) return false;
-  if (settings_.validate) {
+  if (is_once(measured)) return true;
+  for (std::uint64_t i = 0; i < measured.policy.warm_ups; ++i) {
+    Timed timed(plan_of(measured, record.count));
+    const bool validated = settings_.validate && i == 0;
+    if (!repeat(measured, record, timed, validated)) return false;
+    if (!validated) continue;
     gather_findings(measured, record);
     const bool sound = session_.world.rank() != 0 || record.outcome.status == "passed";
     if (!broadcast_value(session_.world, sound)) return false;
@@ -154,7 +189,7 @@ std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, s
   double best = std::numeric_limits<double>::infinity(), spent = 0;
   bool again = true;
   for (int probes = 0; probes < most_probes && again; ++probes) {
-    Timed timed(count);
+    Timed timed(plan_of(measured, count));
     if (!repeat(measured, record, timed, false)) return std::nullopt;
     double slowest = 0;
     for (const double seconds : gather_values(session_.world, sample_.seconds)) slowest = std::max(slowest, seconds);
@@ -172,6 +207,8 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
     bool final;
   };
   Choice choice{record.count, false};
+  const std::uint64_t most =
+      measured.most_operations > 0 ? std::min(measured.most_operations, longest_loop) : longest_loop;
   while (!choice.final) {
     const std::optional<double> probed = probe(measured, record, choice.count);
     if (!probed) return 0;
@@ -182,8 +219,8 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
       const double target =
           std::max(settings_.target_sample, std::min(operation * fewest_operations, settings_.longest_sample));
       const double scale = slowest < settings_.target_sample / 10 ? 10.0 : std::max(1.0, target / slowest);
-      const double wanted = std::min(std::ceil(static_cast<double>(choice.count) * scale), double{longest_loop});
-      const bool final = slowest >= settings_.target_sample / 10 || choice.count >= longest_loop / 2;
+      const double wanted = std::min(std::ceil(static_cast<double>(choice.count) * scale), static_cast<double>(most));
+      const bool final = slowest >= settings_.target_sample / 10 || choice.count >= std::min(most, longest_loop / 2);
       choice = {scale > 1 ? benchmark_.admissible_count(measured, static_cast<std::uint64_t>(wanted)) : choice.count,
                 final};
     }
@@ -194,16 +231,19 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
 
 bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   World& world = session_.world;
-  StoppingRule rule(settings_.policy, measured.once);
-  const bool each = measured.once || benchmark_.validate_when() == ValidateWhen::each_repetition;
+  const bool once = is_once(measured);
+  StoppingRule rule(policy_of(measured), once);
+  const bool each =
+      once || measured.policy.warm_ups == 0 || benchmark_.validate_when() == ValidateWhen::each_repetition;
   std::vector<double> slowest;  // rank 0
   int late_in_a_row = 0;
   const double begin = now_seconds();
   struct Decision {
     bool keep, stop;
-  } decision{false, false};
+    double first_begin;
+  } decision{false, false, 0};
   while (!decision.stop) {
-    Timed timed(record.count);
+    Timed timed(plan_of(measured, record.count));
     if (!repeat(measured, record, timed, settings_.validate && each)) return false;
     const std::vector<Sample> samples = gather_values(world, sample_);
     if (world.rank() == 0) {
@@ -211,7 +251,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       start_.adapt(late);
       record.late_starts += late ? 1 : 0;
       late_in_a_row = late ? late_in_a_row + 1 : 0;
-      decision.keep = !late || late_in_a_row > most_late_in_a_row || measured.once;
+      decision.keep = !late || late_in_a_row > most_late_in_a_row || once;
       if (decision.keep) {
         double first = samples[0].begin, last = samples[0].end, longest = 0;
         for (const Sample& s : samples) {
@@ -221,6 +261,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
         }
         slowest.push_back(longest);
         record.global.push_back(last - first);
+        decision.first_begin = first;
         if (auto stop = rule.decide(slowest, now_seconds() - begin)) {
           record.stop = *stop;
           decision.stop = true;
@@ -228,20 +269,33 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
       }
     }
     decision = broadcast_value(world, decision);
-    if (decision.keep) keep(timed);
+    if (decision.keep) keep(timed, decision.first_begin);
   }
   if (settings_.validate && !each) validate(measured, record.count);
   return true;
 }
 
-void CaseRun::keep(const Timed& timed) {
+// `first_begin`: of this repetition on the first rank that began, on the common clock.
+void CaseRun::keep(const Timed& timed, double first_begin) {
   seconds_.push_back(sample_.seconds);
   device_seconds_.push_back(sample_.device_seconds);
-  for (const auto& [name, seconds] : timed.phases()) {
-    auto& phase = phases_[name];
-    phase.resize(seconds_.size() - 1, 0.0);  // repetitions without this phase
-    phase.push_back(seconds);
+  paused_seconds_.push_back(sample_.paused_seconds);
+  const CommonClock& clock = start_.clock();
+  for (std::size_t number = 0; number < timed.plan().phases.size(); ++number) {
+    PhaseTimes& times = phases_[timed.plan().phases[number]];
+    const std::vector<Span> spans = timed.spans(number);
+    double seconds = spans.empty() ? nan : 0, begin = nan, end = nan;
+    for (const Span& span : spans) {
+      seconds += span.end - span.begin;
+      begin = std::fmin(begin, clock.to_common(span.begin) - first_begin);
+      end = std::fmax(end, clock.to_common(span.end) - first_begin);
+    }
+    times.seconds.push_back(seconds);
+    times.begin.push_back(begin);
+    times.end.push_back(end);
   }
+  const std::vector<double> laps = timed.laps(sample_.local_begin);
+  laps_.insert(laps_.end(), laps.begin(), laps.end());
   for (const auto& [name, value] : timed.tallies()) tallies_[name] += value;
 }
 
@@ -252,13 +306,27 @@ void CaseRun::gather_samples(CaseRecord& record) {
   record.device_by_rank = gather_vectors(world, told ? device_seconds_ : std::vector<double>{});
   if (std::all_of(record.device_by_rank.begin(), record.device_by_rank.end(), [](const auto& v) { return v.empty(); }))
     record.device_by_rank.clear();
-  const Json mine{{"phases", phases_}, {"tallies", tallies_}};
-  for (const std::string& text : gather_texts(world, mine.dump())) {
-    const Json got = Json::parse(text);
-    for (const auto& [name, values] : got["phases"].items())
-      record.phases[name].push_back(values.get<std::vector<double>>());
-    for (const auto& [name, value] : got["tallies"].items()) record.tallies[name] += value.get<double>();
-  }
+  const auto paused = gather_vectors(world, paused_seconds_);
+  const auto pauses = [](const auto& v) { return std::any_of(v.begin(), v.end(), [](double s) { return s > 0; }); };
+  if (std::any_of(paused.begin(), paused.end(), pauses)) record.paused_by_rank = paused;
+}
+
+// Phases are the same on all ranks, for cases are; tallies need not be.
+void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
+  World& world = session_.world;
+  for (const auto& [name, times] : phases_)
+    record.phases[name] = {gather_vectors(world, times.seconds), gather_vectors(world, times.begin),
+                           gather_vectors(world, times.end)};
+  if (measured.laps) record.laps_by_rank = gather_vectors(world, laps_);
+  record.work_by_rank = gather_values(world, measured.work);
+  const std::vector<std::string> texts = gather_texts(world, Json(tallies_).dump());
+  for (std::size_t rank = 0; rank < texts.size(); ++rank)
+    for (const auto& [name, value] : Json::parse(texts[rank]).items()) {
+      auto& by_rank = record.tallies_by_rank[name];
+      by_rank.resize(texts.size(), 0.0);
+      by_rank[rank] = value.get<double>();
+      record.tallies[name] += by_rank[rank];
+    }
 }
 
 void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
@@ -269,8 +337,8 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
   const Findings& f = findings_;
   const Json mine{{"error", finite_or_null(f.error)},
                   {"tolerance", f.tolerance},
-                  {"checked", f.least_checked},
-                  {"expected", measured.items_to_check},
+                  {"checked", f.checked},
+                  {"expected", f.repetitions > 0 ? f.expected : measured.items_to_check},
                   {"wrong", f.wrong},
                   {"repetitions", f.repetitions},
                   {"reference", f.reference},
@@ -287,11 +355,11 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
     const double found = number_or_nan(got["error"]);
     checked.push_back(got["checked"]);
     expected.push_back(got["expected"]);
-    const bool sound = found <= got["tolerance"].get<double>() && got["checked"] == got["expected"] &&
+    const bool sound = is_within(found, got["tolerance"].get<double>()) && got["checked"] == got["expected"] &&
                        got["detail"] == "" && got["repetitions"].get<std::uint64_t>() > 0;
     if (!sound && detail.is_null()) detail = fmt::format("rank {}, {}", rank, got["detail"].get<std::string>());
     passed = passed && sound;
-    if (std::isnan(found) || rank == 0 || found > error) error = found;
+    if (rank == 0 || (!sound && !std::isnan(error)) || found > error) error = found;
     tolerance = got["tolerance"];
     wrong += got["wrong"].get<std::uint64_t>();
     repetitions = rank == 0 ? got["repetitions"].get<std::uint64_t>()

@@ -22,8 +22,17 @@ struct CaseRecord {
   std::vector<std::vector<double>> by_rank;         // seconds [rank][repetition]
   std::vector<double> global;                       // seconds, last end minus first start
   std::vector<std::vector<double>> device_by_rank;  // empty when the device tells no time
-  std::map<std::string, std::vector<std::vector<double>>> phases;
-  std::map<std::string, double> tallies;
+  // Of each phase [rank][repetition]: all its lives together, begin of the first and end of the last since the first
+  // rank began; NaN where there was none.
+  struct Phase {
+    std::vector<std::vector<double>> seconds, begin, end;
+  };
+  std::map<std::string, Phase> phases;
+  std::vector<std::vector<double>> paused_by_rank;             // empty when nobody paused
+  std::vector<std::vector<double>> laps_by_rank;               // seconds of each operation of all repetitions
+  std::map<std::string, std::vector<double>> tallies_by_rank;  // over the repetitions
+  std::map<std::string, double> tallies;                       // of all ranks
+  std::vector<Work> work_by_rank;
   Json validation = nullptr;
   Json facts = Json::object();  // of rank 0
   std::vector<Warning> warnings;
@@ -32,6 +41,9 @@ struct CaseRecord {
 // What keeps some rank from an action that all take: "error" or "unsupported", and why; none when all could.
 // Collective.
 std::optional<Outcome> hindrance(World& world, const std::function<void()>& action);
+
+// What a sample of this case is asked for.
+TimedPlan plan_of(const Case& measured, std::uint64_t count);
 
 class CaseRun {
  public:
@@ -45,26 +57,30 @@ class CaseRun {
   // What this rank saw of one repetition.
   struct Sample {
     double begin = 0, end = 0;  // on the common clock
+    double local_begin = 0;     // on this process's
     double seconds = 0;         // on this rank's own clock
-    double device_seconds = 0;
+    double device_seconds = 0, paused_seconds = 0;
     char late = 0;
   };
   // What this rank's validations found, over the repetitions.
   struct Findings {
     double error = 0, tolerance = 0;
-    std::uint64_t least_checked = 0, wrong = 0, repetitions = 0;
+    std::uint64_t checked = 0, expected = 0, wrong = 0, repetitions = 0;
     std::string reference, detail;
   };
 
   bool prepare(const Case& measured, CaseRecord& record);
   bool repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validate);
+  bool is_once(const Case& measured) const;
+  Policy policy_of(const Case& measured) const;
   bool warm_up(const Case& measured, CaseRecord& record);
   std::optional<double> probe(const Case& measured, CaseRecord& record, std::uint64_t count);
   std::uint64_t adapt_count(const Case& measured, CaseRecord& record);
   bool measure_samples(const Case& measured, CaseRecord& record);
-  void keep(const Timed& timed);
+  void keep(const Timed& timed, double first_begin);
   void validate(const Case& measured, std::uint64_t count);
   void gather_samples(CaseRecord& record);
+  void gather_parts(CaseRecord& record, const Case& measured);
   void gather_findings(const Case& measured, CaseRecord& record);
   void judge_stability(CaseRecord& record) const;
 
@@ -74,8 +90,11 @@ class CaseRun {
   SynchronisedStart& start_;
   std::uint64_t repetition_ = 0;  // of all attempts, so that no two have the same content
   Sample sample_;
-  std::vector<double> seconds_, device_seconds_;  // kept samples of this rank
-  std::map<std::string, std::vector<double>> phases_;
+  std::vector<double> seconds_, device_seconds_, paused_seconds_, laps_;  // kept of this rank
+  struct PhaseTimes {
+    std::vector<double> seconds, begin, end;
+  };
+  std::map<std::string, PhaseTimes> phases_;
   std::map<std::string, double> tallies_;
   Findings findings_;
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <map>
 
 #include "core/units.hpp"
 #include "measure/case_run.hpp"
@@ -85,10 +86,52 @@ Json summary_json(const Summary& summary, const std::vector<std::vector<double>>
           {"slowest_rank", slowest}};
 }
 
+// NaN, which is what a phase left out has, as null.
+Json times_json(const std::vector<std::vector<double>>& by_rank) {
+  Json result = Json::array();
+  for (const std::vector<double>& values : by_rank) {
+    Json row = Json::array();
+    for (const double value : values) row.push_back(finite_or_null(value));
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
 Json phases_json(const CaseRecord& record) {
   Json result = Json::object();
-  for (const auto& [name, by_rank] : record.phases) result[name] = {{"unit", "s"}, {"by_rank", by_rank}};
+  for (const auto& [name, phase] : record.phases)
+    result[name] = {{"unit", "s"},
+                    {"by_rank", times_json(phase.seconds)},
+                    {"begin_by_rank", times_json(phase.begin)},
+                    {"end_by_rank", times_json(phase.end)}};
   return result;
+}
+
+// Of one rank's operations, or all ranks'; percentiles only from enough of them (Summary).
+Json laps_json(const std::vector<double>& seconds) {
+  const Summary summary = summarise(seconds);
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  const auto from = [&](std::size_t least, double p) {
+    return sorted.size() >= least ? Json(quantile(sorted, p)) : Json(nullptr);
+  };
+  return {{"operations", summary.samples}, {"min_s", summary.min},        {"mean_s", summary.mean},
+          {"median_s", summary.median},    {"p90_s", from(10, 0.9)},      {"p95_s", or_null(summary.p95)},
+          {"p99_s", or_null(summary.p99)}, {"p999_s", from(1000, 0.999)}, {"max_s", summary.max}};
+}
+
+std::vector<double> together(const std::vector<std::vector<double>>& by_rank) {
+  std::vector<double> all;
+  for (const auto& values : by_rank) all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
+Json laps_json(const CaseRecord& record) {
+  const std::vector<double> all = together(record.laps_by_rank);
+  if (all.empty()) return nullptr;
+  Json by_rank = Json::array();
+  for (const auto& laps : record.laps_by_rank) by_rank.push_back(laps.empty() ? Json(nullptr) : laps_json(laps));
+  return {{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
 }
 
 // Null when nothing was measured.
@@ -98,8 +141,22 @@ Json stop_json(const Stop& stop) {
 }
 
 std::string policy_name(const RunSettings& settings, const Case& measured) {
-  if (measured.once) return "once";
-  return settings.policy.fixed > 0 ? "fixed" : "adaptive";
+  if (measured.policy.kind == CasePolicy::Kind::once) return "once";
+  return settings.policy.fixed > 0 || measured.policy.kind == CasePolicy::Kind::fixed ? "fixed" : "adaptive";
+}
+
+bool all_alike(const std::vector<Json>& values) {
+  return std::all_of(values.begin(), values.end(), [&](const Json& value) { return value == values.front(); });
+}
+
+// What only some cases have.
+void add_parts(Json& one, const CaseRecord& record) {
+  if (!record.paused_by_rank.empty()) one["paused"] = {{"unit", "s"}, {"by_rank", record.paused_by_rank}};
+  if (Json laps = laps_json(record); !laps.is_null()) one["laps"] = std::move(laps);
+  if (!record.tallies_by_rank.empty()) one["tallies_by_rank"] = record.tallies_by_rank;
+  std::vector<Json> work;
+  for (const Work& of_rank : record.work_by_rank) work.push_back(to_json(of_rank));
+  if (!all_alike(work)) one["work_by_rank"] = work;
 }
 
 Json case_json(const Group& group, const Case& measured, const CaseRecord& record, const RunSettings& settings,
@@ -108,31 +165,43 @@ Json case_json(const Group& group, const Case& measured, const CaseRecord& recor
   for (const Metric& metric : metrics) metric_list.push_back(to_json(metric));
   Json device_samples = nullptr;
   if (!record.device_by_rank.empty()) device_samples = {{"unit", "s"}, {"by_rank", record.device_by_rank}};
-  return {{"key", measured.key},
-          {"group", group.key},
-          {"labels", measured.labels},
-          {"work", to_json(measured.work)},
-          {"facts", record.facts},
-          {"count", record.count},
-          {"policy", policy_name(settings, measured)},
-          {"stop", stop_json(record.stop)},
-          {"repetitions", record.global.size()},
-          {"late_starts", record.late_starts},
-          {"samples", {{"unit", "s"}, {"by_rank", record.by_rank}, {"global", record.global}}},
-          {"device_samples", device_samples},
-          {"phases", phases_json(record)},
-          {"tallies", record.tallies},
-          {"summary", summary_json(summary, record.by_rank)},
-          {"metrics", metric_list},
-          {"validation", record.validation},
-          {"outcome", to_json(record.outcome)},
-          {"warnings", to_json(record.warnings)}};
+  Json one{{"key", measured.key},
+           {"group", group.key},
+           {"labels", measured.labels},
+           {"work", to_json(measured.work)},
+           {"facts", record.facts},
+           {"count", record.count},
+           {"policy", policy_name(settings, measured)},
+           {"stop", stop_json(record.stop)},
+           {"repetitions", record.global.size()},
+           {"late_starts", record.late_starts},
+           {"samples", {{"unit", "s"}, {"by_rank", record.by_rank}, {"global", record.global}}},
+           {"device_samples", device_samples},
+           {"phases", phases_json(record)},
+           {"tallies", record.tallies},
+           {"summary", summary_json(summary, record.by_rank)},
+           {"metrics", metric_list},
+           {"validation", record.validation},
+           {"outcome", to_json(record.outcome)},
+           {"warnings", to_json(record.warnings)}};
+  add_parts(one, record);
+  return one;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
 }
 
 // The run's outcome is its worst case's.
 int severity(const std::string& status) {
   static const std::vector<std::string> order{"passed", "unsupported", "skipped", "error", "failed"};
   return static_cast<int>(std::find(order.begin(), order.end(), status) - order.begin());
+}
+
+// NaN when none was told.
+double median_told(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return std::isnan(value); });
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN() : summarise(values).median;
 }
 
 std::string utc_now() {
@@ -181,7 +250,9 @@ class Run {
   }
 
   void run_group(const Group& group) {
-    const auto hindered = hindrance(session_.world, [&] { benchmark_.prepare_group(session_, group); });
+    Timed timed({1, group.phases});
+    const auto hindered = hindrance(session_.world, [&] { benchmark_.prepare_group(session_, group, timed); });
+    add_set_up(group, timed);
     for (const Case& measured : group.cases) {
       if (speaks_) listener_.case_started(++index_, total_, measured.key);
       CaseRecord record;
@@ -189,13 +260,42 @@ class Run {
         record.outcome = *hindered;
       else
         record = case_run_.measure(measured);
+      record.outcome.reason = with_log_once(measured.key, record.outcome.reason);
       if (speaks_) add(group, measured, record);
     }
+    benchmark_.release_group();
+  }
+
+  // The phases of a group's set-up, on every rank; collective.
+  void add_set_up(const Group& group, const Timed& timed) {
+    for (std::size_t number = 0; number < group.phases.size(); ++number) {
+      const std::vector<Span> spans = timed.spans(number);
+      double seconds = spans.empty() ? std::numeric_limits<double>::quiet_NaN() : 0;
+      for (const Span& span : spans) seconds += span.end - span.begin;
+      Json by_rank = Json::array();
+      for (const double value : gather_values(session_.world, seconds)) by_rank.push_back(finite_or_null(value));
+      if (speaks_)
+        set_ups_.push_back(
+            {{"group", group.key}, {"phase", group.phases[number]}, {"unit", "s"}, {"by_rank", by_rank}});
+    }
+  }
+
+  // A reason of several lines ends in a log, which all cases after the first of the same sentence do without.
+  std::string with_log_once(const std::string& key, const std::string& reason) {
+    const std::string sentence = first_line(reason);
+    if (sentence == reason) return reason;
+    const auto [first, is_new] = logged_.emplace(sentence, key);
+    return is_new ? reason : fmt::format("{} (case {} has the log)", sentence, first->second);
   }
 
   void add(const Group& group, const Case& measured, const CaseRecord& record) {
     CaseResult result{&measured, record.count, summarise(slowest_of_each(record.by_rank)),
                       record.outcome.status == "passed" || record.outcome.status == "skipped", record.tallies};
+    result.tallies_by_rank = record.tallies_by_rank;
+    result.work_by_rank = record.work_by_rank;
+    for (const auto& [name, phase] : record.phases)
+      for (const auto& seconds : phase.seconds) result.phases_by_rank[name].push_back(median_told(seconds));
+    if (!record.laps_by_rank.empty()) result.laps = summarise(together(record.laps_by_rank));
     for (const auto& seconds : record.by_rank)
       if (!seconds.empty())
         result.rank_best_seconds.push_back(*std::min_element(seconds.begin(), seconds.end()) /
@@ -206,7 +306,7 @@ class Run {
     results_.push_back(std::move(result));
     if (severity(record.outcome.status) > severity(outcome_.status)) {
       outcome_ = record.outcome;
-      if (!outcome_.reason.empty()) outcome_.reason = measured.key + ": " + outcome_.reason;
+      if (!outcome_.reason.empty()) outcome_.reason = measured.key + ": " + first_line(outcome_.reason);
     }
     note_stability(measured, record);
     listener_.case_finished(index_, total_, measured.key, record.outcome.status, record.outcome.reason,
@@ -253,6 +353,7 @@ class Run {
                       {"late_starts", late},
                       {"starts", start_.starts()}}},
                     {"metrics", metrics},
+                    {"set_ups", set_ups_},
                     {"warnings", to_json(warnings_)},
                     {"status", "complete"},
                     {"reason", nullptr},
@@ -272,11 +373,13 @@ class Run {
   const Places& places_;
   Listener& listener_;
   bool speaks_;
+  std::map<std::string, std::string> logged_;  // the first case of each sentence that has a log
   RecordWriter writer_;
   SynchronisedStart start_;
   CaseRun case_run_;
   std::size_t total_ = 0, index_ = 0;
   std::vector<CaseResult> results_;
+  Json set_ups_ = Json::array();
   std::vector<Warning> warnings_;
   Outcome outcome_;
   std::size_t unstable_ = 0;

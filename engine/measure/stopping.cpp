@@ -12,8 +12,11 @@ std::optional<Stop> StoppingRule::decide(std::span<const double> samples, double
   if (once_) return n >= 1 ? std::optional(stop("once")) : std::nullopt;
   if (policy_.fixed > 0) return n >= policy_.fixed ? std::optional(stop("fixed")) : std::nullopt;
   if (n >= policy_.maximum) return stop("repetitions");
-  if (n < policy_.minimum) return std::nullopt;
   const bool late = elapsed >= policy_.time_limit;
+  if (n < policy_.minimum) {
+    if (n >= fewest && elapsed >= patience * policy_.time_limit) return stop("time");
+    return std::nullopt;
+  }
   if (n < next_look_ && !late) return std::nullopt;
   next_look_ = n + std::max<std::uint64_t>(1, n / 10);
   const auto width = summarise(samples).relative_half_width();

@@ -23,10 +23,14 @@ struct Stop {
 };
 
 // Decides after each repetition, from the slowest rank's samples so far (seconds) and the seconds spent on the case.
-// None = go on. Looking after every repetition makes the interval a little too narrow (sequential testing), so it is
-// looked at only when the number of samples has grown by a tenth.
+// None = go on. The minimum of repetitions goes before the time limit, but not before `patience` times the limit: then
+// `fewest` are enough. Looking after every repetition makes the interval a little too narrow (sequential testing), so
+// it is looked at only when the number of samples has grown by a tenth.
 class StoppingRule {
  public:
+  static constexpr double patience = 10;
+  static constexpr std::uint64_t fewest = 3;
+
   StoppingRule(const Policy& policy, bool once) : policy_(policy), once_(once) {}
   std::optional<Stop> decide(std::span<const double> samples, double elapsed);
 

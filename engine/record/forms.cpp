@@ -73,6 +73,15 @@ std::string benchmark_of_form(const std::string& form) {
   return form == "osu" ? "osu_shmem" : "";
 }
 
+std::vector<std::string> forms_of(const std::string& benchmark) {
+  std::vector<std::string> forms;
+  for (const std::string& form : form_names()) {
+    const std::string only = benchmark_of_form(form);
+    if (only.empty() ? form != "hpcc-json" || has_hpcc_form(benchmark) : only == benchmark) forms.push_back(form);
+  }
+  return forms;
+}
+
 std::string write_form(const std::string& form, const Json& record, const Json& expected) {
   if (!expected.is_null() && !lookup::at(expected, "cases").is_object())
     throw UsageError("what was given as expectation is none: it has no \"cases\" (docs/record.md shows its layout)");

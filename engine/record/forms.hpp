@@ -15,6 +15,9 @@ const std::vector<std::string>& form_names();
 // The only benchmark that a form is for; "" when it is for several.
 std::string benchmark_of_form(const std::string& form);
 
+// The forms that a record of this benchmark has, in the order of form_names().
+std::vector<std::string> forms_of(const std::string& benchmark);
+
 // expected: an expectation document or null. Throws UsageError when the record has no such form.
 std::string write_form(const std::string& form, const Json& record, const Json& expected);
 

@@ -109,6 +109,11 @@ Json own_parts(const Json& record) {
 
 }  // namespace
 
+bool has_hpcc_form(const std::string& benchmark) {
+  const BenchmarkFactory* make = Registry<BenchmarkFactory>::instance().find(benchmark);
+  return make != nullptr && !(*make)()->hpcc_form(Json::object()).empty();
+}
+
 Json hpcc_form_of(const Json& record) {
   const Json parts = own_parts(record);
   const Json& program = at(record, "program");

@@ -138,7 +138,7 @@ void write_outcome(Page& page, const Json& record) {
     page.entry("unfinished", "the run did not finish (it was killed, or still goes on): " + here);
   else if (status == "aborted")
     page.entry("unfinished", "the run did not finish" + (reason.empty() ? "" : " (" + reason + ")") + ": " + here);
-  const std::string outcome = text(at(record, {"outcome", "status"}), "none");
+  const std::string outcome = text(at(record, {"outcome", "status"}), "unknown, for the run did not finish");
   const std::string why = text(at(record, {"outcome", "reason"}));
   page.entry("outcome", outcome + (why.empty() ? "" : ": " + why) + " (" + outcome_counts(cases) + ")");
 }

@@ -151,6 +151,8 @@ void add_note(std::vector<Note>& notes, const std::string& name, const std::stri
 
 std::string reason_of(const Json& measured) {
   std::string reason = text(at(measured, {"outcome", "reason"}), "no reason is given");
+  if (const std::size_t log = reason.find('\n'); log != std::string::npos)
+    reason = reason.substr(0, log) + " (the record has the log)";
   const std::string detail = text(at(measured, {"validation", "detail"}));
   if (!detail.empty() && reason.find(detail) == std::string::npos) reason += "; " + detail;
   return reason;

@@ -29,6 +29,12 @@ std::atomic<int> signal_file{-1};
 std::atomic<long> signal_offset{0};
 std::string signal_text;
 
+// Ends the document after the last whole case: what is behind it is a case that was being written. Async-signal-safe.
+void end_document(int file, const std::string& tail) {
+  const ssize_t wrote = ::pwrite(file, tail.data(), tail.size(), signal_offset);
+  if (wrote == static_cast<ssize_t>(tail.size())) (void)!::ftruncate(file, signal_offset + wrote);
+}
+
 }  // namespace
 
 RecordWriter::RecordWriter(std::string path, Json head) : path_(std::move(path)), document_(std::move(head)) {
@@ -61,6 +67,20 @@ RecordWriter::~RecordWriter() {
   if (file_ < 0) return;
   if (signal_file == file_) signal_file = -1;
   ::close(file_);
+}
+
+std::string RecordWriter::claim(const std::string& path) {
+  const std::filesystem::path wanted(path);
+  for (int number = 1;; ++number) {
+    std::filesystem::path name = wanted;
+    if (number > 1)
+      name.replace_filename(fmt::format("{}-{}{}", wanted.stem().string(), number, wanted.extension().string()));
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) return path;
+    ::close(file);
+    return name;
+  }
 }
 
 void RecordWriter::add_case(const Json& finished) {
@@ -124,17 +144,12 @@ void RecordWriter::fail(const std::string& action, int error) {
 
 void RecordWriter::abort_from_signal(int) {
   const int file = signal_file;
-  if (file < 0) return;
-  const ssize_t wrote = ::pwrite(file, signal_text.data(), signal_text.size(), signal_offset);
-  (void)wrote;
+  if (file >= 0) end_document(file, signal_text);
 }
 
 void RecordWriter::abort(const std::string& reason) {
   const int file = signal_file.exchange(-1);  // a signal that follows must not replace the reason
-  if (file < 0) return;
-  const std::string text = tail_text(open_tail("aborted", reason));
-  const ssize_t wrote = ::pwrite(file, text.data(), text.size(), signal_offset);
-  (void)wrote;
+  if (file >= 0) end_document(file, tail_text(open_tail("aborted", reason)));
 }
 
 }  // namespace plumb

@@ -22,6 +22,10 @@ class RecordWriter {
   // Adds what is known at the end and writes the document anew, in place of the old one at once (rename).
   void finish(const Json& tail);
 
+  // The first of x.json, x-2.json, x-3.json, … that was not there, made empty, so that nobody else gets it; `path`
+  // itself where no file can be made.
+  static std::string claim(const std::string& path);
+
   const Json& document() const { return document_; }
   const std::string& path() const { return path_; }
   const std::string& problem() const { return problem_; }

@@ -31,7 +31,12 @@ class OneSided {
   virtual void put_word(int context, std::size_t word, std::uint64_t value, int rank) = 0;       // as put
   virtual std::uint64_t get_word(int context, std::size_t word, int rank) = 0;
 
-  // Atomic with each other, whoever issues them; done after quiet().
+  // Atomics. On one word only the same operation may be under way at a time, from whichever ranks: xor with fetch_xor,
+  // add with fetch_add, compare_swap with itself; then they are atomic with each other. That is what MPI promises (info
+  // key accumulate_ops, by default same_op_no_op); OpenSHMEM promises it of all atomics on words of one type. Between
+  // different operations on a word lies synchronise(), or a message to whoever comes next after they are done. Neither
+  // promises anything of an atomic beside a put or get of the same word.
+  // Done after quiet().
   virtual void atomic_xor(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual void atomic_add(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   // What was there before; complete on return.
@@ -42,7 +47,8 @@ class OneSided {
 
   // All that was issued in the context is done where it was aimed at.
   virtual void quiet(int context) = 0;
-  // Sets a word once all puts of this context to that rank are there: for reached() on that rank.
+  // Sets a word once all puts of this context to that rank are there: for reached() on that rank. Nothing else acts on
+  // such a word, and one rank alone notifies it.
   virtual void notify(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   // Whether this rank's own word, which others notify, is at least so much; then what was put before is there. Never
   // waits, and lets the library move on.

@@ -3,18 +3,66 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace plumb {
 
 namespace {
 
-std::atomic<const char*> waiting_for{nullptr};
-std::atomic<double> waiting_since{0};
+// What one thread waits for. The watchdog looks twice a second and may see a new name with an old time for a moment;
+// `since` is stored first, so that it then takes the wait for shorter than it is.
+struct Wait {
+  std::atomic<const char*> what{nullptr};
+  std::atomic<double> since{0}, least_limit{0};
+};
+
+// The waits of all threads that ever waited and live.
+class Waits {
+ public:
+  std::list<Wait>::iterator add() {
+    const std::lock_guard lock(mutex_);
+    return waits_.emplace(waits_.end());
+  }
+  void remove(std::list<Wait>::iterator wait) {
+    const std::lock_guard lock(mutex_);
+    waits_.erase(wait);
+  }
+  // The sentence of a wait that is longer than its limit; none = there is none.
+  std::optional<std::string> overdue(double now, double limit) {
+    const std::lock_guard lock(mutex_);
+    for (const Wait& wait : waits_) {
+      const char* what = wait.what.load(std::memory_order_acquire);
+      const double waited = now - wait.since.load(std::memory_order_relaxed);
+      if (what != nullptr && waited >= std::max(limit, wait.least_limit.load(std::memory_order_relaxed)))
+        return fmt::format("waited {:.0f} s for {} (the limit; --timeout raises it)", waited, what);
+    }
+    return std::nullopt;
+  }
+  static Waits& all() {
+    static auto* waits = new Waits;  // outlives the threads that end after main()
+    return *waits;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::list<Wait> waits_;
+};
+
+Wait& own_wait() {
+  struct Registered {
+    std::list<Wait>::iterator wait = Waits::all().add();
+    ~Registered() { Waits::all().remove(wait); }
+  };
+  thread_local const Registered registered;
+  return *registered.wait;
+}
 
 // Seconds on the kernel's coarse clock: a few milliseconds wrong, but a fifth of the price, for waits stand in timed
 // loops.
@@ -44,11 +92,9 @@ class Thread {
   void watch() {
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, std::chrono::milliseconds(500), [this] { return stopping_; })) {
-      const double since = waiting_since.load();
-      const char* what = waiting_for.load();
-      const double waited = now() - since;
-      if (what == nullptr || waited < limit_) continue;
-      on_timeout_(fmt::format("waited {:.0f} s for {} (the limit; --timeout raises it)", waited, what));
+      const auto overdue = Waits::all().overdue(now(), limit_);
+      if (!overdue) continue;
+      on_timeout_(*overdue);
       return;
     }
   }
@@ -81,19 +127,24 @@ double Watchdog::limit_seconds() {
   return thread() ? thread()->limit() : 0.0;
 }
 
-// Relaxed: the watchdog looks twice a second and may see either order for a moment, when nothing has waited for long.
-Waiting::Waiting(const char* what) : outer_(waiting_for.load(std::memory_order_relaxed)) {
-  waiting_since.store(now(), std::memory_order_relaxed);
-  waiting_for.store(what, std::memory_order_relaxed);
+Waiting::Waiting(const char* what, double least_limit_seconds) {
+  Wait& wait = own_wait();
+  outer_ = wait.what.load(std::memory_order_relaxed);
+  outer_limit_ = wait.least_limit.load(std::memory_order_relaxed);
+  wait.since.store(now(), std::memory_order_relaxed);
+  wait.least_limit.store(std::max(outer_limit_, least_limit_seconds), std::memory_order_relaxed);
+  wait.what.store(what, std::memory_order_release);
 }
 
 Waiting::~Waiting() {
-  if (outer_ != nullptr) waiting_since.store(now(), std::memory_order_relaxed);
-  waiting_for.store(outer_, std::memory_order_relaxed);
+  Wait& wait = own_wait();
+  if (outer_ != nullptr) wait.since.store(now(), std::memory_order_relaxed);
+  wait.least_limit.store(outer_limit_, std::memory_order_relaxed);
+  wait.what.store(outer_, std::memory_order_release);
 }
 
 void Waiting::progress() {
-  waiting_since.store(now(), std::memory_order_relaxed);
+  own_wait().since.store(now(), std::memory_order_relaxed);
 }
 
 }  // namespace plumb

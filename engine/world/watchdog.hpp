@@ -15,11 +15,12 @@ class Watchdog {
   static double limit_seconds();
 };
 
-// Names the wait within a scope; nested scopes name the innermost. The limit counts from the construction, or from the
-// last call of progress().
+// Names what this thread waits for within a scope; nested scopes name the innermost. The limit counts from the
+// construction, or from the thread's last call of progress(). Made and destroyed on one thread.
 class Waiting {
  public:
-  explicit Waiting(const char* what);
+  // least_limit_seconds: for what may take longer than the watchdog's limit; it holds for nested scopes, too.
+  explicit Waiting(const char* what, double least_limit_seconds = 0);
   ~Waiting();
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -27,6 +28,7 @@ class Waiting {
 
  private:
   const char* outer_;
+  double outer_limit_;
 };
 
 }  // namespace plumb

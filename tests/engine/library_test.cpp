@@ -76,7 +76,7 @@ TEST(Library, MultipliesRowByRow) {
     const auto library = make_gemm_library(device, arrays.queue(), {type, rows, columns, inner, 0.5, 2});
     EXPECT_NE(library->name(), "");
     const auto on_a = arrays.put(a), on_b = arrays.put(b), on_c = arrays.put(c);
-    library->enqueue(arrays.queue(), *on_a, *on_b, *on_c);
+    library->enqueue(arrays.queue(), whole(*on_a), whole(*on_b), whole(*on_c));
     const auto got = arrays.get(*on_c);
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < columns; ++j) {
@@ -96,7 +96,7 @@ TEST(Library, TransformsEachOfABatch) {
       const auto library = make_fft_library(device, arrays.queue(), {type, length, batch, inverse});
       EXPECT_NE(library->name(), "");
       const auto from = arrays.put(points), to = arrays.put(points);
-      library->enqueue(arrays.queue(), *from, *to);
+      library->enqueue(arrays.queue(), whole(*from), whole(*to));
       const auto got = arrays.get(*to);
       for (std::size_t t = 0; t < batch; ++t)
         for (std::size_t k = 0; k < length; ++k) {

@@ -90,6 +90,15 @@ TEST(Stopping, AdaptiveNamesWhatEndedIt) {
   EXPECT_GT(*c.decide(noisy, 0.5)->half_width, 0.02);
 }
 
+TEST(Stopping, LongRepetitionsAreNotMadeToTheMinimum) {
+  const Policy policy{0, 10, 50, 1.0, 0.02};
+  const std::vector<double> noisy{60, 90, 70};
+  StoppingRule rule(policy, false);
+  EXPECT_FALSE(rule.decide({noisy.data(), 2}, 150)) << "fewer tell nothing of themselves";
+  EXPECT_EQ(rule.decide(noisy, 220)->reason, "time");
+  EXPECT_FALSE(rule.decide(noisy, 9)) << "within the patience";
+}
+
 TEST(Clock, HasAResolutionAndACost) {
   const ClockProperties clock = measure_clock();
   EXPECT_GE(clock.resolution_s, 1e-9);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "core/pattern.hpp"
 #include "tests/engine/ranks_fixture.hpp"
 #include "world/one_sided.hpp"
 
@@ -23,6 +24,8 @@ class OneSidedMemory : public ::testing::Test {
   static std::uint64_t value(int from, int to) {
     return 1000 * static_cast<std::uint64_t>(from) + static_cast<std::uint64_t>(to) + 1;
   }
+
+  static std::uint64_t mix(std::uint64_t i, int rank) { return mix64(i * 64 + static_cast<std::uint64_t>(rank)); }
 
   std::unique_ptr<OneSided> memory_;
   int rank_ = 0, size_ = 1;
@@ -91,6 +94,50 @@ TEST_F(OneSidedMemory, AtomicsLoseNothing) {
   EXPECT_EQ(fetched_bits, size_ % 2 == 0 ? 0 : fetched_of_one);
   EXPECT_EQ(sum, rounds * places);
   EXPECT_EQ(sum_of_two, 2 * rounds * places);
+  memory_->synchronise();
+}
+
+// All ranks on the same words of rank 0 at once, each word by one operation, with and without its result.
+TEST_F(OneSidedMemory, OneOperationOnOneWordLosesNothing) {
+  constexpr std::uint64_t rounds = 2000;
+  const auto ranks = static_cast<std::uint64_t>(size_);
+  std::uint64_t last = 0, sum_seen = 0;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    memory_->atomic_add(0, 0, 1, 0);
+    const std::uint64_t before = memory_->fetch_add(1, 0, 1, 0);
+    EXPECT_TRUE(i == 0 || before > last) << "a sum only grows";
+    last = before;
+    memory_->atomic_xor(0, 1, mix(i, rank_), 0);
+    memory_->fetch_xor(1, 1, mix(i + rounds, rank_), 0);
+    std::uint64_t expected = sum_seen;
+    for (;; expected = sum_seen) {
+      sum_seen = memory_->compare_swap(0, 2, expected, expected + 3, 0);
+      if (sum_seen == expected) break;
+    }
+    sum_seen += 3;
+  }
+  memory_->synchronise();
+  std::uint64_t bits = 0;
+  for (int rank = 0; rank < size_; ++rank)
+    for (std::uint64_t i = 0; i < 2 * rounds; ++i) bits ^= mix(i, rank);
+  EXPECT_EQ(memory_->get_word(0, 0, 0), 2 * rounds * ranks);
+  EXPECT_EQ(memory_->get_word(0, 1, 0), bits);
+  EXPECT_EQ(memory_->get_word(0, 2, 0), 3 * rounds * ranks);
+  memory_->synchronise();
+}
+
+// Different operations on one word, of different ranks, each behind a synchronise().
+TEST_F(OneSidedMemory, DifferentOperationsFollowEachOther) {
+  memory_->atomic_add(0, 5, 1, 0);
+  memory_->synchronise();
+  memory_->atomic_xor(0, 5, rank_ == 0 ? 0x100 : 0, 0);
+  memory_->synchronise();
+  const auto now = static_cast<std::uint64_t>(size_) ^ 0x100;
+  if (rank_ == size_ - 1) {
+    EXPECT_EQ(memory_->compare_swap(0, 5, now, 7, 0), now);
+  }
+  memory_->synchronise();
+  EXPECT_EQ(memory_->get_word(0, 5, 0), 7u);
   memory_->synchronise();
 }
 

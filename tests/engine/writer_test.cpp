@@ -60,6 +60,30 @@ TEST_F(Writer, ASignalMarksTheRecordAborted) {
   EXPECT_EQ(now["cases"].size(), 1u);
 }
 
+TEST_F(Writer, ASignalWhileACaseIsWrittenLeavesTheCasesBefore) {
+  for (const bool by_itself : {false, true}) {
+    RecordWriter writer(path(), head);
+    writer.add_case({{"key", "one"}});
+    std::ofstream(path(), std::ios::app) << ",\n" << std::string(1000, 'x');  // half of a case, behind the old end
+    if (by_itself)
+      RecordWriter::abort("gave up");
+    else
+      RecordWriter::abort_from_signal(15);
+    const Json now = read(path());
+    EXPECT_EQ(now["status"], "aborted");
+    EXPECT_EQ(now["cases"].size(), 1u);
+  }
+}
+
+TEST_F(Writer, AFreshNameIsNobodyElses) {
+  const std::string wanted = folder_ / "b_eff-now.json";
+  EXPECT_EQ(RecordWriter::claim(wanted), wanted);
+  EXPECT_EQ(RecordWriter::claim(wanted), folder_ / "b_eff-now-2.json");
+  EXPECT_EQ(RecordWriter::claim(wanted), folder_ / "b_eff-now-3.json");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "b_eff-now-3.json"));
+  EXPECT_EQ(RecordWriter::claim("/proc/none/x.json"), "/proc/none/x.json");  // the writer says why not
+}
+
 TEST_F(Writer, ARunThatGivesUpLeavesItsReason) {
   RecordWriter writer(path(), head);
   writer.add_case({{"key", "one"}});

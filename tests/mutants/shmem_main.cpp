@@ -5,5 +5,7 @@
 
 int main(int argc, char** argv) {
   plumb::mutants::register_wrong_rows();
+  plumb::mutants::register_dropped();
+  plumb::mutants::register_lazy();
   return plumb::run_program(argc, argv, {"plumb-shmem", plumb::make_shmem_world, plumb::shmem_info});
 }

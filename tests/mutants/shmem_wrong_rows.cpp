@@ -5,8 +5,8 @@
 #include "benchmarks/shmem/api/shmem_collective.hpp"
 #include "benchmarks/shmem/api/shmem_order.hpp"
 #include "benchmarks/shmem/api/shmem_transfer.hpp"
-#include "benchmarks/shmem/shoms/shmem_shoms.hpp"
 #include "tests/mutants/shmem_mutants.hpp"
+#include "tests/mutants/shmem_wrong_shoms.hpp"
 
 namespace plumb::mutants {
 
@@ -14,25 +14,8 @@ namespace {
 
 using namespace shmem_api;
 
-class WrongShoms : public shoms::Shoms {
- public:
-  WrongShoms(std::string name, const Row& wrong) : name_(std::move(name)), table_(api_table()) {
-    std::ranges::replace_if(
-        table_, [&](const Row& row) { return row.name == wrong.name; }, wrong);
-  }
-  std::string name() const override { return name_; }
-
- protected:
-  const std::vector<Row>& table() const override { return table_; }
-
- private:
-  std::string name_;
-  std::vector<Row> table_;
-};
-
 void add(const std::string& name, const Row& row) {
-  const std::string whole = "mutant-shoms-" + row.name + "-" + name;
-  Registry<BenchmarkFactory>::instance().add(whole, [whole, row] { return std::make_unique<WrongShoms>(whole, row); });
+  add_to_shoms(name, row);
 }
 
 // --- one side moves
@@ -47,23 +30,6 @@ void add_get(const std::string& row, const std::string& name, Move move) {
   add(name, transfer_row<long>(row, "get", "shoms", getter<long>(shmem_long_get, shmem_ctx_long_get, move)));
 }
 
-// A library that has one put under way, which only the next one or shmem_quiet completes; and nobody calls that.
-void add_put_without_quiet() {
-  struct Open {
-    long* remote = nullptr;
-    std::vector<long> values;
-    int pe = 0;
-  };
-  const auto open = std::make_shared<Open>();
-  const auto move = [open](const auto&, auto, long* remote, long* local, std::size_t n, int pe) {
-    if (open->remote != nullptr) shmem_long_put(open->remote, open->values.data(), open->values.size(), open->pe);
-    *open = {remote, {local, local + n}, pe};
-  };
-  Mover<long> mover = putter<long>(shmem_long_put, shmem_ctx_long_put, move);
-  mover.injection = false;
-  add("no-quiet", transfer_row<long>("long_put", "put", "shoms", mover));
-}
-
 void register_wrong_transfers() {
   add_put("long_put", "wrong-pe", [](const auto& channel, auto f, long* remote, long* local, std::size_t n, int pe) {
     channel.call(f, remote, local, n, (pe + 1) % shmem_n_pes());
@@ -73,7 +39,6 @@ void register_wrong_transfers() {
             channel.call(f, remote, local, n - 1, pe);
           });
   add_put("long_put", "nothing", [](const auto&, auto, long*, long*, std::size_t, int) {});
-  add_put_without_quiet();
   add_put("long_p", "last-element", [](const auto&, auto, long* remote, long* local, std::size_t n, int pe) {
     for (std::size_t i = 0; i + 1 < n; ++i) shmem_long_p(remote + i, local[i], pe);
   });
@@ -108,6 +73,32 @@ void register_wrong_atomics() {
     shmem_quiet();
     return old;
   });
+  add_atomic("long_fadd", "get-put-at-once", Does::add,
+             [](const auto&, auto, long* word, const Operands<long>& given, int pe) {
+               const long old = shmem_long_g(word, pe);
+               shmem_long_p(word, word_after(Does::add, old, given), pe);
+               shmem_quiet();
+               return old;
+             });
+  add("get-put-at-once",
+      atomic_row<long>(
+          "long_add", "add", "shoms",
+          actor<long>(Does::add, false, 0, 0, [](const auto&, auto, long* word, const Operands<long>& given, int pe) {
+            const long old = shmem_long_g(word, pe);
+            shmem_long_p(word, word_after(Does::add, old, given), pe);
+            return 0L;
+          })));
+  add("get-put",
+      atomic_row<unsigned long>("ulong_atomic_or", "or", "later",
+                                actor<unsigned long>(Does::bit_or, false, 0, 0,
+                                                     [](const auto&, auto, unsigned long* word,
+                                                        const Operands<unsigned long>& given, int pe) {
+                                                       const unsigned long old = shmem_ulong_g(word, pe);
+                                                       std::this_thread::sleep_for(std::chrono::microseconds(20));
+                                                       shmem_ulong_p(word, old | given.value, pe);
+                                                       shmem_quiet();
+                                                       return 0ul;
+                                                     })));
   add_atomic("long_finc", "new-value", Does::inc, [](const auto&, auto, long* word, const Operands<long>&, int pe) {
     return shmem_long_atomic_fetch_inc(word, pe) + 1;
   });

@@ -26,6 +26,9 @@ WRONG = [
     ("wrong-start", "bucketed", SMALL),
     ("last-update-lost", "atomic", SMALL),
     ("last-update-lost", "threaded", SMALL),
+    ("last-update-lost", "get-put", SMALL),
+    ("last-update-lost", "bucketed", SMALL),
+    ("some-left-out", "get-put", LARGE),
 ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -13,7 +12,12 @@ from tests.launching import launch_command, program
 
 MUTANTS = program("plumb-shmem-mutants")
 PROGRAM = program("plumb-shmem")
-MOVERS = ("long_p", "long_get")
+MOVERS = (
+    "mutant-shoms-long_p-last-element",
+    "mutant-shoms-long_get-flip",
+    "mutant-shoms-long_put-all-but-one",
+)
+DROPS = ("only", "every-second", "lost", "all-but", "count-mod")
 SMALL = ["--minsize", "64", "--maxsize", "64"]
 
 pytestmark = pytest.mark.skipif(
@@ -35,18 +39,21 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
     return done.returncode, json.loads(record.read_text())
 
 
-def wrong_rows() -> list[tuple[str, str]]:
-    """Each mutant's name, and the test whose function it replaces, as the program itself lists them."""
+def wrong_rows(prefix: str = "mutant-") -> list[tuple[str, list[str]]]:
+    """Each mutant's name, as the program itself lists them, and the options that run what it replaces."""
     if not MUTANTS.exists():
         return []
     listed = subprocess.run([str(MUTANTS), "--list"], capture_output=True, text=True, check=True)
-    names = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith("mutant-")]
-    return [(name, name.removeprefix("mutant-shoms-").split("-")[0]) for name in names]
+    names = [line.split()[0] for line in listed.stdout.splitlines() if line.startswith(prefix)]
+    rows = []
+    for name in names:
+        _, benchmark, row, *_ = name.split("-")
+        words = ["--only", f"osu_oshm_{row}"] if benchmark == "osu" else ["--only", row]
+        rows.append((name, [*words, *SMALL]))
+    return rows
 
 
-@pytest.mark.parametrize(("name", "row"), wrong_rows())
-def test_wrong_row_fails(tmp_path: Path, name: str, row: str) -> None:
-    status, record = run(tmp_path, 2, MUTANTS, name, "--only", row, *SMALL)
+def assert_all_failed(status: int, record: dict) -> None:
     outcomes = [case["outcome"] for case in record["cases"]]
     assert status == 1
     assert outcomes
@@ -55,16 +62,49 @@ def test_wrong_row_fails(tmp_path: Path, name: str, row: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "row"), [one for one in wrong_rows() if one[1] in MOVERS])
-def test_wrong_row_fails_over_scattered_places(tmp_path: Path, name: str, row: str) -> None:
+@pytest.mark.parametrize(("name", "words"), wrong_rows())
+def test_wrong_row_fails(tmp_path: Path, name: str, words: list[str]) -> None:
+    window = ["--window", "64"] if any(word in name for word in DROPS) else []
+    assert_all_failed(*run(tmp_path, 2, MUTANTS, name, *words, *window))
+
+
+@pytest.mark.parametrize("window", ["1", "3"])
+@pytest.mark.parametrize("size", ["8", "4096"])
+def test_an_operation_left_out_fails(tmp_path: Path, size: str, window: str) -> None:
+    """In the middle of a sample, at sizes whose places follow each other, or slide."""
+    name = "mutant-shoms-long_put-all-but-one"
+    words = ["--only", "long_put", "--minsize", size, "--maxsize", size, "--window", window]
+    assert_all_failed(*run(tmp_path, 3, MUTANTS, name, *words))
+
+
+@pytest.mark.parametrize("name", MOVERS)
+def test_wrong_row_fails_over_scattered_places(tmp_path: Path, name: str) -> None:
+    row = name.split("-")[2]
     words = ["--only", row, "--spread", "16", "--window", "64", *SMALL]
-    status, record = run(tmp_path, 2, MUTANTS, name, *words)
-    assert status == 1
-    assert [case["outcome"]["status"] for case in record["cases"]] == ["failed"]
+    assert_all_failed(*run(tmp_path, 2, MUTANTS, name, *words))
+
+
+@pytest.mark.parametrize(("name", "words"), wrong_rows("passes-"))
+def test_a_library_that_completes_late_passes(tmp_path: Path, name: str, words: list[str]) -> None:
+    status, record = run(tmp_path, 2, MUTANTS, name, *words, "--window", "16")
+    assert status == 0, [case["outcome"] for case in record["cases"]]
+    (case,) = record["cases"]
+    assert case["facts"]["completion"].startswith("seen ")
 
 
 def test_there_are_ten() -> None:
     assert len(wrong_rows()) >= 10
+
+
+def test_all_pes_came_between_each_other(tmp_path: Path) -> None:
+    """Atomicity was tried as often as is wanted, which the record says."""
+    status, record = run(
+        tmp_path, 3, PROGRAM, "shoms", "--only", "long_fadd,long_add,ulong_atomic_or"
+    )
+    assert status == 0
+    for case in record["cases"]:
+        proven = case["facts"]["overlaps"] >= 32
+        assert proven != case["facts"].get("atomicity", "").startswith("not proven")
 
 
 def assert_sound(status: int, record: dict) -> None:
@@ -95,8 +135,7 @@ def test_right_rows_pass(tmp_path: Path, pes: int, rows: str) -> None:
     assert_sound(*run(tmp_path, pes, PROGRAM, "shoms", "--only", rows, *SMALL))
 
 
-@pytest.mark.skipif("CI" in os.environ, reason="it takes long where there are few cores")
-@pytest.mark.parametrize("pes", [2, 3])
+@pytest.mark.parametrize("pes", [2, pytest.param(3, marks=pytest.mark.soak)])
 def test_every_row_passes(tmp_path: Path, pes: int) -> None:
     status, record = run(tmp_path, pes, PROGRAM, "shoms", "--tests", "all", *SMALL)
     assert_sound(status, record)

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tests/mutants/mutants.hpp"
+#include "tests/mutants/spoiled_device.hpp"
 
 namespace plumb::mutants {
 
@@ -207,24 +208,6 @@ Mutation wrong_rank() {
   return mutation;
 }
 
-// A queue that another one serves, as it is; what is made wrong overrides this.
-class ServedQueue : public Queue {
- public:
-  explicit ServedQueue(std::unique_ptr<Queue> real) : real_(std::move(real)) {}
-  void enqueue_read(const BufferView& from, std::byte* to) override { real_->enqueue_read(from, to); }
-  void enqueue_write(const std::byte* from, const BufferView& to) override { real_->enqueue_write(from, to); }
-  void enqueue_copy(const BufferView& from, const BufferView& to) override { real_->enqueue_copy(from, to); }
-  void enqueue(Kernel& kernel, const KernelRange& range) override { real_->enqueue(kernel, range); }
-  void finish() override { real_->finish(); }
-  bool finished() override { return real_->finished(); }
-
- protected:
-  Queue& real() { return *real_; }
-
- private:
-  std::unique_ptr<Queue> real_;
-};
-
 // Leaves out some writes to the device (or reads from it).
 class ForgetfulQueue : public ServedQueue {
  public:
@@ -284,32 +267,6 @@ class MisplacingQueue : public ServedQueue {
 
  private:
   std::shared_ptr<Last> last_;  // of all queues of the device
-};
-
-using MakeQueue = std::function<std::unique_ptr<Queue>(std::unique_ptr<Queue> real)>;
-using AlterKernels = std::function<KernelSource(KernelSource)>;
-
-// A device with queues, or kernels, of its own making; null = the real ones.
-class SpoiledDevice : public Device {
- public:
-  SpoiledDevice(Device& real, MakeQueue make, AlterKernels alter = {})
-      : real_(real), make_(std::move(make)), alter_(std::move(alter)) {}
-  const DeviceInfo& info() const override { return real_.info(); }
-  std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
-  std::unique_ptr<Queue> make_queue(bool timed) override {
-    auto queue = real_.make_queue(timed);
-    return make_ ? make_(std::move(queue)) : std::move(queue);
-  }
-  std::unique_ptr<Program> build(const KernelSource& source) override {
-    return real_.build(alter_ ? alter_(source) : source);
-  }
-  std::string share(const Buffer& buffer) override { return real_.share(buffer); }
-  std::unique_ptr<Buffer> open_shared(const std::string& handle) override { return real_.open_shared(handle); }
-
- private:
-  Device& real_;
-  MakeQueue make_;
-  AlterKernels alter_;
 };
 
 Mutation with_queues(const std::string& name, const MakeQueue& make) {

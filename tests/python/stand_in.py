@@ -2,6 +2,8 @@
 """A stand-in for plumb-mpi that behaves badly on demand (STAND_IN), for the launcher's tests.
 
 It measures nothing: its record is data/record.json. Real runs are tested with the real engine.
+Each start adds a line, its process and words, to the file STAND_IN_LOG; the start of number
+STAND_IN_HOLD (from 1) goes no further than that.
 """
 
 import json
@@ -33,6 +35,8 @@ def record(cases, status):
     document["ranks"] = [
         {**document["ranks"][0], "rank": rank} for rank in range(document["world"]["ranks"])
     ]
+    if "--transport" in sys.argv:
+        document["transport"]["name"] = option("--transport")
     if "--approach" in sys.argv:
         as_transport(document)
     for case in document["cases"]:
@@ -41,7 +45,9 @@ def record(cases, status):
     if status == "running":
         document["finished"] = document["outcome"] = None
     if RANK == 0:
-        Path(option("--record")).write_text(json.dumps(document))
+        path = Path(option("--record"))
+        path.with_suffix(f".{os.getpid()}").write_text(json.dumps(document))
+        path.with_suffix(f".{os.getpid()}").replace(path)
     return document
 
 
@@ -96,9 +102,18 @@ def dies():
     record(2, "running")
     event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
     if RANK == 1:
-        time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(60)
+    time.sleep(600)
+    event(event="error", text="rank 0 waited to its end")
+
+
+def errs():
+    document = record(99, "complete")
+    document["outcome"] = {"status": "error", "reason": "natural/launch/1: could not compile x.cl"}
+    Path(option("--record")).write_text(json.dumps(document))
+    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    event(event="finish", outcome="error", exit=3, seconds=0.1)
+    sys.exit(3)
 
 
 def hangs():
@@ -116,6 +131,20 @@ def waits():
     time.sleep(600)
 
 
+def slow():
+    """Cases one by one, each in the record before it is told."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+    keys = [case["key"] for case in json.loads((DATA / "record.json").read_text())["cases"]]
+    event(event="start", benchmark="b_eff", cases=len(keys), ranks=2, record=None)
+    for index, key in enumerate(keys, 1):
+        time.sleep(0.02)
+        record(index, "running")
+        done = {"index": index, "of": len(keys), "key": key, "outcome": "passed"}
+        event(event="case_finished", **done, reason=None, repetitions=5)
+    record(99, "complete")
+    event(event="finish", outcome="passed", exit=0, seconds=0.1)
+
+
 def fails():
     record(2, "aborted")
     event(event="error", text="rank 0 on node1: clFinish failed: CL_OUT_OF_RESOURCES")
@@ -126,8 +155,18 @@ def mute():
     sys.exit(77)
 
 
+def log_start():
+    path = Path(os.environ["STAND_IN_LOG"])
+    with path.open("a") as file:
+        print(os.getpid(), *sys.argv[1:], file=file)
+    if len(path.read_text().splitlines()) == int(os.environ.get("STAND_IN_HOLD", "0")):
+        time.sleep(600)
+
+
 def main():
     words = sys.argv[1:]
+    if "STAND_IN_LOG" in os.environ and RANK == 0:
+        log_start()
     if words == ["--describe"]:
         print((DATA / "describe.json").read_text())
     elif words[0] == "--devices":

@@ -192,3 +192,48 @@ def test_options_that_contradict_a_kernel_file(
     status, said = run(record, *words.split(), *PIPELINE, *ON_POCL, "--kernel-file", str(file))
     assert status == 3
     assert any(line.startswith("error: ") and sentence in line for line in said), said
+
+
+def test_a_kernel_that_does_not_compile_tells_its_log_once(tmp_path: Path) -> None:
+    """In progress, in the record and (not at all) in the table; the run says what was wrong."""
+    file = tmp_path / "mine.cl"
+    file.write_text("kernel void copy(global int *a) { nonesuch(a); }\n")
+    words = ["stream", "--elements", "1000", "--repetitions", "1", "--kernel-file", str(file)]
+    record = tmp_path / "r.json"
+    done = subprocess.run(
+        [str(ENGINE), *words, *ON_POCL, "--record", str(record)],
+        env=environment(ON_POCL),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr.count("could not compile") == 5  # a sentence for each case that needs it
+    cases = json.loads(record.read_text())["cases"]
+    reasons = [case["outcome"]["reason"] for case in cases if case["outcome"]["status"] == "error"]
+    assert ["nonesuch" in reason for reason in reasons] == [True, False, False, False, False]
+    assert all(reason.endswith("(case copy has the log)") for reason in reasons[1:])
+    assert "nonesuch" not in done.stdout
+    assert "(the record has the log)" in " ".join(done.stdout.split())
+    outcome = json.loads(record.read_text())["outcome"]["reason"]
+    assert outcome.startswith("copy: could not compile")
+    assert "\n" not in outcome
+
+
+@pytest.mark.parametrize("form", ["hpcc-json", "shoms", "osu"])
+def test_a_form_that_a_benchmark_lacks_is_refused_before_anything_starts(
+    tmp_path: Path, form: str
+) -> None:
+    record = tmp_path / "r.json"
+    done = subprocess.run(
+        [str(ENGINE), "ceilings", *NATIVE, "--format", form, "--record", str(record)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    sentence = f"ceilings has no form {form}: --format must be one of table, csv, json"
+    assert done.stderr == f"error: {sentence}\n"
+    assert not record.exists()

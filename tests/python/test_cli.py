@@ -182,7 +182,8 @@ def test_records_are_listed(plumb: Plumb, home: Path, golden: Golden) -> None:
     assert (status, err) == (0, "")
     golden("records.txt", out.replace(str(home), "HOME"))
     (listed,) = json.loads(plumb("records", "b_eff", "--format", "json")[1])
-    assert listed["metrics"]["latency"][1] == "us"
+    (latency,) = [metric for metric in listed["metrics"] if metric["name"] == "latency"]
+    assert (latency["group"], latency["unit"]) == ("natural", "us")
     (home / "records" / "two.json").write_text("[]")
     assert "two.json is not a record" in plumb("records", "--rebuild")[2]
 

@@ -49,6 +49,21 @@ def test_a_crash_in_finalize(bare: Tried, cured: Tried, state: str) -> None:
     assert state == "ok" or "SIGSEGV" in finding.found
 
 
+@pytest.mark.parametrize(
+    ("usual", "tcp", "state", "words"),
+    [
+        (OK, OK, "ok", "end as they should"),
+        (OK, Tried(None, ""), "ok", "by UCX's TCP alone they do not"),
+        (Tried(None, ""), OK, "broken", "do not always end"),
+    ],
+)
+def test_mpich_that_does_not_end(usual: Tried, tcp: Tried, state: str, words: str) -> None:
+    finding = doctor._mpich_finalize(lambda added, *_words: tcp if added else usual)
+    assert finding.state == state
+    assert words in finding.found
+    assert (finding.cure is not None) == (state == "broken")
+
+
 def test_an_ignored_heap_variable_is_named() -> None:
     def probe(added: dict[str, str], *_words: str) -> Tried:
         return OK if "SHMEM_SYMMETRIC_HEAP_SIZE" in added else Tried(1, "")

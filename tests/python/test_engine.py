@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 from plumbline.engine import describe, find_engine, find_program
 from plumbline.errors import RunError, UsageError
@@ -71,3 +73,12 @@ def test_devices_that_cannot_be_asked_are_a_sentence(stand_in: Path) -> None:
     engine = find_engine(os.environ)
     with pytest.raises(RunError, match="--devices gave no list of devices"):
         engine.devices({**os.environ, "STAND_IN_DATA": "/nowhere"})
+
+
+def test_the_architecture_names_every_transport() -> None:
+    sources = (ROOT / "engine" / "transport").rglob("*.cpp")
+    registered = re.compile(r'RegisteredTransport \w+\(\s*"([^"]+)"')
+    names = {name for path in sources for name in registered.findall(path.read_text())}
+    assert {"mpi", "staged", "nccl", "channel"} <= names
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    assert {name for name in names if f"\n| `{name}` |" not in text} == set()

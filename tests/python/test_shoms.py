@@ -68,7 +68,10 @@ def test_affinity_is_a_matrix_of_cores(plumb: Plumb, tmp_path: Path) -> None:
         (["--spread", "20", "--off-cache"], "each says where messages lie"),
         (["--affinity", "--cores", "4096"], "--cores 4096"),
         (["--only", "finalize"], "finalize cannot be run here"),
-        (["--format", "osu"], "the form osu is for osu_shmem, not for shoms"),
+        (
+            ["--format", "osu"],
+            "shoms has no form osu: --format must be one of table, csv, json, shoms",
+        ),
         (["--maxsize", "68719476736", "--only", "long_put/"], "no test"),
     ],
 )

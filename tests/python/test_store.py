@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import DATA
 
+from plumbline import inventory
 from plumbline.home import Home
 from plumbline.store import Store
 
@@ -43,7 +44,7 @@ def test_records_are_listed_oldest_first(kept: Home) -> None:
     entry = store.entries("b_eff")[0]
     assert (entry.host, entry.ranks, entry.transport) == ("node1", 2, "staged")
     assert entry.device == "pthread-skylake-avx512"
-    assert entry.metrics["b_eff"] == (None, "GB/s")
+    assert ("b_eff", "natural", None, "GB/s") in entry.metrics
     assert store.entries("stream") == []
 
 
@@ -78,6 +79,51 @@ def test_it_is_made_anew_from_the_files(kept: Home, tmp_path: Path) -> None:
     kept.index.unlink()
     Store(kept).sync()
     assert [entry.path.name for entry in Store(kept).entries()] == ["a.json"]
+
+
+def test_metrics_of_two_groups_are_both_kept(kept: Home) -> None:
+    """``--ring both`` has a b_eff of each ring: neither takes the other's place."""
+    metric = {"name": "b_eff", "unit": "GB/s", "convention": "", "reason": None, "table": True}
+    both = [{**metric, "group": "natural", "value": 2.0}, {**metric, "group": "random", "value": 1}]
+    put(kept, "a.json", metrics=both)
+    Store(kept).sync()
+    (entry,) = Store(kept).entries()
+    expected = [("b_eff", "natural", 2.0, "GB/s"), ("b_eff", "random", 1.0, "GB/s")]
+    assert entry.metrics == expected
+    assert "b_eff (natural) 2 GB/s, b_eff (random) 1 GB/s" in inventory.records([entry], "text")
+    (listed,) = json.loads(inventory.records([entry], "json"))
+    assert [one["group"] for one in listed["metrics"]] == ["natural", "random"]
+
+
+def test_an_index_of_the_first_layout_is_migrated(kept: Home, tmp_path: Path) -> None:
+    """It knew records outside the home; those are kept, and their metrics by group."""
+    elsewhere = Path(shutil.copy(DATA / "records" / "1.0.0.json", tmp_path / "elsewhere.json"))
+    gone = tmp_path / "gone.json"
+    kept.records.mkdir()
+    with sqlite3.connect(kept.index) as database:
+        database.execute(
+            """create table records (path text primary key, mtime_ns integer, bytes integer,
+            benchmark text, started text, host text, device text, transport text, ranks integer,
+            status text, metrics text)"""
+        )
+        for path in (elsewhere, gone):
+            row = [str(path), 1, 1, "b_eff", "x", "h", "d", "t", 2, "passed", '{"b_eff": [1, "B"]}']
+            database.execute(f"insert into records values ({', '.join('?' * len(row))})", row)
+        database.execute("pragma user_version = 1")
+    (entry,) = Store(kept).entries()
+    assert entry.path == elsewhere
+    assert {metric.group for metric in entry.metrics} == {"natural", "random"}
+    assert len(entry.metrics) == 8
+
+
+def test_listing_waits_for_no_other_plumb(kept: Home) -> None:
+    """Nor does it need to write, once the index is current."""
+    put(kept, "a.json")
+    Store(kept).sync()
+    with sqlite3.connect(kept.index) as writer:
+        writer.execute("begin immediate")
+        assert Store(kept).sync() == []
+        assert len(Store(kept).entries()) == 1
 
 
 def test_an_index_of_another_layout_is_replaced(kept: Home) -> None:

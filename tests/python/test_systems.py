@@ -103,6 +103,24 @@ def test_a_wrong_file_is_refused_with_file_key_and_reason(
     assert "\n" not in str(refused.value)
 
 
+def test_keys_of_a_later_version_are_passed_over_where_plumb_wrote_them(tmp_path: Path) -> None:
+    """In a file that people write an unknown key is a slip, and refused."""
+    later = (
+        "cool = 1\n[[legs.read]]\nlatency_us = 1.0\nsource = 's'\nspread = [1, 2]\n[more]\na = 1\n"
+    )
+    path = tmp_path / "systems" / "local.toml"
+    path.parent.mkdir()
+    path.write_text(HEAD + later)
+    for system in (load_system(path, written_by_plumb=True), find_system("local", Home(tmp_path))):
+        assert system.legs is not None
+        assert [segment.latency_us for segment in system.legs.read] == [1.0]
+    with pytest.raises(UsageError, match="unknown key"):
+        load_system(path)
+    path.write_text(HEAD + later.replace("1.0", "'x'"))
+    with pytest.raises(UsageError, match=r"legs\.read\[0\]\.latency_us"):
+        load_system(path, written_by_plumb=True)
+
+
 def test_a_system_is_found_by_name_and_by_path(tmp_path: Path) -> None:
     home = Home(tmp_path)
     assert find_system("noctua1-520n", home) == find_system(str(NOCTUA), home)

@@ -40,5 +40,39 @@ TEST(Watchdog, IsSilentWhileSomethingMovesAndWhenNothingWaits) {
   EXPECT_EQ(said, 0);
 }
 
+// One thread moves on all the time; the other's wait is still found, by its own name.
+TEST(Watchdog, EachThreadHasAWaitOfItsOwn) {
+  std::promise<std::string> said;
+  auto sentence = said.get_future();
+  std::atomic<bool> stop{false};
+  Watchdog::start(1, [&](const std::string& text) { said.set_value(text); });
+  std::thread busy([&] {
+    const Waiting waiting("messages that come");
+    while (!stop) Waiting::progress();
+  });
+  std::thread stuck([&] {
+    const Waiting waiting("one that never comes");
+    while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  EXPECT_EQ(sentence.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  stop = true;
+  busy.join();
+  stuck.join();
+  Watchdog::stop();
+  EXPECT_THAT(sentence.get(), ::testing::HasSubstr("one that never comes"));
+}
+
+TEST(Watchdog, AWaitMayHaveALongerLimit) {
+  std::atomic<int> said{0};
+  Watchdog::start(0.1, [&](const std::string&) { ++said; });
+  {
+    const Waiting repetition("a repetition to end", 60);
+    const Waiting inner("messages");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  }
+  Watchdog::stop();
+  EXPECT_EQ(said, 0);
+}
+
 }  // namespace
 }  // namespace plumb

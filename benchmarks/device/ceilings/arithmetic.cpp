@@ -37,38 +37,46 @@ class ArithmeticPart : public Part {
   ArithmeticPart(Session& session, const Case& measured)
       : kind_(kind_of(measured)),
         layout_(layout_of(session.device.info())),
-        start_(measured.items_to_check),
-        bytes_(start_.size() * size_of(kind_.numbers)),
+        numbers_(measured.items_to_check),
+        length_(numbers_ * size_of(kind_.numbers)),
+        slide_(session.device.info()),
+        start_(slide_.source_room(length_) / size_of(kind_.numbers)),
+        bytes_(slide_.target_room(length_)),
         queue_(session.device.make_queue()) {
     kind_.matrix ? build_products(session) : build_arithmetic(session);
     const auto rank = static_cast<std::uint64_t>(session.world.rank());
     for (std::uint64_t i = 0; i < start_.size(); ++i) start_[i] = start_of(session.seed, rank, i, kind_.starts);
-    from_ = session.device.allocate(bytes_.size(), session.memory);
+    from_ = session.device.allocate(slide_.source_room(length_), session.memory);
     to_ = session.device.allocate(bytes_.size(), session.memory);
-    store_scalars(start_, kind_.numbers, bytes_);
+    store_scalars(start_, kind_.numbers, std::span(bytes_).first(from_->size()));
     queue_->write(bytes_.data(), whole(*from_));
     set_arguments(kind_.matrix ? factors_of(kind_.inner) : steps_of(kind_.numbers));
   }
 
   // What is left of an earlier launch would be right again.
-  void reset() override {
+  void reset(std::uint64_t) override {
     std::fill(bytes_.begin(), bytes_.end(), std::byte{0xa5});
     queue_->write(bytes_.data(), whole(*to_));
   }
 
   void run(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i) queue_->enqueue(*kernel_, {layout_.items, layout_.group});
+    for (std::uint64_t later = count; later-- > 0;) {
+      kernel_->set(0, BufferView{from_.get(), slide_.source(later), length_});
+      kernel_->set(1, BufferView{to_.get(), slide_.target(later), length_});
+      queue_->enqueue(*kernel_, {layout_.items, layout_.group});
+    }
     queue_->finish();
   }
 
-  Validation validate() override {
-    queue_->read(whole(*to_), bytes_.data());
-    std::vector<double> is(start_.size());
+  Validation validate(std::uint64_t count) override {
+    const std::size_t size = size_of(kind_.numbers), first = slide_.target(count - 1);
+    queue_->read({to_.get(), first, to_->size() - first}, bytes_.data() + first);
+    std::vector<double> is(bytes_.size() / size);
     load_scalars(bytes_, kind_.numbers, is);
     Findings findings("start + pairs of steps, which is exact");
-    findings.compare(
-        0, is.size(), [&](std::uint64_t i) { return is[i]; },
-        [&](std::uint64_t i) { return start_[i] + pairs_of_steps; });
+    findings.compare_left(
+        slide_, length_, size, count, [](const Slide::Rest&) {}, [&](std::uint64_t i) { return is[i]; },
+        [&](std::uint64_t later, std::uint64_t i) { return start_[slide_.source(later) / size + i] + pairs_of_steps; });
     return findings.all();
   }
 
@@ -79,7 +87,7 @@ class ArithmeticPart : public Part {
     if (kind_.numbers == ScalarType::f16 && device.type == "native")
       throw Unsupported("runtime native keeps half in memory, and computes in float");
     const std::size_t lanes = layout_.interleaved ? 1 : layout_.lanes(size_of(kind_.numbers));
-    layout_.items = start_.size() / (chains * lanes);
+    layout_.items = numbers_ / (chains * lanes);
     const std::string real = lanes == 1 ? kind_.type : fmt::format("{}{}", kind_.type, lanes);
     program_ = session.device.build(session.source(
         kernels(fmt::format("-DREAL={} -DNUMBER={} -DCHAINS={}", real, number_of(kind_.numbers), chains) +
@@ -91,7 +99,7 @@ class ArithmeticPart : public Part {
     const DeviceInfo& device = session.device.info();
     if (device.type != "gpu" || device.vendor.find("NVIDIA") == std::string::npos)
       throw Unsupported(device.name + " has no matrix units that kernels here know (an NVIDIA GPU's, by PTX)");
-    layout_.items = start_.size() / chains;
+    layout_.items = numbers_ / chains;
     std::string problem;
     for (const int generation : matrix_generations) try {
         program_ = session.device.build(session.source(kernels(products_options(kind_.type, generation))));
@@ -116,6 +124,8 @@ class ArithmeticPart : public Part {
 
   Kind kind_;
   Layout layout_;
+  std::size_t numbers_, length_;  // of one launch; their bytes
+  Slide slide_;
   std::vector<double> start_;
   std::vector<std::byte> bytes_;
   std::unique_ptr<Queue> queue_;

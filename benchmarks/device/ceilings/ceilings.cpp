@@ -13,6 +13,12 @@ namespace {
 constexpr std::int64_t accumulators_of_a_group = 4096;
 constexpr std::uint64_t short_message = sizeof(std::uint64_t);
 
+// Of operations that slide.
+void let_slide(Case& measured) {
+  measured.witnesses = 1;
+  measured.most_operations = Slide::most;
+}
+
 std::string text_label(const Case& measured, const char* name) {
   return measured.labels.at(name).get<std::string>();
 }
@@ -54,13 +60,14 @@ Group Ceilings::flops_group() const {
     measured.labels["units"] = matrix ? "matrix" : "vector";
     measured.work.flops = 4.0 * multiply_adds * pairs_of_steps * static_cast<double>(numbers);
     measured.items_to_check = numbers;
+    let_slide(measured);
     group.cases.push_back(measured);
   };
   for (const char* type : {"half", "float", "double"}) add(type, false, 1);
   add("half", true, 16);
   add("tf32", true, 8);
   add("double", true, 8);
-  group.largest_buffer_bytes = numbers * sizeof(double);
+  group.largest_buffer_bytes = Slide().target_room(numbers * sizeof(double));
   group.device_bytes = 2 * group.largest_buffer_bytes;
   group.host_bytes = 3 * group.largest_buffer_bytes;
   return group;
@@ -74,11 +81,12 @@ Group Ceilings::memory_group() const {
     if (operation != std::string("write")) measured.work.bytes_read = bytes;
     if (operation != std::string("read")) measured.work.bytes_written = bytes;
     measured.items_to_check = bytes / sizeof(std::uint64_t);
+    if (operation != std::string("read")) let_slide(measured);
     group.cases.push_back(measured);
   }
-  group.largest_buffer_bytes = bytes;
-  group.device_bytes = 2 * bytes;
-  group.host_bytes = staging_bytes;
+  group.largest_buffer_bytes = Slide().target_room(bytes);
+  group.device_bytes = 2 * group.largest_buffer_bytes;
+  group.host_bytes = staging_bytes + bytes;
   return group;
 }
 
@@ -115,10 +123,11 @@ Group Ceilings::link_group() const {
       measured.work.messages = 1;
       (operation == std::string("read") ? measured.work.bytes_read : measured.work.bytes_written) = length;
       measured.items_to_check = length / sizeof(std::uint64_t);
+      let_slide(measured);
       group.cases.push_back(measured);
     }
-  group.device_bytes = group.largest_buffer_bytes = bytes;
-  group.host_bytes = 2 * bytes;
+  group.device_bytes = group.largest_buffer_bytes = Slide().target_room(bytes);
+  group.host_bytes = 3 * group.largest_buffer_bytes;
   return group;
 }
 

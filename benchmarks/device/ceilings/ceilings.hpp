@@ -18,9 +18,11 @@ class Ceilings : public Benchmark {
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
-  void reset(Session&, const Case&, std::uint64_t, std::uint64_t) override { part_->reset(); }
+  void reset(Session&, const Case&, std::uint64_t, std::uint64_t count) override { part_->reset(count); }
   void run(Session&, const Case&, Timed& timed) override { part_->run(timed.count()); }
-  Validation validate(Session&, const Case&, std::uint64_t, std::uint64_t) override { return part_->validate(); }
+  Validation validate(Session&, const Case&, std::uint64_t, std::uint64_t count) override {
+    return part_->validate(count);
+  }
   void release() override { part_.reset(); }
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 

@@ -31,7 +31,7 @@ class LaunchPart : public Part {
     launches_ += count;
   }
 
-  Validation validate() override {
+  Validation validate(std::uint64_t) override {
     return staging_.check(*counter_, "a counter on the device that each launch adds one to",
                           [&](std::uint64_t) { return start_ + launches_; });
   }
@@ -51,41 +51,46 @@ class LinkPart : public Part {
  public:
   LinkPart(Session& session, const Case& measured)
       : reads_(measured.labels.at("operation") == "read"),
-        words_(bytes_of(measured) / sizeof(std::uint64_t)),
+        length_(bytes_of(measured)),
+        slide_(session.device.info()),
         seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
         queue_(session.device.make_queue()),
-        staging_(session.device, *queue_, words_),
-        device_(session.device.allocate(bytes_of(measured), session.memory)),
-        host_(allocate_host(session.device, bytes_of(measured))),
-        poison_(words_, ~std::uint64_t{0}) {
+        staging_(session.device, *queue_, slide_.target_room(length_) / sizeof(std::uint64_t)),
+        device_(session.device.allocate(reads_ ? slide_.source_room(length_) : slide_.target_room(length_),
+                                        session.memory)),
+        host_(allocate_host(session.device, reads_ ? slide_.target_room(length_) : slide_.source_room(length_))) {
     if (reads_) staging_.put(*device_, [&](std::uint64_t i) { return content(i); });
-    if (!reads_) fill_host([&](std::uint64_t i) { return content(i); });
+    if (!reads_) fill_host(0, [&](std::uint64_t i) { return content(i); });
   }
 
-  void reset() override {
-    if (reads_)
-      fill_host([&](std::uint64_t i) { return poison_[i]; });
-    else
-      queue_->write(reinterpret_cast<const std::byte*>(poison_.data()), whole(*device_));
+  void reset(std::uint64_t count) override {
+    const Slide::Range taken = slide_.targets(length_, count);
+    if (reads_) return fill_host(taken.begin / sizeof(std::uint64_t), [](std::uint64_t) { return ~std::uint64_t{0}; });
+    const std::vector<std::byte> poison(taken.size, std::byte{0xff});
+    queue_->write(poison.data(), {device_.get(), taken.begin, taken.size});
   }
 
   void run(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t later = count; later-- > 0;) {
+      const std::size_t from = slide_.source(later), to = slide_.target(later);
       if (reads_)
-        queue_->enqueue_read(whole(*device_), host_->host_pointer());
+        queue_->enqueue_read({device_.get(), from, length_}, host_->host_pointer() + to);
       else
-        queue_->enqueue_write(host_->host_pointer(), whole(*device_));
+        queue_->enqueue_write(host_->host_pointer() + from, {device_.get(), to, length_});
       queue_->finish();
     }
   }
 
-  Validation validate() override {
+  Validation validate(std::uint64_t count) override {
     const char* reference = "the words that were sent, made again";
-    const auto should_be = [&](std::uint64_t i) { return content(i); };
-    if (!reads_) return staging_.check(*device_, reference, should_be);
+    const auto should_be = [&](std::uint64_t later, std::uint64_t i) {
+      return content(slide_.source(later) / sizeof(std::uint64_t) + i);
+    };
+    if (!reads_) return staging_.check_left(*device_, slide_, length_, count, reference, should_be);
     Findings findings(reference);
-    findings.compare(
-        0, words_, [&](std::uint64_t i) { return host_words()[i]; }, should_be);
+    findings.compare_left(
+        slide_, length_, sizeof(std::uint64_t), count, [](const Slide::Rest&) {},
+        [&](std::uint64_t i) { return host_words()[i]; }, should_be);
     return findings.all();
   }
 
@@ -94,17 +99,18 @@ class LinkPart : public Part {
   std::uint64_t* host_words() const { return reinterpret_cast<std::uint64_t*>(host_->host_pointer()); }
 
   template <class Make>
-  void fill_host(Make make) {
+  void fill_host(std::uint64_t first, Make make) {
 #pragma omp parallel for schedule(static)
-    for (std::uint64_t i = 0; i < words_; ++i) host_words()[i] = make(i);
+    for (std::uint64_t i = first; i < host_->size() / sizeof(std::uint64_t); ++i) host_words()[i] = make(i);
   }
 
   bool reads_;
-  std::uint64_t words_, seed_;
+  std::size_t length_;
+  Slide slide_;
+  std::uint64_t seed_;
   std::unique_ptr<Queue> queue_;
   Words staging_;
   std::unique_ptr<Buffer> device_, host_;
-  std::vector<std::uint64_t> poison_;
 };
 
 }  // namespace

@@ -20,52 +20,61 @@ class MemoryPart : public Part {
         seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
         words_(bytes_of(measured) / word_bytes),
         layout_(layout_of(session.device.info())),
+        slide_(session.device.info()),
         queue_(session.device.make_queue()),
         staging_(session.device, *queue_, words_) {
     lanes_ = layout_.lanes(word_bytes);
     const std::string word = lanes_ == 1 ? "ulong" : fmt::format("ulong{}", lanes_);
     program_ = session.device.build(session.source(kernels("-DWORD=" + word + layout_options(layout_))));
     kernel_ = program_->kernel("memory_" + operation_);
-    from_ = make_buffer(session, operation_ == "write" ? 0 : words_, [&](std::uint64_t i) { return content(i); });
     const bool sums = operation_ == "read";
-    to_ = make_buffer(session, sums ? layout_.items * lanes_ : words_, [](std::uint64_t) { return 0; });
+    const std::size_t bytes = words_ * word_bytes;
+    if (operation_ != "write")
+      from_ =
+          make_buffer(session, sums ? bytes : slide_.source_room(bytes), [&](std::uint64_t i) { return content(i); });
+    to_ = make_buffer(session, sums ? layout_.items * lanes_ * word_bytes : slide_.target_room(bytes),
+                      [](std::uint64_t) { return 0; });
   }
 
   void run(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t later = count; later-- > 0;) {
       ++launches_;
-      set_arguments();
+      set_arguments(later);
       queue_->enqueue(*kernel_, {layout_.items, layout_.group});
     }
     queue_->finish();
   }
 
-  Validation validate() override {
+  Validation validate(std::uint64_t count) override {
     if (operation_ == "read") return validate_sums();
-    const std::uint64_t key = key_of(seed_, launches_);
+    const auto key = [&](std::uint64_t later) { return key_of(seed_, launches_ - later); };
+    const std::size_t bytes = words_ * word_bytes;
     if (operation_ == "write")
-      return staging_.check(*to_, "the last launch's key and each word's place",
-                            [&](std::uint64_t i) { return key ^ (i / lanes_); });
-    return staging_.check(*to_, "each word of the source, made again, and the last launch's key",
-                          [&](std::uint64_t i) { return content(i) + key; });
+      return staging_.check_left(*to_, slide_, bytes, count, "each launch's key and each word's place",
+                                 [&](std::uint64_t later, std::uint64_t i) { return key(later) ^ (i / lanes_); });
+    return staging_.check_left(*to_, slide_, bytes, count, "each word of the source, made again, and each launch's key",
+                               [&](std::uint64_t later, std::uint64_t i) {
+                                 return content(slide_.source(later) / word_bytes + i) + key(later);
+                               });
   }
 
  private:
   std::uint64_t content(std::uint64_t i) const { return mix64(seed_ + i); }
 
   template <class Make>
-  std::unique_ptr<Buffer> make_buffer(Session& session, std::uint64_t words, Make make) {
-    if (words == 0) return nullptr;
-    auto buffer = session.device.allocate(words * word_bytes, session.memory);
+  std::unique_ptr<Buffer> make_buffer(Session& session, std::size_t bytes, Make make) {
+    auto buffer = session.device.allocate(bytes, session.memory);
     staging_.put(*buffer, make);
     return buffer;
   }
 
-  void set_arguments() {
+  // Reading adds to sums, and so need not slide.
+  void set_arguments(std::uint64_t later) {
     const std::uint64_t units = words_ / lanes_, key = key_of(seed_, launches_);
-    const Buffer *from = from_.get(), *to = to_.get();
+    const BufferView from{from_.get(), slide_.source(later), words_ * word_bytes};
+    const BufferView to{to_.get(), slide_.target(later), words_ * word_bytes};
     if (operation_ == "read")
-      kernel_->set({from, to, units});
+      kernel_->set({from_.get(), to_.get(), units});
     else if (operation_ == "write")
       kernel_->set({to, units, key});
     else
@@ -95,6 +104,7 @@ class MemoryPart : public Part {
   std::uint64_t seed_, words_;
   Layout layout_;
   std::size_t lanes_ = 1;
+  Slide slide_;
   std::unique_ptr<Queue> queue_;
   Words staging_;
   std::unique_ptr<Program> program_;

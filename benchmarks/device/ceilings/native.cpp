@@ -19,7 +19,7 @@ static_assert(lanes * sizeof(Word) == native_vector_bytes);
 
 template <class T>
 T* array(Arguments arguments, std::size_t index) {
-  return reinterpret_cast<T*>(std::get<const Buffer*>(arguments[index])->host_pointer());
+  return reinterpret_cast<T*>(host_pointer(arguments[index]));
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "measure/benchmark.hpp"
+#include "measure/slide.hpp"
 
 namespace plumb::ceilings {
 
@@ -38,11 +39,11 @@ std::uint64_t bytes_of(const Case& measured);
 class Part {
  public:
   virtual ~Part() = default;
-  // Where what one launch leaves depends on how many there were, nothing need be restored between repetitions: what is
-  // left of an earlier one is wrong.
-  virtual void reset() {}
+  // Before so many operations. Where what one launch leaves depends on how many there were, nothing need be restored
+  // between repetitions: what is left of an earlier one is wrong.
+  virtual void reset(std::uint64_t) {}
   virtual void run(std::uint64_t count) = 0;
-  virtual Validation validate() = 0;
+  virtual Validation validate(std::uint64_t count) = 0;  // of operations
 };
 
 std::unique_ptr<Part> make_arithmetic(Session& session, const Case& measured);
@@ -85,6 +86,23 @@ class Findings {
       found_.detail = fmt::format("item {} is {}, should be {}", first_wrong, is(first_wrong), should_be(first_wrong));
   }
 
+  // What `count` operations that slide have left of their results of `length` bytes, each item of so many: item i of
+  // the destination is is(i), item i of what the operation leaves that `later` more come after should be
+  // should_be(later, i). Of the operations before the last what each left is one item. fetch(rest) comes before its
+  // items are asked for.
+  template <class Fetch, class Is, class ShouldBe>
+  void compare_left(const Slide& slide, std::size_t length, std::size_t item_bytes, std::uint64_t count, Fetch fetch,
+                    Is is, ShouldBe should_be) {
+    const auto compare_rest = [&](const Slide::Rest& rest) {
+      fetch(rest);
+      const std::uint64_t first = slide.target(rest.later) / item_bytes;
+      compare(rest.begin / item_bytes, rest.size / item_bytes, is,
+              [&](std::uint64_t i) { return should_be(rest.later, i - first); });
+      if (rest.later > 0) found_.items_checked -= rest.size / item_bytes - 1;
+    };
+    slide.each_run(length, count, slide.target_room(length), compare_rest, [](std::size_t, std::size_t) {});
+  }
+
   const Validation& all() const {
     return found_;
   }
@@ -120,6 +138,24 @@ class Words {
       findings.compare(
           first, count, [&](std::uint64_t i) { return data()[i - first]; }, should_be);
     });
+    return findings.all();
+  }
+
+  // Words that operations which slide have left of their results of `length` bytes (see Findings::compare_left).
+  template <class ShouldBe>
+  Validation check_left(Buffer& from, const Slide& slide, std::size_t length, std::uint64_t count,
+                        const std::string& reference, ShouldBe should_be) {
+    Findings findings(reference);
+    std::vector<std::uint64_t> words;
+    std::size_t begin = 0;
+    const auto fetch = [&](const Slide::Rest& rest) {
+      words.assign(rest.size / sizeof(std::uint64_t), 0);
+      begin = rest.begin / sizeof(std::uint64_t);
+      queue_.read({&from, rest.begin, rest.size}, reinterpret_cast<std::byte*>(words.data()));
+    };
+    findings.compare_left(
+        slide, length, sizeof(std::uint64_t), count, fetch, [&](std::uint64_t i) { return words[i - begin]; },
+        should_be);
     return findings.all();
   }
 

@@ -37,7 +37,7 @@ class RandomPart : public Part {
     queue_->finish();
   }
 
-  Validation validate() override {
+  Validation validate(std::uint64_t) override {
     return staging_.check(
         *table_, "each word of the table with the updates that go to it, found by the inverse of the scrambling",
         [&](std::uint64_t i) { return updated_word(initial(i), i, bits_, done_); });

@@ -19,10 +19,6 @@ std::string braces(const Factors& f) {
   return fmt::format("{{{},{},{}}}", f.length, f.eights, f.last);
 }
 
-const void* host_address(const KernelArgument& argument) {
-  return std::get<const Buffer*>(argument)->host_pointer();
-}
-
 KernelSource::NativeKernel native_kernel(const Shape& shape, const CpuPlan& plan, Share::Step step,
                                          std::uint64_t vectors) {
   const ShareFunction function = native_share(shape.type, shape.inverse);
@@ -31,13 +27,13 @@ KernelSource::NativeKernel native_kernel(const Shape& shape, const CpuPlan& plan
     all.step = step;
     all.columns = plan.columns;
     all.rows = plan.rows;
-    all.from = host_address(arguments[0]);
-    all.to = const_cast<void*>(host_address(arguments[1]));
-    all.tables = host_address(arguments[2]);
-    all.middle = const_cast<void*>(host_address(arguments[3]));
+    all.from = host_pointer(arguments[0]);
+    all.to = host_pointer(arguments[1]);
+    all.tables = host_pointer(arguments[2]);
+    all.middle = host_pointer(arguments[3]);
     all.batch = std::get<std::uint64_t>(arguments[5]);
     all.groups = range.global;
-    auto* work = static_cast<std::byte*>(const_cast<void*>(host_address(arguments[4])));
+    std::byte* work = host_pointer(arguments[4]);
 #pragma omp parallel for schedule(dynamic)
     for (std::uint64_t group = 0; group < range.global; ++group) {
       Share one = all;
@@ -51,7 +47,7 @@ KernelSource::NativeKernel native_kernel(const Shape& shape, const CpuPlan& plan
 class CpuForm final : public Form {
  public:
   CpuForm(Session& session, const Job& job)
-      : plan_(job.shape.type, job.shape.log_points), queue_(session.device.make_queue(true)) {
+      : job_(job), plan_(job.shape.type, job.shape.log_points), queue_(session.device.make_queue(true)) {
     const std::uint64_t most_groups = groups_of_a_core * session.device.info().compute_units;
     in_two_ = plan_.has_columns() && job.batch < most_groups;
     const std::uint64_t shares = plan_.by_lanes() ? (job.batch + plan_.lanes - 1) / plan_.lanes
@@ -72,8 +68,12 @@ class CpuForm final : public Form {
   }
 
   void start(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i)
-      for (const auto& kernel : kernels_) queue_->enqueue(*kernel, {groups_, 1});
+    for (std::uint64_t later = count; later-- > 0;)
+      for (const auto& kernel : kernels_) {
+        kernel->set(0, job_.source(later));
+        kernel->set(1, job_.target(later));
+        queue_->enqueue(*kernel, {groups_, 1});
+      }
   }
   void wait() override { queue_->finish(); }
   double device_seconds() const override {
@@ -112,6 +112,7 @@ class CpuForm final : public Form {
     return source;
   }
 
+  Job job_;
   CpuPlan plan_;
   std::unique_ptr<Queue> queue_;
   bool in_two_ = false;

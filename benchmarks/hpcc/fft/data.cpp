@@ -7,6 +7,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <numbers>
 #include <vector>
 
 #include "core/pattern.hpp"
@@ -80,8 +81,11 @@ struct Comparison {
   std::complex<double> is, should_be;  // of the first wrong point
 };
 
-int threads_for(std::uint64_t transforms) {
-  return static_cast<int>(std::min<std::uint64_t>(transforms, host_share().cores));
+constexpr std::uint64_t points_worth_a_thread = 2048;
+
+int threads_for(std::uint64_t transforms, const Shape& shape) {
+  const std::uint64_t worth = std::max<std::uint64_t>(1, transforms * shape.points() / points_worth_a_thread);
+  return static_cast<int>(std::min<std::uint64_t>({transforms, worth, host_share().cores}));
 }
 
 template <class Fftw>
@@ -107,19 +111,35 @@ class FftwChecker final : public Checker {
     found.reference = Fftw::name;
     found.tolerance = residual_tolerance;
     found.items_checked += transforms * shape_.points();
-#pragma omp parallel num_threads(threads_for(transforms))
+#pragma omp parallel num_threads(threads_for(transforms, shape_))
     {
       const Room room = make_room();
       std::vector<Kernel> values(2 * shape_.points());
       Validation mine;
 #pragma omp for schedule(static) nowait
       for (std::uint64_t i = 0; i < transforms; ++i) {
-        make_reference(identity, first + i, values, room);
+        make_reference(identity, first + i * shape_.points(), values, room);
         std::memcpy(values.data(), results.data() + i * shape_.bytes(), shape_.bytes());
-        add(compare(values, room.get()), first + i, mine);
+        add(compare(values, room.get()), first + i * shape_.points(), mine);
       }
 #pragma omp critical
       merge(mine, found);
+    }
+  }
+
+  void check_begins(const Identity& identity, std::uint64_t first, std::uint64_t step, std::uint64_t windows,
+                    std::span<const std::byte> results, Validation& found) override {
+    const std::uint64_t n = shape_.points(), points = results.size() / windows / (2 * sizeof(Kernel));
+    Room room = make_room();
+    std::vector<Kernel> values(2 * n);
+    make_reference(identity, first, values, room);
+    Real energy = energy_of(room.get(), n) / static_cast<Real>(n);
+    const std::vector<Complex> roots = roots_of(points, step);
+    std::vector<Complex> begins(room.get(), room.get() + points);
+    for (std::uint64_t window = 0; window < windows; ++window) {
+      std::memcpy(values.data(), results.data() + window * points * 2 * sizeof(Kernel), points * 2 * sizeof(Kernel));
+      add(compare(values, begins.data(), points, unit_of(energy)), first + window * step, found);
+      energy += slide(identity, first + window * step, step, roots, begins);
     }
   }
 
@@ -135,20 +155,66 @@ class FftwChecker final : public Checker {
     return reinterpret_cast<Real(*)[2]>(room.get());
   }
 
-  void make_reference(const Identity& identity, std::uint64_t transform, std::vector<Kernel>& values,
+  // Of the points from `first` on.
+  void make_reference(const Identity& identity, std::uint64_t first, std::vector<Kernel>& values,
                       const Room& room) const {
     const std::uint64_t n = shape_.points();
-    fill_as(key_of(identity), transform * n, n, values.data());
+    fill_as(key_of(identity), first, n, values.data());
     for (std::uint64_t i = 0; i < n; ++i) room[i] = Complex(values[2 * i], values[2 * i + 1]);
     Fftw::execute(plan_, at(room), at(room));
   }
 
+  // exp(-2 pi i m k / n), forward, for the first `points` k and all m <= step: [k][m].
+  std::vector<Complex> roots_of(std::uint64_t points, std::uint64_t step) const {
+    const std::uint64_t n = shape_.points();
+    const Real turn = (shape_.inverse ? 2 : -2) * std::numbers::pi_v<Real> / static_cast<Real>(n);
+    std::vector<Complex> roots;
+    for (std::uint64_t k = 0; k < points; ++k)
+      for (std::uint64_t m = 0; m <= step; ++m)
+        roots.push_back(std::polar(Real{1}, turn * static_cast<Real>(k * m % n)));
+    return roots;
+  }
+
+  // The begin of the transform of n points from `first` on becomes that of the one a step on:
+  // X'_k = exp(2 pi i step k / n) (X_k + sum_{m < step} (x_{n+m} - x_m) exp(-2 pi i m k / n)).
+  // Returns by how much the sum of the points' squares grows.
+  Real slide(const Identity& identity, std::uint64_t first, std::uint64_t step, const std::vector<Complex>& roots,
+             std::vector<Complex>& begins) const {
+    std::vector<Kernel> out(2 * step), in(2 * step);
+    fill_as(key_of(identity), first, step, out.data());
+    fill_as(key_of(identity), first + shape_.points(), step, in.data());
+    Real growth = 0;
+    std::vector<Complex> change;
+    for (std::uint64_t m = 0; m < step; ++m) {
+      const Complex goes(out[2 * m], out[2 * m + 1]), comes(in[2 * m], in[2 * m + 1]);
+      change.push_back(comes - goes);
+      growth += norm(comes) - norm(goes);
+    }
+    for (std::uint64_t k = 0; k < begins.size(); ++k) {
+      const Complex* root = roots.data() + k * (step + 1);
+      for (std::uint64_t m = 0; m < step; ++m) begins[k] += change[m] * root[m];
+      begins[k] *= std::conj(root[step]);
+    }
+    return growth;
+  }
+
+  static Real energy_of(const Complex* values, std::uint64_t count) {
+    Real sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i) sum += norm(values[i]);
+    return sum;
+  }
+
+  // What the residual is measured in; `energy` is the sum of the squares of the transform's inputs.
+  Real unit_of(Real energy) const {
+    return std::sqrt(energy) * static_cast<Real>(epsilon_of(shape_.type)) * static_cast<Real>(shape_.log_points);
+  }
+
   Comparison compare(const std::vector<Kernel>& is, const Complex* should_be) const {
     const std::uint64_t n = shape_.points();
-    Real sum = 0;
-    for (std::uint64_t i = 0; i < n; ++i) sum += norm(should_be[i]);
-    const Real unit = std::sqrt(sum / static_cast<Real>(n)) * static_cast<Real>(epsilon_of(shape_.type)) *
-                      static_cast<Real>(shape_.log_points);
+    return compare(is, should_be, n, unit_of(energy_of(should_be, n) / static_cast<Real>(n)));
+  }
+
+  Comparison compare(const std::vector<Kernel>& is, const Complex* should_be, std::uint64_t n, Real unit) const {
     const Real tolerated = unit * unit * static_cast<Real>(residual_tolerance * residual_tolerance);
     Real worst = 0;
     Comparison comparison;
@@ -178,14 +244,15 @@ class FftwChecker final : public Checker {
     if (found.detail.empty()) found.detail = some.detail;
   }
 
-  static void add(const Comparison& comparison, std::uint64_t transform, Validation& found) {
+  static void add(const Comparison& comparison, std::uint64_t first, Validation& found) {
     if (!(comparison.residual <= found.error) && !std::isnan(found.error)) found.error = comparison.residual;
     found.wrong_items += comparison.wrong;
     if (comparison.wrong > 0 && found.detail.empty())
       found.detail = fmt::format(
-          "transform {}: {} points wrong, the first at {} is ({:.9g}, {:.9g}), should be ({:.9g}, {:.9g}); residual "
+          "transform of the points from {} on: {} points wrong, the first at {} is ({:.9g}, {:.9g}), should be "
+          "({:.9g}, {:.9g}); residual "
           "{:.3g}",
-          transform, comparison.wrong, comparison.first_wrong, comparison.is.real(), comparison.is.imag(),
+          first, comparison.wrong, comparison.first_wrong, comparison.is.real(), comparison.is.imag(),
           comparison.should_be.real(), comparison.should_be.imag(), comparison.residual);
   }
 
@@ -213,7 +280,7 @@ std::unique_ptr<Checker> make_checker(const Shape& shape) {
 std::uint64_t checker_bytes(const Shape& shape, std::uint64_t batch) {
   const std::uint64_t reference = 2 * (shape.type == ScalarType::f32 ? sizeof(double) : sizeof(long double));
   // A transform's reference, FFTW's own room for it, and its input.
-  return static_cast<std::uint64_t>(threads_for(batch)) * (2 * reference * shape.points() + shape.bytes());
+  return static_cast<std::uint64_t>(threads_for(batch, shape)) * (2 * reference * shape.points() + shape.bytes());
 }
 
 }  // namespace plumb::fft

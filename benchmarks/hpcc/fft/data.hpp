@@ -37,9 +37,13 @@ inline constexpr double residual_tolerance = 2;
 class Checker {
  public:
   virtual ~Checker() = default;
-  // Adds to `found` what is in transforms first, first + 1, ... of the identity's batch, whose results these bytes are.
+  // Adds to `found` what is in whole transforms, one after the other, of the identity's points from `first` on.
   virtual void check(const Identity& identity, std::uint64_t first, std::span<const std::byte> results,
                      Validation& found) = 0;
+  // Likewise the begins of `windows` transforms, each of as many points as all results hold for one: of the points from
+  // first, first + step, … on. Made by sliding: one transform tells them all.
+  virtual void check_begins(const Identity& identity, std::uint64_t first, std::uint64_t step, std::uint64_t windows,
+                            std::span<const std::byte> results, Validation& found) = 0;
 };
 
 std::unique_ptr<Checker> make_checker(const Shape& shape);

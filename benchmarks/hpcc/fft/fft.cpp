@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t staging_bytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t guard_bytes = 4096;  // behind the results
-constexpr int poison = 0xff;                 // every bit set is a NaN in both types
+constexpr std::uint8_t poison = 0xff;        // every bit set is a NaN in both types
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
 int parse_size(std::string_view text, const std::string& whole) {
@@ -95,12 +95,14 @@ Group Fft::make_group(int log_points) const {
   one.work.bytes_read = one.work.bytes_written = batch * shape.bytes();
   one.work.flops = 5.0 * static_cast<double>(points) * log_points;
   one.items_to_check = points;
+  one.witnesses = static_cast<std::uint64_t>(replications_.get());
+  one.most_operations = Slide::most;
   const auto replications = static_cast<std::uint64_t>(replications_.get());
   const std::uint64_t share = (batch + replications - 1) / replications;
   Group group;
   group.key = one.key;
-  group.device_bytes = 2 * batch * shape.bytes() + replications * bytes_beside_data(shape, share);
-  group.largest_buffer_bytes = share * shape.bytes() + guard_bytes;
+  group.largest_buffer_bytes = Slide().target_room(share * shape.bytes()) + guard_bytes;
+  group.device_bytes = replications * (2 * group.largest_buffer_bytes + bytes_beside_data(shape, share));
   group.host_bytes = std::max(shape.bytes(), staging_bytes) + checker_bytes(shape, batch);
   group.cases.push_back(std::move(one));
   return group;
@@ -146,6 +148,7 @@ void Fft::prepare(Session& session, const Case& measured) {
   queue_ = session.device.make_queue();
   staging_ = allocate_host(session.device, std::max(shape_.bytes(), staging_bytes));
   checker_ = make_checker(shape_);
+  slide_ = Slide(device);
   const std::uint64_t batch = batch_of(shape_);
   const auto replications = static_cast<std::uint64_t>(replications_.get());
   for (std::uint64_t i = 0; i < replications; ++i) {
@@ -153,51 +156,39 @@ void Fft::prepare(Session& session, const Case& measured) {
     replication.first = batch * i / replications;
     replication.transforms = batch * (i + 1) / replications - replication.first;
     const std::uint64_t bytes = replication.transforms * shape_.bytes();
-    replication.from = session.device.allocate(bytes, placement(session, static_cast<int>(i), false));
-    replication.to = session.device.allocate(bytes + guard_bytes, placement(session, static_cast<int>(i), true));
-    replication.form = make_form(
-        session, {shape_, replication.transforms, replication.from.get(), replication.to.get(), static_cast<int>(i)});
+    replication.from =
+        session.device.allocate(slide_.source_room(bytes), placement(session, static_cast<int>(i), false));
+    replication.to =
+        session.device.allocate(slide_.target_room(bytes) + guard_bytes, placement(session, static_cast<int>(i), true));
+    replication.form = make_form(session, {shape_, replication.transforms, replication.from.get(), replication.to.get(),
+                                           static_cast<int>(i), slide_});
   }
   facts_ = {{"variant", to_string(variant_.on(device))}, {"replications", replications}};
   facts_.update(replications_of_rank_.front().form->facts());
 }
 
 template <class Each>
-void Fft::in_pieces(const Replication& replication, Each each) const {
-  const std::uint64_t most = staging_->size() / shape_.bytes();
-  for (std::uint64_t begin = 0; begin < replication.transforms; begin += most) {
-    const std::uint64_t transforms = std::min(most, replication.transforms - begin);
-    each(begin, std::span<std::byte>(staging_->host_pointer(), transforms * shape_.bytes()));
-  }
+void Fft::in_pieces(const Slide::Range& range, Each each) const {
+  const std::uint64_t most = staging_->size() / shape_.bytes() * shape_.bytes();
+  for (std::uint64_t done = 0; done < range.size; done += most)
+    each(range.begin + done, std::span<std::byte>(staging_->host_pointer(), std::min(most, range.size - done)));
 }
 
-void Fft::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t) {
+void Fft::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) {
   identity_.repetition = repetition;
   for (const Replication& replication : replications_of_rank_) {
-    in_pieces(replication, [&](std::uint64_t begin, std::span<std::byte> bytes) {
-      const std::uint64_t points = bytes.size() / shape_.bytes() * shape_.points();
-      fill_points(identity_, shape_.type, (replication.first + begin) * shape_.points(), points, bytes);
-      queue_->write(bytes.data(), {replication.from.get(), begin * shape_.bytes(), bytes.size()});
+    const std::uint64_t length = replication.transforms * shape_.bytes();
+    in_pieces(slide_.sources(length, count), [&](std::uint64_t begin, std::span<std::byte> bytes) {
+      fill_points(identity_, shape_.type, first_point(replication, begin), bytes.size() / (2 * size_of(shape_.type)),
+                  bytes);
+      queue_->write(bytes.data(), {replication.from.get(), begin, bytes.size()});
     });
-    poison_results(replication);
+    std::memset(staging_->host_pointer(), poison, staging_->size());
+    const auto [first, size] = slide_.targets(length, count);
+    in_pieces({first, size + guard_bytes}, [&](std::uint64_t begin, std::span<std::byte> bytes) {
+      queue_->write(bytes.data(), {replication.to.get(), begin, bytes.size()});
+    });
   }
-}
-
-void Fft::poison_results(const Replication& replication) const {
-  const std::uint64_t size = replication.to->size();
-  std::memset(staging_->host_pointer(), poison, std::min<std::uint64_t>(staging_->size(), size));
-  for (std::uint64_t begin = 0; begin < size; begin += staging_->size())
-    queue_->write(staging_->host_pointer(),
-                  {replication.to.get(), begin, std::min<std::uint64_t>(staging_->size(), size - begin)});
-}
-
-void Fft::check_guard(const Replication& replication, Validation& found) const {
-  std::vector<std::byte> guard(guard_bytes);
-  queue_->read({replication.to.get(), replication.to->size() - guard_bytes, guard_bytes}, guard.data());
-  const auto written = std::count_if(guard.begin(), guard.end(), [](std::byte b) { return b != std::byte{poison}; });
-  if (written == 0) return;
-  found.wrong_items += static_cast<std::uint64_t>(written);
-  if (found.detail.empty()) found.detail = fmt::format("{} bytes behind the last transform were written", written);
 }
 
 void Fft::run(Session&, const Case&, Timed& timed) {
@@ -207,17 +198,54 @@ void Fft::run(Session&, const Case&, Timed& timed) {
   if (replications_of_rank_.size() == 1) timed.device_seconds(replications_of_rank_.front().form->device_seconds());
 }
 
-Validation Fft::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
+Validation Fft::validate(Session&, const Case&, std::uint64_t, std::uint64_t count) {
   Validation found;
   for (const Replication& replication : replications_of_rank_) {
-    check_guard(replication, found);
-    in_pieces(replication, [&](std::uint64_t begin, std::span<std::byte> bytes) {
-      std::memset(bytes.data(), poison, bytes.size());  // a read that does not happen must not pass
-      queue_->read({replication.to.get(), begin * shape_.bytes(), bytes.size()}, bytes.data());
-      checker_->check(identity_, replication.first + begin, bytes, found);
-    });
+    check_last(replication, found);
+    check_others(replication, count, found);
   }
   return found;
+}
+
+void Fft::check_last(const Replication& replication, Validation& found) const {
+  const std::uint64_t moved = slide_.target(0) - slide_.source(0);
+  in_pieces({slide_.target(0), replication.transforms * shape_.bytes()},
+            [&](std::uint64_t begin, std::span<std::byte> bytes) {
+              std::memset(bytes.data(), poison, bytes.size());  // a read that does not happen must not pass
+              queue_->read({replication.to.get(), begin, bytes.size()}, bytes.data());
+              checker_->check(identity_, first_point(replication, begin - moved), bytes, found);
+            });
+}
+
+// What the other operations left, each of them one item, and that nobody has written anything else.
+void Fft::check_others(const Replication& replication, std::uint64_t count, Validation& found) const {
+  const std::size_t length = replication.transforms * shape_.bytes(), first = slide_.target(count - 1),
+                    last = slide_.target(0);
+  std::vector<std::byte> rests(last - first, std::byte{poison}), guard(guard_bytes);
+  queue_->read({replication.to.get(), first, rests.size()}, rests.data());
+  queue_->read({replication.to.get(), last + length, guard_bytes}, guard.data());
+  const bool are_begins = shape_.bytes() >= 2 * slide_.step();  // of one transform; else whole transforms
+  const std::uint64_t checked = found.items_checked;
+  std::uint64_t written = 0;
+  slide_.each_run(
+      length, count, last + length + guard_bytes,
+      [&](const Slide::Rest& rest) {
+        if (rest.later > 0 && !are_begins)
+          checker_->check(identity_, first_point(replication, slide_.source(rest.later)),
+                          std::span(rests).subspan(rest.begin - first, rest.size), found);
+      },
+      [&](std::size_t begin, std::size_t size) {
+        const auto run = begin > last ? std::span(guard) : std::span(rests).subspan(begin - first, size);
+        written += static_cast<std::uint64_t>(
+            std::count_if(run.begin(), run.end(), [](std::byte b) { return b != std::byte{poison}; }));
+      });
+  if (are_begins && count > 1)
+    checker_->check_begins(identity_, first_point(replication, slide_.source(count - 1)),
+                           slide_.step() / (2 * size_of(shape_.type)), count - 1, rests, found);
+  found.items_checked = checked + count - 1;
+  found.wrong_items += written;
+  if (written > 0 && found.detail.empty())
+    found.detail = fmt::format("{} bytes behind the last transform were written", written);
 }
 
 void Fft::release() {

@@ -80,13 +80,17 @@ class Fft : public Benchmark {
   Group make_group(int log_points) const;
   Placement placement(const Session& session, int replication, bool output) const;
   std::unique_ptr<Form> make_form(Session& session, const Job& job);
-  void poison_results(const Replication& replication) const;
-  void check_guard(const Replication& replication, Validation& found) const;
-  // Through the staging buffer, transform by transform: `each` gets the first transform and the bytes of some.
+  // Through the staging buffer, in pieces as long as whole transforms: `each` gets where each begins, and its bytes.
   template <class Each>
-  void in_pieces(const Replication& replication, Each each) const;
+  void in_pieces(const Slide::Range& range, Each each) const;
+  void check_last(const Replication& replication, Validation& found) const;
+  void check_others(const Replication& replication, std::uint64_t count, Validation& found) const;
+  std::uint64_t first_point(const Replication& replication, std::size_t byte) const {
+    return replication.first * shape_.points() + byte / (2 * size_of(shape_.type));
+  }
 
   Shape shape_;
+  Slide slide_;
   Identity identity_;
   std::vector<Replication> replications_of_rank_;
   std::unique_ptr<Queue> queue_;

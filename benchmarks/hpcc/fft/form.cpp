@@ -18,7 +18,7 @@ class LibraryForm final : public Form {
   }
 
   void start(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i) library_->enqueue(*queue_, *job_.from, *job_.to);
+    for (std::uint64_t later = count; later-- > 0;) library_->enqueue(*queue_, job_.source(later), job_.target(later));
   }
   void wait() override { queue_->finish(); }
   double device_seconds() const override {

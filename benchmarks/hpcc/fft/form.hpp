@@ -5,16 +5,24 @@
 
 #include "benchmarks/hpcc/common/single_device.hpp"
 #include "benchmarks/hpcc/fft/data.hpp"
+#include "measure/slide.hpp"
 
 namespace plumb::fft {
 
-// What one replication of a kernel has to do: `batch` transforms from one buffer into another.
+// What one replication of a kernel has to do: `batch` transforms from one buffer into another, which have room for the
+// operations of a sample.
 struct Job {
   Shape shape;
   std::uint64_t batch = 1;
   Buffer* from = nullptr;
   Buffer* to = nullptr;
   int replication = 0;
+  Slide slide = Slide();
+
+  std::size_t bytes() const { return batch * shape.bytes(); }
+  // Of the operation that so many of the sample come after.
+  BufferView source(std::uint64_t later) const { return {from, slide.source(later), bytes()}; }
+  BufferView target(std::uint64_t later) const { return {to, slide.target(later), bytes()}; }
 };
 
 // What the user may choose of the kernels; 0 = by the form.
@@ -27,7 +35,7 @@ struct Tuning {
 class Form {
  public:
   virtual ~Form() = default;
-  // Starts `count` times the whole job, one after the other, and returns.
+  // Starts the whole job `count` times, each operation on its own part of the buffers, one after the other; returns.
   virtual void start(std::uint64_t count) = 0;
   virtual void wait() = 0;
   // Seconds on the device's clock of what the latest wait() awaited; 0 where the runtime does not tell.

@@ -37,10 +37,10 @@ class GpuForm final : public Form {
   }
 
   void start(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i)
+    for (std::uint64_t later = count; later-- > 0;)
       for (std::uint64_t first = 0; first < job_.batch; first += chunk_)
         for (std::size_t pass = 0; pass < passes_.size(); ++pass)
-          start_pass(pass, first, std::min(chunk_, job_.batch - first));
+          start_pass(pass, later, first, std::min(chunk_, job_.batch - first));
   }
   void wait() override { queue_->finish(); }
   Json facts() const override {
@@ -63,11 +63,11 @@ class GpuForm final : public Form {
   }
 
   // The first pass reads the data, the last one writes it; between them is a buffer for a chunk.
-  void start_pass(std::size_t index, std::uint64_t first, std::uint64_t transforms) {
+  void start_pass(std::size_t index, std::uint64_t later, std::uint64_t first, std::uint64_t transforms) {
     const bool begins = index == 0, ends = index + 1 == passes_.size();
     const GpuPass& pass = passes_[index];
-    const Buffer* from = begins ? job_.from : between_.get();
-    const Buffer* to = ends ? job_.to : between_.get();
+    const BufferView from = begins ? job_.source(later) : whole(*between_);
+    const BufferView to = ends ? job_.target(later) : whole(*between_);
     kernels_[index]->set(
         {from, to, static_cast<const Buffer*>(tables_[index].get()), transforms, begins ? first : 0, ends ? first : 0});
     const auto group = static_cast<std::size_t>(pass.group());

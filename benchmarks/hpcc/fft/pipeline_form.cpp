@@ -16,7 +16,8 @@ namespace {
 class PipelineForm final : public Form {
  public:
   PipelineForm(Session& session, const Job& job, const Tuning& tuning)
-      : plan_(job.shape.type, job.shape.log_points, tuning.unroll > 0 ? tuning.unroll : 8),
+      : job_(job),
+        plan_(job.shape.type, job.shape.log_points, tuning.unroll > 0 ? tuning.unroll : 8),
         channels_(session.device.info().has(Feature::channels)) {
     const KernelSource source = session.source(own_source(job));
     if (source.binary.empty()) check(job, session.device.info());
@@ -35,8 +36,11 @@ class PipelineForm final : public Form {
   }
 
   void start(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i)
+    for (std::uint64_t later = count; later-- > 0;) {
+      kernels_.front()->set(0, job_.source(later));
+      kernels_.back()->set(channels_ ? 0 : 1, job_.target(later));
       for (std::size_t k = 0; k < kernels_.size(); ++k) queues_[k]->enqueue(*kernels_[k], {1, 1});
+    }
     for (const auto& queue : queues_) queue->finished();  // starts all before any is waited for
   }
   void wait() override {
@@ -93,6 +97,7 @@ class PipelineForm final : public Form {
     queues_.push_back(session.device.make_queue(true));
   }
 
+  Job job_;
   PipelinePlan plan_;
   bool channels_;
   std::unique_ptr<Program> program_;

@@ -7,6 +7,7 @@
 #include "benchmarks/hpcc/gemm/problem.hpp"
 #include "benchmarks/hpcc/gemm/reference.hpp"
 #include "measure/benchmark.hpp"
+#include "measure/slide.hpp"
 
 namespace plumb::gemm {
 
@@ -17,5 +18,16 @@ struct Comparison {
 
 Comparison compare(const Problem& problem, const Rounding& rounding, const Reference& reference,
                    std::span<const std::byte> product);
+
+// What operations before the last of a sample have left in a buffer of some items of C: each element against a product
+// of its row and column in long double. Adds what it finds.
+struct Rests {
+  std::size_t first_item, items;
+  std::uint64_t count;  // of operations
+  std::span<const std::byte> before,
+      guard;  // the buffer from the first operation's begin to the last's, and behind that
+};
+void compare_rests(const Problem& problem, const Rounding& rounding, const Origin& origin, const Slide& slide,
+                   const Rests& rests, Comparison& result);
 
 }  // namespace plumb::gemm

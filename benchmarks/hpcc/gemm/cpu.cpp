@@ -21,8 +21,8 @@ class CpuForm final : public OneQueueForm {
     const Buffer& packed_a = add_scratch(tiles_.packed_a_items() * computed);
     const Buffer& packed_b = add_scratch(tiles_.packed_b_items() * computed);
     // Sums of float and double wait where the result will be; half could not hold them.
-    const Buffer& sums =
-        problem.element.stored == problem.element.computed ? *out_ : add_scratch(problem.c_items() * computed);
+    sums_are_out_ = problem.element.stored == problem.element.computed;
+    const Buffer& sums = sums_are_out_ ? *out_ : add_scratch(problem.c_items() * computed);
     program_ = session.device.build(session.source({.name = "cpu.cl",
                                                     .opencl = embedded_text("benchmarks/hpcc/gemm/cpu.cl"),
                                                     .options = options(),
@@ -38,7 +38,11 @@ class CpuForm final : public OneQueueForm {
                     factor(problem.element, problem.beta), rows, columns, inner});
   }
 
-  void enqueue() override {
+  void enqueue(std::uint64_t later) override {
+    pack_a_->set(0, a(later));
+    multiply_->set(2, c(later));
+    multiply_->set(3, out(later));
+    if (sums_are_out_) multiply_->set(4, out(later));
     queue_->enqueue(*pack_a_, {tiles_.depths * tiles_.row_tiles, 1});
     queue_->enqueue(*pack_b_, {tiles_.depths * tiles_.depth / packed_rows, 1});
     queue_->enqueue(*multiply_, {tiles_.groups(), 1});
@@ -60,6 +64,7 @@ class CpuForm final : public OneQueueForm {
   }
 
   CpuTiles tiles_;
+  bool sums_are_out_ = false;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> pack_a_, pack_b_, multiply_;
 };

@@ -7,18 +7,21 @@ namespace plumb::gemm {
 OneQueueForm::OneQueueForm(Session& session, const Problem& problem)
     : session_(session),
       problem_(problem),
-      a_(session.device.allocate(problem.bytes(problem.a_items()), session.memory)),
+      slide_(session.device.info()),
+      a_(session.device.allocate(slide_.source_room(problem.bytes(problem.a_items())), session.memory)),
       b_(session.device.allocate(problem.bytes(problem.b_items()), session.memory)),
-      c_(session.device.allocate(problem.bytes(problem.c_items()), session.memory)),
-      out_(session.device.allocate(problem.bytes(problem.c_items()), session.memory)),
+      c_(session.device.allocate(slide_.source_room(problem.bytes(problem.c_items())), session.memory)),
+      out_(session.device.allocate(slide_.target_room(problem.bytes(problem.c_items())) + guard_bytes, session.memory)),
       queue_(session.device.make_queue(true)) {}
 
-void OneQueueForm::reset(const Inputs& inputs) {
-  queue_->write(inputs.a.data(), whole(*a_));
+void OneQueueForm::reset(const Inputs& inputs, std::uint64_t count) {
+  const std::size_t a_bytes = problem_.bytes(problem_.a_items()), c_bytes = problem_.bytes(problem_.c_items());
+  give(*queue_, inputs.a, *a_, slide_.sources(a_bytes, count));
   queue_->write(inputs.b.data(), whole(*b_));
-  queue_->write(inputs.c.data(), whole(*c_));
-  poison(*queue_, *out_);
-  for (const auto& buffer : scratch_) poison(*queue_, *buffer);
+  give(*queue_, inputs.c, *c_, slide_.sources(c_bytes, count));
+  const Slide::Range taken = slide_.targets(c_bytes, count);
+  poison(*queue_, {out_.get(), taken.begin, taken.size + guard_bytes});
+  for (const auto& buffer : scratch_) poison(*queue_, whole(*buffer));
 }
 
 double OneQueueForm::finish() {
@@ -27,18 +30,18 @@ double OneQueueForm::finish() {
   return span ? span->ended - span->started : 0;
 }
 
-void OneQueueForm::read(std::span<std::byte> product) {
-  queue_->read(whole(*out_), product.data());
-}
-
 Buffer& OneQueueForm::add_scratch(std::size_t bytes) {
   return *scratch_.emplace_back(session_.device.allocate(bytes, session_.memory));
 }
 
-void poison(Queue& queue, Buffer& buffer) {
-  const std::vector<std::byte> bytes(std::min(buffer.size(), std::size_t{4} << 20), std::byte{0xff});
-  for (std::size_t at = 0; at < buffer.size(); at += bytes.size())
-    queue.enqueue_write(bytes.data(), {&buffer, at, std::min(bytes.size(), buffer.size() - at)});
+void give(Queue& queue, const std::vector<std::byte>& from, Buffer& to, const Slide::Range& range, std::size_t first) {
+  queue.write(from.data() + first + range.begin, {&to, range.begin, range.size});
+}
+
+void poison(Queue& queue, const BufferView& view) {
+  const std::vector<std::byte> bytes(std::min(view.size, std::size_t{4} << 20), std::byte{0xff});
+  for (std::size_t at = 0; at < view.size; at += bytes.size())
+    queue.enqueue_write(bytes.data(), {view.buffer, view.offset + at, std::min(bytes.size(), view.size - at)});
   queue.finish();
 }
 

@@ -9,10 +9,11 @@
 #include "benchmarks/hpcc/gemm/bound.hpp"
 #include "benchmarks/hpcc/gemm/problem.hpp"
 #include "measure/benchmark.hpp"
+#include "measure/slide.hpp"
 
 namespace plumb::gemm {
 
-// The matrices as the device stores them.
+// The matrices as the device stores them, A and C with room for all operations of a sample.
 struct Inputs {
   std::vector<std::byte> a, b, c;
 };
@@ -28,15 +29,26 @@ struct GpuWish {
   bool matrix_units = false;  // to be used where there are some
 };
 
+// A buffer of products, and which items of C it has.
+struct Output {
+  Queue* queue;
+  Buffer* buffer;
+  std::size_t first_item, items;
+};
+
+inline constexpr std::size_t guard_bytes = 4096;  // behind the last byte of out that any operation writes
+
+// The operation of a sample that `later` more come after works on A and C from slide.source(later) on, and on out from
+// slide.target(later) on; B is the same for all.
 class Form {
  public:
   virtual ~Form() = default;
-  // Untimed: inputs written, what will be computed and all scratch poisoned.
-  virtual void reset(const Inputs& inputs) = 0;
-  virtual void enqueue() = 0;  // one product
+  // Untimed, for so many operations: inputs written, what will be computed and all scratch poisoned.
+  virtual void reset(const Inputs& inputs, std::uint64_t count) = 0;
+  virtual void enqueue(std::uint64_t later) = 0;  // one product
   // Waits for all that was enqueued; the device's own time of it, 0 where it does not tell.
   virtual double finish() = 0;
-  virtual void read(std::span<std::byte> product) = 0;
+  virtual std::vector<Output> outputs() = 0;
   virtual Rounding rounding() const = 0;
   virtual Json facts() const = 0;
 };
@@ -53,25 +65,39 @@ std::uint64_t gpu_scratch_bytes(const Problem& problem);
 // What most forms are made of: the four matrices and one queue.
 class OneQueueForm : public Form {
  public:
-  void reset(const Inputs& inputs) override;
+  void reset(const Inputs& inputs, std::uint64_t count) override;
   double finish() override;
-  void read(std::span<std::byte> product) override;
+  std::vector<Output> outputs() override { return {{queue_.get(), out_.get(), 0, problem_.c_items()}}; }
   Rounding rounding() const override { return rounding_of(problem_.element); }
 
  protected:
   OneQueueForm(Session& session, const Problem& problem);
   // Allocated and poisoned with the rest at each reset.
   Buffer& add_scratch(std::size_t bytes);
+  BufferView a(std::uint64_t later) const {
+    return {a_.get(), slide_.source(later), problem_.bytes(problem_.a_items())};
+  }
+  BufferView c(std::uint64_t later) const {
+    return {c_.get(), slide_.source(later), problem_.bytes(problem_.c_items())};
+  }
+  BufferView out(std::uint64_t later) const {
+    return {out_.get(), slide_.target(later), problem_.bytes(problem_.c_items())};
+  }
 
   Session& session_;
   Problem problem_;
+  Slide slide_;
   std::unique_ptr<Buffer> a_, b_, c_, out_;
   std::vector<std::unique_ptr<Buffer>> scratch_;
   std::unique_ptr<Queue> queue_;
 };
 
+// Writes bytes first + range.begin and those that follow to the range of `to`.
+void give(Queue& queue, const std::vector<std::byte>& from, Buffer& to, const Slide::Range& range,
+          std::size_t first = 0);
+
 // Fills with bytes that make NaN in every element type.
-void poison(Queue& queue, Buffer& buffer);
+void poison(Queue& queue, const BufferView& view);
 
 // "-D" definitions of the element type: ELEMENT, REAL and, for half, HALF.
 std::string element_options(const Element& element);

@@ -116,12 +116,16 @@ std::vector<Group> Gemm::groups(const Plan&) const {
   product.work.bytes_read = wanted.bytes(wanted.a_items() + wanted.b_items() + wanted.c_items());
   product.work.bytes_written = wanted.bytes(wanted.c_items());
   product.items_to_check = wanted.c_items();
+  product.witnesses = 1;
+  product.most_operations = Slide::most;
   if (variant_ == "library") product.fixed_count = 1;  // it computes in place, so C is restored before each product
 
   const std::size_t copies = replicate_inputs_ ? static_cast<std::size_t>(replications_) : 1;
   Group group{"gemm", {product}};
-  group.device_bytes = wanted.bytes(copies * (wanted.a_items() + wanted.b_items()) + 2 * wanted.c_items());
-  group.largest_buffer_bytes = wanted.bytes(std::max({wanted.a_items(), wanted.b_items(), wanted.c_items()}));
+  const std::size_t room = Slide().target_room(guard_bytes);  // of the operations before the last
+  group.device_bytes =
+      wanted.bytes(copies * (wanted.a_items() + wanted.b_items()) + 2 * wanted.c_items()) + (copies + 2) * room;
+  group.largest_buffer_bytes = wanted.bytes(std::max({wanted.a_items(), wanted.b_items(), wanted.c_items()})) + room;
   // A, B, C and the product as the device stores them, the reference, and A, B, C in double while it is made.
   group.host_bytes = wanted.bytes(wanted.a_items() + wanted.b_items() + 2 * wanted.c_items()) +
                      sizeof(double) * (wanted.a_items() + wanted.b_items() + 2 * wanted.c_items());
@@ -151,25 +155,44 @@ std::unique_ptr<Form> Gemm::make_form(Session& session) const {
 void Gemm::prepare(Session& session, const Case&) {
   problem_ = problem();
   form_ = make_form(session);
-  const Values values = make_values(problem_, origin_of(session));
+  slide_ = Slide(session.device.info());
   const ScalarType stored = problem_.element.stored;
-  inputs_ = {bytes_of(values.a, stored), bytes_of(values.b, stored), bytes_of(values.c, stored)};
+  const auto bytes = [&](Matrix matrix, std::size_t items) {
+    std::vector<double> values(items);
+    fill(values, stored, origin_of(session), matrix);
+    return bytes_of(values, stored);
+  };
+  const std::size_t more = slide_.source(0) / size_of(stored);  // of the operations before the last
+  inputs_ = {bytes(Matrix::a, problem_.a_items() + more), bytes(Matrix::b, problem_.b_items()),
+             bytes(Matrix::c, problem_.c_items() + more)};
   largest_error_ = 0;
 }
 
 void Gemm::run(Session&, const Case&, Timed& timed) {
-  for (std::uint64_t i = 0; i < timed.count(); ++i) form_->enqueue();
+  for (std::uint64_t later = timed.count(); later-- > 0;) form_->enqueue(later);
   timed.device_seconds(form_->finish());
 }
 
-Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uint64_t) {
+Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uint64_t count) {
+  const Origin origin = origin_of(session);
   if (!reference_) {
-    const Origin origin = origin_of(session);
-    reference_ = std::make_unique<Reference>(problem_, make_values(problem_, origin), origin);
+    const std::size_t first = slide_.source(0) / size_of(problem_.element.stored);
+    reference_ = std::make_unique<Reference>(problem_, make_values(problem_, origin, first), origin);
   }
-  product_.resize(problem_.bytes(problem_.c_items()));
-  form_->read(product_);
-  const Comparison found = compare(problem_, form_->rounding(), *reference_, product_);
+  product_.assign(problem_.bytes(problem_.c_items()), std::byte{0xff});  // a read that does not happen must not pass
+  for (const Output& output : form_->outputs())
+    output.queue->read({output.buffer, slide_.target(0), problem_.bytes(output.items)},
+                       product_.data() + problem_.bytes(output.first_item));
+  Comparison found = compare(problem_, form_->rounding(), *reference_, product_);
+  for (const Output& output : form_->outputs()) {
+    const std::size_t first = slide_.target(count - 1), last = slide_.target(0);
+    std::vector<std::byte> before(last - first), guard(guard_bytes);
+    output.queue->read({output.buffer, first, before.size()}, before.data());
+    output.queue->read({output.buffer, last + problem_.bytes(output.items), guard.size()}, guard.data());
+    compare_rests(problem_, form_->rounding(), origin, slide_, {output.first_item, output.items, count, before, guard},
+                  found);
+  }
+  found.validation.items_checked += count - 1;  // each operation before the last is one
   largest_error_ = std::max(largest_error_, found.largest_error);
   return found.validation;
 }

@@ -28,7 +28,7 @@ class Gemm : public Benchmark {
   void check_device(const Plan& plan, const DeviceInfo& device) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
-  void reset(Session&, const Case&, std::uint64_t, std::uint64_t) override { form_->reset(inputs_); }
+  void reset(Session&, const Case&, std::uint64_t, std::uint64_t count) override { form_->reset(inputs_, count); }
   void run(Session&, const Case&, Timed& timed) override;
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override;
   Json facts() const override;
@@ -103,6 +103,7 @@ class Gemm : public Benchmark {
 
   // Of the case that is prepared.
   Problem problem_;
+  Slide slide_;
   Inputs inputs_;
   std::unique_ptr<Reference> reference_;
   std::unique_ptr<Form> form_;

@@ -39,6 +39,7 @@ class GpuForm final : public OneQueueForm {
     const Padded padded(problem, tiles_);
     const Buffer* a = a_.get();
     const Buffer* b = b_.get();
+    pads_a_ = padded.a;
     if (padded.a) a = pad(*a_, problem.rows, problem.inner, padded.rows, padded.inner);
     if (padded.b) b = pad(*b_, problem.inner, problem.columns, padded.inner, padded.columns);
     gemm_ = program_->kernel("gemm");
@@ -48,7 +49,10 @@ class GpuForm final : public OneQueueForm {
     groups_ = padded.rows / tiles_.rows * (padded.columns / tiles_.columns);
   }
 
-  void enqueue() override {
+  void enqueue(std::uint64_t later) override {
+    (pads_a_ ? *paddings_.front().kernel : *gemm_).set(0, a(later));
+    gemm_->set(2, c(later));
+    gemm_->set(3, out(later));
     for (const Padding& padding : paddings_) queue_->enqueue(*padding.kernel, {padding.rows * pad_items, pad_items});
     queue_->enqueue(*gemm_, {groups_ * tiles_.items, tiles_.items});
   }
@@ -103,6 +107,7 @@ class GpuForm final : public OneQueueForm {
   int architecture_ = 0;  // of PTX; 0 = plain arithmetic
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> gemm_;
+  bool pads_a_ = false;  // by the first of them
   std::vector<Padding> paddings_;
   std::size_t groups_ = 0;
 };

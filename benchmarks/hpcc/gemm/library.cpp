@@ -15,11 +15,11 @@ class LibraryForm final : public OneQueueForm {
                                    {problem.element.stored, problem.rows, problem.columns, problem.inner, problem.alpha,
                                     problem.beta, problem.element.short_factors, session.memory.kind})) {}
 
-  void reset(const Inputs& inputs) override {
-    OneQueueForm::reset(inputs);
-    queue_->write(inputs.c.data(), whole(*out_));
+  void reset(const Inputs& inputs, std::uint64_t count) override {
+    OneQueueForm::reset(inputs, count);
+    queue_->write(inputs.c.data() + slide_.source(0), out(0));
   }
-  void enqueue() override { library_->enqueue(*queue_, *a_, *b_, *out_); }
+  void enqueue(std::uint64_t later) override { library_->enqueue(*queue_, a(later), whole(*b_), out(later)); }
   Rounding rounding() const override {
     const bool sums_in_half = session_.device.info().runtime == "opencl";  // CLBlast's of half
     return rounding_of(problem_.element, sums_in_half ? problem_.element.stored : problem_.element.computed);

@@ -105,7 +105,7 @@ TileProduct<R> choose_tile_product(const CpuTiles& tiles) {
 
 template <class T>
 T* pointer(const KernelArgument& argument) {
-  return reinterpret_cast<T*>(std::get<const Buffer*>(argument)->host_pointer());
+  return reinterpret_cast<T*>(host_pointer(argument));
 }
 
 template <class T>

@@ -49,8 +49,8 @@ struct Origin {
 };
 
 // Elements of a matrix: odd multiples of 2^-p between -1 and 1, p the significant bits of `stored` (so exact in it, and
-// never zero), each a hash of origin, matrix and index.
-void fill(std::span<double> values, ScalarType stored, const Origin& origin, Matrix matrix);
+// never zero), each a hash of origin, matrix and index: those from `first` on.
+void fill(std::span<double> values, ScalarType stored, const Origin& origin, Matrix matrix, std::size_t first = 0);
 
 // values, exact in `stored`, as bytes.
 std::vector<std::byte> bytes_of(std::span<const double> values, ScalarType stored);

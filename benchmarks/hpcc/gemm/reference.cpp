@@ -51,12 +51,12 @@ std::vector<long double> times(std::span<const double> matrix, std::size_t rows,
 
 }  // namespace
 
-Values make_values(const Problem& problem, const Origin& origin) {
+Values make_values(const Problem& problem, const Origin& origin, std::size_t first) {
   Values values{std::vector<double>(problem.a_items()), std::vector<double>(problem.b_items()),
                 std::vector<double>(problem.c_items())};
-  fill(values.a, problem.element.stored, origin, Matrix::a);
+  fill(values.a, problem.element.stored, origin, Matrix::a, first);
   fill(values.b, problem.element.stored, origin, Matrix::b);
-  fill(values.c, problem.element.stored, origin, Matrix::c);
+  fill(values.c, problem.element.stored, origin, Matrix::c, first);
   return values;
 }
 

@@ -16,7 +16,8 @@ struct Values {
   std::vector<double> a, b, c;
 };
 
-Values make_values(const Problem& problem, const Origin& origin);
+// A and C from the items `first` of theirs on.
+Values make_values(const Problem& problem, const Origin& origin, std::size_t first = 0);
 
 class Reference {
  public:

@@ -21,7 +21,7 @@ Placement bank_of(const Placement& memory, std::size_t replication) {
 class SingleWorkItemForm final : public Form {
  public:
   SingleWorkItemForm(Session& session, const Problem& problem, const Blocks& blocks)
-      : problem_(problem), blocks_(blocks) {
+      : problem_(problem), blocks_(blocks), slide_(session.device.info()) {
     const std::string text = embedded_text("benchmarks/hpcc/gemm/single_work_item.cl");
     program_ = session.device.build(
         session.source({.name = "single_work_item.cl",
@@ -32,17 +32,26 @@ class SingleWorkItemForm final : public Form {
     for (std::size_t r = 0; r < blocks.replications; ++r) add_replication(session, r);
   }
 
-  void reset(const Inputs& inputs) override {
+  void reset(const Inputs& inputs, std::uint64_t count) override {
     for (Replication& each : replications_) {
-      if (each.a) each.queue->write(inputs.a.data(), whole(*each.a));
+      const std::size_t a_bytes = problem_.bytes(problem_.a_items()), c_bytes = problem_.bytes(each.items);
+      if (each.a) give(*each.queue, inputs.a, *each.a, slide_.sources(a_bytes, count));
       if (each.b) each.queue->write(inputs.b.data(), whole(*each.b));
-      each.queue->write(inputs.c.data() + each.first_byte, whole(*each.c));
-      poison(*each.queue, *each.out);
+      give(*each.queue, inputs.c, *each.c, slide_.sources(c_bytes, count), problem_.bytes(each.first_item));
+      const Slide::Range taken = slide_.targets(c_bytes, count);
+      poison(*each.queue, {each.out.get(), taken.begin, taken.size + guard_bytes});
     }
   }
 
-  void enqueue() override {
-    for (Replication& each : replications_) each.queue->enqueue(*each.kernel, {1, 1});
+  void enqueue(std::uint64_t later) override {
+    for (Replication& each : replications_) {
+      const std::size_t a_bytes = problem_.bytes(problem_.a_items()), c_bytes = problem_.bytes(each.items);
+      Buffer* a = each.a ? each.a.get() : replications_.front().a.get();
+      each.kernel->set(0, BufferView{a, slide_.source(later), a_bytes});
+      each.kernel->set(2, BufferView{each.c.get(), slide_.source(later), c_bytes});
+      each.kernel->set(3, BufferView{each.out.get(), slide_.target(later), c_bytes});
+      each.queue->enqueue(*each.kernel, {1, 1});
+    }
   }
 
   double finish() override {
@@ -57,8 +66,11 @@ class SingleWorkItemForm final : public Form {
     return end - begin;
   }
 
-  void read(std::span<std::byte> product) override {
-    for (Replication& each : replications_) each.queue->read(whole(*each.out), product.data() + each.first_byte);
+  std::vector<Output> outputs() override {
+    std::vector<Output> outputs;
+    for (Replication& each : replications_)
+      outputs.push_back({each.queue.get(), each.out.get(), each.first_item, each.items});
+    return outputs;
   }
 
   Rounding rounding() const override { return rounding_of(problem_.element); }
@@ -74,7 +86,7 @@ class SingleWorkItemForm final : public Form {
   struct Replication {
     std::unique_ptr<Buffer> a, b;  // null where another replication's serve
     std::unique_ptr<Buffer> c, out;
-    std::size_t first_byte = 0;  // of its rows in C
+    std::size_t first_item = 0, items = 0;  // its rows in C
     std::unique_ptr<Queue> queue;
     std::unique_ptr<Kernel> kernel;
   };
@@ -99,15 +111,16 @@ class SingleWorkItemForm final : public Form {
     if (first == end) return;  // more replications than rows of blocks
     const std::size_t first_row = first * blocks_.block, end_row = std::min(problem_.rows, end * blocks_.block);
     const Placement memory = blocks_.replicate_inputs ? bank_of(session.memory, index) : session.memory;
-    const auto allocate = [&](std::size_t items) { return session.device.allocate(problem_.bytes(items), memory); };
+    const auto allocate = [&](std::size_t bytes) { return session.device.allocate(bytes, memory); };
     Replication each;
     if (replications_.empty() || blocks_.replicate_inputs) {
-      each.a = allocate(problem_.a_items());
-      each.b = allocate(problem_.b_items());
+      each.a = allocate(slide_.source_room(problem_.bytes(problem_.a_items())));
+      each.b = allocate(problem_.bytes(problem_.b_items()));
     }
-    each.c = allocate((end_row - first_row) * problem_.columns);
-    each.out = allocate((end_row - first_row) * problem_.columns);
-    each.first_byte = problem_.bytes(first_row * problem_.columns);
+    each.first_item = first_row * problem_.columns;
+    each.items = (end_row - first_row) * problem_.columns;
+    each.c = allocate(slide_.source_room(problem_.bytes(each.items)));
+    each.out = allocate(slide_.target_room(problem_.bytes(each.items)) + guard_bytes);
     each.queue = session.device.make_queue(true);
     each.kernel = kernel_of(index);
     replications_.push_back(std::move(each));
@@ -124,6 +137,7 @@ class SingleWorkItemForm final : public Form {
 
   Problem problem_;
   Blocks blocks_;
+  Slide slide_;
   std::unique_ptr<Program> program_;
   std::vector<Replication> replications_;
 };

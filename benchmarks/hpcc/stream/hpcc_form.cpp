@@ -1,4 +1,4 @@
-#include "benchmarks/hpcc/stream/hpcc_form.hpp"
+// STREAM's record in HPCC FPGA's JSON shape: what is STREAM's own of it.
 
 #include <algorithm>
 #include <limits>
@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/hpcc/stream/stream.hpp"
 #include "core/scalar.hpp"
 #include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
-namespace plumb {
+namespace plumb::stream {
 
 using lookup::at;
 using lookup::list;
@@ -86,4 +87,4 @@ Json stream_hpcc_form(const Json& record) {
             {"Kernel Type", variant == "single_work_item" ? "Single" : "Separate"}}}};
 }
 
-}  // namespace plumb
+}  // namespace plumb::stream

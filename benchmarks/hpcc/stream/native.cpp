@@ -1,5 +1,5 @@
 // nd_range.cl's kernels for runtime `native`: each core of this process makes a run of lines of the result.
-#include "benchmarks/hpcc/stream/kernels.hpp"
+#include "benchmarks/hpcc/stream/replication.hpp"
 #include "device/native/halves.hpp"
 #include "device/native/past_caches.hpp"
 
@@ -78,7 +78,7 @@ auto on_all_cores(std::uint64_t lines, Call call) {
 
 template <class T>
 T* numbers(const KernelArgument& argument) {
-  return reinterpret_cast<T*>(std::get<const Buffer*>(argument)->host_pointer());
+  return reinterpret_cast<T*>(host_pointer(argument));
 }
 
 // Kernels take inputs, then the output, then the scalar if any, then the number of vectors, each a line here.

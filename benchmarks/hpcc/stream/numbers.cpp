@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 
+#include "core/error.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb::stream {
@@ -62,7 +63,7 @@ double number(std::uint64_t word, std::uint64_t i) {
 
 // call(Bits())
 template <class Call>
-auto with_bits(ScalarType type, Call call) {
+void with_bits(ScalarType type, Call call) {
   if (type == ScalarType::f16) return call(std::uint16_t());
   if (type == ScalarType::f32) return call(std::uint32_t());
   return call(std::uint64_t());
@@ -74,40 +75,74 @@ void add(Difference& sum, const Difference& more) {
   if (!(more.largest <= sum.largest)) sum.largest = more.largest;
 }
 
-template <class Bits>
-Difference compare_run(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
-                       const Numbers& second, std::uint64_t begin, std::uint64_t end) {
-  const std::uint64_t count = bytes.size() / sizeof(Bits);
-  Difference found;
-  for (std::uint64_t index = begin; index < end; ++index) {
-    std::uint64_t got = 0;
-    std::memcpy(&got, bytes.data() + 8 * index, std::min<std::size_t>(8, bytes.size() - 8 * index));
-    const std::uint64_t x = first.word(index), y = second.word(index), at = index * of_a_word<Bits>;
-    for (std::uint64_t i = 0; i < std::min(of_a_word<Bits>, count - at); ++i) {
-      const double is = number<Bits>(got, i);
-      const double should_be = operation.rule(number<Bits>(x, i), number<Bits>(y, i));
-      if (is == should_be) [[likely]]
-        continue;
-      if (found.wrong++ == 0) found = {1, at + i, is, should_be, 0};
-      if (const double off = std::abs(is - should_be); !(off <= found.largest)) found.largest = off;
-    }
-  }
-  return found;
+// call(word, lane, i) for the elements 0 … count - 1, which are numbers from, from + 1, … of arrays, on all cores; the
+// results of runs in order.
+template <class Bits, class Result, class Call>
+std::vector<Result> each_number(std::uint64_t count, std::uint64_t from, Call call) {
+  constexpr std::uint64_t lanes = of_a_word<Bits>;
+  const std::uint64_t first_word = from / lanes, end = from + count;
+  return in_runs((end + lanes - 1) / lanes - first_word, [&](std::uint64_t begin_run, std::uint64_t end_run) {
+    Result result{};
+    for (std::uint64_t word = first_word + begin_run; word < first_word + end_run; ++word)
+      call(result, word, std::max(word * lanes, from), std::min((word + 1) * lanes, end));
+    return result;
+  });
 }
 
 template <class Bits>
-double dot_run(const Numbers& first, const Numbers& second, std::uint64_t count, std::uint64_t begin,
-               std::uint64_t end) {
-  double sum = 0;
-  for (std::uint64_t index = begin; index < end; ++index) {
-    const std::uint64_t x = first.word(index), y = second.word(index);
-    const std::uint64_t there = std::min(of_a_word<Bits>, count - index * of_a_word<Bits>);
-    for (std::uint64_t i = 0; i < there; ++i) sum += number<Bits>(x, i) * number<Bits>(y, i);
-  }
-  return sum;
+std::vector<Difference> compare_as(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
+                                   const Numbers& second, std::uint64_t from) {
+  const auto compare_word = [&](Difference& found, std::uint64_t word, std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t x = first.word(word), y = second.word(word);
+    std::uint64_t got = 0;
+    std::memcpy(&got, bytes.data() + (begin - from) * sizeof(Bits), (end - begin) * sizeof(Bits));
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t lane = i % of_a_word<Bits>;
+      const double is = number<Bits>(got, i - begin);
+      const double should_be = operation.rule(number<Bits>(x, lane), number<Bits>(y, lane));
+      if (is == should_be) [[likely]]
+        continue;
+      if (found.wrong++ == 0) found = {1, i - from, is, should_be, found.largest};
+      if (const double off = std::abs(is - should_be); !(off <= found.largest)) found.largest = off;
+    }
+  };
+  return each_number<Bits, Difference>(bytes.size() / sizeof(Bits), from, compare_word);
+}
+
+template <class Bits>
+std::vector<double> sums_of_products(const Numbers& first, const Numbers& second, std::uint64_t count,
+                                     std::uint64_t from) {
+  return each_number<Bits, double>(
+      count, from, [&](double& sum, std::uint64_t word, std::uint64_t begin, std::uint64_t end) {
+        const std::uint64_t x = first.word(word), y = second.word(word);
+        for (std::uint64_t i = begin; i < end; ++i)
+          sum += number<Bits>(x, i % of_a_word<Bits>) * number<Bits>(y, i % of_a_word<Bits>);
+      });
 }
 
 }  // namespace
+
+const std::vector<Operation>& operations() {
+  using enum Array;
+  using Kind = Operation::Kind;
+  const auto same = [](double x, double) { return x; };
+  static const std::vector<Operation> table{
+      {"write", Kind::write, {a, b, c}, {a, b, c}, false, 0, same},
+      {"copy", Kind::kernel, {a}, {c}, false, 0, same},
+      {"scale", Kind::kernel, {c}, {b}, true, 1, [](double x, double) { return scalar * x; }},
+      {"add", Kind::kernel, {a, b}, {c}, false, 1, [](double x, double y) { return x + y; }},
+      {"triad", Kind::kernel, {b, c}, {a}, true, 2, [](double x, double y) { return x + scalar * y; }},
+      {"dot", Kind::dot, {a, b}, {}, false, 2, [](double x, double y) { return x * y; }},
+      {"read", Kind::read, {a, b, c}, {a, b, c}, false, 0, same},
+  };
+  return table;
+}
+
+const Operation& operation(const std::string& name) {
+  for (const Operation& row : operations())
+    if (row.name == name) return row;
+  throw Error("STREAM has no operation " + name);
+}
 
 int fraction_bits(ScalarType type) {
   return significand_bits(type) - 3;
@@ -136,9 +171,9 @@ Contents contents(const Operation& operation, ScalarType type, std::uint64_t ele
   return {numbers(1), numbers(2), numbers(3)};
 }
 
-void fill(std::span<std::byte> bytes, const Numbers& numbers) {
+void fill(std::span<std::byte> bytes, const Numbers& numbers, std::uint64_t first) {
   const auto put = [&](std::uint64_t index, std::size_t length) {
-    const std::uint64_t word = numbers.word(index);
+    const std::uint64_t word = numbers.word(first + index);
     std::memcpy(bytes.data() + 8 * index, &word, length);
   };
   const std::uint64_t whole = bytes.size() / 8;
@@ -150,25 +185,19 @@ void fill(std::span<std::byte> bytes, const Numbers& numbers) {
 }
 
 Difference compare(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
-                   const Numbers& second) {
-  const auto run = [&](std::uint64_t begin, std::uint64_t end) {
-    return with_bits(first.type(), [&](auto bits) {
-      return compare_run<decltype(bits)>(bytes, operation, first, second, begin, end);
-    });
-  };
+                   const Numbers& second, std::uint64_t from) {
   Difference found;
-  for (const Difference& part : in_runs((bytes.size() + 7) / 8, run)) add(found, part);
+  with_bits(first.type(), [&](auto bits) {
+    for (const Difference& part : compare_as<decltype(bits)>(bytes, operation, first, second, from)) add(found, part);
+  });
   return found;
 }
 
-double dot(const Numbers& first, const Numbers& second, std::uint64_t count) {
-  const auto run = [&](std::uint64_t begin, std::uint64_t end) {
-    return with_bits(first.type(),
-                     [&](auto bits) { return dot_run<decltype(bits)>(first, second, count, begin, end); });
-  };
-  const std::uint64_t bytes = count * size_of(first.type());
+double dot(const Numbers& first, const Numbers& second, std::uint64_t count, std::uint64_t from) {
   double sum = 0;
-  for (const double part : in_runs((bytes + 7) / 8, run)) sum += part;
+  with_bits(first.type(), [&](auto bits) {
+    for (const double part : sums_of_products<decltype(bits)>(first, second, count, from)) sum += part;
+  });
   return sum;
 }
 

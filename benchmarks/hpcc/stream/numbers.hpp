@@ -1,16 +1,41 @@
-// The numbers in STREAM's arrays: random, never zero, and such that no operation rounds, so that every result has one
-// right value and that is known exactly. README.md derives the bounds.
+// What STREAM's cases do, and the numbers in its arrays: random, never zero, and such that no operation rounds, so that
+// every result has one right value and that is known exactly. README.md derives the bounds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "benchmarks/hpcc/stream/operations.hpp"
 #include "core/pattern.hpp"
 #include "core/scalar.hpp"
 #include "measure/benchmark.hpp"
 
 namespace plumb::stream {
+
+enum class Array { a, b, c };
+inline constexpr std::array all_arrays{Array::a, Array::b, Array::c};
+
+inline constexpr double scalar = 3;  // j, as in HPCC FPGA
+
+// A row of the table of cases. The order is HPCC FPGA's, with BabelStream's Dot before the last.
+struct Operation {
+  enum class Kind { write, read, kernel, dot };  // host to device, device to host, on the device
+
+  std::string name;
+  Kind kind = Kind::kernel;
+  std::vector<Array> inputs, outputs;  // of Dot no array is the output: it has one number
+  bool takes_scalar = false;
+  double flops = 0;  // an element
+  // One element of the output from the same element of the inputs, as far as there are.
+  double (*rule)(double first, double second) = nullptr;
+
+  bool is_transfer() const { return kind == Kind::write || kind == Kind::read; }
+};
+
+const std::vector<Operation>& operations();
+const Operation& operation(const std::string& name);  // throws Error
 
 // Fraction bits f with which j x + y is exact in `type` for |x|, |y| < 2 that are multiples of 2^-f.
 int fraction_bits(ScalarType type);
@@ -44,19 +69,21 @@ struct Owner {
 };
 Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Owner& owner);
 
-// Writes the first numbers of an array, as many as there is room for; a multiple of the type's size.
-void fill(std::span<std::byte> bytes, const Numbers& numbers);
+// Writes numbers of an array, those from 64-bit word `first` on, as many as there is room for; a multiple of the type's
+// size.
+void fill(std::span<std::byte> bytes, const Numbers& numbers, std::uint64_t first = 0);
 
 // What was wrong in an array that a rule made of others, element by element.
 struct Difference {
   std::uint64_t wrong = 0, first = 0;  // elements; index of the first wrong one
   double is = 0, should_be = 0;        // its value
-  double largest = 0;                  // |is - should be| of all; NaN when one is none
+  double largest = 0;                  // |is - should_be| of all; NaN when one is none
 };
+// `bytes` against the rule of the inputs' elements from number `from` on.
 Difference compare(std::span<const std::byte> bytes, const Operation& operation, const Numbers& first,
-                   const Numbers& second);
+                   const Numbers& second, std::uint64_t from = 0);
 
-// The sum of the first `count` products, exact.
-double dot(const Numbers& first, const Numbers& second, std::uint64_t count);
+// The sum of `count` products from number `from` on, exact.
+double dot(const Numbers& first, const Numbers& second, std::uint64_t count, std::uint64_t from = 0);
 
 }  // namespace plumb::stream

@@ -1,16 +1,38 @@
-// One replication: its part of the three arrays in one memory bank, their image in pinned host memory, and the queue
-// that works on them.
+// One replication: its part of the three arrays in one memory bank, their images in pinned host memory, the queue and
+// the kernels that work on them, in each variant.
 #pragma once
 
-#include <functional>
+#include <array>
+#include <memory>
 #include <optional>
+#include <vector>
 
-#include "benchmarks/hpcc/stream/kernels.hpp"
+#include "benchmarks/hpcc/common/single_device.hpp"
 #include "benchmarks/hpcc/stream/numbers.hpp"
+#include "measure/slide.hpp"
 
 namespace plumb::stream {
 
-// An array of so many numbers in memory: filled up with zeros to whole vectors, then a guard that nobody may write.
+// How kernels are built and started.
+struct Form {
+  hpcc::Variant variant = hpcc::Variant::nd_range;
+  ScalarType type = ScalarType::f32;
+  std::uint64_t vector = 1;        // numbers
+  std::uint64_t unroll = 1;        // vectors a cycle of a pipeline
+  std::uint64_t local_buffer = 1;  // vectors
+  std::uint64_t group_size = 1;    // work items
+  std::uint64_t groups = 0;        // 0: one vector for each work item
+  std::uint64_t dot_groups = 1;
+  bool own_runs = false;  // each work item takes a run of vectors of its own
+};
+
+// The file of the variant, for this form; native_kernels() are nd_range.cl's as functions, for runtime native: there a
+// vector is a line of the caches.
+KernelSource source_of(const Form& form);
+std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(ScalarType type);
+
+// What an operation works on: so many numbers, which kernels handle in whole vectors. Behind the last one that any
+// operation writes is a guard that nobody may write.
 struct Extent {
   std::uint64_t elements = 0, vector = 1;
   std::size_t element_bytes = 4;
@@ -19,8 +41,34 @@ struct Extent {
   std::uint64_t vectors() const { return (elements + vector - 1) / vector; }
   std::size_t bytes() const { return elements * element_bytes; }
   std::size_t padded_bytes() const { return vectors() * vector * element_bytes; }
-  std::size_t buffer_bytes() const { return padded_bytes() + guard; }
+  // Of an array: room for all operations of the longest sample.
+  std::size_t buffer_bytes(const Slide& slide) const { return slide.target_room(padded_bytes()) + guard; }
 };
+
+// Arrays, and Dot's sums: of each operation its result, and behind that those of groups of work items, over which the
+// next operation's begin.
+struct Buffers {
+  std::array<std::unique_ptr<Buffer>, 3> arrays;
+  std::unique_ptr<Buffer> sums;
+  Buffer* of(Array array) const { return arrays[static_cast<std::size_t>(array)].get(); }
+};
+
+// A kernel, whose first arguments are other parts of their buffers in each operation.
+struct Launch {
+  struct Moving {
+    Buffer* buffer;
+    bool target;
+  };
+
+  std::unique_ptr<Kernel> kernel;
+  KernelRange range;
+  std::vector<Moving> moving;
+};
+
+// Kernels that, one after the other, do an operation once. `replication` of so many picks calc_0, calc_1, … where a
+// bitstream has a kernel for each. Throws Unsupported where the program has no kernel for the operation.
+std::vector<Launch> launches(Program& program, const Form& form, const Operation& operation, const Buffers& buffers,
+                             std::uint64_t vectors, std::uint64_t replication, std::uint64_t replications);
 
 class Replication {
  public:
@@ -28,40 +76,42 @@ class Replication {
   Replication(const Replication&) = delete;
   Replication& operator=(const Replication&) = delete;
 
-  // What enqueue() shall start; no kernels where the runtime's own copies do it.
+  // What enqueue() shall do; no kernels where the runtime's own copies do it.
   void choose(const Operation& operation, std::vector<Launch> kernels);
   const Buffers& buffers() const { return buffers_; }
   const Extent& extent() const { return extent_; }
 
-  // Untimed: inputs as `contents` says, every byte of the outputs wrong.
-  void reset(const Contents& contents);
-  void enqueue() { once_(); }           // the operation once
+  // Untimed: inputs of `count` operations as `contents` says, every byte of the outputs wrong.
+  void reset(const Contents& contents, std::uint64_t count);
+  // The operation once; `later` more of the sample's come after it.
+  void enqueue(std::uint64_t later);
   void start() { queue_->finished(); }  // what was enqueued, before another queue is waited for
   void finish() { queue_->finish(); }
   std::optional<DeviceTime> span() const { return queue_->span(); }
-  // Compares every number of the outputs, and their guards; adds what it finds.
-  void check(const Contents& contents, Validation& validation);
+  // Compares every number that `count` operations left, and what none of them may write; adds what it finds.
+  void check(const Contents& contents, std::uint64_t count, Validation& validation);
 
  private:
-  std::span<std::byte> image(Array array) const {
-    Buffer& buffer = *images_[static_cast<std::size_t>(array)];
-    return {buffer.host_pointer(), buffer.size()};
+  std::byte* image(Array array) const { return images_[static_cast<std::size_t>(array)]->host_pointer(); }
+  void place(const Launch& launch, std::uint64_t later) const;
+  void put(Array array, const Slide::Range& range, std::size_t more = 0) {
+    queue_->write(image(array) + range.begin, {buffers_.of(array), range.begin, range.size + more});
   }
-  Buffer& buffer(Array array) const { return *buffers_.arrays[static_cast<std::size_t>(array)]; }
-  BufferView numbers_of(Array array) const { return {&buffer(array), 0, extent_.bytes()}; }
-  void fill_image(Array array, const Contents& contents) const;
-  void poison_image(Array array) const;
+  std::uint64_t first_number(std::uint64_t later) const { return slide_.source(later) / extent_.element_bytes; }
   void check_array(Array array, const Contents& contents, Validation& validation);
+  void check_rest(Array array, const Slide::Rest& rest, const Contents& contents, Validation& validation) const;
   void check_dot(const Contents& contents, Validation& validation);
 
   ScalarType type_;
   Extent extent_;
+  Slide slide_;
   Buffers buffers_;
   std::array<std::unique_ptr<Buffer>, 3> images_;
   std::unique_ptr<Queue> queue_;
   const Operation* operation_ = nullptr;
+  std::size_t length_ = 0;   // bytes of each array that an operation handles
+  std::uint64_t count_ = 1;  // operations of the sample
   std::vector<Launch> kernels_;
-  std::function<void()> once_;
 };
 
 }  // namespace plumb::stream

@@ -6,7 +6,6 @@
 #include <bit>
 #include <limits>
 
-#include "benchmarks/hpcc/stream/hpcc_form.hpp"
 #include "core/units.hpp"
 #include "device/native/past_caches.hpp"
 
@@ -121,8 +120,11 @@ Case Stream::make_case(const Operation& operation) const {
   result.work.bytes_read = operation.kind == Operation::Kind::write ? 0 : operation.inputs.size() * bytes;
   result.work.bytes_written = operation.kind == Operation::Kind::read ? 0 : operation.outputs.size() * bytes;
   result.work.flops = operation.flops * static_cast<double>(elements);
-  result.items_to_check = operation.kind == Operation::Kind::dot ? static_cast<std::uint64_t>(replications_.get())
-                                                                 : operation.outputs.size() * elements;
+  const auto replications = static_cast<std::uint64_t>(replications_.get());
+  const bool is_dot = operation.kind == Operation::Kind::dot;
+  result.items_to_check = is_dot ? replications : operation.outputs.size() * elements;
+  result.witnesses = is_dot ? replications : operation.outputs.size() * replications;
+  result.most_operations = Slide::most;
   return result;
 }
 
@@ -132,12 +134,12 @@ std::vector<Group> Stream::groups(const Plan&) const {
   for (const Operation& operation : operations())
     if (operation_ == "all" || operation_ == operation.name) group.cases.push_back(make_case(operation));
   const auto replications = static_cast<std::uint64_t>(replications_.get());
-  group.largest_buffer_bytes = extent(0, longest_vector).buffer_bytes();
+  group.largest_buffer_bytes = extent(0, longest_vector).buffer_bytes(Slide());
   group.device_bytes = group.host_bytes = all_arrays.size() * replications * group.largest_buffer_bytes;
   return {group};
 }
 
-void Stream::prepare_group(Session& session, const Group&) {
+void Stream::prepare_group(Session& session, const Group&, Timed&) {
   form_ = form_on(session.device.info());
   replicas_.clear();
   const auto replications = static_cast<std::uint64_t>(replications_.get());
@@ -167,17 +169,18 @@ void Stream::build(Session& session) {
 }
 
 Contents Stream::contents_of(const Session& session, std::uint64_t replication, std::uint64_t repetition) const {
-  return contents(*measured_, form_.type, replicas_[replication].extent().elements,
+  const Extent& extent = replicas_[replication].extent();
+  return contents(*measured_, form_.type, extent.vectors() * extent.vector,
                   {session.seed, static_cast<std::uint64_t>(session.world.rank()), replication, repetition});
 }
 
-void Stream::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
-  for (std::uint64_t i = 0; i < replicas_.size(); ++i) replicas_[i].reset(contents_of(session, i, repetition));
+void Stream::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < replicas_.size(); ++i) replicas_[i].reset(contents_of(session, i, repetition), count);
 }
 
 void Stream::run(Session&, const Case&, Timed& timed) {
-  for (std::uint64_t i = 0; i < timed.count(); ++i)
-    for (Replication& replica : replicas_) replica.enqueue();
+  for (std::uint64_t later = timed.count(); later-- > 0;)
+    for (Replication& replica : replicas_) replica.enqueue(later);
   if (replicas_.size() > 1)
     for (Replication& replica : replicas_) replica.start();
   for (Replication& replica : replicas_) replica.finish();
@@ -190,13 +193,13 @@ void Stream::run(Session&, const Case&, Timed& timed) {
   if (last > first) timed.device_seconds(last - first);
 }
 
-Validation Stream::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
+Validation Stream::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
   Validation validation;
   validation.reference = measured_->kind == Operation::Kind::dot
                              ? "the sum of all products, exact in double: no partial sum rounds"
                              : "every element from its inputs, made again, by the rule in double: no result rounds";
   for (std::uint64_t i = 0; i < replicas_.size(); ++i)
-    replicas_[i].check(contents_of(session, i, repetition), validation);
+    replicas_[i].check(contents_of(session, i, repetition), count, validation);
   return validation;
 }
 
@@ -212,10 +215,6 @@ std::vector<Metric> Stream::metrics(const CaseResult& result, int ranks) const {
   const Work& work = result.measured->work;
   return hpcc::parallel_metrics("bandwidth", "GB/s", giga, static_cast<double>(work.bytes_read + work.bytes_written),
                                 result, ranks);
-}
-
-Json Stream::hpcc_form(const Json& record) const {
-  return stream_hpcc_form(record);
 }
 
 namespace {

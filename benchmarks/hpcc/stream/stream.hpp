@@ -10,6 +10,16 @@
 
 namespace plumb::stream {
 
+// The record in HPCC FPGA's JSON shape: {name, results, timings, errors, settings}, from the record alone. Operations
+// under HPCC FPGA's names (PCI_write, Copy, Scale, Add, Triad, PCI_read; Dot is ours):
+//   results.<Op>_best_rate  MB/s of all ranks; <Op>_min_t, _avg_t, _max_t  s; of the slowest rank of each repetition
+//   timings.<Op>            the same times, one an operation and repetition
+//   errors                  {a,b,c}_{average_error,average_relative_error}: of the arrays as Triad, Scale and Add leave
+//                           them, 0 where every element was right, else null; {a,b,c}_expected is null, for each
+//                           element has its own; epsilon of the type
+//   settings                "Array Size", "Data Type", "Kernel Type" (Single or Separate)
+Json stream_hpcc_form(const Json& record);
+
 class Stream : public Benchmark {
  public:
   std::string name() const override { return "stream"; }
@@ -23,14 +33,14 @@ class Stream : public Benchmark {
   void check(const Plan& plan) const override;
   void check_device(const Plan& plan, const DeviceInfo& device) const override;
   std::vector<Group> groups(const Plan& plan) const override;
-  void prepare_group(Session& session, const Group& group) override;
+  void prepare_group(Session& session, const Group& group, Timed&) override;
   void prepare(Session& session, const Case& measured) override;
   void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   void run(Session& session, const Case& measured, Timed& timed) override;
   Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   Json facts() const override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
+  Json hpcc_form(const Json& record) const override { return stream_hpcc_form(record); }
 
  private:
   Parameter<std::int64_t> elements_{

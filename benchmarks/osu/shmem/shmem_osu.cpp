@@ -203,6 +203,7 @@ void OsuShmem::prepare(Session& session, const Case& measured) {
   const auto bytes = measured.labels.find("bytes");
   const Plan plan{session.world.rank(), session.world.size(), session.seed};
   overlaps_ = test_of(measured).kind == "overlap";
+  is_timed_ = plan.rank < timed_pes(test_of(measured), plan.ranks);
   if (overlaps_) computing_->measure();
   computing_->turns = 0;
   test_ = row.make(setting(plan, test_of(measured), bytes == measured.labels.end() ? 8 : bytes->get<std::uint64_t>()));
@@ -229,48 +230,65 @@ void OsuShmem::reset(Session&, const Case&, std::uint64_t repetition, std::uint6
   test_->reset(repetition, count);
 }
 
-void OsuShmem::run(Session& session, const Case&, Timed& timed) {
+int OsuShmem::timed_pes(const OsuTest& test, int ranks) const {
+  if (test.kind == "overlap") return 1;
+  return test.kind == "collective" ? ranks : ranks / 2;
+}
+
+void OsuShmem::run(Session&, const Case&, Timed& timed) {
+  const double begin = now_seconds();
   test_->run(timed.count());
-  if (const auto [seconds, operations] = test_->injection(); operations > 0) {
-    timed.tally("injection_s", seconds);
+  const double seconds = now_seconds() - begin;
+  if (const auto [of_injection, operations] = test_->injection(); operations > 0) {
+    timed.tally("injection_s", of_injection);
     timed.tally("injections", operations);
   }
-  if (!overlaps_ || session.world.rank() != 0) return;
+  if (!is_timed_) return;
+  const auto count = static_cast<double>(timed.count());
+  timed.tally("own_samples", 1);
+  timed.tally("own_s", seconds / count);
+  timed.tally("own_rates", count / seconds);
+  if (!overlaps_) return;
   timed.tally("alone_s", alone_s_);
   timed.tally("computing_s", computing_s_);
-  timed.tally("overlaps", 1);
 }
 
 std::vector<Metric> OsuShmem::metrics(const CaseResult& result, int ranks) const {
   const Case& measured = *result.measured;
   const OsuTest& test = test_of(measured);
-  const double mean = result.summary.mean / static_cast<double>(result.count);
-  std::vector<Metric> list{
-      {"latency", mean / micro, "us", "one operation, complete; mean of the repetitions, slowest PE"},
-      {"latency_median", result.median_seconds() / micro, "us", "the same; median"}};
   const auto tally = [&](const char* name) {
     const auto found = result.tallies.find(name);
     return found == result.tallies.end() ? 0.0 : found->second;
   };
+  const double samples = tally("own_samples"), repetitions = samples / timed_pes(test, ranks);
+  const double mean = tally("own_s") / samples, slowest = result.summary.mean / static_cast<double>(result.count);
+  const char* whose = test.kind == "overlap"      ? "one operation, complete; PE 0's mean of the repetitions"
+                      : test.kind == "collective" ? "a call; mean of the repetitions, mean of the PEs"
+                                                  : "one operation, complete; mean of the repetitions, mean of the "
+                                                    "PEs that act";
+  std::vector<Metric> list{{"latency", mean / micro, "us", whose},
+                           {"latency_slowest", slowest / micro, "us", "the same of the slowest PE of each repetition"},
+                           {"latency_median", result.median_seconds() / micro, "us", "the same; median"}};
   if (tally("injections") > 0)
     list.push_back({"injection", tally("injection_s") / tally("injections") / micro, "us",
                     "begun and not waited for, up to 64 at a time; mean"});
-  const auto bytes = measured.labels.find("bytes");
   const double pairs = ranks / 2;  // whole ones
   if (is_windowed(test)) {
-    const auto length = static_cast<double>(bytes->get<std::uint64_t>());
-    list.push_back({"bandwidth", pairs * length / mean / 1e6, "MB/s", "of all pairs; mean of the repetitions"});
-    list.push_back({"message_rate", pairs / mean, "1/s", "messages of all pairs; mean of the repetitions"});
+    const auto length = static_cast<double>(measured.labels.at("bytes").get<std::uint64_t>());
+    list.push_back({"bandwidth", pairs * length / mean / 1e6, "MB/s", "bytes of all pairs / mean time of one message"});
+    list.push_back({"message_rate", tally("own_rates") / repetitions, "1/s",
+                    "sum of the rates that the PEs find, each by its own time; mean of the repetitions"});
+    list.push_back({"message_rate_slowest", pairs / slowest, "1/s", "of all pairs, by the slowest PE's time"});
   }
   if (test.kind == "atomic")
-    list.push_back(
-        {"operation_rate", (ranks - 1) / mean / 1e6, "Mop/s", "operations of PE 0; mean of the repetitions"});
-  if (tally("overlaps") > 0) {
-    const double alone = tally("alone_s") / tally("overlaps"), computing = tally("computing_s") / tally("overlaps");
-    list.push_back({"pure_communication", alone / micro, "us", "the transfer alone, complete; mean"});
-    list.push_back({"compute", computing / micro, "us", "the computing alone; mean"});
+    list.push_back({"operation_rate", tally("own_rates") / repetitions / 1e6, "Mop/s",
+                    "sum of the rates that the PEs find, each by its own time; mean of the repetitions"});
+  if (test.kind == "overlap") {
+    const double alone = tally("alone_s") / samples, computing = tally("computing_s") / samples;
+    list.push_back({"pure_communication", alone / micro, "us", "the transfer alone, complete; PE 0's mean"});
+    list.push_back({"compute", computing / micro, "us", "the computing alone; PE 0's mean"});
     list.push_back({"overlap", std::clamp(100 * (1 - (mean - computing) / alone), 0.0, 100.0), "%",
-                    "100 (1 - (t - compute) / pure communication), not below 0"});
+                    "100 (1 - (t - compute) / pure communication), not below 0; all times PE 0's"});
   }
   return list;
 }

@@ -45,8 +45,12 @@ class OsuShmem : public Benchmark {
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
     return test_->validate(repetition, count);
   }
+  Json facts() const override { return test_ ? test_->facts() : Json::object(); }
   void release() override { test_.reset(); }
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
+
+ protected:
+  std::vector<OsuTest> tests_;
 
  private:
   const OsuTest& test_of(const Case& measured) const;
@@ -55,6 +59,8 @@ class OsuShmem : public Benchmark {
   Case make_case(const OsuTest& test, const shmem_api::Row& row, const Plan& plan, std::uint64_t bytes,
                  std::uint64_t& symmetric) const;
   void time_alone(std::uint64_t repetition, std::uint64_t count);
+  // How many PEs OSU takes the times of: PE 0, those that act, or all.
+  int timed_pes(const OsuTest& test, int ranks) const;
 
   Parameter<std::string> only_{
       *this,
@@ -76,10 +82,9 @@ class OsuShmem : public Benchmark {
   Parameter<bool> known_faults_{*this, {"known-faults", "also run what this library is known to break on"}, false};
 
   std::shared_ptr<Computing> computing_ = std::make_shared<Computing>();
-  std::vector<OsuTest> tests_;
   std::unique_ptr<shmem_api::Test> test_;
-  bool overlaps_ = false;
-  double alone_s_ = 0, computing_s_ = 0, alone_counts_ = 0;
+  bool overlaps_ = false, is_timed_ = false;
+  double alone_s_ = 0, computing_s_ = 0;
 };
 
 }  // namespace plumb::osu

@@ -23,7 +23,7 @@ struct Setting {
   Who who = Who::first_on_all;
   std::size_t bytes = 8;  // of a message to one PE; whole elements of the row's type
   int threads = 1;
-  std::size_t slots = 2;     // places that messages go round through; more than two keep out of the caches
+  std::size_t slots = 2;     // more than two: places that messages go round through, to keep out of the caches
   bool scattered = false;    // `slots`, a power of two, of the far side's, in an order that no prefetcher knows
   std::uint64_t window = 1;  // operations between two completions
   bool global = false;       // in the program's own global variables, not in the symmetric heap
@@ -74,6 +74,11 @@ class Test {
     double seconds = 0, operations = 0;
   };
   virtual Injection injection() { return {}; }
+  // What validating found out beside right and wrong, for the record; of the PE that acted.
+  //   completion: how it was told that what it began was done before the clock stopped, or why that is not proven;
+  //   overlaps: how often each PE at least found another's atomic between its own, where atomicity was tried;
+  //   atomicity: why it is not proven, where these are too few.
+  virtual Json facts() const { return Json::object(); }
   // Seconds of what could not be timed where it was run (shmem_init, before anything could be measured).
   virtual std::optional<double> seconds_elsewhere() const { return std::nullopt; }
 };

@@ -1,73 +1,34 @@
-// Atomics: PE 0 acts on a word of every other PE in turn; what does not return a value is completed by shmem_quiet
-// within the count. The word and every value returned are compared with the same operations done in plain arithmetic.
-// Then, untimed, all PEs act on one word at once: what they did together must be what one after the other would have
-// done.
+// Atomics: PE 0 acts on words of every other PE in turn, or each PE of the first half on words of its partner; what
+// does not return a value is completed by shmem_quiet within the count. Operations whose order shows in one word (swap,
+// add, xor, …) all act on one; of those that would hide each other there (set, fetch, and, or) each has a word of its
+// own. The words and every value returned are compared with the same operations done in plain arithmetic. Then,
+// untimed, all PEs act on one word at once (shmem_race.hpp).
 #pragma once
 
 #include <fmt/format.h>
 
 #include <bit>
 
+#include "benchmarks/shmem/api/shmem_race.hpp"
 #include "benchmarks/shmem/api/shmem_region.hpp"
+#include "benchmarks/shmem/api/track.hpp"
 #include "benchmarks/shmem/api/values.hpp"
 
 namespace plumb::shmem_api {
 
-enum class Does { swap, compare_swap, add, inc, fetch, set, bit_and, bit_or, bit_xor };
-
-template <class T>
-struct Operands {
-  T value{}, condition{};
-};
-
-// The word after an operation.
-template <class T>
-T word_after(Does does, T old, const Operands<T>& given) {
-  if constexpr (std::is_integral_v<T>) {
-    using Bits = std::make_unsigned_t<T>;  // wraps, as the operations do
-    const auto a = static_cast<Bits>(old), b = static_cast<Bits>(given.value);
-    if (does == Does::add) return static_cast<T>(static_cast<Bits>(a + b));
-    if (does == Does::inc) return static_cast<T>(static_cast<Bits>(a + 1));
-    if (does == Does::bit_and) return static_cast<T>(a & b);
-    if (does == Does::bit_or) return static_cast<T>(a | b);
-    if (does == Does::bit_xor) return static_cast<T>(a ^ b);
-  }
-  if (does == Does::fetch) return old;
-  if (does == Does::compare_swap && !(old == given.condition)) return old;
-  return given.value;
-}
-
-// What PE 0 does in its i-th operation on a word that held `now`. Every fourth compare-and-swap must not swap.
-template <class T>
-Operands<T> operands_at(Does does, std::uint64_t key, std::uint64_t i, T now) {
-  Operands<T> given;
-  if constexpr (std::is_integral_v<T>) {
-    using Bits = std::make_unsigned_t<T>;
-    const auto bit = static_cast<Bits>(Bits{1} << (i % (8 * sizeof(T))));
-    if (does == Does::bit_and) return {static_cast<T>(static_cast<Bits>(~bit)), {}};
-    if (does == Does::bit_or) return {static_cast<T>(bit), {}};
-  }
-  given.value = value_of<T>((key + i) * 0x9e3779b97f4a7c15ull);
-  given.condition = does == Does::compare_swap && i % 4 == 3 ? given.value : now;
-  return given;
-}
-
-// A value as a term of a sum that tells sequences apart.
-template <class T>
-std::uint64_t term(T value) {
-  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-}
+// Of a sum that tells sequences of values apart.
 inline constexpr std::uint64_t sequence_factor = 0x100000001b3ull;
 
-// One PE's stretch of operations on the words of the others.
+// One thread's stretch of operations on the words of its partners.
 template <class T>
 struct Volley {
   shmem_ctx_t context{};
-  T* word = nullptr;
-  int pes = 2;
+  T* words = nullptr;
+  Track track = {};
+  int first_pe = 1, end_pe = 2;
   std::uint64_t key = 0, count = 1;
   std::uint64_t window = 1;       // operations between two completions, where nothing is returned
-  T first{};                      // what the words hold
+  T first{};                      // what the first word holds
   std::uint64_t* seen = nullptr;  // [pe]: of the values returned
 };
 
@@ -77,8 +38,13 @@ struct Actor {
   Does does = Does::swap;
   bool returns = true;
   std::function<void(const Volley<T>&)> plain = {}, in_context = {};
-  std::function<T(T* word, const Operands<T>& given, int pe)> act = {};
+  typename Race<T>::Act act = {};
 };
+
+// Whether what each operation on a word did shows in the word or in the values returned, however many followed.
+inline bool shows_in_one_word(Does does) {
+  return does != Does::fetch && does != Does::set && does != Does::bit_and && does != Does::bit_or;
+}
 
 // act(channel, function, word, operands, pe) returns the old value, or anything where the function returns none.
 template <class T, class Channel, class Function, class Act>
@@ -91,12 +57,13 @@ std::function<void(const Volley<T>&)> volley_of(Does does, bool returns, Functio
       else
         shmem_quiet();
     };
+    Walker<T> word(v.words, v.track);
     T now = v.first;  // the same on every PE
     std::uint64_t open = 0;
     for (std::uint64_t i = 0; i < v.count; ++i) {
       const Operands<T> given = operands_at(does, v.key, i, now);
-      for (int pe = 1; pe < v.pes; ++pe) {
-        const T old = act(channel, function, v.word, given, pe);
+      for (int pe = v.first_pe; pe < v.end_pe; ++pe) {
+        const T old = act(channel, function, word.at(), given, pe);
         if (returns) v.seen[pe] = v.seen[pe] * sequence_factor + term(old);
       }
       if (!returns && ++open == v.window) {
@@ -104,6 +71,7 @@ std::function<void(const Volley<T>&)> volley_of(Does does, bool returns, Functio
         open = 0;
       }
       now = word_after(does, now, given);
+      word.next();
     }
     if (open > 0) complete();
   };
@@ -114,163 +82,162 @@ class Atomic : public Test {
  public:
   static Shape shape(const Actor<T>& actor, const Setting& s) {
     Shape shape;
-    const auto threads = static_cast<std::uint64_t>(s.threads), peers = static_cast<std::uint64_t>(s.pes - 1);
-    if (s.pe == 0) shape.work.messages = shape.work.updates = threads * peers;
-    shape.items_to_check =
-        threads * (1 + (s.pe == 0 && actor.returns ? peers : 0)) + (s.pe == 0 && races(actor) ? 1 : 0);
-    shape.symmetric_bytes = sizes(s).bytes();
+    const Partners partners(s);
+    const auto threads = static_cast<std::uint64_t>(s.threads), peers = static_cast<std::uint64_t>(partners.each);
+    if (partners.acts()) shape.work.messages = shape.work.updates = threads * peers;
+    shape.items_to_check = threads * (words_of_thread(actor, s) + (partners.acts() && actor.returns ? peers : 0)) +
+                           (s.pe == 0 && Race<T>::can_be_run(actor.does) ? 1 : 0);
+    shape.symmetric_bytes = sizes(actor, s).bytes();
     return shape;
   }
 
   Atomic(Actor<T> actor, const Setting& setting, bool in_context)
       : actor_(std::move(actor)),
         setting_(setting),
+        partners_(setting),
         in_context_(in_context || setting.threads > 1),
-        region_(sizes(setting).bytes(), setting.global),
-        contexts_(in_context_ && setting.pe == 0 ? setting.threads : 0),
-        seen_(static_cast<std::size_t>(setting.threads * setting.pes)) {}
+        region_(sizes(actor_, setting).bytes(), setting.global),
+        contexts_(in_context_ && partners_.acts() ? setting.threads : 0),
+        seen_(static_cast<std::size_t>(setting.threads * setting.pes)),
+        race_(actor_.does, actor_.returns, actor_.act, setting,
+              region_.data() + static_cast<std::size_t>(setting.threads) * pitch(actor_, setting)) {
+    track_.places = words_of_thread(actor_, setting);
+  }
 
   void reset(std::uint64_t repetition, std::uint64_t) override {
     key_ = Origin{setting_.seed, 0, 0, repetition}.key();
-    for (int thread = 0; thread < setting_.threads; ++thread) *word(thread) = first(thread);
-    *race_word() = T{};
+    for (int thread = 0; thread < setting_.threads; ++thread)
+      for (std::size_t word = 0; word < track_.places; ++word) words(thread)[word] = first(thread, word);
     std::fill(seen_.begin(), seen_.end(), 0);
   }
 
   void run(std::uint64_t count) override {
-    if (setting_.pe != 0) return;
+    if (!partners_.acts()) return;
     on_threads(setting_.threads, [&](int thread) {
       Volley<T> volley;
       if (in_context_) volley.context = contexts_[thread];
-      volley.word = word(thread);
-      volley.pes = setting_.pes;
-      volley.key = key_ + static_cast<std::uint64_t>(thread);
+      volley.words = words(thread);
+      volley.track = track_;
+      volley.first_pe = partners_.first;
+      volley.end_pe = partners_.end;
+      volley.key = key_of(thread);
       volley.count = count;
-      // Of two sets under way either may be the last.
-      volley.window = actor_.does == Does::set ? 1 : setting_.window;
-      volley.first = first(thread);
+      volley.window = setting_.window;
+      volley.first = first(thread, 0);
       volley.seen = seen_.data() + thread * setting_.pes;
       (in_context_ ? actor_.in_context : actor_.plain)(volley);
     });
   }
 
   Validation validate(std::uint64_t, std::uint64_t count) override {
-    shmem_barrier_all();
     Validation found;
     found.reference = "the same operations in plain arithmetic, and all PEs at once on one word";
-    for (int thread = 0; thread < setting_.threads; ++thread) check_thread(thread, count, found);
-    if (races(actor_)) check_race(found);
+    std::vector<std::vector<T>> after;
+    for (int thread = 0; thread < setting_.threads; ++thread) after.push_back(words_after(thread, count));
+    look_from_afar(after, found);
+    shmem_barrier_all();
+    for (int thread = 0; thread < setting_.threads; ++thread)
+      check_words(thread, count, after[static_cast<std::size_t>(thread)], found);
+    if (!Race<T>::can_be_run(actor_.does)) return found;
+    race_.run(key_, found);
+    if (setting_.pe == 0) ++found.items_checked;
     return found;
   }
 
- private:
-  static constexpr std::uint64_t race_length = 100;  // operations of a PE
+  Json facts() const override {
+    Json facts = Race<T>::can_be_run(actor_.does) ? race_.facts() : Json::object();
+    if (!completion_.empty()) facts["completion"] = completion_;
+    return facts;
+  }
 
-  static bool races(const Actor<T>& actor) { return actor.does != Does::fetch && actor.does != Does::set; }
-  static Layout sizes(const Setting& s) {
+ private:
+  static constexpr std::size_t line = 128;  // between the words of two threads
+
+  // Words that successive operations go round through.
+  static std::size_t words_of_thread(const Actor<T>& actor, const Setting& s) {
+    if (shows_in_one_word(actor.does)) return 1;
+    const std::size_t all = (std::size_t{1} << 17) / static_cast<std::size_t>(s.threads);
+    return std::max<std::size_t>({all, 1024, s.window});
+  }
+  static std::size_t pitch(const Actor<T>& actor, const Setting& s) {
+    return (words_of_thread(actor, s) * sizeof(T) + line - 1) / line * line;
+  }
+  static Layout sizes(const Actor<T>& actor, const Setting& s) {
     Layout layout;
-    layout.add(static_cast<std::size_t>(s.threads + 1) * line);
-    layout.add(static_cast<std::size_t>(s.pes) * sizeof(std::uint64_t));
+    layout.add(static_cast<std::size_t>(s.threads) * pitch(actor, s));
+    layout.add(Race<T>::bytes(s.pes));
     return layout;
   }
-  static constexpr std::size_t line = 128;  // between words
 
-  T* word(int thread) { return reinterpret_cast<T*>(region_.data() + static_cast<std::size_t>(thread) * line); }
-  T* race_word() { return word(setting_.threads); }
-  std::uint64_t* race_sums() {
-    return reinterpret_cast<std::uint64_t*>(region_.data() + static_cast<std::size_t>(setting_.threads + 1) * line);
+  T* words(int thread) {
+    return reinterpret_cast<T*>(region_.data() + static_cast<std::size_t>(thread) * pitch(actor_, setting_));
   }
-  T first(int thread) const { return value_of<T>(mix64(key_ ^ static_cast<std::uint64_t>(thread + 1))); }
+  std::uint64_t key_of(int thread) const { return key_ + static_cast<std::uint64_t>(thread); }
+  T first(int thread, std::size_t word) const {
+    return value_of<T>(mix64((key_ ^ static_cast<std::uint64_t>(thread + 1)) + word));
+  }
 
-  void check_thread(int thread, std::uint64_t count, Validation& found) {
-    T now = first(thread);
+  // What a thread's words come to; what it should have seen on the way goes to should_see_.
+  std::vector<T> words_after(int thread, std::uint64_t count) {
+    std::vector<T> state(track_.places);
+    for (std::size_t word = 0; word < state.size(); ++word) state[word] = first(thread, word);
     std::uint64_t seen = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
+      T& now = state[i % state.size()];
       seen = seen * sequence_factor + term(now);
-      now = word_after(actor_.does, now, operands_at(actor_.does, key_ + static_cast<std::uint64_t>(thread), i, now));
+      now = word_after(actor_.does, now, operands_at(actor_.does, key_of(thread), i, now));
     }
-    const T should = setting_.pe == 0 ? first(thread) : now;
-    ++found.items_checked;
-    if (!(*word(thread) == should))
-      note_wrong(found, fmt::format("after {} operations the word of thread {} is {}, should be {}", count, thread,
-                                    *word(thread), should));
-    if (setting_.pe != 0 || !actor_.returns) return;
-    for (int pe = 1; pe < setting_.pes; ++pe) {
+    should_see_ = seen;
+    return state;
+  }
+
+  // Before any call that could complete what this PE began: are the words of its partners what they should be?
+  void look_from_afar(const std::vector<std::vector<T>>& after, Validation& found) {
+    if (actor_.returns || !partners_.acts()) return;
+    completion_ = "seen through shmem_ptr before any other call";
+    for (int pe = partners_.first; pe < partners_.end; ++pe)
+      for (int thread = 0; thread < setting_.threads; ++thread) {
+        const auto* there = static_cast<const T*>(shmem_ptr(words(thread), pe));
+        if (there == nullptr) {
+          completion_ = fmt::format("not proven: shmem_ptr gives no way to look at PE {}'s memory", pe);
+          return;
+        }
+        const std::vector<T>& should = after[static_cast<std::size_t>(thread)];
+        if (std::equal(should.begin(), should.end(), there)) continue;
+        note_wrong(found, fmt::format("not all operations on PE {} were complete when the clock stopped", pe));
+        return;
+      }
+  }
+
+  void check_words(int thread, std::uint64_t count, const std::vector<T>& after, Validation& found) {
+    const bool is_acted_on = partners_.actor >= 0;
+    for (std::size_t word = 0; word < after.size(); ++word) {
+      const T should = is_acted_on ? after[word] : first(thread, word);
       ++found.items_checked;
-      if (seen_[static_cast<std::size_t>(thread * setting_.pes + pe)] != seen)
-        note_wrong(found, fmt::format("the {} values returned from PE {} are not those that the word had", count, pe));
+      if (!(words(thread)[word] == should))
+        note_wrong(found, fmt::format("after {} operations word {} of thread {} is {}, should be {}", count, word,
+                                      thread, words(thread)[word], should));
     }
-  }
-
-  // All PEs on PE 0's word, and what that must come to.
-  void check_race(Validation& found) {
-    shmem_barrier_all();
-    std::uint64_t sum = 0;  // of what this PE adds to the word's account
-    for (std::uint64_t j = 0; j < race_length; ++j) sum = race_once(j, sum);
-    shmem_quiet();
-    shmem_putmem(race_sums() + setting_.pe, &sum, sizeof sum, 0);
-    shmem_barrier_all();
-    if (setting_.pe != 0) return;
-    ++found.items_checked;
-    std::uint64_t should = 0;
-    for (int pe = 0; pe < setting_.pes; ++pe)
-      should = actor_.does == Does::bit_xor  ? should ^ race_sums()[pe]
-               : actor_.does == Does::bit_or ? should | race_sums()[pe]
-                                             : should + race_sums()[pe];
-    if (actor_.does == Does::bit_and) should = 0;
-    if (static_cast<T>(should) != *race_word())
-      note_wrong(found, fmt::format("{} PEs at once left {} in a word, should be {}", setting_.pes, *race_word(),
-                                    static_cast<T>(should)));
-  }
-
-  // One operation of the race; returns the sum of what this PE did to the word, by the operation's own law.
-  std::uint64_t race_once(std::uint64_t j, std::uint64_t sum) {
-    const std::uint64_t bits = mix64(key_ ^ (j * 4096 + static_cast<std::uint64_t>(setting_.pe)));
-    Operands<T> given{value_of<T>(bits), T{}};
-    if (actor_.does == Does::bit_and || actor_.does == Does::bit_or) return race_bit(j, sum);
-    if (actor_.does == Does::compare_swap) {
-      // Adds one, as often as it takes; but a word that is never right must not be tried for ever.
-      for (int attempt = 0; attempt < 100000; ++attempt) {
-        given.value = word_after(Does::inc, given.condition, given);
-        const T old = actor_.act(race_word(), given, 0);
-        if (old == given.condition) return sum + 1;
-        given.condition = old;
-      }
-      return sum;
+    if (!partners_.acts() || !actor_.returns) return;
+    (void)words_after(thread, count);
+    for (int pe = partners_.first; pe < partners_.end; ++pe) {
+      ++found.items_checked;
+      if (seen_[static_cast<std::size_t>(thread * setting_.pes + pe)] != should_see_)
+        note_wrong(found, fmt::format("the {} values returned from PE {} are not those that the words had", count, pe));
     }
-    const T old = actor_.act(race_word(), given, 0);
-    if (actor_.does == Does::swap) return sum + term(given.value) - term(old);  // what came in, less what went out
-    if (actor_.does == Does::bit_xor) return sum ^ term(given.value);
-    return sum + (actor_.does == Does::inc ? 1 : term(given.value));
-  }
-
-  // Each PE sets bits of its own, once; for `and` all bits are set first.
-  std::uint64_t race_bit(std::uint64_t j, std::uint64_t sum) {
-    if constexpr (std::is_integral_v<T>) {
-      using Bits = std::make_unsigned_t<T>;
-      const auto pe = static_cast<std::uint64_t>(setting_.pe), pes = static_cast<std::uint64_t>(setting_.pes);
-      constexpr std::uint64_t all = 8 * sizeof(T);
-      const bool clears = actor_.does == Does::bit_and;
-      if (clears && j == 0) {
-        if (pe == 0) *race_word() = static_cast<T>(~Bits{0});
-        shmem_barrier_all();
-      }
-      for (std::uint64_t bit = pe; j == 0 && bit < all; bit += pes) {
-        const auto mask = static_cast<Bits>(Bits{1} << bit);
-        actor_.act(race_word(), {static_cast<T>(clears ? static_cast<Bits>(~mask) : mask), T{}}, 0);
-        sum |= mask;
-      }
-    }
-    return sum;
   }
 
   Actor<T> actor_;
   Setting setting_;
+  Partners partners_;
   bool in_context_;
   Region region_;
   Contexts contexts_;
   std::vector<std::uint64_t> seen_;  // [thread][pe]
-  std::uint64_t key_ = 0;
+  Race<T> race_;
+  Track track_;
+  std::uint64_t key_ = 0, should_see_ = 0;
+  std::string completion_;
 };
 
 // The ways of calling, by what an operation takes.

@@ -1,15 +1,19 @@
 // One side moves: a PE puts to, or gets from, its partners in turn (PE 0 all others, or the first half the second)
 // (put, get, p, g, iput, iget and their forms that do not block). A count is one message to each other PE; puts and
-// what does not block are completed by shmem_quiet within the count. Of a message every element is compared where it
-// should have arrived, and what lies between or elsewhere must be as it was.
+// what does not block are completed by shmem_quiet within the count. Each message comes from a part of the source of
+// its own, and leaves a part of the target that no later one overwrites (track.hpp); every element is compared where it
+// should have arrived, and what lies between or elsewhere must be as it was. What a put left is looked at first by the
+// PE that put it, through shmem_ptr, which completes nothing: a clock that stopped too early is told by that.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "benchmarks/shmem/api/shmem_region.hpp"
+#include "benchmarks/shmem/api/track.hpp"
 #include "benchmarks/shmem/api/values.hpp"
 #include "measure/clock.hpp"
 
@@ -17,17 +21,16 @@ namespace plumb::shmem_api {
 
 enum class Way { put, get };
 
-// What a loop over messages goes through, on PE 0. Lengths are in elements.
+// What a loop over messages goes through. Lengths are in elements.
 template <class T>
 struct Stretch {
   shmem_ctx_t context{};
   T* remote = nullptr;
   T* local = nullptr;
-  std::size_t elements = 1, span = 1;             // of a message; from the first to behind the last of its places
-  std::size_t remote_slots = 1, local_slots = 1;  // that successive messages go round through
-  std::size_t remote_step = 1;                    // slots from one message's to the next one's
-  std::size_t lanes = 1;                          // runs of local slots that successive PEs go round through
-  int first = 1, end = 2;                         // PEs
+  std::size_t elements = 1;  // of a message
+  Track remote_track = {}, local_track = {};
+  std::size_t lanes = 1;   // local tracks, one behind the other, that successive PEs go round through
+  int first = 1, end = 2;  // PEs
   std::uint64_t count = 1, window = 1;
   bool complete = true;
 };
@@ -40,20 +43,17 @@ template <class T, class Channel, class Function, class Quiet, class Move>
 Loop<T> loop_of(Function function, Quiet quiet, Move move) {
   return [=](const Stretch<T>& s) {
     const Channel channel(s.context);
-    const std::size_t remote_end = s.remote_slots * s.span, remote_step = s.remote_step * s.span;
-    T* const local_end = s.local + s.local_slots * s.span;
-    const std::size_t lane = s.local_slots * s.span;
-    T *remote = s.remote, *local = s.local;
-    std::size_t remote_at = 0;
+    Walker<T> remote(s.remote, s.remote_track), local(s.local, s.local_track);
+    const std::size_t lane = s.local_track.elements();
     std::uint64_t open = 0;
     const auto to_partners = [&] {
-      T* place = local;
+      T* place = local.at();
       std::size_t lanes_left = s.lanes;
       for (int pe = s.first; pe < s.end; ++pe) {
-        move(channel, function, remote, place, s.elements, pe);
+        move(channel, function, remote.at(), place, s.elements, pe);
         place += lane;
         if (--lanes_left == 0) {
-          place = local;
+          place = local.at();
           lanes_left = s.lanes;
         }
       }
@@ -65,15 +65,13 @@ Loop<T> loop_of(Function function, Quiet quiet, Move move) {
           quiet(channel);
           open = 0;
         }
-        remote_at += remote_step;
-        if (remote_at >= remote_end) remote_at -= remote_end;
-        remote = s.remote + remote_at;
-        local = local + s.span == local_end ? s.local : local + s.span;
+        remote.next();
+        local.next();
       }
     };
     // One partner, as in most runs, has a loop without the other: what is around a get of 20 ns counts.
     if (s.end - s.first == 1)
-      repeat([&] { move(channel, function, remote, local, s.elements, s.first); });
+      repeat([&] { move(channel, function, remote.at(), local.at(), s.elements, s.first); });
     else
       repeat(to_partners);
     if (s.complete) quiet(channel);
@@ -94,44 +92,88 @@ struct Mover {
 template <class T>
 struct Extent {
   Extent(const Mover<T>& mover, const Setting& s)
-      : elements(s.bytes / sizeof(T)),
-        places(elements * mover.stride),
-        span(s.scattered ? std::max(places, scattered_pitch / sizeof(T)) : places),
-        source_slots(s.scattered && mover.way == Way::put ? 2 : std::max<std::size_t>(s.slots, 2)),
-        target_slots(s.slots > 2 && !(s.scattered && mover.way == Way::get) ? s.slots : 1),
-        step(s.scattered ? scattering_step(s.slots) : 1),
-        threads(static_cast<std::size_t>(s.threads)) {
+      : elements(s.bytes / sizeof(T)), threads(static_cast<std::size_t>(s.threads)) {
+    const bool put = mover.way == Way::put;
+    const bool walks = s.slots > 2;  // through memory above the caches, or scattered
+    const std::size_t length = elements * mover.stride;
+    source.length = target.length = length;
+    const std::size_t open = s.window > s.slots ? std::bit_ceil(s.window) : s.slots;
+    if (s.scattered) {
+      scatter(put ? target : source, open, put ? 2 : 1, mover.stride);
+      put ? slide_source(mover.stride) : slide_target(s.window, mover.stride);
+    } else {
+      slide_target(walks ? std::max<std::uint64_t>(s.window, s.slots) : s.window, mover.stride);
+      if (walks) {
+        source.places = s.slots;
+        source.pitch = length;
+      } else {
+        slide_source(mover.stride);
+      }
+    }
     constexpr std::size_t most_bytes = std::size_t{64} << 20;
-    const std::size_t run = target_slots * span * sizeof(T) * threads;
     const auto peers = static_cast<std::size_t>(Partners(s).each);
-    if (mover.way == Way::get) lanes = std::clamp<std::size_t>(most_bytes / run, 1, peers);
-    source = layout.add(threads * source_slots * span * sizeof(T));
-    target = layout.add(threads * lanes * target_slots * span * sizeof(T));
+    if (!put) lanes = std::clamp<std::size_t>(most_bytes / (target.elements() * sizeof(T) * threads), 1, peers);
+    source_at = layout.add(source_elements() * sizeof(T));
+    target_at = layout.add(target_elements() * sizeof(T));
   }
-  std::size_t source_elements() const { return threads * source_slots * span; }
-  std::size_t target_elements() const { return threads * lanes * target_slots * span; }
+  std::size_t source_elements() const { return threads * source.elements(); }
+  std::size_t target_elements() const { return threads * lanes * target.elements(); }
 
-  // Near the golden ratio: few of the next messages lie near this one.
-  static std::size_t scattering_step(std::size_t slots) {
-    return static_cast<std::size_t>(0.6180339887498949 * static_cast<double>(slots)) | 1;
-  }
-  // The slot of the far side that message `i` goes to or comes from, of so many; and which of them goes to it first.
-  std::size_t far_slot(std::uint64_t i, std::size_t slots) const { return i * step % slots; }
-  std::size_t first_at(std::size_t slot, std::size_t slots) const {
-    if (step == 1) return slot;
-    std::size_t inverse = step;  // modulo a power of two, each round doubles the digits that are right
-    for (int round = 0; round < 6; ++round) inverse *= 2 - step * inverse;
-    return slot * inverse % slots;
-  }
+  static constexpr std::size_t line_bytes = 64;
+  static constexpr std::size_t witness_bytes = 16;  // that each long message leaves standing
+  // Messages of a sample of each of which something stands afterwards, all threads' together; for long ones fewer,
+  // of which a sample of a millisecond has not as many.
+  static constexpr std::size_t most_messages = std::size_t{1} << 17, fewest_messages = 1024,
+                               most_bytes_moved = std::size_t{64} << 20;
+  // Scattered places are come to twice: in the cache of the PE that wrote them, and in that of the one that came.
+  static constexpr std::size_t most_scattered = std::size_t{1} << 16;
 
-  // Scattered places are in cache lines of their own. Each is come to twice: in the cache of the PE that wrote it, and
-  // in that of the one that came to it.
-  static constexpr std::size_t scattered_pitch = 64, most_scattered = std::size_t{1} << 16;
-
-  std::size_t elements, places, span;  // of a message; that they take with those between; to the next message
-  std::size_t source_slots, target_slots, step, threads, lanes = 1;
-  std::size_t source = 0, target = 0;  // offsets
+  std::size_t elements, threads, lanes = 1;
+  Track source, target;  // of a thread; of a lane
+  std::size_t source_at = 0, target_at = 0;
   Layout layout;
+
+ private:
+  std::size_t messages() const {
+    const std::size_t longest = most_bytes_moved / (target.length * sizeof(T));
+    return std::max(std::clamp(longest, fewest_messages, most_messages) / threads, fewest_messages);
+  }
+  // So many elements fill whole cache lines, and do not end between those of a stride.
+  static std::size_t in_lines(std::size_t elements, std::size_t stride) {
+    const std::size_t unit = std::max(line_bytes / sizeof(T), stride);
+    return (elements + unit - 1) / unit * unit;
+  }
+
+  // Places for what may be under way together. Short messages lie one behind the other, long ones slide.
+  void slide_target(std::uint64_t open, std::size_t stride) {
+    target.places = open;
+    if (target.length * sizeof(T) <= line_bytes) {
+      target.places = std::max<std::size_t>(open, messages());
+      target.pitch = target.length;
+      return;
+    }
+    target.block = std::max(witness_bytes / sizeof(T), stride);
+    target.passes = (messages() + open - 1) / open;
+    target.pitch = in_lines(target.length + (target.passes - 1) * target.block, stride);
+  }
+
+  // Each comes from before where the one before it came from, so that no two write the same into one place. As many as
+  // a prime number, in step with nothing that happens to the targets.
+  void slide_source(std::size_t stride) {
+    source.passes = (target.places + 1) % 127 == 0 ? 113 : 127;
+    source.block = source.length * sizeof(T) <= line_bytes ? source.length : in_lines(1, stride);
+    source.pitch = source.length + (source.passes - 1) * source.block;
+    source.backwards = true;
+  }
+
+  static void scatter(Track& track, std::size_t places, std::size_t passes, std::size_t stride) {
+    track.places = places;
+    // Near the golden ratio: few of the next messages lie near this one.
+    track.step = static_cast<std::size_t>(0.6180339887498949 * static_cast<double>(places)) | 1;
+    track.passes = passes;
+    if (passes > 1) track.block = 2 * track.length * sizeof(T) <= line_bytes ? track.length : in_lines(1, stride);
+    track.pitch = in_lines(track.length + (passes - 1) * track.block, stride);
+  }
 };
 
 template <class T>
@@ -151,7 +193,8 @@ class Transfer : public Test {
     shape.items_to_check = extent.target_elements();
     shape.symmetric_bytes = extent.layout.bytes();
     if (s.scattered)
-      shape.fixed_count = 2 * std::min(std::max(extent.source_slots, extent.target_slots), Extent<T>::most_scattered);
+      shape.fixed_count =
+          2 * std::min((mover.way == Way::put ? extent.target : extent.source).places, Extent<T>::most_scattered);
     return shape;
   }
 
@@ -163,82 +206,166 @@ class Transfer : public Test {
         region_(extent_.layout.bytes(), setting.global),
         partners_(setting),
         contexts_(in_context_ && partners_.acts() ? setting.threads : 0),
-        source_(array_in<T>(region_, extent_.source, extent_.source_elements())),
-        target_(array_in<T>(region_, extent_.target, extent_.target_elements())) {}
+        source_(array_in<T>(region_, extent_.source_at, extent_.source_elements())),
+        target_(array_in<T>(region_, extent_.target_at, extent_.target_elements())) {}
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
     time_injection(count);
     if (sends())
-      for (std::size_t run = 0; run < extent_.threads * extent_.source_slots; ++run)
-        fill(source_.subspan(run * extent_.span, extent_.span), origin(setting_.pe, run, repetition));
-    poison(target_, untouched(repetition));
-    for_each_message([&](std::span<T> message, std::size_t lane, std::size_t slot) {
-      const auto from = expected(lane, slot, repetition, count);
-      if (!from) return;
-      const std::uint64_t key = from->key();
-      for (std::size_t i = 0; i < extent_.elements; ++i) {
-        const std::size_t at = i * mover_.stride;
-        message[at] = poison_of<T>(mix64(key + at));
-      }
+      for (std::size_t thread = 0; thread < extent_.threads; ++thread)
+        generate(source_of(thread), key(setting_.pe, thread, repetition), 0);
+    for_parts(repetition, count, target_, [this](const Part& part, std::span<T> there) {
+      should_be(part, there.size());
+      for (std::size_t i = 0; i < there.size(); ++i)
+        there[i] = part.written(i, mover_.stride) ? poison_instead_of(should_[i]) : should_[i];
     });
+    if (!setting_.scattered && setting_.slots <= 2) bring_near(count);
   }
 
   void run(std::uint64_t count) override { move(count, setting_.window, true); }
 
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
-    shmem_barrier_all();  // who acts has returned from its last call
     Validation found;
-    found.reference = "every element made again from PE, slot and repetition; between and elsewhere as it was";
+    found.reference = "every element made again from PE, number of the message and repetition; elsewhere as it was";
+    look_from_afar(repetition, count, found);
+    // What this PE got itself is complete when it has returned from its last call.
+    if (mover_.way == Way::put) shmem_barrier_all();
+    check(repetition, count, target_, "", found);
     found.items_checked = target_.size();
-    const std::uint64_t idle = untouched(repetition).key();
-    for_each_message([&](std::span<T> message, std::size_t lane, std::size_t slot) {
-      const auto from = expected(lane, slot, repetition, count);
-      const std::uint64_t key = from ? from->key() : 0;
-      const auto first = static_cast<std::size_t>(message.data() - target_.data());
-      for (std::size_t at = 0; at < message.size(); ++at) {
-        const bool written = from && at < extent_.places && at % mover_.stride == 0;
-        const T should = written ? value_of<T>(mix64(key + at)) : poison_of<T>(mix64(idle + first + at));
-        if (!(message[at] == should))
-          note_wrong(found, fmt::format("element {} of {} in lane {}, slot {} {}", at, message.size(), lane, slot,
-                                        written ? "is not what was sent" : "was written, and should not be"));
-      }
-    });
+    if (mover_.way == Way::get) shmem_barrier_all();
     return found;
   }
 
   Injection injection() override { return injection_; }
+  Json facts() const override { return completion_.empty() ? Json::object() : Json{{"completion", completion_}}; }
 
  private:
-  static constexpr int most_injections = 8;  // of a case
+  static constexpr int most_injections = 8;           // of a case
+  static constexpr std::size_t some_elements = 4096;  // made again at a time
 
-  Origin origin(int pe, std::size_t run, std::uint64_t repetition) const {
-    return {setting_.seed, pe, run, repetition};
+  // Elements that lie together and are of one origin.
+  struct Part {
+    std::size_t lane, place, at;  // at: the first one's element of the place
+    std::optional<std::uint64_t> message;
+    std::uint64_t key;  // of the run of values that they hold, and where in it
+    std::size_t index;
+    bool written(std::size_t i, std::size_t stride) const { return message && (at + i) % stride == 0; }
+  };
+
+  std::uint64_t key(int pe, std::size_t thread, std::uint64_t repetition) const {
+    return Origin{setting_.seed, pe, thread, repetition}.key();
   }
-  Origin untouched(std::uint64_t repetition) const {
-    return {setting_.seed, setting_.pe, std::uint64_t{1} << 40, repetition};
+  std::span<T> source_of(std::size_t thread) const {
+    return source_.subspan(thread * extent_.source.elements(), extent_.source.elements());
   }
   bool sends() const { return mover_.way == Way::put ? partners_.acts() : partners_.actor >= 0; }
   bool receives() const { return mover_.way == Way::put ? partners_.actor >= 0 : partners_.acts(); }
 
-  void for_each_message(auto action) {
-    for (std::size_t lane = 0; lane < extent_.threads * extent_.lanes; ++lane)
-      for (std::size_t slot = 0; slot < extent_.target_slots; ++slot)
-        action(target_.subspan((lane * extent_.target_slots + slot) * extent_.span, extent_.span), lane, slot);
+  // Calls action(part, its elements) for all of what lies at `targets`, in portions.
+  template <class Action>
+  void for_parts(std::uint64_t repetition, std::uint64_t count, std::span<T> targets, Action action) {
+    const std::size_t of_lane = extent_.target.elements();
+    const std::uint64_t idle = key(setting_.pe, std::size_t{1} << 40, repetition);
+    for (std::size_t lane = 0; lane < extent_.threads * extent_.lanes; ++lane) {
+      const std::uint64_t from = key(sender(lane), lane / extent_.lanes, repetition);
+      for (std::size_t place = 0; place < extent_.target.places; ++place) {
+        const std::size_t first = lane * of_lane + place * extent_.target.pitch;
+        const auto part = [&](std::size_t begin, std::size_t end, std::optional<std::uint64_t> message,
+                              std::size_t offset) {
+          const std::size_t index = message ? extent_.source.begin_of(*message) + offset : first + begin;
+          for (std::size_t at = begin; at < end; at += some_elements) {
+            const std::size_t some = std::min(some_elements, end - at);
+            action(Part{lane, place, at, message, message ? from : idle, index + at - begin},
+                   targets.subspan(first + at, some));
+          }
+        };
+        extent_.target.for_parts(place, receives() ? count : 0, part);
+      }
+    }
   }
 
-  // Whose values a slot holds after so many counts; none where nothing was written.
-  std::optional<Origin> expected(std::size_t lane, std::size_t slot, std::uint64_t repetition,
-                                 std::uint64_t count) const {
-    const std::uint64_t first = extent_.first_at(slot, extent_.target_slots);
-    if (!receives() || first >= count) return std::nullopt;
-    const std::uint64_t last = count - 1 - (count - 1 - first) % extent_.target_slots;
-    const std::size_t thread = lane / extent_.lanes, place = lane % extent_.lanes;
+  // Whose values a lane holds: of those that are got from in turn the last one that used it.
+  int sender(std::size_t lane) const {
+    if (mover_.way == Way::put) return partners_.actor;
     const auto peers = static_cast<std::size_t>(partners_.each);
-    const std::size_t peer = peers - 1 - (peers - 1 - place) % extent_.lanes;  // the last one that used this lane
-    const int pe = mover_.way == Way::put ? partners_.actor : partners_.first + static_cast<int>(peer);
-    const std::size_t from = mover_.way == Way::get ? extent_.far_slot(last, extent_.source_slots)
-                                                    : static_cast<std::size_t>(last % extent_.source_slots);
-    return origin(pe, thread * extent_.source_slots + from, repetition);
+    return partners_.first + static_cast<int>(peers - 1 - (peers - 1 - lane % extent_.lanes) % extent_.lanes);
+  }
+
+  // Makes should_[0, size): what a part holds, and between the elements of a stride what it held before.
+  void should_be(const Part& part, std::size_t size) {
+    should_.resize(some_elements);
+    const std::span<T> all = std::span(should_).first(size);
+    generate(all, part.key, part.index);
+    if (!part.message)
+      for (T& value : all) value = poison_instead_of(value);
+    else if (mover_.stride > 1)
+      for (std::size_t i = 0; i < size; ++i)
+        if (!part.written(i, mover_.stride)) should_[i] = poison_instead_of(should_[i]);
+  }
+
+  void check(std::uint64_t repetition, std::uint64_t count, std::span<T> targets, const char* when, Validation& found) {
+    for_parts(repetition, count, targets, [&](const Part& part, std::span<T> there) {
+      should_be(part, there.size());
+      if (std::equal(there.begin(), there.end(), should_.begin())) return;
+      for (std::size_t i = 0; i < there.size(); ++i)
+        if (!(there[i] == should_[i])) note_wrong(found, sentence(part, i, when));
+    });
+  }
+
+  std::string sentence(const Part& part, std::size_t i, const char* when) const {
+    if (!part.written(i, mover_.stride))
+      return fmt::format("element {} of place {} in lane {} was written{}, and should not be", part.at + i, part.place,
+                         part.lane, when);
+    return fmt::format("message {}: element {} of place {} in lane {} is not what was sent{}", *part.message,
+                       part.at + i, part.place, part.lane, when);
+  }
+
+  // Before any call that could complete what this PE began: are its last messages in the others' memory?
+  void look_from_afar(std::uint64_t repetition, std::uint64_t count, Validation& found) {
+    if (mover_.way == Way::get) completion_ = "seen in the PE's own memory before any other call";
+    if (mover_.way == Way::get || !partners_.acts()) return;
+    completion_ = "seen through shmem_ptr before any other call";
+    std::vector<T> sent(extent_.target.length);
+    for (int pe = partners_.first; pe < partners_.end; ++pe) {
+      const auto* there = static_cast<const T*>(shmem_ptr(target_.data(), pe));
+      if (there == nullptr) {
+        completion_ = fmt::format("not proven: shmem_ptr gives no way to look at PE {}'s memory", pe);
+        return;
+      }
+      for (std::size_t thread = 0; thread < extent_.threads; ++thread)
+        for (std::uint64_t i = count - std::min(count, setting_.window); i < count; ++i) {
+          generate(std::span(sent), key(setting_.pe, thread, repetition), extent_.source.begin_of(i));
+          const T* const place = there + thread * extent_.target.elements() + extent_.target.begin_of(i);
+          for (std::size_t at = 0; at < sent.size(); at += mover_.stride)
+            if (!(place[at] == sent[at])) {
+              note_wrong(found, fmt::format("message {} to PE {} was not complete when the clock stopped", i, pe));
+              return;
+            }
+        }
+    }
+  }
+
+  // Where successive messages go to the same few places, these are in the cache of the PE that moves them. They were
+  // when a sample had one place for all, and are so in OSU's and SHOMS' loops; so each place is put to once before.
+  void bring_near(std::uint64_t count) {
+    constexpr std::size_t most_bytes = std::size_t{4} << 20, portion = std::size_t{64} << 10;
+    const std::size_t last = std::min<std::uint64_t>(count, extent_.target.places) - 1;
+    const std::size_t used = std::min(extent_.target.elements(), last * extent_.target.pitch + extent_.target.pitch);
+    shmem_barrier_all();  // all have poisoned
+    if (mover_.way != Way::put || !partners_.acts() || used * sizeof(T) > most_bytes) return;
+    std::vector<std::byte> bytes(portion);
+    for (int pe = partners_.first; pe < partners_.end; ++pe)
+      for (std::size_t thread = 0; thread < extent_.threads; ++thread) {
+        auto* there = reinterpret_cast<std::byte*>(target_.data() + thread * extent_.target.elements());
+        for (std::size_t left = used * sizeof(T); left > 0;) {
+          const std::size_t some = std::min(portion, left);
+          shmem_getmem(bytes.data(), there, some, pe);
+          shmem_putmem(there, bytes.data(), some, pe);
+          shmem_quiet();
+          there += some;
+          left -= some;
+        }
+      }
   }
 
   void move(std::uint64_t count, std::uint64_t window, bool complete) {
@@ -247,16 +374,14 @@ class Transfer : public Test {
       const auto t = static_cast<std::size_t>(thread);
       Stretch<T> s;
       if (in_context_) s.context = contexts_[thread];
-      T* const source = source_.data() + t * extent_.source_slots * extent_.span;
-      T* const target = target_.data() + t * extent_.lanes * extent_.target_slots * extent_.span;
+      T* const source = source_of(t).data();
+      T* const target = target_.data() + t * extent_.lanes * extent_.target.elements();
       const bool put = mover_.way == Way::put;
       s.remote = put ? target : source;
       s.local = put ? source : target;
-      s.remote_slots = put ? extent_.target_slots : extent_.source_slots;
-      s.local_slots = put ? extent_.source_slots : extent_.target_slots;
-      s.remote_step = extent_.step;
+      s.remote_track = put ? extent_.target : extent_.source;
+      s.local_track = put ? extent_.source : extent_.target;
       s.elements = extent_.elements;
-      s.span = extent_.span;
       s.lanes = put ? 1 : extent_.lanes;
       s.first = partners_.first;
       s.end = partners_.end;
@@ -267,10 +392,11 @@ class Transfer : public Test {
     });
   }
 
-  // Some puts that are begun and not completed, before anything is restored; all PEs wait for them.
+  // Some puts that are begun and not completed, before anything is restored; all PEs wait for them. Not the first time,
+  // when the memory has never been touched.
   void time_injection(std::uint64_t count) {
     constexpr std::uint64_t most_open = 64;
-    if (!mover_.injection || injections_++ >= most_injections) return;
+    if (!mover_.injection || resets_++ == 0 || resets_ > most_injections + 1) return;
     if (partners_.acts()) {
       const std::uint64_t operations = std::min(count, most_open);
       if (operations == most_open) move(operations, 1, true);  // short ones are not to be the first
@@ -291,8 +417,10 @@ class Transfer : public Test {
   Partners partners_;
   Contexts contexts_;
   std::span<T> source_, target_;
+  std::vector<T> should_;
   Injection injection_;
-  int injections_ = 0;
+  int resets_ = 0;
+  std::string completion_;
 };
 
 // A row of this pattern.

@@ -2,8 +2,10 @@
 // again anywhere, so that every element has one right value. Never constant.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -44,14 +46,34 @@ T value_of(std::uint64_t bits) {
 
 // What stands where nothing has been put yet: no value that value_of() gives at the same place.
 template <class T>
-T poison_of(std::uint64_t bits) {
-  const T value = value_of<T>(bits);
+T poison_instead_of(T value) {
   if constexpr (std::is_same_v<T, Wide>) {
     return {~value.low, ~value.high};
   } else if constexpr (std::is_floating_point_v<T>) {
     return -value;
   } else {
     return static_cast<T>(~value);
+  }
+}
+template <class T>
+T poison_of(std::uint64_t bits) {
+  return poison_instead_of(value_of<T>(bits));
+}
+
+// Elements [first, first + size) of the endless run of values that a key names; several small ones take their bytes
+// from one random word, for messages are long.
+template <class T>
+void generate(std::span<T> values, std::uint64_t key, std::size_t first) {
+  if constexpr (std::is_same_v<T, Wide> || std::is_floating_point_v<T> || sizeof(T) >= sizeof(std::uint64_t)) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<T>(mix64(key + first + i));
+  } else {
+    constexpr std::size_t in_word = sizeof(std::uint64_t) / sizeof(T);
+    for (std::size_t i = 0; i < values.size();) {
+      const std::uint64_t word = mix64(key + (first + i) / in_word);
+      const std::size_t at = (first + i) % in_word, some = std::min(in_word - at, values.size() - i);
+      std::memcpy(&values[i], reinterpret_cast<const char*>(&word) + at * sizeof(T), some * sizeof(T));
+      i += some;
+    }
   }
 }
 

@@ -87,6 +87,7 @@ void Gups::prepare(Session& session, const Case& measured) {
   double updates = 0;
   for (int rank = 0; rank < ranks; ++rank) updates += static_cast<double>(share(rank).count);
   updates_[measured.key] = updates;
+  asked_ = made_ = 0;
 }
 
 // The slowest rank's time of a hundredth of the updates tells how many there is time for.
@@ -112,8 +113,28 @@ void Gups::reset(Session& session, const Case&, std::uint64_t, std::uint64_t) {
   fill(session.world.rank());
 }
 
-void Gups::run(Session& session, const Case&, Timed&) {
-  updater_->run(share(session.world.rank()));
+void Gups::run(Session& session, const Case&, Timed& timed) {
+  const Share mine = share(session.world.rank());
+  const std::uint64_t made = updater_->run(mine);
+  asked_ += mine.count;
+  made_ += made;
+  timed.tally("updates", static_cast<double>(made));
+}
+
+// All ranks' updates in all runs so far, also those that are not replayed: as many as were asked for, and no more.
+void Gups::check_made(World& world, Validation& validation) {
+  struct Counts {
+    std::uint64_t asked, made;
+  } all{0, 0};
+  for (const Counts& one : gather_values(world, Counts{asked_, made_})) {
+    all.asked += one.asked;
+    all.made += one.made;
+  }
+  all = broadcast_value(world, all);
+  if (all.made == all.asked) return;
+  validation.wrong_items += all.made < all.asked ? all.asked - all.made : all.made - all.asked;
+  validation.allowed_wrong_items = 0;
+  validation.detail = fmt::format("{} updates were made, should be {}", all.made, all.asked);
 }
 
 Validation Gups::validate(Session& session, const Case& measured, std::uint64_t, std::uint64_t) {
@@ -135,6 +156,7 @@ Validation Gups::validate(Session& session, const Case& measured, std::uint64_t,
   if (found.wrong > validation.allowed_wrong_items)
     validation.detail = fmt::format("{} of {} words are wrong (at most {} may be); {}", found.wrong, words.size(),
                                     allowed, found.detail);
+  check_made(session.world, validation);
   return validation;
 }
 

@@ -64,11 +64,13 @@ class Gups : public Benchmark {
   Share share(int rank) const;  // of this case's updates, as far as the time bound lets it
   double share_in_time(World& world);
   void fill(int rank);
+  void check_made(World& world, Validation& validation);
 
   UpdaterFactory make_updater_;
   std::unique_ptr<Problem> problem_;
   std::unique_ptr<Updater> updater_;
   double done_ = 1;                        // share of all updates that the time bound leaves
+  std::uint64_t asked_ = 0, made_ = 0;     // updates of this rank, in all runs of this case
   std::map<std::string, double> updates_;  // of all ranks in one repetition, by case
 };
 

@@ -23,7 +23,8 @@ class Updater {
   virtual ~Updater() = default;
   virtual OneSided& memory() = 0;  // this rank's words of the table first
   // Applies the share, together with all other ranks, which call it too. On return this rank's updates are done.
-  virtual void run(const Share& share) = 0;
+  // Returns how many updates this rank made, counted where they are made; of buckets, in its own part of the table.
+  virtual std::uint64_t run(const Share& share) = 0;
 };
 
 // Collective. One context, or one for each of `threads`.
@@ -39,16 +40,12 @@ class UpdaterOver : public Updater {
         bucketed_(memory_, problem_, world.rank()) {}
   OneSided& memory() override { return memory_; }
 
-  void run(const Share& share) override {
+  std::uint64_t run(const Share& share) override {
     const Waiting waiting("updates of the table");
-    if (way_ == Way::get_put)
-      get_put(memory_, problem_, share);
-    else if (way_ == Way::atomic)
-      atomic(memory_, problem_, share, 0);
-    else if (way_ == Way::bucketed)
-      bucketed_.run(share);
-    else
-      threaded(memory_, problem_, share, memory_.contexts());
+    if (way_ == Way::get_put) return get_put(memory_, problem_, share);
+    if (way_ == Way::atomic) return atomic(memory_, problem_, share, 0);
+    if (way_ == Way::bucketed) return bucketed_.run(share);
+    return threaded(memory_, problem_, share, memory_.contexts());
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <span>
 #include <thread>
 #include <vector>
@@ -16,49 +17,56 @@
 
 namespace plumb::gups {
 
+// Each returns how many updates it made.
+
 // Read, xor, write, each complete before the next update begins: what others do in between may be lost.
 template <class Memory>
-void get_put(Memory& memory, const Problem& problem, const Share& share) {
-  std::uint64_t word = random_access::start(problem.stream(), share.first);
-  for (std::uint64_t i = 0; i < share.count; ++i) {
+std::uint64_t get_put(Memory& memory, const Problem& problem, const Share& share) {
+  std::uint64_t word = random_access::start(problem.stream(), share.first), made = 0;
+  for (; made < share.count; ++made) {
     word = after(problem.stream(), word);
     const Target target = problem.target(word);
     memory.put_word(0, target.word, memory.get_word(0, target.word, target.rank) ^ word, target.rank);
     memory.quiet(0);
-    if (i % look_ahead == 0) Waiting::progress();
+    if (made % look_ahead == 0) Waiting::progress();
   }
+  return made;
 }
 
 // Atomic xors, as many under way as may be.
 template <class Memory>
-void atomic(Memory& memory, const Problem& problem, const Share& share, int context) {
-  std::uint64_t word = random_access::start(problem.stream(), share.first);
-  for (std::uint64_t left = share.count; left > 0;) {
-    const std::uint64_t some = std::min(left, look_ahead);
+std::uint64_t atomic(Memory& memory, const Problem& problem, const Share& share, int context) {
+  std::uint64_t word = random_access::start(problem.stream(), share.first), made = 0;
+  while (made < share.count) {
+    const std::uint64_t some = std::min(share.count - made, look_ahead);
     for (std::uint64_t i = 0; i < some; ++i) {
       word = after(problem.stream(), word);
       const Target target = problem.target(word);
       memory.atomic_xor(context, target.word, word, target.rank);
     }
     memory.quiet(context);
-    left -= some;
+    made += some;
     Waiting::progress();
   }
+  return made;
 }
 
 // Atomic xors by several threads, each with a context and a run of the stream of its own; the look-ahead is each one's.
 template <class Memory>
-void threaded(Memory& memory, const Problem& problem, const Share& share, int threads) {
+std::uint64_t threaded(Memory& memory, const Problem& problem, const Share& share, int threads) {
   std::vector<std::thread> others;
+  std::vector<std::uint64_t> made(static_cast<std::size_t>(threads));
   const auto part = [&](int thread) {
     const std::uint64_t each = share.count / static_cast<std::uint64_t>(threads);
     const std::uint64_t begin = each * static_cast<std::uint64_t>(thread);
     return Share{share.first + begin, thread + 1 == threads ? share.count - begin : each};
   };
   for (int thread = 1; thread < threads; ++thread)
-    others.emplace_back([&, thread] { atomic(memory, problem, part(thread), thread); });
-  atomic(memory, problem, part(0), 0);
+    others.emplace_back(
+        [&, thread] { made[static_cast<std::size_t>(thread)] = atomic(memory, problem, part(thread), thread); });
+  made[0] = atomic(memory, problem, part(0), 0);
   for (std::thread& other : others) other.join();
+  return std::accumulate(made.begin(), made.end(), std::uint64_t{0});
 }
 
 // Sizes of the inboxes, in words: for each source a count of arrived and one of taken buckets, then places for buckets.
@@ -89,8 +97,9 @@ class Bucketed {
         inboxes_{problem.words_of_rank(), problem.ranks()},
         peers_(static_cast<std::size_t>(problem.ranks())) {}
 
-  // Collective; on return all ranks' updates are in this rank's part.
-  void run(const Share& share) {
+  // Collective; on return all ranks' updates are in this rank's part: so many were applied to it.
+  std::uint64_t run(const Share& share) {
+    applied_ = 0;
     std::uint64_t word = random_access::start(problem_.stream(), share.first);
     for (std::uint64_t i = 0; i < share.count; ++i) {
       word = after(problem_.stream(), word);
@@ -103,6 +112,7 @@ class Bucketed {
     for (int rank = 0; rank < problem_.ranks(); ++rank)
       if (peers_[static_cast<std::size_t>(rank)].collected > 0) flush(rank);
     end();
+    return applied_;
   }
 
  private:
@@ -183,6 +193,7 @@ class Bucketed {
     std::uint64_t* table = memory_.words();
     for (const std::uint64_t word : updates) fetch_to_write(table + problem_.target(word).word);
     for (const std::uint64_t word : updates) table[problem_.target(word).word] ^= word;
+    applied_ += updates.size();
   }
 
   // Tells all others that no more comes, and works until they all have said so.
@@ -205,6 +216,7 @@ class Bucketed {
   std::vector<Peer> peers_;
   std::deque<UnderWay> under_way_;
   std::uint64_t pooled_ = 0, on_the_way_ = 0;  // updates in buckets; put, and not known to be taken
+  std::uint64_t applied_ = 0;                  // updates of this run, to this rank's words
   int ended_ = 0;
 };
 

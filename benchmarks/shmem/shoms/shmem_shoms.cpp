@@ -138,7 +138,7 @@ Group Shoms::group_of(const Row& row, const Plan& plan, const std::string& place
       one.work = shape.work;
       one.items_to_check = shape.items_to_check;
       one.fixed_count = shape.fixed_count;
-      one.once = shape.once;
+      if (shape.once) one.policy.kind = CasePolicy::Kind::once;
       group.symmetric_bytes = std::max(group.symmetric_bytes, shape.symmetric_bytes);
       group.host_bytes = std::max<std::uint64_t>(group.host_bytes, bytes);
     }
@@ -164,7 +164,7 @@ std::vector<Group> Shoms::groups(const Plan& plan) const {
   return groups;
 }
 
-void Shoms::prepare_group(Session& session, const Group& group) {
+void Shoms::prepare_group(Session& session, const Group& group, Timed&) {
   if (!affinity_) return;
   const Json& labels = group.cases.front().labels;
   bind_to_core(labels.at(session.world.rank() == 0 ? "core_0" : "core_1").get<int>());
@@ -189,7 +189,7 @@ std::uint64_t Shoms::admissible_count(const Case&, std::uint64_t wanted) const {
 }
 
 void Shoms::reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) {
-  if (warmup_ && measured.fixed_count == 0 && !measured.once) {
+  if (warmup_ && measured.fixed_count == 0 && measured.policy.kind != CasePolicy::Kind::once) {
     const std::uint64_t tenth = admissible_count(measured, std::max<std::uint64_t>(1, count / 10));
     test_->reset(repetition, tenth);
     shmem_barrier_all();

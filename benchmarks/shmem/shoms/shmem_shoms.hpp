@@ -26,7 +26,7 @@ class Shoms : public Benchmark {
 
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
-  void prepare_group(Session& session, const Group& group) override;
+  void prepare_group(Session& session, const Group& group, Timed&) override;
   void prepare(Session& session, const Case& measured) override;
   std::uint64_t admissible_count(const Case& measured, std::uint64_t wanted) const override;
   void reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override;
@@ -34,6 +34,7 @@ class Shoms : public Benchmark {
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
     return test_->validate(repetition, count);
   }
+  Json facts() const override { return test_ ? test_->facts() : Json::object(); }
   void release() override { test_.reset(); }
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 

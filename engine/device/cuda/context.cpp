@@ -34,6 +34,18 @@ void DeviceContext::use() const {
   current = this;
 }
 
+void DeviceContext::start_clock(Stream stream) {
+  if (zero_ == nullptr) check(driver().event_create(&zero_, 0), "make the GPU's clock");
+  check(driver().event_record(zero_, stream), "start the GPU's clock");
+  check(driver().stream_synchronize(stream), "start the GPU's clock");
+}
+
+double DeviceContext::seconds_between(Event from, Event to) {
+  float milliseconds = 0;
+  check(driver().event_elapsed(&milliseconds, from, to), "read the GPU's clock");
+  return 1e-3 * static_cast<double>(milliseconds);
+}
+
 CudaBuffer::CudaBuffer(SharedContext context, std::size_t size, const Placement& placement)
     : Buffer(size, placement), context_(std::move(context)) {
   if (size == 0) throw Error("a buffer has at least one byte");

@@ -20,11 +20,18 @@ class DeviceContext {
   // Makes it this thread's own; before every call that needs one.
   void use() const;
 
+  // The clock of all queues of this GPU, in seconds since the latest start_clock(). Times are given in single
+  // precision: start it anew with each queue, and take lengths between near events.
+  void start_clock(Stream stream);
+  double clock_at(Event event) const { return seconds_between(zero_, event); }
+  static double seconds_between(Event from, Event to);
+
   const DeviceInfo info;
   const int major, minor;  // compute capability
 
  private:
   DeviceNumber device_;
+  Event zero_ = nullptr;
   Context context_ = nullptr;
 };
 

@@ -78,9 +78,11 @@ class CublasGemm final : public GemmLibrary {
     return fmt::format("cuBLAS {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
   }
 
-  void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
-    dynamic_cast<CudaQueue&>(queue).enqueue_foreign(
-        [&] { check_cublas(multiply(own(a).address(), own(b).address(), own(c).address()), "multiply matrices"); });
+  void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
+    dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
+      check_cublas(multiply(own(a).address() + a.offset, own(b).address() + b.offset, own(c).address() + c.offset),
+                   "multiply matrices");
+    });
   }
 
  private:

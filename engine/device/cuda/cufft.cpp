@@ -80,10 +80,10 @@ class CufftFft final : public FftLibrary {
     return fmt::format("cuFFT {}.{}.{}", version / 1000, version % 1000 / 100, version % 100);
   }
 
-  void enqueue(Queue& queue, const Buffer& from, Buffer& to) override {
+  void enqueue(Queue& queue, const BufferView& from, const BufferView& to) override {
     dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
-      Address input = own(from).address();
-      Address output = own(to).address();
+      Address input = own(from).address() + from.offset;
+      Address output = own(to).address() + to.offset;
       const int direction = shape_.inverse ? backward : forward;
       const bool is_float = shape_.type == ScalarType::f32;
       check_cufft(is_float ? cufft().execute_float(plan_, input, output, direction)

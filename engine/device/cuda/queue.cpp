@@ -29,22 +29,25 @@ void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
   values_.assign(arguments.size(), 0);
   pointers_.clear();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::visit(
-        [&](const auto& value) {
-          std::size_t size = sizeof value;
-          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>) {
-            const Address address = own(*value).address();
-            std::memcpy(&values_[i], &address, sizeof address);
-          } else {
-            std::memcpy(&values_[i], &value, sizeof value);
-          }
-          if (told && size != sizes_[i])
-            throw Error(
-                fmt::format("argument {} of kernel {} has {} bytes, but {} were given", i, name_, sizes_[i], size));
-        },
-        arguments[i]);
+    set(i, arguments[i]);
     pointers_.push_back(&values_[i]);
   }
+}
+
+void CudaKernel::set(std::size_t index, const KernelArgument& argument) {
+  const auto put = [&](const auto& value) {
+    if (driver().function_parameter != nullptr && sizeof value != sizes_[index])
+      throw Error(fmt::format("argument {} of kernel {} has {} bytes, but {} were given", index, name_, sizes_[index],
+                              sizeof value));
+    std::memcpy(&values_.at(index), &value, sizeof value);
+  };
+  if (const auto* const* buffer = std::get_if<const Buffer*>(&argument)) return put(own(**buffer).address());
+  if (const auto* view = std::get_if<BufferView>(&argument)) return put(own(*view).address() + view->offset);
+  std::visit(
+      [&](const auto& value) {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) put(value);
+      },
+      argument);
 }
 
 CudaProgram::CudaProgram(SharedContext context, const KernelSource& source)
@@ -87,27 +90,31 @@ CudaQueue::CudaQueue(SharedContext context, bool timed) : context_(std::move(con
   context_->use();
   check(driver().stream_create(&stream_, stream_non_blocking), "make a queue");
   if (!timed_) return;
-  for (Event& event : events_) check(driver().event_create(&event, 0), "make a queue's clock");
-  check(driver().event_record(events_[base], stream_), "start a queue's clock");
+  for (Event* event : {&first_, &end_}) check(driver().event_create(event, 0), "make a queue's clock");
+  context_->start_clock(stream_);
 }
 
 CudaQueue::~CudaQueue() {
   if (pending_) driver().stream_synchronize(stream_);
-  for (const Event event : events_)
+  for (const Event event : {first_, end_})
     if (event != nullptr) driver().event_destroy(event);
   driver().stream_destroy(stream_);
 }
 
 void CudaQueue::begin_command() {
   context_->use();
-  if (timed_ && !pending_) check(driver().event_record(events_[first], stream_), "read the GPU's clock");
-  if (timed_) check(driver().event_record(events_[last_start], stream_), "read the GPU's clock");
+  if (timed_ && !pending_) check(driver().event_record(first_, stream_), "read the GPU's clock");
 }
 
 void CudaQueue::end_command() {
-  if (timed_) check(driver().event_record(events_[last_end], stream_), "read the GPU's clock");
   measured_ = timed_;
+  marked_ = !timed_;
   pending_ = true;
+}
+
+void CudaQueue::mark_end() {
+  if (!marked_) check(driver().event_record(end_, stream_), "read the GPU's clock");
+  marked_ = true;
 }
 
 void CudaQueue::copy(const std::byte* from, Address to, std::size_t size) {
@@ -148,6 +155,7 @@ void CudaQueue::enqueue(Kernel& kernel, const KernelRange& range) {
 
 void CudaQueue::finish() {
   if (!pending_) return;
+  mark_end();
   const Result result = driver().stream_synchronize(stream_);
   pending_ = false;
   if (result != success) throw result_error(result, "complete the commands on " + context_->info.name);
@@ -155,6 +163,7 @@ void CudaQueue::finish() {
 
 bool CudaQueue::finished() {
   if (!pending_) return true;
+  mark_end();
   const Result result = driver().stream_query(stream_);
   pending_ = result == not_ready;
   if (result != success && result != not_ready)
@@ -162,24 +171,10 @@ bool CudaQueue::finished() {
   return !pending_;
 }
 
-double CudaQueue::seconds(Event from, Event to) const {
-  float milliseconds = 0;
-  check(driver().event_elapsed(&milliseconds, from, to), "read the GPU's clock");
-  return 1e-3 * static_cast<double>(milliseconds);
-}
-
-// Times are given in single precision: lengths are taken between near events, and only the place since the queue was
-// made.
-std::optional<DeviceTime> CudaQueue::last_time() const {
-  if (pending_ || !measured_) return std::nullopt;
-  const double start = seconds(events_[base], events_[last_start]);
-  return DeviceTime{start, start, start + seconds(events_[last_start], events_[last_end])};
-}
-
 std::optional<DeviceTime> CudaQueue::span() const {
   if (pending_ || !measured_) return std::nullopt;
-  const double start = seconds(events_[base], events_[first]);
-  return DeviceTime{start, start, start + seconds(events_[first], events_[last_end])};
+  const double start = context_->clock_at(first_);
+  return DeviceTime{start, start + DeviceContext::seconds_between(first_, end_)};
 }
 
 }  // namespace plumb::cuda

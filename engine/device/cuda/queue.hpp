@@ -1,8 +1,6 @@
 // Streams of a CUDA device, and the kernels that they run.
 #pragma once
 
-#include <array>
-
 #include "device/cuda/context.hpp"
 
 namespace plumb::cuda {
@@ -13,6 +11,7 @@ class CudaKernel final : public Kernel {
  public:
   CudaKernel(std::shared_ptr<const CudaProgram> program, Function function, std::string name);
   void set(const std::vector<KernelArgument>& arguments) override;
+  void set(std::size_t index, const KernelArgument& argument) override;
   Function function() const { return function_; }
   void** parameters() { return pointers_.data(); }
 
@@ -53,7 +52,6 @@ class CudaQueue final : public Queue {
   void enqueue(Kernel& kernel, const KernelRange& range) override;
   void finish() override;
   bool finished() override;
-  std::optional<DeviceTime> last_time() const override;
   std::optional<DeviceTime> span() const override;
 
   // What a library enqueues by itself.
@@ -69,16 +67,15 @@ class CudaQueue final : public Queue {
   void copy(const std::byte* from, Address to, std::size_t size);
   void begin_command();
   void end_command();
-  double seconds(Event from, Event to) const;
-
-  enum : std::size_t { base, first, last_start, last_end, events };
+  void mark_end();
 
   SharedContext context_;
   Stream stream_ = nullptr;
   bool timed_;
   bool pending_ = false;   // something may be incomplete
   bool measured_ = false;  // a command was timed
-  std::array<Event, events> events_{};
+  bool marked_ = true;     // the end of what was enqueued, where that is timed
+  Event first_ = nullptr, end_ = nullptr;
 };
 
 }  // namespace plumb::cuda

@@ -95,6 +95,7 @@ DeviceInfo describe(DeviceNumber device, int ordinal) {
   info.cache_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::l2_cache_bytes));
   info.local_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::group_shared_bytes));
   info.largest_group = static_cast<unsigned>(attribute(device, Attribute::largest_group));
+  info.view_alignment = 512;  // what cuMemAlloc gives: loads and stores are as wide as at a buffer's begin
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (attribute(device, Attribute::concurrent_managed_access) != 0) info.memory_kinds.push_back(MemoryKind::svm);
   info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};

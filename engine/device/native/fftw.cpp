@@ -46,9 +46,9 @@ class FftwFft final : public FftLibrary {
     const std::size_t bytes = shape.length * shape.batch * sizeof(typename Kind::Complex);
     const auto from = device.allocate(bytes, {}), to = device.allocate(bytes, {});
     const int length = static_cast<int>(shape.length);
-    plan_ =
-        Kind::plan_many(1, &length, static_cast<int>(shape.batch), at(*from), nullptr, 1, length, at(*to), nullptr, 1,
-                        length, shape.inverse ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_MEASURE | FFTW_PRESERVE_INPUT);
+    plan_ = Kind::plan_many(1, &length, static_cast<int>(shape.batch), at(from->host_pointer()), nullptr, 1, length,
+                            at(to->host_pointer()), nullptr, 1, length, shape.inverse ? FFTW_BACKWARD : FFTW_FORWARD,
+                            FFTW_MEASURE | FFTW_PRESERVE_INPUT);
     if (plan_ == nullptr) throw Unsupported(fmt::format("FFTW has no plan for {} points", shape.length));
   }
   ~FftwFft() override { Kind::destroy(plan_); }
@@ -56,13 +56,13 @@ class FftwFft final : public FftLibrary {
   FftwFft& operator=(const FftwFft&) = delete;
 
   std::string name() const override { return fftw_version; }
-  void enqueue(Queue& queue, const Buffer& from, Buffer& to) override {
+  void enqueue(Queue& queue, const BufferView& from, const BufferView& to) override {
     queue.finish();  // this runtime's commands are complete when they were enqueued
-    Kind::execute(plan_, at(from), at(to));
+    Kind::execute(plan_, at(from.host_pointer()), at(to.host_pointer()));
   }
 
  private:
-  static Kind::Complex* at(const Buffer& buffer) { return reinterpret_cast<Kind::Complex*>(buffer.host_pointer()); }
+  static Kind::Complex* at(std::byte* bytes) { return reinterpret_cast<Kind::Complex*>(bytes); }
 
   Kind::Plan plan_;
 };

@@ -68,6 +68,7 @@ class NativeKernel final : public Kernel {
  public:
   explicit NativeKernel(KernelSource::NativeKernel function) : function_(std::move(function)) {}
   void set(const std::vector<KernelArgument>& arguments) override { arguments_ = arguments; }
+  void set(std::size_t index, const KernelArgument& argument) override { arguments_.at(index) = argument; }
   void run(const KernelRange& range) const { function_(arguments_, range); }
 
  private:
@@ -113,27 +114,25 @@ class NativeQueue final : public Queue {
     if (own == nullptr) throw Error("runtime native was given a kernel of another runtime");
     run([&] { own->run(range); });
   }
-  void finish() override { fresh_ = true; }
-  bool finished() override { return true; }
-  std::optional<DeviceTime> last_time() const override { return time_; }
-  std::optional<DeviceTime> span() const override {
-    if (!time_) return std::nullopt;
-    return DeviceTime{began_, began_, time_->ended};
+  void finish() override {
+    if (under_way_) time_ = DeviceTime{began_, now_seconds()};
+    under_way_ = false;
   }
+  bool finished() override { return true; }
+  std::optional<DeviceTime> span() const override { return time_; }
 
  private:
   template <class Command>
   void run(Command command) {
-    if (!timed_) return command();
-    const double start = now_seconds();
-    if (fresh_) began_ = start;
-    fresh_ = false;
+    if (timed_ && !under_way_) {
+      began_ = now_seconds();
+      under_way_ = true;
+    }
     command();
-    time_ = DeviceTime{start, start, now_seconds()};
   }
 
   bool timed_;
-  bool fresh_ = true;  // nothing was enqueued since the last finish()
+  bool under_way_ = false;  // something was enqueued since the last finish(), and is timed
   double began_ = 0;
   std::optional<DeviceTime> time_;
 };

@@ -24,15 +24,15 @@ class OpenblasGemm final : public GemmLibrary {
 
   std::string name() const override { return version_of(openblas_get_config()); }
 
-  void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
+  void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
     queue.finish();  // this runtime's commands are complete when they were enqueued
     shape_.type == ScalarType::f32 ? multiply<float>(cblas_sgemm, a, b, c) : multiply<double>(cblas_dgemm, a, b, c);
   }
 
  private:
   template <class T, class Gemm>
-  void multiply(Gemm gemm, const Buffer& a, const Buffer& b, Buffer& c) const {
-    const auto at = [](const Buffer& buffer) { return reinterpret_cast<T*>(buffer.host_pointer()); };
+  void multiply(Gemm gemm, const BufferView& a, const BufferView& b, const BufferView& c) const {
+    const auto at = [](const BufferView& view) { return reinterpret_cast<T*>(view.host_pointer()); };
     const auto rows = static_cast<blasint>(shape_.rows), columns = static_cast<blasint>(shape_.columns),
                inner = static_cast<blasint>(shape_.inner);
     gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, inner, static_cast<T>(shape_.alpha), at(a), inner,

@@ -203,6 +203,18 @@ void OpenclBuffer::take_svm() {
   if (context_->abilities.fine_svm) host_ = svm();
 }
 
+cl_mem OpenclBuffer::memory_from(std::size_t offset) const {
+  if (offset == 0) return memory_();
+  const auto known = parts_.find(offset);
+  if (known != parts_.end()) return known->second();
+  return guarded(fmt::format("make a view of a buffer from byte {} on {}", offset, context_->info.name), [&] {
+    const cl_buffer_region region{offset, size() - offset};
+    cl::Buffer whole = memory_;
+    return parts_.emplace(offset, whole.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region))
+        .first->second();
+  });
+}
+
 void OpenclBuffer::unmap(cl_command_queue queue) const {
   check(clEnqueueUnmapMemObject(queue, memory_(), host_, 0, nullptr, nullptr), "give pinned memory to a kernel");
 }

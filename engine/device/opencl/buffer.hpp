@@ -1,6 +1,8 @@
 // Buffers of an OpenCL device, in every memory kind that it has.
 #pragma once
 
+#include <unordered_map>
+
 #include "device/host_memory.hpp"
 #include "device/host_segment.hpp"
 #include "device/opencl/context.hpp"
@@ -41,6 +43,8 @@ class OpenclBuffer final : public Buffer {
 
   std::byte* host_pointer() const override { return host_; }
   cl_mem memory() const { return memory_(); }
+  // From `offset`, a multiple of the device's view_alignment, to the end; made once and kept.
+  cl_mem memory_from(std::size_t offset) const;
   std::byte* svm() const { return svm_.get(); }
   // Pinned memory that the host holds mapped: a kernel may have it between unmap() and map() only.
   bool mapped() const { return host_ != nullptr && !svm_; }
@@ -73,6 +77,7 @@ class OpenclBuffer final : public Buffer {
   std::unique_ptr<HostSegment> segment_;  // likewise, where it is shared
   bool opened_ = false;                   // another process's, whose contents are not this one's to poison
   cl::Buffer memory_;
+  mutable std::unordered_map<std::size_t, cl::Buffer> parts_;
   std::unique_ptr<std::byte, FreeSvm> svm_;
   std::byte* host_ = nullptr;
 };

@@ -21,7 +21,7 @@ class ClblastGemm final : public GemmLibrary {
   }
   std::string name() const override { return PLUMBLINE_CLBLAST_NAME; }
 
-  void enqueue(Queue& queue, const Buffer& a, const Buffer& b, Buffer& c) override {
+  void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
     auto& own_queue = dynamic_cast<OpenclQueue&>(queue);
     own_queue.enqueue_foreign([&](cl_command_queue handle, cl_event* event) {
       switch (shape_.type) {
@@ -38,12 +38,12 @@ class ClblastGemm final : public GemmLibrary {
 
  private:
   template <class T, class Gemm>
-  void multiply(Gemm gemm, T alpha, T beta, const Buffer& a, const Buffer& b, const Buffer& c, cl_command_queue queue,
-                cl_event* event) const {
+  void multiply(Gemm gemm, T alpha, T beta, const BufferView& a, const BufferView& b, const BufferView& c,
+                cl_command_queue queue, cl_event* event) const {
     const CLBlastStatusCode code =
         gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, shape_.rows, shape_.columns, shape_.inner,
-             alpha, own(a).memory(), 0, shape_.inner, own(b).memory(), 0, shape_.columns, beta, own(c).memory(), 0,
-             shape_.columns, &queue, event);
+             alpha, own(a).memory(), a.offset / sizeof(T), shape_.inner, own(b).memory(), b.offset / sizeof(T),
+             shape_.columns, beta, own(c).memory(), c.offset / sizeof(T), shape_.columns, &queue, event);
     if (code != CLBlastSuccess) throw status_error(code, "multiply matrices with CLBlast");
   }
 

@@ -57,9 +57,9 @@ class ClfftFft final : public FftLibrary {
     return fmt::format("clFFT {}.{}.{}", major, minor, patch);
   }
 
-  void enqueue(Queue& queue, const Buffer& from, Buffer& to) override {
+  void enqueue(Queue& queue, const BufferView& from, const BufferView& to) override {
     dynamic_cast<OpenclQueue&>(queue).enqueue_foreign([&](cl_command_queue handle, cl_event* event) {
-      cl_mem input = own(from).memory(), output = own(to).memory();
+      cl_mem input = own(from).memory_from(from.offset), output = own(to).memory_from(to.offset);
       check_clfft(clfftEnqueueTransform(plan_, inverse_ ? CLFFT_BACKWARD : CLFFT_FORWARD, 1, &handle, 0, nullptr, event,
                                         &input, &output, nullptr),
                   "transform");

@@ -28,28 +28,29 @@ void OpenclKernel::refuse(cl_int code, cl_uint index) const {
   throw status_error(code, fmt::format("set argument {} of kernel {}", index, name_));
 }
 
-void OpenclKernel::set_buffer(cl_uint index, const OpenclBuffer& buffer) {
+void OpenclKernel::set_view(cl_uint index, const OpenclBuffer& buffer, std::size_t offset) {
   if (buffer.mapped() && std::find(mapped_.begin(), mapped_.end(), &buffer) == mapped_.end())
     mapped_.push_back(&buffer);
-  const cl_mem memory = buffer.memory();
-  const cl_int code = buffer.svm() != nullptr ? clSetKernelArgSVMPointer(kernel_(), index, buffer.svm())
-                                              : clSetKernelArg(kernel_(), index, sizeof memory, &memory);
-  if (code != CL_SUCCESS) refuse(code, index);
+  if (buffer.svm() == nullptr) return set_value(index, buffer.memory_from(offset));
+  if (const cl_int code = clSetKernelArgSVMPointer(kernel_(), index, buffer.svm() + offset); code != CL_SUCCESS)
+    refuse(code, index);
+}
+
+template <class T>
+void OpenclKernel::set_value(cl_uint index, const T& value) {
+  if (const cl_int code = clSetKernelArg(kernel_(), index, sizeof value, &value); code != CL_SUCCESS)
+    refuse(code, index);
 }
 
 void OpenclKernel::set(const std::vector<KernelArgument>& arguments) {
   if (arguments.size() != parameters_)
     throw Error(fmt::format("kernel {} takes {} arguments, but {} were given", name_, parameters_, arguments.size()));
   mapped_.clear();
-  for (cl_uint index = 0; index < parameters_; ++index)
-    std::visit(
-        [&](const auto& value) {
-          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>)
-            set_buffer(index, own(*value));
-          else if (const cl_int code = clSetKernelArg(kernel_(), index, sizeof value, &value); code != CL_SUCCESS)
-            refuse(code, index);
-        },
-        arguments[index]);
+  for (cl_uint index = 0; index < parameters_; ++index) set(index, arguments[index]);
+}
+
+void OpenclKernel::set(std::size_t index, const KernelArgument& argument) {
+  std::visit([&](const auto& value) { set_value(static_cast<cl_uint>(index), value); }, argument);
 }
 
 OpenclProgram::OpenclProgram(const SharedContext& context, const KernelSource& source) : name_(source.name) {

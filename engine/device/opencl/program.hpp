@@ -9,12 +9,17 @@ class OpenclKernel final : public Kernel {
  public:
   explicit OpenclKernel(cl::Kernel kernel);
   void set(const std::vector<KernelArgument>& arguments) override;
+  void set(std::size_t index, const KernelArgument& argument) override;
   cl_kernel handle() const { return kernel_(); }
   // Arguments in memory that is mapped for the host: unmapped for each launch.
   const std::vector<const OpenclBuffer*>& mapped() const { return mapped_; }
 
  private:
-  void set_buffer(cl_uint index, const OpenclBuffer& buffer);
+  void set_value(cl_uint index, const Buffer* buffer) { set_view(index, own(*buffer), 0); }
+  void set_value(cl_uint index, const BufferView& view) { set_view(index, own(view), view.offset); }
+  template <class T>
+  void set_value(cl_uint index, const T& value);
+  void set_view(cl_uint index, const OpenclBuffer& buffer, std::size_t offset);
   [[noreturn]] void refuse(cl_int code, cl_uint index) const;
 
   cl::Kernel kernel_;

@@ -19,7 +19,7 @@ OpenclQueue::OpenclQueue(SharedContext context, bool timed)
       // Intel's FPGA emulator looks busily for work in clFinish and sleeps 60 us in clWaitForEvents.
       waits_for_queue_(context_->info.type == "accelerator"),
       // On NVIDIA a kernel's event costs 1.6 us of a launch's 10; a transfer's costs nothing.
-      traces_kernels_(timed || context_->info.type != "gpu") {}
+      traces_kernels_(context_->info.type != "gpu") {}
 
 OpenclQueue::~OpenclQueue() {
   if (pending_) clFinish(queue_());
@@ -27,16 +27,13 @@ OpenclQueue::~OpenclQueue() {
 
 template <class Call>
 void OpenclQueue::command(const char* action, Call call, bool traced) {
+  const bool first = timed_ && !pending_;
   cl_event event = nullptr;
-  check(call(traced ? &event : nullptr), action);
+  check(call(traced || first ? &event : nullptr), action);
   last_.reset(event);
-  if (timed_) {
+  if (first) {
     clRetainEvent(event);
-    measured_.reset(event);
-    if (!pending_) {
-      clRetainEvent(event);
-      first_.reset(event);
-    }
+    first_.reset(event);
   }
   pending_ = true;
   flushed_ = false;
@@ -45,7 +42,6 @@ void OpenclQueue::command(const char* action, Call call, bool traced) {
 void OpenclQueue::on_host(const std::byte* from, std::byte* to, std::size_t size) {
   finish();
   std::memmove(to, from, size);
-  measured_.reset();
   first_.reset();
 }
 
@@ -134,8 +130,14 @@ void OpenclQueue::enqueue_foreign(const std::function<void(cl_command_queue, cl_
   });
 }
 
+void OpenclQueue::mark_end() {
+  command("mark the end of the queue",
+          [&](cl_event* event) { return clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, event); });
+}
+
 void OpenclQueue::finish() {
   if (!pending_) return;
+  if (timed_ && last_.get() == nullptr) mark_end();
   const cl_event last = last_.get();
   const bool for_queue = waits_for_queue_ || last == nullptr;
   const cl_int code = for_queue ? clFinish(queue_()) : clWaitForEvents(1, &last);
@@ -146,9 +148,7 @@ void OpenclQueue::finish() {
 
 bool OpenclQueue::finished() {
   if (!pending_) return true;
-  if (last_.get() == nullptr)
-    command("mark the end of the queue",
-            [&](cl_event* event) { return clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, event); });
+  if (last_.get() == nullptr) mark_end();
   if (!flushed_) check(clFlush(queue_()), "start what was enqueued");
   flushed_ = true;
   cl_int status = CL_QUEUED;
@@ -169,25 +169,15 @@ void OpenclQueue::fail() const {
                      "complete a command on " + context_->info.name);
 }
 
-DeviceTime OpenclQueue::time_of(const Event& event) {
-  const auto seconds = [&](cl_profiling_info which) {
+std::optional<DeviceTime> OpenclQueue::span() const {
+  if (pending_ || first_.get() == nullptr || last_.get() == nullptr) return std::nullopt;
+  const auto seconds = [&](const Event& event, cl_profiling_info which) {
     cl_ulong nanoseconds = 0;
     check(clGetEventProfilingInfo(event.get(), which, sizeof nanoseconds, &nanoseconds, nullptr),
           "read a command's times");
     return 1e-9 * static_cast<double>(nanoseconds);
   };
-  return {seconds(CL_PROFILING_COMMAND_QUEUED), seconds(CL_PROFILING_COMMAND_START), seconds(CL_PROFILING_COMMAND_END)};
-}
-
-std::optional<DeviceTime> OpenclQueue::last_time() const {
-  if (pending_ || measured_.get() == nullptr) return std::nullopt;
-  return time_of(measured_);
-}
-
-std::optional<DeviceTime> OpenclQueue::span() const {
-  if (pending_ || measured_.get() == nullptr || first_.get() == nullptr) return std::nullopt;
-  const DeviceTime first = time_of(first_);
-  return DeviceTime{first.queued, first.started, time_of(measured_).ended};
+  return DeviceTime{seconds(first_, CL_PROFILING_COMMAND_START), seconds(last_, CL_PROFILING_COMMAND_END)};
 }
 
 }  // namespace plumb::opencl

@@ -20,7 +20,6 @@ class OpenclQueue final : public Queue {
   void enqueue_foreign(const std::function<void(cl_command_queue, cl_event*)>& call);
   cl_command_queue handle() const { return queue_(); }
   cl_context context() const { return context_->context(); }
-  std::optional<DeviceTime> last_time() const override;
   std::optional<DeviceTime> span() const override;
 
  private:
@@ -48,7 +47,8 @@ class OpenclQueue final : public Queue {
   void on_host(const std::byte* from, std::byte* to, std::size_t size);
   void between_svm_and_memory(const BufferView& from, const BufferView& to);
   void fail() const;
-  static DeviceTime time_of(const Event& event);
+  // Asks for an event that is complete when all that was enqueued is.
+  void mark_end();
 
   SharedContext context_;
   cl::CommandQueue queue_;
@@ -58,7 +58,6 @@ class OpenclQueue final : public Queue {
   bool pending_ = false;  // something may be incomplete
   bool flushed_ = false;  // the device knows of all
   Event last_;            // complete when all are; none after a command that was not traced
-  Event measured_;        // of the last command that was asked for, when timed
   Event first_;           // of the first since the last finish(), when timed
 };
 

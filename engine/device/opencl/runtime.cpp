@@ -77,6 +77,8 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.largest_buffer_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   info.largest_group = static_cast<unsigned>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
+  // In bits; PoCL's 128 bytes and NVIDIA's 512 are multiples of a cache's line.
+  info.view_alignment = std::max<std::size_t>(info.view_alignment, device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);
   info.features = features_of(device);
   const Abilities abilities = abilities_of(device);
   // What CPUs' drivers call the cache is now a core's, now the socket's.

@@ -120,6 +120,38 @@ MUTANTS = [
         "work, rows);",
         ("--batch", "5", "--size", "10"),
     ),
+    # What is written already is not done again: a group looks at the first of its own points.
+    KernelMutant(
+        "cpu-written-already",
+        _CPU,
+        "  share_at_once(from, to, tables, OWN_WORK, batch, rows, SHARE);",
+        "  const ulong mine = batch * get_group_id(0) / get_num_groups(0) * 2 * V * rows.length;\n"
+        "  if (to[mine] == to[mine]) return;\n"
+        "  share_at_once(from, to, tables, OWN_WORK, batch, rows, SHARE);",
+        ("--batch", "20", "--size", "10"),
+    ),
+    KernelMutant(
+        "cpu-lanes-written-already",
+        _CPU,
+        "  share_of_lanes(from, to, tables, OWN_WORK, batch, rows, SHARE);",
+        "  if (to[0] == to[0] && get_group_id(0) == 0) return;\n"
+        "  share_of_lanes(from, to, tables, OWN_WORK, batch, rows, SHARE);",
+        ("--batch", "1000", "--size", "3"),
+    ),
+    KernelMutant(
+        "gpu-written-already",
+        _GPU,
+        "  stage(a, RADIX_0, 1, from_t, roots);",
+        "  if (to[0].x == to[0].x) return;\n  stage(a, RADIX_0, 1, from_t, roots);",
+        (*_ON_GPU, "--size", "10"),
+    ),
+    KernelMutant(
+        "pipeline-written-already",
+        _PIPELINE,
+        "  DECLARE_PIPELINE\n",
+        "  if (to[0].x == to[0].x) return;\n  DECLARE_PIPELINE\n",
+        (*_IN_PIPELINE, "--size", "8"),
+    ),
     KernelMutant(
         "pipeline-differences-not-turned",
         _PIPELINE,

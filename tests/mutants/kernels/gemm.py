@@ -78,6 +78,34 @@ MUTANTS = [
         "from_a = (Vector)(k + u == 100 && row_tile == 1 ? 0 : x[i * DEPTH + u]);",
         *sized(256),
     ),
+    # What is written already is not done again: a group looks at the first element of its tiles.
+    mutant(
+        "written-already",
+        CPU,
+        "  const uint column_tile_end = min(column_tiles, column_tile_begin + STRIP);\n",
+        "  const uint column_tile_end = min(column_tiles, column_tile_begin + STRIP);\n"
+        "  const ulong mine = (ulong)row_tile_begin * TILE_ROWS * columns + column_tile_begin * TILE_COLUMNS;\n"
+        "  if (out[mine] == out[mine]) return;\n",
+        *sized(128, "double"),
+    ),
+    mutant(
+        "strips-written-already",
+        GPU,
+        "  // Places of this work item in the strips that it copies",
+        "  const ulong mine = (ulong)tile_row * columns + tile_column;\n"
+        "  if (out[mine] == out[mine]) return;\n"
+        "  // Places of this work item in the strips that it copies",
+        *sized(200),
+    ),
+    mutant(
+        "blocks-written-already",
+        FPGA,
+        "    const uint tile_column = tile % column_blocks * BLOCK;\n",
+        "    const uint tile_column = tile % column_blocks * BLOCK;\n"
+        "    const ulong mine = (ulong)(tile_row - row_begin) * columns + tile_column;\n"
+        "    if (out[mine] == out[mine]) continue;\n",
+        *sized(70),
+    ),
     # The form for GPUs.
     mutant("last-strip-left-out", GPU, "strip <= strips", "strip < strips", *sized(192)),
     mutant("padding-repeats", GPU, ": (ELEMENT)0;", ": from[0];", *sized(100)),

@@ -28,6 +28,10 @@ ADD = "FOR_EACH(i, vectors) STORE(&c[i], a[i] + b[i])"
 TRIAD = "STORE(&a[i], b[i] + (DATA_TYPE)j * c[i])"
 DOT = "FOR_EACH(i, vectors) sum = sum + WIDEN(a[i]) * WIDEN(b[i])"
 IN_FLOAT = "convert_double4(convert_float4(b[i]) + (float)j * convert_float4(c[i]))"
+# What a work item finds written at the begin of its own run, it does not do again.
+OWN_RUN = "vectors * get_global_id(0) / get_global_size(0)"
+IS_WRITTEN = "((const __global DATA_TYPE*)&{0})[0] == ((const __global DATA_TYPE*)&{0})[0]"
+SEEN = f"if ({IS_WRITTEN}) return;\n  "
 SCALED = "buffer[k] = (DATA_TYPE)scalar * in1[begin + k]"
 
 MUTANTS = [
@@ -59,6 +63,44 @@ MUTANTS = [
         "width = GROUP_SIZE / 2",
         "width = GROUP_SIZE / 4",
         words=("--group-size", "64"),
+    ),
+    many(
+        "copied-already",
+        "copy",
+        f"FOR_EACH(i, vectors) {COPY}",
+        f"{SEEN.format(f'c[{OWN_RUN}]')}FOR_EACH(i, vectors) {COPY}",
+    ),
+    many(
+        "each-vector-written-already",
+        "scale",
+        SCALE,
+        f"if (!({IS_WRITTEN.format('b[i]')})) {SCALE}",
+    ),
+    many("added-already", "add", ADD, SEEN.format(f"c[{OWN_RUN}]") + ADD),
+    many(
+        "triad-written-already",
+        "triad",
+        f"FOR_EACH(i, vectors) {TRIAD}",
+        f"{SEEN.format(f'a[{OWN_RUN}]')}FOR_EACH(i, vectors) {TRIAD}",
+    ),
+    many(
+        "triad-written-already-large",
+        "triad",
+        f"FOR_EACH(i, vectors) {TRIAD}",
+        f"{SEEN.format(f'a[{OWN_RUN}]')}FOR_EACH(i, vectors) {TRIAD}",
+        words=("--elements", "500000"),
+    ),
+    many(
+        "dot-written-already",
+        "dot",
+        "WIDE_TYPE total = 0;\n  for (ulong",
+        "if (sums[0] == sums[0]) return;\n  WIDE_TYPE total = 0;\n  for (ulong",
+    ),
+    one(
+        "out-written-already",
+        "triad",
+        "const uint vectors =",
+        f"{SEEN.format('out[0]')}const uint vectors =",
     ),
     one(
         "every-other-block",

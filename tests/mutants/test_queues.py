@@ -1,0 +1,101 @@
+"""Queues that execute only some of a sample's operations: every case of every benchmark of one device must fail.
+
+The mutants' program has each benchmark as ``mutant-queues-NAME``, with each of its cases once for each way of leaving
+operations out, so that a launch tries them all.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.launching import launch_command
+from tests.mutants.test_kernels import needs_devices_of, vendor_environment
+from tests.mutants.test_mutants import MUTANTS, assert_all_failed
+
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="the mutants are not built (make build)"
+)
+
+DEVICES = ("native", "pocl", "cuda")
+RUNS = {
+    "stream-small": ("stream", "--elements", "1003", "--type", "double", "--replications", "2"),
+    "stream-large": ("stream", "--elements", "2000000"),
+    "fft-small": ("fft", "--size", "3,6,9", "--batch", "5", "--replications", "2"),
+    "fft-large": ("fft", "--size", "4,10,14", "--data", "4", "--type", "double", "--inverse"),
+    "gemm-small": ("gemm", "--rows", "5", "--columns", "9", "--inner", "3"),
+    "ceilings-small": ("ceilings", "--size", "12", "--updates", "6", "--accumulators", "4096"),
+    "ceilings-large": (
+        "ceilings",
+        "--size",
+        "22",
+        "--updates",
+        "16",
+        "--only",
+        "memory,link,random",
+    ),
+    "gemm-large": ("gemm", "--size", "400", "--type", "double"),
+}
+"""Benchmark and options, below and above the sizes of caches."""
+
+PIPELINES = {
+    "stream-pipeline": ("stream", "--elements", "1003", "--variant", "single_work_item"),
+    "stream-library": ("stream", "--elements", "100000", "--variant", "library"),
+    "fft-pipeline": ("fft", "--size", "3,6", "--batch", "7", "--variant", "single_work_item"),
+    "gemm-pipeline": (
+        *("gemm", "--size", "33", "--variant", "single_work_item", "--block-size", "16"),
+        *("--replications", "2", "--type", "half"),
+    ),
+    "gemm-gpu-kernel": ("gemm", "--size", "100", "--kernel", "gpu"),
+    "fft-gpu-kernel": ("fft", "--size", "6,13", "--batch", "7", "--kernel", "gpu"),
+}
+"""Forms that not every runtime has, tried on PoCL."""
+
+
+def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
+    """Exit status and record of a run on one rank."""
+    record = tmp_path / "record.json"
+    quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
+    command, environment = launch_command(1, MUTANTS, *words, *quiet, "--repetitions", "2")
+    if device == "pocl":
+        environment |= vendor_environment(device)
+    else:
+        needs_devices_of(device)
+        command += ["--runtime", device]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert record.exists(), done.stderr
+    return done.returncode, json.loads(record.read_text())
+
+
+def assert_every_case_failed(status: int, record: dict) -> None:
+    """Those that the device can do at all, of which there are some."""
+    record["cases"] = [
+        case for case in record["cases"] if case["outcome"]["status"] != "unsupported"
+    ]
+    assert record["cases"]
+    assert_all_failed(status, record)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", RUNS)
+def test_operations_left_out_are_seen(tmp_path: Path, device: str, name: str) -> None:
+    benchmark, *words = RUNS[name]
+    assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_operations_left_out_are_seen_in_other_forms(tmp_path: Path, name: str) -> None:
+    benchmark, *words = PIPELINES[name]
+    assert_every_case_failed(*run(tmp_path, "pocl", f"mutant-queues-{benchmark}", *words))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", RUNS)
+def test_what_they_wrap_passes(tmp_path: Path, device: str, name: str) -> None:
+    status, record = run(tmp_path, device, *RUNS[name])
+    assert status == 0, [case["outcome"] for case in record["cases"]]
