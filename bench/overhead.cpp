@@ -22,7 +22,8 @@ namespace {
 constexpr int samples = 60;
 constexpr std::uint64_t slots_of_b_eff = 3;  // areas of a lane; here messages stay at their beginning
 
-// What the engine's compiled exchange does, written out: the same calls on buffers laid out alike.
+// What the engine's compiled exchange does, written out: the same calls, on slots that stay where
+// they are.
 class BareLoop {
  public:
   BareLoop(int bytes, std::uint64_t slots, Device& device) : bytes_(bytes), slots_(slots) {

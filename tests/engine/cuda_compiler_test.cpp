@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/embedded.hpp"
 #include "core/error.hpp"
 #include "device/cuda/compiler.hpp"
 
@@ -76,6 +77,10 @@ TEST(CudaRuntime, SaysWhatIsMissing) {
   } catch (const Unsupported& reason) {
     EXPECT_THAT(reason.what(), testing::AllOf(testing::HasSubstr("libnvrtc"), testing::HasSubstr("install")));
   }
+}
+
+TEST_F(CudaCompiler, TransportPeersKernelsCompile) {
+  EXPECT_FALSE(compile({"peer.cl", embedded_text("engine/transport/peer/peer.cl"), "-DWIDE=uint4"}, 9, 0, "a").empty());
 }
 
 }  // namespace

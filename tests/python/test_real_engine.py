@@ -219,7 +219,7 @@ def test_transport_channel_in_every_pattern(ranks: int, patterns: str) -> None:
         command, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "RotatingSlotsPassMessagesOn/channel" in done.stdout
+    assert "EachRoundLeavesItsMessageInASlotOfItsOwn/channel" in done.stdout
 
 
 def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def patterns(names: str) -> list[str]:
 def test_every_pattern_between_host_memories(hosts: two_hosts.Hosts, ranks: int) -> None:
     done = hosts.run(ranks, patterns("*/staged_*:*/pipelined_*"), {}, 120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "RotatingSlotsPassMessagesOn/pipelined_native" in done.stdout
+    assert "EachRoundLeavesItsMessageInASlotOfItsOwn/pipelined_native" in done.stdout
 
 
 def test_links_between_hosts_are_relayed(
@@ -64,7 +64,7 @@ def test_links_between_hosts_are_relayed(
 ) -> None:
     done = hosts.run(1, patterns("*hannel*"), emulator, 120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "[       OK ] All/Transports.RotatingSlotsPassMessagesOn/channel" in done.stdout
+    assert "[       OK ] All/Transports.EachRoundLeavesItsMessageInASlotOfItsOwn/channel" in done.stdout
 
 
 def test_b_eff_over_relayed_links(
