@@ -19,7 +19,7 @@
 
 namespace plumb {
 
-enum class Reduction { sum, minimum, maximum };
+enum class Fold { sum, minimum, maximum };
 
 // A value and where it is (an index, a rank), for all_reduce: the least or largest value, and of equal ones the least
 // place. A NaN is taken only where there is nothing else.
@@ -52,18 +52,18 @@ class Team {
   // Element by element, in place; all give the same number of elements. The result is the same, bit for bit, on all
   // members over OpenSHMEM, and as MPI has it over MPI. T: float, double, std::int32_t, std::int64_t, std::uint64_t.
   template <class T>
-  void all_reduce(std::span<T> values, Reduction reduction);
+  void all_reduce(std::span<T> values, Fold fold);
   template <class T>
-  T all_reduce(T value, Reduction reduction) {
-    all_reduce(std::span(&value, 1), reduction);
+  T all_reduce(T value, Fold fold) {
+    all_reduce(std::span(&value, 1), fold);
     return value;
   }
   // minimum and maximum alone (minloc, maxloc). T as above.
   template <class T>
-  void all_reduce(std::span<Located<T>> values, Reduction reduction);
+  void all_reduce(std::span<Located<T>> values, Fold fold);
   template <class T>
-  Located<T> all_reduce(Located<T> value, Reduction reduction) {
-    all_reduce(std::span(&value, 1), reduction);
+  Located<T> all_reduce(Located<T> value, Fold fold) {
+    all_reduce(std::span(&value, 1), fold);
     return value;
   }
 
@@ -109,44 +109,43 @@ using RegisteredTeams = Registered<TeamFactory>;  // by the world's kind
 namespace team_detail {
 
 template <class T>
-T reduced(T a, T b, Reduction reduction) {
-  if (reduction == Reduction::sum) return static_cast<T>(a + b);
-  return reduction == Reduction::minimum ? std::min(a, b) : std::max(a, b);
+T reduced(T a, T b, Fold fold) {
+  if (fold == Fold::sum) return static_cast<T>(a + b);
+  return fold == Fold::minimum ? std::min(a, b) : std::max(a, b);
 }
 
 template <class T>
-Located<T> reduced(const Located<T>& a, const Located<T>& b, Reduction reduction) {
+Located<T> reduced(const Located<T>& a, const Located<T>& b, Fold fold) {
   const bool a_counts = a.value == a.value, b_counts = b.value == b.value;  // is no NaN
   if (a_counts != b_counts) return a_counts ? a : b;
   if (a.value == b.value || !a_counts) return a.place <= b.place ? a : b;
-  return (a.value < b.value) == (reduction == Reduction::minimum) ? a : b;
+  return (a.value < b.value) == (fold == Fold::minimum) ? a : b;
 }
 
-template <class T, Reduction reduction>
+template <class T, Fold fold>
 void combine(std::byte* values, const std::byte* more, std::size_t elements) {
   auto* mine = reinterpret_cast<T*>(values);
   const auto* others = reinterpret_cast<const T*>(more);
-  for (std::size_t i = 0; i < elements; ++i) mine[i] = reduced(mine[i], others[i], reduction);
+  for (std::size_t i = 0; i < elements; ++i) mine[i] = reduced(mine[i], others[i], fold);
 }
 
 }  // namespace team_detail
 
 template <class T>
-void Team::all_reduce(std::span<T> values, Reduction reduction) {
+void Team::all_reduce(std::span<T> values, Fold fold) {
   using namespace team_detail;
   reduce(std::as_writable_bytes(values), sizeof(T),
-         reduction == Reduction::sum       ? combine<T, Reduction::sum>
-         : reduction == Reduction::minimum ? combine<T, Reduction::minimum>
-                                           : combine<T, Reduction::maximum>);
+         fold == Fold::sum       ? combine<T, Fold::sum>
+         : fold == Fold::minimum ? combine<T, Fold::minimum>
+                                 : combine<T, Fold::maximum>);
 }
 
 template <class T>
-void Team::all_reduce(std::span<Located<T>> values, Reduction reduction) {
+void Team::all_reduce(std::span<Located<T>> values, Fold fold) {
   using namespace team_detail;
-  if (reduction == Reduction::sum) throw Error("a sum has no place: located values have a minimum and a maximum");
+  if (fold == Fold::sum) throw Error("a sum has no place: located values have a minimum and a maximum");
   reduce(std::as_writable_bytes(values), sizeof(Located<T>),
-         reduction == Reduction::minimum ? combine<Located<T>, Reduction::minimum>
-                                         : combine<Located<T>, Reduction::maximum>);
+         fold == Fold::minimum ? combine<Located<T>, Fold::minimum> : combine<Located<T>, Fold::maximum>);
 }
 
 template <class T>

@@ -41,7 +41,7 @@ T given(int place, std::size_t i) {
 template <class T>
 void check_reductions(Team& team) {
   constexpr std::size_t length = 3000;  // more than a piece of the mailbox
-  for (const Reduction reduction : {Reduction::sum, Reduction::minimum, Reduction::maximum}) {
+  for (const Fold reduction : {Fold::sum, Fold::minimum, Fold::maximum}) {
     std::vector<T> values(length);
     for (std::size_t i = 0; i < length; ++i) values[i] = given<T>(team.rank(), i);
     team.all_reduce(std::span(values), reduction);
@@ -49,9 +49,9 @@ void check_reductions(Team& team) {
       T should = given<T>(0, i);
       for (int place = 1; place < team.size(); ++place) {
         const T more = given<T>(place, i);
-        should = reduction == Reduction::sum       ? static_cast<T>(should + more)
-                 : reduction == Reduction::minimum ? std::min(should, more)
-                                                   : std::max(should, more);
+        should = reduction == Fold::sum       ? static_cast<T>(should + more)
+                 : reduction == Fold::minimum ? std::min(should, more)
+                                              : std::max(should, more);
       }
       ASSERT_EQ(values[i], should) << "element " << i;
     }
@@ -98,11 +98,11 @@ TEST(Team, FindsWhereTheLeastAndTheLargestAre) {
   const auto team = test_world().team(all_backwards());
   const int last = team->size() - 1, here = team->rank();
   using Place = Located<double>;
-  EXPECT_EQ(team->all_reduce(Place{-1.5 * here, here}, Reduction::minimum), (Place{-1.5 * last, last}));
-  EXPECT_EQ(team->all_reduce(Place{-1.5 * here, here}, Reduction::maximum), (Place{0, 0}));
-  EXPECT_EQ(team->all_reduce(Place{7, 10 - here}, Reduction::maximum), (Place{7, 10 - last})) << "the least place";
+  EXPECT_EQ(team->all_reduce(Place{-1.5 * here, here}, Fold::minimum), (Place{-1.5 * last, last}));
+  EXPECT_EQ(team->all_reduce(Place{-1.5 * here, here}, Fold::maximum), (Place{0, 0}));
+  EXPECT_EQ(team->all_reduce(Place{7, 10 - here}, Fold::maximum), (Place{7, 10 - last})) << "the least place";
   const Place with_nan{here == 0 ? std::nan("") : 3.0 + here, here};
-  const Place found = team->all_reduce(with_nan, Reduction::maximum);
+  const Place found = team->all_reduce(with_nan, Fold::maximum);
   if (last > 0) {
     EXPECT_EQ(found, (Place{3.0 + last, last}));
   } else {
@@ -110,7 +110,7 @@ TEST(Team, FindsWhereTheLeastAndTheLargestAre) {
   }
   using Whole = Located<std::int64_t>;
   std::vector<Whole> several{{here, 1}, {-here, 2 + here}};
-  team->all_reduce(std::span(several), Reduction::minimum);
+  team->all_reduce(std::span(several), Fold::minimum);
   EXPECT_EQ(several, (std::vector<Whole>{{0, 1}, {-last, 2 + last}}));
 }
 
@@ -144,10 +144,10 @@ TEST(Team, SeveralAtOnceDoNotDisturbEachOther) {
   for (int round = 0; round < 50; ++round) {
     int sum = 0;
     for (const int rank : team->ranks()) sum += rank + round;
-    EXPECT_EQ(team->all_reduce(world.rank() + round, Reduction::sum), sum);
+    EXPECT_EQ(team->all_reduce(world.rank() + round, Fold::sum), sum);
     EXPECT_EQ(broadcast_value(world, world.rank() + round), round);
     if (round % 10 == 0) whole->barrier();
-    EXPECT_EQ(whole->all_reduce(world.rank(), Reduction::maximum), world.size() - 1);
+    EXPECT_EQ(whole->all_reduce(world.rank(), Fold::maximum), world.size() - 1);
   }
 }
 
@@ -159,7 +159,7 @@ TEST(Team, WaitsForAllAtABarrier) {
     const double arrived = now_seconds();
     team->barrier();
     const double left = now_seconds();
-    EXPECT_LE(team->all_reduce(arrived, Reduction::maximum), team->all_reduce(left, Reduction::minimum));
+    EXPECT_LE(team->all_reduce(arrived, Fold::maximum), team->all_reduce(left, Fold::minimum));
   }
 }
 
@@ -175,7 +175,7 @@ TEST(Team, ThoseThatAreNotInItAreIdle) {
     EXPECT_EQ(facts, Json({{"ranks", {0}}, {"idle", {1, 2}}}));
   }
   if (grid->is_member()) {
-    EXPECT_EQ(grid->all_reduce(1, Reduction::sum), side * side);
+    EXPECT_EQ(grid->all_reduce(1, Fold::sum), side * side);
   } else {
     EXPECT_EQ(grid->rank(), -1);
     EXPECT_THAT(refusal([&] { grid->barrier(); }), HasSubstr("this rank is not in the team"));
@@ -203,7 +203,7 @@ TEST(Team, RefusesWhatCannotBe) {
   int value = 0;
   const auto bytes = std::as_writable_bytes(std::span(&value, 1));
   EXPECT_THAT(refusal([&] { team->broadcast(bytes, team->size()); }), HasSubstr("is not in a team of"));
-  EXPECT_THAT(refusal([&] { team->all_reduce(Located<double>{}, Reduction::sum); }), HasSubstr("a sum has no place"));
+  EXPECT_THAT(refusal([&] { team->all_reduce(Located<double>{}, Fold::sum); }), HasSubstr("a sum has no place"));
   std::vector<std::size_t> none;
   EXPECT_THAT(refusal([&] { team->all_to_all(std::span<const int>(), none, std::span<int>(), none); }),
               HasSubstr("0 counts of 0 B"));

@@ -16,8 +16,8 @@ TEST(SerialTeam, DoesWhatATeamOfOneDoes) {
   const auto team = world->team({0});
   EXPECT_TRUE(team->is_member());
   team->barrier();
-  EXPECT_EQ(team->all_reduce(7, Reduction::sum), 7);
-  EXPECT_EQ(team->all_reduce(Located<double>{1.5, 3}, Reduction::minimum), (Located<double>{1.5, 3}));
+  EXPECT_EQ(team->all_reduce(7, Fold::sum), 7);
+  EXPECT_EQ(team->all_reduce(Located<double>{1.5, 3}, Fold::minimum), (Located<double>{1.5, 3}));
   const std::vector<int> sent{1, 2, 3};
   std::vector<int> received(3);
   const std::vector<std::size_t> counts{3};
@@ -36,7 +36,7 @@ TEST(SerialTeam, RefusesWhatIsNone) {
   EXPECT_THAT(refusal([&] { world->team({0, 0}); }), HasSubstr("named twice"));
   EXPECT_THAT(refusal([&] { world->team({1}); }), HasSubstr("is not in the world"));
   const auto team = world->team({0});
-  EXPECT_THAT(refusal([&] { team->all_reduce(Located<float>{}, Reduction::sum); }), HasSubstr("a sum has no place"));
+  EXPECT_THAT(refusal([&] { team->all_reduce(Located<float>{}, Fold::sum); }), HasSubstr("a sum has no place"));
 }
 
 TEST(SquareGrid, IsTheLargestThatTheWorldHas) {

@@ -169,7 +169,7 @@ class OverQueues : public Base {
   }
   void prepare(Session&, const Case& measured) override {
     for (const auto& way : ways())
-      if (way.first == measured.labels.at("queue")) device_->sample.executes = &way.second;
+      if (way.first == measured.labels.at("queue").get<std::string>()) device_->sample.executes = &way.second;
     Base::prepare(*session_, measured);
   }
   void reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override {
@@ -194,7 +194,7 @@ RegisteredBenchmark over_queues(const std::string& name) {
   return {"mutant-queues-" + name, [] { return std::make_unique<OverQueues<Base>>(); }};
 }
 
-const RegisteredBenchmark all[] = {
+const RegisteredBenchmark benchmarks_over_queues[] = {
     over_queues<stream::Stream>("stream"),
     over_queues<gemm::Gemm>("gemm"),
     over_queues<fft::Fft>("fft"),
