@@ -186,7 +186,10 @@ def test_credit_ignored_fails(tmp_path: Path) -> None:
     assert_all_failed(*run(tmp_path, 4, "b_eff", *words))
 
 
-@pytest.mark.parametrize("benchmark", ["mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted"])
+@pytest.mark.parametrize(
+    "benchmark",
+    ["mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted", "mutant-b_eff-below-zero"],
+)
 @pytest.mark.parametrize("size", SIZES)
 def test_blind_validator_fails(tmp_path: Path, benchmark: str, size: str) -> None:
     status, record = run(tmp_path, 2, benchmark, "--transport", "mpi", *SIZES[size])
