@@ -28,7 +28,6 @@ const std::vector<std::pair<std::string, Executes>>& ways() {
       {"last", [](std::uint64_t index, std::uint64_t count) { return index + 1 == count; }},
       {"every-second", [](std::uint64_t index, std::uint64_t) { return index % 2 == 0; }},
       {"all-but-one", [](std::uint64_t index, std::uint64_t count) { return index != count / 2; }},
-      {"all-but-the-first", [](std::uint64_t index, std::uint64_t) { return index != 0; }},
       {"mod-2", first_of_count_modulo(2)},
       {"mod-3", first_of_count_modulo(3)},
       {"mod-4", first_of_count_modulo(4)},
