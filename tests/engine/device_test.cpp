@@ -100,10 +100,10 @@ KernelSource source() {
                       for (std::size_t i = 1; i < a.size(); ++i)
                         host<double>(a[0])[i - 1] = std::visit(
                             [](auto value) {
-                              if constexpr (std::is_pointer_v<decltype(value)>)
-                                return 0.0;
-                              else
+                              if constexpr (std::is_arithmetic_v<decltype(value)>)
                                 return static_cast<double>(value);
+                              else
+                                return 0.0;
                             },
                             a[i]);
                     }},

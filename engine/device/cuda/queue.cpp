@@ -13,6 +13,28 @@ namespace {
 // Where a launch names no group: enough threads to fill a multiprocessor, few enough for any kernel's registers.
 constexpr std::size_t usual_group = 256;
 
+constexpr std::size_t tile_row_bytes = 128;
+
+TileElement element_of(const TiledMatrix& matrix) {
+  if (matrix.element_bytes == 2) return TileElement::bits_16;
+  if (matrix.element_bytes == 8) return TileElement::float_64;
+  return matrix.to_tf32 ? TileElement::tf32 : TileElement::float_32;
+}
+
+TileMap map_of(const TiledMatrix& matrix) {
+  if (driver().encode_tiles == nullptr)
+    throw Unsupported("NVIDIA's driver is older than CUDA 12, which first copied tiles: install a newer one");
+  TileMap map{};
+  const std::uint64_t sizes[]{matrix.columns, matrix.rows}, strides[]{matrix.row_bytes};
+  const std::uint32_t tile[]{static_cast<std::uint32_t>(tile_row_bytes / matrix.element_bytes),
+                             static_cast<std::uint32_t>(matrix.tile_rows)};
+  const std::uint32_t all[]{1, 1};
+  check(driver().encode_tiles(&map, element_of(matrix), 2, own(*matrix.buffer).address(), sizes, strides, tile, all,
+                              no_interleave, swizzle_128_bytes, fetch_256_bytes, zeros_outside),
+        "describe a matrix's tiles to the GPU");
+  return map;
+}
+
 }  // namespace
 
 CudaKernel::CudaKernel(std::shared_ptr<const CudaProgram> program, Function function, std::string name)
@@ -27,14 +49,21 @@ void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
   if (told && arguments.size() != sizes_.size())
     throw Error(fmt::format("kernel {} takes {} arguments, but {} were given", name_, sizes_.size(), arguments.size()));
   values_.assign(arguments.size(), 0);
+  maps_.clear();
+  maps_.reserve(arguments.size());
   pointers_.clear();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    void* pointer = &values_[i];
     std::visit(
         [&](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
           std::size_t size = sizeof value;
-          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>) {
+          if constexpr (std::is_pointer_v<Value>) {
             const Address address = own(*value).address();
             std::memcpy(&values_[i], &address, sizeof address);
+          } else if constexpr (std::is_same_v<Value, TiledMatrix>) {
+            pointer = &maps_.emplace_back(map_of(value));
+            size = sizeof(TileMap);
           } else {
             std::memcpy(&values_[i], &value, sizeof value);
           }
@@ -43,8 +72,17 @@ void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
                 fmt::format("argument {} of kernel {} has {} bytes, but {} were given", i, name_, sizes_[i], size));
         },
         arguments[i]);
-    pointers_.push_back(&values_[i]);
+    pointers_.push_back(pointer);
   }
+}
+
+void CudaKernel::allow_local(std::size_t bytes) {
+  if (bytes <= allowed_local_) return;
+  const Result result = driver().function_set_attribute(function_, FunctionAttribute::largest_added_shared_bytes,
+                                                        static_cast<int>(bytes));
+  if (result != success)
+    throw Unsupported(fmt::format("kernel {} needs {} bytes of local memory, more than the GPU has", name_, bytes));
+  allowed_local_ = bytes;
 }
 
 CudaProgram::CudaProgram(SharedContext context, const KernelSource& source)
@@ -140,8 +178,10 @@ void CudaQueue::enqueue(Kernel& kernel, const KernelRange& range) {
   if (range.global % local != 0)
     throw Error(fmt::format("{} work items cannot be split into groups of {}", range.global, local));
   begin_command();
+  own_kernel->allow_local(range.local_bytes);
   check(driver().launch(own_kernel->function(), static_cast<unsigned>(range.global / local), 1, 1,
-                        static_cast<unsigned>(local), 1, 1, 0, stream_, own_kernel->parameters(), nullptr),
+                        static_cast<unsigned>(local), 1, 1, static_cast<unsigned>(range.local_bytes), stream_,
+                        own_kernel->parameters(), nullptr),
         "start a kernel");
   end_command();
 }

@@ -44,8 +44,11 @@ void OpenclKernel::set(const std::vector<KernelArgument>& arguments) {
   for (cl_uint index = 0; index < parameters_; ++index)
     std::visit(
         [&](const auto& value) {
-          if constexpr (std::is_pointer_v<std::decay_t<decltype(value)>>)
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_pointer_v<Value>)
             set_buffer(index, own(*value));
+          else if constexpr (std::is_same_v<Value, TiledMatrix>)
+            throw Unsupported(fmt::format("kernel {} copies tiles, which OpenCL cannot", name_));
           else if (const cl_int code = clSetKernelArg(kernel_(), index, sizeof value, &value); code != CL_SUCCESS)
             refuse(code, index);
         },
@@ -53,7 +56,7 @@ void OpenclKernel::set(const std::vector<KernelArgument>& arguments) {
 }
 
 OpenclProgram::OpenclProgram(const SharedContext& context, const KernelSource& source) : name_(source.name) {
-  if (source.opencl.empty() && source.binary.empty())
+  if ((source.opencl.empty() || source.is_cuda) && source.binary.empty())
     throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
   guarded("hand " + name_ + " to the compiler", [&] {
     program_ = source.binary.empty() ? cl::Program(context->context, source.opencl)
