@@ -63,7 +63,7 @@ void compile_kernels(Device& device, GemmShape shape) {
   const auto a = matrix(shape.rows * shape.inner), b = matrix(shape.inner * shape.columns),
              c = matrix(shape.rows * shape.columns);
   const auto queue = device.make_queue();
-  ClblastGemm(device.info(), shape).enqueue(*queue, *a, *b, *c);
+  ClblastGemm(device.info(), shape).enqueue(*queue, whole(*a), whole(*b), whole(*c));
   queue->finish();
 }
 
