@@ -38,6 +38,10 @@ RUNS = {
         "memory,link,random",
     ),
     "gemm-large": ("gemm", "--size", "400", "--type", "double"),
+    **{
+        f"b_eff-{part}": ("b_eff", "--transport", "staged", "--part", part, "--max-size", "20")
+        for part in ("read", "write", "launch")
+    },
 }
 """Benchmark and options, below and above the sizes of caches."""
 
