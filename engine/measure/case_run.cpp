@@ -323,13 +323,15 @@ void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
   if (measured.laps) record.laps_by_rank = gather_vectors(world, laps_);
   record.work_by_rank = gather_values(world, measured.work);
   const std::vector<std::string> texts = gather_texts(world, Json(tallies_).dump());
-  for (std::size_t rank = 0; rank < texts.size(); ++rank)
-    for (const auto& [name, value] : Json::parse(texts[rank]).items()) {
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+    const Json tallies = Json::parse(texts[rank]);  // items() keeps no Json alive
+    for (const auto& [name, value] : tallies.items()) {
       auto& by_rank = record.tallies_by_rank[name];
       by_rank.resize(texts.size(), 0.0);
       by_rank[rank] = value.get<double>();
       record.tallies[name] += by_rank[rank];
     }
+  }
 }
 
 void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {

@@ -33,6 +33,10 @@ RUNS = {
     ),
     "ceilings-large": ("ceilings", "--size", "22", "--only", "memory/write,memory/copy,link"),
     "gemm-large": ("gemm", "--size", "400", "--type", "double"),
+    **{
+        f"b_eff-{part}": ("b_eff", "--transport", "staged", "--part", part, "--max-size", "20")
+        for part in ("read", "write", "launch")
+    },
 }
 """Benchmark and options, below and above the sizes of caches."""
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "benchmarks/device/ceilings/ceilings.hpp"
+#include "benchmarks/hpcc/b_eff/b_eff.hpp"
 #include "benchmarks/hpcc/fft/fft.hpp"
 #include "benchmarks/hpcc/gemm/gemm.hpp"
 #include "benchmarks/hpcc/stream/stream.hpp"
@@ -193,11 +194,10 @@ RegisteredBenchmark over_queues(const std::string& name) {
   return {"mutant-queues-" + name, [] { return std::make_unique<OverQueues<Base>>(); }};
 }
 
+// Of b_eff, the parts that send nothing.
 const RegisteredBenchmark benchmarks_over_queues[] = {
-    over_queues<stream::Stream>("stream"),
-    over_queues<gemm::Gemm>("gemm"),
-    over_queues<fft::Fft>("fft"),
-    over_queues<ceilings::Ceilings>("ceilings"),
+    over_queues<stream::Stream>("stream"),       over_queues<gemm::Gemm>("gemm"),   over_queues<fft::Fft>("fft"),
+    over_queues<ceilings::Ceilings>("ceilings"), over_queues<b_eff::BEff>("b_eff"),
 };
 
 }  // namespace

@@ -102,7 +102,10 @@ Case BEff::make_case(const std::string& ring, const std::string& part, int expon
   }
   result.labels["message_bytes"] = p.bytes;
   const bool copies = part == "read" || part == "write";
-  result.items_to_check = p.lanes() * (copies ? 1 : p.window()) * p.bytes;
+  const std::uint64_t whole = copies ? 1 : p.window(), kept = copies ? p.kept_of_copy() : p.kept_bytes();
+  result.items_to_check = p.lanes() * (whole * p.bytes - (whole - 1) * kept);
+  result.witnesses = p.lanes() * kept;
+  result.most_operations = p.rounds;
   result.work.messages = p.lanes();
   std::uint64_t& bytes = part == "read"    ? result.work.bytes_read
                          : part == "write" ? result.work.bytes_written
@@ -152,7 +155,7 @@ void BEff::prepare(Session& session, const Case& measured) {
 std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
   if (text_label(measured, "part") == "launch") return wanted;
   const std::uint64_t window = form() == Form::batched ? static_cast<std::uint64_t>(batch_.get()) : 1;
-  return std::min((wanted + window - 1) / window * window, most_rounds(log2_of(bytes_label(measured))));
+  return (wanted + window - 1) / window * window;
 }
 
 std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {

@@ -66,10 +66,9 @@ Expected expected_in_area(const Pattern& pattern, std::uint64_t seed, std::uint6
   const std::uint64_t window = pattern.window(), areas = pattern.areas();
   Expected expected;
   for (std::uint64_t turn = area; turn < window + count; turn += areas) {
-    if (turn < window) continue;  // its own, which nobody sent here
-    const bool last = turn >= count;
-    expected.add({turn / areas * pattern.stride(), last ? pattern.bytes : std::min(pattern.bytes, pattern.stride()),
-                  turn - window, last});
+    if (turn < window) continue;      // its own, which nobody sent here
+    const bool last = turn >= count;  // of its message
+    expected.add({turn / areas * pattern.stride(), last ? pattern.bytes : pattern.kept_bytes(), turn - window});
     fill_message(std::span(expected.bytes).subspan(expected.parts.back().at, expected.parts.back().size),
                  message_of(pattern, seed, repetition, lane, turn));
   }
@@ -104,7 +103,7 @@ void LaneBuffers::check(std::uint64_t lane, std::size_t at, const Expected& expe
   else
     queue_->read(view, is.data());
   for (const Expected::Part& part : expected.parts) {
-    if (part.whole) found.items_checked += part.size;
+    found.items_checked += part.size;
     if (std::memcmp(is.data() + part.at, expected.bytes.data() + part.at, part.size) == 0) continue;
     std::size_t first = part.size;
     for (std::size_t i = part.size; i-- > 0;)

@@ -31,6 +31,9 @@ struct Pattern {
   // How far a slot lies behind the one before it in its area: small messages close together, because what a cache does
   // not hold yet costs a tenth of their time; no more than a line of any cache.
   std::size_t stride() const { return std::clamp<std::size_t>(bytes, 8, 128); }
+  // Of a message, or a copy, that others follow: bytes that none of them overwrites.
+  std::size_t kept_bytes() const { return std::min(bytes, stride()); }
+  std::size_t kept_of_copy() const { return std::min(bytes, 2 * stride()); }
   std::size_t pitch() const;  // bytes of an area
   std::size_t lane_bytes() const { return areas() * pitch(); }
   // Of a lane's copies alone: each goes two strides further than the one before it.
@@ -44,7 +47,6 @@ struct Expected {
   struct Part {
     std::size_t at = 0, size = 0;  // bytes
     std::uint64_t round = 0;       // that brought them
-    bool whole = false;            // all bytes of the message; else those that no later one overwrites
   };
   std::vector<std::byte> bytes;
   std::vector<Part> parts;  // that somebody looks at
@@ -68,7 +70,7 @@ class LaneBuffers {
   void put(const BufferView& view, const std::vector<std::byte>& bytes);
   // Makes every byte that is expected from byte `at` of a lane on wrong: one that nobody writes cannot be right.
   void poison(std::uint64_t lane, std::size_t at, Expected expected);
-  // Compares what is there, and adds what was found to `found`; it counts the bytes of whole messages as checked.
+  // Compares what is there, and adds what was found to `found`.
   void check(std::uint64_t lane, std::size_t at, const Expected& expected, Validation& found);
 
  private:

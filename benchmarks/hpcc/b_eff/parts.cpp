@@ -116,9 +116,8 @@ class CopyPart : public Part {
     const std::size_t stride = pattern_.stride(), target_stride = 2 * stride;
     Expected expected;
     for (std::uint64_t copy = 0; copy < count; ++copy) {
-      const bool last = copy + 1 == count;
-      const std::size_t kept = last ? pattern_.bytes : std::min(pattern_.bytes, target_stride);
-      expected.add({copy * target_stride, kept, copy, last});
+      const std::size_t kept = copy + 1 == count ? pattern_.bytes : pattern_.kept_of_copy();
+      expected.add({copy * target_stride, kept, copy});
       std::memcpy(expected.bytes.data() + copy * target_stride, source.data() + copy * stride, kept);
     }
     return expected;
