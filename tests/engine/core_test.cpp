@@ -26,7 +26,7 @@ struct Options : Parameters {
   Choice ring{*this, {"ring", "an order"}, "natural", {"natural", "random"}};
 };
 
-std::string refusal(ParameterBase& parameter, const std::string& text) {
+std::string refusal_of(ParameterBase& parameter, const std::string& text) {
   try {
     parameter.parse(text);
   } catch (const UsageError& error) {
@@ -53,10 +53,10 @@ TEST(Parameter, ReadsWhatItDeclares) {
 TEST(Parameter, RefusesWithASentence) {
   Options o;
   for (const char* bad : {"31", "-1", "4.5", "4x", "", " 4", "1e3", "99999999999999999999"})
-    EXPECT_THAT(refusal(o.size, bad), HasSubstr("--size is a whole number (0..30)")) << bad;
+    EXPECT_THAT(refusal_of(o.size, bad), HasSubstr("--size is a whole number (0..30)")) << bad;
   for (const char* bad : {"nan", "1.5", "-0.1", "inf", "half"})
-    EXPECT_THAT(refusal(o.share, bad), HasSubstr("--share is a number (0..1)")) << bad;
-  EXPECT_EQ(refusal(o.ring, "nat"), "--ring is one of natural, random, but \"nat\" was given");
+    EXPECT_THAT(refusal_of(o.share, bad), HasSubstr("--share is a number (0..1)")) << bad;
+  EXPECT_EQ(refusal_of(o.ring, "nat"), "--ring is one of natural, random, but \"nat\" was given");
   EXPECT_EQ(o.size.get(), 4);
   EXPECT_FALSE(o.size.given());
 }
@@ -101,7 +101,7 @@ TEST(Parameter, ReadsSizesAsPeopleWriteThem) {
     Sizes sizes;
     Parameter<std::int64_t>& size = sizes.*member;
     if (!value) {
-      EXPECT_THAT(refusal(size, text), HasSubstr("--size is a whole number")) << text;
+      EXPECT_THAT(refusal_of(size, text), HasSubstr("--size is a whole number")) << text;
       continue;
     }
     size.parse(text);
@@ -112,7 +112,7 @@ TEST(Parameter, ReadsSizesAsPeopleWriteThem) {
 
 TEST(Parameter, EchoesLongValuesShortened) {
   Options o;
-  const std::string said = refusal(o.ring, std::string(5000, 'x'));
+  const std::string said = refusal_of(o.ring, std::string(5000, 'x'));
   EXPECT_LT(said.size(), 300u);
   EXPECT_THAT(said, HasSubstr("bytes)"));
   EXPECT_EQ(shortened("a word or two"), "a word or two");
