@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "benchmarks/shmem/shoms/cores.hpp"
-#include "core/error.hpp"
+#include "tests/engine/refusal.hpp"
 
 namespace plumb::shoms {
 namespace {
@@ -27,16 +27,6 @@ class Files : public ::testing::Test {
     return path.string();
   }
 };
-
-// The sentence of the UsageError that an action throws; "" when it throws none.
-std::string refusal(const auto& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Sizes, Grow) {
   EXPECT_THAT(growing_sizes(8, 64, 2), ElementsAre(8, 16, 32, 64));

@@ -6,20 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "core/error.hpp"
 #include "measure/benchmark.hpp"
+#include "tests/engine/refusal.hpp"
 
 namespace plumb {
 namespace {
-
-std::string sentence(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Timed, KeepsEachLifeOfAPhase) {
   Timed timed({1, {"panel", "update"}});
@@ -32,12 +23,12 @@ TEST(Timed, KeepsEachLifeOfAPhase) {
 
 TEST(Timed, RefusesWhatIsNoPhase) {
   Timed timed({1, {"panel", "update"}});
-  EXPECT_EQ(sentence([&] { timed.end(0); }), "phase panel ends without a begin");
+  EXPECT_EQ(refusal([&] { timed.end(0); }), "phase panel ends without a begin");
   timed.begin(0);
-  EXPECT_EQ(sentence([&] { timed.begin(0); }), "phase panel begins twice without an end");
+  EXPECT_EQ(refusal([&] { timed.begin(0); }), "phase panel begins twice without an end");
   timed.end(0);
-  EXPECT_EQ(sentence([&] { timed.end(0); }), "phase panel ends without a begin") << "a phase that ended twice";
-  EXPECT_EQ(sentence([&] { timed.number_of("panle"); }), "phase panle is none of those declared: panel, update");
+  EXPECT_EQ(refusal([&] { timed.end(0); }), "phase panel ends without a begin") << "a phase that ended twice";
+  EXPECT_EQ(refusal([&] { timed.number_of("panle"); }), "phase panle is none of those declared: panel, update");
 }
 
 TEST(Timed, LapsAreOfOperationsWithoutPauses) {
