@@ -213,7 +213,21 @@ GPU = [
             "",
             wanted,
         )
-        for kind, wanted in (("float", 0.85), ("double", 0.6), ("tf32", 0.5))
+        for kind, wanted in (("float", 0.85),)
+    ),
+    *(
+        Duel(
+            "gemm",
+            f"{kind} {size}",
+            f"--size {size} --type {kind} --repetitions 10 --skip-validation",
+            "",
+            ("library",),
+            "",
+            wanted,
+            "cuda",
+        )
+        for kind, wanted in (("half", 0.85), ("bfloat16", 0.85), ("tf32", 0.85), ("double", 0.92))
+        for size in (8192, 16384, 8191, 5000)
     ),
     *(
         Duel(
@@ -239,7 +253,7 @@ GPU = [
             0.97,
             "cuda",
         )
-        for kind in ("float", "double", "tf32")
+        for kind in ("float", "double", "tf32", "half", "bfloat16")
     ),
 ]
 

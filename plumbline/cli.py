@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from plumbline import completion, inventory, runtimes
 from plumbline.engine import all_benchmarks, find_engine, find_engine_for
-from plumbline.errors import ExitStatus, InterruptError, PlumbError, UsageError
+from plumbline.errors import ExitStatus, InterruptError, PlumbError, UsageError, shortened
 from plumbline.home import find_home
 from plumbline.systems import System, find_system, known_systems
 from plumbline.verdict import DEFAULT_TOLERANCE
@@ -56,7 +56,7 @@ def start(arguments: list[str]) -> int:
         return status if isinstance(status, int) else ExitStatus.PASSED
     except PlumbError as error:
         if str(error):
-            print(f"plumb: {error}", file=sys.stderr)
+            print(f"plumb: {shortened(str(error))}", file=sys.stderr)
         return error.status
     except typer.Abort:
         print("plumb: given up", file=sys.stderr)
@@ -69,7 +69,7 @@ def start(arguments: list[str]) -> int:
         sentence = getattr(error, "format_message", None)
         if sentence is None:
             raise
-        text = sentence().strip().rstrip(".")
+        text = shortened(sentence().strip().rstrip("."))
         print(f"plumb: {text[:1].lower()}{text[1:]} (plumb --help)", file=sys.stderr)
         return ExitStatus.BAD_USAGE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from enum import IntEnum
 
@@ -41,6 +42,12 @@ class InterruptError(PlumbError):
     """The user (or a batch system, by SIGTERM) ended the command; nothing more is started."""
 
     status = ExitStatus.INTERRUPTED
+
+
+def shortened(text: str) -> str:
+    """``text`` with what is very long cut: a word above 200 characters, a whole above 4,000."""
+    words = re.sub(r"\S{201,}", lambda word: f"{word[0][:60]}… ({len(word[0])} characters)", text)
+    return words if len(words) <= 4000 else f"{words[:2000]}… ({len(words)} characters)"
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

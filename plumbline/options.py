@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from plumbline.engine import OptionSpec
 from plumbline.errors import UsageError, did_you_mean
 
-_INTEGER = re.compile(r"-?\d+")
+_INTEGER = re.compile(r"-?\d{1,100}")
+_SIZE = re.compile(r"2\^(?P<exponent>\d{1,2})|(?P<count>\d{1,18})(?P<prefix>[KMGT])i(?P<bytes>B?)")
+_BYTES = {"B": 1, "log2 B": 1, "KiB": 2**10, "MiB": 2**20}
 _NEGATIVE = re.compile(r"-\.?\d")
 
 
@@ -32,6 +34,12 @@ class Given:
 
     values: dict[str, str] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
+
+    def count(self, name: str, default: int) -> int:
+        """The value of the integer option ``name``, which has no unit."""
+        text = self.values.get(name)
+        found = whole_number(OptionSpec(name=name, type="integer"), text) if text else None
+        return default if found is None else found
 
     def flag(self, name: str) -> bool:
         """Whether the flag ``name`` was given."""
@@ -71,14 +79,15 @@ def check(option: OptionSpec, text: str, flag: str | None = None) -> None:
     """Raise :class:`UsageError` where ``text`` has another type than ``option``, or is outside."""
     flag = flag or f"--{option.name}"
     if option.type == "integer":
-        if not _INTEGER.fullmatch(text):
-            raise UsageError(f"{flag} wants an integer{_unit(option)}, not '{text}'")
-        _check_range(option, int(text), flag, text)
-    elif option.type == "number":
-        number = _number(text)
+        number = whole_number(option, text)
         if number is None:
-            raise UsageError(f"{flag} wants a number{_unit(option)}, not '{text}'")
+            raise UsageError(f"{flag} wants an integer{_unit(option)}, not '{text}'")
         _check_range(option, number, flag, text)
+    elif option.type == "number":
+        real = _number(text)
+        if real is None:
+            raise UsageError(f"{flag} wants a number{_unit(option)}, not '{text}'")
+        _check_range(option, real, flag, text)
     elif option.choices is not None and text not in option.choices:
         raise UsageError(
             f"{flag} {text}: is none of {', '.join(option.choices)}"
@@ -86,6 +95,39 @@ def check(option: OptionSpec, text: str, flag: str | None = None) -> None:
         )
     elif not text:
         raise UsageError(f"{flag} is empty")
+
+
+def whole_number(option: OptionSpec, text: str) -> int | None:
+    """What ``text`` means for an integer option, as in the engine (``core/parameter.hpp``).
+
+    Sizes may be written 2048, 2^11, 2Ki, and 2KiB where the unit counts bytes. For a logarithm a
+    plain number within the option's range is the exponent; any other form is the size itself.
+    """
+    plain = int(text) if _INTEGER.fullmatch(text) else None
+    written = _SIZE.fullmatch(text)
+    if plain is None and written is None:
+        return None
+    value = plain if plain is not None else _size(written)
+    if written is not None and written["bytes"]:
+        value, rest = divmod(value, _BYTES.get(option.unit, value + 1))
+        if rest:
+            return None
+    if not option.unit.startswith("log2") or (plain is not None and _in_range(option, plain)):
+        return value
+    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else plain
+
+
+def _size(written: re.Match[str] | None) -> int:
+    assert written is not None
+    if written["exponent"]:
+        return 1 << int(written["exponent"])
+    return int(written["count"]) << (10 * ("KMGT".index(written["prefix"]) + 1))
+
+
+def _in_range(option: OptionSpec, number: float) -> bool:
+    low = option.minimum if option.minimum is not None else -math.inf
+    high = option.maximum if option.maximum is not None else math.inf
+    return low <= number <= high
 
 
 def flags_of(option: OptionSpec) -> list[str]:
@@ -204,7 +246,7 @@ def _number(text: str) -> float | None:
 def _check_range(option: OptionSpec, number: float, flag: str, text: str) -> None:
     low = option.minimum if option.minimum is not None else -math.inf
     high = option.maximum if option.maximum is not None else math.inf
-    if low <= number <= high:
+    if _in_range(option, number):
         return
     if math.isfinite(low) and math.isfinite(high):
         limits = f"lie between {_show(low)} and {_show(high)}"
@@ -215,10 +257,18 @@ def _check_range(option: OptionSpec, number: float, flag: str, text: str) -> Non
 
 def _check_pairs(given: Given, groups: Sequence[OptionGroup]) -> None:
     """Options ``min-x`` and ``max-x`` must not be reversed where both are given."""
-    names = {option.name for group in groups for option in group.options}
-    for name in sorted(name for name in names & given.values.keys() if name.startswith("min-")):
+    options = {option.name: option for group in groups for option in group.options}
+
+    def value(name: str) -> float | None:
+        if name not in options or name not in given.values:
+            return None
+        text = given.values[name]
+        whole = whole_number(options[name], text) if options[name].type == "integer" else None
+        return _number(text) if whole is None else whole
+
+    for name in sorted(name for name in options if name.startswith("min-")):
         other = name.replace("min-", "max-", 1)
-        low, high = _number(given.values[name]), _number(given.values.get(other, ""))
+        low, high = value(name), value(other)
         if low is not None and high is not None and low > high:
             raise UsageError(f"--{name} {_show(low)} is above --{other} {_show(high)}")
 

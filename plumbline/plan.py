@@ -76,7 +76,7 @@ class RunPlan:
     @property
     def launches(self) -> int:
         """How many times the program is started."""
-        return int(self.given.values.get("launches", "1"))
+        return self.given.count("launches", 1)
 
     @property
     def format(self) -> str:
@@ -154,7 +154,7 @@ def make_plan(
     """The plan for checked options: launcher, environment, and the engine's words."""
     home = find_home(environ)
     wish = Wish(
-        ranks=int(given.values.get("ranks", default_ranks(environ))),
+        ranks=given.count("ranks", default_ranks(environ)),
         launcher=given.values.get("launcher", "auto"),
         arguments=_launcher_words(given),
         oversubscribe=given.flag("oversubscribe"),

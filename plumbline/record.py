@@ -383,6 +383,7 @@ class Record(Part):
     memory: Memory
     transport: Transport | None
     parameters: dict[str, Value]
+    understood: dict[str, str] = {}
     measuring: Measuring
     clock: Clock
     planned_cases: Count

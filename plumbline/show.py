@@ -20,6 +20,8 @@ from plumbline.store import record_files
 from plumbline.systems import find_system
 from plumbline.verdict import expected_path
 
+_LONGEST_NAME = 4096  # of a path, on Linux
+
 
 def show(
     given: str,
@@ -63,6 +65,8 @@ def find_record(given: str, home: Home) -> Path:
             raise UsageError(f"there is no record in {home.records} yet")
         return newest
     named = home.records / f"{given.removesuffix('.json')}.json"
+    if len(given) > _LONGEST_NAME:
+        raise UsageError(f"there is no record {given}")
     if not Path(given).exists() and "/" not in given and not named.exists():
         names = [path.stem for path in record_files(home.records)]
         raise UsageError(f"there is no record {given}{did_you_mean(given, names)}")

@@ -15,6 +15,29 @@ std::string library_sentence(const std::string& action, const std::string& libra
   return sentence;
 }
 
+namespace {
+
+// The beginning of `text`, and how long it is; not within a character of UTF-8.
+std::string beginning(const std::string& text, std::size_t length) {
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
+  return fmt::format("{}… ({} bytes)", text.substr(0, length), text.size());
+}
+
+}  // namespace
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t longest_word = 200, longest = 4000, kept = 60;
+  std::string result;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    result += word.size() > longest_word ? beginning(word, kept) : word;
+    if (end < text.size()) result += text[end];
+    begin = end + 1;
+  }
+  return result.size() > longest ? beginning(result, longest / 2) : result;
+}
+
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

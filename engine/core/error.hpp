@@ -15,10 +15,14 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 
-// The user asked for what cannot be: found before anything is started.
+// Text with what is very long in it cut: a word of more than 200 bytes, a whole of more than 4,000. Their lengths are
+// said.
+std::string shortened(const std::string& text);
+
+// The user asked for what cannot be: found before anything is started. Says what was given, shortened.
 class UsageError : public Error {
  public:
-  using Error::Error;
+  explicit UsageError(const std::string& sentence) : Error(shortened(sentence)) {}
 };
 
 // What was asked for exists, but not here (a type that the device lacks, a transport that its memory rules out).

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <string_view>
 
 #include "core/json.hpp"
 
@@ -34,7 +36,53 @@ std::string range_text(const Range<T>& range) {
   return "";
 }
 
+bool is_log2(const ParameterBase& parameter) {
+  return parameter.about().unit.starts_with("log2");
+}
+
+// Bytes of a unit that counts them, or 0.
+std::int64_t bytes_of_unit(const std::string& unit) {
+  if (unit == "B" || unit == "log2 B") return 1;
+  if (unit == "KiB") return std::int64_t{1} << 10;
+  return unit == "MiB" ? std::int64_t{1} << 20 : 0;
+}
+
+std::optional<std::int64_t> digits(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 }  // namespace
+
+std::optional<Written> read_written(const std::string& text) {
+  if (const auto plain = digits(text)) return Written{*plain};
+  if (text.starts_with("2^")) {
+    const auto exponent = digits(std::string_view(text).substr(2));
+    if (!exponent || *exponent < 0 || *exponent > 62) return std::nullopt;
+    return Written{std::int64_t{1} << *exponent, false};
+  }
+  std::string_view rest(text);
+  const bool bytes = rest.ends_with('B');
+  if (bytes) rest.remove_suffix(1);
+  const std::size_t prefix = rest.size() >= 3 && rest.ends_with('i')
+                                 ? std::string_view("KMGT").find(rest[rest.size() - 2])
+                                 : std::string_view::npos;
+  if (prefix == std::string_view::npos) return std::nullopt;
+  const auto value = digits(rest.substr(0, rest.size() - 2));
+  const int shift = 10 * (static_cast<int>(prefix) + 1);
+  if (!value || *value < 0 || *value > (std::numeric_limits<std::int64_t>::max() >> shift)) return std::nullopt;
+  return Written{*value << shift, false, bytes};
+}
+
+std::optional<std::int64_t> read_exponent(const std::string& text, std::int64_t low, std::int64_t high) {
+  const auto written = read_written(text);
+  if (!written) return std::nullopt;
+  if (written->plain && written->value >= low && written->value <= high) return written->value;
+  if (written->value < 1 || !std::has_single_bit(static_cast<std::uint64_t>(written->value))) return std::nullopt;
+  return std::countr_zero(static_cast<std::uint64_t>(written->value));
+}
 
 ParameterBase* Parameters::find(const std::string& name) const {
   const auto found = std::find_if(parameters_.begin(), parameters_.end(), [&](auto* p) { return p->name() == name; });
@@ -55,12 +103,42 @@ void Parameter<T>::read(const std::string& text) {
   } else {
     const std::string kind = std::is_integral_v<T> ? "a whole number" : "a number";
     const std::string domain = domain_text();
-    const std::string wanted = domain.empty() ? kind : kind + " (" + domain + ")";
+    std::string wanted = domain.empty() ? kind : kind + " (" + domain + ")";
+    if (is_log2(*this)) wanted += ", the exponent, or a power of two in another form (2^11, 2Ki)";
+    const std::optional<T> value = whole_number(text);
+    if (!value || !(*value >= range_.minimum && *value <= range_.maximum)) refuse(text, wanted);
+    value_ = *value;
+  }
+}
+
+template <class T>
+std::optional<T> Parameter<T>::whole_number(const std::string& text) const {
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    const auto written = read_written(text);
+    const std::int64_t unit = bytes_of_unit(about().unit);
+    if (!written || (written->bytes && (unit == 0 || written->value % unit != 0))) return std::nullopt;
+    if (is_log2(*this)) return read_exponent(text, range_.minimum, range_.maximum);
+    return written->bytes ? written->value / unit : written->value;
+  } else if constexpr (std::is_same_v<T, double>) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) refuse(text, wanted);
-    if (!(value >= range_.minimum && value <= range_.maximum)) refuse(text, wanted);
-    value_ = value;
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+  } else {
+    return std::nullopt;
+  }
+}
+
+template <class T>
+std::string Parameter<T>::understood() const {
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    if (!given()) return "";
+    const auto written = read_written(text());
+    if (is_log2(*this)) return fmt::format("2^{}{}", value_, about().unit.substr(4));
+    if (written && written->plain) return "";
+    return fmt::format("{}{}{}", value_, about().unit.empty() ? "" : " ", about().unit);
+  } else {
+    return "";
   }
 }
 

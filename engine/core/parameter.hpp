@@ -46,6 +46,18 @@ struct Range {
   T maximum = std::numeric_limits<T>::max();
 };
 
+// A whole number as people write sizes: 2048, 2^11, 2Ki, and 2KiB where it counts bytes (Ki, Mi, Gi, Ti).
+struct Written {
+  std::int64_t value = 0;
+  bool plain = true;   // digits alone
+  bool bytes = false;  // with a B
+};
+std::optional<Written> read_written(const std::string& text);
+
+// The exponent that `text` means for a logarithm in low..high: a plain number in that range is the exponent itself;
+// every other form, and a plain number beyond it, is the size, which must be a power of two. None where it is neither.
+std::optional<std::int64_t> read_exponent(const std::string& text, std::int64_t low, std::int64_t high);
+
 class ParameterBase {
  public:
   ParameterBase(Parameters& owner, About about) : about_(std::move(about)) { owner.parameters_.push_back(this); }
@@ -61,7 +73,12 @@ class ParameterBase {
   void parse(const std::string& text) {
     read(text);
     given_ = true;
+    text_ = text;
   }
+
+  // What was made of a size that was given: "2^11 B", where it is a logarithm or was written in another form than the
+  // value's; else "".
+  virtual std::string understood() const { return ""; }
 
   virtual bool is_flag() const { return false; }
   virtual Json value_json() const = 0;
@@ -72,10 +89,12 @@ class ParameterBase {
  protected:
   virtual void read(const std::string& text) = 0;
   [[noreturn]] void refuse(const std::string& text, const std::string& wanted) const;
+  const std::string& text() const { return text_; }  // as it was given
 
  private:
   About about_;
   bool given_ = false;
+  std::string text_;
 };
 
 // An integer, number, flag (bool) or text, read with get() or by name in an expression.
@@ -93,11 +112,14 @@ class Parameter : public ParameterBase {
   Json describe() const override;
   std::string default_text() const override;
   std::string domain_text() const override;
+  std::string understood() const override;
 
  protected:
   void read(const std::string& text) override;
 
  private:
+  std::optional<T> whole_number(const std::string& text) const;
+
   T value_;
   T default_;
   Range<T> range_;

@@ -44,6 +44,8 @@ std::string to_string(ScalarType type) {
   switch (type) {
     case ScalarType::f16:
       return "half";
+    case ScalarType::bf16:
+      return "bfloat16";
     case ScalarType::f32:
       return "float";
     default:
@@ -52,21 +54,39 @@ std::string to_string(ScalarType type) {
 }
 
 ScalarType parse_scalar_type(const std::string& text) {
-  for (const ScalarType type : {ScalarType::f16, ScalarType::f32, ScalarType::f64})
+  for (const ScalarType type : {ScalarType::f16, ScalarType::bf16, ScalarType::f32, ScalarType::f64})
     if (to_string(type) == text) return type;
-  throw UsageError("there is no element type " + text + "; there are: half, float, double");
+  throw UsageError("there is no element type " + text + "; there are: half, bfloat16, float, double");
 }
 
 std::size_t size_of(ScalarType type) {
-  return type == ScalarType::f16 ? 2 : type == ScalarType::f32 ? 4 : 8;
+  switch (type) {
+    case ScalarType::f16:
+    case ScalarType::bf16:
+      return 2;
+    case ScalarType::f32:
+      return 4;
+    default:
+      return 8;
+  }
 }
 
 double epsilon_of(ScalarType type) {
-  return std::ldexp(1.0, type == ScalarType::f16 ? -10 : type == ScalarType::f32 ? -23 : -52);
+  switch (type) {
+    case ScalarType::f16:
+      return 0x1p-10;
+    case ScalarType::bf16:
+      return 0x1p-7;
+    case ScalarType::f32:
+      return 0x1p-23;
+    default:
+      return 0x1p-52;
+  }
 }
 
 double largest_of(ScalarType type) {
   if (type == ScalarType::f16) return 65504;
+  if (type == ScalarType::bf16) return 0x1.fep127;
   return type == ScalarType::f32 ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
 }
 
@@ -98,12 +118,28 @@ double from_half(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
+// Between float's numbers and double's lies none that would round twice otherwise than once: what is cut off of double
+// is kept as the last bit of float.
+std::uint16_t to_bfloat16(double value) {
+  if (std::isnan(value)) return static_cast<std::uint16_t>(std::signbit(value) ? 0xffc0 : 0x7fc0);
+  float shorter = static_cast<float>(value);
+  if (std::abs(double{shorter}) > std::abs(value)) shorter = std::nextafter(shorter, 0.0f);
+  auto bits = std::bit_cast<std::uint32_t>(shorter);
+  if (double{shorter} != value) bits |= 1;
+  if (std::isinf(value)) return static_cast<std::uint16_t>(bits >> 16);
+  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+double from_bfloat16(std::uint16_t bits) {
+  return double{std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16)};
+}
+
 void store_scalars(std::span<const double> values, ScalarType type, std::span<std::byte> bytes) {
   require_same(values.size(), type, bytes.size());
   if (type == ScalarType::f64) return store<double>(values, bytes);
   if (type == ScalarType::f32) return store<float>(values, bytes);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint16_t half = to_half(values[i]);
+    const std::uint16_t half = type == ScalarType::bf16 ? to_bfloat16(values[i]) : to_half(values[i]);
     std::memcpy(bytes.data() + 2 * i, &half, 2);
   }
 }
@@ -115,7 +151,7 @@ void load_scalars(std::span<const std::byte> bytes, ScalarType type, std::span<d
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::uint16_t half = 0;
     std::memcpy(&half, bytes.data() + 2 * i, 2);
-    values[i] = from_half(half);
+    values[i] = type == ScalarType::bf16 ? from_bfloat16(half) : from_half(half);
   }
 }
 

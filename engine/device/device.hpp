@@ -98,13 +98,26 @@ inline BufferView whole(Buffer& buffer) {
 }
 
 struct KernelRange {
-  std::size_t global = 1;  // work items
-  std::size_t local = 0;   // work items of a group; 0 = the runtime's choice
+  std::size_t global = 1;       // work items
+  std::size_t local = 0;        // work items of a group; 0 = the runtime's choice
+  std::size_t local_bytes = 0;  // of a group's local memory beside what the kernel declares; runtime `cuda` alone
 };
 
-// A kernel's argument: a buffer, the part of one that begins at a multiple of the device's view_alignment, or a value.
-using KernelArgument =
-    std::variant<const Buffer*, BufferView, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
+// A matrix, row by row, of which a device's copy engine brings tiles to local memory; what lies outside comes as zeros.
+// Tiles' rows are 128 bytes, swizzled by 128 bytes. Runtime `cuda` alone, from compute capability 9.0 on.
+struct TiledMatrix {
+  BufferView view;  // begins at a multiple of 16 bytes
+  std::size_t columns = 0, rows = 0;
+  std::size_t row_bytes = 0;      // from row to row; a multiple of 16
+  std::size_t element_bytes = 0;  // 2, 4 or 8
+  bool to_tf32 = false;           // elements of 4 bytes are float, rounded to 11 significant bits on the way
+  std::size_t tile_rows = 0;      // at most 256
+};
+
+// A kernel's argument: a buffer, the part of one that begins at a multiple of the device's view_alignment, tiles of
+// one, or a value.
+using KernelArgument = std::variant<const Buffer*, BufferView, TiledMatrix, std::int32_t, std::uint32_t, std::int64_t,
+                                    std::uint64_t, float, double>;
 
 // Where a native kernel finds the buffer, or the view, that it was given. Throws std::bad_variant_access for a value.
 std::byte* host_pointer(const KernelArgument& argument);
@@ -127,6 +140,7 @@ struct KernelSource {
   using NativeKernel = std::function<void(std::span<const KernelArgument>, const KernelRange&)>;
   std::vector<std::pair<std::string, NativeKernel>> native = {};
   std::vector<unsigned char> binary = {};  // instead of `opencl`: what a vendor's compiler made of it (a bitstream)
+  bool is_cuda = false;                    // `opencl` is CUDA C++ instead, for runtime `cuda` alone
 };
 
 class Program {

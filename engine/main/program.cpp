@@ -340,10 +340,12 @@ class ProgramRun {
   Json record_head(const RunSettings& settings, const Places& places) {
     const BuildInfo& build = build_info();
     const WorldInfo& world = world_.info();
-    Json hosts = Json::array(), parameters = Json::object();
+    Json hosts = Json::array(), parameters = Json::object(), understood = Json::object();
     for (const Host& host : places.hosts) hosts.push_back(to_json(host));
-    for (const ParameterBase* parameter : benchmark_.parameters())
+    for (const ParameterBase* parameter : benchmark_.parameters()) {
       parameters[parameter->name()] = parameter->value_json();
+      if (const std::string size = parameter->understood(); !size.empty()) understood[parameter->name()] = size;
+    }
     const Placement placement = parse_placement(options_.memory);
     const ClockProperties clock = measure_clock();
     std::size_t cases = 0;
@@ -375,6 +377,7 @@ class ProgramRun {
          {{"kind", to_string(placement.kind)}, {"bank", placement.bank ? Json(*placement.bank) : Json(nullptr)}}},
         {"transport", transport_json()},
         {"parameters", parameters},
+        {"understood", understood},
         {"measuring", measuring_json(settings)},
         {"clock", {{"resolution_s", clock.resolution_s}, {"overhead_s", clock.overhead_s}}},
         {"planned_cases", cases}};

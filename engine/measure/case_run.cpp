@@ -35,6 +35,12 @@ bool is_within(double error, double tolerance) {
   return error >= 0 && error <= tolerance;
 }
 
+// The one that tells more: none at all, one that cannot be, the larger one.
+double worse_error(double one, double other) {
+  if (std::isnan(one) || std::isnan(other)) return nan;
+  return one < 0 || other < 0 ? std::min(one, other) : std::max(one, other);
+}
+
 double number_or_nan(const Json& value) {
   return value.is_null() ? nan : value.get<double>();
 }
@@ -151,10 +157,7 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
         found.items_checked, expected, found.wrong_items, found.allowed_wrong_items, found.error, found.tolerance);
   if (wrong && findings_.detail.empty()) findings_.detail = fmt::format("repetition {}: {}", repetition_, found.detail);
   const bool first = findings_.repetitions++ == 0;
-  // Of a NaN, a negative error and others, the one that fails is kept.
-  if (first ||
-      (is_within(findings_.error, findings_.tolerance) && !(found.error <= findings_.error && found.error >= 0)))
-    findings_.error = found.error;
+  findings_.error = first ? found.error : worse_error(findings_.error, found.error);
   findings_.tolerance = found.tolerance;
   // Where a repetition checked too few, it is the one that tells.
   if (findings_.checked == findings_.expected) {
@@ -361,7 +364,7 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
                        got["detail"] == "" && got["repetitions"].get<std::uint64_t>() > 0;
     if (!sound && detail.is_null()) detail = fmt::format("rank {}, {}", rank, got["detail"].get<std::string>());
     passed = passed && sound;
-    if (rank == 0 || (!sound && !std::isnan(error)) || found > error) error = found;
+    error = rank == 0 ? found : worse_error(error, found);
     tolerance = got["tolerance"];
     wrong += got["wrong"].get<std::uint64_t>();
     repetitions = rank == 0 ? got["repetitions"].get<std::uint64_t>()

@@ -174,6 +174,14 @@ std::string command_text(const Json& command) {
   return line;
 }
 
+// Sizes that were given as logarithms, or in another form than their value's.
+std::string sizes_text(const Json& understood) {
+  std::vector<std::string> parts;
+  for (const auto& [name, size] : lookup::table(understood).items())
+    parts.push_back(fmt::format("--{} is {}", layout::printable(name), layout::printable(text(size))));
+  return joined(parts);
+}
+
 std::string constant_labels_text(const Labels& labels) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : labels.constant)
@@ -227,6 +235,7 @@ void write_head(Page& page, const Json& record) {
   page.entry("memory", memory_text(at(record, "memory")));
   page.entry("measuring", measuring_text(at(record, "measuring")));
   page.entry("command", command_text(at(record, "command")));
+  page.entry("sizes", sizes_text(at(record, "understood")));
   page.entry("all cases", constant_labels_text(split_labels(record)));
 }
 

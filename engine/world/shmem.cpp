@@ -200,16 +200,19 @@ bool shmem_fetches_bits(SymmetricWord* word) {
   return fetched && changed;
 }
 
-void wait_at_least(SymmetricWord* word, SymmetricWord value) {
+void Backoff::wait() {
   constexpr unsigned looks_before_sleep = 20000;
-  for (unsigned looks = 0; shmem_ulong_test(word, SHMEM_CMP_GE, value) == 0; ++looks) {
-    if (looks < looks_before_sleep) {
-      sched_yield();
-      continue;
-    }
-    const timespec little{0, 20000};
-    nanosleep(&little, nullptr);
+  if (looks_++ < looks_before_sleep) {
+    sched_yield();
+    return;
   }
+  const timespec little{0, 20000};
+  nanosleep(&little, nullptr);
+}
+
+void wait_at_least(SymmetricWord* word, SymmetricWord value) {
+  Backoff backoff;
+  while (shmem_ulong_test(word, SHMEM_CMP_GE, value) == 0) backoff.wait();
 }
 
 }  // namespace plumb

@@ -56,6 +56,16 @@ inline void set_after_puts(SymmetricWord* word, SymmetricWord value, int pe) {
 // Whether the library's fetching xor does what it should, tried on this PE's own word, which is 0 before and after.
 bool shmem_fetches_bits(SymmetricWord* word);
 
+// What a loop does that finds nothing: lets other processes have the core, and sleeps when that has not helped for
+// long.
+class Backoff {
+ public:
+  void wait();
+
+ private:
+  unsigned looks_ = 0;
+};
+
 // Waits until this PE's word is at least `value`, letting other processes have the core. Within a Waiting of the
 // caller.
 void wait_at_least(SymmetricWord* word, SymmetricWord value);

@@ -26,27 +26,56 @@ Mailbox::Mailbox(int rank, int size)
       memory_(mailbox_bytes(size)),
       peers_(static_cast<std::size_t>(size)) {}
 
+// The piece before it was taken.
+bool Mailbox::can_send(int to) const {
+  return shmem_ulong_test(taken(to), SHMEM_CMP_GE, peers_[static_cast<std::size_t>(to)].sent) != 0;
+}
+
+bool Mailbox::has_arrived(int from) const {
+  return shmem_ulong_test(arrived(from), SHMEM_CMP_GE, peers_[static_cast<std::size_t>(from)].received + 1) != 0;
+}
+
+void Mailbox::send_piece(std::span<const std::byte>& rest, int to) {
+  const auto piece = rest.first(std::min(rest.size(), static_cast<std::size_t>(piece_)));
+  shmem_putmem(place(rank_), piece.data(), piece.size(), to);
+  set_after_puts(arrived(rank_), ++peers_[static_cast<std::size_t>(to)].sent, to);
+  rest = rest.subspan(piece.size());
+  Waiting::progress();
+}
+
+void Mailbox::receive_piece(std::span<std::byte>& rest, int from) {
+  const auto piece = rest.first(std::min(rest.size(), static_cast<std::size_t>(piece_)));
+  std::memcpy(piece.data(), place(from), piece.size());
+  set_after_puts(taken(rank_), ++peers_[static_cast<std::size_t>(from)].received, from);
+  rest = rest.subspan(piece.size());
+  Waiting::progress();
+}
+
 void Mailbox::send(std::span<const std::byte> bytes, int to) {
-  Peer& peer = peers_[static_cast<std::size_t>(to)];
   while (!bytes.empty()) {
-    const auto piece = bytes.first(std::min(bytes.size(), static_cast<std::size_t>(piece_)));
-    wait_at_least(taken(to), peer.sent);
-    shmem_putmem(place(rank_), piece.data(), piece.size(), to);
-    set_after_puts(arrived(rank_), ++peer.sent, to);
-    bytes = bytes.subspan(piece.size());
-    Waiting::progress();
+    wait_at_least(taken(to), peers_[static_cast<std::size_t>(to)].sent);
+    send_piece(bytes, to);
   }
 }
 
 void Mailbox::receive(std::span<std::byte> bytes, int from) {
-  Peer& peer = peers_[static_cast<std::size_t>(from)];
   while (!bytes.empty()) {
-    const auto piece = bytes.first(std::min(bytes.size(), static_cast<std::size_t>(piece_)));
-    wait_at_least(arrived(from), ++peer.received);
-    std::memcpy(piece.data(), place(from), piece.size());
-    set_after_puts(taken(rank_), peer.received, from);
-    bytes = bytes.subspan(piece.size());
-    Waiting::progress();
+    wait_at_least(arrived(from), peers_[static_cast<std::size_t>(from)].received + 1);
+    receive_piece(bytes, from);
+  }
+}
+
+void Mailbox::exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from) {
+  Backoff backoff;
+  while (!sent.empty() || !received.empty()) {
+    const bool sends = !sent.empty() && can_send(to);
+    if (sends) send_piece(sent, to);
+    const bool receives = !received.empty() && has_arrived(from);
+    if (receives) receive_piece(received, from);
+    if (sends || receives)
+      backoff = {};
+    else
+      backoff.wait();
   }
 }
 

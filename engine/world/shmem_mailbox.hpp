@@ -16,6 +16,8 @@ class Mailbox {
   // Returns when the last piece is on its way; a piece waits until the one before it was taken.
   void send(std::span<const std::byte> bytes, int to);
   void receive(std::span<std::byte> bytes, int from);
+  // Both at once, so that PEs which all send before they receive do not wait for each other.
+  void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from);
 
  private:
   static constexpr std::ptrdiff_t word_bytes = sizeof(SymmetricWord);
@@ -27,6 +29,11 @@ class Mailbox {
   SymmetricWord* arrived(int from) const { return memory_.as<SymmetricWord>() + from; }
   SymmetricWord* taken(int by) const { return memory_.as<SymmetricWord>() + size_ + by; }
   std::byte* place(int from) const { return memory_.data() + 2 * size_ * word_bytes + from * piece_; }
+
+  bool can_send(int to) const;
+  bool has_arrived(int from) const;
+  void send_piece(std::span<const std::byte>& rest, int to);
+  void receive_piece(std::span<std::byte>& rest, int from);
 
   int rank_;
   std::ptrdiff_t size_, piece_;

@@ -23,6 +23,8 @@ struct WorldNeeds {
   bool threads = false;  // several threads communicate at once
 };
 
+class Team;
+
 class World {
  public:
   virtual ~World() = default;
@@ -40,6 +42,11 @@ class World {
   // Blocking messages of known size between two ranks.
   virtual void send(std::span<const std::byte> bytes, int to) = 0;
   virtual void receive(std::span<std::byte> bytes, int from) = 0;
+  // A team of these ranks, in this order, with collectives of its own (world/team.hpp, which callers include).
+  // Collective over the world, as is the team's end: ranks that are not named call it too, and get a team that they are
+  // no member of. Several teams are made at once where each rank names its own (the rows of a grid). Throws Error, the
+  // same on all ranks, where a rank is named twice, none is, one is not in the world, or members name different teams.
+  std::unique_ptr<Team> team(const std::vector<int>& ranks);
   // Why so many bytes of memory that other ranks reach cannot be had on each rank, with what to do; "" where they can.
   // Collective, the same number on all ranks.
   virtual std::string symmetric_problem(std::uint64_t) { return ""; }

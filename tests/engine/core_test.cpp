@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 #include "core/error.hpp"
@@ -57,6 +59,67 @@ TEST(Parameter, RefusesWithASentence) {
   EXPECT_EQ(refusal(o.ring, "nat"), "--ring is one of natural, random, but \"nat\" was given");
   EXPECT_EQ(o.size.get(), 4);
   EXPECT_FALSE(o.size.given());
+}
+
+// The same table is plumb's, in tests/python/test_options.py.
+TEST(Parameter, ReadsSizesAsPeopleWriteThem) {
+  struct Sizes : Parameters {
+    Parameter<std::int64_t> number{*this, {"size", "n"}, 0, {0}};
+    Parameter<std::int64_t> elements{*this, {"size", "n", "elements"}, 0, {0}};
+    Parameter<std::int64_t> bytes{*this, {"size", "n", "B"}, 0, {0}};
+    Parameter<std::int64_t> mebi{*this, {"size", "n", "MiB"}, 0, {0}};
+    Parameter<std::int64_t> log_bytes{*this, {"size", "n", "log2 B"}, 0, {0, 30}};
+    Parameter<std::int64_t> log{*this, {"size", "n", "log2"}, 0, {0, 30}};
+  };
+  const std::vector<std::tuple<Parameter<std::int64_t> Sizes::*, std::string, std::optional<std::int64_t>, std::string>>
+      table{{&Sizes::number, "2048", 2048, ""},
+            {&Sizes::number, "2^11", 2048, "2048"},
+            {&Sizes::number, "2Ki", 2048, "2048"},
+            {&Sizes::elements, "3Mi", 3 << 20, "3145728 elements"},
+            {&Sizes::bytes, "2KiB", 2048, "2048 B"},
+            {&Sizes::mebi, "2GiB", 2048, "2048 MiB"},
+            {&Sizes::log_bytes, "11", 11, "2^11 B"},
+            {&Sizes::log_bytes, "30", 30, "2^30 B"},
+            {&Sizes::log_bytes, "31", {}, ""},
+            {&Sizes::log_bytes, "2048", 11, "2^11 B"},
+            {&Sizes::log_bytes, "2^11", 11, "2^11 B"},
+            {&Sizes::log_bytes, "2^4", 4, "2^4 B"},
+            {&Sizes::log_bytes, "2Ki", 11, "2^11 B"},
+            {&Sizes::log_bytes, "2KiB", 11, "2^11 B"},
+            {&Sizes::log, "1", 1, "2^1"},
+            {&Sizes::log_bytes, "3Ki", {}, ""},
+            {&Sizes::log_bytes, "2^31", {}, ""},
+            {&Sizes::elements, "2KiB", {}, ""},
+            {&Sizes::mebi, "2KiB", {}, ""},
+            {&Sizes::number, "2^x", {}, ""},
+            {&Sizes::number, "2^63", {}, ""},
+            {&Sizes::number, "9999999999Gi", {}, ""},
+            {&Sizes::number, "Ki", {}, ""},
+            {&Sizes::number, "2k", {}, ""},
+            {&Sizes::number, "2^-1", {}, ""}};
+  for (const auto& [member, text, value, understood] : table) {
+    Sizes sizes;
+    Parameter<std::int64_t>& size = sizes.*member;
+    if (!value) {
+      EXPECT_THAT(refusal(size, text), HasSubstr("--size is a whole number")) << text;
+      continue;
+    }
+    size.parse(text);
+    EXPECT_EQ(size.get(), *value) << text;
+    EXPECT_EQ(size.understood(), understood) << text;
+  }
+}
+
+TEST(Parameter, EchoesLongValuesShortened) {
+  Options o;
+  const std::string said = refusal(o.ring, std::string(5000, 'x'));
+  EXPECT_LT(said.size(), 300u);
+  EXPECT_THAT(said, HasSubstr("bytes)"));
+  EXPECT_EQ(shortened("a word or two"), "a word or two");
+  EXPECT_LT(shortened(std::string(10000, ' ')).size(), 2100u);
+  std::string umlauts;
+  for (int i = 0; i < 300; ++i) umlauts += "\u00e4";
+  EXPECT_THAT(shortened("x" + umlauts), HasSubstr("\u00e4\u2026 (601 bytes)"));  // cut between characters
 }
 
 TEST(Parameter, DescribesItself) {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.launching import ROOT
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,11 @@ def test_a_wrong_transport_ends_with_status_1(tmp_path: Path) -> None:
 def test_blind_validators_fail(tmp_path: Path) -> None:
     runs = [
         run_of("mpi", HOST, "exchange", size, 25, benchmark)
-        for benchmark in ("mutant-b_eff-blind-rank", "mutant-b_eff-half-sighted")
+        for benchmark in (
+            "mutant-b_eff-blind-rank",
+            "mutant-b_eff-half-sighted",
+            "mutant-b_eff-below-zero",
+        )
         for size in ("small", "large")
     ]
     assert [found["status"] for found in launch(tmp_path, 2, runs)] == ["failed"] * len(runs)

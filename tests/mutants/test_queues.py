@@ -24,19 +24,14 @@ DEVICES = ("native", "pocl", "cuda")
 RUNS = {
     "stream-small": ("stream", "--elements", "1003", "--type", "double", "--replications", "2"),
     "stream-large": ("stream", "--elements", "2000000"),
-    "fft-small": ("fft", "--size", "3,6,9", "--batch", "5", "--replications", "2"),
-    "fft-large": ("fft", "--size", "4,10,14", "--data", "4", "--type", "double", "--inverse"),
+    "fft-small": ("fft", "--size", "3,9", "--batch", "5", "--replications", "2"),
+    "fft-large": ("fft", "--size", "4,14", "--data", "2", "--type", "double", "--inverse"),
     "gemm-small": ("gemm", "--rows", "5", "--columns", "9", "--inner", "3"),
-    "ceilings-small": ("ceilings", "--size", "12", "--updates", "6", "--accumulators", "4096"),
-    "ceilings-large": (
-        "ceilings",
-        "--size",
-        "22",
-        "--updates",
-        "16",
-        "--only",
-        "memory,link,random",
+    "ceilings-small": (
+        *("ceilings", "--size", "12", "--updates", "6", "--accumulators", "4096"),
+        *("--only", "launch,flops/float,flops/matrix_half,memory,random,link"),
     ),
+    "ceilings-large": ("ceilings", "--size", "22", "--only", "memory/write,memory/copy,link"),
     "gemm-large": ("gemm", "--size", "400", "--type", "double"),
     **{
         f"b_eff-{part}": ("b_eff", "--transport", "staged", "--part", part, "--max-size", "20")

@@ -175,7 +175,7 @@ gups::UpdaterFactory of() {
   };
 }
 
-const RegisteredBenchmark all[] = {
+const RegisteredBenchmark wrong_gups[] = {
     wrong("mutant-gups-wrong-rank", of<UpdaterOver<WrongRank>>()),
     wrong("passes-gups-lazy", of<UpdaterOver<Lazy>>()),
     wrong("mutant-gups-no-quiet", of<UpdaterOver<NoQuiet>>()),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import pytest
+from conftest import Plumb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plumbline.engine import OptionSpec
-from plumbline.errors import UsageError
-from plumbline.options import Given, OptionGroup, help_lines, parse
+from plumbline.errors import UsageError, shortened
+from plumbline.options import Given, OptionGroup, help_lines, parse, whole_number
 
 
 def option(name: str, kind: str, **more: object) -> OptionSpec:
@@ -43,6 +45,72 @@ GROUPS = [
 
 def parsed(*tokens: str) -> Given:
     return parse(tokens, GROUPS, "plumb run b_eff")
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "number"),
+    [
+        ("", "2048", 2048),
+        ("", "2^11", 2048),
+        ("", "2Ki", 2048),
+        ("elements", "3Mi", 3 * 2**20),
+        ("B", "2KiB", 2048),
+        ("MiB", "2GiB", 2048),
+        ("log2 B", "11", 11),  # in range: the exponent
+        ("log2 B", "30", 30),
+        ("log2 B", "31", None),  # neither
+        ("log2 B", "2048", 11),  # out of range: the size
+        ("log2 B", "2^11", 11),
+        ("log2 B", "2^4", 4),
+        ("log2 B", "2Ki", 11),
+        ("log2 B", "2KiB", 11),
+        ("log2", "1", 1),
+        ("log2 B", "3Ki", None),
+        ("log2 B", "2^31", None),
+        ("elements", "2KiB", None),
+        ("MiB", "2KiB", None),
+        ("", "2^x", None),
+        ("", "Ki", None),
+        ("", "2k", None),
+        ("", "2^-1", None),
+    ],
+)
+def test_sizes_are_written_as_people_do(unit: str, text: str, number: int | None) -> None:
+    """The same table is the engine's, in tests/engine/core_test.cpp."""
+    high = 30 if unit.startswith("log2") else None
+    size = option("size", "integer", minimum=0, maximum=high, unit=unit)
+    groups = [OptionGroup("benchmark", [size])]
+    if number is None:
+        with pytest.raises(UsageError, match="--size"):
+            parse(["--size", text], groups, "plumb run x")
+    else:
+        assert parse(["--size", text], groups, "plumb run x").values == {"size": text}
+        assert whole_number(size, text) == number
+
+
+def test_sizes_in_other_forms_are_compared() -> None:
+    with pytest.raises(UsageError, match="--min-size 11 is above --max-size 10"):
+        parsed("--min-size", "2Ki", "--max-size", "10")
+    assert parsed("--min-size", "2Ki", "--max-size", "2048").values["min-size"] == "2Ki"
+    assert parsed("-n", "2^2").count("ranks", 1) == 4
+    assert parsed().count("ranks", 7) == 7
+
+
+def test_long_values_are_not_echoed_whole(plumb: Plumb, stand_in: Path) -> None:
+    for words in (
+        ("run", "b_eff", "--max-size", "9" * 5000),
+        ("run", "b_eff", "--ring", "x" * 5000),
+        ("run", "b_eff", f"--{'x' * 5000}"),
+        ("run", "x" * 5000),
+        ("show", "x" * 5000),
+        ("model", "x" * 5000),
+    ):
+        status, _, err = plumb(*words)
+        assert status == 2
+        assert "characters)" in err
+        assert len(err) < 1000
+    assert shortened("a word, " * 100) == "a word, " * 100
+    assert len(shortened("a word, " * 1000)) < 2100
 
 
 def test_all_ways_to_write_an_option() -> None:
@@ -103,11 +171,16 @@ def test_help_tells_default_unit_and_range() -> None:
 
 @given(st.integers())
 def test_integers_are_taken_within_their_range_only(number: int) -> None:
-    if 0 <= number <= 30:
+    if 0 <= number <= 30 or number in [2**exponent for exponent in range(31)]:
         assert parsed("--max-size", str(number)).values == {"max-size": str(number)}
     else:
         with pytest.raises(UsageError, match="must lie between 0 and 30"):
             parsed("--max-size", str(number))
+    if number >= 1:
+        assert parsed("-n", str(number)).count("ranks", 0) == number
+    else:
+        with pytest.raises(UsageError, match="must be at least 1"):
+            parsed(f"--ranks={number}")
 
 
 @given(st.lists(st.text(max_size=12) | st.sampled_from(["-n", "--ring", "--min-size=", "-m"])))

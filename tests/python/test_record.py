@@ -300,6 +300,14 @@ def test_a_record_of_each_layout_is_read_forever(path: Path) -> None:
     assert list(jsonschema.Draft202012Validator(schema()).iter_errors(document)) == []
 
 
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests" / "golden").glob("*.record.json")), ids=lambda path: path.name
+)
+def test_the_records_of_the_forms_are_what_the_engine_writes(path: Path) -> None:
+    assert faults(json.loads(path.read_text())) == []
+    load_record(path)
+
+
 def test_a_record_of_this_layout_is_kept() -> None:
     """A new schema_version comes with its record: tests/python/data/records/VERSION.json."""
     path = DATA / "records" / f"{SCHEMA_VERSION}.json"

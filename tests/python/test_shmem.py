@@ -42,6 +42,8 @@ def test_a_run_over_openshmem(plumb: Plumb, tmp_path: Path) -> None:
         "atomic",
         "bucketed",
     ]
+    for case in found["cases"]:
+        assert case["tallies"]["updates"] == 4 * 2**13 * case["repetitions"]
 
 
 def test_the_heap_is_as_large_as_the_table_needs(

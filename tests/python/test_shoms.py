@@ -114,3 +114,25 @@ def test_osu_in_its_columns(plumb: Plumb) -> None:
     assert "Bandwidth (MB/s)" in out
     assert "Overlap(%)" in out
     assert "memory: heap" in out
+
+
+def test_osus_figures_are_means_over_pes(plumb: Plumb, tmp_path: Path) -> None:
+    """Over those that act, or all; overlap takes PE 0's alone. The slowest PE stands beside them."""
+    record = tmp_path / "r.json"
+    tests = ["--only", "osu_oshm_put_mr,osu_oshm_put_overlap,osu_oshm_barrier"]
+    words = [*tests, "--minsize", "64", "--maxsize", "64", "--record", str(record)]
+    status, _, err = run(plumb, "osu_shmem", *words, pes=4)
+    assert status == ExitStatus.PASSED, err
+    cases = {case["labels"]["kind"]: case for case in json.loads(record.read_text())["cases"]}
+    for kind, pes in (("message rate", 2), ("overlap", 1), ("collective", 4)):
+        metrics = {metric["name"]: metric["value"] for metric in cases[kind]["metrics"]}
+        tallies = cases[kind]["tallies"]
+        assert tallies["own_samples"] == pes * cases[kind]["repetitions"]
+        mean_s = tallies["own_s"] / tallies["own_samples"]
+        assert metrics["latency"] == pytest.approx(mean_s * 1e6)
+        assert metrics["latency_slowest"] >= metrics["latency"] * 0.9999
+    rates = cases["message rate"]
+    metrics = {metric["name"]: metric["value"] for metric in rates["metrics"]}
+    assert metrics["message_rate"] == pytest.approx(
+        rates["tallies"]["own_rates"] / rates["repetitions"]
+    )

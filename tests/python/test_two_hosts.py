@@ -64,7 +64,10 @@ def test_links_between_hosts_are_relayed(
 ) -> None:
     done = hosts.run(1, patterns("*hannel*"), emulator, 120)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "[       OK ] All/Transports.EachRoundLeavesItsMessageInASlotOfItsOwn/channel" in done.stdout
+    assert (
+        "[       OK ] All/Transports.EachRoundLeavesItsMessageInASlotOfItsOwn/channel"
+        in done.stdout
+    )
 
 
 def test_b_eff_over_relayed_links(

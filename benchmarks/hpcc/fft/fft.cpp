@@ -20,14 +20,15 @@ constexpr std::uint64_t guard_bytes = 4096;  // behind the results
 constexpr std::uint8_t poison = 0xff;        // every bit set is a NaN in both types
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
+// The exponent that an item means: see read_exponent().
 int parse_size(std::string_view text, const std::string& whole) {
-  int value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc() || end != text.data() + text.size())
-    throw UsageError(fmt::format("--size {}: \"{}\" is no number (a list is like 9,17 or 3-12)", whole, text));
-  if (value < least_log || value > most_log)
+  if (!read_written(std::string(text)))
+    throw UsageError(
+        fmt::format("--size {}: \"{}\" is no number (a list is like 9,17 or 3-12 or 2^9,4Ki)", whole, text));
+  const auto value = read_exponent(std::string(text), least_log, most_log);
+  if (!value || *value < least_log || *value > most_log)
     throw UsageError(fmt::format("--size {}: transforms have 2^{} to 2^{} points", whole, least_log, most_log));
-  return value;
+  return static_cast<int>(*value);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ double unit_roundoff(ScalarType type) {
 
 // Halves keep their last digits down to 2^-24; of float and double, devices may take what is not normal for zero.
 double least_of(ScalarType type) {
-  return std::ldexp(1.0, type == ScalarType::f16 ? -24 : type == ScalarType::f32 ? -126 : -1022);
+  if (type == ScalarType::f64) return 0x1p-1022;
+  return type == ScalarType::f16 ? 0x1p-24 : 0x1p-126;
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ Rounding rounding_of(const Element& element, ScalarType computed_in) {
   rounding.result = unit_roundoff(element.stored);
   rounding.least = least_of(element.stored);
   rounding.factors = element.short_factors ? std::ldexp(1.0, -11) : 0;
-  rounding.chops = element.short_factors || element.stored == ScalarType::f16;
+  rounding.chops = element.short_factors || size_of(element.stored) == 2;
   return rounding;
 }
 

@@ -56,11 +56,14 @@ class Form {
 std::unique_ptr<Form> make_single_work_item(Session& session, const Problem& problem, const Blocks& blocks);
 std::unique_ptr<Form> make_cpu(Session& session, const Problem& problem);
 std::unique_ptr<Form> make_gpu(Session& session, const Problem& problem, const GpuWish& wish);
+// For an NVIDIA GPU of compute capability 9.0 through runtime cuda; throws where it is none, or lacks the type.
+std::unique_ptr<Form> make_hopper(Session& session, const Problem& problem);
 std::unique_ptr<Form> make_library(Session& session, const Problem& problem);
 
 // Scratch that a form needs on the device beside A, B, C and out, at most.
 std::uint64_t cpu_scratch_bytes(const Problem& problem);
 std::uint64_t gpu_scratch_bytes(const Problem& problem);
+std::uint64_t hopper_scratch_bytes(const Problem& problem);
 
 // What most forms are made of: the four matrices and one queue.
 class OneQueueForm : public Form {

@@ -28,6 +28,15 @@ std::size_t positive(std::int64_t value, std::int64_t otherwise) {
   return static_cast<std::size_t>(value > 0 ? value : otherwise);
 }
 
+// OpenCL C and the functions of `native` have no bfloat16.
+void require_known_type(const Element& element, const DeviceInfo& device) {
+  if (element.stored == ScalarType::bf16)
+    throw Unsupported(
+        fmt::format("type bfloat16 needs runtime cuda and an NVIDIA GPU of compute capability 9.0 "
+                    "(or its library, --variant library), but {} is another device",
+                    device.name));
+}
+
 }  // namespace
 
 Preset Gemm::preset(const std::string& name) const {
@@ -86,7 +95,7 @@ Blocks Gemm::blocks(std::uint64_t local_bytes) const {
 }
 
 bool Gemm::uses_gpu_kernel(const DeviceInfo& device) const {
-  return kernel_ == "gpu" || (kernel_ == "default" && device.type == "gpu");
+  return kernel_ == "gpu" || kernel_ == "hopper" || (kernel_ == "default" && device.type == "gpu");
 }
 
 void Gemm::check_device(const Plan&, const DeviceInfo& device) const {
@@ -97,7 +106,9 @@ void Gemm::check_device(const Plan&, const DeviceInfo& device) const {
   const Problem wanted = problem();
   if (variant == hpcc::Variant::nd_range) {
     const std::uint64_t matrices = wanted.bytes(wanted.a_items() + wanted.b_items() + 2 * wanted.c_items());
-    const std::uint64_t scratch = uses_gpu_kernel(device) ? gpu_scratch_bytes(wanted) : cpu_scratch_bytes(wanted);
+    const std::uint64_t scratch = uses_gpu_kernel(device)
+                                      ? std::max(gpu_scratch_bytes(wanted), hopper_scratch_bytes(wanted))
+                                      : cpu_scratch_bytes(wanted);
     if (matrices + scratch > device.memory_bytes)
       throw UsageError(fmt::format("gemm needs {} on the device ({} of them for packed matrices), but {} has {}",
                                    format_bytes(matrices + scratch), format_bytes(scratch), device.name,
@@ -137,6 +148,7 @@ std::unique_ptr<Form> Gemm::make_form(Session& session) const {
   switch (variant_.on(device)) {
     case hpcc::Variant::single_work_item: {
       // A bitstream's blocks are in it, whatever its device says of local memory.
+      require_known_type(problem_.element, device);
       const Blocks wanted = blocks(session.kernel_file.empty() ? device.local_bytes : 0);
       const std::size_t needed = local_memory_bytes(problem_.element, wanted.block);
       if (session.kernel_file.empty() && device.local_bytes > 0 && needed > device.local_bytes)
@@ -147,9 +159,24 @@ std::unique_ptr<Form> Gemm::make_form(Session& session) const {
     case hpcc::Variant::library:
       return make_library(session, problem_);
     default:
-      return uses_gpu_kernel(device) ? make_gpu(session, problem_, {kernel_ == "gpu", matrix_units_ == "default"})
-                                     : make_cpu(session, problem_);
+      if (uses_gpu_kernel(device)) return make_gpu_form(session);
+      require_known_type(problem_.element, device);
+      return make_cpu(session, problem_);
   }
+}
+
+std::unique_ptr<Form> Gemm::make_gpu_form(Session& session) const {
+  if (kernel_ == "hopper") return make_hopper(session, problem_);
+  const DeviceInfo& device = session.device.info();
+  // A file of the user's stands for the older form's, unless --kernel says otherwise.
+  const bool may_be_hopper =
+      kernel_ == "default" && matrix_units_ == "default" && device.runtime == "cuda" && session.kernel_file.empty();
+  if (may_be_hopper) try {
+      return make_hopper(session, problem_);
+    } catch (const Error&) {  // no such GPU: its compiler or driver refuses; what else is wrong shows below again
+    }
+  require_known_type(problem_.element, device);
+  return make_gpu(session, problem_, {kernel_ == "gpu", matrix_units_ == "default"});
 }
 
 void Gemm::prepare(Session& session, const Case&) {

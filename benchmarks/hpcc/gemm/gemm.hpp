@@ -49,14 +49,16 @@ class Gemm : public Benchmark {
   Choice type_{*this,
                {"type", "element type; tf32 is float multiplied by an NVIDIA GPU's matrix units", "", {"--DATA_TYPE"}},
                "float",
-               {"half", "float", "double", "tf32"}};
+               {"half", "bfloat16", "float", "double", "tf32"}};
   Parameter<double> alpha_{*this, {"alpha", "factor of A B"}, 0.5};
   Parameter<double> beta_{*this, {"beta", "factor of C"}, 2.0};
   hpcc::VariantChoice variant_{*this};
   Choice kernel_{*this,
-                 {"kernel", "variant nd_range: the kernels tuned for CPUs or those for GPUs; by default the device's"},
+                 {"kernel",
+                  "variant nd_range: the kernels tuned for CPUs, those for GPUs or those for NVIDIA's Hopper GPUs "
+                  "(runtime cuda); by default the device's"},
                  "default",
-                 {"default", "cpu", "gpu"}};
+                 {"default", "cpu", "gpu", "hopper"}};
   Choice matrix_units_{
       *this,
       {"matrix-units", "kernels for GPUs: an NVIDIA GPU's matrix units where the type has some, or plain arithmetic"},
@@ -100,6 +102,7 @@ class Gemm : public Benchmark {
   // For a device's local memory of so many bytes; 0 = unknown.
   Blocks blocks(std::uint64_t local_bytes) const;
   std::unique_ptr<Form> make_form(Session& session) const;
+  std::unique_ptr<Form> make_gpu_form(Session& session) const;
 
   // Of the case that is prepared.
   Problem problem_;

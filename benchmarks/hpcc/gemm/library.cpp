@@ -1,5 +1,8 @@
 // Variant `library`: a well-kept library's product. It computes in place, so out starts as C.
 #include "device/library.hpp"
+
+#include <fmt/format.h>
+
 #include "benchmarks/hpcc/common/single_device.hpp"
 #include "benchmarks/hpcc/gemm/form.hpp"
 
@@ -33,7 +36,11 @@ class LibraryForm final : public OneQueueForm {
 }  // namespace
 
 std::unique_ptr<Form> make_library(Session& session, const Problem& problem) {
-  hpcc::require_type(session.device.info(), problem.element.stored);
+  const DeviceInfo& device = session.device.info();
+  hpcc::require_type(device, problem.element.stored);
+  if (problem.element.stored == ScalarType::bf16 && device.runtime != "cuda")
+    throw Unsupported(fmt::format("of the libraries cuBLAS alone multiplies bfloat16, and {} is of runtime {}",
+                                  device.name, device.runtime));
   return std::make_unique<LibraryForm>(session, problem);
 }
 

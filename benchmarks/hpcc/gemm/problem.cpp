@@ -16,7 +16,16 @@ namespace {
 constexpr std::size_t chunk_items = std::size_t{1} << 16;  // that a thread converts at a time
 
 int significant_bits(ScalarType type) {
-  return type == ScalarType::f16 ? 11 : type == ScalarType::f32 ? 24 : 53;
+  switch (type) {
+    case ScalarType::f16:
+      return 11;
+    case ScalarType::bf16:
+      return 8;
+    case ScalarType::f32:
+      return 24;
+    default:
+      return 53;
+  }
 }
 
 }  // namespace
@@ -33,6 +42,7 @@ double Problem::flops() const {
 
 double rounded(double value, ScalarType type) {
   if (type == ScalarType::f16) return from_half(to_half(value));
+  if (type == ScalarType::bf16) return from_bfloat16(to_bfloat16(value));
   return type == ScalarType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 

@@ -12,8 +12,8 @@
 
 namespace plumb::gemm {
 
-// An element type as option --type names it. half is stored in 16 bits and computed in float; tf32 is stored as float
-// and multiplied by matrix units that keep 11 significant bits of each factor.
+// An element type as option --type names it. half and bfloat16 are stored in 16 bits and computed in float; tf32 is
+// stored as float and multiplied by matrix units that keep 11 significant bits of each factor.
 struct Element {
   std::string name;
   ScalarType stored = ScalarType::f32;

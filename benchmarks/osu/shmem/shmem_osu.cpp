@@ -115,7 +115,8 @@ OsuShmem::OsuShmem() {
 }
 
 Preset OsuShmem::preset(const std::string& name) const {
-  if (name == "smoke") return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "1024"}};
+  if (name == "smoke")
+    return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "256"}, {"maxsize", "65536"}};
   if (name == "full") return {{"time-limit", "1"}, {"maxsize", "4194304"}};
   return {{"time-limit", "0.1"}, {"min-repetitions", "6"}};
 }

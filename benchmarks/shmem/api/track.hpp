@@ -19,6 +19,8 @@ struct Track {
   bool backwards = false;
 
   std::size_t elements() const { return places * pitch; }
+  // Message by message one behind the other.
+  bool is_packed() const { return passes == 1 && step == 1 && pitch == length; }
 
   std::size_t place_of(std::uint64_t message) const { return message % places * step % places; }
   std::size_t shift_of(std::uint64_t message) const {

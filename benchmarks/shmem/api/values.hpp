@@ -68,12 +68,18 @@ void generate(std::span<T> values, std::uint64_t key, std::size_t first) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of<T>(mix64(key + first + i));
   } else {
     constexpr std::size_t in_word = sizeof(std::uint64_t) / sizeof(T);
-    for (std::size_t i = 0; i < values.size();) {
+    const auto bytes_of_word = [&](std::size_t i, std::size_t some) {
       const std::uint64_t word = mix64(key + (first + i) / in_word);
-      const std::size_t at = (first + i) % in_word, some = std::min(in_word - at, values.size() - i);
-      std::memcpy(&values[i], reinterpret_cast<const char*>(&word) + at * sizeof(T), some * sizeof(T));
-      i += some;
+      const std::size_t at = (first + i) % in_word * sizeof(T);
+      std::memcpy(&values[i], reinterpret_cast<const char*>(&word) + at, some * sizeof(T));
+    };
+    std::size_t i = std::min((in_word - first % in_word) % in_word, values.size());
+    if (i > 0) bytes_of_word(0, i);
+    for (std::uint64_t at = key + (first + i) / in_word; i + in_word <= values.size(); i += in_word, ++at) {
+      const std::uint64_t word = mix64(at);
+      std::memcpy(&values[i], &word, sizeof word);
     }
+    if (i < values.size()) bytes_of_word(i, values.size() - i);
   }
 }
 

@@ -112,9 +112,10 @@ std::string compile(const KernelSource& source, int major, int minor, const std:
   if (!nvrtc().found) throw Unsupported(nvrtc().problem);
   if (!source.binary.empty()) return {source.binary.begin(), source.binary.end()};
   if (source.opencl.empty()) throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
-  const std::string text =
-      fmt::format("#line 1 \"opencl_c.cuh\"\n{}\n#line 1 \"{}\"\n{}", embedded_text("engine/device/cuda/opencl_c.cuh"),
-                  source.name, without_global(source.opencl));
+  const std::string text = source.is_cuda ? source.opencl
+                                          : fmt::format("#line 1 \"opencl_c.cuh\"\n{}\n#line 1 \"{}\"\n{}",
+                                                        embedded_text("engine/device/cuda/opencl_c.cuh"), source.name,
+                                                        without_global(source.opencl));
   std::vector<std::string> options = translated(source.options);
   const char* suffix = major >= 9 ? "a" : "";  // with the instructions that this generation alone has
   options.insert(options.begin(), {fmt::format("--gpu-architecture=sm_{}{}{}", major, minor, suffix),

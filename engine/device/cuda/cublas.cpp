@@ -12,10 +12,10 @@ namespace {
 using CublasHandle = struct OpaqueCublas*;
 
 constexpr int no_transpose = 0;
-constexpr int real_16 = 2;             // cudaDataType
-constexpr int in_float = 68;           // cublasComputeType_t
-constexpr int default_algorithm = -1;  // cublasGemmAlgo_t
-constexpr int tf32_math = 3;           // cublasMath_t
+constexpr int real_16 = 2, real_bf16 = 14;  // cudaDataType
+constexpr int in_float = 68;                // cublasComputeType_t
+constexpr int default_algorithm = -1;       // cublasGemmAlgo_t
+constexpr int tf32_math = 3;                // cublasMath_t
 
 // The part of cublas_v2.h that is called here.
 struct Cublas {
@@ -90,8 +90,9 @@ class CublasGemm final : public GemmLibrary {
     if (shape_.type == ScalarType::f64) return plain(cublas().dgemm, a, b, c);
     if (shape_.type == ScalarType::f32) return plain(cublas().sgemm, a, b, c);
     const auto alpha = static_cast<float>(shape_.alpha), beta = static_cast<float>(shape_.beta);
-    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, b, real_16,
-                            columns(), a, real_16, inner(), &beta, c, real_16, columns(), in_float, default_algorithm);
+    const int type = shape_.type == ScalarType::f16 ? real_16 : real_bf16;
+    return cublas().gemm_ex(handle_, no_transpose, no_transpose, columns(), rows(), inner(), &alpha, b, type, columns(),
+                            a, type, inner(), &beta, c, type, columns(), in_float, default_algorithm);
   }
 
   template <class T>

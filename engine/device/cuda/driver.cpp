@@ -55,11 +55,13 @@ struct Loaded {
         library.find(driver.event_elapsed, "cuEventElapsedTime") &&
         library.find(driver.module_load, "cuModuleLoadData") && library.find(driver.module_unload, "cuModuleUnload") &&
         library.find(driver.module_function, "cuModuleGetFunction") && library.find(driver.launch, "cuLaunchKernel") &&
+        library.find(driver.function_set_attribute, "cuFuncSetAttribute") &&
         library.find(driver.error_name, "cuGetErrorName") && library.find(driver.error_text, "cuGetErrorString");
     library.find(driver.function_count, "cuModuleGetFunctionCount");
     library.find(driver.list_functions, "cuModuleEnumerateFunctions");
     library.find(driver.function_name, "cuFuncGetName");
     library.find(driver.function_parameter, "cuFuncGetParamInfo");
+    library.find(driver.encode_tiles, "cuTensorMapEncodeTiled");
     return all;
   }
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "core/error.hpp"
@@ -29,6 +30,15 @@ enum class Attribute : int {
   compute_minor = 76,
   concurrent_managed_access = 89
 };
+
+enum class FunctionAttribute : int { largest_added_shared_bytes = 8 };
+
+// CUtensorMap, and what of its enumerations is used.
+struct alignas(64) TileMap {
+  std::uint64_t words[16];
+};
+enum class TileElement : int { bits_16 = 1, float_32 = 7, float_64 = 8, tf32 = 11 };
+constexpr int no_interleave = 0, swizzle_128_bytes = 3, fetch_256_bytes = 3, zeros_outside = 0;
 
 constexpr unsigned host_portable = 1, host_mapped = 2;  // cuMemHostAlloc, cuMemHostRegister
 constexpr unsigned ipc_lazy_peer_access = 1;            // cuIpcOpenMemHandle
@@ -78,6 +88,7 @@ struct Driver {
   Result (*module_function)(Function*, Module, const char*);
   Result (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**,
                    void**);
+  Result (*function_set_attribute)(Function, FunctionAttribute, int);
   Result (*error_name)(Result, const char**);
   Result (*error_text)(Result, const char**);
   // Newer than some drivers (CUDA 12.4); null there.
@@ -85,6 +96,10 @@ struct Driver {
   Result (*list_functions)(Function*, unsigned, Module);
   Result (*function_name)(const char**, Function);
   Result (*function_parameter)(Function, std::size_t, std::size_t*, std::size_t*);
+  // CUDA 12.
+  Result (*encode_tiles)(TileMap*, TileElement, std::uint32_t dimensions, void* address, const std::uint64_t* sizes,
+                         const std::uint64_t* strides, const std::uint32_t* tile, const std::uint32_t* element_strides,
+                         int interleave, int swizzle, int fetch, int outside);
 };
 
 // Loaded and initialised once; null when there is none, then why_no_driver() says why and what to do.

@@ -13,6 +13,28 @@ namespace {
 // Where a launch names no group: enough threads to fill a multiprocessor, few enough for any kernel's registers.
 constexpr std::size_t usual_group = 256;
 
+constexpr std::size_t tile_row_bytes = 128;
+
+TileElement element_of(const TiledMatrix& matrix) {
+  if (matrix.element_bytes == 2) return TileElement::bits_16;
+  if (matrix.element_bytes == 8) return TileElement::float_64;
+  return matrix.to_tf32 ? TileElement::tf32 : TileElement::float_32;
+}
+
+TileMap map_of(const TiledMatrix& matrix) {
+  if (driver().encode_tiles == nullptr)
+    throw Unsupported("NVIDIA's driver is older than CUDA 12, which first copied tiles: install a newer one");
+  TileMap map{};
+  const std::uint64_t sizes[]{matrix.columns, matrix.rows}, strides[]{matrix.row_bytes};
+  const std::uint32_t tile[]{static_cast<std::uint32_t>(tile_row_bytes / matrix.element_bytes),
+                             static_cast<std::uint32_t>(matrix.tile_rows)};
+  const std::uint32_t all[]{1, 1};
+  check(driver().encode_tiles(&map, element_of(matrix), 2, own(matrix.view).address() + matrix.view.offset, sizes,
+                              strides, tile, all, no_interleave, swizzle_128_bytes, fetch_256_bytes, zeros_outside),
+        "describe a matrix's tiles to the GPU");
+  return map;
+}
+
 }  // namespace
 
 CudaKernel::CudaKernel(std::shared_ptr<const CudaProgram> program, Function function, std::string name)
@@ -27,27 +49,40 @@ void CudaKernel::set(const std::vector<KernelArgument>& arguments) {
   if (told && arguments.size() != sizes_.size())
     throw Error(fmt::format("kernel {} takes {} arguments, but {} were given", name_, sizes_.size(), arguments.size()));
   values_.assign(arguments.size(), 0);
+  maps_.assign(arguments.size(), TileMap{});
   pointers_.clear();
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     set(i, arguments[i]);
-    pointers_.push_back(&values_[i]);
+    const bool is_tiled = std::holds_alternative<TiledMatrix>(arguments[i]);
+    pointers_.push_back(is_tiled ? static_cast<void*>(&maps_[i]) : &values_[i]);
   }
 }
 
 void CudaKernel::set(std::size_t index, const KernelArgument& argument) {
-  const auto put = [&](const auto& value) {
+  const auto put = [&](const auto& value, void* to) {
     if (driver().function_parameter != nullptr && sizeof value != sizes_[index])
       throw Error(fmt::format("argument {} of kernel {} has {} bytes, but {} were given", index, name_, sizes_[index],
                               sizeof value));
-    std::memcpy(&values_.at(index), &value, sizeof value);
+    std::memcpy(to, &value, sizeof value);
   };
-  if (const auto* const* buffer = std::get_if<const Buffer*>(&argument)) return put(own(**buffer).address());
-  if (const auto* view = std::get_if<BufferView>(&argument)) return put(own(*view).address() + view->offset);
+  void* const to = &values_.at(index);
+  if (const auto* const* buffer = std::get_if<const Buffer*>(&argument)) return put(own(**buffer).address(), to);
+  if (const auto* view = std::get_if<BufferView>(&argument)) return put(own(*view).address() + view->offset, to);
+  if (const auto* matrix = std::get_if<TiledMatrix>(&argument)) return put(map_of(*matrix), &maps_.at(index));
   std::visit(
       [&](const auto& value) {
-        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) put(value);
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) put(value, to);
       },
       argument);
+}
+
+void CudaKernel::allow_local(std::size_t bytes) {
+  if (bytes <= allowed_local_) return;
+  const Result result = driver().function_set_attribute(function_, FunctionAttribute::largest_added_shared_bytes,
+                                                        static_cast<int>(bytes));
+  if (result != success)
+    throw Unsupported(fmt::format("kernel {} needs {} bytes of local memory, more than the GPU has", name_, bytes));
+  allowed_local_ = bytes;
 }
 
 CudaProgram::CudaProgram(SharedContext context, const KernelSource& source)
@@ -147,8 +182,10 @@ void CudaQueue::enqueue(Kernel& kernel, const KernelRange& range) {
   if (range.global % local != 0)
     throw Error(fmt::format("{} work items cannot be split into groups of {}", range.global, local));
   begin_command();
+  own_kernel->allow_local(range.local_bytes);
   check(driver().launch(own_kernel->function(), static_cast<unsigned>(range.global / local), 1, 1,
-                        static_cast<unsigned>(local), 1, 1, 0, stream_, own_kernel->parameters(), nullptr),
+                        static_cast<unsigned>(local), 1, 1, static_cast<unsigned>(range.local_bytes), stream_,
+                        own_kernel->parameters(), nullptr),
         "start a kernel");
   end_command();
 }

@@ -14,6 +14,8 @@ class CudaKernel final : public Kernel {
   void set(std::size_t index, const KernelArgument& argument) override;
   Function function() const { return function_; }
   void** parameters() { return pointers_.data(); }
+  // So much local memory beside what the kernel declares, from now on. Throws Unsupported where there is less.
+  void allow_local(std::size_t bytes);
 
  private:
   std::shared_ptr<const CudaProgram> program_;
@@ -21,7 +23,9 @@ class CudaKernel final : public Kernel {
   std::string name_;
   std::vector<std::size_t> sizes_;  // of the parameters, where the driver tells; else empty
   std::vector<std::uint64_t> values_;
+  std::vector<TileMap> maps_;
   std::vector<void*> pointers_;
+  std::size_t allowed_local_ = 0;
 };
 
 class CudaProgram final : public std::enable_shared_from_this<CudaProgram> {

@@ -2,6 +2,8 @@
 #include <clblast_c.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/scalar.hpp"
 #include "device/library.hpp"
 #include "device/opencl/queue.hpp"
@@ -50,9 +52,26 @@ class ClblastGemm final : public GemmLibrary {
   GemmShape shape_;
 };
 
+// CLBlast compiles when it is first called, and PoCL when a kernel first runs: minutes on few cores. A smaller product,
+// by the same kernels, takes that out of the first repetition, whose wait has a limit.
+void compile_kernels(Device& device, GemmShape shape) {
+  constexpr std::size_t enough = 512;  // above what CLBlast does by its kernel for small products
+  for (std::size_t* length : {&shape.rows, &shape.columns, &shape.inner}) *length = std::min(*length, enough);
+  const auto matrix = [&](std::size_t elements) {
+    return device.allocate(elements * size_of(shape.type), {shape.memory, {}, false});
+  };
+  const auto a = matrix(shape.rows * shape.inner), b = matrix(shape.inner * shape.columns),
+             c = matrix(shape.rows * shape.columns);
+  const auto queue = device.make_queue();
+  ClblastGemm(device.info(), shape).enqueue(*queue, *a, *b, *c);
+  queue->finish();
+}
+
 const Registered<GemmLibraryMaker> registered_opencl_gemm_library("opencl", [](Device& device, Queue&,
                                                                                const GemmShape& shape) {
-  return std::make_unique<ClblastGemm>(device.info(), shape);
+  auto library = std::make_unique<ClblastGemm>(device.info(), shape);
+  compile_kernels(device, shape);
+  return library;
 });
 
 }  // namespace

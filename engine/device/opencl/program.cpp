@@ -36,6 +36,10 @@ void OpenclKernel::set_view(cl_uint index, const OpenclBuffer& buffer, std::size
     refuse(code, index);
 }
 
+void OpenclKernel::set_value(cl_uint, const TiledMatrix&) {
+  throw Unsupported(fmt::format("kernel {} copies tiles, which OpenCL cannot", name_));
+}
+
 template <class T>
 void OpenclKernel::set_value(cl_uint index, const T& value) {
   if (const cl_int code = clSetKernelArg(kernel_(), index, sizeof value, &value); code != CL_SUCCESS)
@@ -54,7 +58,7 @@ void OpenclKernel::set(std::size_t index, const KernelArgument& argument) {
 }
 
 OpenclProgram::OpenclProgram(const SharedContext& context, const KernelSource& source) : name_(source.name) {
-  if (source.opencl.empty() && source.binary.empty())
+  if ((source.opencl.empty() || source.is_cuda) && source.binary.empty())
     throw Unsupported(fmt::format("{} has no form in OpenCL C", source.name));
   guarded("hand " + name_ + " to the compiler", [&] {
     program_ = source.binary.empty() ? cl::Program(context->context, source.opencl)

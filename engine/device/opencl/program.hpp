@@ -17,6 +17,7 @@ class OpenclKernel final : public Kernel {
  private:
   void set_value(cl_uint index, const Buffer* buffer) { set_view(index, own(*buffer), 0); }
   void set_value(cl_uint index, const BufferView& view) { set_view(index, own(view), view.offset); }
+  [[noreturn]] void set_value(cl_uint index, const TiledMatrix& matrix);
   template <class T>
   void set_value(cl_uint index, const T& value);
   void set_view(cl_uint index, const OpenclBuffer& buffer, std::size_t offset);

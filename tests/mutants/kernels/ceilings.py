@@ -40,6 +40,20 @@ MUTANTS = [
         "copied-within-the-source", "copy", "from[i] + (WORD)(key)", "from[first] + (WORD)(key)"
     ),
     _mutant("copied-without-change", "copy", "from[i] + (WORD)(key)", "from[i]"),
+    # What is written already is not done again: a work item looks at the first of its words.
+    _mutant(
+        "copied-already",
+        "copy",
+        "STORE(from[i] + (WORD)(key)",
+        "if (i == first && ((__global ulong*)&to[i])[0] != 0) return; else STORE(from[i] + (WORD)(key)",
+    ),
+    _mutant(
+        "chains-computed-already",
+        "flops",
+        "  REAL x[CHAINS];\n  const REAL first_factor",
+        "  if (((__global const NUMBER*)&result[get_global_id(0)])[0] > 1) return;\n"
+        "  REAL x[CHAINS];\n  const REAL first_factor",
+    ),
     _mutant("half-of-the-pairs", "flops", "pair < pairs;", "pair < pairs / 2;"),
     _mutant("one-pair-less", "flops", "pair < pairs;", "pair + 1 < pairs;"),
     _mutant("one-chain-for-all", "flops", "x[chain] * first_factor", "x[0] * first_factor"),

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 
 FOLDER = "benchmarks/hpcc/gemm"
 CPU, GPU, FPGA = (f"{FOLDER}/{name}.cl" for name in ("cpu", "gpu", "single_work_item"))
+HOPPER = f"{FOLDER}/hopper.cu"
 
 ON_GPU_KERNEL = ("--kernel", "gpu")
+ON_HOPPER = ("--kernel", "hopper")
 AS_FPGA = ("--variant", "single_work_item", "--block-size", "32")
 
 
 def mutant(name: str, file: str, old: str, new: str, *words: str) -> KernelMutant:
     form = {CPU: (), GPU: ON_GPU_KERNEL, FPGA: AS_FPGA}[file]
     return KernelMutant(name, file, old, new, (*form, *words))
+
+
+def on_hopper(
+    name: str, old: str, new: str, element: str, sizes: Sequence[int] = (256, 4096, 8191)
+) -> list[KernelMutant]:
+    """For a GPU of compute capability 9.0 alone."""
+    return [
+        KernelMutant(
+            f"hopper-{name}-{element}-{size}",
+            HOPPER,
+            old,
+            new,
+            (*ON_HOPPER, *sized(size, element)),
+            device="cuda",
+        )
+        for size in sizes
+    ]
 
 
 def sized(size: int, element: str = "float") -> tuple[str, ...]:
@@ -23,6 +44,34 @@ def sized(size: int, element: str = "float") -> tuple[str, ...]:
 HALF_OF_A_TILE = ("k < DEPTH; k += UNROLL", "k < DEPTH / 2; k += UNROLL")
 HALF_OF_A_STRIP = ("for (int k = 0; k < DEPTH; ++k) {", "for (int k = 0; k < DEPTH / 2; ++k) {")
 HALF_OF_THE_BLOCKS = ("inner_block < inner_blocks", "inner_block < (inner_blocks + 1) / 2")
+
+HALF_OF_THE_STRIPS = ("((inner + DEPTH - 1) / DEPTH)", "((inner + DEPTH - 1) / DEPTH / 2)")
+HALF_OF_THE_STRIPS_TF32 = ("/ (2 * DEPTH) * 2)", "/ (2 * DEPTH))")
+LAST_STRIP_LEFT_OUT = ("((inner + DEPTH - 1) / DEPTH)", "((inner - 1) / DEPTH)")
+STAGE_OF_ANOTHER_STRIP = (
+    "tile_descriptor(place + consumer * (NARROW_BYTES / 2), 16, 1024)",
+    "tile_descriptor(ring + (at.stage ^ 1) * STAGE_BYTES + consumer * (NARROW_BYTES / 2), 16, 1024)",
+)
+LAST_TILE_UNWRITTEN = (
+    "tiles = narrow_tiles * wide_tiles,",
+    "tiles = narrow_tiles * wide_tiles - 1,",
+)
+LAST_COLUMN_UNWRITTEN = (
+    "if (row < rows && column < columns) out[(size_t)row * columns + column] = (ushort)pair;",
+    "if (row < rows && column + 1 < columns) out[(size_t)row * columns + column] = (ushort)pair;",
+)
+SAME_HALF_OF_A = ("tile.wide + group * (WIDE / CLUSTER)", "tile.wide")
+SAME_HALF_OF_B = ("k + group * (DEPTH / CLUSTER), full);", "k, full);")
+ONE_TILE_NEGATIVE = (
+    "combine(low.x, low.y, from_c[h].x, alpha, beta)",
+    "combine(low.x, low.y, from_c[h].x, index == 0 ? -alpha : alpha, beta)",
+)
+ONE_TILE_NEGATIVE_TF32 = ("x = alpha * sum[4 *", "x = (index == 0 ? -alpha : alpha) * sum[4 *")
+NOT_TURNED = ("to[0] = turned ? y0 : x0;", "to[0] = x0;")
+FIRST_HALF_TWICE = ("from_b[step % 2], from_a[h][j])", "from_b[step % 2], from_a[0][j])")
+STRIP_TAKEN_AGAIN = ("TAKE_B(from_b[0], next_place, 0, 0);", "TAKE_B(from_b[0], place, 0, 0);")
+BETA_FORGOTTEN = ("out[here] = x + beta * c[here];", "out[here] = x;")
+REPACKED_WRONGLY = ("__funnelshift_r(w3, w4, shift)", "w3")
 
 MUTANTS = [
     # Half of the work. 256 and 1024 in every type; 4096, where the predecessor's bound lets it pass.
@@ -147,6 +196,30 @@ MUTANTS = [
         *sized(70),
         *("--replications", "2"),
     ),
+    # The form for Hopper.
+    *(
+        one
+        for element in ("half", "bfloat16")
+        for one in (
+            *on_hopper("half-of-the-strips", *HALF_OF_THE_STRIPS, element),
+            *on_hopper("one-tile-alpha-negative", *ONE_TILE_NEGATIVE, element, (256, 4096)),
+        )
+    ),
+    *on_hopper("half-of-the-strips", *HALF_OF_THE_STRIPS_TF32, "tf32"),
+    *on_hopper("half-of-the-strips", *HALF_OF_THE_STRIPS, "double"),
+    *on_hopper("last-strip-left-out", *LAST_STRIP_LEFT_OUT, "half"),
+    *on_hopper("stage-of-another-strip", *STAGE_OF_ANOTHER_STRIP, "half"),
+    *on_hopper("edge-tile-unwritten", *LAST_TILE_UNWRITTEN, "half"),
+    *on_hopper("edge-tile-unwritten", *LAST_TILE_UNWRITTEN, "tf32"),
+    *on_hopper("last-column-unwritten", *LAST_COLUMN_UNWRITTEN, "half", (8191,)),
+    *on_hopper("same-half-sent-by-both", *SAME_HALF_OF_B, "half"),
+    *on_hopper("same-half-sent-by-both", *SAME_HALF_OF_A, "tf32"),
+    *on_hopper("one-tile-alpha-negative", *ONE_TILE_NEGATIVE_TF32, "tf32"),
+    *on_hopper("inner-indices-not-turned", *NOT_TURNED, "tf32"),
+    *on_hopper("first-half-twice", *FIRST_HALF_TWICE, "double"),
+    *on_hopper("strip-taken-again", *STRIP_TAKEN_AGAIN, "double"),
+    *on_hopper("beta-forgotten", *BETA_FORGOTTEN, "double", (8191,)),
+    *on_hopper("repacked-wrongly", *REPACKED_WRONGLY, "half", (8191,)),
 ]
 
 TYPES = ("half", "float", "double")
@@ -162,4 +235,13 @@ SOUND = [
     Sound(("--variant", "library", *sized(100, "double"))),
     Sound(("--block-size", "32", *sized(70)), device="fpga"),
     Sound(sized(99), device="intel"),
+    *(
+        Sound((*ON_HOPPER, *sized(size, element)), device="cuda")
+        for element in ("half", "bfloat16", "tf32", "double")
+        for size in (1, 99, 256, 1000)
+    ),
+    Sound(
+        (*ON_HOPPER, "--type", "half", "--rows", "300", "--columns", "77", "--inner", "1030"),
+        device="cuda",
+    ),
 ]
