@@ -1,6 +1,7 @@
 // Device side of transport `peer`: kernels of one device put messages into memory that another process's device shares,
 // and raise flags there. A message is cut into slices, one for each group of work items; a group looks after its slice
-// alone, by flags of its own, and never waits for another group of its device.
+// by flags of its own. Where slots slide, a slice's end lies where later slices of the lap before had their begin: then
+// `stream` waits for those groups, too (all groups run at the same time).
 //
 //   ALONE   one work item does a group's work (CPUs)
 //   WIDE    type of what is copied at a time
@@ -64,16 +65,24 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
   return 0;
 }
 
+// The same of the flags of so many groups, one after the other.
+inline uint all_reached(__global const ulong* flags, ulong groups, ulong value, ulong looks, __global ulong* gave_up) {
+  for (ulong group = 0; group < groups; ++group)
+    if (!reached(flags + group * FLAG_STRIDE, value, looks, gave_up)) return 0;
+  return 1;
+}
+
 // Every work item of the group goes on when the first has seen the flag; all leave the kernel when it gave up.
 #ifdef ALONE
-#define AWAIT(flag, value) \
-  if (!reached(flag, value, looks, gave_up)) return
+#define AWAIT_ALL(flags, groups, value) \
+  if (!all_reached(flags, groups, value, looks, gave_up)) return
 #else
-#define AWAIT(flag, value)                                            \
-  if (FIRST) alive = reached(flag, value, looks, gave_up);            \
-  TOGETHER();                                                         \
+#define AWAIT_ALL(flags, groups, value)                                      \
+  if (FIRST) alive = all_reached(flags, groups, value, looks, gave_up);      \
+  TOGETHER();                                                                \
   if (!alive) return
 #endif
+#define AWAIT(flag, value) AWAIT_ALL(flag, 1, value)
 // What all of the group have done so far is seen by who sees the flag.
 #define RAISE(flag, value)       \
   TOGETHER();                    \
@@ -81,13 +90,14 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
     FENCE_SYSTEM();              \
     STORE_SYSTEM(flag, value);   \
   }
-// Two flags for one fence, which takes as long as a message to the other device and back.
-#define RAISE_BOTH(flag, value, second_if, second_flag) \
-  TOGETHER();                                           \
-  if (FIRST) {                                          \
-    FENCE_SYSTEM();                                     \
-    STORE_SYSTEM(flag, value);                          \
-    if (second_if) STORE_SYSTEM(second_flag, value);    \
+// Three flags for one fence, which takes as long as a message to the other device and back.
+#define RAISE_ALL(flag, value, second_if, second_flag, third_if, third_flag) \
+  TOGETHER();                                                                \
+  if (FIRST) {                                                               \
+    FENCE_SYSTEM();                                                          \
+    STORE_SYSTEM(flag, value);                                               \
+    if (second_if) STORE_SYSTEM(second_flag, value);                         \
+    if (third_if) STORE_SYSTEM(third_flag, value);                           \
   }
 
 #ifdef ALONE
@@ -151,16 +161,29 @@ inline void next_turn(cursor* at) {
   }
 }
 
+// How many groups' slices, from this one's on, a slice touches that lies by `stride` bytes further on than they do.
+inline ulong groups_touched(ulong bytes, ulong stride) {
+  const ulong group = get_group_id(0), groups = get_num_groups(0);
+  const ulong end = slice_of(bytes, group + 1) + (stride < bytes ? stride : 0);
+  ulong touched = 1;
+  while (group + touched < groups && slice_of(bytes, group + touched) < end) ++touched;
+  return touched;
+}
+
 // All rounds of a lane: to the right neighbour from its slots into his, from the left one into this device's. Flags of a
-// lane: `arrived` of each group, then `credit` of each group. In a run, flags count from `serial`: arrived = serial + i
-// says that i messages are there, credit = serial + i that this run has begun and i of its messages have left their slots.
+// lane: `arrived` of each group, then `credit`, then `put` of each. In a run, flags count from `serial`: arrived =
+// serial + i says that i messages are there, credit = serial + i that this run has begun and i of its messages have left
+// their slots, put = serial + i that this device's group has put i slices into the neighbour's slots.
 __kernel void stream(ulong bytes, ulong first, ulong count, ulong window, ulong serial, uint roles, ulong lag, ulong looks,
                      __global ulong* mine, __global ulong* right, __global ulong* left, __global ulong* gave_up,
                      __global uchar* from, ulong from_at, ulong from_areas, ulong from_pitch, ulong from_stride,
                      ulong from_first, __global uchar* to, ulong to_at, ulong to_areas, ulong to_pitch, ulong to_stride,
                      ulong to_first) {
   GROUP_STATE
-  const ulong flag = get_group_id(0) * FLAG_STRIDE, credits = get_num_groups(0) * FLAG_STRIDE;
+  const ulong flag = get_group_id(0) * FLAG_STRIDE, credits = get_num_groups(0) * FLAG_STRIDE, puts = 2 * credits;
+  const ulong touched = groups_touched(bytes, to_stride);
+  // Others touch this slice where one before it does.
+  const bool slides = get_num_groups(0) > 1 && to_stride > 0 && to_stride < bytes;
   if (roles & RECEIVES) {
     RAISE(left + credits + flag, serial);
   }
@@ -171,9 +194,12 @@ __kernel void stream(ulong bytes, ulong first, ulong count, ulong window, ulong 
       AWAIT(mine + flag, serial + i + 1);
     }
     if (roles & SENDS) {
-      AWAIT(mine + credits + flag, serial + (i >= lag ? i - lag + 1 : 0));
+      AWAIT_ALL(mine + credits + flag, touched, serial + (i >= lag ? i - lag + 1 : 0));
+      if (slides && i >= to_areas) {
+        AWAIT_ALL(mine + puts + flag, touched, serial + i - to_areas + 1);
+      }
       copy_slice(out.slot, in.slot, bytes);
-      RAISE_BOTH(right + flag, serial + i + 1, roles & PASSES_ON, left + credits + flag);
+      RAISE_ALL(right + flag, serial + i + 1, roles & PASSES_ON, left + credits + flag, slides, mine + puts + flag);
     }
     if ((roles & (RECEIVES | RECEIVES_FIRST)) == RECEIVES && (i + 1) % window == 0) {
       AWAIT(mine + flag, serial + i + 1);

@@ -151,7 +151,7 @@ class StreamExchange : public WalkedExchange {
     result.roles = (lane.send != nullptr ? sends : 0u) | (lane.receive != nullptr ? receives : 0u) |
                    (lane.receive != nullptr && lane.receive_first ? receives_first : 0u) |
                    (lag_of(lane) != never ? passes_on : 0u);
-    result.flags = std::make_unique<Flags>(device, 2 * result.groups);
+    result.flags = std::make_unique<Flags>(device, 3 * result.groups);  // arrived, credit, put
     result.patience = std::make_unique<Patience>(device);
     result.queue = device.make_queue();
     result.kernel = program_->kernel("stream");
