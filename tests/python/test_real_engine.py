@@ -202,7 +202,7 @@ def test_a_ring_of_emulated_fpgas(plumb: Plumb, ranks: int) -> None:
 
 
 # Four emulators on two cores take their time: only what needs four.
-@pytest.mark.parametrize(("ranks", "patterns"), [(2, "*"), (3, "*"), (4, "*Rotating*:*Torus*")])
+@pytest.mark.parametrize(("ranks", "patterns"), [(2, "*"), (3, "*"), (4, "*EachRound*:*Torus*")])
 def test_transport_channel_in_every_pattern(ranks: int, patterns: str) -> None:
     name = runtimes.FPGA_EMULATOR.name
     program = FOLDERS["Open MPI"] / "mpi_tests"

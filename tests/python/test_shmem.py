@@ -60,7 +60,7 @@ def test_a_table_above_the_memory_is_refused_before_the_launch(plumb: Plumb) -> 
     words = ["run", "gups", "--world", "shmem", "-n", "2", "--oversubscribe", "--size", "36"]
     status, _, err = plumb(*words, "--no-model")
     assert status == ExitStatus.BAD_USAGE
-    assert "PEs need 512 GiB of symmetric memory each" in err
+    assert "the 2 ranks of this host need 1 TiB of memory together" in err
 
 
 def test_too_small_a_heap_is_said_before_anything_is_allocated() -> None:
