@@ -14,14 +14,18 @@ namespace plumb::mutants {
 
 namespace {
 
+// The runtime that a run names, or else its transport's default.
+std::string runtime_of(const TransportEntry& entry, const Json& wish) {
+  return wish.value("runtime", default_runtime(entry));
+}
+
 // One device of each runtime, opened once.
 class Devices {
  public:
   explicit Devices(World& world) : world_(world) {}
   // Why this rank has none that the transport works on; "" = it is open.
-  std::string unfit(const TransportEntry& entry) {
+  std::string unfit(const TransportEntry& entry, const std::string& runtime) {
     if (const std::string reason = entry.reason(world_); !reason.empty()) return reason;
-    const std::string runtime = default_runtime(entry);
     if (const std::string reason = catalogue_.why_none(runtime); !reason.empty()) return reason;
     std::unique_ptr<Device>& device = open_[runtime];
     if (!device)
@@ -29,7 +33,7 @@ class Devices {
           catalogue_.choose({runtime, "", "", runtime}, world_.rank(), world_.size(), world_.local_rank()));
     return entry.device_reason ? entry.device_reason(device->info()) : "";
   }
-  Device& of(const TransportEntry& entry) { return *open_.at(default_runtime(entry)); }
+  Device& of(const std::string& runtime) { return *open_.at(runtime); }
 
  private:
   World& world_;
@@ -49,16 +53,22 @@ Json outcomes_of(const RunResult& result) {
 
 Json run_one(World& world, Devices& devices, const Places& places, const Json& wish) {
   const TransportEntry& entry = find_transport(wish.at("transport"));
-  const AgreedText unfit = first_text(world, devices.unfit(entry));
+  const AgreedText unfit = first_text(world, devices.unfit(entry, runtime_of(entry, wish)));
   if (unfit.rank >= 0) return {{"status", "skipped"}, {"reason", unfit.text}};
+  Device& device = devices.of(runtime_of(entry, wish));
   const auto benchmark = (*Registry<BenchmarkFactory>::instance().find(wish.at("benchmark")))();
   const Json options = wish.value("options", Json::object());
-  for (const auto& [name, value] : options.items()) benchmark->find(name)->parse(value.get<std::string>());
+  for (const auto& [name, value] : options.items()) {
+    auto* option = benchmark->find(name);
+    if (option == nullptr)
+      throw Error(fmt::format("no option of {}: {}", wish.at("benchmark").get<std::string>(), name));
+    option->parse(value.get<std::string>());
+  }
   const Plan plan{world.rank(), world.size(), 1};
   benchmark->check(plan);
-  const auto transport = entry.make(
-      world, devices.of(entry), {wish.value("approach", ""), wish.value("pipeline_chunk_kib", std::size_t{0}) << 10});
-  Session session{world, devices.of(entry), transport.get(), {MemoryKind::automatic, {}, entry.shares_buffers}, 1};
+  const auto transport =
+      entry.make(world, device, {wish.value("approach", ""), wish.value("pipeline_chunk_kib", std::size_t{0}) << 10});
+  Session session{world, device, transport.get(), {MemoryKind::automatic, {}, entry.shares_buffers}, 1};
   RunSettings settings;
   settings.policy.fixed = 1;
   settings.synchronise_by_clock = false;

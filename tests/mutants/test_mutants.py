@@ -26,6 +26,8 @@ FORMS = ("exchange", "ping-pong", "batched")
 SIZES = {"small": ("0", "3"), "large": ("20", "20"), "byte": ("0", "0"), "kibi": ("10", "10")}
 HOST, PEER = "host-buffered", ("host-buffered", "device-buffered", "device-streaming")
 CREDIT_IGNORED = "mutant-stream-credit-ignored-peer"
+# Shows between groups of one kernel, of which host devices have one: bench/link_mutants.py runs it.
+ON_GPUS = "mutant-stream-neighbours-ignored-peer"
 # Some of the rounds are made, and the others left out.
 ROUNDS = (
     *("nothing", "half", "first-only", "last-only", "every-second"),
@@ -131,7 +133,7 @@ def mutants_of(base: str, approach: str) -> list[str]:
         if entry["name"].startswith("mutant-")
         and entry["name"].endswith(f"-{base}")
         and approach in entry["approaches"]
-        and entry["name"] != CREDIT_IGNORED
+        and entry["name"] not in (CREDIT_IGNORED, ON_GPUS)
     ]
 
 

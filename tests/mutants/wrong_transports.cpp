@@ -312,21 +312,29 @@ Mutation with_kernels(const std::string& name, const std::string& approach,
 
 // The persistent kernel's own mistakes.
 std::vector<Mutation> wrong_streams() {
-  const std::string copy = "copy_slice(out.slot, in.slot, bytes);", cursors = "cursor out = turn_of(from";
+  const std::string copy = "copy_part(out.slot, in.slot, begin, end);", cursors = "cursor out = turn_of(from";
   const std::string approach = "device-streaming";
   return {
       // The flag of a message is up when its bytes are not there: they come in the next round.
       with_kernels("stream-flag-before-data", approach,
                    {{cursors, "cursor out_before, in_before;\n" + cursors},
                     {copy,
-                     "if (i > 0) copy_slice(out_before.slot, in_before.slot, bytes);\n"
+                     "if (i > 0) copy_part(out_before.slot, in_before.slot, begin, end);\n"
                      "out_before = out; in_before = in;"}}),
       with_kernels("stream-slice-lost", approach, {{copy, "copy_slice(out.slot, in.slot, bytes - (bytes + 3) / 4);"}}),
       with_kernels("stream-slots-swapped", approach,
-                   {{copy, "cursor next = in; next_turn(&next); copy_slice(out.slot, next.slot, bytes);"}}),
+                   {{copy, "cursor next = in; next_turn(&next); copy_part(out.slot, next.slot, begin, end);"}}),
       // What comes next has overwritten a slot that was to be sent first.
-      with_kernels("stream-slot-reused-early", approach,
-                   {{copy, "cursor next = out; next_turn(&next); copy_slice(next.slot, out.slot, bytes); " + copy}}),
+      with_kernels(
+          "stream-slot-reused-early", approach,
+          {{copy, "cursor next = out; next_turn(&next); copy_part(next.slot, out.slot, begin, end); " + copy}}),
+      // A slow group, and nobody waits for the groups before and behind it. Shows where there are some: on GPUs, from
+      // 16 KiB on.
+      with_kernels(
+          "stream-neighbours-ignored", approach,
+          {{"const ulong touched = groups_touched(bytes, to_stride);", "const ulong touched = 1;"},
+           {copy,
+            "if (get_group_id(0) % 2 == 1) for (uint k = 0; k < 100; ++k) acquire_system(mine + flag);\n" + copy}}),
       // Nobody waits for credit, and the last rank sends a message on when the one that comes into its area two
       // rounds later is there.
       with_kernels("stream-credit-ignored", approach,

@@ -34,9 +34,8 @@ inline ulong slice_of(ulong bytes, ulong group) {
   return group * each < bytes ? group * each : bytes;
 }
 
-// The group's slice of a message.
-inline void copy_slice(__global const uchar* from, __global uchar* to, ulong bytes) {
-  const ulong begin = slice_of(bytes, get_group_id(0)), end = slice_of(bytes, get_group_id(0) + 1);
+// Bytes begin .. end - 1 of a message, by the work items of a group.
+inline void copy_part(__global const uchar* from, __global uchar* to, ulong begin, ulong end) {
   const ulong lane = get_local_id(0), width = get_local_size(0);
   ulong at = begin;
   if ((((size_t)from | (size_t)to) & (sizeof(WIDE) - 1)) == 0) {
@@ -57,6 +56,11 @@ inline void copy_slice(__global const uchar* from, __global uchar* to, ulong byt
   for (at += lane; at < end; at += width) to[at] = from[at];
 }
 
+// The group's slice of a message.
+inline void copy_slice(__global const uchar* from, __global uchar* to, ulong bytes) {
+  copy_part(from, to, slice_of(bytes, get_group_id(0)), slice_of(bytes, get_group_id(0) + 1));
+}
+
 // Waits, for so many looks at most, until a flag has reached a value. 0 when it has not: then *gave_up says which.
 inline uint reached(__global const ulong* flag, ulong value, ulong looks, __global ulong* gave_up) {
   for (ulong look = 0; look < looks; ++look)
@@ -65,24 +69,16 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
   return 0;
 }
 
-// The same of the flags of so many groups, one after the other.
-inline uint all_reached(__global const ulong* flags, ulong groups, ulong value, ulong looks, __global ulong* gave_up) {
-  for (ulong group = 0; group < groups; ++group)
-    if (!reached(flags + group * FLAG_STRIDE, value, looks, gave_up)) return 0;
-  return 1;
-}
-
 // Every work item of the group goes on when the first has seen the flag; all leave the kernel when it gave up.
 #ifdef ALONE
-#define AWAIT_ALL(flags, groups, value) \
-  if (!all_reached(flags, groups, value, looks, gave_up)) return
+#define AWAIT(flag, value) \
+  if (!reached(flag, value, looks, gave_up)) return
 #else
-#define AWAIT_ALL(flags, groups, value)                                      \
-  if (FIRST) alive = all_reached(flags, groups, value, looks, gave_up);      \
-  TOGETHER();                                                                \
+#define AWAIT(flag, value)                                      \
+  if (FIRST) alive = reached(flag, value, looks, gave_up);      \
+  TOGETHER();                                                   \
   if (!alive) return
 #endif
-#define AWAIT(flag, value) AWAIT_ALL(flag, 1, value)
 // What all of the group have done so far is seen by who sees the flag.
 #define RAISE(flag, value)       \
   TOGETHER();                    \
@@ -170,6 +166,41 @@ inline ulong groups_touched(ulong bytes, ulong stride) {
   return touched;
 }
 
+// What a group waits for before its part of a round. Each look takes a GPU half a microsecond, so the group's work items
+// look at all of these flags at once.
+typedef struct {
+  __global const ulong *arrived, *credit, *put;  // of this group; those of the groups after it follow
+  ulong credits, puts;                           // how many groups' flags
+} awaited;
+
+inline uint all_reached(const awaited* flags, ulong arrived, ulong credit, ulong put, ulong looks,
+                        __global ulong* gave_up) {
+  const ulong count = 1 + flags->credits + flags->puts;
+  for (ulong k = get_local_id(0); k < count; k += get_local_size(0)) {
+    __global const ulong* flag = flags->arrived;
+    ulong value = arrived;
+    if (k > flags->credits) {
+      flag = flags->put + (k - 1 - flags->credits) * FLAG_STRIDE;
+      value = put;
+    } else if (k > 0) {
+      flag = flags->credit + (k - 1) * FLAG_STRIDE;
+      value = credit;
+    }
+    if (!reached(flag, value, looks, gave_up)) return 0;
+  }
+  return 1;
+}
+
+#ifdef ALONE
+#define AWAIT_ALL(flags, arrived, credit, put) \
+  if (!all_reached(flags, arrived, credit, put, looks, gave_up)) return
+#else
+#define AWAIT_ALL(flags, arrived, credit, put)                                   \
+  if (!all_reached(flags, arrived, credit, put, looks, gave_up)) alive = 0;      \
+  TOGETHER();                                                                    \
+  if (!alive) return
+#endif
+
 // All rounds of a lane: to the right neighbour from its slots into his, from the left one into this device's. Flags of a
 // lane: `arrived` of each group, then `credit`, then `put` of each. In a run, flags count from `serial`: arrived =
 // serial + i says that i messages are there, credit = serial + i that this run has begun and i of its messages have left
@@ -181,30 +212,38 @@ __kernel void stream(ulong bytes, ulong first, ulong count, ulong window, ulong 
                      ulong to_first) {
   GROUP_STATE
   const ulong flag = get_group_id(0) * FLAG_STRIDE, credits = get_num_groups(0) * FLAG_STRIDE, puts = 2 * credits;
+  const ulong begin = slice_of(bytes, get_group_id(0)), end = slice_of(bytes, get_group_id(0) + 1);
   const ulong touched = groups_touched(bytes, to_stride);
   // Others touch this slice where one before it does.
   const bool slides = get_num_groups(0) > 1 && to_stride > 0 && to_stride < bytes;
+  const bool sends = (roles & SENDS) != 0, early = (roles & RECEIVES_FIRST) != 0;
+  const bool late = (roles & (RECEIVES | RECEIVES_FIRST)) == RECEIVES;
+  const awaited flags = {mine + flag, mine + credits + flag, mine + puts + flag, sends ? touched : 0,
+                         sends && slides ? touched : 0};
+#ifndef ALONE
+  if (FIRST) alive = 1;
+  TOGETHER();
+#endif
   if (roles & RECEIVES) {
     RAISE(left + credits + flag, serial);
   }
   cursor out = turn_of(from + from_at, from_areas, from_pitch, from_stride, from_first + first);
   cursor in = turn_of(to + to_at, to_areas, to_pitch, to_stride, to_first + first);
+  ulong arrived = 0;  // what that flag must reach before round i
+  ulong in_window = 0;
   for (ulong i = 0; i < count; ++i) {
-    if (roles & RECEIVES_FIRST) {
-      AWAIT(mine + flag, serial + i + 1);
-    }
-    if (roles & SENDS) {
-      AWAIT_ALL(mine + credits + flag, touched, serial + (i >= lag ? i - lag + 1 : 0));
-      if (slides && i >= to_areas) {
-        AWAIT_ALL(mine + puts + flag, touched, serial + i - to_areas + 1);
-      }
-      copy_slice(out.slot, in.slot, bytes);
+    if (early) arrived = serial + i + 1;
+    AWAIT_ALL(&flags, arrived, serial + (i >= lag ? i - lag + 1 : 0), slides && i >= to_areas ? serial + i - to_areas + 1 : 0);
+    if (sends) {
+      copy_part(out.slot, in.slot, begin, end);
       RAISE_ALL(right + flag, serial + i + 1, roles & PASSES_ON, left + credits + flag, slides, mine + puts + flag);
     }
-    if ((roles & (RECEIVES | RECEIVES_FIRST)) == RECEIVES && (i + 1) % window == 0) {
-      AWAIT(mine + flag, serial + i + 1);
+    if (++in_window == window) {
+      in_window = 0;
+      if (late) arrived = serial + i + 1;
     }
     next_turn(&out);
     next_turn(&in);
   }
+  AWAIT(mine + flag, arrived);
 }
