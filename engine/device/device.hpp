@@ -167,6 +167,9 @@ class Queue {
   virtual void finish() = 0;
   // True when everything enqueued is complete; does not wait. Starts what was enqueued.
   virtual bool finished() = 0;
+  // What is enqueued from now on begins when `earlier` has done what it was given so far; the host waits only where
+  // the runtime cannot order two queues. Both are of one device.
+  virtual void follow(Queue& earlier) { earlier.finish(); }
   // From the first to the last command of those that the latest finish() awaited: `started` of the first, `ended` of
   // the last. All queues of a device share one clock. None where the runtime does not tell.
   virtual std::optional<DeviceTime> span() const { return std::nullopt; }

@@ -1,10 +1,9 @@
 #include "transport/conduit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <map>
-#include <set>
 
 #include "device/host_memory.hpp"
 #include "transport/trade.hpp"
@@ -69,29 +68,20 @@ class SegmentReceive : public ReceiveConduit {
   Segment segment_;
 };
 
-// One place with a message compiled for each size that it can carry.
+// One place with the message that it carries, of a piece at most.
 struct Place {
   std::byte* bytes = nullptr;
-  std::map<std::size_t, std::unique_ptr<CompiledExchange>> messages;
-  CompiledExchange* under_way = nullptr;
+  std::unique_ptr<CompiledExchange> message;
+  std::size_t size = 0;  // of the message now
+  bool sends = false;
 
-  bool done() {
-    if (under_way != nullptr && under_way->test()) under_way = nullptr;
-    return under_way == nullptr;
-  }
-  void start(std::size_t size) {
-    under_way = messages.at(size).get();
-    under_way->start(0, 1);
+  bool done() { return message->test(); }
+  void start(std::size_t wished) {
+    if (wished != size) message->set_sizes({sends ? StepSizes{{wished}, {}} : StepSizes{{}, {wished}}});
+    size = wished;
+    message->start(0, 1);
   }
 };
-
-// Whole pieces, and the last one.
-std::set<std::size_t> sizes_of_pieces(std::size_t message, std::size_t piece) {
-  std::set<std::size_t> sizes;
-  if (message >= piece) sizes.insert(piece);
-  if (message % piece > 0) sizes.insert(message % piece);
-  return sizes;
-}
 
 struct LanePlaces {
   std::unique_ptr<Buffer> buffer;
@@ -101,11 +91,10 @@ struct LanePlaces {
       : buffer(allocate_host(device, shape.depth * place_bytes(shape))), list(shape.depth) {
     for (unsigned i = 0; i < shape.depth; ++i) {
       const std::size_t offset = i * place_bytes(shape);
-      list[i].bytes = buffer->host_pointer() + offset;
-      for (const std::size_t size : sizes_of_pieces(transfer.slots.bytes(), shape.piece_bytes)) {
-        const std::vector<Transfer> message{{transfer.peer, transfer.lane, {{buffer.get(), offset, size}}}};
-        list[i].messages[size] = host.compile({{sends ? Step{message, {}} : Step{{}, message}}, 1});
-      }
+      const std::size_t size = std::min(transfer.slots.bytes(), shape.piece_bytes);
+      const std::vector<Transfer> message{{transfer.peer, transfer.lane, {{buffer.get(), offset, size}}}};
+      list[i] = {buffer->host_pointer() + offset, host.compile({{sends ? Step{message, {}} : Step{{}, message}}, 1}),
+                 size, sends};
     }
   }
   Place& at(std::uint64_t piece) { return list[piece % list.size()]; }

@@ -13,6 +13,7 @@ const TransportInfo local_info{"local", "copies within one rank's host memory", 
 
 struct Copy {
   Slots from, to;
+  std::size_t step, receive;  // its receive, by number
 };
 
 const Transfer& sender_of(const Step& step, const Transfer& receive) {
@@ -24,14 +25,16 @@ const Transfer& sender_of(const Step& step, const Transfer& receive) {
 class LocalExchange : public WalkedExchange {
  public:
   explicit LocalExchange(const Exchange& exchange) : WalkedExchange(walk_by_rounds(exchange, 64, "copies")) {
-    for (const Step& step : exchange.steps)
+    for (std::size_t i = 0; i < exchange.steps.size(); ++i) {
+      const Step& step = exchange.steps[i];
       for (const Transfer& receive : step.receives) {
         const Transfer& send = sender_of(step, receive);
         for (const Transfer* transfer : {&send, &receive})
           if (transfer->slots.view.host_pointer() == nullptr)
             throw Unsupported("transport local needs memory that the host can address; use --transport staged");
-        copies_.push_back({send.slots, receive.slots});
+        copies_.push_back({send.slots, receive.slots, i, static_cast<std::size_t>(&receive - step.receives.data())});
       }
+    }
   }
 
  private:
@@ -42,6 +45,9 @@ class LocalExchange : public WalkedExchange {
   }
   bool test_step(std::size_t) override { return true; }
   void wait_step(std::size_t) override {}
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (Copy& copy : copies_) copy.from.view.size = copy.to.view.size = sizes[copy.step].receives[copy.receive];
+  }
 
   std::vector<Copy> copies_;
 };

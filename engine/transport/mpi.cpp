@@ -84,6 +84,15 @@ class MpiExchange : public WalkedExchange {
     checked(MPI_Waitall(active_, requests_.data(), MPI_STATUSES_IGNORE), "wait for messages");
   }
 
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      for (std::size_t k = 0; k < steps_[i].sends.size(); ++k)
+        steps_[i].sends[k].length = static_cast<int>(sizes[i].sends[k]);
+      for (std::size_t k = 0; k < steps_[i].receives.size(); ++k)
+        steps_[i].receives[k].length = static_cast<int>(sizes[i].receives[k]);
+    }
+  }
+
   static void checked(int code, const char* action) {
     if (code != MPI_SUCCESS) [[unlikely]]
       check_mpi(code, action);

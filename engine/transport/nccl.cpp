@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "core/json.hpp"
 #include "device/cuda/shared_library.hpp"
@@ -65,11 +66,19 @@ void check_own_gpus(World& world, const Device& device) {
                       user->second, rank));
 }
 
-// NCCL pairs the sends and receives of two ranks in their order: both ranks go by lane.
-std::vector<Transfer> by_lane(std::vector<Transfer> transfers) {
-  std::stable_sort(transfers.begin(), transfers.end(),
-                   [](const Transfer& a, const Transfer& b) { return a.lane < b.lane; });
-  return transfers;
+// NCCL pairs the sends and receives of two ranks in their order: both ranks go by lane. `places` holds where each went.
+std::vector<Transfer> by_lane(const std::vector<Transfer>& transfers, std::vector<std::size_t>& places) {
+  std::vector<std::size_t> order(transfers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return transfers[a].lane < transfers[b].lane; });
+  std::vector<Transfer> sorted;
+  places.resize(order.size());
+  for (const std::size_t i : order) {
+    places[i] = sorted.size();
+    sorted.push_back(transfers[i]);
+  }
+  return sorted;
 }
 
 class NcclExchange : public WalkedExchange {
@@ -80,7 +89,8 @@ class NcclExchange : public WalkedExchange {
         queue_(queue),
         window_(exchange.window) {
     for (const Step& step : exchange.steps) {
-      steps_.push_back({by_lane(step.sends), by_lane(step.receives)});
+      steps_.push_back(
+          {by_lane(step.sends, send_places_.emplace_back()), by_lane(step.receives, receive_places_.emplace_back())});
       for (const auto* transfers : {&step.sends, &step.receives})
         for (const Transfer& transfer : *transfers) cuda::own(transfer.slots.view);  // throws where it is none
     }
@@ -95,18 +105,39 @@ class NcclExchange : public WalkedExchange {
   }
   bool test_step(std::size_t) override { return queue_.finished(); }
   void wait_step(std::size_t) override { queue_.finish(); }
+  // Both ends leave out what has no bytes.
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      for (std::size_t k = 0; k < sizes[i].sends.size(); ++k)
+        steps_[i].sends[send_places_[i][k]].slots.view.size = sizes[i].sends[k];
+      for (std::size_t k = 0; k < sizes[i].receives.size(); ++k)
+        steps_[i].receives[receive_places_[i][k]].slots.view.size = sizes[i].receives[k];
+    }
+  }
+  bool follow(Queue& queue) override {
+    queue_.follow(queue);
+    return true;
+  }
+  bool lead(Queue& queue) override {
+    queue.follow(queue_);
+    return true;
+  }
 
   void enqueue_window(const Step& step, std::uint64_t first) {
     check_nccl(nccl().group_start(), "begin a group");
     for (std::uint64_t round = first; round < first + window_; ++round) {
-      for (const Transfer& transfer : step.sends)
+      for (const Transfer& transfer : step.sends) {
+        if (transfer.slots.bytes() == 0) continue;
         check_nccl(nccl().send(address(transfer.slots.at(round)), transfer.slots.bytes(), nccl_uint8, transfer.peer,
                                communicator_, queue_.stream()),
                    "send");
-      for (const Transfer& transfer : step.receives)
+      }
+      for (const Transfer& transfer : step.receives) {
+        if (transfer.slots.bytes() == 0) continue;
         check_nccl(nccl().receive(address(transfer.slots.at(round)), transfer.slots.bytes(), nccl_uint8, transfer.peer,
                                   communicator_, queue_.stream()),
                    "receive");
+      }
     }
     check_nccl(nccl().group_end(), "end a group");
   }
@@ -116,6 +147,7 @@ class NcclExchange : public WalkedExchange {
   NcclCommunicator communicator_;
   cuda::CudaQueue& queue_;
   std::vector<Step> steps_;
+  std::vector<std::vector<std::size_t>> send_places_, receive_places_;  // of a step's transfers, in steps_
   std::uint64_t window_;
 };
 

@@ -32,6 +32,10 @@ class Pieces {
   Pieces(const Slots& slots, std::size_t piece_bytes)
       : slots_(slots), piece_bytes_(piece_bytes), of_a_message_((slots.bytes() + piece_bytes - 1) / piece_bytes) {}
 
+  void resize(std::size_t bytes) {
+    slots_.view.size = bytes;
+    of_a_message_ = (bytes + piece_bytes_ - 1) / piece_bytes_;
+  }
   // Rounds first .. end - 1 come next; their pieces have numbers from `base` on.
   void begin(std::uint64_t base, std::uint64_t first, std::uint64_t end) {
     base_ = base;
@@ -61,6 +65,9 @@ class Copies {
   Queue& queue(std::uint64_t piece) { return *queues_[piece % queues_.size()]; }
   bool full() const { return begun - done == queues_.size(); }
   bool next_done() { return done < begun && queue(done).finished(); }
+  void follow(Queue& earlier) {
+    for (auto& one : queues_) one->follow(earlier);
+  }
 
   std::uint64_t begun = 0, done = 0;  // pieces
 
@@ -70,9 +77,12 @@ class Copies {
 
 class Sender {
  public:
-  Sender(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<SendConduit> conduit)
-      : pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
+  // number: of its transfer in the step.
+  Sender(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<SendConduit> conduit, std::size_t number)
+      : number(number), pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
   void begin(std::uint64_t first, std::uint64_t end) { pieces_.begin(copies_.done, first, end); }
+  void resize(std::size_t bytes) { pieces_.resize(bytes); }
+  void follow(Queue& earlier) { copies_.follow(earlier); }
 
   // True when something moved.
   bool progress() {
@@ -84,6 +94,8 @@ class Sender {
   }
   bool complete() { return copies_.done == pieces_.end() && conduit_->idle(); }
 
+  const std::size_t number;
+
  private:
   Pieces pieces_;
   Copies copies_;
@@ -92,13 +104,17 @@ class Sender {
 
 class Receiver {
  public:
-  Receiver(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<ReceiveConduit> conduit)
-      : pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
+  // number: of its transfer in the step.
+  Receiver(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<ReceiveConduit> conduit, std::size_t number)
+      : number(number), pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
   void begin(std::uint64_t first, std::uint64_t end) {
     pieces_.begin(copies_.done, first, end);
     for (std::uint64_t piece = copies_.done; piece < pieces_.end(); ++piece)
       conduit_->expect(piece, pieces_.view(piece).size);
   }
+
+  void resize(std::size_t bytes) { pieces_.resize(bytes); }
+  void follow(Queue& earlier) { copies_.follow(earlier); }
 
   bool progress() {
     const std::uint64_t before = copies_.begun + copies_.done;
@@ -108,6 +124,8 @@ class Receiver {
     return copies_.begun + copies_.done > before;
   }
   bool complete() const { return copies_.done == pieces_.end(); }
+
+  const std::size_t number;
 
  private:
   Pieces pieces_;
@@ -154,6 +172,21 @@ class PipelinedExchange : public WalkedExchange {
         idle_.look();
       }
     }
+  }
+
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      for (auto& send : steps_[i].sends) send->resize(sizes[i].sends[send->number]);
+      for (auto& receive : steps_[i].receives) receive->resize(sizes[i].receives[receive->number]);
+    }
+  }
+
+  bool follow(Queue& queue) override {
+    for (PipelinedStep& step : steps_) {
+      for (auto& send : step.sends) send->follow(queue);
+      for (auto& receive : step.receives) receive->follow(queue);
+    }
+    return true;
   }
 
   std::vector<PipelinedStep> steps_;
@@ -229,29 +262,39 @@ class PipelinedTransport : public Transport {
     return std::make_unique<PipelinedExchange>(exchange, std::move(steps), shares_cores_);
   }
 
+  // Transfers that go one way, and where they stand in their step.
+  struct OneWay {
+    Step step;
+    std::vector<std::size_t> sends, receives;
+  };
+
   PipelinedStep compile_step(const Step& step, const ConduitShape& shape, bool by_segment) {
-    Step near, far;
-    const auto sort = [&](const std::vector<Transfer>& from, std::vector<Transfer>& to_near,
-                          std::vector<Transfer>& to_far) {
-      for (const Transfer& transfer : from)
-        (by_segment && near_[static_cast<std::size_t>(transfer.peer)] ? to_near : to_far).push_back(transfer);
+    OneWay near, far;
+    const auto of = [&](const Transfer& transfer) -> OneWay& {
+      return by_segment && near_[static_cast<std::size_t>(transfer.peer)] ? near : far;
     };
-    sort(step.sends, near.sends, far.sends);
-    sort(step.receives, near.receives, far.receives);
+    for (std::size_t i = 0; i < step.sends.size(); ++i) {
+      of(step.sends[i]).step.sends.push_back(step.sends[i]);
+      of(step.sends[i]).sends.push_back(i);
+    }
+    for (std::size_t i = 0; i < step.receives.size(); ++i) {
+      of(step.receives[i]).step.receives.push_back(step.receives[i]);
+      of(step.receives[i]).receives.push_back(i);
+    }
     PipelinedStep result;
-    add(result, near, segment_conduits(near, world_, device_, shape), shape);
-    add(result, far, world_conduits(far, *host_, device_, shape), shape);
+    add(result, near, segment_conduits(near.step, world_, device_, shape), shape);
+    add(result, far, world_conduits(far.step, *host_, device_, shape), shape);
     return result;
   }
 
-  void add(PipelinedStep& result, const Step& step, Conduits conduits, const ConduitShape& shape) {
+  void add(PipelinedStep& result, const OneWay& way, Conduits conduits, const ConduitShape& shape) {
     const auto pieces = [&](const Transfer& transfer) { return Pieces(transfer.slots, shape.piece_bytes); };
-    for (std::size_t i = 0; i < step.sends.size(); ++i)
-      result.sends.push_back(
-          std::make_unique<Sender>(device_, depth_, pieces(step.sends[i]), std::move(conduits.sends[i])));
-    for (std::size_t i = 0; i < step.receives.size(); ++i)
-      result.receives.push_back(
-          std::make_unique<Receiver>(device_, depth_, pieces(step.receives[i]), std::move(conduits.receives[i])));
+    for (std::size_t i = 0; i < way.sends.size(); ++i)
+      result.sends.push_back(std::make_unique<Sender>(device_, depth_, pieces(way.step.sends[i]),
+                                                      std::move(conduits.sends[i]), way.sends[i]));
+    for (std::size_t i = 0; i < way.receives.size(); ++i)
+      result.receives.push_back(std::make_unique<Receiver>(device_, depth_, pieces(way.step.receives[i]),
+                                                           std::move(conduits.receives[i]), way.receives[i]));
   }
 
   // Shifts messages round the ring of all ranks, staged and in pieces of several sizes, and keeps what was fastest for

@@ -80,6 +80,13 @@ class ShmemExchange : public WalkedExchange {
     }
   }
 
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      for (std::size_t k = 0; k < steps_[i].sends.size(); ++k) steps_[i].sends[k].size = sizes[i].sends[k];
+      for (std::size_t k = 0; k < steps_[i].receives.size(); ++k) steps_[i].receives[k].size = sizes[i].receives[k];
+    }
+  }
+
   ShmemMessages& messages_;
   std::vector<Messages> steps_;
   std::uint64_t pending_ = 0;

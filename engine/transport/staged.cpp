@@ -38,6 +38,8 @@ std::vector<StagingCopy> stage(const std::vector<Transfer>& transfers, Device& d
 Walk walk_of(const std::vector<StagingCopy>& copies, std::uint64_t window) {
   Walk walk{copies.empty() ? std::size_t{0} : 1, window, std::numeric_limits<std::uint64_t>::max(), 1,
             "copies between device and host"};
+  walk.sizes.resize(1);
+  for (const StagingCopy& copy : copies) walk.sizes[0].sends.push_back(copy.device.bytes());
   for (const StagingCopy& copy : copies) walk.most = std::min({walk.most, copy.device.rounds(), copy.host.rounds()});
   return walk;
 }
@@ -92,9 +94,46 @@ void CopyLeg::start_step(std::size_t, std::uint64_t first, std::uint64_t end) {
     }
 }
 
-StagedExchange::StagedExchange(const Exchange& exchange, std::vector<std::unique_ptr<CompiledExchange>> legs,
-                               StagingBuffers staging, bool yields)
-    : WalkedExchange(by_legs(exchange)), staging_(std::move(staging)), legs_(std::move(legs)), yields_(yields) {}
+void CopyLeg::resize(const std::vector<StepSizes>& sizes) {
+  for (std::size_t i = 0; i < copies_.size(); ++i)
+    copies_[i].device.view.size = copies_[i].host.view.size = sizes[0].sends[i];
+}
+
+bool CopyLeg::follow(Queue& queue) {
+  queue_->follow(queue);
+  return true;
+}
+
+bool CopyLeg::lead(Queue& queue) {
+  queue.follow(*queue_);
+  return true;
+}
+
+StagedExchange::StagedExchange(const Exchange& exchange, std::shared_ptr<Queue> queue,
+                               std::vector<std::unique_ptr<CompiledExchange>> legs, StagingBuffers staging, bool yields)
+    : WalkedExchange(by_legs(exchange)),
+      staging_(std::move(staging)),
+      queue_(std::move(queue)),
+      legs_(std::move(legs)),
+      yields_(yields) {}
+
+void StagedExchange::resize(const std::vector<StepSizes>& sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    legs_[3 * i]->set_sizes({{sizes[i].sends, {}}});
+    legs_[3 * i + 1]->set_sizes({sizes[i]});
+    legs_[3 * i + 2]->set_sizes({{sizes[i].receives, {}}});
+  }
+}
+
+bool StagedExchange::follow(Queue& queue) {
+  queue_->follow(queue);
+  return true;
+}
+
+bool StagedExchange::lead(Queue& queue) {
+  queue.follow(*queue_);
+  return true;
+}
 
 // A thread that has just completed a copy still has to put itself to sleep. Where it finds its core taken by an MPI
 // that looks for messages without a break, the next copy starts late: on PoCL a transfer of 8 B took 44 us so, and
@@ -122,7 +161,7 @@ std::unique_ptr<StagedExchange> compile_staged(const Exchange& exchange, Device&
     legs.push_back(host.compile({{std::move(host_step)}, window}));
     legs.push_back(std::make_unique<CopyLeg>(queue, CopyDirection::write, std::move(writes), window));
   }
-  return std::make_unique<StagedExchange>(exchange, std::move(legs), std::move(staging), yields);
+  return std::make_unique<StagedExchange>(exchange, queue, std::move(legs), std::move(staging), yields);
 }
 
 }  // namespace plumb

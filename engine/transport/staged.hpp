@@ -27,6 +27,10 @@ class CopyLeg : public WalkedExchange {
   void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) override;
   bool test_step(std::size_t) override { return queue_->finished(); }
   void wait_step(std::size_t) override { queue_->finish(); }
+  // The copies are the sends of one step.
+  void resize(const std::vector<StepSizes>& sizes) override;
+  bool follow(Queue& queue) override;
+  bool lead(Queue& queue) override;
 
   std::shared_ptr<Queue> queue_;
   CopyDirection direction_;
@@ -39,8 +43,9 @@ using StagingBuffers = std::vector<std::unique_ptr<Buffer>>;
 class StagedExchange : public WalkedExchange {
  public:
   // yields: while it waits for messages, the rank lets the device's threads have its core.
-  StagedExchange(const Exchange& exchange, std::vector<std::unique_ptr<CompiledExchange>> legs, StagingBuffers staging,
-                 bool yields);
+  // The legs' copies are all in `queue`.
+  StagedExchange(const Exchange& exchange, std::shared_ptr<Queue> queue,
+                 std::vector<std::unique_ptr<CompiledExchange>> legs, StagingBuffers staging, bool yields);
 
  private:
   void start_step(std::size_t leg, std::uint64_t first, std::uint64_t end) override {
@@ -48,8 +53,12 @@ class StagedExchange : public WalkedExchange {
   }
   bool test_step(std::size_t leg) override { return legs_[leg]->test(); }
   void wait_step(std::size_t leg) override;
+  void resize(const std::vector<StepSizes>& sizes) override;
+  bool follow(Queue& queue) override;
+  bool lead(Queue& queue) override;
 
   StagingBuffers staging_;
+  std::shared_ptr<Queue> queue_;
   std::vector<std::unique_ptr<CompiledExchange>> legs_;
   bool yields_;
 };

@@ -62,14 +62,29 @@ struct Exchange {
   std::size_t largest_message() const;  // bytes
 };
 
+// Bytes of a step's messages, in the order of its transfers.
+struct StepSizes {
+  std::vector<std::size_t> sends, receives;
+};
+
 // An exchange made ready: requests, staging memory, kernels exist. Used for any number of runs, one at a time. Several
 // may be under way together when their lanes are different and all ranks start, test and wait for them in one order.
 class CompiledExchange {
  public:
   virtual ~CompiledExchange() = default;
+  // Bytes of the messages of each step from the next start on, at most those compiled; slots stay where they are. Both
+  // ends of a message must be given one size; 0 is one. Throws Error where there are more or fewer sizes than messages,
+  // where one exceeds what was compiled, and during a run.
+  virtual void set_sizes(const std::vector<StepSizes>& sizes) = 0;
   // Starts rounds first .. first + count - 1 and returns; they go on in test() and wait(). Throws Error where slots
   // have no room for them.
   virtual void start(std::uint64_t first, std::uint64_t count) = 0;
+  // The same, but rounds begin when `queue` has done what it was given so far. The host waits for it only where the
+  // transport's own work is the host's.
+  virtual void start_after(Queue& queue, std::uint64_t first, std::uint64_t count) = 0;
+  // What `queue` is given from now on begins when all rounds under way are complete on this rank. Returns before they
+  // are where the transport's last work is a queue's; test() or wait() must still be called.
+  virtual void precede(Queue& queue) = 0;
   // True when all rounds are complete on this rank. Waits for nobody; but where the transport's own calls are blocking,
   // it does one step of a round, and waits for the ranks of that step.
   virtual bool test() = 0;

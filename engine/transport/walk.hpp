@@ -7,12 +7,13 @@ namespace plumb {
 
 // The way that is walked.
 struct Walk {
-  std::size_t steps = 0;        // of a round
-  std::uint64_t at_once = 1;    // rounds of a step: the window, or more where the device is given many
-  std::uint64_t most = 0;       // rounds for which slots have room
-  std::uint64_t sign_of = 1;    // steps after which the watchdog hears that there is progress
-  const char* waited_for = "";  // in the watchdog's words
-  bool blocking = false;        // test_step() waits, so test() does one step at a time
+  std::size_t steps = 0;              // of a round
+  std::uint64_t at_once = 1;          // rounds of a step: the window, or more where the device is given many
+  std::uint64_t most = 0;             // rounds for which slots have room
+  std::uint64_t sign_of = 1;          // steps after which the watchdog hears that there is progress
+  const char* waited_for = "";        // in the watchdog's words
+  bool blocking = false;              // test_step() waits, so test() does one step at a time
+  std::vector<StepSizes> sizes = {};  // of messages, as compiled
 };
 
 // Steps as the exchange has them, a window at a time.
@@ -24,8 +25,11 @@ Walk walk_by_rounds(const Exchange& exchange, std::uint64_t rounds, const char* 
 // An exchange that is walked: what derives from it says what a step is.
 class WalkedExchange : public CompiledExchange {
  public:
-  explicit WalkedExchange(const Walk& walk) : walk_(walk) {}
+  explicit WalkedExchange(Walk walk) : walk_(std::move(walk)) {}
+  void set_sizes(const std::vector<StepSizes>& sizes) final;
   void start(std::uint64_t first, std::uint64_t count) final;
+  void start_after(Queue& queue, std::uint64_t first, std::uint64_t count) final;
+  void precede(Queue& queue) final;
   bool test() final;
   void wait() final;
 
@@ -36,6 +40,12 @@ class WalkedExchange : public CompiledExchange {
   virtual bool test_step(std::size_t step) = 0;
   // Returns when it is.
   virtual void wait_step(std::size_t step) = 0;
+  // Messages have these sizes from now on; they were checked.
+  virtual void resize(const std::vector<StepSizes>& sizes) = 0;
+  // Has what is started from now on follow a queue; false where that takes the host.
+  virtual bool follow(Queue&) { return false; }
+  // Has a queue follow the last step, which is started; false where that takes the host.
+  virtual bool lead(Queue&) { return false; }
 
  private:
   void begin_step();

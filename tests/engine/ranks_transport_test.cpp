@@ -143,6 +143,80 @@ TEST_P(Transports, EachRoundLeavesItsMessageInASlotOfItsOwn) {
     }
 }
 
+// Two lanes, in opposite directions, whose messages become shorter and longer without compiling anew.
+TEST_P(Transports, SizesAreSetBeforeAStart) {
+  constexpr std::size_t most = 70001;
+  const auto size_of_lane = [](std::size_t size, int lane) { return lane == 0 ? size : size / 2; };
+  const std::uint64_t me = id(test_world().rank());
+  auto out = filled({1, me, 0, most, 1}, true), in = filled({1, me, 0, most, 1}, false),
+       other = filled({1, me, 0, most, 1}, false);
+  const auto exchange = transport_->compile({{{{{right(), 0, {whole(*out)}}, {left(), 1, {whole(*out)}}},
+                                               {{left(), 0, {whole(*in)}}, {right(), 1, {whole(*other)}}}}},
+                                             1});
+  for (const std::size_t size : {std::size_t{5}, most, std::size_t{0}, std::size_t{40000}, std::size_t{1}, most}) {
+    const std::vector<std::size_t> sizes{size_of_lane(size, 0), size_of_lane(size, 1)};
+    const std::vector<std::byte> before(most, std::byte{0x5a});
+    for (Buffer* buffer : {in.get(), other.get()}) queue_->write(before.data(), whole(*buffer));
+    exchange->set_sizes({{sizes, sizes}});
+    exchange->run(0, 2);
+    for (const int lane : {0, 1}) {
+      std::vector<std::byte> expected(most), found(most);
+      fill_message(expected, {1, id(lane == 0 ? left() : right()), 0, most, 1});
+      std::fill(expected.begin() + static_cast<std::ptrdiff_t>(size_of_lane(size, lane)), expected.end(),
+                std::byte{0x5a});
+      queue_->read(whole(lane == 0 ? *in : *other), found.data());
+      EXPECT_TRUE(found == expected) << size << " bytes, lane " << lane;
+    }
+  }
+  EXPECT_THROW(exchange->set_sizes({{{most + 1, 1}, {most, 1}}}), Error);
+  EXPECT_THROW(exchange->set_sizes({{{most}, {most, 1}}}), Error);
+}
+
+// Writes `value` into all words, after so many rounds of work that whoever does not wait finds the old ones.
+KernelSource slow_fill() {
+  const char* const text =
+      "__kernel void slow_fill(__global uint* to, uint count, uint value, uint spins) {\n"
+      "  uint state = value;\n"
+      "  for (uint i = 0; i < spins; ++i) state = state * 1664525u + 1013904223u + to[i % count];\n"
+      "  for (uint i = 0; i < count; ++i) to[i] = state == 12345u ? value + 1 : value;\n"
+      "}\n";
+  KernelSource source{"slow_fill.cl", text, "", {}};
+  source.native = {{"slow_fill", [](std::span<const KernelArgument> a, const KernelRange&) {
+                      auto* to = reinterpret_cast<std::uint32_t*>(std::get<const Buffer*>(a[0])->host_pointer());
+                      std::fill_n(const_cast<std::uint32_t*>(to), std::get<std::uint32_t>(a[1]),
+                                  std::get<std::uint32_t>(a[2]));
+                    }}};
+  return source;
+}
+
+// A kernel writes what is sent, and another queue copies what came: the host waits for neither.
+TEST_P(Transports, StartsAfterAQueueAndPrecedesAnother) {
+  constexpr std::uint32_t words = 20000, spins = 3000000;
+  constexpr std::size_t size = words * sizeof(std::uint32_t);
+  const bool has_kernels = device_->info().has(Feature::channels) == false;
+  if (!has_kernels) GTEST_SKIP() << "an emulated FPGA compiles for seconds";
+  auto out = device_->allocate(size, placement_), in = device_->allocate(size, placement_),
+       copy = device_->allocate(size, placement_);
+  const auto program = device_->build(slow_fill());
+  const auto kernel = program->kernel("slow_fill");
+  const auto later = device_->make_queue();
+  const auto exchange = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
+  for (std::uint32_t turn = 1; turn <= 3; ++turn) {
+    kernel->set({out.get(), words, 100 * turn + static_cast<std::uint32_t>(test_world().rank()), spins});
+    queue_->enqueue(*kernel, {1, 1});
+    exchange->start_after(*queue_, 0, 1);
+    exchange->precede(*later);
+    later->enqueue_copy(whole(*in), whole(*copy));
+    exchange->wait();
+    std::vector<std::uint32_t> found(words);
+    later->read(whole(*copy), reinterpret_cast<std::byte*>(found.data()));
+    const std::uint32_t expected = 100 * turn + static_cast<std::uint32_t>(left());
+    EXPECT_EQ(std::count(found.begin(), found.end(), expected), words) << "turn " << turn << ", found " << found[0];
+    queue_->finish();
+    test_world().barrier();  // nobody sends anew into what another still copies
+  }
+}
+
 TEST_P(Transports, RefusesRoundsForWhichThereIsNoRoom) {
   const SlidingSlots slots(*device_, placement_, 100, 9);
   const auto exchange = transport_->compile(slots.exchange(right(), left()));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/pattern.hpp"
+#include "device/select.hpp"
 #include "transport/walk.hpp"
 
 namespace plumb {
@@ -91,6 +92,13 @@ class Noted : public WalkedExchange {
   }
   bool test_step(std::size_t) override { return ++looked_ >= looks_; }
   void wait_step(std::size_t) override {}
+  void resize(const std::vector<StepSizes>& sizes) override {
+    notes.push_back("sizes " + std::to_string(sizes[0].sends[0]) + " " + std::to_string(sizes[0].receives[0]));
+  }
+  bool lead(Queue&) override {
+    notes.push_back("lead");
+    return true;
+  }
 
   int looks_, looked_ = 0;
 };
@@ -112,6 +120,43 @@ TEST(Walk, TheLastRoundsMayBeFewer) {
   Noted exchange({1, 4, 100}, 1);
   exchange.run(0, 10);
   EXPECT_EQ(exchange.notes, (Notes{"0:0-4", "0:4-8", "0:8-10"}));
+}
+
+// A queue that notes nothing: host work is done when it returns.
+TEST(Walk, AQueueIsLedByTheLastStepAlone) {
+  const DeviceCatalogue catalogue;
+  const auto device = catalogue.open(catalogue.choose({"native", "", "", "native"}, 0, 1, 0));
+  const auto queue = device->make_queue();
+  Noted exchange({2, 3, 100}, 2);
+  exchange.start_after(*queue, 0, 6);
+  exchange.precede(*queue);
+  EXPECT_EQ(exchange.notes, (Notes{"0:0-3", "1:0-3", "0:3-6", "1:3-6", "lead"}));
+  exchange.wait();
+  exchange.precede(*queue);  // nothing is under way
+  EXPECT_EQ(exchange.notes.size(), 5u);
+}
+
+TEST(Walk, SizesAreCheckedBeforeTheyAreSet) {
+  Walk walk{1, 1, 100};
+  walk.sizes = {{{8}, {16}}};
+  Noted exchange(walk, 1);
+  exchange.set_sizes({{{0}, {16}}});
+  EXPECT_EQ(exchange.notes, Notes{"sizes 0 16"});
+  const auto refusal = [&](const std::vector<StepSizes>& sizes) -> std::string {
+    try {
+      exchange.set_sizes(sizes);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal({{{9}, {16}}}), "a message of 9 bytes exceeds the 8 bytes that it was compiled with");
+  EXPECT_EQ(refusal({{{8}, {17}}}), "a message of 17 bytes exceeds the 16 bytes that it was compiled with");
+  EXPECT_EQ(refusal({{{8, 8}, {16}}}), "2 sizes of messages were given, but a step of the exchange has 1");
+  EXPECT_EQ(refusal({}), "sizes were given for 0 steps, but the exchange has 1");
+  exchange.start(0, 1);
+  EXPECT_EQ(refusal({{{8}, {16}}}), "sizes of messages were set during a run");
+  EXPECT_EQ(exchange.notes.size(), 2u);
 }
 
 TEST(Walk, NothingToDo) {

@@ -19,6 +19,10 @@ class ServedQueue : public Queue {
   void enqueue(Kernel& kernel, const KernelRange& range) override { real_->enqueue(kernel, range); }
   void finish() override { real_->finish(); }
   bool finished() override { return real_->finished(); }
+  void follow(Queue& earlier) override {
+    auto* const served = dynamic_cast<ServedQueue*>(&earlier);
+    real_->follow(served != nullptr ? *served->real_ : earlier);
+  }
   std::optional<DeviceTime> span() const override { return real_->span(); }
 
  protected:

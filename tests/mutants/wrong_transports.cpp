@@ -42,10 +42,16 @@ class Spoiled : public CompiledExchange {
   ~Spoiled() override { wrapped_.compiled->wait(); }  // of a mutant that does not wait
   Spoiled(const Spoiled&) = delete;
   Spoiled& operator=(const Spoiled&) = delete;
+  void set_sizes(const std::vector<StepSizes>& sizes) override { wrapped_.compiled->set_sizes(sizes); }
   void start(std::uint64_t first, std::uint64_t count) override {
     first_ = first;
     count_ = count;
   }
+  void start_after(Queue& queue, std::uint64_t first, std::uint64_t count) override {
+    queue.finish();
+    start(first, count);
+  }
+  void precede(Queue&) override { wait(); }
   bool test() override {
     wait();
     return true;

@@ -50,8 +50,9 @@ struct Loaded {
         library.find(driver.copy, "cuMemcpyAsync") && library.find(driver.stream_create, "cuStreamCreate") &&
         library.find(driver.stream_destroy, "cuStreamDestroy_v2") &&
         library.find(driver.stream_synchronize, "cuStreamSynchronize") &&
-        library.find(driver.stream_query, "cuStreamQuery") && library.find(driver.event_create, "cuEventCreate") &&
-        library.find(driver.event_destroy, "cuEventDestroy_v2") && library.find(driver.event_record, "cuEventRecord") &&
+        library.find(driver.stream_wait, "cuStreamWaitEvent") && library.find(driver.stream_query, "cuStreamQuery") &&
+        library.find(driver.event_create, "cuEventCreate") && library.find(driver.event_destroy, "cuEventDestroy_v2") &&
+        library.find(driver.event_record, "cuEventRecord") &&
         library.find(driver.event_elapsed, "cuEventElapsedTime") &&
         library.find(driver.module_load, "cuModuleLoadData") && library.find(driver.module_unload, "cuModuleUnload") &&
         library.find(driver.module_function, "cuModuleGetFunction") && library.find(driver.launch, "cuLaunchKernel") &&

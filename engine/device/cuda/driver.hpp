@@ -49,6 +49,7 @@ struct IpcHandle {
 };
 constexpr unsigned attach_global = 1;        // cuMemAllocManaged
 constexpr unsigned stream_non_blocking = 1;  // cuStreamCreate
+constexpr unsigned event_without_time = 2;   // cuEventCreate
 constexpr unsigned schedule_spin = 1;        // cuDevicePrimaryCtxSetFlags
 
 struct Driver {
@@ -78,6 +79,7 @@ struct Driver {
   Result (*stream_create)(Stream*, unsigned);
   Result (*stream_destroy)(Stream);
   Result (*stream_synchronize)(Stream);
+  Result (*stream_wait)(Stream, Event, unsigned);
   Result (*stream_query)(Stream);
   Result (*event_create)(Event*, unsigned);
   Result (*event_destroy)(Event);

@@ -131,7 +131,7 @@ CudaQueue::CudaQueue(SharedContext context, bool timed) : context_(std::move(con
 
 CudaQueue::~CudaQueue() {
   if (pending_) driver().stream_synchronize(stream_);
-  for (const Event event : {first_, end_})
+  for (const Event event : {first_, end_, for_others_})
     if (event != nullptr) driver().event_destroy(event);
   driver().stream_destroy(stream_);
 }
@@ -206,6 +206,19 @@ bool CudaQueue::finished() {
   if (result != success && result != not_ready)
     throw result_error(result, "complete the commands on " + context_->info.name);
   return !pending_;
+}
+
+void CudaQueue::follow(Queue& earlier) {
+  auto* const other = dynamic_cast<CudaQueue*>(&earlier);
+  if (other == nullptr) return earlier.finish();
+  if (other == this || !other->pending_) return;
+  context_->use();
+  if (other->for_others_ == nullptr)
+    check(driver().event_create(&other->for_others_, event_without_time), "make an event");
+  check(driver().event_record(other->for_others_, other->stream_), "mark a queue");
+  begin_command();
+  check(driver().stream_wait(stream_, other->for_others_, 0), "order two queues");
+  end_command();
 }
 
 std::optional<DeviceTime> CudaQueue::span() const {

@@ -56,6 +56,7 @@ class CudaQueue final : public Queue {
   void enqueue(Kernel& kernel, const KernelRange& range) override;
   void finish() override;
   bool finished() override;
+  void follow(Queue& earlier) override;
   std::optional<DeviceTime> span() const override;
 
   // What a library enqueues by itself.
@@ -80,6 +81,7 @@ class CudaQueue final : public Queue {
   bool measured_ = false;  // a command was timed
   bool marked_ = true;     // the end of what was enqueued, where that is timed
   Event first_ = nullptr, end_ = nullptr;
+  Event for_others_ = nullptr;  // what follows another queue waits for
 };
 
 }  // namespace plumb::cuda

@@ -161,6 +161,14 @@ bool OpenclQueue::finished() {
   return !pending_;
 }
 
+void OpenclQueue::follow(Queue& earlier) {
+  auto* const other = dynamic_cast<OpenclQueue*>(&earlier);
+  if (other == nullptr) return earlier.finish();
+  if (other == this || other->finished()) return;  // starts what it was given, too
+  const cl_event last = other->last_.get();
+  command("order two queues", [&](cl_event* event) { return clEnqueueBarrierWithWaitList(queue_(), 1, &last, event); });
+}
+
 // The last command's own code says more than "an event has failed".
 void OpenclQueue::fail() const {
   cl_int status = CL_COMPLETE;

@@ -16,6 +16,7 @@ class OpenclQueue final : public Queue {
   void enqueue(Kernel& kernel, const KernelRange& range) override;
   void finish() override;
   bool finished() override;
+  void follow(Queue& earlier) override;
   // What a library enqueues: call(queue, &event) puts the event of its last command there.
   void enqueue_foreign(const std::function<void(cl_command_queue, cl_event*)>& call);
   cl_command_queue handle() const { return queue_(); }

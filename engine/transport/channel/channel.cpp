@@ -16,6 +16,8 @@ struct LaneKernel {
   Pair* pair = nullptr;
   std::unique_ptr<Queue> queue;  // its own: it runs beside the others
   std::unique_ptr<Kernel> kernel;
+  bool sends = false;
+  std::size_t step = 0, number = 0;  // of its transfer
   std::uint64_t bytes = 0;
   std::uint32_t order = 0;
   std::vector<KernelArgument> slots;
@@ -29,9 +31,8 @@ class ChannelExchange : public WalkedExchange {
     const std::vector<Lane> lanes = lanes_of(exchange);
     const Circuit& circuit = wiring.circuit(lanes);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (lanes[i].receive != nullptr)
-        add(wiring.device(), *circuit[i], "receive_messages", lanes[i], *lanes[i].receive);
-      if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], "send_messages", lanes[i], *lanes[i].send);
+      if (lanes[i].receive != nullptr) add(wiring.device(), *circuit[i], lanes[i], false);
+      if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], lanes[i], true);
     }
   }
 
@@ -61,11 +62,28 @@ class ChannelExchange : public WalkedExchange {
     set_under_way(false);
   }
 
-  void add(Device& device, Pair& pair, const char* name, const Lane& lane, const Transfer& transfer) {
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (LaneKernel& lane : kernels_)
+      lane.bytes = lane.sends ? sizes[lane.step].sends[lane.number] : sizes[lane.step].receives[lane.number];
+  }
+  bool follow(Queue& queue) override {
+    for (LaneKernel& lane : kernels_) lane.queue->follow(queue);
+    return true;
+  }
+  bool lead(Queue& queue) override {
+    for (LaneKernel& lane : kernels_) queue.follow(*lane.queue);
+    return true;
+  }
+
+  void add(Device& device, Pair& pair, const Lane& lane, bool sends) {
+    const Transfer& transfer = sends ? *lane.send : *lane.receive;
     LaneKernel result;
+    result.sends = sends;
+    result.step = sends ? lane.send_step : lane.receive_step;
+    result.number = sends ? lane.send_number : lane.receive_number;
     result.pair = &pair;
     result.queue = device.make_queue();
-    result.kernel = pair.program->kernel(name);
+    result.kernel = pair.program->kernel(sends ? "send_messages" : "receive_messages");
     const Slots& slots = transfer.slots;
     result.bytes = slots.bytes();
     result.order = static_cast<std::uint32_t>(lane.order);

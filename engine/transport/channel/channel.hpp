@@ -44,6 +44,7 @@ struct Lane {
   int number = 0;
   const Transfer* send = nullptr;
   const Transfer* receive = nullptr;
+  std::size_t send_step = 0, send_number = 0, receive_step = 0, receive_number = 0;
   Order order = Order::together;
 };
 // The lanes of an exchange, by number; throws Unsupported for what a pair of kernels cannot do.

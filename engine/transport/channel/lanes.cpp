@@ -26,18 +26,23 @@ void check_lanes(const std::vector<Lane>& lanes) {
 
 std::vector<Lane> lanes_of(const Exchange& exchange) {
   std::map<int, Lane> lanes;
-  for (const Step& step : exchange.steps) {
+  for (std::size_t number = 0; number < exchange.steps.size(); ++number) {
+    const Step& step = exchange.steps[number];
     std::map<int, Lane> before = lanes;
     for (const Transfer& receive : step.receives) {
       Lane& lane = lanes[receive.lane];
       if (lane.receive != nullptr) refuse("has one receive a lane in a round");
       lane.receive = &receive;
+      lane.receive_step = number;
+      lane.receive_number = static_cast<std::size_t>(&receive - step.receives.data());
       if (before[receive.lane].send != nullptr) lane.order = Order::send_first;
     }
     for (const Transfer& send : step.sends) {
       Lane& lane = lanes[send.lane];
       if (lane.send != nullptr) refuse("has one send a lane in a round");
       lane.send = &send;
+      lane.send_step = number;
+      lane.send_number = static_cast<std::size_t>(&send - step.sends.data());
       if (before[send.lane].receive != nullptr) lane.order = Order::receive_first;
     }
   }

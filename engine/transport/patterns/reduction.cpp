@@ -103,6 +103,7 @@ class ReductionExchange : public WalkedExchange {
     queue_->enqueue(*kernel_, combine_range(info_, step.combined.count));
     queue_->finished();  // starts it
   }
+  void resize(const std::vector<StepSizes>&) override {}  // its messages are its own
   bool test_step(std::size_t number) override {
     return number % 2 == 0 ? steps_[number / 2].exchange->test() : queue_->finished();
   }

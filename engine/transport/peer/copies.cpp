@@ -101,6 +101,12 @@ class CopyExchange : public WalkedExchange {
     idle_.moved();
   }
 
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i)
+      for (std::size_t k = 0; k < steps_[i].sends.size(); ++k)
+        steps_[i].sends[k].from.view.size = steps_[i].sends[k].to.view.size = sizes[i].sends[k];
+  }
+
   // A window's copies go together, once the receiver's slots are free.
   bool progress(Outgoing& send) const {
     if (send.begun < send.done) {

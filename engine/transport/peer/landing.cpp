@@ -20,7 +20,8 @@ struct End {
   BufferView there;                 // the sender's view of it
   const Buffer* flags_there = nullptr;
   std::unique_ptr<Kernel> kernel;
-  std::uint64_t groups = 1, serial = 0;  // messages ever
+  KernelRange range;         // of the longest message: its groups' flags count all messages
+  std::uint64_t serial = 0;  // messages ever
   std::size_t place_bytes = 0;
 };
 
@@ -76,8 +77,8 @@ class LandingExchange : public WalkedExchange {
     End end;
     end.slots = transfer.slots;
     end.place_bytes = (transfer.slots.bytes() + 4095) / 4096 * 4096;
-    end.groups = groups_for(shape_, transfer.slots.bytes());
-    end.flags = std::make_unique<Flags>(neighbours_->device(), end.groups);
+    end.range = range_for(shape_, transfer.slots.bytes());
+    end.flags = std::make_unique<Flags>(neighbours_->device(), groups_for(shape_, transfer.slots.bytes()));
     end.kernel = program_->kernel(kernel);
     return end;
   }
@@ -115,6 +116,22 @@ class LandingExchange : public WalkedExchange {
     patience_.check();
   }
 
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      for (std::size_t k = 0; k < sizes[i].sends.size(); ++k) steps_[i].sends[k].slots.view.size = sizes[i].sends[k];
+      for (std::size_t k = 0; k < sizes[i].receives.size(); ++k)
+        steps_[i].receives[k].slots.view.size = sizes[i].receives[k];
+    }
+  }
+  bool follow(Queue& queue) override {
+    queue_->follow(queue);
+    return true;
+  }
+  bool lead(Queue& queue) override {
+    queue.follow(*queue_);
+    return true;
+  }
+
   // Puts before takes: no rank waits for a message before it has sent its own.
   void enqueue_round(LandingStep& step, std::uint64_t round) {
     for (End& end : step.sends) {
@@ -124,7 +141,7 @@ class LandingExchange : public WalkedExchange {
                        end.there.offset + serial % landings * end.place_bytes, static_cast<std::uint64_t>(place.size),
                        &end.flags->buffer(), std::uint64_t{0}, serial > landings ? serial - landings : 0,
                        end.flags_there, std::uint64_t{0}, serial, shape_.looks, &patience_.buffer()});
-      queue_->enqueue(*end.kernel, range_for(shape_, place.size));
+      queue_->enqueue(*end.kernel, end.range);
     }
     for (End& end : step.receives) {
       const BufferView place = end.slots.at(round);
@@ -133,7 +150,7 @@ class LandingExchange : public WalkedExchange {
                        static_cast<std::uint64_t>(place.offset), static_cast<std::uint64_t>(place.size),
                        &end.flags->buffer(), std::uint64_t{0}, serial, end.flags_there, std::uint64_t{0}, shape_.looks,
                        &patience_.buffer()});
-      queue_->enqueue(*end.kernel, range_for(shape_, place.size));
+      queue_->enqueue(*end.kernel, end.range);
     }
   }
 

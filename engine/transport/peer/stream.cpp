@@ -18,7 +18,8 @@ enum Role : std::uint32_t { sends = 1, receives = 2, receives_first = 4, passes_
 struct Lane {
   const Transfer* send = nullptr;
   const Transfer* receive = nullptr;
-  Slots remote;  // where the send goes
+  std::size_t step = 0, number = 0;  // of the send
+  Slots remote;                      // where it goes
   bool receive_first = false;
 };
 
@@ -42,7 +43,8 @@ std::vector<Lane> lanes_of(const Exchange& exchange, Neighbours& neighbours) {
     throw Unsupported(
         fmt::format("approach device-streaming of transport peer {}; use --approach device-buffered", what));
   };
-  for (const Step& step : exchange.steps) {
+  for (std::size_t number = 0; number < exchange.steps.size(); ++number) {
+    const Step& step = exchange.steps[number];
     const std::vector<Slots> remote = remote_slots(step, neighbours);
     for (const Transfer& receive : step.receives) {
       Lane& lane = lanes[receive.lane];
@@ -54,6 +56,8 @@ std::vector<Lane> lanes_of(const Exchange& exchange, Neighbours& neighbours) {
       Lane& lane = lanes[step.sends[i].lane];
       if (lane.send != nullptr) refuse("has one send a lane in a round");
       lane.send = &step.sends[i];
+      lane.step = number;
+      lane.number = i;
       lane.remote = remote[i];
       if (lane.receive != nullptr && std::any_of(step.receives.begin(), step.receives.end(),
                                                  [&](const Transfer& r) { return &r == lane.receive; }))
@@ -61,7 +65,11 @@ std::vector<Lane> lanes_of(const Exchange& exchange, Neighbours& neighbours) {
     }
   }
   std::vector<Lane> list;
-  for (auto& [number, lane] : lanes) list.push_back(std::move(lane));
+  for (auto& [number, lane] : lanes) {
+    if (lane.send != nullptr && lane.receive != nullptr && lane.send->slots.bytes() != lane.receive->slots.bytes())
+      refuse("has one size for what a lane sends and receives");  // groups look at flags of their own number
+    list.push_back(std::move(lane));
+  }
   if (exchange.steps.size() > 1 && list.size() > 1) {
     for (const Lane& a : list)
       for (const Lane& b : list)
@@ -81,8 +89,9 @@ struct LaneKernel {
   const Buffer *right = nullptr, *left = nullptr;  // the neighbours' flags of this lane
   std::size_t bytes = 0;
   std::uint32_t roles = 0;
-  std::uint64_t lag = never;  // of the rank that it sends to
-  std::uint64_t groups = 1;
+  std::uint64_t lag = never;         // of the rank that it sends to
+  KernelRange range;                 // of the longest message
+  std::size_t step = 0, number = 0;  // of its send, where it has one (roles)
 };
 
 class StreamExchange : public WalkedExchange {
@@ -121,7 +130,7 @@ class StreamExchange : public WalkedExchange {
                                             &lane.patience->buffer()};
       arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
       lane.kernel->set(arguments);
-      lane.queue->enqueue(*lane.kernel, range_for(shape_, lane.bytes));
+      lane.queue->enqueue(*lane.kernel, lane.range);
       lane.queue->finished();  // starts it
     }
     serial_ += end - first + 1;
@@ -138,6 +147,19 @@ class StreamExchange : public WalkedExchange {
     for (const LaneKernel& lane : kernels_) lane.patience->check();
   }
 
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (LaneKernel& lane : kernels_)
+      if ((lane.roles & sends) != 0) lane.bytes = sizes[lane.step].sends[lane.number];
+  }
+  bool follow(Queue& queue) override {
+    for (LaneKernel& lane : kernels_) lane.queue->follow(queue);
+    return true;
+  }
+  bool lead(Queue& queue) override {
+    for (LaneKernel& lane : kernels_) queue.follow(*lane.queue);
+    return true;
+  }
+
   LaneKernel make_kernel(const Lane& lane) {
     LaneKernel result;
     Device& device = neighbours_->device();
@@ -147,14 +169,16 @@ class StreamExchange : public WalkedExchange {
                                                slots.areas, static_cast<std::uint64_t>(slots.pitch),
                                                static_cast<std::uint64_t>(slots.stride), slots.first});
     result.bytes = own.bytes();
-    result.groups = groups_for(shape_, result.bytes);
+    result.range = range_for(shape_, result.bytes);
     result.roles = (lane.send != nullptr ? sends : 0u) | (lane.receive != nullptr ? receives : 0u) |
                    (lane.receive != nullptr && lane.receive_first ? receives_first : 0u) |
                    (lag_of(lane) != never ? passes_on : 0u);
-    result.flags = std::make_unique<Flags>(device, 3 * result.groups);  // arrived, credit, put
+    result.flags = std::make_unique<Flags>(device, 3 * groups_for(shape_, result.bytes));  // arrived, credit, put
     result.patience = std::make_unique<Patience>(device);
     result.queue = device.make_queue();
     result.kernel = program_->kernel("stream");
+    result.step = lane.step;
+    result.number = lane.number;
     return result;
   }
 
