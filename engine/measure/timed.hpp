@@ -37,10 +37,14 @@ class Timed {
   std::size_t number_of(const std::string& phase) const;  // throws Error when the plan has none of that name
   void begin(std::size_t phase);                          // throws Error when it has begun
   void end(std::size_t phase);                            // throws Error when it has not, or has ended
+  bool is_open(std::size_t phase) const { return lives_.at(phase).begun != 0; }
+  // A phase that ends with the scope, where it has not ended before.
   class Phase {
    public:
     Phase(Timed& timed, std::size_t number) : timed_(timed), number_(number) { timed_.begin(number_); }
-    ~Phase() { timed_.end(number_); }
+    ~Phase() {
+      if (timed_.is_open(number_)) timed_.end(number_);
+    }
     Phase(const Phase&) = delete;
     Phase& operator=(const Phase&) = delete;
 

@@ -6,11 +6,19 @@
 #include <limits>
 
 #include "core/json.hpp"
+#include "transport/port.hpp"
 
 namespace plumb {
 
 Json Transport::facts() const {
   return Json::object();
+}
+
+std::unique_ptr<Port> Transport::open_port(const Exchange&, const KernelSource&, const std::string&) {
+  throw Unsupported(
+      fmt::format("transport {} ({}) has no port for kernels, because the host starts its messages; use peer "
+                  "(device-streaming) or channel",
+                  info().name, approach(info())));
 }
 
 const TransportEntry& find_transport(const std::string& name) {

@@ -97,6 +97,8 @@ class CompiledExchange {
   }
 };
 
+class Port;
+
 struct TransportInfo {
   std::string name;
   std::string summary;       // one line
@@ -117,6 +119,10 @@ class Transport {
   // in the same order on all ranks, before the buffers that they use. Throws Unsupported with the reason when the views
   // lie where this transport cannot reach.
   virtual std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) = 0;
+  // The same for a kernel of the caller's that makes all rounds by itself (port.hpp): `kernel` of `source`. Throws
+  // Unsupported where this transport has no port, and says which have one.
+  virtual std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
+                                          const std::string& kernel);
 };
 
 // Who starts a transfer and where it lands, as users name it: "host-buffered", "device-streaming".

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "core/pattern.hpp"
@@ -10,6 +11,7 @@
 #include "transport/patterns/all_to_all.hpp"
 #include "transport/patterns/reduction.hpp"
 #include "transport/patterns/torus.hpp"
+#include "transport/port.hpp"
 #include "transport/staged.hpp"
 #include "transport/transport.hpp"
 
@@ -214,6 +216,55 @@ TEST_P(Transports, StartsAfterAQueueAndPrecedesAnother) {
     EXPECT_EQ(std::count(found.begin(), found.end(), expected), words) << "turn " << turn << ", found " << found[0];
     queue_->finish();
     test_world().barrier();  // nobody sends anew into what another still copies
+  }
+}
+
+// Each rank adds one to the first word of what came, and sends it on: the word tells how many ranks it has passed.
+TEST_P(Transports, AKernelOfItsOwnRunsAllRoundsThroughThePort) {
+  constexpr std::uint64_t rounds = 9, words = 40;
+  const auto memory = device_->allocate((rounds + 1) * words * sizeof(std::uint32_t), placement_);
+  std::vector<std::uint32_t> begin((rounds + 1) * words, 7);
+  std::iota(begin.begin(), begin.begin() + words, 1000 * static_cast<std::uint32_t>(test_world().rank()));
+  queue_->write(reinterpret_cast<std::byte*>(begin.data()), whole(*memory));
+  const Slots out{{memory.get(), 0, words * sizeof(std::uint32_t)}, rounds + 1, words * sizeof(std::uint32_t)};
+  Slots in = out;
+  in.first = 1;
+  const Exchange exchange{{{{{right(), 0, out}}, {{left(), 0, in}}}}, 1};
+  const KernelSource source{"hops.cl",
+                            "PORT_KERNEL(hops)(ulong first, ulong count, __global uint* memory, ulong words, PORT) {\n"
+                            "  PORT_OPEN;\n"
+                            "  for (ulong i = 0; i < count; ++i) {\n"
+                            "    PORT_SEND(i);\n"
+                            "    PORT_RECEIVE(i);\n"
+                            "    if (PORT_COMPUTES && get_global_id(0) == 0) memory[(first + i + 1) * words] += 1;\n"
+                            "  }\n"
+                            "  PORT_CLOSE;\n"
+                            "}\n"};
+  std::unique_ptr<Port> port;
+  try {
+    port = transport_->open_port(exchange, source, "hops");
+  } catch (const Unsupported& refusal) {
+    EXPECT_EQ(std::string(refusal.what()).find("transport " + GetParam().transport), 0u) << refusal.what();
+    EXPECT_NE(std::string(refusal.what()).find("has no port"), std::string::npos) << refusal.what();
+    EXPECT_NE(approach(transport_->info()), "device-streaming");
+    return;
+  }
+  EXPECT_EQ(approach(transport_->info()), "device-streaming");
+  for (const auto& [first, count] : {std::pair{std::uint64_t{0}, std::uint64_t{4}}, {4, rounds - 4}}) {
+    port->start(first, count, [&, first = first, count = count](int) {
+      return std::vector<KernelArgument>{first, count, memory.get(), words};
+    });
+    port->finish();
+  }
+  EXPECT_THROW(port->start(0, 1000, [](int) { return std::vector<KernelArgument>{}; }), Error);
+  std::vector<std::uint32_t> found(begin.size());
+  queue_->read(whole(*memory), reinterpret_cast<std::byte*>(found.data()));
+  const int ranks = test_world().size();
+  for (std::uint32_t hops = 1; hops <= rounds; ++hops) {
+    const auto from =
+        static_cast<std::uint32_t>((test_world().rank() + ranks - static_cast<int>(hops) % ranks) % ranks);
+    EXPECT_EQ(found[hops * words], 1000 * from + hops);
+    EXPECT_EQ(found[hops * words + words - 1], 1000 * from + words - 1);
   }
 }
 

@@ -31,6 +31,15 @@ TEST(Timed, RefusesWhatIsNoPhase) {
   EXPECT_EQ(refusal([&] { timed.number_of("panle"); }), "phase panle is none of those declared: panel, update");
 }
 
+TEST(Timed, AScopeLeavesAPhaseThatHasEnded) {
+  Timed timed({1, {"panel"}});
+  {
+    const auto life = timed.phase(0);
+    timed.end(0);
+  }
+  EXPECT_EQ(timed.spans(0).size(), 1u);
+}
+
 TEST(Timed, LapsAreOfOperationsWithoutPauses) {
   Timed timed({3, {}, true});
   const double begin = now_seconds();

@@ -287,13 +287,13 @@ struct Replacement {
   std::string piece, instead;
 };
 
-// The kernels with each piece replaced; throws where a piece is not there just once: the mutant would be none.
+// The kernels with each piece replaced wherever it is; throws where it is nowhere: the mutant would be none.
 KernelSource replaced(KernelSource source, const std::vector<Replacement>& replacements) {
   for (const auto& [piece, instead] : replacements) {
-    const std::size_t at = source.opencl.find(piece);
-    if (at == std::string::npos || source.opencl.find(piece, at + 1) != std::string::npos)
-      throw Error(source.name + " does not hold once what a mutant replaces: " + piece);
-    source.opencl.replace(at, piece.size(), instead);
+    std::size_t at = source.opencl.find(piece);
+    if (at == std::string::npos) throw Error(source.name + " does not hold what a mutant replaces: " + piece);
+    for (; at != std::string::npos; at = source.opencl.find(piece, at + instead.size()))
+      source.opencl.replace(at, piece.size(), instead);
   }
   return source;
 }
@@ -318,34 +318,41 @@ Mutation with_kernels(const std::string& name, const std::string& approach,
 
 // The persistent kernel's own mistakes.
 std::vector<Mutation> wrong_streams() {
-  const std::string copy = "copy_part(out.slot, in.slot, begin, end);", cursors = "cursor out = turn_of(from";
+  const std::string copy = "copy_part(port.out.slot, port.in.slot, port.begin, port.end);";
+  const std::string cursors = "port.out = turn_of(port_from";
   const std::string approach = "device-streaming";
   return {
       // The flag of a message is up when its bytes are not there: they come in the next round.
       with_kernels("stream-flag-before-data", approach,
-                   {{cursors, "cursor out_before, in_before;\n" + cursors},
+                   {{cursors, "cursor out_before, in_before; " + cursors},
                     {copy,
-                     "if (i > 0) copy_part(out_before.slot, in_before.slot, begin, end);\n"
-                     "out_before = out; in_before = in;"}}),
-      with_kernels("stream-slice-lost", approach, {{copy, "copy_slice(out.slot, in.slot, bytes - (bytes + 3) / 4);"}}),
-      with_kernels("stream-slots-swapped", approach,
-                   {{copy, "cursor next = in; next_turn(&next); copy_part(out.slot, next.slot, begin, end);"}}),
+                     "if (i > 0) copy_part(out_before.slot, in_before.slot, port.begin, port.end); "
+                     "out_before = port.out; in_before = port.in;"}}),
+      with_kernels("stream-slice-lost", approach,
+                   {{copy, "copy_slice(port.out.slot, port.in.slot, port_bytes - (port_bytes + 3) / 4);"}}),
+      with_kernels(
+          "stream-slots-swapped", approach,
+          {{copy,
+            "cursor next = port.in; next_turn(&next); copy_part(port.out.slot, next.slot, port.begin, port.end);"}}),
       // What comes next has overwritten a slot that was to be sent first.
       with_kernels(
           "stream-slot-reused-early", approach,
-          {{copy, "cursor next = out; next_turn(&next); copy_part(next.slot, out.slot, begin, end); " + copy}}),
+          {{copy,
+            "cursor next = port.out; next_turn(&next); copy_part(next.slot, port.out.slot, port.begin, port.end); " +
+                copy}}),
       // A slow group, and nobody waits for the groups before and behind it. Shows where there are some: on GPUs, from
       // 16 KiB on.
       with_kernels(
           "stream-neighbours-ignored", approach,
           {{"const ulong touched = groups_touched(bytes, to_stride);", "const ulong touched = 1;"},
-           {copy,
-            "if (get_group_id(0) % 2 == 1) for (uint k = 0; k < 100; ++k) acquire_system(mine + flag);\n" + copy}}),
+           {copy, "if (get_group_id(0) % 2 == 1) for (uint k = 0; k < 100; ++k) acquire_system(port.flags.arrived); " +
+                      copy}}),
       // Nobody waits for credit, and the last rank sends a message on when the one that comes into its area two
       // rounds later is there.
-      with_kernels("stream-credit-ignored", approach,
-                   {{"(i >= lag ? i - lag + 1 : 0)", "(lag & 0)"},
-                    {copy, "if (LAST_RANK && i + 2 < count) { AWAIT(mine + flag, serial + i + 3); } " + copy}})};
+      with_kernels(
+          "stream-credit-ignored", approach,
+          {{"((i) >= port.lag ? (i) - port.lag + 1 : 0)", "(port.lag & 0)"},
+           {copy, "if (LAST_RANK && i + 2 < count) { AWAIT(port.flags.arrived, port.serial + i + 3); } " + copy}})};
 }
 
 // Mistakes of the kernels that put into a landing place, and take from there.
@@ -433,14 +440,12 @@ void register_wrong_transports() {
   // A chunk that is lost on the way for good leaves its receiver waiting; these come to an end.
   const std::string out_pair =
       "write_channel_intel(out0, load(message, at, bytes));\n"
-      "        write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));";
+      "    write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));";
   const std::string swapped_pair =
       "write_channel_intel(out0, load(message, at + CHANNEL_WIDTH, bytes));\n"
-      "        write_channel_intel(out1, load(message, at, bytes));";
-  const std::string wait = "if (order == SEND_FIRST || w > 0) AWAIT(sent);\n";
-  const std::string tell = "if (order == RECEIVE_FIRST || w + 1 < windows) TELL(received);\n";
-  const std::string slot = "__global uchar* const message = SLOT_OF(round);\n";
+      "    write_channel_intel(out1, load(message, at, bytes));";
   const std::string first = "store(read_channel_intel(in0), message, at, bytes);";
+  const std::string begin = "void receive_message(__global uchar* message, ulong bytes) {\n";
   const std::string second = "store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);";
   const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";
   for (const Mutation& mutation :
@@ -449,10 +454,10 @@ void register_wrong_transports() {
                      {{first,
                        "const chunk c = read_channel_intel(in0);\n"
                        "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
+        // What is expected is told to the sender before its first chunk is in its slot.
         with_kernels("token-before-data", "",
-                     {{tell, ""},
-                      {wait, wait + tell},
-                      {slot, slot + "chunk kept;\n"},
+                     {{"TELL(received);", ""},
+                      {begin, begin + "chunk kept; TELL(received);\n"},
                       {first,
                        "const chunk c = read_channel_intel(in0);\n"
                        "if (at > 0) store(c, message, at, bytes); else kept = c;\n"},

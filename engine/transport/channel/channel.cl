@@ -1,7 +1,7 @@
-// Device side of transport `channel`: the pair of kernels of one lane (Meyer 2024, section 4.1.1.2). `send_messages`
-// cuts the messages of all rounds into chunks of a channel's width and writes them to two external channels in turn;
-// `receive_messages` reads two and puts the chunks together again. Internal channels between the two keep the rounds in
-// order: what a round passes on has been received, what it overwrites has been sent.
+// What both kernels of a lane of transport `channel` need (Meyer 2024, section 4.1.1.2). The one that sends cuts
+// messages into chunks of a channel's width and writes them to two external channels in turn; the one that receives reads
+// two and puts the chunks together again. Internal channels between the two keep the rounds in order: what a round
+// passes on has been received, what it overwrites has been sent. port.cl, once for each of them, makes them a port.
 //
 //   OUT0, OUT1   names of the external channels that the lane sends to, where it sends
 //   IN0, IN1     and of those that it receives from
@@ -11,19 +11,22 @@ typedef ulong4 chunk;
 #define CHANNEL_WIDTH 32  // bytes of a chunk
 #define CHANNELS 2        // of a direction
 
-// Which of a lane's two goes first in a round, as in lane.hpp.
-#define TOGETHER 0
+// Which of a lane's two goes first in a round, as in port.hpp.
 #define RECEIVE_FIRST 1
-#define SEND_FIRST 2
 
 // Where messages lie, as in transport.hpp.
-#define SLOTS __global uchar *view, ulong offset, ulong areas, ulong pitch, ulong stride, ulong first_turn
-#define SLOT_OF(round) \
-  (view + offset + ((round) + first_turn) % areas * pitch + ((round) + first_turn) / areas * stride)
+#define PORT                                                                                            \
+  ulong port_bytes, uint port_order, __global uchar *port_view, ulong port_offset, ulong port_areas, ulong port_pitch, \
+      ulong port_stride, ulong port_turn
+#define SLOT_OF(round)                                                              \
+  (port_view + port_offset + ((round) + port_turn) % port_areas * port_pitch +      \
+   ((round) + port_turn) / port_areas * port_stride)
+#define PORT_RECEIVES_FIRST (port_order == RECEIVE_FIRST)
+#define PORT_RECEIVE(i) PORT_EXPECT(i)
 
 #if defined(OUT0) && defined(IN0)
 #define PAIR 1
-// One token a window of rounds: all of its messages are in their slots; all have left theirs.
+// One token: what was expected is in its slots; a message has left its slot.
 channel uint received __attribute__((depth(1)));
 channel uint sent __attribute__((depth(1)));
 #define TELL(what)                                               \
@@ -58,18 +61,10 @@ chunk load(__global const uchar* message, ulong at, ulong bytes) {
   return tail.whole;
 }
 
-// Rounds first .. first + windows * window - 1, of which `window` at a time are under way.
-__kernel void send_messages(ulong bytes, ulong first, ulong windows, ulong window, uint order, SLOTS) {
-  for (ulong w = 0; w < windows; ++w) {
-    if (order == RECEIVE_FIRST || w > 0) AWAIT(received);
-    for (ulong round = first + w * window; round < first + (w + 1) * window; ++round) {
-      __global const uchar* const message = SLOT_OF(round);
-      for (ulong at = 0; at < bytes; at += CHANNELS * CHANNEL_WIDTH) {
-        write_channel_intel(out0, load(message, at, bytes));
-        write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));
-      }
-    }
-    if (order == SEND_FIRST || w + 1 < windows) TELL(sent);
+void send_message(__global const uchar* message, ulong bytes) {
+  for (ulong at = 0; at < bytes; at += CHANNELS * CHANNEL_WIDTH) {
+    write_channel_intel(out0, load(message, at, bytes));
+    write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));
   }
 }
 #endif
@@ -93,17 +88,10 @@ void store(chunk value, __global uchar* message, ulong at, ulong bytes) {
   for (uint i = 0; at + i < bytes; ++i) message[at + i] = tail.bytes[i];
 }
 
-__kernel void receive_messages(ulong bytes, ulong first, ulong windows, ulong window, uint order, SLOTS) {
-  for (ulong w = 0; w < windows; ++w) {
-    if (order == SEND_FIRST || w > 0) AWAIT(sent);
-    for (ulong round = first + w * window; round < first + (w + 1) * window; ++round) {
-      __global uchar* const message = SLOT_OF(round);
-      for (ulong at = 0; at < bytes; at += CHANNELS * CHANNEL_WIDTH) {
-        store(read_channel_intel(in0), message, at, bytes);
-        store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);
-      }
-    }
-    if (order == RECEIVE_FIRST || w + 1 < windows) TELL(received);
+void receive_message(__global uchar* message, ulong bytes) {
+  for (ulong at = 0; at < bytes; at += CHANNELS * CHANNEL_WIDTH) {
+    store(read_channel_intel(in0), message, at, bytes);
+    store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);
   }
 }
 #endif

@@ -5,103 +5,59 @@
 #include <algorithm>
 
 #include "core/json.hpp"
-#include "transport/walk.hpp"
 
 namespace plumb::channel {
 
 namespace {
 
-// One of a lane's two kernels, ready to run.
-struct LaneKernel {
-  Pair* pair = nullptr;
-  std::unique_ptr<Queue> queue;  // its own: it runs beside the others
-  std::unique_ptr<Kernel> kernel;
-  bool sends = false;
-  std::size_t step = 0, number = 0;  // of its transfer
-  std::uint64_t bytes = 0;
-  std::uint32_t order = 0;
-  std::vector<KernelArgument> slots;
-};
-
-class ChannelExchange : public WalkedExchange {
+class ChannelPort : public Port {
  public:
-  ChannelExchange(const Exchange& exchange, Wiring& wiring)
-      : WalkedExchange(walk_by_rounds(exchange, all_rounds, "kernels that exchange with a neighbour over channels")),
-        window_(exchange.window) {
-    const std::vector<Lane> lanes = lanes_of(exchange);
-    const Circuit& circuit = wiring.circuit(lanes);
+  ChannelPort(const Exchange& exchange, Wiring& wiring, const KernelSource& source, const std::string& kernel)
+      : Port(exchange) {
+    const std::vector<Lane> lanes = lanes_of(exchange, "transport channel", "use --transport staged or pipelined");
+    const Circuit& circuit = wiring.circuit(lanes, source);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (lanes[i].receive != nullptr) add(wiring.device(), *circuit[i], lanes[i], false);
-      if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], lanes[i], true);
+      if (lanes[i].receive != nullptr) add(wiring.device(), *circuit[i], lanes[i], kernel + "_receive", false);
+      if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], lanes[i], kernel + "_send", true);
     }
   }
 
  private:
-  void start_step(std::size_t, std::uint64_t first, std::uint64_t end) override {
-    for (const LaneKernel& lane : kernels_)
-      if (lane.pair->under_way) throw Error("an exchange over a channel was started while another used its links");
-    for (LaneKernel& lane : kernels_) {
-      std::vector<KernelArgument> arguments{lane.bytes, first, (end - first) / window_, window_, lane.order};
-      arguments.insert(arguments.end(), lane.slots.begin(), lane.slots.end());
-      lane.kernel->set(arguments);
-      lane.queue->enqueue(*lane.kernel, {1, 1});
-      lane.queue->finished();  // starts it
-    }
-    set_under_way(true);
+  void begin_run() override {
+    for (const Pair* pair : pairs_)
+      if (pair->under_way) throw Error("an exchange over a channel was started while another used its links");
+    for (Pair* pair : pairs_) pair->under_way = true;
+  }
+  void end_run(std::uint64_t) override {
+    for (Pair* pair : pairs_) pair->under_way = false;
   }
 
-  bool test_step(std::size_t) override {
-    for (LaneKernel& lane : kernels_)
-      if (!lane.queue->finished()) return false;
-    set_under_way(false);
-    return true;
+  std::vector<KernelArgument> arguments(std::size_t number, std::uint64_t first, std::uint64_t) override {
+    std::vector<KernelArgument> all{ends_[number].bytes, static_cast<std::uint32_t>(ends_[number].lane.order)};
+    all.insert(all.end(), slots_[number].begin(), slots_[number].end());
+    all.back() = std::get<std::uint64_t>(all.back()) + first;
+    return all;
   }
 
-  void wait_step(std::size_t) override {
-    for (LaneKernel& lane : kernels_) lane.queue->finish();
-    set_under_way(false);
+  void add(Device& device, Pair& pair, const Lane& lane, const std::string& kernel, bool sends) {
+    const Slots& slots = (sends ? lane.send : lane.receive)->slots;
+    End end;
+    end.lane = lane;
+    end.lane.send = end.lane.receive = nullptr;  // the exchange may go
+    end.sends = sends;
+    end.receives = !sends;
+    end.bytes = slots.bytes();
+    end.queue = device.make_queue();
+    end.kernel = pair.program->kernel(kernel);
+    end.range = {1, 1};
+    ends_.push_back(std::move(end));
+    slots_.push_back({slots.view.buffer, static_cast<std::uint64_t>(slots.view.offset), slots.areas,
+                      static_cast<std::uint64_t>(slots.pitch), static_cast<std::uint64_t>(slots.stride), slots.first});
+    if (std::find(pairs_.begin(), pairs_.end(), &pair) == pairs_.end()) pairs_.push_back(&pair);
   }
 
-  void resize(const std::vector<StepSizes>& sizes) override {
-    for (LaneKernel& lane : kernels_)
-      lane.bytes = lane.sends ? sizes[lane.step].sends[lane.number] : sizes[lane.step].receives[lane.number];
-  }
-  bool follow(Queue& queue) override {
-    for (LaneKernel& lane : kernels_) lane.queue->follow(queue);
-    return true;
-  }
-  bool lead(Queue& queue) override {
-    for (LaneKernel& lane : kernels_) queue.follow(*lane.queue);
-    return true;
-  }
-
-  void add(Device& device, Pair& pair, const Lane& lane, bool sends) {
-    const Transfer& transfer = sends ? *lane.send : *lane.receive;
-    LaneKernel result;
-    result.sends = sends;
-    result.step = sends ? lane.send_step : lane.receive_step;
-    result.number = sends ? lane.send_number : lane.receive_number;
-    result.pair = &pair;
-    result.queue = device.make_queue();
-    result.kernel = pair.program->kernel(sends ? "send_messages" : "receive_messages");
-    const Slots& slots = transfer.slots;
-    result.bytes = slots.bytes();
-    result.order = static_cast<std::uint32_t>(lane.order);
-    result.slots = {slots.view.buffer,
-                    static_cast<std::uint64_t>(slots.view.offset),
-                    slots.areas,
-                    static_cast<std::uint64_t>(slots.pitch),
-                    static_cast<std::uint64_t>(slots.stride),
-                    slots.first};
-    kernels_.push_back(std::move(result));
-  }
-
-  void set_under_way(bool running) {
-    for (const LaneKernel& lane : kernels_) lane.pair->under_way = running;
-  }
-
-  std::uint64_t window_;
-  std::vector<LaneKernel> kernels_;
+  std::vector<std::vector<KernelArgument>> slots_;  // as ends_
+  std::vector<Pair*> pairs_;
 };
 
 const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links (Intel's external channels)", "device",
@@ -116,8 +72,12 @@ class ChannelTransport : public Transport {
     return {{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
   }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    return exchange_by_port(exchange, open_port(exchange, rounds_source(), rounds_kernel));
+  }
+  std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
+                                  const std::string& kernel) override {
     check_exchange(exchange, world_);
-    return std::make_unique<ChannelExchange>(exchange, wiring_);
+    return std::make_unique<ChannelPort>(exchange, wiring_, source, kernel);
   }
 
  private:

@@ -28,27 +28,13 @@
 #include <string>
 #include <vector>
 
-#include "transport/transport.hpp"
+#include "transport/port.hpp"
 
 namespace plumb::channel {
 
 constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
 constexpr std::size_t channels_of_link = 2;  // of a direction
 constexpr std::size_t most_links = 64;       // into a rank, where ports are given
-
-// Which of a lane's two goes first in a round; values of channel.cl.
-enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };
-
-// What a lane does in a round: one send and one receive at most.
-struct Lane {
-  int number = 0;
-  const Transfer* send = nullptr;
-  const Transfer* receive = nullptr;
-  std::size_t send_step = 0, send_number = 0, receive_step = 0, receive_number = 0;
-  Order order = Order::together;
-};
-// The lanes of an exchange, by number; throws Unsupported for what a pair of kernels cannot do.
-std::vector<Lane> lanes_of(const Exchange& exchange);
 
 // This rank's end of a link: its pipes are open while it lives.
 class LinkEnd {
@@ -89,12 +75,12 @@ class Wiring {
  public:
   // relayed: by TCP between ranks of one host, too; on any port, or on those from `port` on. Collective.
   Wiring(World& world, Device& device, bool relayed, std::uint16_t port);
-  // The circuit that joins the neighbours of these lanes. Collective.
-  Circuit& circuit(const std::vector<Lane>& lanes);
+  // The circuit that joins the neighbours of these lanes, with programs of kernels that use the port. Collective.
+  Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source);
   Device& device() { return device_; }
 
  private:
-  Circuit wire(const std::vector<Lane>& lanes);
+  Circuit wire(const std::vector<Lane>& lanes, const KernelSource& source);
   std::uint16_t port_of(std::size_t listener) const;
   bool near(int rank) const { return !relayed_ && same_host_[static_cast<std::size_t>(rank)]; }
 
@@ -103,7 +89,7 @@ class Wiring {
   bool relayed_;
   std::uint16_t port_;
   std::vector<bool> same_host_;              // by rank
-  std::map<std::string, Circuit> circuits_;  // by who sends to whom on which lane, of all ranks
+  std::map<std::string, Circuit> circuits_;  // by who sends to whom on which lane, of all ranks, and the kernels
 };
 
 }  // namespace plumb::channel

@@ -79,11 +79,16 @@ std::string defined(const char* name, const std::string& value) {
   return fmt::format("#define {} \"{}\"\n", name, value);
 }
 
-KernelSource kernels(const Lane& lane, const Pair& pair) {
+// The kernels' text once for each direction that the lane has.
+KernelSource kernels(const Lane& lane, const Pair& pair, const KernelSource& source) {
   std::string names;
   if (lane.send != nullptr) names += defined("OUT0", pair.outgoing.name(0)) + defined("OUT1", pair.outgoing.name(1));
   if (lane.receive != nullptr) names += defined("IN0", pair.incoming.name(0)) + defined("IN1", pair.incoming.name(1));
-  return {"channel.cl", names + embedded_text("engine/transport/channel/channel.cl")};
+  const std::string port = embedded_text("engine/transport/channel/port.cl") + source.opencl;
+  std::string text = names + embedded_text("engine/transport/channel/channel.cl");
+  if (lane.send != nullptr) text += "#define PORT_SENDING\n" + port + "#undef PORT_SENDING\n";
+  if (lane.receive != nullptr) text += "#define PORT_RECEIVING\n" + port;
+  return {source.name, text, source.options};
 }
 
 }  // namespace
@@ -133,12 +138,12 @@ std::string LinkEnd::name(std::size_t channel) const {
   return fmt::format("/proc/self/fd/{}", files_[channel]);
 }
 
-Circuit& Wiring::circuit(const std::vector<Lane>& lanes) {
-  const std::string pattern = pattern_of(world_, lanes);
-  const auto found = circuits_.find(pattern);
+Circuit& Wiring::circuit(const std::vector<Lane>& lanes, const KernelSource& source) {
+  const std::string pattern = pattern_of(world_, lanes), key = pattern + source.options + "\n" + source.opencl;
+  const auto found = circuits_.find(key);
   if (found != circuits_.end()) return found->second;
   check_pattern(pattern);
-  return circuits_.emplace(pattern, awaited(world_, [&] { return wire(lanes); })).first->second;
+  return circuits_.emplace(key, awaited(world_, [&] { return wire(lanes, source); })).first->second;
 }
 
 Pair::Pair() = default;
@@ -160,7 +165,7 @@ std::uint16_t Wiring::port_of(std::size_t listener) const {
   return static_cast<std::uint16_t>(port);
 }
 
-Circuit Wiring::wire(const std::vector<Lane>& lanes) {
+Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source) {
   Circuit circuit;
   Step step;
   std::vector<Pair*> sending, receiving;
@@ -194,7 +199,8 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes) {
     receiving[i]->incoming.take_names_away();
     if (listeners[i]) receive_over(*receiving[i], *listeners[i]);
   }
-  for (std::size_t i = 0; i < lanes.size(); ++i) circuit[i]->program = device_.build(kernels(lanes[i], *circuit[i]));
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    circuit[i]->program = device_.build(kernels(lanes[i], *circuit[i], source));
   return circuit;
 }
 

@@ -39,8 +39,9 @@ KernelRange range_for(const Shape& shape, std::size_t bytes) {
   return {groups * items, items};
 }
 
-KernelSource kernels(const std::string& options) {
-  return {"peer.cl", embedded_text("engine/transport/peer/peer.cl"), options};
+KernelSource kernels(const std::string& file, const std::string& options) {
+  const std::string folder = "engine/transport/peer/";
+  return {file, embedded_text(folder + "flags.cl") + embedded_text(folder + file), options};
 }
 
 Flags::Flags(Device& device, std::uint64_t count)

@@ -24,7 +24,8 @@ KernelRange range_for(const Shape& shape, std::size_t bytes);
 
 constexpr std::uint64_t flag_stride = 16;  // ulongs, as in peer.cl
 
-KernelSource kernels(const std::string& options);
+// A file of kernels with what all have in common before it.
+KernelSource kernels(const std::string& file, const std::string& options);
 
 // Flags in the device's memory, shared, all 0.
 class Flags {

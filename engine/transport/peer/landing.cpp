@@ -37,7 +37,7 @@ class LandingExchange : public WalkedExchange {
         neighbours_(std::move(neighbours)),
         shape_(shape_of(neighbours_->device().info())),
         patience_(neighbours_->device()),
-        program_(neighbours_->device().build(kernels(shape_.options))),
+        program_(neighbours_->device().build(kernels("landing.cl", shape_.options))),
         queue_(neighbours_->device().make_queue()),
         window_(exchange.window) {
     for (const Step& step : exchange.steps) steps_.push_back(compile(step));

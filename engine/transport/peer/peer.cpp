@@ -1,4 +1,5 @@
 #include "transport/peer/peer.hpp"
+#include "transport/port.hpp"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,16 @@ class PeerTransport : public Transport {
       auto neighbours = std::make_unique<Neighbours>(world_, device_);
       if (info_.scheduled_by == "host") return compile_copies(exchange, std::move(neighbours));
       if (info_.landing == "buffered") return compile_landing(exchange, std::move(neighbours));
-      return compile_stream(exchange, std::move(neighbours));
+      return exchange_by_port(exchange,
+                              peer::open_port(exchange, rounds_source(), rounds_kernel, std::move(neighbours)));
+    });
+  }
+  std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
+                                  const std::string& kernel) override {
+    if (info_.landing == "buffered") return Transport::open_port(exchange, source, kernel);
+    check_exchange(exchange, world_);
+    return awaited(world_, [&] {
+      return peer::open_port(exchange, source, kernel, std::make_unique<Neighbours>(world_, device_));
     });
   }
 

@@ -1,7 +1,7 @@
 // Transport `peer`: devices of one host that share memory between processes (CUDA's IPC; memory files for devices on
 // the host). Three approaches: the host starts copies into the neighbour's memory (host-buffered); kernels put messages
 // into landing places of the neighbour, whose kernels take them from there (device-buffered); persistent kernels
-// exchange all rounds by themselves (device-streaming; seed 004, section 5.1.2 has the four of ACCL).
+// make all rounds by themselves (device-streaming, the port; seed 004, section 5.1.2 has the four of ACCL).
 #pragma once
 
 #include <map>
@@ -40,6 +40,7 @@ std::vector<Slots> remote_slots(const Step& step, Neighbours& neighbours);
 
 std::unique_ptr<CompiledExchange> compile_copies(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours);
 std::unique_ptr<CompiledExchange> compile_landing(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours);
-std::unique_ptr<CompiledExchange> compile_stream(const Exchange& exchange, std::unique_ptr<Neighbours> neighbours);
+std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source, const std::string& kernel,
+                                std::unique_ptr<Neighbours> neighbours);
 
 }  // namespace plumb::peer

@@ -1,0 +1,48 @@
+// The port of transport `channel` (port.hpp) for one kernel of a lane, behind channel.cl; PORT_SENDING or PORT_RECEIVING
+// says which. Calls for the other direction wait for the other kernel.
+#undef PORT_KERNEL
+#undef PORT_OPEN
+#undef PORT_SEND
+#undef PORT_EXPECT
+#undef PORT_CLOSE
+#undef PORT_COMPUTES
+#ifdef PORT_SENDING
+#define PORT_KERNEL(name) __kernel void name##_send
+#define PORT_COMPUTES 1
+#define PORT_OPEN
+#define PORT_SEND(i)                        \
+  do {                                      \
+    send_message(SLOT_OF(i), port_bytes);   \
+    TELL(sent);                             \
+  } while (0)
+#define PORT_EXPECT(i) AWAIT(received)
+#define PORT_CLOSE
+#else
+// Waits for the message before the latest one, because a message may arrive while one leaves; for the latest where the
+// lane receives first.
+#define PORT_KERNEL(name) __kernel void name##_receive
+#ifdef PAIR
+#define PORT_COMPUTES 0
+#else
+#define PORT_COMPUTES 1
+#endif
+#define PORT_OPEN   \
+  ulong port_came = 0; \
+  uint port_leaves = 0
+#define PORT_SEND(i)              \
+  do {                            \
+    if (port_leaves) AWAIT(sent); \
+    port_leaves = 1;              \
+  } while (0)
+#define PORT_EXPECT(i)                                                                        \
+  do {                                                                                        \
+    if (PORT_RECEIVES_FIRST && port_leaves) {                                                 \
+      AWAIT(sent);                                                                            \
+      port_leaves = 0;                                                                        \
+    }                                                                                         \
+    for (; port_came <= (i); ++port_came) receive_message(SLOT_OF(port_came), port_bytes);    \
+    TELL(received);                                                                           \
+  } while (0)
+#define PORT_CLOSE \
+  if (port_leaves) AWAIT(sent)
+#endif

@@ -1,0 +1,102 @@
+// What the kernels of transport `peer` have in common: they put messages into memory that another process's device
+// shares, and raise flags there. A message is cut into slices, one for each group of work items; a group looks after its
+// slice by flags of its own.
+//
+//   ALONE   one work item does a group's work (CPUs)
+//   WIDE    type of what is copied at a time
+#ifndef FENCE_SYSTEM
+// OpenCL has no order between processes before 2.0; on CPUs a fence orders what other processes see.
+#define FENCE_SYSTEM() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define STORE_SYSTEM(flag, value) *(volatile __global ulong*)(flag) = (value)
+inline ulong acquire_system(__global const ulong* flag) {
+  const ulong value = *(volatile __global const ulong*)flag;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return value;
+}
+#endif
+
+#ifdef ALONE
+#define TOGETHER()
+#define FIRST 1
+#else
+#define TOGETHER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
+#define FIRST (get_local_id(0) == 0)
+#endif
+
+// ulongs from one group's flag to the next: a line of any cache
+#define FLAG_STRIDE 16
+
+// First byte of a group's slice.
+inline ulong slice_of(ulong bytes, ulong group) {
+  const ulong groups = get_num_groups(0);
+  const ulong each = ((bytes + groups - 1) / groups + 127) / 128 * 128;
+  return group * each < bytes ? group * each : bytes;
+}
+
+// Bytes begin .. end - 1 of a message, by the work items of a group.
+inline void copy_part(__global const uchar* from, __global uchar* to, ulong begin, ulong end) {
+  const ulong lane = get_local_id(0), width = get_local_size(0);
+  ulong at = begin;
+  if ((((size_t)from | (size_t)to) & (sizeof(WIDE) - 1)) == 0) {
+    __global const WIDE* source = (__global const WIDE*)(from + begin);
+    __global WIDE* target = (__global WIDE*)(to + begin);
+    const ulong wide = (end - begin) / sizeof(WIDE);
+    ulong i = lane;
+    for (; i + 3 * width < wide; i += 4 * width) {
+      const WIDE a = source[i], b = source[i + width], c = source[i + 2 * width], d = source[i + 3 * width];
+      target[i] = a;
+      target[i + width] = b;
+      target[i + 2 * width] = c;
+      target[i + 3 * width] = d;
+    }
+    for (; i < wide; i += width) target[i] = source[i];
+    at += wide * sizeof(WIDE);
+  }
+  for (at += lane; at < end; at += width) to[at] = from[at];
+}
+
+// The group's slice of a message.
+inline void copy_slice(__global const uchar* from, __global uchar* to, ulong bytes) {
+  copy_part(from, to, slice_of(bytes, get_group_id(0)), slice_of(bytes, get_group_id(0) + 1));
+}
+
+// Waits, for so many looks at most, until a flag has reached a value. 0 when it has not: then *gave_up says which.
+inline uint reached(__global const ulong* flag, ulong value, ulong looks, __global ulong* gave_up) {
+  for (ulong look = 0; look < looks; ++look)
+    if (acquire_system(flag) >= value) return 1;
+  *gave_up = value;
+  return 0;
+}
+
+// Every work item of the group goes on when the first has seen the flag; all leave the kernel when it gave up.
+#ifdef ALONE
+#define AWAIT(flag, value) \
+  if (!reached(flag, value, looks, gave_up)) return
+#else
+#define AWAIT(flag, value)                                      \
+  if (FIRST) alive = reached(flag, value, looks, gave_up);      \
+  TOGETHER();                                                   \
+  if (!alive) return
+#endif
+// What all of the group have done so far is seen by who sees the flag.
+#define RAISE(flag, value)       \
+  TOGETHER();                    \
+  if (FIRST) {                   \
+    FENCE_SYSTEM();              \
+    STORE_SYSTEM(flag, value);   \
+  }
+// Three flags for one fence, which takes as long as a message to the other device and back.
+#define RAISE_ALL(flag, value, second_if, second_flag, third_if, third_flag) \
+  TOGETHER();                                                                \
+  if (FIRST) {                                                               \
+    FENCE_SYSTEM();                                                          \
+    STORE_SYSTEM(flag, value);                                               \
+    if (second_if) STORE_SYSTEM(second_flag, value);                         \
+    if (third_if) STORE_SYSTEM(third_flag, value);                           \
+  }
+
+#ifdef ALONE
+#define GROUP_STATE
+#else
+#define GROUP_STATE __local uint alive;
+#endif

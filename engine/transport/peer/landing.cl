@@ -1,0 +1,23 @@
+// Approach device-buffered of transport `peer`, behind flags.cl.
+
+// Puts a message into a landing place of another device when that place is free, and says that it is there.
+__kernel void put(__global const uchar* from, ulong from_at, __global uchar* landing, ulong landing_at, ulong bytes,
+                  __global const ulong* credit, ulong credit_at, ulong needed, __global ulong* arrived, ulong arrived_at,
+                  ulong serial, ulong looks, __global ulong* gave_up) {
+  GROUP_STATE
+  const ulong flag = get_group_id(0) * FLAG_STRIDE;
+  AWAIT(credit + credit_at + flag, needed);
+  copy_slice(from + from_at, landing + landing_at, bytes);
+  RAISE(arrived + arrived_at + flag, serial);
+}
+
+// Takes it from there to where it belongs, and gives the place back.
+__kernel void take(__global const uchar* landing, ulong landing_at, __global uchar* to, ulong to_at, ulong bytes,
+                   __global const ulong* arrived, ulong arrived_at, ulong serial, __global ulong* credit,
+                   ulong credit_at, ulong looks, __global ulong* gave_up) {
+  GROUP_STATE
+  const ulong flag = get_group_id(0) * FLAG_STRIDE;
+  AWAIT(arrived + arrived_at + flag, serial);
+  copy_slice(landing + landing_at, to + to_at, bytes);
+  RAISE(credit + credit_at + flag, serial);
+}

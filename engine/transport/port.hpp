@@ -1,0 +1,96 @@
+// The port of a transport: its device side as source, for kernels that run all rounds of an exchange by themselves. A
+// benchmark's kernel text is compiled with the port's before it, once for each lane of the exchange:
+//
+//   PORT_KERNEL(name)(ulong count, ..., PORT) {      own parameters first
+//     PORT_OPEN;                                     before any other
+//     for (ulong i = 0; i < count; ++i) {
+//       PORT_SEND(i);       the message of round i leaves its slot, as soon as there is room for it at its receiver
+//       PORT_RECEIVE(i);    waits until the messages of all rounds up to i are in their slots
+//       if (PORT_COMPUTES) ...                       work on what came
+//     }
+//     PORT_CLOSE;                                    after all
+//   }
+//
+// Rounds count from 0 in each run; they are sent and received in their order, by all work items of a group together.
+// PORT_EXPECT(i) is PORT_RECEIVE(i) where nothing but what is sent next reads the messages: then the kernel waits once
+// for both. PORT_RECEIVES_FIRST is true where the lane's receive comes before its send in a round. Each of these may
+// end the kernel, when a neighbour is waited for in vain. Where a lane's two directions are kernels of their own
+// (`channel`), the text is compiled for each of them, and a call for the other direction waits for that kernel;
+// PORT_COMPUTES is true in one of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace plumb {
+
+// What a lane does in a round: one send and one receive at most.
+struct Lane {
+  // Which of the two goes first; values of PORT_RECEIVES_FIRST's `order`.
+  enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };
+
+  int number = 0;
+  const Transfer* send = nullptr;  // within the exchange
+  const Transfer* receive = nullptr;
+  std::size_t send_step = 0, send_number = 0, receive_step = 0, receive_number = 0;  // where they stand there
+  Order order = Order::together;
+};
+// The lanes of an exchange, by number. What kernels of a lane cannot do, because they know nothing of each other, is
+// Unsupported: "SUBJECT has one send a lane in a round; REMEDY".
+std::vector<Lane> lanes_of(const Exchange& exchange, const std::string& subject, const std::string& remedy);
+
+// The kernels of one exchange, ready to run. One run at a time.
+class Port {
+ public:
+  // A kernel's own arguments, which come before the port's; by the lane's number.
+  using OwnArguments = std::function<std::vector<KernelArgument>(int lane)>;
+
+  virtual ~Port() = default;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  // Starts all lanes' kernels for rounds first .. first + count - 1, and returns. Throws Error where slots have no
+  // room.
+  void start(std::uint64_t first, std::uint64_t count, const OwnArguments& own);
+  // True when they are complete, and when none runs. Throws Error where a kernel gave up.
+  bool finished();
+  void finish();
+  // As of exchanges (transport.hpp).
+  void set_sizes(const std::vector<StepSizes>& sizes);
+  void follow(Queue& earlier);
+  void lead(Queue& later);
+
+ protected:
+  // One kernel of a lane; both directions, or one.
+  struct End {
+    Lane lane;
+    bool sends = false, receives = false;
+    std::uint64_t bytes = 0;  // of a message
+    std::unique_ptr<Queue> queue;
+    std::unique_ptr<Kernel> kernel;
+    KernelRange range;
+  };
+  virtual std::vector<KernelArgument> arguments(std::size_t end, std::uint64_t first, std::uint64_t count) = 0;
+  virtual void begin_run() {}
+  virtual void end_run(std::uint64_t /*count*/) {}
+
+  explicit Port(const Exchange& exchange) : most_(exchange.rounds()) {}
+  std::vector<End> ends_;
+
+ private:
+  void complete();
+  std::uint64_t most_, count_ = 0;
+  bool running_ = false;
+};
+
+// An exchange by kernels that do nothing else: what an exchange is on a transport that has a port alone.
+std::unique_ptr<CompiledExchange> exchange_by_port(const Exchange& exchange, std::unique_ptr<Port> port);
+// Their text, and their name.
+KernelSource rounds_source();
+constexpr const char* rounds_kernel = "rounds";
+
+}  // namespace plumb
