@@ -12,7 +12,7 @@ if(NOT MPI_Fortran_FOUND)
   return()
 endif()
 
-add_library(plumb_mpi_fortran OBJECT ${CMAKE_SOURCE_DIR}/interpose/plumb_mpi.f90)
+add_library(plumb_mpi_fortran OBJECT ${CMAKE_SOURCE_DIR}/interpose/api/plumb_mpi.f90)
 set_target_properties(plumb_mpi_fortran PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/modules)
 
 # plumbline_fortran_program(NAME SOURCE)

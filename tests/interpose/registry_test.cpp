@@ -1,11 +1,11 @@
-#include "interpose/registry.hpp"
+#include "interpose/memory/registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "interpose/devices.hpp"
+#include "interpose/memory/devices.hpp"
 
 namespace plumb::interpose {
 namespace {

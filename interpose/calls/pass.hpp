@@ -1,0 +1,68 @@
+// How a call goes to MPI that takes an address, but no device's.
+#pragma once
+
+#include <mpi.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "interpose/memory/address_space.hpp"
+#include "interpose/memory/failure.hpp"
+#include "interpose/peer/offers.hpp"
+
+namespace plumb::interpose {
+
+// MPI's buffers are its arguments of type void*.
+template <class Argument>
+void refuse_device(const char* name, Argument argument) {
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
+    if (is_device(argument)) [[unlikely]]
+      refuse_address(name, argument);
+}
+
+template <class Argument>
+bool is_on_device(Argument argument) {
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>) return is_device(argument);
+  return false;
+}
+
+// A count as an int; a larger one ends the program with a sentence. Other arguments are as they are.
+template <class Argument>
+auto narrowed(const char* name, Argument argument) {
+  if constexpr (std::is_same_v<Argument, MPI_Count>) {
+    if (argument > std::numeric_limits<int>::max())
+      abort_call(
+          name,
+          "on device memory, and under PLUMB_MPI_TRANSPORT=peer, a count is at most 2147483647; use a larger datatype");
+    return static_cast<int>(argument);
+  } else {
+    return argument;
+  }
+}
+
+// call(arguments...), whose counts are of type MPI_Count; with a device address among them the same call with counts
+// of type int.
+template <auto call, auto call_of_int, class... Arguments>
+int narrow(const char* name, Arguments... arguments) {
+  if (!(is_on_device(arguments) || ...)) [[likely]]
+    return call(arguments...);
+  return call_of_int(narrowed(name, arguments)...);
+}
+
+// The same of a call that other ranks' device memory may be offered to, or that all ranks agree on (transport peer),
+// wherever its own operands lie.
+template <auto call, auto call_of_int, class... Arguments>
+int narrow_all(const char* name, Arguments... arguments) {
+  if (offers_on) [[unlikely]]
+    return call_of_int(narrowed(name, arguments)...);
+  return narrow<call, call_of_int>(name, arguments...);
+}
+
+// call(arguments...); a device address among them ends the program with a sentence.
+template <auto call, class... Arguments>
+int pass(const char* name, Arguments... arguments) {
+  (refuse_device(name, arguments), ...);
+  return call(arguments...);
+}
+
+}  // namespace plumb::interpose

@@ -1,0 +1,105 @@
+// What each collective reads and writes of its operands on this rank (MPI 3.1, chapter 5), staged; for the blocking and
+// the non-blocking form alike. An operand that has no meaning on this rank stays as it is.
+#pragma once
+
+#include "interpose/staging/call.hpp"
+
+namespace plumb::interpose {
+
+struct Operands {
+  const void* from = nullptr;
+  void* to = nullptr;
+};
+
+// `count` elements at an address.
+template <class Address>
+struct Elements {
+  Address address = nullptr;
+  MPI_Aint count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+using Source = Elements<const void*>;
+using Target = Elements<void*>;
+
+int rank_in(MPI_Comm comm);
+int size_of(MPI_Comm comm);   // of this side, where there are two
+int partners(MPI_Comm comm);  // ranks that this one exchanges with: of the other side, where there are two
+
+bool between_groups(MPI_Comm comm);  // an intercommunicator
+
+MPI_Aint extent_of(MPI_Datatype type);
+
+// One part for each of so many ranks.
+Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type);
+template <class Count, class Offset>
+Parts varied_parts_of(int ranks, const Count* counts, const Offset* offsets, MPI_Datatype type) {
+  const MPI_Aint extent = extent_of(type);
+  Parts parts;
+  for (int i = 0; i < ranks; ++i) parts.push_back({offsets[i] * extent, counts[i], type});
+  return parts;
+}
+template <class Count, class Offset>
+Parts typed_parts_of(int ranks, const Count* counts, const Offset* offsets, const MPI_Datatype* types) {
+  Parts parts;
+  for (int i = 0; i < ranks; ++i) parts.push_back({static_cast<std::ptrdiff_t>(offsets[i]), counts[i], types[i]});
+  return parts;
+}
+
+// The same for those that are exchanged with.
+Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type);
+template <class Count, class Offset>  // in elements
+Parts varied_parts(MPI_Comm comm, const Count* counts, const Offset* offsets, MPI_Datatype type) {
+  return varied_parts_of(partners(comm), counts, offsets, type);
+}
+template <class Count, class Offset>  // in bytes
+Parts typed_parts(MPI_Comm comm, const Count* counts, const Offset* offsets, const MPI_Datatype* types) {
+  return typed_parts_of(partners(comm), counts, offsets, types);
+}
+
+// What a rank is to a collective with a root.
+struct Role {
+  bool root = false, other = false;  // neither: of the root's side of an intercommunicator, but not the root
+};
+Role role_of(int root, MPI_Comm comm);
+
+void* stage_bcast(Call& call, void* data, MPI_Aint count, MPI_Datatype type, int root, MPI_Comm comm);
+Operands stage_allgather(Call& call, const Source& from, void* to, MPI_Comm comm, const Parts& parts);
+Operands stage_reduce(Call& call, const void* from, void* to, MPI_Aint count, MPI_Datatype type, int root,
+                      MPI_Comm comm);
+// taken: of each rank; given: what this rank gets of the result.
+Operands stage_reduction(Call& call, const void* from, void* to, const Part& taken, const Part& given);
+Operands stage_exscan(Call& call, const void* from, void* to, const Part& elements, MPI_Comm comm);
+
+// Where counts have a meaning on the root only, parts() is called there only.
+template <class MakeParts>
+Operands stage_gather(Call& call, const Source& from, void* to, int root, MPI_Comm comm, MakeParts parts);
+template <class MakeParts>
+Operands stage_scatter(Call& call, const void* from, const Target& to, int root, MPI_Comm comm, MakeParts parts);
+// send_parts() is not called for MPI_IN_PLACE.
+template <class MakeParts>
+Operands stage_alltoall(Call& call, const void* from, void* to, MakeParts send_parts, const Parts& receive_parts);
+
+template <class MakeParts>
+Operands stage_gather(Call& call, const Source& from, void* to, int root, MPI_Comm comm, MakeParts parts) {
+  const Role role = role_of(root, comm);
+  if (role.root && between_groups(comm)) return {from.address, call.stage(to, {}, parts())};
+  if (role.root) return stage_allgather(call, from, to, comm, parts());
+  return {role.other ? call.in(from.address, from.count, from.type) : from.address, to};
+}
+
+template <class MakeParts>
+Operands stage_scatter(Call& call, const void* from, const Target& to, int root, MPI_Comm comm, MakeParts parts) {
+  const Role role = role_of(root, comm);
+  Operands staged{from, to.address};
+  if (role.root) staged.from = call.stage(from, parts(), {});
+  if (role.other || (role.root && !between_groups(comm))) staged.to = call.out(to.address, to.count, to.type);
+  return staged;
+}
+
+template <class MakeParts>
+Operands stage_alltoall(Call& call, const void* from, void* to, MakeParts send_parts, const Parts& receive_parts) {
+  if (from == MPI_IN_PLACE) return {from, call.stage(to, receive_parts, receive_parts)};
+  return {call.stage(from, send_parts(), {}), call.stage(to, {}, receive_parts)};
+}
+
+}  // namespace plumb::interpose

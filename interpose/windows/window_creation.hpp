@@ -1,0 +1,21 @@
+// Windows over memory of a device, with displacement units of either type.
+#pragma once
+
+#include "interpose/windows/window.hpp"
+
+namespace plumb::interpose {
+
+template <auto create, class Unit>
+int create_by(const char* name, void* base, MPI_Aint size, Unit unit, MPI_Info info, MPI_Comm comm, MPI_Win* handle) {
+  if (!is_device(base)) [[likely]]
+    return create(base, size, unit, info, comm, handle);
+  return or_abort(name, [&] {
+    if (size <= 0) return create(nullptr, size, unit, info, comm, handle);  // nothing lies in it
+    auto memory = std::make_unique<WindowMemory>(base, static_cast<std::size_t>(size));
+    const int code = create(memory->bytes(), size, unit, info, comm, handle);
+    if (code == MPI_SUCCESS) add_window(*handle, std::move(memory));
+    return code;
+  });
+}
+
+}  // namespace plumb::interpose
