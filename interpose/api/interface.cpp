@@ -5,8 +5,9 @@
 
 #include <cstring>
 
-#include "interpose/calls/startup.hpp"
 #include "interpose/memory/behind.hpp"
+#include "interpose/memory/seat.hpp"
+#include "interpose/peer/offers.hpp"
 #include "interpose/staging/freed_requests.hpp"
 
 namespace plumb::interpose {
@@ -80,7 +81,7 @@ int plumb_mpi_alloc(size_t size, void** address) {
 int plumb_mpi_alloc_on(const char* memory, const char* runtime, const char* device, size_t size, void** address) {
   return reported("plumb_mpi_alloc", [&] {
     const MemoryWish wish{text(runtime), text(device), text(memory)};
-    *address = buffers().add(size, allocate_memory(wish, this_seat(), size));
+    *address = buffers().add(size, allocate_memory(wish, this_seat(), size, offers_on));
   });
 }
 

@@ -31,8 +31,6 @@ MPI_Aint external_size(const char* form, Count count, MPI_Datatype type) {
 template <auto pack, auto measure, class Count>
 int pack_by(const char* name, const void* from, Count count, MPI_Datatype type, void* to, Count size, Count* position,
             MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return pack(from, count, type, to, size, position, comm);
   return run_call(name, [&](Call& call) {
     const Part part = packed(size, *position, packed_size<measure>(count, type, comm));
     const void* staged = call.in(from, count, type);
@@ -43,8 +41,6 @@ int pack_by(const char* name, const void* from, Count count, MPI_Datatype type, 
 template <auto unpack, auto measure, class Count>
 int unpack_by(const char* name, const void* from, Count size, Count* position, void* to, Count count, MPI_Datatype type,
               MPI_Comm comm) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return unpack(from, size, position, to, count, type, comm);
   return run_call(name, [&](Call& call) {
     const Part part = packed(size, *position, packed_size<measure>(count, type, comm));
     const void* staged = call.stage(from, {part}, {});
@@ -55,8 +51,6 @@ int unpack_by(const char* name, const void* from, Count size, Count* position, v
 template <auto pack, auto measure, class Count, class Size>
 int pack_external_by(const char* name, const char* form, const void* from, Count count, MPI_Datatype type, void* to,
                      Size size, Size* position) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return pack(form, from, count, type, to, size, position);
   return run_call(name, [&](Call& call) {
     const Part part = packed(size, *position, external_size<measure, Size>(form, count, type));
     const void* staged = call.in(from, count, type);
@@ -67,12 +61,18 @@ int pack_external_by(const char* name, const char* form, const void* from, Count
 template <auto unpack, auto measure, class Count, class Size>
 int unpack_external_by(const char* name, const char* form, const void* from, Size size, Size* position, void* to,
                        Count count, MPI_Datatype type) {
-  if (!is_device(from) && !is_device(to)) [[likely]]
-    return unpack(form, from, size, position, to, count, type);
   return run_call(name, [&](Call& call) {
     const Part part = packed(size, *position, external_size<measure, Size>(form, count, type));
     const void* staged = call.stage(from, {part}, {});
     return unpack(form, staged, size, position, call.out(to, count, type), count, type);
+  });
+}
+
+template <auto reduce_local, class Count>
+int reduce_local_by(const char* name, const void* from, void* to, Count count, MPI_Datatype type, MPI_Op op) {
+  return run_call(name, [&](Call& call) {
+    const void* staged = call.in(from, count, type);
+    return reduce_local(staged, call.inout(to, count, type), count, type, op);
   });
 }
 

@@ -40,21 +40,16 @@ MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
+std::size_t bytes_of(MPI_Aint count, MPI_Datatype type) {
+  int size = 0;
+  if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &size);
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
+}
+
 bool between_groups(MPI_Comm comm) {
   int between = 0;
   PMPI_Comm_test_inter(comm, &between);
   return between != 0;
-}
-
-Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type) {
-  const MPI_Aint extent = extent_of(type);
-  Parts parts;
-  for (int i = 0; i < ranks; ++i) parts.push_back({i * count * extent, count, type});
-  return parts;
-}
-
-Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type) {
-  return equal_parts_of(partners(comm), count, type);
 }
 
 Role role_of(int root, MPI_Comm comm) {
@@ -63,10 +58,10 @@ Role role_of(int root, MPI_Comm comm) {
   return {is_root, !is_root};
 }
 
-void* stage_bcast(Call& call, void* data, MPI_Aint count, MPI_Datatype type, int root, MPI_Comm comm) {
+void* stage_bcast(Call& call, const Target& data, int root, MPI_Comm comm) {
   const Role role = role_of(root, comm);
-  if (role.root) return call.stage(data, {{0, count, type}}, {});
-  return role.other ? call.out(data, count, type) : data;
+  if (role.root) return call.stage(data.address, {{0, data.count, data.type}}, {});
+  return role.other ? call.out(data.address, data.count, data.type) : data.address;
 }
 
 Operands stage_allgather(Call& call, const Source& from, void* to, MPI_Comm comm, const Parts& parts) {

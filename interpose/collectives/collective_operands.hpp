@@ -11,16 +11,6 @@ struct Operands {
   void* to = nullptr;
 };
 
-// `count` elements at an address.
-template <class Address>
-struct Elements {
-  Address address = nullptr;
-  MPI_Aint count = 0;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-};
-using Source = Elements<const void*>;
-using Target = Elements<void*>;
-
 int rank_in(MPI_Comm comm);
 int size_of(MPI_Comm comm);   // of this side, where there are two
 int partners(MPI_Comm comm);  // ranks that this one exchanges with: of the other side, where there are two
@@ -28,33 +18,84 @@ int partners(MPI_Comm comm);  // ranks that this one exchanges with: of the othe
 bool between_groups(MPI_Comm comm);  // an intercommunicator
 
 MPI_Aint extent_of(MPI_Datatype type);
+std::size_t bytes_of(MPI_Aint count, MPI_Datatype type);  // none of MPI_DATATYPE_NULL
 
-// One part for each of so many ranks.
-Parts equal_parts_of(int ranks, MPI_Aint count, MPI_Datatype type);
-template <class Count, class Offset>
-Parts varied_parts_of(int ranks, const Count* counts, const Offset* offsets, MPI_Datatype type) {
-  const MPI_Aint extent = extent_of(type);
-  Parts parts;
-  for (int i = 0; i < ranks; ++i) parts.push_back({offsets[i] * extent, counts[i], type});
-  return parts;
-}
-template <class Count, class Offset>
-Parts typed_parts_of(int ranks, const Count* counts, const Offset* offsets, const MPI_Datatype* types) {
-  Parts parts;
-  for (int i = 0; i < ranks; ++i) parts.push_back({static_cast<std::ptrdiff_t>(offsets[i]), counts[i], types[i]});
-  return parts;
-}
+// Operands as the wrappers name them. parts(ranks): the part of each rank; is_equal: all are as
+// long; common_bytes(): then how long.
 
-// The same for those that are exchanged with.
-Parts equal_parts(MPI_Comm comm, MPI_Aint count, MPI_Datatype type);
-template <class Count, class Offset>  // in elements
-Parts varied_parts(MPI_Comm comm, const Count* counts, const Offset* offsets, MPI_Datatype type) {
-  return varied_parts_of(partners(comm), counts, offsets, type);
-}
-template <class Count, class Offset>  // in bytes
-Parts typed_parts(MPI_Comm comm, const Count* counts, const Offset* offsets, const MPI_Datatype* types) {
-  return typed_parts_of(partners(comm), counts, offsets, types);
-}
+// `count` elements, the same for all ranks.
+template <class Address>
+struct Elements {
+  Address address = nullptr;
+  MPI_Aint count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+
+  Parts parts(int) const { return {{0, count, type}}; }
+};
+using Source = Elements<const void*>;
+using Target = Elements<void*>;
+
+// `count` elements for each rank, one rank's after the other's.
+template <class Address>
+struct Equal {
+  static constexpr bool is_equal = true;
+  Address address;
+  MPI_Aint count;
+  MPI_Datatype type;
+
+  std::optional<std::size_t> common_bytes() const { return bytes_of(count, type); }
+
+  Parts parts(int ranks) const {
+    const MPI_Aint extent = extent_of(type);
+    Parts parts;
+    for (int i = 0; i < ranks; ++i) parts.push_back({i * count * extent, count, type});
+    return parts;
+  }
+};
+
+// counts[i] elements for rank i, at an offset in elements.
+template <class Address, class Count, class Offset>
+struct Varied {
+  static constexpr bool is_equal = false;
+  Address address;
+  const Count* counts;
+  const Offset* offsets;
+  MPI_Datatype type;
+
+  static std::optional<std::size_t> common_bytes() { return {}; }
+  Parts parts(int ranks) const {
+    const MPI_Aint extent = extent_of(type);
+    Parts parts;
+    for (int i = 0; i < ranks; ++i) parts.push_back({offsets[i] * extent, counts[i], type});
+    return parts;
+  }
+};
+
+// counts[i] elements of types[i] for rank i, at an offset in bytes.
+template <class Address, class Count, class Offset>
+struct Typed {
+  static constexpr bool is_equal = false;
+  Address address;
+  const Count* counts;
+  const Offset* offsets;
+  const MPI_Datatype* types;
+
+  static std::optional<std::size_t> common_bytes() { return {}; }
+  Parts parts(int ranks) const {
+    Parts parts;
+    for (int i = 0; i < ranks; ++i) parts.push_back({static_cast<std::ptrdiff_t>(offsets[i]), counts[i], types[i]});
+    return parts;
+  }
+};
+
+template <class Address, class Count>
+Elements(Address, Count, MPI_Datatype) -> Elements<Address>;
+template <class Address, class Count>
+Equal(Address, Count, MPI_Datatype) -> Equal<Address>;
+template <class Address, class Count, class Offset>
+Varied(Address, const Count*, const Offset*, MPI_Datatype) -> Varied<Address, Count, Offset>;
+template <class Address, class Count, class Offset>
+Typed(Address, const Count*, const Offset*, const MPI_Datatype*) -> Typed<Address, Count, Offset>;
 
 // What a rank is to a collective with a root.
 struct Role {
@@ -62,7 +103,7 @@ struct Role {
 };
 Role role_of(int root, MPI_Comm comm);
 
-void* stage_bcast(Call& call, void* data, MPI_Aint count, MPI_Datatype type, int root, MPI_Comm comm);
+void* stage_bcast(Call& call, const Target& data, int root, MPI_Comm comm);
 Operands stage_allgather(Call& call, const Source& from, void* to, MPI_Comm comm, const Parts& parts);
 Operands stage_reduce(Call& call, const void* from, void* to, MPI_Aint count, MPI_Datatype type, int root,
                       MPI_Comm comm);

@@ -5,7 +5,7 @@
 #include <limits>
 #include <memory>
 
-#include "interpose/calls/startup.hpp"
+#include "interpose/memory/seat.hpp"
 #include "transport/idle.hpp"
 
 namespace plumb::interpose {
@@ -33,7 +33,7 @@ Address at(Address operand, const Part& part) {
 bool has(const Parts& parts, int rank) {
   if (parts.empty()) return false;
   const Part& part = parts[static_cast<std::size_t>(rank)];
-  return part.count > 0 && bytes_of(static_cast<int>(part.count), part.type) > 0;
+  return part.count > 0 && bytes_of(part.count, part.type) > 0;
 }
 
 const Part& of(const Parts& parts, int rank) {
@@ -74,12 +74,6 @@ void check_counts(const Parts& parts) {
 }
 
 }  // namespace
-
-std::size_t bytes_of(int count, MPI_Datatype type) {
-  int size = 0;
-  if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &size);
-  return static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
-}
 
 MPI_Comm copy_of(MPI_Comm comm) {
   static const int key = [] {

@@ -39,9 +39,6 @@ std::optional<int> exchange_on_devices(const void* from, const void* to, std::op
 bool exchanges_on_devices(const void* from, const void* to, std::optional<std::size_t> bytes, MPI_Comm comm);
 int exchange_blocks(const Blocks& blocks, MPI_Comm comm);
 
-// Of elements that this rank sends or receives; none of MPI_DATATYPE_NULL.
-std::size_t bytes_of(int count, MPI_Datatype type);
-
 // A communicator's copy, which no message of the program's is on.
 MPI_Comm copy_of(MPI_Comm comm);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -21,6 +22,9 @@ std::size_t least_bytes() {
   static const std::size_t bytes = bytes_from("PLUMB_MPI_REDUCE_FROM", std::size_t{64} << 10);
   return bytes;
 }
+
+// A block is a message, whose count is of type int.
+constexpr MPI_Aint most_numbers = std::numeric_limits<int>::max();
 
 // Memory of a device that ends with this.
 class Scratch {
@@ -301,14 +305,14 @@ const std::byte* readable(const Reduction& it, const void* operand, std::optiona
 
 }  // namespace
 
-std::optional<int> reduce_on_devices(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
+std::optional<int> reduce_on_devices(const void* from, void* to, MPI_Aint count, MPI_Datatype type, MPI_Op op, int root,
                                      MPI_Comm comm) {
-  if (!offers_on || between_groups(comm) || size_of(comm) < 2 || count <= 0) return {};
+  if (!offers_on || between_groups(comm) || size_of(comm) < 2 || count <= 0 || count > most_numbers) return {};
   const auto form = reduction_form(type, op);
   if (!form) return {};
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(form->type);
   if (bytes < least_bytes()) return {};
-  Reduction it{copy_of(comm), {}, *form, type, equal_blocks(count, size_of(comm))};
+  Reduction it{copy_of(comm), {}, *form, type, equal_blocks(static_cast<int>(count), size_of(comm))};
   const bool gets = root == everyone || root == rank_in(comm);
   it.device = device_of({{from, bytes}, {gets ? to : nullptr, bytes}}, *form);
   if (!all_have_devices(it.device.get(), it.comm)) return {};
@@ -329,14 +333,15 @@ std::optional<int> reduce_on_devices(const void* from, void* to, int count, MPI_
   return code;
 }
 
-std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<int>& counts,
+std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<MPI_Aint>& counts,
                                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (!offers_on || between_groups(comm) || counts.size() < 2) return {};
+  if (*std::max_element(counts.begin(), counts.end()) > most_numbers) return {};
   const auto form = reduction_form(type, op);
   if (!form) return {};
-  Reduction it{copy_of(comm), {}, *form, type, blocks_of(counts)};
+  Reduction it{copy_of(comm), {}, *form, type, blocks_of({counts.begin(), counts.end()})};
   if (it.bytes() == 0 || it.bytes() < least_bytes()) return {};
-  const std::size_t given = it.bytes_of(counts[static_cast<std::size_t>(rank_in(comm))]);
+  const std::size_t given = it.bytes_of(static_cast<int>(counts[static_cast<std::size_t>(rank_in(comm))]));
   it.device = device_of({{from, it.bytes()}, {to, from == MPI_IN_PLACE ? it.bytes() : given}}, *form);
   if (!all_have_devices(it.device.get(), it.comm)) return {};
 

@@ -15,12 +15,13 @@ namespace plumb::interpose {
 constexpr int everyone = -1;
 
 // MPI_Allreduce or MPI_Reduce (its root). Null where it is to go another way, which all ranks of the communicator find
-// alike: too few bytes, a datatype or an operation that no kernel does, an operand of the host on some rank.
-std::optional<int> reduce_on_devices(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root,
+// alike: too few bytes, a count above the largest int, a datatype or an operation that no kernel does, an operand of
+// the host on some rank.
+std::optional<int> reduce_on_devices(const void* from, void* to, MPI_Aint count, MPI_Datatype type, MPI_Op op, int root,
                                      MPI_Comm comm);
 
 // MPI_Reduce_scatter, likewise.
-std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<int>& counts,
+std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<MPI_Aint>& counts,
                                              MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 }  // namespace plumb::interpose

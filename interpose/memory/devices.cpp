@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "device/select.hpp"
-#include "interpose/peer/offers.hpp"
 
 namespace plumb::interpose {
 
@@ -139,7 +138,8 @@ std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const std::s
   return catalogue().open(wish, seat);
 }
 
-std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes) {
+std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes,
+                                              bool shared) {
   DeviceWish device_wish;
   device_wish.runtime = wished(wish.runtime, "PLUMB_MPI_RUNTIME");
   device_wish.device = wished(wish.device, "PLUMB_MPI_DEVICE");
@@ -147,7 +147,7 @@ std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat
   const Placement placement = kind.empty() ? Placement{} : parse_placement(kind);
   auto memory = std::make_shared<DeviceMemory>();
   memory->device = catalogue().open(device_wish, seat);
-  if (offers_on && placement.kind == MemoryKind::automatic)
+  if (shared && placement.kind == MemoryKind::automatic)
     memory->share(bytes);
   else
     memory->buffer = memory->device->allocate(bytes, placement);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "interpose/memory/seat.hpp"
 
 namespace plumb::interpose {
 
@@ -93,17 +94,12 @@ struct MemoryWish {
   std::string memory = {};
 };
 
-// Which of its host's ranks this process is; set by MPI_Init.
-struct Seat {
-  int rank = 0, ranks = 1, local_rank = 0;
-};
-
 // The device of a runtime and a name (or a part of it) that this rank gets, opened at its first use. Throws UsageError
 // when there is none.
 std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const std::string& name, const Seat& seat);
 
-// Memory of the device that is wished for, which is opened at its first use. Throws UsageError naming what there is,
-// Error when there is not enough.
-std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes);
+// Memory of the device that is wished for, which is opened at its first use; `shared`: other processes may open it,
+// where it is of kind `default`. Throws UsageError naming the devices of this machine, Error when there is not enough.
+std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes, bool shared);
 
 }  // namespace plumb::interpose

@@ -89,4 +89,9 @@ Place AddressRegistry::find(const void* address, std::ptrdiff_t low, std::ptrdif
                           fmt::ptr(address), offset, offset + size, which));
 }
 
+AddressRegistry& buffers() {
+  static AddressRegistry& only = *std::make_unique<AddressRegistry>(device_addresses).release();
+  return only;
+}
+
 }  // namespace plumb::interpose

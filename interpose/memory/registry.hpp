@@ -64,4 +64,7 @@ class AddressRegistry {
   mutable std::shared_mutex mutex_;
 };
 
+// All buffers of this process.
+AddressRegistry& buffers();
+
 }  // namespace plumb::interpose

@@ -15,10 +15,10 @@
 #include <tuple>
 
 #include "device/host_segment.hpp"
-#include "interpose/calls/startup.hpp"
 #include "interpose/memory/devices.hpp"
+#include "interpose/memory/failure.hpp"
+#include "interpose/memory/seat.hpp"
 #include "interpose/peer/probed.hpp"
-#include "interpose/staging/call.hpp"
 #include "transport/idle.hpp"
 
 namespace plumb::interpose {

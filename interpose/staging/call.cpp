@@ -58,11 +58,6 @@ std::byte* direct(const DeviceMemory& memory) {
   return kind == MemoryKind::host || kind == MemoryKind::svm ? memory.buffer->host_pointer() : nullptr;
 }
 
-AddressRegistry& buffers() {
-  static AddressRegistry& only = *std::make_unique<AddressRegistry>(device_addresses).release();
-  return only;
-}
-
 // Operands of no bytes: each its own address, for MPI takes two that are equal for an operation in place.
 void* Call::nowhere() {
   static std::array<std::byte, 8> places;

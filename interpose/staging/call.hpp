@@ -17,9 +17,6 @@
 
 namespace plumb::interpose {
 
-// All buffers of this process.
-AddressRegistry& buffers();
-
 // Bytes that the host may use where they are, if its user asked for such memory; else null.
 std::byte* direct(const DeviceMemory& memory);
 

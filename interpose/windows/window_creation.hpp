@@ -7,8 +7,6 @@ namespace plumb::interpose {
 
 template <auto create, class Unit>
 int create_by(const char* name, void* base, MPI_Aint size, Unit unit, MPI_Info info, MPI_Comm comm, MPI_Win* handle) {
-  if (!is_device(base)) [[likely]]
-    return create(base, size, unit, info, comm, handle);
   return or_abort(name, [&] {
     if (size <= 0) return create(nullptr, size, unit, info, comm, handle);  // nothing lies in it
     auto memory = std::make_unique<WindowMemory>(base, static_cast<std::size_t>(size));

@@ -1,6 +1,6 @@
 // Making windows and ending them, and what synchronises them: MPI's own, between which the owner's copies are brought
 // together and what calls have brought goes to the device.
-#include "interpose/windows/window_creation.hpp"
+#include "interpose/windows/window.hpp"
 
 using namespace plumb::interpose;
 
@@ -37,10 +37,6 @@ int complete_calls(const char* name, const StartedCalls& calls, Complete&& compl
 }  // namespace
 
 extern "C" {
-
-int MPI_Win_create(void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* handle) {
-  return create_by<PMPI_Win_create>("MPI_Win_create", base, size, unit, info, comm, handle);
-}
 
 // When all have called it, nobody writes to this rank's memory any more.
 int MPI_Win_free(MPI_Win* handle) {

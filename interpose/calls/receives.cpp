@@ -1,52 +1,12 @@
-// Sends and receives. Each calls MPI on memory of the host: the program's own, or what a call stages there.
+// Receives and probes.
 #include <climits>
 #include <memory>
 
-#include "interpose/staging/requests.hpp"
+#include "interpose/staging/freed_requests.hpp"
 
 namespace plumb::interpose {
 
 namespace {
-
-// A message of fewer bytes is not offered.
-template <auto send>
-constexpr std::size_t least_offered = 0;
-// The program has attached a buffer with room for its message, and no more.
-template <>
-constexpr std::size_t least_offered<PMPI_Bsend> = sizeof(Envelope);
-template <>
-constexpr std::size_t least_offered<PMPI_Ibsend> = sizeof(Envelope);
-
-template <auto send>
-int send_by(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  if (!is_device(from)) [[likely]]
-    return send(from, count, type, to, tag, comm);
-  return run_call(name, [&](Call& call) {
-    const Message message = call.message(from, count, type, to, comm, least_offered<send>);
-    return send(message.address, message.count, message.type, to, tag, comm);
-  });
-}
-
-template <auto send>
-int start_send_by(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                  MPI_Request* request) {
-  if (!is_device(from)) [[likely]]
-    return send(from, count, type, to, tag, comm, request);
-  return start_call(name, request, [&](Call& call, MPI_Request* inner) {
-    const Message message = call.message(from, count, type, to, comm, least_offered<send>);
-    return send(message.address, message.count, message.type, to, tag, comm, inner);
-  });
-}
-
-template <auto send>
-int prepare_send_by(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                    MPI_Request* request) {
-  if (!is_device(from)) [[likely]]
-    return send(from, count, type, to, tag, comm, request);
-  return prepare_call(name, request, [&](Call& call, MPI_Request* inner) {
-    return send(call.in(from, count, type), count, type, to, tag, comm, inner);
-  });
-}
 
 // Whether MPI_Pack can say how many bytes it makes.
 bool is_packable(int count, MPI_Datatype type) {
@@ -55,6 +15,25 @@ bool is_packable(int count, MPI_Datatype type) {
   return bytes * count < INT_MAX / 2;
 }
 
+#if MPI_VERSION >= 4
+// The half of MPI_Isendrecv that sends: a packed copy, so that its request is the receive's alone. (Of PMPI_Isendrecv
+// MPICH's status does not tell how much came.)
+int send_copy(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  return or_abort(name, [&] {
+    Request request;
+    request.call = std::make_shared<Call>(name);
+    request.under_way = true;
+    int room = 0, size = 0;
+    PMPI_Pack_size(count, type, comm, &room);
+    std::byte* packed = request.call->own_memory(static_cast<std::size_t>(room));
+    int code = MPI_Pack(from, count, type, packed, room, &size, comm);
+    if (code == MPI_SUCCESS) code = PMPI_Isend(packed, size, MPI_PACKED, to, tag, comm, &request.inner);
+    if (code == MPI_SUCCESS) keep_freed(std::move(request));
+    return code;
+  });
+}
+#endif
+
 }  // namespace
 
 }  // namespace plumb::interpose
@@ -62,58 +41,6 @@ bool is_packable(int count, MPI_Datatype type) {
 using namespace plumb::interpose;
 
 extern "C" {
-
-int MPI_Send(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  return send_by<PMPI_Send>("MPI_Send", from, count, type, to, tag, comm);
-}
-
-int MPI_Bsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  return send_by<PMPI_Bsend>("MPI_Bsend", from, count, type, to, tag, comm);
-}
-
-int MPI_Ssend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  return send_by<PMPI_Ssend>("MPI_Ssend", from, count, type, to, tag, comm);
-}
-
-int MPI_Rsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-  return send_by<PMPI_Rsend>("MPI_Rsend", from, count, type, to, tag, comm);
-}
-
-int MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  return start_send_by<PMPI_Isend>("MPI_Isend", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Ibsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  return start_send_by<PMPI_Ibsend>("MPI_Ibsend", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Issend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  return start_send_by<PMPI_Issend>("MPI_Issend", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Irsend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-  return start_send_by<PMPI_Irsend>("MPI_Irsend", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Send_init(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                  MPI_Request* request) {
-  return prepare_send_by<PMPI_Send_init>("MPI_Send_init", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Bsend_init(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
-  return prepare_send_by<PMPI_Bsend_init>("MPI_Bsend_init", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Ssend_init(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
-  return prepare_send_by<PMPI_Ssend_init>("MPI_Ssend_init", from, count, type, to, tag, comm, request);
-}
-
-int MPI_Rsend_init(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
-                   MPI_Request* request) {
-  return prepare_send_by<PMPI_Rsend_init>("MPI_Rsend_init", from, count, type, to, tag, comm, request);
-}
 
 int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   if (!is_device(to) && !offers_on) [[likely]]
@@ -221,5 +148,24 @@ int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messag
     return PMPI_Improbe(from, tag, comm, flag, message, status);
   return or_abort("MPI_Improbe", [&] { return match_offered(from, tag, comm, flag, message, status); });
 }
+
+#if MPI_VERSION >= 4
+int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  if (!is_device(sendbuf) && !is_device(recvbuf) && !offers_on) [[likely]]
+    return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                          comm, request);
+  const int code = send_copy("MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  return code == MPI_SUCCESS ? MPI_Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, request) : code;
+}
+
+int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
+                          MPI_Comm comm, MPI_Request* request) {
+  if (!is_device(buf) && !offers_on) [[likely]]
+    return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+  const int code = send_copy("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, comm);
+  return code == MPI_SUCCESS ? MPI_Irecv(buf, count, datatype, source, recvtag, comm, request) : code;
+}
+#endif
 
 }  // extern "C"

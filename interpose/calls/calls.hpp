@@ -1,0 +1,8 @@
+// Bodies of the wrappers that generate.py makes, but for the collectives'.
+#pragma once
+
+#include "interpose/calls/packing.hpp"
+#include "interpose/calls/pass.hpp"
+#include "interpose/calls/sends.hpp"
+#include "interpose/windows/one_sided.hpp"
+#include "interpose/windows/window_creation.hpp"
