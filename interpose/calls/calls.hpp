@@ -6,3 +6,4 @@
 #include "interpose/calls/sends.hpp"
 #include "interpose/windows/one_sided.hpp"
 #include "interpose/windows/window_creation.hpp"
+#include "interpose/windows/window_synchronisation.hpp"

@@ -10,6 +10,7 @@ from mpi_table import Function, Operand, Parameter, read_functions
 
 HEAD = "// Made of interpose/calls/mpi.toml by generate.py.\n"
 BLOCKS = {"": "Elements", "equal": "Equal", "varied": "Varied", "typed": "Typed", "placed": "Typed"}
+NUMBERS = ("int", "int*")  # parameters of a window that its bodies take
 FORTRAN = "using namespace plumb::interpose;\nusing namespace plumb::interpose::fortran;\n"
 
 
@@ -61,6 +62,17 @@ def window(it: Function) -> str:
     return returned("on_window", it, ["rank", "win", bound(it, ["Call& call"], ", ".join(passed))])
 
 
+def epoch(it: Function) -> str:
+    """Return a call that synchronises a window, if a device takes part in it."""
+    given = ["*known", *(each.name for each in it.parameters if each.type in NUMBERS)]
+    given.append(f"[&] {{ return PMPI_{it.name}({it.names}); }}")
+    body = f'or_abort("MPI_{it.name}", [&] {{ return {it.body}({", ".join(given)}); }})'
+    return (
+        "const auto known = window_of(win);\n"
+        f"  if (!known) [[likely]]\n    return PMPI_{it.name}({it.names});\n  return {body};"
+    )
+
+
 def flat(it: Function) -> str:
     """Return the call of a body that takes MPI's function and its arguments as they are."""
     measure = f", PMPI_{it.measure}{'_c' if it.is_large else ''}" if it.measure else ""
@@ -73,6 +85,8 @@ def statements(it: Function) -> str:
         return f'return {it.how}<PMPI_{it.name}, MPI_{it.of_int}>("MPI_{it.name}", {it.names});'
     if it.how == "pass":
         return f'return pass<PMPI_{it.name}>("MPI_{it.name}", {it.names});'
+    if it.how == "epoch":
+        return epoch(it)
     body = {"collective": collective, "window": window, "flat": flat}[it.how](it)
     on_host = [f"!is_device({name})" for name in it.buffers] + ["!offers_on"] * it.offers
     condition = " && ".join(on_host)

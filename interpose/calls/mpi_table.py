@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 TABLE = tomllib.loads(Path(__file__).with_name("mpi.toml").read_text(encoding="utf-8"))
+# Type in C and type with large counts, by kind.
+KINDS = {
+    word: types.split(" | ") for types, words in TABLE["kinds"].items() for word in words.split()
+}
 ADDRESSES = {"from": "const void*", "to": "void*"}
 # Parameters after an operand's address: suffix of the name, type in C, type with large counts.
 COUNT = ("count", "int", "MPI_Count")
@@ -101,8 +105,7 @@ def read_word(word: str, is_large: bool) -> Operand | Parameter:
     kind, _, form = word.partition("/")
     name = name or kind
     if kind not in ADDRESSES:
-        types = TABLE["kinds"][kind]
-        return Parameter(kind, name, types[-1] if is_large else types[0])
+        return Parameter(kind, name, KINDS[kind][-1 if is_large else 0])
     following = [
         Parameter(suffix, f"{name}_{suffix}", large if is_large else small)
         for suffix, small, large in FOLLOWING[form]

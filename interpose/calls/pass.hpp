@@ -1,6 +1,7 @@
 // How a call goes to MPI that takes an address, but no device's.
 #pragma once
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <limits>
@@ -14,16 +15,22 @@ namespace plumb::interpose {
 
 // MPI's buffers are its arguments of type void*.
 template <class Argument>
+bool is_on_device(Argument argument) {
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>) return is_device(argument);
+  return false;
+}
+
+[[noreturn]] inline void refuse_address(const char* name, const void* address) {
+  abort_call(name, fmt::format("invalid device address {}: this function takes host memory only; copy the data to the "
+                               "host (plumb_mpi_copy) or use a function that takes device memory",
+                               address));
+}
+
+template <class Argument>
 void refuse_device(const char* name, Argument argument) {
   if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
     if (is_device(argument)) [[unlikely]]
       refuse_address(name, argument);
-}
-
-template <class Argument>
-bool is_on_device(Argument argument) {
-  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>) return is_device(argument);
-  return false;
 }
 
 // A count as an int; a larger one ends the program with a sentence. Other arguments are as they are.

@@ -22,12 +22,4 @@ void abort_call(const char* call, const std::string& sentence) {
   std::abort();
 }
 
-void refuse_address(const char* call, const void* address) {
-  abort_call(
-      call,
-      fmt::format("{} is an address of device memory, which this call does not take; copy to memory of the host first "
-                  "(plumb_mpi_copy), or use a call that takes it",
-                  fmt::ptr(address)));
-}
-
 }  // namespace plumb::interpose

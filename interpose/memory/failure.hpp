@@ -7,8 +7,6 @@
 namespace plumb::interpose {
 
 [[noreturn]] void abort_call(const char* call, const std::string& sentence);
-// For a call that takes no device memory, given `address`.
-[[noreturn]] void refuse_address(const char* call, const void* address);
 
 // What work() returns; an exception ends the program with its sentence.
 template <class Work>
