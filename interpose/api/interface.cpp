@@ -1,4 +1,4 @@
-// plumb_mpi.h's functions.
+// Functions of plumb_mpi.h.
 #include "interpose/api/plumb_mpi.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ std::string& last_error() {
   return sentence;
 }
 
-// 0, or `failed` with the sentence kept.
+// Returns 0, or `failed` and keeps the sentence.
 template <class Work>
 int reported(const char* function, Work&& work) {
   try {
@@ -38,7 +38,9 @@ std::string text(const char* argument) {
 }
 
 Place place_of(const void* address, std::size_t size) {
-  if (!is_device(address)) throw Error(fmt::format("{} is no address of device memory", fmt::ptr(address)));
+  if (!is_device(address))
+    throw Error(
+        fmt::format("invalid address {}: must be an address of device memory (plumb_mpi_alloc)", fmt::ptr(address)));
   return buffers().find(address, 0, static_cast<std::ptrdiff_t>(size));
 }
 

@@ -1,13 +1,13 @@
-! plumb_mpi.h for Fortran: compile this file with the program, before what uses it. What the functions do and return, and
-! when an address may be used, stands in plumb_mpi.h.
+! plumb_mpi.h for Fortran: compile this file with the program, before its users. plumb_mpi.h describes the functions and the
+! use of addresses.
 !
 !   type(c_ptr) :: address
 !   real(c_double), pointer :: field(:)
 !   if (plumb_mpi_alloc(n * c_sizeof(1.0_c_double), address) /= 0) error stop plumb_mpi_error()
 !   call c_f_pointer(address, field, [n])
 !
-! The program may name `field` and contiguous parts of it, field(2:9), in MPI calls, and must not read or write it. A part with
-! a stride must go by a datatype, for the compiler would copy it.
+! The program may pass `field` and contiguous sections of it, field(2:9), to MPI, and must not access it otherwise. A section
+! with a stride must be described by a datatype, because the compiler would copy it.
 module plumb_mpi
   use, intrinsic :: iso_c_binding, only: c_char, c_f_pointer, c_int, c_ptr, c_size_t
   implicit none

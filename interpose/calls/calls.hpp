@@ -1,4 +1,4 @@
-// Bodies of the wrappers that generate.py makes, but for the collectives'.
+// Bodies of the wrappers that generate.py makes, except those of the collectives.
 #pragma once
 
 #include "interpose/calls/packing.hpp"

@@ -1,4 +1,4 @@
-// Starting, completing and ending requests. Where none of those given is of device memory, MPI gets them as they are.
+// Start, completion and release of requests. Requests without device memory are left to MPI.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -14,8 +14,8 @@ bool any_own(int count, const MPI_Request* requests) {
   return std::any_of(requests, requests + count, [](MPI_Request request) { return is_own(request); });
 }
 
-// MPI has completed the request's inner one, which is null now unless it is persistent: what arrived goes to the
-// device. code: this request's own.
+// MPI has completed the inner request, which is null now unless persistent: received data goes to the device. code: of
+// this request.
 void complete(MPI_Request* handle, MPI_Request inner, MPI_Status& status, int code) {
   Request& request = own_request(*handle);
   if (request.under_way && code == MPI_SUCCESS) request.call->write(status);
@@ -28,7 +28,7 @@ void complete(MPI_Request* handle, MPI_Request inner, MPI_Status& status, int co
   *handle = MPI_REQUEST_NULL;
 }
 
-// Some requests as MPI knows them.
+// A list of requests as passed to MPI.
 class Mixture {
  public:
   Mixture(int count, MPI_Request* handles)
@@ -50,8 +50,8 @@ class Mixture {
     else
       given_[at] = inner_[static_cast<std::size_t>(at)];
   }
-  // MPI has completed all, or those that their statuses' errors say. What was offered comes last: its receivers may
-  // wait for what they offer to this process.
+  // MPI has completed all, or those whose status has no pending error. Offered messages come last: their receivers may
+  // wait for messages that they offer to this process.
   void all_completed(MPI_Status* statuses, int code) {
     for (const bool offers : {false, true})
       for (int i = 0; i < count(); ++i) {
@@ -64,7 +64,7 @@ class Mixture {
     return std::any_of(given_, given_ + inner_.size(),
                        [](MPI_Request request) { return is_own(request) && own_request(request).call->yields(); });
   }
-  // Whether all that was offered may be used again.
+  // Whether the memory of all offered messages may be reused.
   bool settled() {
     return std::all_of(given_, given_ + count(),
                        [](MPI_Request request) { return !is_own(request) || own_request(request).call->settled(); });
@@ -80,7 +80,7 @@ class Mixture {
   MPI_Request* given_;
 };
 
-// Statuses that are there even where the caller ignores them.
+// The caller's statuses, or its own if the caller ignores them.
 class Statuses {
  public:
   Statuses(int count, MPI_Status* wanted) : wanted_(wanted) {
@@ -93,7 +93,7 @@ class Statuses {
   MPI_Status* wanted_;
 };
 
-// Waits by looking, with `test(flag)`, where the device's threads need the core meanwhile, else by `wait()`.
+// Polls with test(flag) if threads of the device need the core, else calls wait().
 template <class Wait, class Test>
 int wait_by(bool yields, Wait wait, Test test) {
   if (!yields) return wait();
@@ -106,7 +106,7 @@ int wait_by(bool yields, Wait wait, Test test) {
   }
 }
 
-// Lets MPI carry on what is under way; nothing is complete yet.
+// Lets MPI make progress; nothing is complete yet.
 int carry_on(int* flag) {
   *flag = 0;
   int unused = 0;
@@ -257,7 +257,7 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
   });
 }
 
-// Who is told that a request is complete may use its buffer, so what arrived must be there, once.
+// After the request is reported complete, its buffer may be used: received data must be there, written once.
 int MPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   if (!is_own(handle)) [[likely]]
     return PMPI_Request_get_status(handle, flag, status);
@@ -280,9 +280,9 @@ int MPI_Request_free(MPI_Request* handle) {
     return PMPI_Request_free(handle);
   return or_abort("MPI_Request_free", [&] {
     Request& request = own_request(*handle);
-    // Nothing would tell when to bring to the device what arrives later.
+    // Data that arrives later would never be written to the device.
     if (request.under_way && request.call->brings())
-      refuse("MPI_Request_free", request, "is under way; complete it by MPI_Wait instead");
+      refuse("MPI_Request_free", request, "cannot be freed before it is complete; use MPI_Wait");
     int code = MPI_SUCCESS;
     if (request.under_way)
       keep_freed(std::move(request));
@@ -300,11 +300,11 @@ int MPI_Cancel(MPI_Request* handle) {
   return or_abort("MPI_Cancel", [&]() -> int {
     Request& request = own_request(*handle);
     if (request.receives && !request.call->brings()) return PMPI_Cancel(&request.inner);
-    refuse("MPI_Cancel", request, "cannot be cancelled; let the other side send or receive it");
+    refuse("MPI_Cancel", request, "cannot be cancelled; complete it with a matching message");
   });
 }
 
-// In brackets: MPICH has macros of these names, too.
+// In brackets: MPICH also defines macros of these names.
 MPI_Fint(MPI_Request_c2f)(MPI_Request handle) {
   return is_own(handle) ? integer_of(handle) : PMPI_Request_c2f(handle);
 }

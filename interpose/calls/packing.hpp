@@ -1,5 +1,5 @@
-// Packing and unpacking: MPI's own, on what is staged. One body for counts and sizes of type int, MPI_Aint and
-// MPI_Count (MPI 4, section 5.2). measure: MPI's function for the most bytes that elements pack into.
+// Packing and unpacking by MPI of staged operands. One body for counts and sizes of type int, MPI_Aint and MPI_Count
+// (MPI 4, section 5.2). measure: MPI's function for the largest packed size of elements.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace plumb::interpose {
 
-// The bytes of a packed buffer of `size` bytes, from `position` on, that elements of at most `most` bytes lie in.
+// Elements of at most `most` bytes, packed from `position` on into a buffer of `size` bytes.
 inline Part packed(MPI_Aint size, MPI_Aint position, MPI_Aint most) {
   return {position, std::clamp<MPI_Aint>(most, 0, std::max<MPI_Aint>(size - position, 0)), MPI_BYTE};
 }
@@ -27,7 +27,7 @@ MPI_Aint external_size(const char* form, Count count, MPI_Datatype type) {
   return size;
 }
 
-// Elements may pack into fewer bytes than `measure` says, so those are read, too.
+// Elements may pack into fewer bytes than `measure` returns, so the rest must be read, too.
 template <auto pack, auto measure, class Count>
 int pack_by(const char* name, const void* from, Count count, MPI_Datatype type, void* to, Count size, Count* position,
             MPI_Comm comm) {

@@ -1,4 +1,4 @@
-// How a call goes to MPI that takes an address, but no device's.
+// Functions that take host memory only, and functions with counts of type MPI_Count that are done by those with int.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,22 +33,22 @@ void refuse_device(const char* name, Argument argument) {
       refuse_address(name, argument);
 }
 
-// A count as an int; a larger one ends the program with a sentence. Other arguments are as they are.
+// A count as an int; a larger one ends the program with a sentence. Other arguments are returned unchanged.
 template <class Argument>
 auto narrowed(const char* name, Argument argument) {
   if constexpr (std::is_same_v<Argument, MPI_Count>) {
     if (argument > std::numeric_limits<int>::max())
-      abort_call(
-          name,
-          "on device memory, and under PLUMB_MPI_TRANSPORT=peer, a count is at most 2147483647; use a larger datatype");
+      abort_call(name, fmt::format("on device memory, and under PLUMB_MPI_TRANSPORT=peer, a count must be at most "
+                                   "2147483647, not {}; use a larger datatype",
+                                   argument));
     return static_cast<int>(argument);
   } else {
     return argument;
   }
 }
 
-// call(arguments...), whose counts are of type MPI_Count; with a device address among them the same call with counts
-// of type int.
+// call(arguments...), with counts of type MPI_Count; if an argument is a device address, the same with counts of type
+// int.
 template <auto call, auto call_of_int, class... Arguments>
 int narrow(const char* name, Arguments... arguments) {
   if (!(is_on_device(arguments) || ...)) [[likely]]
@@ -56,8 +56,8 @@ int narrow(const char* name, Arguments... arguments) {
   return call_of_int(narrowed(name, arguments)...);
 }
 
-// The same of a call that other ranks' device memory may be offered to, or that all ranks agree on (transport peer),
-// wherever its own operands lie.
+// The same for a call that may receive a message offered by another rank, or that all ranks must agree on (transport
+// peer), wherever its own operands are.
 template <auto call, auto call_of_int, class... Arguments>
 int narrow_all(const char* name, Arguments... arguments) {
   if (offers_on) [[unlikely]]
@@ -65,7 +65,7 @@ int narrow_all(const char* name, Arguments... arguments) {
   return narrow<call, call_of_int>(name, arguments...);
 }
 
-// call(arguments...); a device address among them ends the program with a sentence.
+// call(arguments...); a device address among the arguments ends the program with a sentence.
 template <auto call, class... Arguments>
 int pass(const char* name, Arguments... arguments) {
   (refuse_device(name, arguments), ...);

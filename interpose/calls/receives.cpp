@@ -8,7 +8,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// Whether MPI_Pack can say how many bytes it makes.
+// Whether the size that MPI_Pack needs fits into an int.
 bool is_packable(int count, MPI_Datatype type) {
   MPI_Count bytes = 0;
   PMPI_Type_size_x(type, &bytes);
@@ -16,8 +16,8 @@ bool is_packable(int count, MPI_Datatype type) {
 }
 
 #if MPI_VERSION >= 4
-// The half of MPI_Isendrecv that sends: a packed copy, so that its request is the receive's alone. (Of PMPI_Isendrecv
-// MPICH's status does not tell how much came.)
+// Sends a packed copy for MPI_Isendrecv, so that its request is the receive's alone. (MPICH's PMPI_Isendrecv returns a
+// status without the received size.)
 int send_copy(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
   return or_abort(name, [&] {
     Request request;

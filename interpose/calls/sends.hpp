@@ -1,11 +1,11 @@
-// Sends of messages that lie on a device.
+// Sends of messages on a device.
 #pragma once
 
 #include "interpose/staging/requests.hpp"
 
 namespace plumb::interpose {
 
-// Shorter messages are not offered, in bytes. The buffer of MPI_Bsend has room for the message, and no more.
+// Minimum size in bytes of an offered message: the buffer of MPI_Bsend has room for the message only.
 template <auto send>
 constexpr std::size_t least_offered = 0;
 template <>

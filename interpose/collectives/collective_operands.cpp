@@ -4,7 +4,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// What arrives from each rank; in place, this rank's own part is there already.
+// Stages what each rank sends; in place, this rank's own part is input.
 void* stage_collected(Call& call, void* to, const Parts& parts, bool in_place, MPI_Comm comm) {
   if (!in_place) return call.stage(to, {}, parts);
   const auto own = static_cast<std::size_t>(rank_in(comm));
@@ -86,7 +86,7 @@ Operands stage_reduction(Call& call, const void* from, void* to, const Part& tak
 
 Operands stage_exscan(Call& call, const void* from, void* to, const Part& elements, MPI_Comm comm) {
   if (rank_in(comm) > 0) return stage_reduction(call, from, to, elements, elements);
-  // Rank 0 gets nothing, but MPI may use the memory.
+  // Rank 0 receives nothing, but MPI may use the memory.
   if (from == MPI_IN_PLACE) return {from, call.stage(to, {elements}, {})};
   return {call.stage(from, {elements}, {}), call.stage(to, {elements}, {})};
 }

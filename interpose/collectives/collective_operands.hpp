@@ -1,5 +1,5 @@
-// What each collective reads and writes of its operands on this rank (MPI 3.1, chapter 5), staged; for the blocking and
-// the non-blocking form alike. An operand that has no meaning on this rank stays as it is.
+// Staging of the operands of each collective on this rank (MPI 3.1, chapter 5), blocking or not. An operand without
+// meaning on this rank is left as it is.
 #pragma once
 
 #include "interpose/staging/call.hpp"
@@ -12,16 +12,16 @@ struct Operands {
 };
 
 int rank_in(MPI_Comm comm);
-int size_of(MPI_Comm comm);   // of this side, where there are two
-int partners(MPI_Comm comm);  // ranks that this one exchanges with: of the other side, where there are two
+int size_of(MPI_Comm comm);   // of this side of an intercommunicator
+int partners(MPI_Comm comm);  // size of the other side of an intercommunicator, else of `comm`
 
-bool between_groups(MPI_Comm comm);  // an intercommunicator
+bool between_groups(MPI_Comm comm);  // whether it is an intercommunicator
 
 MPI_Aint extent_of(MPI_Datatype type);
-std::size_t bytes_of(MPI_Aint count, MPI_Datatype type);  // none of MPI_DATATYPE_NULL
+std::size_t bytes_of(MPI_Aint count, MPI_Datatype type);  // 0 for MPI_DATATYPE_NULL
 
-// Operands as the wrappers name them. parts(ranks): the part of each rank; is_equal: all are as
-// long; common_bytes(): then how long.
+// Operands as in the table of functions. parts(ranks): the part of each rank; is_equal: whether all parts have the same
+// size, which common_bytes() then returns.
 
 // `count` elements, the same for all ranks.
 template <class Address>
@@ -35,7 +35,7 @@ struct Elements {
 using Source = Elements<const void*>;
 using Target = Elements<void*>;
 
-// `count` elements for each rank, one rank's after the other's.
+// `count` elements for each rank, contiguous in rank order.
 template <class Address>
 struct Equal {
   static constexpr bool is_equal = true;
@@ -97,9 +97,9 @@ Varied(Address, const Count*, const Offset*, MPI_Datatype) -> Varied<Address, Co
 template <class Address, class Count, class Offset>
 Typed(Address, const Count*, const Offset*, const MPI_Datatype*) -> Typed<Address, Count, Offset>;
 
-// What a rank is to a collective with a root.
+// The role of this rank in a collective with a root.
 struct Role {
-  bool root = false, other = false;  // neither: of the root's side of an intercommunicator, but not the root
+  bool root = false, other = false;  // neither: on the root's side of an intercommunicator
 };
 Role role_of(int root, MPI_Comm comm);
 
@@ -107,11 +107,11 @@ void* stage_bcast(Call& call, const Target& data, int root, MPI_Comm comm);
 Operands stage_allgather(Call& call, const Source& from, void* to, MPI_Comm comm, const Parts& parts);
 Operands stage_reduce(Call& call, const void* from, void* to, MPI_Aint count, MPI_Datatype type, int root,
                       MPI_Comm comm);
-// taken: of each rank; given: what this rank gets of the result.
+// taken: input of each rank; given: result of this rank.
 Operands stage_reduction(Call& call, const void* from, void* to, const Part& taken, const Part& given);
 Operands stage_exscan(Call& call, const void* from, void* to, const Part& elements, MPI_Comm comm);
 
-// Where counts have a meaning on the root only, parts() is called there only.
+// parts() is called only on the root if counts are significant only there.
 template <class MakeParts>
 Operands stage_gather(Call& call, const Source& from, void* to, int root, MPI_Comm comm, MakeParts parts);
 template <class MakeParts>

@@ -1,7 +1,6 @@
-// Bodies of the collectives, for the wrappers that calls/generate.py makes: MPI's own, on the operands that each rank
-// stages. Each serves the blocking form and the non-blocking one (with a request), counts of type int and of MPI_Count,
-// and one count for all ranks as well as one for each. mpi(addresses..., request...) is MPI's function on staged
-// operands, the rest of its arguments bound.
+// Bodies of the wrappers of collectives that calls/generate.py makes: MPI's own collective, on staged operands. Each
+// serves the blocking form and the non-blocking one (with a request), counts of type int and of MPI_Count, and equal
+// and varying counts. mpi(addresses..., request...) is MPI's function with its other arguments bound.
 #pragma once
 
 #include <numeric>
@@ -14,15 +13,14 @@
 
 namespace plumb::interpose {
 
-// Of a blocking collective, where messages may be offered: its code if it was done on the devices, else none.
+// The code of a blocking collective that was done on the devices; none if it was not.
 template <class OnDevices>
 std::optional<int> if_offered(const char* name, OnDevices on_devices) {
   if (!offers_on) return {};
   return or_abort(name, on_devices);
 }
 
-// The bytes of one rank's block where all ranks know them: of equal blocks, by the counts of the blocks at the root and
-// of `own` elsewhere.
+// The size of a block, if equal on all ranks: from the blocks' count on the root, from `own` elsewhere.
 template <class Blocks, class Own>
 std::optional<std::size_t> common_bytes(const Blocks& blocks, const Own& own, bool is_root) {
   return is_root || !Blocks::is_equal ? blocks.common_bytes() : bytes_of(own.count, own.type);
@@ -150,7 +148,7 @@ int reduce(const char* name, const void* from, void* to, MPI_Aint count, MPI_Dat
       request...);
 }
 
-// A reduction of `taken` of each rank, of which this rank gets `given`.
+// A reduction of the parts `taken` of all ranks; `given`: result of this rank.
 template <class Mpi, class... Request>
 int reduce_to(const char* name, const void* from, void* to, const Part& taken, const Part& given, Mpi mpi,
               Request... request) {

@@ -12,13 +12,13 @@ namespace plumb::interpose {
 
 namespace {
 
-// Fewer bytes are sooner staged.
+// Smaller blocks are staged, which is faster.
 std::size_t least_block() {
   static const std::size_t bytes = bytes_from("PLUMB_MPI_COLLECTIVE_FROM", std::size_t{16} << 10);
   return bytes;
 }
 
-// Kept as an attribute.
+// Deletes the attribute.
 int end_copy(MPI_Comm, int, void* value, void*) {
   const std::unique_ptr<MPI_Comm> copy(static_cast<MPI_Comm*>(value));
   return is_finalizing() ? MPI_SUCCESS : PMPI_Comm_free(copy.get());
@@ -40,7 +40,7 @@ const Part& of(const Parts& parts, int rank) {
   return parts[static_cast<std::size_t>(rank)];
 }
 
-// The bytes of a part, if they lie on a device in one piece.
+// The place of a part that is one run on a device.
 std::optional<Place> whole_piece(const void* operand, const Part& part, std::size_t& bytes) {
   if (!is_device(operand)) return {};
   Runs runs;
@@ -70,7 +70,8 @@ int copy_own(const Blocks& blocks, int rank, MPI_Comm comm) {
 void check_counts(const Parts& parts) {
   for (const Part& part : parts)
     if (part.count > std::numeric_limits<int>::max())
-      throw Error(fmt::format("a block has {} elements, and may have 2147483647; use a larger datatype", part.count));
+      throw Error(
+          fmt::format("a block must have at most 2147483647 elements, not {}; use a larger datatype", part.count));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Collectives that move blocks between ranks, by messages from device to device (PLUMB_MPI_TRANSPORT=peer): each rank
-// sends and receives all of its blocks at once, on a copy of the communicator. Staged, every block would cross the
-// host's memory twice.
+// Collectives that move blocks between ranks, as messages from device to device (PLUMB_MPI_TRANSPORT=peer): each rank
+// sends and receives all of its blocks at once, on a copy of the communicator. Staged, each block would pass the host's
+// memory twice.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +11,8 @@
 
 namespace plumb::interpose {
 
-// What one rank takes part with: sends[i] goes to rank i, receives[i] comes from there; parts without elements, or a
-// list that is empty, are none. A part for the own rank is copied.
+// The blocks of one rank: sends[i] goes to rank i, receives[i] comes from it. Empty parts and empty lists are skipped.
+// The part of the own rank is copied.
 struct Blocks {
   const void* from = nullptr;
   Parts sends = {};
@@ -22,27 +22,26 @@ struct Blocks {
 
 Blocks bcast_blocks(void* data, const Part& part, int root, MPI_Comm comm);
 Blocks allgather_blocks(const Source& from, void* to, Parts parts, MPI_Comm comm);
-// Where counts have a meaning on the root only, parts() is called there only.
+// parts() is called only on the root if counts are significant only there.
 template <class MakeParts>
 Blocks gather_blocks(const Source& from, void* to, int root, MPI_Comm comm, MakeParts parts);
 template <class MakeParts>
 Blocks scatter_blocks(const void* from, const Target& to, int root, MPI_Comm comm, MakeParts parts);
 
-// Null where it is to go another way, which all ranks of the communicator find alike: an intercommunicator, no operand
-// on a device of any rank, or blocks of fewer than PLUMB_MPI_COLLECTIVE_FROM bytes (16 KiB). bytes: of a block, as
-// every rank knows it; none where they do not all.
+// None if the collective must be staged, on all ranks alike: an intercommunicator, no operand on a device of any rank,
+// or blocks of fewer than PLUMB_MPI_COLLECTIVE_FROM bytes (16 KiB). bytes: size of a block if known to all ranks.
 template <class MakeBlocks>
 std::optional<int> exchange_on_devices(const void* from, const void* to, std::optional<std::size_t> bytes,
                                        MPI_Comm comm, MakeBlocks blocks);
 
-// Whether it goes this way; collective where all ranks see offers_on and as many bytes.
+// Whether blocks are exchanged so; collective if offers_on and enough bytes.
 bool exchanges_on_devices(const void* from, const void* to, std::optional<std::size_t> bytes, MPI_Comm comm);
 int exchange_blocks(const Blocks& blocks, MPI_Comm comm);
 
-// A communicator's copy, which no message of the program's is on.
+// A duplicate of a communicator, without messages of the program.
 MPI_Comm copy_of(MPI_Comm comm);
 
-// One part, of the root.
+// A list with one part, for the root.
 Parts roots_part(const Part& part, int root, MPI_Comm comm);
 
 template <class MakeParts>

@@ -17,7 +17,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// Fewer bytes are sooner reduced by MPI.
+// MPI is faster for smaller operands.
 std::size_t least_bytes() {
   static const std::size_t bytes = bytes_from("PLUMB_MPI_REDUCE_FROM", std::size_t{64} << 10);
   return bytes;
@@ -26,7 +26,7 @@ std::size_t least_bytes() {
 // A block is a message, whose count is of type int.
 constexpr MPI_Aint most_numbers = std::numeric_limits<int>::max();
 
-// Memory of a device that ends with this.
+// Memory of a device, freed on destruction.
 class Scratch {
  public:
   Scratch(const std::shared_ptr<OpenDevice>& device, std::size_t bytes) {
@@ -44,13 +44,13 @@ class Scratch {
   std::byte* address_;
 };
 
-// Numbers of an operand.
+// The numbers of an operand.
 struct Operand {
   const void* address = nullptr;  // null or MPI_IN_PLACE: none
   std::size_t bytes = 0;
 };
 
-// What one rank's operands lie on; null where that is no memory for this.
+// The device of this rank's operands; null if their memory is unsuitable.
 std::shared_ptr<OpenDevice> device_of(std::initializer_list<Operand> operands, const ReductionForm& form) {
   std::shared_ptr<OpenDevice> device;
   for (const auto& [address, bytes] : operands) {
@@ -63,8 +63,7 @@ std::shared_ptr<OpenDevice> device_of(std::initializer_list<Operand> operands, c
   return device && has_numbers(device->info(), form.type) ? device : nullptr;
 }
 
-// Whether every rank has a device for it, all of one runtime (opencl: one kind), for their kernels read each other's
-// memory.
+// Whether all ranks have devices of one runtime (opencl: of one kind), whose kernels read each other's memory.
 bool all_have_devices(const OpenDevice* own, MPI_Comm comm) {
   const auto number = [&] {
     if (own == nullptr) return 0;
@@ -77,10 +76,10 @@ bool all_have_devices(const OpenDevice* own, MPI_Comm comm) {
   return least[0] > 0 && least[0] == -least[1];
 }
 
-// The kernels of all devices. One thread at a time sets a kernel's arguments.
+// The kernels of all devices. Only one thread at a time sets the arguments of a kernel.
 class Combiners {
  public:
-  // into[i] becomes a[i] and b[i] combined; all begin at whole numbers.
+  // Sets into[i] to a[i] combined with b[i]; all are aligned to a number.
   void combine(OpenDevice& device, const ReductionForm& form, const BufferView& into, const BufferView& a,
                const BufferView& b) {
     const Staging staging = device.stage(1);
@@ -130,12 +129,12 @@ void copy_within(OpenDevice& device, const void* from, void* to, std::size_t byt
   wait_for(staging.queue(), device.info());
 }
 
-// Kernels know numbers by their index in a buffer.
+// Kernels address numbers by their index in a buffer.
 bool is_aligned(const void* address, NumberType type) {
   return buffers().find(address, 0, 1).offset % size_of(type) == 0;
 }
 
-// A block on its way to a neighbour, which reads it where it lies, or gets it as a message where it cannot.
+// A block for a neighbour, which reads it in place, or receives it as a message if it cannot.
 class Sent {
  public:
   Sent(const std::byte* address, int count, std::size_t bytes, MPI_Datatype type, int to, MPI_Comm comm)
@@ -160,7 +159,7 @@ class Sent {
   std::array<MPI_Request, 2> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
-// Of an operand, in numbers: block i is rank i's.
+// A part of an operand, in numbers; block i belongs to rank i.
 struct Block {
   std::size_t first = 0;
   int count = 0;
@@ -177,14 +176,14 @@ Blocks blocks_of(const std::vector<int>& counts) {
   return blocks;
 }
 
-// The first ones are longer by one where they must be.
+// The first blocks are longer by one if necessary.
 Blocks equal_blocks(int count, int ranks) {
   std::vector<int> counts;
   for (int i = 0; i < ranks; ++i) counts.push_back(count / ranks + (i < count % ranks ? 1 : 0));
   return blocks_of(counts);
 }
 
-// What a reduction is made of on this rank.
+// One reduction on this rank.
 struct Reduction {
   MPI_Comm comm;
   std::shared_ptr<OpenDevice> device;
@@ -201,8 +200,8 @@ struct Reduction {
   }
 };
 
-// Round the ring. `source` holds this rank's numbers, at whole numbers of a buffer. `whole`, if not null, is where all
-// of the result is to lie, at such, too; it may be `source`.
+// The ring. source: this rank's numbers, aligned in a buffer; whole: place of the whole result, also aligned, or null;
+// may be `source`.
 class Ring {
  public:
   Ring(const Reduction& its, const std::byte* source, std::byte* whole)
@@ -214,7 +213,7 @@ class Ring {
     if (whole_ == nullptr) parts_ = std::make_unique<Scratch>(it_.device, 2 * it_.largest());
   }
 
-  // Then block `rank` is what all ranks' are together.
+  // Afterwards block `rank` is reduced over all ranks.
   int reduce_blocks() {
     std::unique_ptr<Sent> sent, sent_before;
     for (int step = 0; step < ranks_ - 1; ++step) {
@@ -243,7 +242,7 @@ class Ring {
     }
     return MPI_SUCCESS;
   }
-  // Where block `rank` lies after reduce_blocks().
+  // The place of block `rank` after reduce_blocks().
   std::byte* result() const { return combined(ranks_ - 2, rank_); }
 
  private:
@@ -253,7 +252,7 @@ class Ring {
   Byte* at(Byte* operand, int block) const {
     return operand + it_.blocks[static_cast<std::size_t>(block)].first * plumb::size_of(it_.form.type);
   }
-  // Where what a step combines lies: two steps' places, where there is none for all blocks.
+  // The place of a step's result; without `whole`, two places in turn.
   std::byte* combined(int step, int block) const {
     if (whole_ != nullptr) return at(whole_, block);
     return parts_->address() + static_cast<std::size_t>(step % 2) * it_.largest();
@@ -265,8 +264,8 @@ class Ring {
                                   it_.comm);
   }
 
-  // A block comes from the last rank, and goes into `into` together with this rank's own. `sent_before` has left that
-  // place then.
+  // Receives a block from the previous rank and combines it with this rank's own into `into`, which `sent_before` has
+  // left by then.
   int take(int block, std::byte* into, std::unique_ptr<Sent>& sent_before) {
     if (count(block) == 0) return MPI_SUCCESS;
     const int last = around(rank_ - 1);
@@ -295,7 +294,7 @@ class Ring {
   std::unique_ptr<Scratch> parts_, came_;
 };
 
-// An operand where kernels can read it: itself, or a copy in `scratch`.
+// The operand if kernels can read it in place, else a copy in `scratch`.
 const std::byte* readable(const Reduction& it, const void* operand, std::optional<Scratch>& scratch) {
   if (is_aligned(operand, it.form.type)) return static_cast<const std::byte*>(operand);
   scratch.emplace(it.device, it.bytes());

@@ -4,8 +4,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// Of each dimension the one below, then the one above (MPI 3.1, section 7.6), whom this rank sends to and receives
-// from.
+// In each dimension the rank below, then the rank above (MPI 3.1, section 7.6).
 Neighbours grid_neighbours(MPI_Comm comm) {
   int dimensions = 0;
   PMPI_Cartdim_get(comm, &dimensions);
@@ -23,7 +22,7 @@ Places all_of(int count) {
   return Places(static_cast<std::size_t>(count), true);
 }
 
-// Nothing comes from where nobody is.
+// Parts without a neighbour become empty.
 Parts of_those_there(Parts parts, const Places& places) {
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (!places[i]) parts[i].count = 0;

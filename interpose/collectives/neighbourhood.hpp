@@ -5,7 +5,7 @@
 
 namespace plumb::interpose {
 
-// Whether there is a neighbour in each place: beyond the edge of a grid there is none.
+// Whether each place has a neighbour; beyond the edge of a grid there is none.
 using Places = std::vector<bool>;
 
 struct Neighbours {
@@ -18,7 +18,7 @@ inline int count_of(const Places& places) {
   return static_cast<int>(places.size());
 }
 
-// Beyond the edge of a grid nothing is sent, but MPI may look at what would be.
+// Nothing is sent beyond the edge of a grid, but MPI may read what would be.
 Operands stage_neighbours(Call& call, const void* from, void* to, const Parts& sent, const Parts& received,
                           const Neighbours& at);
 

@@ -1,5 +1,5 @@
-// What calls/generate.py makes of this: calls of MPICH's mpi_f08 without a buffer, led to C's functions, which MPICH's
-// own pass by. (Its other Fortran goes through C's.) Handles, statuses and flags are the same in both languages.
+// Parts of the wrappers that calls/generate.py makes for MPICH: functions of mpi_f08 without a buffer, which do not
+// call C's functions as the rest of MPICH's Fortran does. Handles, statuses and flags are the same in both languages.
 #pragma once
 
 #include <mpi.h>

@@ -1,8 +1,8 @@
-// Fortran's calls under Open MPI, whose Fortran libraries do not call C's functions (MPICH's do). For each function
-// calls/generate.py makes mpi_name_ (mpif.h, use mpi) and the function by which use mpi_f08 enters the library. A call
-// goes to the C function if an operand lies on a device, a request is the library's, it has a window, or messages are
-// offered from device to device; else to Open MPI's own Fortran function. Only names as gfortran, flang and ifx make
-// them (lower case, one underscore) are defined.
+// Parts of the wrappers that calls/generate.py makes for Open MPI, whose Fortran libraries do not call C's functions:
+// for each function mpi_name_ (mpif.h, use mpi) and the symbol that use mpi_f08 calls. A call goes to the C function if
+// an operand is on a device, a request is one of this library, it has a window, or messages are offered from device to
+// device; else to Open MPI's own Fortran function. Only symbols as gfortran, flang and ifx form them (lower case, one
+// underscore) are defined.
 #pragma once
 
 #include <mpi.h>
@@ -14,17 +14,16 @@
 #include "interpose/collectives/neighbourhood.hpp"
 #include "interpose/staging/requests.hpp"
 
-// Fortran's MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: Open MPI tells them by their
-// addresses.
+// Fortran's MPI_BOTTOM, MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: Open MPI recognises their addresses.
 extern "C" {
 extern MPI_Fint mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_status_ignore_, mpi_fortran_statuses_ignore_;
 }
 
 namespace plumb::interpose::fortran {
 
-using Address = void*;  // of an argument: Fortran passes nothing else
+using Address = void*;  // of an argument, as Fortran passes them
 
-static_assert(std::is_same_v<MPI_Fint, int>);  // so that arrays of counts and offsets are C's
+static_assert(std::is_same_v<MPI_Fint, int>);  // arrays of counts and offsets are passed on to C
 constexpr int status_integers = sizeof(MPI_Status) / sizeof(MPI_Fint);
 
 inline MPI_Fint& integer(Address address) {
@@ -62,14 +61,14 @@ struct Conversion<MPI_File> : HandleConversion<PMPI_File_f2c, PMPI_File_c2f> {};
 template <class Type>
 constexpr bool is_handle = !std::is_same_v<std::remove_const_t<decltype(Conversion<Type>::to_c)>, std::nullptr_t>;
 
-// Whether a handle concerns the C functions here: only they tell what a window is of.
+// Whether a handle requires the C function; whether a window does is decided there.
 template <class Handle>
 bool is_ours(MPI_Fint handle) {
   return std::is_same_v<Handle, MPI_Win> || (std::is_same_v<Handle, MPI_Request> && is_own_integer(handle));
 }
 
-// Arguments of a call. address(): Fortran's; concerns_us(): whether the call goes to C for it; in_c(): C's argument,
-// made of Fortran's, valid while this lives; give_back(): what C's function has altered becomes Fortran's.
+// Arguments of a call. address(): Fortran's argument; concerns_us(): whether it requires the C function; in_c(): C's
+// argument, valid during the lifetime of this; give_back(): copies changes to Fortran's argument.
 class AnyArgument {
  public:
   explicit AnyArgument(Address address) : address_(address) {}
@@ -101,7 +100,7 @@ class Argument : public AnyArgument {
   }
 };
 
-// A handle that the call may alter, or what has the same form in both languages.
+// A handle that the call may change, or a pointer to data of the same form in both languages.
 template <class Type>
 requires(!is_handle<Type*>) class Argument<Type*> : public AnyArgument {
  public:
@@ -138,7 +137,7 @@ class Buffer : public AnyArgument {
   }
 };
 
-// As many requests as `count` says.
+// `count` requests.
 class Requests : public AnyArgument {
  public:
   Requests(Address requests, Address count) : AnyArgument(requests), count_(integer(count)) {}
@@ -158,7 +157,7 @@ class Requests : public AnyArgument {
   std::vector<MPI_Request> now_, before_;
 };
 
-// One status, or as many as `count` says.
+// One status, or `count` statuses.
 class Statuses : public AnyArgument {
  public:
   explicit Statuses(Address status) : AnyArgument(status), statuses_(1) {}
@@ -180,7 +179,7 @@ class Statuses : public AnyArgument {
   bool given_ = false;
 };
 
-// Positions among requests, which Fortran counts from one: of one, or of as many as `completed` says after the call.
+// Indices of requests, which Fortran counts from one: a single one, or `completed` (after the call) of them.
 class Indices : public AnyArgument {
  public:
   explicit Indices(Address index) : AnyArgument(index) {}
@@ -196,7 +195,7 @@ class Indices : public AnyArgument {
   Address completed_ = nullptr;
 };
 
-// Datatypes of the blocks at `operand`, one for each rank that exchanges with this one; in place there are none.
+// Datatypes of the blocks at `operand`, one for each rank to exchange with; none in place.
 class Types : public AnyArgument {
  public:
   Types(Address types, Address operand, Address comm, int (*ranks)(MPI_Comm))
@@ -226,7 +225,7 @@ inline void give_code(Address error, int code) {
   if (error != nullptr) integer(error) = code;
 }
 
-// One call. original: Open MPI's; null where its Fortran library is loaded so that it cannot be seen from here, and
+// One call. original: Open MPI's function; null if its Fortran library was loaded such that it is not visible here, and
 // then all calls go to C.
 template <class... Parameters, class Original, class... Arguments>
 void enter(int (*function)(Parameters...), Original* original, Address error, Arguments... arguments) {

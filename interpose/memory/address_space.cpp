@@ -10,7 +10,7 @@ constexpr std::size_t most = std::size_t{1} << 40;
 constexpr std::size_t least = std::size_t{1} << 30;
 constexpr std::size_t of_requests = std::size_t{64} << 20;
 
-// As much as the system gives, for a limit on address space (ulimit -v) counts reserved addresses too.
+// As much as the system allows: a limit on address space (ulimit -v) counts reserved addresses, too.
 AddressRange reserve() {
   for (std::size_t size = most; size >= least; size /= 4) {
     void* at = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

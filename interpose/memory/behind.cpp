@@ -16,10 +16,8 @@ std::shared_ptr<DeviceMemory> wrap_memory(_cl_mem* memory, std::size_t size) {
 
 _cl_mem* memory_object(const Buffer& buffer) {
   const auto* own = dynamic_cast<const opencl::OpenclBuffer*>(&buffer);
-  if (own == nullptr)
-    throw Error("only memory of runtime opencl has a memory object; plumb_mpi_pointer() tells others'");
-  if (own->memory() == nullptr)
-    throw Error("memory of kind svm has no memory object; plumb_mpi_pointer() tells its address");
+  if (own == nullptr) throw Error("only runtime opencl has memory objects; use plumb_mpi_pointer()");
+  if (own->memory() == nullptr) throw Error("memory of kind svm has no memory object; use plumb_mpi_pointer()");
   return own->memory();
 }
 
@@ -27,7 +25,7 @@ std::byte* device_pointer(const DeviceMemory& memory) {
   if (const auto* cuda = dynamic_cast<const cuda::CudaBuffer*>(memory.buffer.get())) return cuda->address();
   if (const auto* opencl = dynamic_cast<const opencl::OpenclBuffer*>(memory.buffer.get())) {
     if (opencl->svm() != nullptr) return opencl->svm();
-    throw Error("memory of runtime opencl is known to kernels as a memory object; plumb_mpi_buffer() tells which");
+    throw Error("runtime opencl has memory objects instead of pointers; use plumb_mpi_buffer()");
   }
   return memory.buffer->host_pointer();
 }

@@ -1,4 +1,4 @@
-// What each runtime calls the memory behind an address. The one place of this room that knows runtimes.
+// The memory behind an address as each runtime names it. The only file of interpose/ that depends on runtimes.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@ struct _cl_mem;  // NOLINT(bugprone-reserved-identifier): OpenCL's own
 
 namespace plumb::interpose {
 
-// A program's own OpenCL buffer, retained, on its context's first device. Throws Error when it is smaller, or none.
+// An OpenCL buffer of the program, retained, on the first device of its context. Throws Error when it is smaller than
+// `size` or no buffer.
 std::shared_ptr<DeviceMemory> wrap_memory(_cl_mem* memory, std::size_t size);
-// Throws Error for a buffer of another runtime, or of kind svm, which has none.
+// Throws Error for a buffer of another runtime or of kind svm, which have no memory object.
 _cl_mem* memory_object(const Buffer& buffer);
-// Throws Error for runtime opencl, whose kernels know memory objects only.
+// Throws Error for runtime opencl, whose kernels take memory objects only.
 std::byte* device_pointer(const DeviceMemory& memory);
 
 }  // namespace plumb::interpose

@@ -12,10 +12,10 @@ namespace plumb::interpose {
 
 namespace {
 
-// More idle staging memory than this goes back to the system.
+// Idle staging memory above this limit is freed.
 constexpr std::size_t most_idle_bytes = std::size_t{512} << 20;
 constexpr std::size_t least_bytes = 4096;
-// Shared memory up to this many bytes comes in powers of two, so that what was given back serves again.
+// Shared memory up to this size is allocated in powers of two, so that freed memory can be reused.
 constexpr std::size_t most_rounded = std::size_t{64} << 20;
 
 std::string wished(const std::string& argument, const char* variable) {
@@ -24,7 +24,7 @@ std::string wished(const std::string& argument, const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// What a program's user can set, for the options of the engine's programs.
+// Replaces the options of the engine's programs in a message by the environment variables of this library.
 std::string with_variables(std::string text) {
   for (const auto& [option, variable] :
        {std::pair{"--device", "PLUMB_MPI_DEVICE"}, std::pair{"--runtime", "PLUMB_MPI_RUNTIME"}})
@@ -55,7 +55,7 @@ class Catalogue {
   std::map<int, std::shared_ptr<OpenDevice>> open_;
 };
 
-// Lives until the process ends: drivers may have gone before this library's own objects would be destroyed.
+// Never destroyed: a driver may be unloaded before the objects of this library are destroyed.
 Catalogue& catalogue() {
   static Catalogue& only = *std::make_unique<Catalogue>().release();
   return only;

@@ -16,7 +16,7 @@ void abort_call(const char* call, const std::string& sentence) {
   const std::string line = fmt::format("libplumb-mpi-device: rank {}: {}: {}\n", rank, call, sentence);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
-  // MPICH's launcher ends the processes before it has passed on what they said last.
+  // MPICH's launcher ends the processes before it has forwarded their last output.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   PMPI_Abort(MPI_COMM_WORLD, 3);
   std::abort();

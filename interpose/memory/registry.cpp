@@ -14,9 +14,9 @@ constexpr const char* how_to_allocate = "allocate device memory with plumb_mpi_a
 }  // namespace
 
 void* AddressRegistry::add(std::size_t size, std::shared_ptr<DeviceMemory> memory) {
-  if (size == 0) throw Error("a buffer has at least one byte");
+  if (size == 0) throw Error("invalid size 0: a buffer must have at least one byte");
   const std::unique_lock lock(mutex_);
-  if (size > range_.size) throw Error(fmt::format("there are no addresses for a buffer of {} bytes", size));
+  if (size > range_.size) throw Error(fmt::format("invalid size {}: exceeds the range of device addresses", size));
   const std::size_t bytes = (size + page - 1) / page * page + gap;
   const std::uintptr_t begin = take(bytes);
   Entry& entry = entries_[begin];
@@ -31,10 +31,10 @@ std::uintptr_t AddressRegistry::take(std::size_t bytes) {
   if (freed_.size() > remembered_ || !fresh)
     if (const std::uintptr_t again = retake(bytes); again != 0) return again;
   if (!fresh)
-    throw Error(
-        fmt::format("the {} bytes of addresses for device memory are used up; a limit on address space (ulimit -v) "
-                    "makes them fewer",
-                    range_.size));
+    throw Error(fmt::format(
+        "all {} bytes of device addresses are used up; free buffers or raise the limit on address space (ulimit "
+        "-v)",
+        range_.size));
   const std::uintptr_t begin = next_;
   next_ += bytes;
   return begin;
@@ -58,14 +58,14 @@ void AddressRegistry::remove(const void* address) {
   const std::unique_lock lock(mutex_);
   const auto found = entries_.find(reinterpret_cast<std::uintptr_t>(address));
   if (found == entries_.end())
-    throw Error(fmt::format("{} is no address that plumb_mpi_alloc or plumb_mpi_wrap gave", fmt::ptr(address)));
+    throw Error(fmt::format("invalid address {}: not from plumb_mpi_alloc or plumb_mpi_wrap", fmt::ptr(address)));
   Entry& entry = found->second;
-  if (!entry.memory) throw Error(fmt::format("{} was freed before", fmt::ptr(address)));
+  if (!entry.memory) throw Error(fmt::format("invalid address {}: already freed", fmt::ptr(address)));
   if (entry.memory.use_count() > 1)
-    throw Error(
-        fmt::format("{} is used by an MPI call under way or lies in a window; complete the call (MPI_Wait) or free the "
-                    "window (MPI_Win_free) before freeing the buffer",
-                    fmt::ptr(address)));
+    throw Error(fmt::format(
+        "{} is in use by an incomplete MPI call or a window; complete the call (MPI_Wait) or free the window "
+        "(MPI_Win_free) first",
+        fmt::ptr(address)));
   entry.memory.reset();
   freed_.push_back(found->first);
 }
@@ -76,7 +76,7 @@ Place AddressRegistry::find(const void* address, std::ptrdiff_t low, std::ptrdif
   const std::size_t size = static_cast<std::size_t>(high - low);
   const auto found = before(first);
   if (found == entries_.end() || first - found->first >= found->second.taken)
-    throw Error(fmt::format("no device buffer is at {}; {}", fmt::ptr(address), how_to_allocate));
+    throw Error(fmt::format("invalid device address {}: no buffer there; {}", fmt::ptr(address), how_to_allocate));
   const auto& [begin, entry] = *found;
   const std::size_t offset = first - begin;
   const bool past = offset > entry.size || size > entry.size - offset;
@@ -84,8 +84,8 @@ Place AddressRegistry::find(const void* address, std::ptrdiff_t low, std::ptrdif
     return {entry.memory, offset};
   const std::string which = fmt::format("the device buffer of {} bytes at {:#x}", entry.size, begin);
   if (!entry.memory)
-    throw Error(fmt::format("{} lies in {}, which was freed; {}", fmt::ptr(address), which, how_to_allocate));
-  throw Error(fmt::format("{}: bytes {} to {} reach past the end of {}; check count, datatype and offset",
+    throw Error(fmt::format("invalid device address {}: {} is freed; {}", fmt::ptr(address), which, how_to_allocate));
+  throw Error(fmt::format("invalid operand at {}: bytes {} to {} exceed {}; check count, datatype and offset",
                           fmt::ptr(address), offset, offset + size, which));
 }
 

@@ -1,5 +1,5 @@
-// Which buffer lies behind a device address; freed ones are remembered, so that their addresses can be told from
-// others.
+// The buffer behind each device address. Freed buffers are remembered, so that their addresses are told from invalid
+// ones.
 #pragma once
 
 #include <deque>
@@ -14,39 +14,39 @@ namespace plumb::interpose {
 
 struct DeviceMemory;
 
-// Where an address leads.
+// The memory behind an address.
 struct Place {
   std::shared_ptr<DeviceMemory> memory;
   std::size_t offset = 0;  // bytes from the memory's start
 };
 
-// Any thread may call it. Addresses come from `range`, each buffer's on pages of its own with at least a page that is
-// no buffer's behind it. The range of a buffer freed long ago is given again when `remembered` freed ones are known, or
-// when there is no other.
+// Thread-safe. Addresses come from `range`; each buffer has pages of its own, followed by at least one unused page. The
+// addresses of a freed buffer are reused, oldest first, once more than `remembered` buffers are freed, or when no other
+// addresses are left.
 class AddressRegistry {
  public:
   static constexpr std::size_t page = 4096;
   static constexpr std::size_t gap = 16 * page;
 
-  // No buffer lies in the first part of the range: a datatype with a lower bound is given an address below its buffer,
-  // which must be known for a device's, too.
+  // The first part of the range stays unused: with a datatype of negative lower bound, the address of an operand may
+  // lie below its buffer and must still be a device address.
   static constexpr std::size_t parts = 64;
 
   explicit AddressRegistry(AddressRange range, std::size_t remembered = 65536)
       : range_(range), next_(range.begin + range.size / parts / page * page), remembered_(remembered) {}
 
-  // Throws Error when addresses are used up.
+  // Throws Error when addresses are exhausted.
   void* add(std::size_t size, std::shared_ptr<DeviceMemory> memory);
-  // `address` is what add() gave. Throws Error when it is not, or is freed already, or is in use elsewhere.
+  // address: from add(). Throws Error for any other, and for one that is freed already or in use.
   void remove(const void* address);
-  // The buffer that holds bytes address + low to address + high (high > low). Throws Error with what lies there
-  // instead.
+  // The buffer of bytes address + low to address + high (high > low). Throws Error, with the buffer found there, if
+  // they are not all in one.
   Place find(const void* address, std::ptrdiff_t low, std::ptrdiff_t high) const;
 
  private:
   struct Entry {
-    std::size_t size = 0;                  // bytes asked for
-    std::size_t taken = 0;                 // with what lies behind
+    std::size_t size = 0;                  // in bytes
+    std::size_t taken = 0;                 // size with the unused pages behind it
     std::shared_ptr<DeviceMemory> memory;  // null = freed
   };
   using Entries = std::map<std::uintptr_t, Entry>;
@@ -57,7 +57,7 @@ class AddressRegistry {
   Entries::const_iterator before(std::uintptr_t address) const;
 
   AddressRange range_;
-  std::uintptr_t next_;  // never given yet, from here on
+  std::uintptr_t next_;  // unused from here on
   std::size_t remembered_;
   Entries entries_;
   std::deque<std::uintptr_t> freed_;  // oldest first

@@ -27,22 +27,22 @@ bool offers_on = false;
 
 enum State : std::uint32_t { unused, offered, taken, moving, moved, done };
 
-// In memory that all processes of the host see; the sender writes it before it sends the envelope.
+// In memory shared by all processes of the host; complete before the sender sends the envelope.
 struct Entry {
   std::atomic<std::uint32_t> state;
   std::uint32_t handle_size;
   std::uint64_t buffer, offset, bytes;
   std::array<char, 24> runtime;
-  std::array<char, 128> device;  // its name, or the beginning
-  std::array<char, 200> handle;  // of the buffer that the message lies in from `offset` on
+  std::array<char, 128> device;  // its name, truncated
+  std::array<char, 200> handle;  // of the buffer; the message begins at `offset`
 };
 
 namespace {
 
 constexpr std::size_t entries = 1024;
-// What is not taken fills memory of the sender's device: no more than this.
+// Limit on the device memory of a sender for messages that are not taken yet.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
-// A receiver that waits takes a message sooner than its sender could move it.
+// A waiting receiver takes a message earlier than its sender could move it.
 constexpr std::chrono::microseconds patience{100};
 constexpr double moved_bytes_per_s = 20e9;
 
@@ -59,7 +59,7 @@ void wait_until(Done&& is_done) {
     if (looks > 100) std::this_thread::yield();
 }
 
-// Shared buffers stay where they are until the process ends (OpenDevice::keep_shared).
+// Unique: shared buffers are kept until the process ends (OpenDevice::keep_shared).
 std::uint64_t number_of(const DeviceMemory& memory) {
   return reinterpret_cast<std::uintptr_t>(memory.buffer.get());
 }
@@ -83,7 +83,7 @@ class Board {
     return envelope;
   }
 
-  // None when too much is on its way.
+  // None if too many messages are not taken yet.
   std::optional<std::size_t> take(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
     for (std::size_t look = 0; look < entries; ++look) {
@@ -95,14 +95,14 @@ class Board {
     }
     return {};
   }
-  // The sender's own memory is used no more.
+  // For a message that its receiver has read from the sender's own memory.
   void give_back(std::size_t entry) {
     const std::scoped_lock lock(mutex_);
     bytes_ -= counted_[entry];
     counted_[entry] = 0;
     at(entry).state = unused;
   }
-  // A message into a slot, which keeps it until it is taken.
+  // Copies a message into a slot, which keeps it until it is taken.
   void move(std::size_t entry, const DeviceMemory& memory) {
     Entry& it = at(entry);
     auto slot = std::make_shared<DeviceMemory>();
@@ -120,7 +120,7 @@ class Board {
     const std::string& handle = memory.handle;
     const std::string& runtime = memory.device->info().runtime;
     if (handle.size() > entry.handle.size() || runtime.size() >= entry.runtime.size())
-      throw Error("a handle of shared memory is longer than an entry has room for");
+      throw Error("the handle or the runtime's name of shared memory exceeds the size of a message entry");
     entry.buffer = number_of(memory);
     entry.handle_size = static_cast<std::uint32_t>(handle.size());
     std::memcpy(entry.handle.data(), handle.data(), handle.size());
@@ -131,7 +131,7 @@ class Board {
   }
 
  private:
-  // A message that was moved is its receiver's to end.
+  // A moved message is ended by its receiver.
   bool is_free(std::size_t entry) {
     const std::uint32_t state = at(entry).state.load(std::memory_order_acquire);
     if (state == done && slots_[entry]) {
@@ -159,13 +159,13 @@ class Board {
   std::vector<std::size_t> counted_;
 };
 
-// Lives until the process ends, as others look at it.
+// Never destroyed: other processes read it.
 Board& board() {
   static Board& only = *std::make_unique<Board>().release();
   return only;
 }
 
-// Other processes' boards.
+// The board of another process.
 Entry& entry_of(const Envelope& envelope) {
   static std::mutex mutex;
   static auto& known = *std::make_unique<std::map<std::uint64_t, HostSegment>>().release();
@@ -175,13 +175,13 @@ Entry& entry_of(const Envelope& envelope) {
   return reinterpret_cast<Entry*>(found->second.data())[envelope.entry];
 }
 
-// Whether a device reads a buffer of the entry's: one of runtime opencl only what another of its kind has shared.
+// Whether a device can read the buffer of an entry; with runtime opencl only a buffer of the same kind of device.
 bool reads(const DeviceInfo& info, const Entry& entry) {
   return info.runtime == entry.runtime.data() &&
          (info.runtime != "opencl" || info.name.substr(0, entry.device.size() - 1) == entry.device.data());
 }
 
-// Other processes' buffers, each as the device that reads it knows it.
+// Buffers of other processes, as opened by the device that reads them.
 struct OpenedBuffer {
   std::shared_ptr<OpenDevice> device;
   Buffer* buffer = nullptr;
@@ -203,7 +203,8 @@ OpenedBuffer open_buffer(std::uint64_t process, std::uint64_t buffer, const Entr
   return it;
 }
 
-// Which ranks of a communicator (its other side, where there are two) run on this host; kept as an attribute.
+// For each rank of a communicator (of the other side of an intercommunicator): whether it is on this host; kept as an
+// attribute.
 using OnHost = std::vector<bool>;
 
 int end_on_host(MPI_Comm, int, void* value, void*) {
@@ -261,7 +262,7 @@ std::size_t bytes_from(const char* variable, std::size_t otherwise) {
   std::size_t bytes = 0;
   const char* end = text + std::strlen(text);
   if (const auto [read, error] = std::from_chars(text, end, bytes); error != std::errc() || read != end)
-    throw Error(fmt::format("{} is {}; it may be a number of bytes", variable, text));
+    throw Error(fmt::format("invalid value '{}' for {} (must be a number of bytes)", text, variable));
   return bytes;
 }
 
@@ -269,7 +270,7 @@ void agree_on_offers(MPI_Comm host) {
   const char* wish = std::getenv("PLUMB_MPI_TRANSPORT");
   const std::string_view name = wish == nullptr || *wish == '\0' ? "staged" : wish;
   if (name != "staged" && name != "peer")
-    abort_call("MPI_Init", fmt::format("PLUMB_MPI_TRANSPORT is {}; it may be staged or peer", name));
+    abort_call("MPI_Init", fmt::format("invalid value '{}' for PLUMB_MPI_TRANSPORT (choose from staged, peer)", name));
   const int own = name == "peer" ? 1 : 0;
   int all = 0;
   PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

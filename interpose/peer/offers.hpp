@@ -1,7 +1,8 @@
-// Messages from device to device past the memory of the host (PLUMB_MPI_TRANSPORT=peer). MPI carries an envelope with
-// the message's tag on its communicator, so that messages match as MPI has it; it names an entry on the sender's board,
-// which says where the bytes lie, and who receives it copies them from there. A sender whose message nobody takes soon
-// moves it to memory of its own, a slot, and is done: no send waits for what its receiver does between MPI calls.
+// Messages from device to device without the host's memory (PLUMB_MPI_TRANSPORT=peer). MPI carries an envelope with the
+// message's tag on its communicator, so that MPI matches the messages. The envelope names an entry on the sender's
+// board, which tells where the bytes are; the receiver copies them from there. If no receiver takes the message soon,
+// the sender moves it to its own memory, a slot, and is done: no send waits for what its receiver does between MPI
+// calls.
 #pragma once
 
 #include <mpi.h>
@@ -20,33 +21,33 @@ namespace plumb::interpose {
 class OpenDevice;
 struct Entry;
 
-// Whether all ranks asked for it; set by MPI_Init, and false before.
+// Whether all ranks requested it; false before MPI_Init.
 extern bool offers_on;
-// A number of bytes that an environment variable has, the same for all ranks. Throws Error when it is none.
+// The number of bytes in an environment variable, the same for all ranks. Throws Error for any other value.
 std::size_t bytes_from(const char* variable, std::size_t otherwise);
-// Collective over all ranks. host: those of this host.
+// Collective over all ranks. host: the ranks of this host.
 void agree_on_offers(MPI_Comm host);
 
-// What MPI carries instead of the message. No other message has this size and begins with `mark`.
+// The data that MPI carries instead of the message. No other message has this size and begins with `mark`.
 struct Envelope {
   static constexpr std::array<std::uint64_t, 2> mark_value{0x8f1d6b03c75ea942, 0x41e90ad7b2685c3f};
   std::array<std::uint64_t, 2> mark = mark_value;
   std::uint64_t bytes = 0;  // of the message
   std::uint64_t entry = 0;
-  // Where it lies until its sender moves it, which the entry tells: buffers and boards are known again by their
+  // Place of the message until its sender moves it, which the entry tells. Buffers and boards are identified by
   // numbers.
   std::uint64_t process = 0, buffer = 0, offset = 0;
-  std::array<char, 72> board = {};  // handle of the sender's
+  std::array<char, 72> board = {};  // handle of the sender's board
 
-  // None where a message's bytes are no envelope's.
+  // None if the bytes are not an envelope.
   static std::optional<Envelope> of(const void* message, std::size_t bytes);
 };
 
-// One message on its way, as its sender sees it.
+// The sender's side of a message.
 class Offer {
  public:
-  // Null where the message goes by MPI instead: its memory is not shared, it is short, the receiver is this process, on
-  // another host or nobody, or too much is on its way already.
+  // Null if the message goes by MPI: its memory is not shared, it is short, the receiver is this process, on another
+  // host or MPI_PROC_NULL, or too many messages are not taken yet.
   static std::unique_ptr<Offer> make(const void* address, std::ptrdiff_t first, std::size_t bytes, int to,
                                      MPI_Comm comm);
   Offer(std::shared_ptr<DeviceMemory> memory, std::size_t entry, const Envelope& envelope);
@@ -55,8 +56,8 @@ class Offer {
   Offer& operator=(const Offer&) = delete;
 
   const Envelope& envelope() const { return envelope_; }
-  // Whether the program may use the message's memory again. Does not wait, but moves the message when it was offered
-  // for long enough.
+  // Whether the program may reuse the message's memory. Does not wait, but moves a message that was offered long
+  // enough.
   bool settled();
   void settle();
 
@@ -64,15 +65,15 @@ class Offer {
   std::shared_ptr<DeviceMemory> memory_;
   std::size_t entry_;
   Envelope envelope_;
-  std::chrono::steady_clock::time_point until_;  // somebody may take it from where it is
+  std::chrono::steady_clock::time_point until_;  // before, the message is not moved
   bool settled_ = false;
 };
 
-// What an envelope tells its receiver; ended, the sender may use the memory again. Throws Error when it cannot be
-// opened here.
+// The receiver's side of a message; when this is destroyed, the sender may reuse the memory. Throws Error if the memory
+// cannot be opened here.
 class Taking {
  public:
-  // `wanted`: where the message goes; another device when its runtime is not the sender's, or null.
+  // wanted: the device that the message is for, or null; another device reads it if the runtimes differ.
   Taking(const Envelope& envelope, const std::shared_ptr<OpenDevice>& wanted);
   ~Taking();
   Taking(const Taking&) = delete;

@@ -70,7 +70,7 @@ class ProbedMessages {
     });
   }
 
-  // Sends are complete when their handles' messages are received. (MPICH 4.0 does not bear that they are freed before.)
+  // Completes the sends whose messages have been received. (MPICH 4.0 fails if they are freed before.)
   void end_received() {
     for (MPI_Request& sent : sent_) {
       int done = 0;
@@ -91,7 +91,7 @@ ProbedMessages& messages() {
   return only;
 }
 
-// -1 where MPI cannot say.
+// -1 if MPI cannot tell.
 int bytes_of(const MPI_Status& status) {
   int bytes = 0;
   PMPI_Get_count(&status, MPI_PACKED, &bytes);
@@ -109,8 +109,8 @@ ProbedMessage receive(MPI_Message& message, MPI_Comm comm, const MPI_Status& sta
   return result;
 }
 
-// The next message with this tag from there, and those that were sent before it, so that none of them is overtaken.
-// Fewer when another thread has received it.
+// Keeps the next message with this tag from `source`, and those sent before it, so that none is overtaken. Fewer if
+// another thread receives it.
 void keep_up_to(int source, int tag, MPI_Comm comm) {
   for (bool is_last = false; !is_last;) {
     int found = 0;
@@ -122,7 +122,7 @@ void keep_up_to(int source, int tag, MPI_Comm comm) {
   }
 }
 
-// A status of the caller's, or one that is there even where he ignores it.
+// The caller's status, or one of its own if the caller ignores it.
 class FilledStatus {
  public:
   explicit FilledStatus(MPI_Status* wanted) : status_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}

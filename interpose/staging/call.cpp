@@ -14,7 +14,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// More pieces than this go through the host's memory at once.
+// A message with more runs is unpacked on the host, at once.
 constexpr std::size_t most_copies = 64;
 
 Runs runs_of(const Parts& parts) {
@@ -24,7 +24,7 @@ Runs runs_of(const Parts& parts) {
   return runs;
 }
 
-// None of a receive that was cancelled, whose status says nothing else.
+// 0 for a cancelled receive, whose status has no count.
 std::size_t received_bytes(const MPI_Status& status) {
   int cancelled = 0;
   PMPI_Test_cancelled(&status, &cancelled);
@@ -45,10 +45,11 @@ std::size_t size_of(const Runs& runs) {
                          [](std::size_t sum, const Run& run) { return sum + run.size; });
 }
 
-// MPI itself has seen no more than an envelope.
+// MPI has checked the size of the envelope only.
 void check_room(const Runs& runs, std::size_t bytes) {
   if (const std::size_t room = size_of(runs); room < bytes)
-    throw Error(fmt::format("a message of {} bytes came to a receive of {}; give it more elements", bytes, room));
+    throw Error(
+        fmt::format("a message of {} bytes exceeds its receive buffer of {} bytes; increase the count", bytes, room));
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ std::byte* direct(const DeviceMemory& memory) {
   return kind == MemoryKind::host || kind == MemoryKind::svm ? memory.buffer->host_pointer() : nullptr;
 }
 
-// Operands of no bytes: each its own address, for MPI takes two that are equal for an operation in place.
+// An address for an operand of no bytes, different for each: MPI takes equal addresses for an operation in place.
 void* Call::nowhere() {
   static std::array<std::byte, 8> places;
   return &places.at(nowheres_++ % places.size());
@@ -173,7 +174,7 @@ void Call::read() {
   for (const Operand& operand : operands_) read(operand);
 }
 
-// A device that has no threads here needs no core meanwhile.
+// Without threads of the device on this host, the wait needs no core.
 void Call::finish(Queue& queue, const Operand& operand) {
   if (has_threads_here(operand.memory->device->info()))
     queue.finish();
@@ -221,7 +222,7 @@ const Call::Operand* Call::receiver() const {
   return operand == operands_.end() ? nullptr : &*operand;
 }
 
-// Whether an envelope came instead of the message; then the message is where it belongs.
+// True if an envelope came instead of the message; the message is then in its place.
 bool Call::take_offered(const MPI_Status& status) {
   const Operand* operand = receiver();
   if (operand == nullptr || received_bytes(status) != sizeof(Envelope)) return false;
@@ -239,7 +240,7 @@ bool Call::take_offered(const MPI_Status& status) {
   return true;
 }
 
-// What came elsewhere than where the message belongs: that, or an envelope.
+// Delivers a message, or the message of an envelope, that MPI received elsewhere than in its place.
 void Call::deliver(const std::byte* content, std::size_t bytes) {
   const auto envelope = Envelope::of(content, bytes);
   const Operand* operand = receiver();
@@ -274,7 +275,7 @@ void Call::take(const Operand& operand, const Envelope& envelope) {
   unpack(operand, packed.bytes(), from.size);
 }
 
-// A message's bytes to where its receiver has them.
+// Copies the bytes of a message into the runs of its receiver.
 void Call::unpack(const Operand& operand, const std::byte* packed, std::size_t bytes) {
   const Runs runs = first_bytes(operand.writes, bytes);
   check_room(runs, bytes);

@@ -1,4 +1,5 @@
-// One MPI call with operands on a device: where MPI works instead, what is read before it and written after it.
+// One MPI call with operands on a device: host memory that MPI works in, data read from the device before the call and
+// written to it afterwards.
 #pragma once
 
 #include <mpi.h>
@@ -17,10 +18,10 @@
 
 namespace plumb::interpose {
 
-// Bytes that the host may use where they are, if its user asked for such memory; else null.
+// The memory itself if it is of a kind that the host may access; else null.
 std::byte* direct(const DeviceMemory& memory);
 
-// A command costs about what this many bytes do.
+// A command costs about as much as reading this many bytes.
 constexpr std::size_t gap_worth_reading = 4096;
 
 // `count` elements that begin `offset` bytes after an operand's address.
@@ -31,37 +32,37 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
-// What MPI is given to send.
+// Arguments of a send.
 struct Message {
   const void* address = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
-// Where MPI is to receive.
+// Arguments of a receive.
 struct Room {
   void* address = nullptr;
   int count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
-// Which bytes of its operands a call has received.
+// The bytes of its operands that a call has received.
 enum class Receipt {
-  all,     // a collective: what it names
-  counted  // a receive: as many as its status says
+  all,     // a collective: all
+  counted  // a receive: as many as in its status
 };
 
 class Call {
  public:
-  // persistent: its operands are read by read(), each time that it is started, and not at once.
+  // persistent: operands are read by read(), each time the request is started, not by stage().
   explicit Call(const char* name, Receipt receipt = Receipt::all, bool persistent = false)
       : name_(name), receipt_(receipt), persistent_(persistent) {}
 
   const char* name() const { return name_; }
 
-  // The address to give MPI in place of an operand's: of memory of the host that is laid out alike. `reads` are the
-  // bytes that the call may take from there, `writes` those that it puts there. An address that is of no device stays
-  // as it is. Throws Error when there is no such buffer, or no room.
+  // The address to pass to MPI instead of an operand's: host memory of the same layout. `reads`: bytes that MPI may
+  // read there; `writes`: bytes that it writes. An address that is not a device's is returned unchanged. Throws Error
+  // when there is no such buffer, or memory is exhausted.
   void* stage(const void* address, const Parts& reads, const Parts& writes);
   const void* in(const void* address, MPI_Aint count, MPI_Datatype type) {
     return stage(address, {{0, count, type}}, {});
@@ -71,55 +72,55 @@ class Call {
     return stage(address, {{0, count, type}}, {{0, count, type}});
   }
 
-  // Memory of the host that lasts as long as this call.
+  // Memory of the host that lives as long as this call.
   std::byte* own_memory(std::size_t bytes) {
     own_.resize(bytes);
     return own_.data();
   }
 
-  // stage() for a message that may be offered to its receiver instead, when it has `least` bytes.
+  // stage() for a message that may be offered to its receiver instead, if it has at least `least` bytes.
   Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least = 0);
-  // out() for a message that may be offered: memory of this call where there is less room than for an envelope, and
-  // where a message lies in pieces, for MPICH refuses an envelope whose end is not that of a number.
+  // out() for a message that may be offered. Memory of this call is used if the message is shorter than an envelope,
+  // and if it is in several runs: MPICH refuses an envelope that ends within a number.
   Room room(void* address, int count, MPI_Datatype type);
 
-  // Operands from the device.
+  // Reads the operands from the device.
   void read();
-  // What arrived to the device; once, unless it is persistent.
+  // Writes received data to the device; once, unless persistent.
   void write(const MPI_Status& status);
-  // MPI's status of an envelope, or of nothing in the place of a message that was probed, becomes the message's.
+  // Replaces the size of an envelope, or of the empty message in place of a probed one, by that of the message.
   void correct(MPI_Status& status) const {
     if (probed_)
       probed_->describe(status);
     else if (taken_)
       PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(*taken_));
   }
-  // The rank that MPI is to receive from: none, where the message was taken from MPI when it was probed. A persistent
-  // receive finds that out each time it is started, by takes_probed().
+  // The source to pass to MPI: MPI_PROC_NULL if a probe has already received the message. For a persistent receive
+  // takes_probed() decides at each start.
   int source(int from, int tag, MPI_Comm comm);
   bool takes_probed();
-  // The same of the message that MPI_Mprobe gave a handle.
+  // The same for a message handle of MPI_Mprobe.
   void receive_probed(MPI_Message message);
-  // Whether the program may use what it sends again; settle() waits until it may.
+  // Whether the program may reuse the memory that it sends; settle() waits for that.
   bool settled() { return !offer_ || offer_->settled(); }
   void settle() {
     if (offer_) offer_->settle();
   }
   bool offers() const { return offer_ != nullptr; }
-  // Whether who waits for this call leaves its core to the device's threads meanwhile (transport/idle.hpp).
+  // Whether the waiting thread should leave its core to threads of the device (transport/idle.hpp).
   bool yields() const;
-  // Waits so for the message that this call is about to receive.
+  // Waits for the message that this call is about to receive, if yields().
   void await(int from, int tag, MPI_Comm comm) const;
   bool done() const { return operands_.empty(); }
-  // Whether anything may arrive for a device.
+  // Whether data may arrive for a device.
   bool brings() const;
 
  private:
   struct Operand {
     std::shared_ptr<DeviceMemory> memory = {};  // null: of the host
-    std::optional<Staging> staging = {};        // none: MPI works where the bytes lie
+    std::optional<Staging> staging = {};        // none: MPI uses the memory itself
     std::ptrdiff_t base = 0;                    // offset in the buffer of the operand's address; may be negative
-    std::byte* host = nullptr;                  // what MPI is given for that address
+    std::byte* host = nullptr;                  // passed to MPI instead of that address
     Runs reads = {}, writes = {};
   };
   void* nowhere();
@@ -137,16 +138,16 @@ class Call {
   const char* name_;
   Receipt receipt_;
   bool persistent_;
-  std::size_t nowheres_ = 0;  // addresses that nowhere() gave
+  std::size_t nowheres_ = 0;  // addresses returned by nowhere()
   std::vector<Operand> operands_;
   std::vector<std::byte> own_;
   std::unique_ptr<Offer> offer_;
-  std::optional<std::uint64_t> taken_;  // bytes of a message that was offered to this call
+  std::optional<std::uint64_t> taken_;  // bytes of a message that came by an envelope
   std::optional<ProbedMessage> probed_;
-  // Where MPI receives what belongs elsewhere, if it does: `beginning_` or `packed_room_`.
+  // `beginning_` or `packed_room_` if MPI receives there instead of in the operand.
   std::byte* packed_ = nullptr;
   std::unique_ptr<std::byte[]> packed_room_;
-  // Of the program's own memory, what was there before an envelope that is longer than its message.
+  // The first bytes of the program's own memory, restored after an envelope that is longer than its message.
   std::array<std::byte, sizeof(Envelope)> beginning_{};
   struct {
     int from = MPI_PROC_NULL, tag = 0;
@@ -154,8 +155,7 @@ class Call {
   } pattern_;  // of a persistent receive
 };
 
-// A blocking call: work(call) stages its operands and returns what PMPI's function did. `status`, where the call
-// has one, is what that function wrote.
+// A blocking call: work(call) stages its operands and returns the code of MPI's function.
 template <class Work>
 int run_call(const char* name, Work&& work) {
   return or_abort(name, [&] {
@@ -167,7 +167,7 @@ int run_call(const char* name, Work&& work) {
   });
 }
 
-// A blocking receive: work(call, status) fills a status, which the caller gets where he wants one.
+// A blocking receive: work(call, status) fills a status, which is the caller's unless ignored.
 template <class Work>
 int run_receive(const char* name, MPI_Status* status, Work&& work) {
   return or_abort(name, [&] {

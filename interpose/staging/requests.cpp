@@ -46,7 +46,7 @@ Handle from_integer(MPI_Fint integer) {
     return integer;
 }
 
-// A slot is found without a lock: requests stay where they are, and a slot is one thread's at a time.
+// A slot is found without a lock: requests are not moved, and a slot belongs to one thread at a time.
 class Table {
  public:
   std::size_t add(Request request) {
@@ -71,8 +71,9 @@ class Table {
 
   void grow() {
     if (made_ == chunks)
-      throw Error(fmt::format("{} requests on device memory are not completed; complete them by MPI_Wait or MPI_Test",
-                              chunk * chunks));
+      throw Error(
+          fmt::format("too many incomplete requests on device memory ({}); complete requests with MPI_Wait or MPI_Test",
+                      chunk * chunks));
     pieces_[made_] = std::make_unique<Piece>();
     for (std::size_t i = chunk; i-- > 0;) free_.push_back(made_ * chunk + i);
     ++made_;
@@ -81,7 +82,7 @@ class Table {
   std::mutex mutex_;
   std::array<std::unique_ptr<Piece>, chunks> pieces_;
   std::atomic<std::size_t> made_ = 0;
-  std::vector<std::size_t> free_;  // the latest freed last
+  std::vector<std::size_t> free_;  // latest last
 };
 
 Table& table() {
@@ -105,7 +106,7 @@ MPI_Request publish(Request request) {
 
 Request& own_request(MPI_Request handle) {
   const std::size_t slot = to_slot(handle);
-  if (!table().has(slot)) throw Error("a request was given that is completed or freed already");
+  if (!table().has(slot)) throw Error("invalid request: already completed or freed");
   return table().at(slot);
 }
 

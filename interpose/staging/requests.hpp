@@ -1,6 +1,6 @@
-// Requests of calls with operands on a device. Their handles are values that MPI never gives, so that they are told
-// from MPI's own by a comparison: addresses of a reserved range where MPI_Request is a pointer (Open MPI), and where it
-// is an int (MPICH) request handles of the kind that is not valid (two highest bits 0), other than MPI_REQUEST_NULL.
+// Requests of calls with operands on a device. Their handles are values that MPI never uses, so that a comparison tells
+// them from MPI's own: addresses of a reserved range where MPI_Request is a pointer (Open MPI); where it is an int
+// (MPICH), handles of the invalid kind (two highest bits 0) other than MPI_REQUEST_NULL.
 #pragma once
 
 #include <mpi.h>
@@ -14,11 +14,11 @@
 namespace plumb::interpose {
 
 struct Request {
-  std::shared_ptr<Call> call;                // also a window's, of a call on one
+  std::shared_ptr<Call> call;                // shared with the window of a one-sided call
   MPI_Request inner = MPI_REQUEST_NULL;      // MPI's own, on the staging memory
-  MPI_Request set_aside = MPI_REQUEST_NULL;  // the persistent one, while a message that was probed takes its place
+  MPI_Request set_aside = MPI_REQUEST_NULL;  // persistent one, while a probed message replaces it
   bool persistent = false;
-  bool under_way = false;  // what arrives is not on the device yet
+  bool under_way = false;  // received data is not on the device yet
   bool receives = false;
 };
 
@@ -36,7 +36,7 @@ inline bool is_own(MPI_Request request) {
   return is_own_handle(request);
 }
 
-// Fortran knows a request by an integer: the handle itself where that is an int, and else one below all that MPI gives.
+// Fortran's handle of a request: the C handle where that is an int, else an integer below all of MPI's.
 constexpr MPI_Fint first_integer = std::numeric_limits<MPI_Fint>::min(), integers = MPI_Fint{1} << 20;
 
 inline bool is_own_integer(MPI_Fint integer) {
@@ -49,14 +49,14 @@ inline bool is_own_integer(MPI_Fint integer) {
 MPI_Fint integer_of(MPI_Request own);
 MPI_Request request_of(MPI_Fint own);
 
-// A handle for what `request` holds. Throws Error when there are more than a million of them.
+// A handle for `request`. Throws Error when there are more than a million.
 MPI_Request publish(Request request);
-// Throws Error when the handle was completed or freed before.
+// Throws Error when the request is completed or freed already.
 Request& own_request(MPI_Request handle);
-// Ends the handle and what it held.
+// Destroys the request of a handle.
 void retire(MPI_Request handle);
 
-// A non-blocking call: work(call, inner) stages its operands and returns what PMPI's function did.
+// A non-blocking call: work(call, inner) stages its operands and returns the code of MPI's function.
 template <class Work>
 int start_call(const char* name, MPI_Request* handle, Work&& work, Receipt receipt = Receipt::all) {
   return or_abort(name, [&] {
@@ -70,7 +70,7 @@ int start_call(const char* name, MPI_Request* handle, Work&& work, Receipt recei
   });
 }
 
-// The same of a call that makes a persistent request.
+// The same for a call that creates a persistent request.
 template <class Work>
 int prepare_call(const char* name, MPI_Request* handle, Work&& work, Receipt receipt = Receipt::all) {
   return or_abort(name, [&] {
@@ -84,7 +84,7 @@ int prepare_call(const char* name, MPI_Request* handle, Work&& work, Receipt rec
   });
 }
 
-// By whether there is a request: a non-blocking call, or a blocking one, of work(call).
+// start_call() if there is a request, else run_call() of work(call).
 template <class Work>
 int carry_out(const char* name, Work&& work, MPI_Request* handle) {
   return start_call(name, handle, work);

@@ -20,7 +20,7 @@ MPI_Aint extent_of(MPI_Datatype type) {
 
 Layout flatten(MPI_Datatype type);
 
-// A basic type is one run, but the pairs of MPI_MINLOC, which may have a gap.
+// A basic type is one run, except the pairs of MPI_MINLOC, which may have a gap.
 Layout named(MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);
@@ -87,7 +87,7 @@ void add_subarray(Runs& runs, const Contents& contents, const Layout& element) {
   }
 }
 
-// integers: count, block lengths; a type each
+// integers: count, block lengths; one type for each block
 void add_struct(Runs& runs, const Contents& contents) {
   for (std::size_t i = 0; i < contents.size(0); ++i)
     append(runs, flatten(contents.types[i]), contents.addresses[i], contents.size(1 + i));
@@ -100,7 +100,7 @@ Layout flatten(MPI_Datatype type) {
     add_struct(layout.runs, contents);
     return layout;
   }
-  if (contents.types.empty()) return named(type);  // also what Fortran makes by precision
+  if (contents.types.empty()) return named(type);  // also the types of MPI_Type_create_f90_*
   const Layout element = flatten(contents.types.front());
   switch (contents.combiner) {
     case MPI_COMBINER_DUP:
@@ -126,16 +126,16 @@ Layout flatten(MPI_Datatype type) {
       add_subarray(layout.runs, contents, element);
       return layout;
     default:
-      throw Error(
-          fmt::format("a datatype of this kind (combiner {}) is not taken with device memory; build it of contiguous, "
-                      "vector, indexed, subarray and struct",
-                      contents.combiner));
+      throw Error(fmt::format(
+          "unsupported datatype for device memory (combiner {}); use contiguous, vector, indexed, subarray, "
+          "struct, resized or duplicated types",
+          contents.combiner));
   }
 }
 
 using SharedLayout = std::shared_ptr<const Layout>;
 
-// The attribute's value is a SharedLayout of its own, which ends with the datatype.
+// The attribute's value is a SharedLayout of its own, destroyed with the datatype.
 int end_layout(MPI_Datatype, int, void* value, void*) {
   const std::unique_ptr<SharedLayout> layout(static_cast<SharedLayout*>(value));
   return MPI_SUCCESS;
@@ -184,8 +184,8 @@ void append(Runs& runs, const Layout& layout, std::ptrdiff_t offset, std::size_t
 
 namespace {
 
-// Bytes of a basic type without gaps, as most messages are of: they need no layout made. 0 of others. The latest of a
-// thread is remembered; basic types are not freed.
+// Size of a basic type without gaps, which most messages have and for which no layout is built; 0 for other types. The
+// latest type of each thread is cached: basic types are never freed.
 std::size_t basic_size(MPI_Datatype type) {
   thread_local MPI_Datatype latest = MPI_DATATYPE_NULL;
   thread_local std::size_t latest_size = 0;

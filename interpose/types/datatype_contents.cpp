@@ -23,11 +23,11 @@ Contents::~Contents() {
 
 #if MPI_VERSION >= 4
 
-// A constructor with counts of type MPI_Count has its numbers in a list of their own, displacements in bytes among them
+// A constructor with counts of type MPI_Count has its numbers in a separate list that includes displacements in bytes
 // (MPI 4.0, section 5.1.13).
 namespace {
 
-// How many of a constructor's counts are what others have as integers; the rest are addresses.
+// Number of leading counts that other constructors have as integers; the rest are addresses.
 std::size_t integers_among(int combiner, const std::vector<MPI_Count>& counts) {
   switch (combiner) {
     case MPI_COMBINER_HVECTOR:
@@ -57,7 +57,7 @@ void Contents::read(MPI_Datatype type) {
                            addresses.data(), counts.data(), types.data());
   integers.assign(numbers.begin(), numbers.end());
   if (counts.empty()) return;
-  // A subarray's lie between its number of dimensions and its order.
+  // Those of a subarray lie between its number of dimensions and its order.
   const auto split = counts.begin() + static_cast<std::ptrdiff_t>(integers_among(combiner, counts));
   integers.insert(integers.empty() ? integers.end() : integers.begin() + 1, counts.begin(), split);
   addresses.insert(addresses.end(), split, counts.end());

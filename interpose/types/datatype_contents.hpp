@@ -1,4 +1,4 @@
-// What a derived datatype was made of: what MPI_Type_get_contents tells.
+// The constructor of a derived datatype and its arguments, from MPI_Type_get_contents.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace plumb::interpose {
 
-// Owns the types in it that are no basic ones.
+// Owns the derived types among `types`.
 struct Contents {
   explicit Contents(MPI_Datatype type);
   ~Contents();
@@ -18,13 +18,13 @@ struct Contents {
   std::size_t size(std::size_t at) const { return static_cast<std::size_t>(integers[at]); }
 
   int combiner = MPI_COMBINER_NAMED;
-  // As the constructors with counts of type int have them (MPI 3.1, section 4.1.13), whichever made the type.
+  // In the order of the constructors with counts of type int (MPI 3.1, section 4.1.13), for all constructors.
   std::vector<MPI_Aint> integers;
   std::vector<MPI_Aint> addresses;
   std::vector<MPI_Datatype> types;
 
  private:
-  void read(MPI_Datatype type);  // all but the combiner, of a type that is no basic one
+  void read(MPI_Datatype type);  // of a derived type; all but the combiner
 };
 
 }  // namespace plumb::interpose

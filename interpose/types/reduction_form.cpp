@@ -7,7 +7,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// MPI 3.1, section 5.9.2. Multi-language integers (MPI_AINT) are taken like Fortran's.
+// MPI 3.1, section 5.9.2. Multi-language integers (MPI_AINT) are treated like those of Fortran.
 enum class Group { c_integer, fortran_integer, floating, byte, boolean };
 
 struct Kind {
@@ -31,7 +31,7 @@ const std::map<MPI_Datatype, Kind>& kinds() {
     add({Group::floating, true}, {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8});
     add({Group::byte, false}, {MPI_BYTE});
     add({Group::boolean, false}, {MPI_C_BOOL});
-    made.erase(MPI_DATATYPE_NULL);  // what this MPI lacks
+    made.erase(MPI_DATATYPE_NULL);  // types that this MPI lacks
     return made;
   }();
   return known;
@@ -53,7 +53,7 @@ bool allows(Group group, Operation operation) {
   return group == Group::c_integer || group == Group::boolean;
 }
 
-// Null where there is none of this size.
+// None if there is no type of this size.
 std::optional<NumberType> number_type(const Kind& kind, int bytes) {
   if (kind.group == Group::floating) {
     if (bytes == 4) return NumberType::f32;

@@ -1,4 +1,4 @@
-// Which kernel does what a reduction of MPI does.
+// The kernel for a datatype and an operation of MPI.
 #pragma once
 
 #include <mpi.h>
@@ -17,8 +17,8 @@ struct ReductionForm {
   auto operator<=>(const ReductionForm&) const = default;
 };
 
-// Null where no kernel does it: complex, half and long double numbers, Fortran's logical, pairs, operations of the
-// program's own, and what MPI does not allow (MPI 3.1, section 5.9.2) and so refuses.
+// None for complex, half and long double numbers, Fortran's logical, pairs, and user-defined operations; and for what
+// MPI does not allow (MPI 3.1, section 5.9.2) and so refuses.
 std::optional<ReductionForm> reduction_form(MPI_Datatype type, MPI_Op op);
 
 }  // namespace plumb::interpose

@@ -1,13 +1,13 @@
-// Puts, gets and accumulates whose operands may lie on a device. What they bring goes there when the call completes at
-// its origin: by the window's synchronisation, or by its request. What they do at the target is MPI's, on the host's
-// copy there.
+// Puts, gets and accumulates with operands on a device. Their results go to the device when the call completes at its
+// origin: by the synchronisation of the window, or by its request. At the target they are MPI's own, on the host's
+// copy.
 #pragma once
 
 #include "interpose/windows/window.hpp"
 
 namespace plumb::interpose {
 
-// work(call) stages the operands and returns what PMPI's function did. A call to MPI_PROC_NULL does nothing.
+// work(call) stages the operands and returns the code of MPI's function. A call to MPI_PROC_NULL does nothing.
 template <class Work>
 int on_window(const char* name, int rank, MPI_Win handle, Work&& work) {
   return or_abort(name, [&] {
@@ -37,7 +37,7 @@ int on_window(const char* name, int rank, MPI_Win handle, Work&& work, MPI_Reque
   });
 }
 
-// MPI_NO_OP takes nothing from its origin, which may be no buffer at all.
+// MPI_NO_OP reads nothing of its origin, which may be an invalid buffer.
 inline const void* stage_origin(Call& call, const void* origin, MPI_Aint count, MPI_Datatype type, MPI_Op op) {
   return call.in(origin, op == MPI_NO_OP ? 0 : count, type);
 }

@@ -36,8 +36,7 @@ void finish(const StartedCalls& calls) {
 Window::Window(MPI_Win handle, std::unique_ptr<WindowMemory> memory)
     : rank_(rank_in_group(handle)), memory_(std::move(memory)) {}
 
-// MPI_MODE_NOSTORE is said of the time since the latest synchronisation, which may have left earlier stores
-// unpublished.
+// MPI_MODE_NOSTORE refers to the time since the latest synchronisation, which may have left earlier stores unpublished.
 bool Window::publish(int assertion) {
   if (!memory_ || ((assertion & MPI_MODE_NOSTORE) != 0 && published_)) return false;
   memory_->publish();
@@ -88,7 +87,7 @@ void add_window(MPI_Win handle, std::unique_ptr<WindowMemory> memory) {
 std::shared_ptr<Window> any_window(MPI_Win handle) {
   std::shared_ptr<Window> known = window_of(handle);
   if (known) return known;
-  add_window(handle, nullptr);  // unless another thread has
+  add_window(handle, nullptr);  // unless another thread has added it
   return find_window(handle);
 }
 

@@ -1,4 +1,4 @@
-// Windows that a device has part in on this rank: their memory is a device's, or a call's operand is.
+// Windows in which a device takes part on this rank: through their memory, or an operand of a call.
 #pragma once
 
 #include <atomic>
@@ -8,36 +8,37 @@
 
 namespace plumb::interpose {
 
-// Calls on a window that are started, and not complete at their origin: this rank.
+// Calls on a window that are incomplete at their origin, this rank.
 using StartedCalls = std::vector<std::shared_ptr<Call>>;
 
-// What they bring goes to the device.
+// Writes their results to the device.
 void finish(const StartedCalls& calls);
 
-// Any thread may call it.
+// Thread-safe.
 class Window {
  public:
-  // memory: null where none of a device's lies in it on this rank.
+  // memory: null if the window's memory on this rank is not a device's.
   Window(MPI_Win handle, std::unique_ptr<WindowMemory> memory);
 
   WindowMemory* memory() const { return memory_.get(); }
   bool is_own(int rank) const { return rank == rank_; }  // a rank of the window's group
 
-  // The owner's synchronisation (MPI 3.1, section 11.7), which does nothing without memory of a device.
-  // Its changes to the public copy, unless a fence or a post asserts that there are none; whether it was done.
+  // Synchronisation by the owner (MPI 3.1, section 11.7); nothing is done if the memory is not a device's. publish()
+  // copies the owner's changes to the public copy, unless a fence or a post asserts that there are none; returns
+  // whether it did.
   bool publish(int assertion = 0);
-  // Others' changes to the device; `published` by the same call.
+  // Copies others' changes to the device; `published`: by the same call.
   void receive(bool published = false) {
     if (memory_) memory_->receive(published);
   }
-  // A wait or a lock: what was stored before it is not published by it.
+  // A wait or a lock does not publish earlier stores.
   void leave_stores() { published_ = false; }
-  // `assertion` of a fence or a post: whether others will write until the fence or wait that follows.
+  // assertion: of a fence or a post, whether others write until the next fence or wait.
   void expect(int assertion) { unchanged_ = (assertion & MPI_MODE_NOPUT) != 0; }
   bool unchanged() const { return unchanged_; }
 
   void start(int rank, std::shared_ptr<Call> call);
-  // Those aimed at a rank, or all; taken before MPI completes them, for another thread may start more meanwhile.
+  // Removes the calls on one rank, or all; before MPI completes them, because another thread may start more meanwhile.
   StartedCalls take(int rank);
   StartedCalls take_all();
 
@@ -53,20 +54,20 @@ class Window {
   std::atomic<bool> published_ = true;  // by the latest synchronisation
   std::mutex mutex_;
   std::vector<Started> started_;
-  std::size_t most_started_ = 64;  // then those that requests have completed are forgotten
+  std::size_t most_started_ = 64;  // then calls that requests have completed are removed
 };
 
 extern std::atomic<int> windows_known;
 std::shared_ptr<Window> find_window(MPI_Win handle);
 
-// Null where no device has part in the window; where in none, this is one load.
+// Null if no device takes part in the window; one load if none takes part in any.
 inline std::shared_ptr<Window> window_of(MPI_Win handle) {
   return windows_known.load(std::memory_order_relaxed) == 0 ? nullptr : find_window(handle);
 }
 
-// A window of memory of a device.
+// Adds a window over memory of a device.
 void add_window(MPI_Win handle, std::unique_ptr<WindowMemory> memory);
-// Where it is not known yet, it is one whose memory here is the host's.
+// Adds a window over host memory, if it is not known yet.
 std::shared_ptr<Window> any_window(MPI_Win handle);
 void remove_window(MPI_Win handle);
 

@@ -17,12 +17,12 @@ std::uint64_t word_at(const std::byte* bytes) {
   return word;
 }
 
-// Has a bit set in the first byte of `word` that is zero, and none in those before it.
+// The lowest bit set is in the first byte of `word` that is zero; 0 if there is none.
 std::uint64_t zero_bytes(std::uint64_t word) {
   return (word - 0x0101010101010101) & ~word & 0x8080808080808080;
 }
 
-// The first byte from `at` on where a and b are equal (or differ); `size` when there is none.
+// The first byte from `at` on in which a and b are equal (or differ); `size` if there is none.
 template <bool equal>
 std::size_t first(const std::byte* a, const std::byte* b, std::size_t at, std::size_t size) {
   for (; at + word_size <= size; at += word_size) {
@@ -34,7 +34,7 @@ std::size_t first(const std::byte* a, const std::byte* b, std::size_t at, std::s
   return at;
 }
 
-// More commands than this cost more than reading what lies between.
+// More commands than this cost more than reading the gaps.
 constexpr std::size_t most_commands = 16;
 
 }  // namespace
@@ -80,7 +80,7 @@ void WindowMemory::publish() {
   }
 }
 
-// Others may go on to write to the public copy, so what goes to the device is what was kept of it.
+// Others may continue to write to the public copy, so the kept copy goes to the device.
 void WindowMemory::receive(bool published) {
   if (!separate()) return;
   const std::scoped_lock lock(mutex_);

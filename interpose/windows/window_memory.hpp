@@ -1,5 +1,5 @@
-// Device memory that other ranks reach through a window: MPI's separate memory model (MPI 3.1, section 11.4). MPI's
-// window lies on memory of the host, the public copy; the device's memory is the private copy.
+// Device memory in a window: MPI's separate memory model (MPI 3.1, section 11.4). MPI's window, the public copy, is
+// host memory; the device's memory is the private copy.
 #pragma once
 
 #include <mutex>
@@ -8,31 +8,30 @@
 
 namespace plumb::interpose {
 
-// Where `a` and `b`, `size` bytes each, differ, in ascending order.
+// The runs in which `a` and `b`, `size` bytes each, differ, in ascending order.
 Runs differing(const std::byte* a, const std::byte* b, std::size_t size);
 
-// What either copy has that the other lacks is told by a third, the state when they last met: only bytes that differ
-// from it go over, so that both may have changed different ones. Memory that the host may use where it is needs no
-// copies. Any thread may call it.
+// A third copy keeps the state of the latest synchronisation: only bytes that differ from it are copied, so that both
+// sides may have changed different ones. Memory that the host may access needs no copies. Thread-safe.
 class WindowMemory {
  public:
-  // Throws Error when the bytes are no buffer's, or reach past its end, or there is no room for the copies.
+  // Throws Error if the bytes are not all in one buffer, or memory for the copies is exhausted.
   WindowMemory(void* address, std::size_t size);
 
   void* address() const { return address_; }  // the program's
-  std::byte* bytes() const;                   // what MPI's window lies on
+  std::byte* bytes() const;                   // memory of MPI's window
   bool separate() const { return copies_ != nullptr; }
 
-  // What the device has changed goes to the public copy.
+  // Copies changes by the device to the public copy.
   void publish();
-  // What others have changed goes to the device, whose other bytes stay as they are. `published`: nobody has written
-  // there since publish(), which spares looking.
+  // Copies changes by others to the device, and no other bytes. `published`: by others since publish() nothing was
+  // written, which spares comparing.
   void receive(bool published);
 
  private:
   struct Copies {
-    Staging open;  // the public one
-    Staging met;   // what both were when they last met
+    Staging open;  // public copy
+    Staging met;   // both at the latest synchronisation
   };
   BufferView view(const Run& run) const;
   void write(const Runs& runs, const std::byte* from);
@@ -40,8 +39,8 @@ class WindowMemory {
   void* address_;
   std::size_t size_;
   Place place_;
-  std::byte* direct_;                    // null: the host cannot use it where it is
-  std::unique_ptr<Copies> copies_ = {};  // null: none are needed
+  std::byte* direct_;                    // null: the host cannot access it
+  std::unique_ptr<Copies> copies_ = {};  // null: not needed
   std::mutex mutex_;
 };
 

@@ -100,7 +100,7 @@ using namespace plumb::interpose;
 
 extern "C" {
 
-// When all have called it, nobody writes to this rank's memory any more.
+// After all ranks have called it, nothing is written to this rank's memory.
 int MPI_Win_free(MPI_Win* handle) {
   const auto window = window_of(*handle);
   if (!window) [[likely]]

@@ -1,5 +1,5 @@
-// The functions that synchronise a window, between which the owner's copies are brought together and data of calls goes
-// to the device. mpi() is MPI's own function with its arguments.
+// Synchronisation of a window: the owner's copies are reconciled, and results of calls go to the device. mpi() is MPI's
+// own function with its arguments.
 #pragma once
 
 #include <functional>
