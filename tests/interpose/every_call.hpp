@@ -4,8 +4,12 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstddef>
+#include <deque>
 #include <functional>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace plumb::every_call {
@@ -24,7 +28,6 @@ struct Arguments {
   MPI_Status status = {};
   int flag = 0, index = 0, completed = 0;
   std::vector<MPI_Datatype> types{MPI_BYTE};
-  std::array<long, 64> zeros{};
 };
 
 // A list of one number, as long as the test.
@@ -37,12 +40,97 @@ Number* list_of(Number number) {
   return result;
 }
 
+#ifdef OPEN_MPI
+inline MPI_Fint c2f(MPI_Comm handle) {
+  return MPI_Comm_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_Datatype handle) {
+  return MPI_Type_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_File handle) {
+  return MPI_File_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_Group handle) {
+  return MPI_Group_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_Info handle) {
+  return MPI_Info_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_Op handle) {
+  return MPI_Op_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_Request handle) {
+  return MPI_Request_c2f(handle);
+}
+inline MPI_Fint c2f(MPI_Win handle) {
+  return MPI_Win_c2f(handle);
+}
+#endif
+
+// Arguments of a function of Fortran: addresses of numbers and of its handles. MPICH's mpi_f08 has C's handles.
+class Fortran {
+ public:
+  template <class Type>
+  void* in(Type value) {
+#ifdef OPEN_MPI
+    if constexpr (std::is_pointer_v<Type>) return keep(c2f(value));
+#endif
+    return keep(value);
+  }
+  void* address(const void* address) {
+    return const_cast<void*>(address);
+  }
+  void* out(const void* pointer) {
+    return const_cast<void*>(pointer);
+  }
+#ifdef OPEN_MPI
+  void* out(MPI_Request* handle) {
+    return altered(c2f(*handle), [=](MPI_Fint integer) { *handle = MPI_Request_f2c(integer); });
+  }
+  void* out(MPI_Message* handle) {
+    return altered(MPI_Message_c2f(*handle), [=](MPI_Fint integer) { *handle = MPI_Message_f2c(integer); });
+  }
+  void* out(MPI_Win* handle) {
+    return altered(c2f(*handle), [=](MPI_Fint integer) { *handle = MPI_Win_f2c(integer); });
+  }
+  void* out(MPI_Status* status) {
+    afterwards_.emplace_back([=, this] { MPI_Status_f2c(status_.data(), status); });
+    return status_.data();
+  }
+#endif
+  // What the call has altered goes to C's arguments.
+  int finish() {
+    for (const auto& each : afterwards_) each();
+    return error;
+  }
+
+  MPI_Fint error = -1;
+
+ private:
+  template <class Type>
+  void* keep(Type value) {
+    auto& kept = kept_.emplace_back();
+    return new (kept.data()) Type(value);
+  }
+  template <class GiveBack>
+  void* altered(MPI_Fint integer, GiveBack give_back) {
+    void* kept = keep(integer);
+    afterwards_.emplace_back([=] { give_back(*static_cast<MPI_Fint*>(kept)); });
+    return kept;
+  }
+
+  struct alignas(16) Kept : std::array<std::byte, 16> {};
+  std::deque<Kept> kept_;
+  std::vector<std::function<void()>> afterwards_;
+  std::array<MPI_Fint, sizeof(MPI_Status) / sizeof(MPI_Fint)> status_{};
+};
+
 struct Entry {
   std::string name, of_int, group, how;
   bool is_large = false;
   bool reads = false, writes = false;  // names Arguments::from, to
   std::function<int(Arguments&)> call;
-  std::function<void(Arguments&)> fortran;  // of a function that is refused; null where there is none
+  std::function<int(Arguments&)> fortran;  // null where there is none
 };
 
 const std::vector<Entry>& entries();

@@ -1,4 +1,4 @@
-"""Write a call of each function in interpose/calls/mpi.toml, for every_call.cpp: every_call.py TABLE_FOLDER FORTRAN OUT."""
+"""Write a call of each function in interpose/calls/mpi.toml, for every_call.cpp: every_call.py FOLDER LIBRARY OUT."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
+from generate import is_f08, is_fortran
 from mpi_table import Function, Parameter, read_functions
 
 VALUES = {
@@ -61,8 +62,18 @@ def value(it: Function, parameter: Parameter) -> str:
     return VALUES[parameter.kind]
 
 
-def entry(it: Function, with_fortran: bool) -> str:
-    """One element of the list of calls."""
+def fortran_value(it: Function, parameter: Parameter) -> str:
+    """The argument of Fortran's function."""
+    given = value(it, parameter)
+    if parameter.kind == "types":
+        return "f.in<MPI_Datatype>(MPI_BYTE)"
+    if not parameter.type.endswith("*"):
+        return f"f.in<{parameter.type}>({given})"
+    return f"f.{'address' if parameter.name in it.buffers else 'out'}({given})"
+
+
+def entry(it: Function, form: str) -> str:
+    """One element of the list of calls; form: of the name of Fortran's function, or empty."""
     arguments = ", ".join(value(it, each) for each in it.parameters)
     large = "true" if it.is_large else "false"
     reads, writes = (
@@ -70,32 +81,30 @@ def entry(it: Function, with_fortran: bool) -> str:
         for kinds in (("from",), ("to", "base"))
     )
     fortran = "nullptr"
-    if with_fortran and it.how == "pass" and it.since == 3:
-        given = ", ".join(
-            f"const_cast<void*>({value(it, each)})" if each.name in it.buffers else "a.zeros.data()"
-            for each in it.parameters
-        )
-        fortran = f"[](Arguments& a) {{ mpi_{it.name.lower()}_({given}, a.zeros.data()); }}"
+    if form:
+        given = ", ".join([*(fortran_value(it, each) for each in it.parameters), "&f.error"])
+        call = f"{form.format(it.name.lower())}({given})"
+        fortran = f"[](Arguments& a) {{ Fortran f; {call}; return f.finish(); }}"
     text = (
         f'    {{"MPI_{it.name}", "{it.of_int}", "{it.group}", "{it.how}", {large}, {reads}, {writes},\n'
-        f"     [](Arguments& a) {{ return MPI_{it.name}({arguments}); }}, {fortran}}},\n"
+        f"     [](Arguments& a) {{ return MPI_{it.name}({arguments}); }},\n     {fortran}}},\n"
     )
     return f"#if MPI_VERSION >= {it.since}\n{text}#endif\n" if it.since > 3 else text
 
 
 def main() -> None:
     """Write the list."""
-    with_fortran = sys.argv[2] == "1"
+    has_fortran, form = {"open_mpi": (is_fortran, "mpi_{}_"), "mpich": (is_f08, "mpi_{}_f08_")}[
+        sys.argv[2]
+    ]
     functions = [it for it in read_functions() if it.group != "startup"]
-    text = '// Made of interpose/calls/mpi.toml by every_call.py.\n#include "every_call.hpp"\n\n'
-    if with_fortran:
-        text += 'extern "C" {\n'
-        for it in functions:
-            if it.how == "pass" and it.since == 3:
-                text += f"void mpi_{it.name.lower()}_({', '.join(['void*'] * (len(it.parameters) + 1))});\n"
-        text += '}  // extern "C"\n\n'
-    text += "namespace plumb::every_call {\n\nconst std::vector<Entry>& entries() {\n  static const std::vector<Entry> all{\n"
-    text += "".join(entry(it, with_fortran) for it in functions)
+    text = '// Made of interpose/calls/mpi.toml by every_call.py.\n#include "every_call.hpp"\n\nextern "C" {\n'
+    for it in filter(has_fortran, functions):
+        addresses = ", ".join(["void*"] * (len(it.parameters) + 1))
+        text += f"void {form.format(it.name.lower())}({addresses});\n"
+    text += '}  // extern "C"\n\nnamespace plumb::every_call {\n\n'
+    text += "const std::vector<Entry>& entries() {\n  static const std::vector<Entry> all{\n"
+    text += "".join(entry(it, form if has_fortran(it) else "") for it in functions)
     text += "  };\n  return all;\n}\n\n}  // namespace plumb::every_call\n"
     Path(sys.argv[3]).write_text(text, encoding="utf-8")
 
