@@ -121,6 +121,22 @@ int start(Request& request) {
   return PMPI_Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request.inner);
 }
 
+// MPI_Waitsome and MPI_Testsome.
+template <auto some>
+int some_by(const char* name, int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  if (!any_own(count, requests)) [[likely]]
+    return some(count, requests, completed, indices, statuses);
+  return or_abort(name, [&] {
+    Mixture mixture(count, requests);
+    mixture.settle();
+    Statuses filled(count, statuses);
+    const int code = some(count, mixture.inner(), completed, indices, filled.data());
+    for (int i = 0; i < *completed; ++i)
+      mixture.completed(indices[i], filled.data()[i], code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
+    return code;
+  });
+}
+
 [[noreturn]] void refuse(const char* call, const Request& request, const char* what) {
   abort_call(call, std::string("the request of ") + request.call->name() + " on device memory " + what);
 }
@@ -230,31 +246,11 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Sta
 }
 
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
-  if (!any_own(count, requests)) [[likely]]
-    return PMPI_Waitsome(count, requests, completed, indices, statuses);
-  return or_abort("MPI_Waitsome", [&] {
-    Mixture mixture(count, requests);
-    mixture.settle();
-    Statuses filled(count, statuses);
-    const int code = PMPI_Waitsome(count, mixture.inner(), completed, indices, filled.data());
-    for (int i = 0; i < *completed; ++i)
-      mixture.completed(indices[i], filled.data()[i], code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
-    return code;
-  });
+  return some_by<PMPI_Waitsome>("MPI_Waitsome", count, requests, completed, indices, statuses);
 }
 
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
-  if (!any_own(count, requests)) [[likely]]
-    return PMPI_Testsome(count, requests, completed, indices, statuses);
-  return or_abort("MPI_Testsome", [&] {
-    Mixture mixture(count, requests);
-    mixture.settle();
-    Statuses filled(count, statuses);
-    const int code = PMPI_Testsome(count, mixture.inner(), completed, indices, filled.data());
-    for (int i = 0; i < *completed; ++i)
-      mixture.completed(indices[i], filled.data()[i], code == MPI_ERR_IN_STATUS ? filled.data()[i].MPI_ERROR : code);
-    return code;
-  });
+  return some_by<PMPI_Testsome>("MPI_Testsome", count, requests, completed, indices, statuses);
 }
 
 // After the request is reported complete, its buffer may be used: received data must be there, written once.
