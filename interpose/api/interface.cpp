@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "interpose/memory/behind.hpp"
+#include "interpose/memory/runtimes.hpp"
 #include "interpose/memory/seat.hpp"
 #include "interpose/peer/offers.hpp"
 #include "interpose/staging/freed_requests.hpp"
@@ -82,8 +82,8 @@ int plumb_mpi_alloc(size_t size, void** address) {
 
 int plumb_mpi_alloc_on(const char* memory, const char* runtime, const char* device, size_t size, void** address) {
   return reported("plumb_mpi_alloc", [&] {
-    const MemoryWish wish{text(runtime), text(device), text(memory)};
-    *address = buffers().add(size, allocate_memory(wish, this_seat(), size, offers_on));
+    const MemoryChoice choice{text(runtime), text(device), text(memory)};
+    *address = buffers().add(size, allocate_memory(choice, this_seat(), size, offers_on));
   });
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t least_bytes = 4096;
 // Shared memory up to this size is allocated in powers of two, so that freed memory can be reused.
 constexpr std::size_t most_rounded = std::size_t{64} << 20;
 
-std::string wished(const std::string& argument, const char* variable) {
+std::string chosen(const std::string& argument, const char* variable) {
   if (!argument.empty()) return argument;
   const char* value = std::getenv(variable);
   return value == nullptr ? "" : value;
@@ -35,11 +35,11 @@ std::string with_variables(std::string text) {
 
 class Catalogue {
  public:
-  std::shared_ptr<OpenDevice> open(const DeviceWish& wish, const Seat& seat) {
+  std::shared_ptr<OpenDevice> open(const DeviceWish& choice, const Seat& seat) {
     const std::scoped_lock lock(mutex_);
     const DeviceInfo info = [&] {
       try {
-        return catalogue_.choose(wish, seat.rank, seat.ranks, seat.local_rank);
+        return catalogue_.choose(choice, seat.rank, seat.ranks, seat.local_rank);
       } catch (const UsageError& error) {
         throw UsageError(with_variables(error.what()));
       }
@@ -132,21 +132,21 @@ void DeviceMemory::share(std::size_t bytes) {
 }
 
 std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const std::string& name, const Seat& seat) {
-  DeviceWish wish;
-  wish.runtime = runtime;
-  wish.device = name;
-  return catalogue().open(wish, seat);
+  DeviceWish choice;
+  choice.runtime = runtime;
+  choice.device = name;
+  return catalogue().open(choice, seat);
 }
 
-std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes,
+std::shared_ptr<DeviceMemory> allocate_memory(const MemoryChoice& choice, const Seat& seat, std::size_t bytes,
                                               bool shared) {
-  DeviceWish device_wish;
-  device_wish.runtime = wished(wish.runtime, "PLUMB_MPI_RUNTIME");
-  device_wish.device = wished(wish.device, "PLUMB_MPI_DEVICE");
-  const std::string kind = wished(wish.memory, "PLUMB_MPI_MEMORY");
+  DeviceWish device;
+  device.runtime = chosen(choice.runtime, "PLUMB_MPI_RUNTIME");
+  device.device = chosen(choice.device, "PLUMB_MPI_DEVICE");
+  const std::string kind = chosen(choice.memory, "PLUMB_MPI_MEMORY");
   const Placement placement = kind.empty() ? Placement{} : parse_placement(kind);
   auto memory = std::make_shared<DeviceMemory>();
-  memory->device = catalogue().open(device_wish, seat);
+  memory->device = catalogue().open(device, seat);
   if (shared && placement.kind == MemoryKind::automatic)
     memory->share(bytes);
   else

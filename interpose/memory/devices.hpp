@@ -88,7 +88,7 @@ struct DeviceMemory {
 };
 
 // The requested place of memory; "": taken from PLUMB_MPI_RUNTIME, PLUMB_MPI_DEVICE and PLUMB_MPI_MEMORY.
-struct MemoryWish {
+struct MemoryChoice {
   std::string runtime = {};
   std::string device = {};
   std::string memory = {};
@@ -100,6 +100,7 @@ std::shared_ptr<OpenDevice> open_device(const std::string& runtime, const std::s
 
 // Memory of the requested device, which is opened at first use. `shared`: other processes may open it, if it is of kind
 // `default`. Throws UsageError with the devices of this machine, Error when memory is exhausted.
-std::shared_ptr<DeviceMemory> allocate_memory(const MemoryWish& wish, const Seat& seat, std::size_t bytes, bool shared);
+std::shared_ptr<DeviceMemory> allocate_memory(const MemoryChoice& choice, const Seat& seat, std::size_t bytes,
+                                              bool shared);
 
 }  // namespace plumb::interpose

@@ -267,8 +267,8 @@ std::size_t bytes_from(const char* variable, std::size_t otherwise) {
 }
 
 void agree_on_offers(MPI_Comm host) {
-  const char* wish = std::getenv("PLUMB_MPI_TRANSPORT");
-  const std::string_view name = wish == nullptr || *wish == '\0' ? "staged" : wish;
+  const char* value = std::getenv("PLUMB_MPI_TRANSPORT");
+  const std::string_view name = value == nullptr || *value == '\0' ? "staged" : value;
   if (name != "staged" && name != "peer")
     abort_call("MPI_Init", fmt::format("invalid value '{}' for PLUMB_MPI_TRANSPORT (choose from staged, peer)", name));
   const int own = name == "peer" ? 1 : 0;

@@ -60,9 +60,9 @@ std::byte* direct(const DeviceMemory& memory) {
 }
 
 // An address for an operand of no bytes, different for each: MPI takes equal addresses for an operation in place.
-void* Call::nowhere() {
+void* Call::empty_address() {
   static std::array<std::byte, 8> places;
-  return &places.at(nowheres_++ % places.size());
+  return &places.at(empty_addresses_++ % places.size());
 }
 
 void* Call::stage(const void* address, const Parts& reads, const Parts& writes) {
@@ -75,7 +75,7 @@ void* Call::stage(const void* address, const Parts& reads, const Parts& writes) 
   Runs read_runs = runs_of(reads);
   Runs write_runs = runs_of(writes);
   const Span span = joined(span_of(read_runs), span_of(write_runs));
-  if (span.low == span.high) return nowhere();
+  if (span.low == span.high) return empty_address();
   Place place = buffers().find(address, span.low, span.high);
   const std::ptrdiff_t base = static_cast<std::ptrdiff_t>(place.offset) - span.low;
   if (std::byte* direct_bytes = direct(*place.memory)) {

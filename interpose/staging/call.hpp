@@ -123,7 +123,7 @@ class Call {
     std::byte* host = nullptr;                  // passed to MPI instead of that address
     Runs reads = {}, writes = {};
   };
-  void* nowhere();
+  void* empty_address();
   static void finish(Queue& queue, const Operand& operand);
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
@@ -138,7 +138,7 @@ class Call {
   const char* name_;
   Receipt receipt_;
   bool persistent_;
-  std::size_t nowheres_ = 0;  // addresses returned by nowhere()
+  std::size_t empty_addresses_ = 0;  // addresses returned by empty_address()
   std::vector<Operand> operands_;
   std::vector<std::byte> own_;
   std::unique_ptr<Offer> offer_;

@@ -57,12 +57,12 @@ WindowMemory::WindowMemory(void* address, std::size_t size)
   if (direct_ != nullptr) return;
   OpenDevice& device = *place_.memory->device;
   copies_ = std::make_unique<Copies>(device.stage(size), device.stage(size));
-  copies_->met.queue().read(view({0, size}), copies_->met.bytes());
-  std::memcpy(copies_->open.bytes(), copies_->met.bytes(), size);
+  copies_->latest.queue().read(view({0, size}), copies_->latest.bytes());
+  std::memcpy(copies_->public_copy.bytes(), copies_->latest.bytes(), size);
 }
 
 std::byte* WindowMemory::bytes() const {
-  return separate() ? copies_->open.bytes() : direct_ + place_.offset;
+  return separate() ? copies_->public_copy.bytes() : direct_ + place_.offset;
 }
 
 BufferView WindowMemory::view(const Run& run) const {
@@ -74,9 +74,9 @@ void WindowMemory::publish() {
   const std::scoped_lock lock(mutex_);
   const Staging now = place_.memory->device->stage(size_);
   now.queue().read(view({0, size_}), now.bytes());
-  for (const Run& run : differing(now.bytes(), copies_->met.bytes(), size_)) {
-    std::memcpy(copies_->open.bytes() + run.offset, now.bytes() + run.offset, run.size);
-    std::memcpy(copies_->met.bytes() + run.offset, now.bytes() + run.offset, run.size);
+  for (const Run& run : differing(now.bytes(), copies_->latest.bytes(), size_)) {
+    std::memcpy(copies_->public_copy.bytes() + run.offset, now.bytes() + run.offset, run.size);
+    std::memcpy(copies_->latest.bytes() + run.offset, now.bytes() + run.offset, run.size);
   }
 }
 
@@ -84,21 +84,21 @@ void WindowMemory::publish() {
 void WindowMemory::receive(bool published) {
   if (!separate()) return;
   const std::scoped_lock lock(mutex_);
-  const Runs runs = differing(copies_->open.bytes(), copies_->met.bytes(), size_);
+  const Runs runs = differing(copies_->public_copy.bytes(), copies_->latest.bytes(), size_);
   for (const Run& run : runs)
-    std::memcpy(copies_->met.bytes() + run.offset, copies_->open.bytes() + run.offset, run.size);
-  if (published) return write(widened(runs, gap_worth_reading), copies_->met.bytes());
-  if (runs.size() <= most_commands) return write(runs, copies_->met.bytes());
+    std::memcpy(copies_->latest.bytes() + run.offset, copies_->public_copy.bytes() + run.offset, run.size);
+  if (published) return write(widened(runs, gap_worth_reading), copies_->latest.bytes());
+  if (runs.size() <= most_commands) return write(runs, copies_->latest.bytes());
   const Runs wide = widened(runs, gap_worth_reading);
   const Staging now = place_.memory->device->stage(size_);
   for (const Run& run : wide) now.queue().enqueue_read(view(run), now.bytes() + run.offset);
   now.queue().finish();
-  for (const Run& run : runs) std::memcpy(now.bytes() + run.offset, copies_->met.bytes() + run.offset, run.size);
+  for (const Run& run : runs) std::memcpy(now.bytes() + run.offset, copies_->latest.bytes() + run.offset, run.size);
   write(wide, now.bytes());
 }
 
 void WindowMemory::write(const Runs& runs, const std::byte* from) {
-  Queue& queue = copies_->met.queue();
+  Queue& queue = copies_->latest.queue();
   for (const Run& run : runs) queue.enqueue_write(from + run.offset, view(run));
   queue.finish();
 }

@@ -30,8 +30,8 @@ class WindowMemory {
 
  private:
   struct Copies {
-    Staging open;  // public copy
-    Staging met;   // both at the latest synchronisation
+    Staging public_copy;
+    Staging latest;  // both at the latest synchronisation
   };
   BufferView view(const Run& run) const;
   void write(const Runs& runs, const std::byte* from);

@@ -1,4 +1,4 @@
-#include "interpose/memory/behind.hpp"
+#include "interpose/memory/runtimes.hpp"
 
 #include "device/cuda/context.hpp"
 #include "device/opencl/adopt.hpp"
