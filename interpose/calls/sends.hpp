@@ -9,9 +9,9 @@ namespace plumb::interpose {
 template <auto send>
 constexpr std::size_t least_offered = 0;
 template <>
-constexpr std::size_t least_offered<PMPI_Bsend> = sizeof(Envelope);
+inline constexpr std::size_t least_offered<PMPI_Bsend> = sizeof(Envelope);
 template <>
-constexpr std::size_t least_offered<PMPI_Ibsend> = sizeof(Envelope);
+inline constexpr std::size_t least_offered<PMPI_Ibsend> = sizeof(Envelope);
 
 template <auto send>
 int send_by(const char* name, const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {

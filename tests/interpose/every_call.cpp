@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <stdexcept>
@@ -20,7 +21,7 @@ struct Refused {
 };
 
 void abort_call(const char* call, const std::string& sentence) {
-  throw Refused{std::string(call) + ": " + sentence};
+  throw Refused{std::string(call) + ": " + sentence};  // NOLINT(bugprone-std-exception-baseclass): see above
 }
 
 }  // namespace plumb::interpose
