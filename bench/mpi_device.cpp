@@ -19,7 +19,7 @@
 
 #include "core/json.hpp"
 #include "device/select.hpp"
-#include "interpose/plumb_mpi.h"
+#include "interpose/api/plumb_mpi.h"
 #include "transport/idle.hpp"
 #include "transport/nccl.hpp"
 #include "transport/transport.hpp"

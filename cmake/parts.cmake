@@ -92,6 +92,15 @@ if(PLUMBLINE_MPI)
   endif()
 endif()
 
+# Wrappers of MPI's functions are made of a table (interpose/calls/).
+if(PLUMBLINE_MPI AND PLUMBLINE_OPENCL AND NOT PLUMBLINE_SANITIZE)
+  if(DEFINED ENV{PYTHON})
+    find_program(Python3_EXECUTABLE NAMES $ENV{PYTHON})
+  endif()
+  find_package(Python3 3.11 QUIET COMPONENTS Interpreter)
+  plumbline_need(Python3_Interpreter_FOUND python3-venv)
+endif()
+
 # Not under sanitizers: Open MPI's library (UCX) puts its own hooks on the calls that they watch.
 if(PLUMBLINE_SHMEM AND NOT PLUMBLINE_SANITIZE)
   include(${CMAKE_CURRENT_LIST_DIR}/shmem.cmake)

@@ -12,7 +12,7 @@ if(NOT MPI_Fortran_FOUND)
   return()
 endif()
 
-add_library(plumb_mpi_fortran OBJECT ${CMAKE_SOURCE_DIR}/interpose/plumb_mpi.f90)
+add_library(plumb_mpi_fortran OBJECT ${CMAKE_SOURCE_DIR}/interpose/api/plumb_mpi.f90)
 set_target_properties(plumb_mpi_fortran PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/modules)
 
 # plumbline_fortran_program(NAME SOURCE)
@@ -70,7 +70,7 @@ foreach(interface mpif_h mpi mpi_f08)
   add_test(NAME mpi_device_fortran_${interface}_refuses COMMAND ${command})
   set_tests_properties(mpi_device_fortran_${interface}_refuses PROPERTIES TIMEOUT 60 PROCESSORS 2
                        ENVIRONMENT "PLUMB_MPI_RUNTIME=native;${as_root}" PASS_REGULAR_EXPRESSION
-                       "rank [01]: MPI_Buffer_attach: 0x[0-9a-f]+ is an address of device memory, which this call does not take")
+                       "rank [01]: MPI_Buffer_attach: invalid device address 0x[0-9a-f]+: this function takes host memory only")
 endforeach()
 
 plumbline_fortran_program(plumb-mpi-device-halo ${CMAKE_SOURCE_DIR}/examples/halo.f90)

@@ -42,6 +42,12 @@ void refuse(const std::string& name) {
     MPI_Recv(static_cast<std::byte*>(address) - 1, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (name == "unhandled") {
     MPI_Buffer_attach(address, size);
+  } else if (name == "file") {
+#if MPI_VERSION >= 4
+    MPI_File_write_at_c(MPI_FILE_NULL, 0, address, 1, MPI_INT, MPI_STATUS_IGNORE);
+#else
+    MPI_File_write_at(MPI_FILE_NULL, 0, address, 1, MPI_INT, MPI_STATUS_IGNORE);
+#endif
   } else if (name == "too_long") {
     receive_too_long();
   } else if (name == "window_past_end") {

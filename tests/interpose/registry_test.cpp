@@ -1,11 +1,11 @@
-#include "interpose/registry.hpp"
+#include "interpose/memory/registry.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "interpose/devices.hpp"
+#include "interpose/memory/devices.hpp"
 
 namespace plumb::interpose {
 namespace {
@@ -40,7 +40,7 @@ TEST(AddressRegistry, FindsEachByteOfABuffer) {
 TEST(AddressRegistry, NamesWhatReachesPastTheEnd) {
   AddressRegistry registry(range);
   std::byte* address = bytes(registry.add(4096, memory()));
-  const auto past = ThrowsMessage<Error>(AllOf(HasSubstr("past the end of the device buffer of 4096 bytes")));
+  const auto past = ThrowsMessage<Error>(AllOf(HasSubstr("exceed the device buffer of 4096 bytes")));
   EXPECT_THAT([&] { registry.find(address, 0, 4097); }, past);
   EXPECT_THAT([&] { registry.find(address + 4096, 0, 1); }, past);
   EXPECT_THAT([&] { registry.find(address + 1, -1, 4096); }, past);
@@ -50,18 +50,18 @@ TEST(AddressRegistry, RemembersWhatWasFreed) {
   AddressRegistry registry(range);
   std::byte* address = bytes(registry.add(64, memory()));
   registry.remove(address);
-  EXPECT_THAT([&] { registry.find(address + 3, 0, 1); }, ThrowsMessage<Error>(HasSubstr("which was freed")));
-  EXPECT_THAT([&] { registry.remove(address); }, ThrowsMessage<Error>(HasSubstr("was freed before")));
+  EXPECT_THAT([&] { registry.find(address + 3, 0, 1); }, ThrowsMessage<Error>(HasSubstr("is freed")));
+  EXPECT_THAT([&] { registry.remove(address); }, ThrowsMessage<Error>(HasSubstr("already freed")));
   EXPECT_NE(registry.add(64, memory()), address);
 }
 
 TEST(AddressRegistry, RefusesStrangeAddresses) {
   AddressRegistry registry(range);
   std::byte* address = bytes(registry.add(64, memory()));
-  const auto none = ThrowsMessage<Error>(HasSubstr("no device buffer is at"));
+  const auto none = ThrowsMessage<Error>(HasSubstr("no buffer there"));
   EXPECT_THAT([&] { registry.find(address - 1, 0, 1); }, none);
   EXPECT_THAT([&] { registry.find(address + 10 * AddressRegistry::gap, 0, 1); }, none);
-  EXPECT_THAT([&] { registry.remove(address + 1); }, ThrowsMessage<Error>(HasSubstr("is no address that")));
+  EXPECT_THAT([&] { registry.remove(address + 1); }, ThrowsMessage<Error>(HasSubstr("not from plumb_mpi_alloc")));
   EXPECT_THAT([&] { registry.add(0, memory()); }, ThrowsMessage<Error>(HasSubstr("at least one byte")));
 }
 
@@ -69,7 +69,7 @@ TEST(AddressRegistry, FreesNothingThatIsInUse) {
   AddressRegistry registry(range);
   std::byte* address = bytes(registry.add(64, memory()));
   const Place used = registry.find(address, 0, 64);
-  EXPECT_THAT([&] { registry.remove(address); }, ThrowsMessage<Error>(HasSubstr("an MPI call under way")));
+  EXPECT_THAT([&] { registry.remove(address); }, ThrowsMessage<Error>(HasSubstr("an incomplete MPI call")));
 }
 
 TEST(AddressRegistry, GivesAddressesAgainWhenTheyAreUsedUp) {

@@ -1,0 +1,26 @@
+// The range of addresses that stand for device memory. It is reserved when the library is loaded, and no byte of it is
+// readable or writable, so that the test for a device address is a subtraction and a comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace plumb::interpose {
+
+struct AddressRange {
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+
+  bool has(std::uintptr_t address) const { return address - begin < size; }
+};
+
+// Empty where the system reserves none; constant once the library is loaded.
+extern const AddressRange device_addresses;
+// Handles of the library's own requests where MPI_Request is a pointer.
+extern const AddressRange request_addresses;
+
+inline bool is_device(const void* address) {
+  return device_addresses.has(reinterpret_cast<std::uintptr_t>(address));
+}
+
+}  // namespace plumb::interpose

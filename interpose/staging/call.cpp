@@ -1,0 +1,289 @@
+#include "interpose/staging/call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstring>
+#include <numeric>
+
+#include "transport/idle.hpp"
+
+namespace plumb::interpose {
+
+namespace {
+
+// A message with more runs is unpacked on the host, at once.
+constexpr std::size_t most_copies = 64;
+
+Runs runs_of(const Parts& parts) {
+  Runs runs;
+  for (const Part& part : parts)
+    if (part.count > 0) append(runs, part.type, part.offset, static_cast<std::size_t>(part.count));
+  return runs;
+}
+
+// 0 for a cancelled receive, whose status has no count.
+std::size_t received_bytes(const MPI_Status& status) {
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  if (cancelled != 0) return 0;
+  MPI_Count bytes = 0;
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(bytes);
+}
+
+Span joined(const Span& a, const Span& b) {
+  if (a.low == a.high) return b;
+  if (b.low == b.high) return a;
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+std::size_t size_of(const Runs& runs) {
+  return std::accumulate(runs.begin(), runs.end(), std::size_t{0},
+                         [](std::size_t sum, const Run& run) { return sum + run.size; });
+}
+
+// MPI has checked the size of the envelope only.
+void check_room(const Runs& runs, std::size_t bytes) {
+  if (const std::size_t room = size_of(runs); room < bytes)
+    throw Error(
+        fmt::format("a message of {} bytes exceeds its receive buffer of {} bytes; increase the count", bytes, room));
+}
+
+}  // namespace
+
+std::byte* direct(const DeviceMemory& memory) {
+  const MemoryKind kind = memory.buffer->placement().kind;
+  return kind == MemoryKind::host || kind == MemoryKind::svm ? memory.buffer->host_pointer() : nullptr;
+}
+
+// An address for an operand of no bytes, different for each: MPI takes equal addresses for an operation in place.
+void* Call::empty_address() {
+  static std::array<std::byte, 8> places;
+  return &places.at(empty_addresses_++ % places.size());
+}
+
+void* Call::stage(const void* address, const Parts& reads, const Parts& writes) {
+  auto* bytes = static_cast<std::byte*>(const_cast<void*>(address));
+  if (!is_device(address)) {
+    if (offers_on && receipt_ == Receipt::counted && !writes.empty())
+      operands_.push_back({.host = bytes, .writes = runs_of(writes)});
+    return bytes;
+  }
+  Runs read_runs = runs_of(reads);
+  Runs write_runs = runs_of(writes);
+  const Span span = joined(span_of(read_runs), span_of(write_runs));
+  if (span.low == span.high) return empty_address();
+  Place place = buffers().find(address, span.low, span.high);
+  const std::ptrdiff_t base = static_cast<std::ptrdiff_t>(place.offset) - span.low;
+  if (std::byte* direct_bytes = direct(*place.memory)) {
+    bytes = direct_bytes + base;
+    operands_.push_back(
+        {.memory = std::move(place.memory), .base = base, .host = bytes, .writes = std::move(write_runs)});
+    return bytes;
+  }
+  Staging staging = place.memory->device->stage(static_cast<std::size_t>(span.high - span.low));
+  bytes = staging.bytes() - span.low;
+  operands_.push_back({std::move(place.memory), std::move(staging), base, bytes,
+                       widened(std::move(read_runs), gap_worth_reading), std::move(write_runs)});
+  if (!persistent_) read(operands_.back());
+  return bytes;
+}
+
+Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least) {
+  if (offers_on && is_device(address)) {
+    const Runs runs = runs_of({{0, count, type}});
+    if (runs.size() == 1 && runs[0].size >= least)
+      offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
+    if (offer_) return {&offer_->envelope(), sizeof(Envelope), MPI_BYTE};
+  }
+  return {in(address, count, type), count, type};
+}
+
+Room Call::room(void* address, int count, MPI_Datatype type) {
+  void* staged = out(address, count, type);
+  if (!offers_on) return {staged, count, type};
+  const Operand* operand = receiver();
+  const std::size_t bytes = operand == nullptr ? 0 : size_of(operand->writes);
+  if (bytes < beginning_.size()) {
+    packed_ = beginning_.data();
+    return {packed_, static_cast<int>(beginning_.size()), MPI_PACKED};
+  }
+  if (operand->writes.size() > 1 && bytes <= INT_MAX) {
+    packed_room_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    packed_ = packed_room_.get();
+    return {packed_, static_cast<int>(bytes), MPI_PACKED};
+  }
+  if (!persistent_) save_beginning();
+  return {staged, count, type};
+}
+
+void Call::save_beginning() {
+  const Operand* operand = receiver();
+  if (packed_ != nullptr || operand == nullptr || operand->staging) return;
+  std::byte* to = beginning_.data();
+  for (const Run& run : first_bytes(operand->writes, beginning_.size())) {
+    std::memcpy(to, operand->host + run.offset, run.size);
+    to += run.size;
+  }
+}
+
+void Call::restore_beginning(const Operand& operand, std::size_t from) const {
+  std::size_t at = 0;
+  for (const Run& run : first_bytes(operand.writes, beginning_.size())) {
+    const std::size_t kept = std::min(run.size, from - std::min(from, at));  // bytes of the message
+    std::memcpy(operand.host + run.offset + kept, beginning_.data() + at + kept, run.size - kept);
+    at += run.size;
+  }
+}
+
+bool Call::yields() const {
+  return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
+    const Span span = span_of(operand.writes);
+    const bool is_short = offers_on || span.high - span.low <= static_cast<std::ptrdiff_t>(short_message);
+    return operand.staging && is_short && has_threads_here(operand.memory->device->info());
+  });
+}
+
+void Call::await(int from, int tag, MPI_Comm comm) const {
+  if (!yields()) return;
+  Idle idle(true);
+  for (int flag = 0; PMPI_Iprobe(from, tag, comm, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0;) idle.look();
+}
+
+int Call::source(int from, int tag, MPI_Comm comm) {
+  if (!offers_on) return from;
+  pattern_ = {from, tag, comm};
+  return !persistent_ && takes_probed() ? MPI_PROC_NULL : from;
+}
+
+bool Call::takes_probed() {
+  probed_ = take_probed(pattern_.from, pattern_.tag, pattern_.comm);
+  return probed_.has_value();
+}
+
+void Call::receive_probed(MPI_Message message) {
+  if (offers_on) probed_ = take_probed(message);
+}
+
+void Call::read() {
+  taken_.reset();
+  if (offers_on && receipt_ == Receipt::counted) save_beginning();
+  for (const Operand& operand : operands_) read(operand);
+}
+
+// Without threads of the device on this host, the wait needs no core.
+void Call::finish(Queue& queue, const Operand& operand) {
+  if (has_threads_here(operand.memory->device->info()))
+    queue.finish();
+  else
+    wait_for(queue, operand.memory->device->info());
+}
+
+void Call::read(const Operand& operand) {
+  if (operand.reads.empty() || !operand.staging) return;
+  Queue& queue = operand.staging->queue();
+  for (const Run& run : operand.reads)
+    queue.enqueue_read({operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size},
+                       operand.host + run.offset);
+  finish(queue, operand);
+}
+
+bool Call::brings() const {
+  return std::any_of(operands_.begin(), operands_.end(),
+                     [](const Operand& operand) { return operand.memory && !operand.writes.empty(); });
+}
+
+void Call::write(const MPI_Status& status) {
+  if (probed_) return deliver(probed_->content.data(), probed_->content.size());
+  if (packed_ != nullptr) return deliver(packed_, received_bytes(status));
+  if (offers_on && receipt_ == Receipt::counted && take_offered(status)) return;
+  for (const Operand& operand : operands_)
+    if (operand.staging && !operand.writes.empty())
+      write(operand,
+            receipt_ == Receipt::counted ? first_bytes(operand.writes, received_bytes(status)) : operand.writes);
+  if (!persistent_) operands_.clear();
+}
+
+void Call::write(const Operand& operand, const Runs& runs) {
+  if (!operand.staging) return;
+  Queue& queue = operand.staging->queue();
+  for (const Run& run : runs)
+    queue.enqueue_write(operand.host + run.offset,
+                        {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
+  finish(queue, operand);
+}
+
+const Call::Operand* Call::receiver() const {
+  const auto receives = [](const Operand& operand) { return !operand.writes.empty(); };
+  const auto operand = std::find_if(operands_.begin(), operands_.end(), receives);
+  return operand == operands_.end() ? nullptr : &*operand;
+}
+
+// True if an envelope came instead of the message; the message is then in its place.
+bool Call::take_offered(const MPI_Status& status) {
+  const Operand* operand = receiver();
+  if (operand == nullptr || received_bytes(status) != sizeof(Envelope)) return false;
+  std::array<std::byte, sizeof(Envelope)> bytes{};
+  std::byte* to = bytes.data();
+  for (const Run& run : first_bytes(operand->writes, bytes.size())) {
+    std::memcpy(to, operand->host + run.offset, run.size);
+    to += run.size;
+  }
+  const auto envelope = Envelope::of(bytes.data(), bytes.size());
+  if (!envelope) return false;
+  if (!operand->staging && envelope->bytes < sizeof(Envelope)) restore_beginning(*operand, envelope->bytes);
+  take(*operand, *envelope);
+  taken_ = envelope->bytes;
+  return true;
+}
+
+// Delivers a message, or the message of an envelope, that MPI received elsewhere than in its place.
+void Call::deliver(const std::byte* content, std::size_t bytes) {
+  const auto envelope = Envelope::of(content, bytes);
+  const Operand* operand = receiver();
+  if (operand == nullptr) {
+    check_room({}, envelope ? envelope->bytes : bytes);
+  } else if (envelope) {
+    take(*operand, *envelope);
+    taken_ = envelope->bytes;
+  } else {
+    unpack(*operand, content, bytes);
+  }
+}
+
+void Call::take(const Operand& operand, const Envelope& envelope) {
+  const Taking taking(envelope, operand.memory ? operand.memory->device : nullptr);
+  const Runs runs = first_bytes(operand.writes, envelope.bytes);
+  check_room(runs, envelope.bytes);
+  const bool is_near = operand.staging && &taking.device() == operand.memory->device.get();
+  BufferView from = taking.bytes();
+  if (is_near && runs.size() <= most_copies) {
+    Queue& queue = operand.staging->queue();
+    for (const Run& run : runs) {
+      queue.enqueue_copy({from.buffer, from.offset, run.size},
+                         {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
+      from.offset += run.size;
+    }
+    wait_for(queue, taking.device().info());
+    return;
+  }
+  const Staging packed = taking.device().stage(from.size);
+  packed.queue().read(from, packed.bytes());
+  unpack(operand, packed.bytes(), from.size);
+}
+
+// Copies the bytes of a message into the runs of its receiver.
+void Call::unpack(const Operand& operand, const std::byte* packed, std::size_t bytes) {
+  const Runs runs = first_bytes(operand.writes, bytes);
+  check_room(runs, bytes);
+  for (const Run& run : runs) {
+    std::memcpy(operand.host + run.offset, packed, run.size);
+    packed += run.size;
+  }
+  write(operand, runs);
+}
+
+}  // namespace plumb::interpose
