@@ -368,7 +368,7 @@ def runtimes(gpu: bool) -> Iterator[tuple[str, list[str], dict[str, str]]]:
         yield "cuda", ["--runtime", "cuda"], {}
         return
     from plumbline import runtimes as known  # the Python package is needed for these only
-    from plumbline.home import find_home
+    from plumbline.base.paths import find_home
 
     for name in ("pocl", "intel-cpu"):
         if known.is_installed(name, find_home()):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from plumbline.base.quantities import duration, rate_text, size_text
 from plumbline.models import Expectation
 from plumbline.models.b_eff import HANDOVER
-from plumbline.quantities import duration, rate_text, size_text
 from plumbline.record import Case, Record
 from plumbline.roofline import is_on_host
 from plumbline.verdict import JudgedCase

@@ -14,12 +14,12 @@ from math import log2
 
 import numpy as np
 
+from plumbline.base.columns import aligned
+from plumbline.base.errors import UsageError
+from plumbline.base.quantities import duration, ratio_text, size_text
 from plumbline.equations import Floats
 from plumbline.equations.transfer import Transfer, transfer_of, transfers_of
-from plumbline.errors import UsageError
-from plumbline.quantities import duration, ratio_text, size_text
 from plumbline.systems import System
-from plumbline.text import aligned
 
 ASSUMED_ERROR = 0.1
 HOST_MEMORY = "mpi"  # leaves the bytes in host memories

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from plumbline import calibrate_device, calibrate_legs, calibrate_operations
 from plumbline.assess import conditions_of
+from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
+from plumbline.base.files import locked
+from plumbline.base.paths import Home
 from plumbline.device_table import DeviceTable
 from plumbline.engine import Engine
-from plumbline.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.execute import Session, execute
-from plumbline.files import locked
-from plumbline.home import Home
 from plumbline.models import b_eff
 from plumbline.record import Record
 from plumbline.systems import (

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from plumbline.base.columns import aligned
+from plumbline.base.paths import Home
 from plumbline.forecast import Case, Point, forecast_of
 from plumbline.forecast_table import csv_text, number
-from plumbline.home import Home
 from plumbline.published import Column, PublishedTable, Row
 from plumbline.systems import System, find_system
-from plumbline.text import aligned
 
 
 @dataclass(frozen=True)

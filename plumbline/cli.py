@@ -12,12 +12,12 @@ from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
 from plumbline import completion, inventory, runtimes
+from plumbline.base.errors import ExitStatus, InterruptError, PlumbError, UsageError, shortened
+from plumbline.base.paths import find_home
+from plumbline.base.version import version as plumb_version
 from plumbline.engine import all_benchmarks, find_engine, find_engine_for
-from plumbline.errors import ExitStatus, InterruptError, PlumbError, UsageError, shortened
-from plumbline.home import find_home
 from plumbline.systems import System, find_system, known_systems
 from plumbline.verdict import DEFAULT_TOLERANCE
-from plumbline.version import version as plumb_version
 
 
 class _Commands(TyperGroup):

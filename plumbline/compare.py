@@ -13,9 +13,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.compare_table import Column, Comparison, LeftOut, write
 from plumbline.engine import TransportDevice, TransportList, TransportState
-from plumbline.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import execute, record_place
 from plumbline.plan import RunPlan, check_with_engine, plan_comparison
 from plumbline.record import Record

@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from plumbline.quantities import size_text
+from plumbline.base.columns import aligned
+from plumbline.base.quantities import size_text
 from plumbline.record import Case, Metric, Record
-from plumbline.text import aligned
 
 Unit = Literal["us", "GB/s"]
 UNITS: tuple[Unit, ...] = ("us", "GB/s")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from plumbline import runtimes
+from plumbline.base.errors import PlumbError, UsageError, did_you_mean
+from plumbline.base.paths import find_home
 from plumbline.engine import OptionSpec, all_benchmarks, find_engine_for
-from plumbline.errors import PlumbError, UsageError, did_you_mean
-from plumbline.home import find_home
 from plumbline.options import flags_of
 from plumbline.plan import FORMATS, comparison_groups, option_groups
 from plumbline.store import record_files

@@ -13,9 +13,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from plumbline.base.toml import Table
+from plumbline.base.units import count_of_bytes, quantity
 from plumbline.segments import Segment, check_segments, time_of
-from plumbline.tables import Table
-from plumbline.units import count_of_bytes, quantity
 
 NumberType = Literal["half", "float", "double", "tf32"]
 Access = Literal["read", "write", "copy", "any"]

@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from plumbline.base.errors import ExitStatus, PlumbError
 from plumbline.engine import Engine, find_engine, shmem_engine
-from plumbline.errors import ExitStatus, PlumbError
 from plumbline.launch import HEAP_VARIABLES, Wish, choose_launcher, physical_cores, plan_launch
 from plumbline.runtimes import SYSTEM_VENDORS
 

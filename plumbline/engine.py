@@ -20,11 +20,11 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from plumbline.errors import PlumbError, RunError, UsageError, did_you_mean
-from plumbline.files import replace_file
-from plumbline.home import PACKAGE, cache_folder, checkout_root
+from plumbline.base.errors import PlumbError, RunError, UsageError, did_you_mean
+from plumbline.base.files import replace_file
+from plumbline.base.paths import PACKAGE, cache_folder, checkout_root
+from plumbline.base.validation import first_problem
 from plumbline.record import Device
-from plumbline.refusal import first_problem
 
 PROGRAMS = ("plumb-mpi", "plumb-serial")
 WORLDS = {"mpi": "plumb-mpi", "shmem": "plumb-shmem", "serial": "plumb-serial"}

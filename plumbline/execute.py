@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rich.console import Console
 
+from plumbline.base.errors import ExitStatus, UsageError
+from plumbline.base.files import claim, drop_empty
+from plumbline.base.paths import Home
 from plumbline.engine import Engine
-from plumbline.errors import ExitStatus, UsageError
 from plumbline.events import Failed, Finish
-from plumbline.files import claim, drop_empty
-from plumbline.home import Home
 from plumbline.launch import Launch
 from plumbline.noise import LauncherNoise
 from plumbline.progress import ProgressView

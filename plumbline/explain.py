@@ -15,12 +15,12 @@ from typing import Any
 
 from plumbline.advice import Member, advice, grouped
 from plumbline.assess import Assessment, assess
+from plumbline.base.columns import aligned
+from plumbline.base.paths import Home
+from plumbline.base.quantities import duration, ratio_text
 from plumbline.calibrate import local_system
-from plumbline.home import Home
-from plumbline.quantities import duration, ratio_text
 from plumbline.record import Case, Record
 from plumbline.systems import System, find_system
-from plumbline.text import aligned
 
 _SHOWN = 4  # cases of a group without --all
 _WIDTH = 100

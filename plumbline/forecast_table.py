@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plumbline.errors import RunError, UsageError, did_you_mean
+from plumbline.base.columns import aligned
+from plumbline.base.errors import RunError, UsageError, did_you_mean
+from plumbline.base.quantities import duration
+from plumbline.base.units import parse_quantity
 from plumbline.forecast import Case, Forecast, Point, device_of, forecast_of
-from plumbline.quantities import duration
 from plumbline.systems import System
-from plumbline.text import aligned
-from plumbline.units import parse_quantity
 
 _SQUARE = ("ptrans", "hpl")
 _WHOLE = ("random_access", "ptrans", "hpl", "shallow_water", "gups")  # one problem over all

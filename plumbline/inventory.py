@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plumbline import runtimes
+from plumbline.base.columns import aligned
+from plumbline.base.errors import PlumbError
+from plumbline.base.paths import Home
 from plumbline.engine import (
     Description,
     DeviceList,
@@ -15,10 +18,7 @@ from plumbline.engine import (
     TransportList,
     TransportState,
 )
-from plumbline.errors import PlumbError
-from plumbline.home import Home
 from plumbline.store import Entry
-from plumbline.text import aligned
 
 DEFAULT_LIST = "default"
 

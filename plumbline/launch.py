@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from plumbline.base.errors import UsageError
 from plumbline.engine import Engine
-from plumbline.errors import UsageError
 
 Kind = Literal["openmpi", "mpich", "intel", "oshrun", "srun", "none"]
 CHOICES = ["auto", "mpirun", "mpiexec", "oshrun", "srun", "none"]

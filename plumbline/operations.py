@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from plumbline.base.toml import Table
+from plumbline.base.units import quantity
 from plumbline.device_table import Bytes, Micros, Whole
-from plumbline.tables import Table
-from plumbline.units import quantity
 
 Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 WorldKind = Literal["shmem", "mpi"]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.engine import OptionSpec
-from plumbline.errors import UsageError, did_you_mean
 
 _INTEGER = re.compile(r"-?\d{1,100}")
 _SIZE = re.compile(r"2\^(?P<exponent>\d{1,2})|(?P<count>\d{1,18})(?P<prefix>[KMGT])i(?P<bytes>B?)")

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from rich.console import Console
 
 from plumbline import launch, runtimes
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home, find_home
 from plumbline.calibrate import DECIDING
 from plumbline.engine import (
     WORLDS,
@@ -21,9 +23,7 @@ from plumbline.engine import (
     OptionSpec,
     find_engine_for,
 )
-from plumbline.errors import UsageError
 from plumbline.execute import Session
-from plumbline.home import Home, find_home
 from plumbline.launch import (
     HEAP_VARIABLES,
     Wish,

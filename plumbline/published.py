@@ -16,11 +16,11 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.paths import shipped_folders
+from plumbline.base.toml import Table
+from plumbline.base.validation import first_problem
 from plumbline.device_table import NumberType
-from plumbline.errors import UsageError, did_you_mean
-from plumbline.home import shipped_folders
-from plumbline.refusal import first_problem
-from plumbline.tables import Table
 
 Mesh = tuple[int, int, int, int, int, int, int]
 

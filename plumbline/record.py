@@ -25,8 +25,8 @@ from pydantic import (
     model_validator,
 )
 
-from plumbline.errors import UsageError
-from plumbline.refusal import first_problem
+from plumbline.base.errors import UsageError
+from plumbline.base.validation import first_problem
 
 SCHEMA_VERSION = "1.1.0"
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"

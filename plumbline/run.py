@@ -11,7 +11,7 @@ from rich.console import Console
 
 from plumbline import calibrate, store
 from plumbline.assess import Assessment, assess, is_covered
-from plumbline.errors import ExitStatus, RunError, UsageError
+from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import Executed, Session, execute, record_place
 from plumbline.models import model_of, need_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run, with_heap

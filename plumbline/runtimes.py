@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline.errors import RunError, UsageError, did_you_mean
-from plumbline.home import Home
+from plumbline.base.errors import RunError, UsageError, did_you_mean
+from plumbline.base.paths import Home
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 POCL_PACKAGE = "pocl-opencl-icd"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, overload
 
 from pydantic import Field
 
-from plumbline.tables import Table
-from plumbline.units import count_of_bytes, quantity
+from plumbline.base.toml import Table
+from plumbline.base.units import count_of_bytes, quantity
 
 if TYPE_CHECKING:  # NumPy takes a while to import, which every command would pay
     import numpy as np

@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 
 from plumbline.assess import Assessment, assess
+from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.paths import Home, find_home
 from plumbline.calibrate import local_system
 from plumbline.engine import find_engine
-from plumbline.errors import UsageError, did_you_mean
-from plumbline.home import Home, find_home
 from plumbline.present import present
 from plumbline.record import load_record
 from plumbline.run import write_expected

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from plumbline.errors import UsageError
-from plumbline.home import Home
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home
 from plumbline.record import Record, load_record
 from plumbline.verdict import EXPECTED_SUFFIX
 

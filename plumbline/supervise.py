@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
 from plumbline.events import Event, EventLines, Failed, Finish
 
 GRACE_S = 15.0

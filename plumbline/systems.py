@@ -25,14 +25,14 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
+from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.files import replace_file
+from plumbline.base.paths import Home, shipped_folders
+from plumbline.base.toml import Table, toml_lines
+from plumbline.base.validation import first_problem
 from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
-from plumbline.errors import UsageError, did_you_mean
-from plumbline.files import replace_file
-from plumbline.home import Home, shipped_folders
 from plumbline.operations import Nanos, Operation
-from plumbline.refusal import first_problem
 from plumbline.segments import Segment, check_segments, time_of
-from plumbline.tables import Table, toml_lines
 
 Leg = Literal["launch", "read", "exchange", "write"]
 # Legs of a transfer; a device's limits; how fast it updates random words; one-sided operations of a

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from plumbline.files import replace_file
+from plumbline.base.files import replace_file
 from plumbline.models import Expectation
 from plumbline.record import Record
 

@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.equations import ArrayLike, Floats, accl, b_eff, floats
-from plumbline.errors import UsageError, did_you_mean
 from plumbline.segments import Segment
 from plumbline.systems import LEGS, Accl, Leg, Legs, Stack, System, Way, known
 

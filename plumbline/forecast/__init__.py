@@ -3,7 +3,7 @@
 A :class:`Case` says what is asked, a :class:`Point` what to expect. A module offers what
 :class:`Forecast` says; to add one, add a module named like the benchmark, and its name below. The
 equations are those of :mod:`plumbline.equations`; a figure that a system lacks is a
-:class:`plumbline.errors.UsageError` that names it and its table.
+:class:`plumbline.base.errors.UsageError` that names it and its table.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from math import isqrt
 from typing import NamedTuple, Protocol, cast
 
+from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.device_table import Bitstream, DeviceTable, joined
 from plumbline.equations.transfer import Transfer, transfer_of, transfers_of
-from plumbline.errors import UsageError, did_you_mean
 from plumbline.systems import System, known
 
 BENCHMARKS = (

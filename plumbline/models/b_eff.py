@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
 from plumbline.segments import time_of

@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import log2
 
 from plumbline import boards, roofline
+from plumbline.base.errors import UsageError
 from plumbline.device_table import DeviceTable
 from plumbline.equations import fft
-from plumbline.errors import UsageError
 from plumbline.models import Expectation, slowest
 from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need

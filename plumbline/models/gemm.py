@@ -8,8 +8,8 @@ from __future__ import annotations
 from math import ceil
 
 from plumbline import boards, roofline
+from plumbline.base.errors import UsageError
 from plumbline.device_table import DeviceTable
-from plumbline.errors import UsageError
 from plumbline.models import Expectation
 from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need

@@ -6,8 +6,8 @@ The equations are those of :mod:`plumbline.equations.stream`.
 from __future__ import annotations
 
 from plumbline import boards, roofline
+from plumbline.base.errors import UsageError
 from plumbline.device_table import DeviceTable
-from plumbline.errors import UsageError
 from plumbline.models import Expectation, slowest
 from plumbline.record import Case, Record
 from plumbline.systems import Figures, Need

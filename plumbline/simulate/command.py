@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isqrt
 from pathlib import Path
 
-from plumbline.errors import UsageError, did_you_mean
-from plumbline.quantities import duration, ratio_text
+from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.quantities import duration, ratio_text
 from plumbline.simulate import Outcome
 from plumbline.simulate.of_system import Wish, hpl_on, ptrans_on, shallow_water_on
 from plumbline.simulate.partition_graph import PartitionOf, read_graph

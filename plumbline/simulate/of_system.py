@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from plumbline import boards
+from plumbline.base.errors import UsageError
 from plumbline.device_table import Bitstream
 from plumbline.equations import hpl as lu
 from plumbline.equations import ptrans as transposition
 from plumbline.equations import shallow_water as water
 from plumbline.equations.transfer import Transfer, transfer_of
-from plumbline.errors import UsageError
 from plumbline.forecast import Case, bitstream_of, device_of
 from plumbline.forecast.shallow_water import FLOP_AN_ELEMENT, PIPELINE, Partition, partition
 from plumbline.forecast.shallow_water import costs as water_costs

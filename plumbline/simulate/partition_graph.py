@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
 
 _FORMAT = "011"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 
-from plumbline.errors import RunError
+from plumbline.base.errors import RunError
 from plumbline.simulate import Outcome, Span
 
 # As many bars a browser draws at once without delay.

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from plumbline import runtimes
-from plumbline.home import find_home
+from plumbline.base.paths import find_home
 from tests.launching import launch_command, program
 
 MUTANTS = program("plumb-mpi-mutants")

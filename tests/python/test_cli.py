@@ -13,7 +13,7 @@ import pytest
 from conftest import DATA, ROOT, Plumb
 
 from plumbline import cli
-from plumbline.version import version
+from plumbline.base.version import version
 
 Golden = Callable[[str, str], None]
 pytestmark = pytest.mark.usefixtures("stand_in")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from plumbline import doctor
+from plumbline.base.errors import ExitStatus
 from plumbline.doctor import Finding, Tried
 from plumbline.engine import shmem_engine
-from plumbline.errors import ExitStatus
 
 OK = Tried(0, "")
 CRASHED = Tried(139, "Segmentation fault")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from plumbline.base.errors import RunError, UsageError
 from plumbline.engine import describe, find_engine, find_program
-from plumbline.errors import RunError, UsageError
 
 
 def script(path: Path, body: str) -> Path:

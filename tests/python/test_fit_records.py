@@ -16,7 +16,7 @@ from test_device_models import case, record_of
 from test_models import with_transport
 
 from plumbline.assess import assess
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
 from plumbline.fit_records import Fit, fit_records
 from plumbline.record import Case, Record, load_record
 from plumbline.robust import fit_loggp, location, robust_line

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from test_record import essence
 
 from plumbline import check, published
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home
 from plumbline.forecast import BENCHMARKS, Case, forecast_of
 from plumbline.forecast.shallow_water import partition
 from plumbline.forecast_table import numbers
-from plumbline.home import Home
 from plumbline.published import load_table, table_of, tables
 from plumbline.systems import System, find_system, known_systems, schema, schema_text
 

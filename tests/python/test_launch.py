@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import DATA
 
+from plumbline.base.errors import UsageError
 from plumbline.engine import Description, Engine
-from plumbline.errors import UsageError
 from plumbline.launch import (
     HEAP_VARIABLES,
     Wish,

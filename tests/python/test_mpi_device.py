@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 from plumbline import runtimes
-from plumbline.home import find_home
+from plumbline.base.paths import find_home
 from tests.launching import launch_command
 
 LIBRARY = "libplumb-mpi-device.so"

@@ -10,8 +10,8 @@ from conftest import Plumb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.base.errors import UsageError, shortened
 from plumbline.engine import OptionSpec
-from plumbline.errors import UsageError, shortened
 from plumbline.options import Given, OptionGroup, help_lines, parse, whole_number
 
 

@@ -19,9 +19,9 @@ from conftest import ROOT, Plumb
 from strict import faults
 
 from plumbline import launch, runtimes
+from plumbline.base.errors import PlumbError
+from plumbline.base.paths import find_home
 from plumbline.engine import find_engine
-from plumbline.errors import PlumbError
-from plumbline.home import find_home
 from plumbline.launch import physical_cores
 from plumbline.record import load_record
 from plumbline.systems import load_system

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strict import faults
 
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
 from plumbline.record import (
     SCHEMA_VERSION,
     Record,

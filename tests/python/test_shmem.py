@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from plumbline.base.errors import ExitStatus, UsageError
 from plumbline.engine import named_world, shmem_engine
-from plumbline.errors import ExitStatus, UsageError
 from plumbline.launch import HEAP_VARIABLES, Wish, plan_launch
 
 Plumb = Callable[..., tuple[int, str, str]]

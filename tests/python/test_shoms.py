@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from plumbline.base.errors import ExitStatus
 from plumbline.engine import shmem_engine
-from plumbline.errors import ExitStatus
 
 Plumb = Callable[..., tuple[int, str, str]]
 pytestmark = pytest.mark.skipif(shmem_engine(os.environ) is None, reason="there is no plumb-shmem")

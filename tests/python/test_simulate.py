@@ -13,8 +13,8 @@ from conftest import ROOT, Plumb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plumbline.base.errors import UsageError
 from plumbline.equations import hpl as lu
-from plumbline.errors import UsageError
 from plumbline.forecast import Case, forecast_of
 from plumbline.forecast.shallow_water import partition
 from plumbline.published import meshes

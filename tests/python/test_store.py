@@ -11,7 +11,7 @@ import pytest
 from conftest import DATA
 
 from plumbline import inventory
-from plumbline.home import Home
+from plumbline.base.paths import Home
 from plumbline.store import Store
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import Plumb
 
-from plumbline.errors import UsageError
+from plumbline.base.errors import UsageError
 from plumbline.events import CaseFinished, Event, EventLines, Failed, Finish, Start, parse_event
 from plumbline.execute import judge_ending
 from plumbline.noise import LauncherNoise

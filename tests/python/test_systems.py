@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.assess import conditions_of
-from plumbline.errors import UsageError
-from plumbline.home import Home
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home
+from plumbline.base.units import parse_quantity
 from plumbline.record import Record
 from plumbline.segments import Segment
 from plumbline.systems import (
@@ -25,7 +26,6 @@ from plumbline.systems import (
     load_system,
     save_system,
 )
-from plumbline.units import parse_quantity
 
 NOCTUA = ROOT / "systems" / "noctua1-520n.toml"
 STAGED = ("read", "exchange", "write")

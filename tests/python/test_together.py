@@ -16,8 +16,8 @@ import pytest
 from conftest import ROOT, Plumb
 from test_supervise import alive
 
-from plumbline.files import claim, locked, replace_file
-from plumbline.home import Home
+from plumbline.base.files import claim, locked, replace_file
+from plumbline.base.paths import Home
 from plumbline.record import load_record
 from plumbline.store import Store, record_files
 

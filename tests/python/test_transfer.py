@@ -8,9 +8,9 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.base.errors import UsageError
 from plumbline.equations import accl, b_eff
 from plumbline.equations.transfer import Transfer, segments_s, transfer_of, transfers_of
-from plumbline.errors import UsageError
 from plumbline.segments import Segment, time_of
 from plumbline.systems import (
     Accl,

@@ -6,7 +6,7 @@ import re
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 
-from plumbline.home import checkout_root
+from plumbline.base.paths import checkout_root
 
 
 def version() -> str:

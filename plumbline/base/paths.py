@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Home:
         return self.systems / "local.toml"
 
     def lock(self, name: str) -> Path:
-        """The file that stands for a lock of all who use this home (:mod:`plumbline.files`)."""
+        """The lock file of all who use this home; see :mod:`plumbline.base.files`."""
         return self.systems / f".{name}.lock"
 
     def system_folders(self) -> list[Path]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from plumbline.errors import did_you_mean
+from plumbline.base.errors import did_you_mean
 
 _SI = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 _IEC = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}

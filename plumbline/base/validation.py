@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from plumbline.errors import did_you_mean
+from plumbline.base.errors import did_you_mean
 
 _EXPECTED = {
     "float_type": "a number",
