@@ -30,7 +30,7 @@ from plumbline.calibrate import local_system  # noqa: E402
 from plumbline.execute import execute  # noqa: E402
 from plumbline.plan import plan_run  # noqa: E402
 from plumbline.run import calibrate_for  # noqa: E402
-from plumbline.systems import Need  # noqa: E402
+from plumbline.system.system import Need  # noqa: E402
 
 KINDS: dict[str, tuple[Need, list[str]]] = {
     "stream": ("device", ["stream"]),

@@ -30,7 +30,7 @@ from plumbline.equations import (  # noqa: E402
     stream,
 )
 from plumbline.equations.transfer import transfers_of  # noqa: E402
-from plumbline.systems import load_system  # noqa: E402
+from plumbline.system.system import load_system  # noqa: E402
 
 COUNT = 10**6
 

@@ -13,7 +13,7 @@ from statistics import median
 from plumbline.base.quantities import duration, rate_text, size_text
 from plumbline.models import Expectation
 from plumbline.models.b_eff import HANDOVER
-from plumbline.record import Case, Record
+from plumbline.record.record import Case, Record
 from plumbline.roofline import is_on_host
 from plumbline.verdict import JudgedCase
 

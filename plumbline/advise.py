@@ -19,7 +19,7 @@ from plumbline.base.errors import UsageError
 from plumbline.base.quantities import duration, ratio_text, size_text
 from plumbline.equations import Floats
 from plumbline.equations.transfer import Transfer, transfer_of, transfers_of
-from plumbline.systems import System
+from plumbline.system.system import System
 
 ASSUMED_ERROR = 0.1
 HOST_MEMORY = "mpi"  # leaves the bytes in host memories

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from plumbline.models import Expectation, model_of, need_of
-from plumbline.record import Record
-from plumbline.systems import LOCAL, Conditions, Need, System
+from plumbline.record.record import Record
+from plumbline.system.system import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare
 
 # Where no run calibrates what is missing.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from plumbline.device_table import Banks, Bitstream, DeviceTable, Link
 from plumbline.equations import fft, gemm, random_access, stream
-from plumbline.systems import known
+from plumbline.system.device import Banks, Bitstream, DeviceTable, Link
+from plumbline.system.system import known
 
 NUMBER_BYTES = {"half": 2, "float": 4, "double": 8}
 READS = {"copy": 1, "scale": 1, "add": 2, "triad": 2}

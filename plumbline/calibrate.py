@@ -21,12 +21,12 @@ from plumbline.assess import conditions_of
 from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.base.files import locked
 from plumbline.base.paths import Home
-from plumbline.device_table import DeviceTable
 from plumbline.engine import Engine
 from plumbline.execute import Session, execute
 from plumbline.models import b_eff
-from plumbline.record import Record
-from plumbline.systems import (
+from plumbline.record.record import Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.system import (
     LOCAL,
     Calibration,
     Identity,

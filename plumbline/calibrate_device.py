@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, log2
 
-from plumbline.device_table import (
+from plumbline.record.record import Case, Device, Record
+from plumbline.roofline import CACHES
+from plumbline.system.device import (
     DeviceTable,
     Kernel,
     Launch,
@@ -25,9 +27,7 @@ from plumbline.device_table import (
     Peak,
     RandomUpdates,
 )
-from plumbline.record import Case, Device, Record
-from plumbline.roofline import CACHES
-from plumbline.segments import Segment
+from plumbline.system.segments import Segment
 
 BENCHMARK = "ceilings"
 DECIDING = ("runtime", "device", "device-map", "memory")

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from plumbline.models.b_eff import BENCHMARK, is_whole, leg_of
-from plumbline.record import Case, Record
-from plumbline.segments import Segment
-from plumbline.systems import LEGS, Leg, Legs, Point, Way
+from plumbline.record.record import Case, Record
+from plumbline.system.segments import Segment
+from plumbline.system.system import LEGS, Leg, Legs, Point, Way
 
 _Choice = Callable[[Record, Case], bool]
 _LAUNCHES = 4

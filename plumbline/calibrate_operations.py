@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from plumbline import calibrate_device
-from plumbline.device_table import DeviceTable
-from plumbline.operations import Operation
-from plumbline.record import Case, Record
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.operations import Operation
 
 BENCHMARK = "shoms"
 DECIDING: tuple[str, ...] = ()

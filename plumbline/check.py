@@ -12,7 +12,7 @@ from plumbline.base.paths import Home
 from plumbline.forecast import Case, Point, forecast_of
 from plumbline.forecast_table import csv_text, number
 from plumbline.published import Column, PublishedTable, Row
-from plumbline.systems import System, find_system
+from plumbline.system.system import System, find_system
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from plumbline.base.errors import ExitStatus, InterruptError, PlumbError, UsageE
 from plumbline.base.paths import find_home
 from plumbline.base.version import version as plumb_version
 from plumbline.engine import all_benchmarks, find_engine, find_engine_for
-from plumbline.systems import System, find_system, known_systems
+from plumbline.system.system import System, find_system, known_systems
 from plumbline.verdict import DEFAULT_TOLERANCE
 
 
@@ -184,7 +184,7 @@ def explain(
     """Say of each case what bounds it, and what would raise it."""
     from plumbline.explain import explain as explain_record
     from plumbline.explain import write
-    from plumbline.record import load_record
+    from plumbline.record.record import load_record
     from plumbline.show import find_record
 
     form, home = _form(form), find_home()
@@ -199,7 +199,7 @@ def records(
     rebuild: Annotated[bool, typer.Option(help="make the index anew from the files")] = False,
 ) -> None:
     """List the records that are kept, oldest first."""
-    from plumbline.store import Store
+    from plumbline.record.store import Store
 
     store = Store(find_home())
     for problem in store.sync(rebuild=rebuild):
@@ -316,9 +316,9 @@ def fit(
 ) -> None:
     """Estimate a system's figures from records, and write its file."""
     from plumbline.fit_records import fit_records, write
-    from plumbline.record import load_record
+    from plumbline.record.record import load_record
     from plumbline.show import find_record
-    from plumbline.systems import find_system, save_system
+    from plumbline.system.system import find_system, save_system
 
     form, home = _form(form), find_home()
     if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
@@ -356,7 +356,7 @@ def advise(
     from plumbline import advise as advising
     from plumbline.calibrate import local_system
     from plumbline.forecast_table import whole_numbers
-    from plumbline.systems import find_system
+    from plumbline.system.system import find_system
 
     _choice("--format", form, ["text", "json", "csv"])
     home = find_home()
@@ -406,7 +406,7 @@ def simulate(
     followed event by event, with the times of the models, and set beside the closed form.
     """
     from plumbline.simulate import command
-    from plumbline.systems import find_system
+    from plumbline.system.system import find_system
 
     _choice("--format", form, ["text", "json"])
     _choice("--type", type_, ["half", "float", "double"])
@@ -462,7 +462,8 @@ def schema(
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
 ) -> None:
     """Print the JSON Schema of records, or of system files."""
-    from plumbline import record, systems
+    from plumbline.record import record
+    from plumbline.system import system as systems
 
     _choice("schema", of, ["record", "system"])
     text = record.schema_text() if of == "record" else systems.schema_text()

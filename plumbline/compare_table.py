@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from plumbline.base.columns import aligned
 from plumbline.base.quantities import size_text
-from plumbline.record import Case, Metric, Record
+from plumbline.record.record import Case, Metric, Record
 
 Unit = Literal["us", "GB/s"]
 UNITS: tuple[Unit, ...] = ("us", "GB/s")

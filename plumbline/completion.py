@@ -10,8 +10,8 @@ from plumbline.base.paths import find_home
 from plumbline.engine import OptionSpec, all_benchmarks, find_engine_for
 from plumbline.options import flags_of
 from plumbline.plan import FORMATS, comparison_groups, option_groups
-from plumbline.store import record_files
-from plumbline.systems import known_systems
+from plumbline.record.store import record_files
+from plumbline.system.system import known_systems
 
 _BASH = """_plumb() {
     local IFS=$'\\n'

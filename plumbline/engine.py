@@ -24,7 +24,7 @@ from plumbline.base.errors import PlumbError, RunError, UsageError, did_you_mean
 from plumbline.base.files import replace_file
 from plumbline.base.paths import PACKAGE, cache_folder, checkout_root
 from plumbline.base.validation import first_problem
-from plumbline.record import Device
+from plumbline.record.record import Device
 
 PROGRAMS = ("plumb-mpi", "plumb-serial")
 WORLDS = {"mpi": "plumb-mpi", "shmem": "plumb-shmem", "serial": "plumb-serial"}

@@ -21,7 +21,7 @@ from plumbline.events import Failed, Finish
 from plumbline.launch import Launch
 from plumbline.noise import LauncherNoise
 from plumbline.progress import ProgressView
-from plumbline.record import Record, load_record
+from plumbline.record.record import Record, load_record
 from plumbline.supervise import Ending, supervise
 
 _ROOM_BYTES = 16 * 2**20

@@ -19,8 +19,8 @@ from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
 from plumbline.base.quantities import duration, ratio_text
 from plumbline.calibrate import local_system
-from plumbline.record import Case, Record
-from plumbline.systems import System, find_system
+from plumbline.record.record import Case, Record
+from plumbline.system.system import System, find_system
 
 _SHOWN = 4  # cases of a group without --all
 _WIDTH = 100

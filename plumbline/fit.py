@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from plumbline.segments import Segment
-from plumbline.systems import Point
+from plumbline.system.segments import Segment
+from plumbline.system.system import Point
 
 _MAX_SEGMENTS = 4
 _MIN_POINTS = 2

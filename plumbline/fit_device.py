@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plumbline.device_table import DeviceTable, Link, Memory, Peak, RandomUpdates
 from plumbline.fitted import SOURCE, Figure, Fitted, measured, noise_of
-from plumbline.record import Case, Record
+from plumbline.record.record import Case, Record
 from plumbline.robust import Estimate, location, robust_line
 from plumbline.roofline import sharers
-from plumbline.segments import Segment
+from plumbline.system.device import DeviceTable, Link, Memory, Peak, RandomUpdates
+from plumbline.system.segments import Segment
 
 _MEMORY = {"dot": "read", "copy": "copy", "scale": "copy"}
 

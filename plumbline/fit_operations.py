@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from statistics import median_low
 
 from plumbline.fitted import SOURCE, Figure, Fitted, measured, noise_of
-from plumbline.operations import Operation
-from plumbline.record import Case, Record
+from plumbline.record.record import Case, Record
 from plumbline.robust import Estimate, fit_loggp, robust_line
+from plumbline.system.operations import Operation
 
 BENCHMARK = "shoms"
 _OF_ELEMENTS = ("p", "g")

@@ -17,16 +17,16 @@ from pathlib import Path
 from plumbline.assess import assess
 from plumbline.base.errors import UsageError
 from plumbline.base.quantities import ratio_text
-from plumbline.device_table import DeviceTable
 from plumbline.fit import fit_segments
 from plumbline.fit_device import fit_device
 from plumbline.fit_operations import fit_operations
 from plumbline.fitted import MISFIT, Figure, Fitted, measured, noise_of
 from plumbline.models.b_eff import leg_of
-from plumbline.record import Case, Record
+from plumbline.record.record import Case, Record
 from plumbline.robust import location, refined
-from plumbline.segments import Segment, time_of
-from plumbline.systems import Identity, Leg, Legs, Point, System, Way
+from plumbline.system.device import DeviceTable
+from plumbline.system.segments import Segment, time_of
+from plumbline.system.system import Identity, Leg, Legs, Point, System, Way
 
 _NAMED = 8
 _KERNEL_BOUNDS = ("pipeline", "kernel clock", "multiply", "generators")

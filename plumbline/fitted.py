@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
 
-from plumbline.record import Case
+from plumbline.record.record import Case
 from plumbline.robust import Estimate
 
 MISFIT = 0.1  # relative, from which a case does not fit

@@ -16,7 +16,7 @@ from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.quantities import duration
 from plumbline.base.units import parse_quantity
 from plumbline.forecast import Case, Forecast, Point, device_of, forecast_of
-from plumbline.systems import System
+from plumbline.system.system import System
 
 _SQUARE = ("ptrans", "hpl")
 _WHOLE = ("random_access", "ptrans", "hpl", "shallow_water", "gups")  # one problem over all

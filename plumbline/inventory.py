@@ -18,7 +18,7 @@ from plumbline.engine import (
     TransportList,
     TransportState,
 )
-from plumbline.store import Entry
+from plumbline.record.store import Entry
 
 DEFAULT_LIST = "default"
 

@@ -20,7 +20,7 @@ from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.paths import shipped_folders
 from plumbline.base.toml import Table
 from plumbline.base.validation import first_problem
-from plumbline.device_table import NumberType
+from plumbline.system.device import NumberType
 
 Mesh = tuple[int, int, int, int, int, int, int]
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 from scipy.stats import t as t_distribution
 
-from plumbline.segments import Segment
+from plumbline.system.segments import Segment
 
 Floats = NDArray[np.float64]
 _NOISE = 0.05  # relative residuals beyond it count as outliers do

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from plumbline.device_table import Bitstream, DeviceTable
 from plumbline.models import Expectation
-from plumbline.record import Case, Record
-from plumbline.systems import Figures
+from plumbline.record.record import Case, Record
+from plumbline.system.device import Bitstream, DeviceTable
+from plumbline.system.system import Figures
 
 NAME = "roofline"
 FORMULA = "max(bytes/bandwidth, flops/peak, updates/rate, launch)"

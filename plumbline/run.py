@@ -9,15 +9,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from plumbline import calibrate, store
+from plumbline import calibrate
 from plumbline.assess import Assessment, assess, is_covered
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.execute import Executed, Session, execute, record_place
 from plumbline.models import model_of, need_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run, with_heap
 from plumbline.present import present
-from plumbline.record import Record
-from plumbline.systems import Need, System, find_system
+from plumbline.record import store
+from plumbline.record.record import Record
+from plumbline.system.system import Need, System, find_system
 from plumbline.verdict import expected_path
 
 # What decides the exit status of several launches, the last of them first.

@@ -14,10 +14,10 @@ from plumbline.base.paths import Home, find_home
 from plumbline.calibrate import local_system
 from plumbline.engine import find_engine
 from plumbline.present import present
-from plumbline.record import load_record
+from plumbline.record.record import load_record
+from plumbline.record.store import record_files
 from plumbline.run import write_expected
-from plumbline.store import record_files
-from plumbline.systems import find_system
+from plumbline.system.system import find_system
 from plumbline.verdict import expected_path
 
 _LONGEST_NAME = 4096  # of a path, on Linux

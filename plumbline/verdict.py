@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from plumbline.base.files import replace_file
 from plumbline.models import Expectation
-from plumbline.record import Record
+from plumbline.record.record import Record
 
 Verdict = Literal["ok", "slow", "fast", "ambiguous"]
 DEFAULT_TOLERANCE = 0.25

@@ -31,8 +31,8 @@ import numpy as np
 
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.equations import ArrayLike, Floats, accl, b_eff, floats
-from plumbline.segments import Segment
-from plumbline.systems import LEGS, Accl, Leg, Legs, Stack, System, Way, known
+from plumbline.system.segments import Segment
+from plumbline.system.system import LEGS, Accl, Leg, Legs, Stack, System, Way, known
 
 HOST, STREAM = "host-buffered", "device-streaming"
 _LEGS_OF: dict[str, tuple[Leg, ...]] = {

@@ -16,9 +16,9 @@ from math import isqrt
 from typing import NamedTuple, Protocol, cast
 
 from plumbline.base.errors import UsageError, did_you_mean
-from plumbline.device_table import Bitstream, DeviceTable, joined
 from plumbline.equations.transfer import Transfer, transfer_of, transfers_of
-from plumbline.systems import System, known
+from plumbline.system.device import Bitstream, DeviceTable, joined
+from plumbline.system.system import System, known
 
 BENCHMARKS = (
     "stream",

@@ -15,7 +15,7 @@ from plumbline.forecast import (
     size_of,
     too_many,
 )
-from plumbline.systems import System
+from plumbline.system.system import System
 
 METRIC, UNIT = "bandwidth", "GB/s"
 EQUATION = "2 L / t of one device, t by the transport; eq. 4.1 to 4.4; latency: t of 1 B in us"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from plumbline.equations import collectives
 from plumbline.forecast import Case, Point, least, message_of, size_of, too_many
-from plumbline.systems import System
+from plumbline.system.system import System
 
 METRIC, UNIT = "latency", "us"
 EQUATION = "messages one after the other, the least of the algorithms' (LogGP; docs/models.md)"

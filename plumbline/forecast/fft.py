@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from plumbline import boards
-from plumbline.device_table import Bitstream, DeviceTable
 from plumbline.equations import fft
 from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, size_of, slowest
-from plumbline.systems import System, known
+from plumbline.system.device import Bitstream, DeviceTable
+from plumbline.system.system import System, known
 
 METRIC, UNIT = "performance", "GFLOP/s"
 EQUATION = "5 s f r 8, f the slower of kernels' and memory's clock; eq. 3.1"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import ceil
 
 from plumbline import boards
-from plumbline.device_table import Bitstream
 from plumbline.equations import gemm
 from plumbline.forecast import (
     Case,
@@ -18,7 +17,8 @@ from plumbline.forecast import (
     size_of,
     slowest,
 )
-from plumbline.systems import System, known
+from plumbline.system.device import Bitstream
+from plumbline.system.system import System, known
 
 METRIC, UNIT = "performance", "GFLOP/s"
 EQUATION = "load + b^3/(g^3 f_k) + load b/n a block of b rows; eq. 3.2"

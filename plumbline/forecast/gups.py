@@ -14,7 +14,7 @@ from plumbline.forecast import (
     size_of,
     update_s,
 )
-from plumbline.systems import System
+from plumbline.system.system import System
 
 METRIC, UNIT = "updates", "GUP/s"
 EQUATION = "p / (local/p + (1 - 1/p) message/window); docs/models.md"

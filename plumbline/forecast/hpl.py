@@ -7,11 +7,11 @@ section 4.2.3, by the clock. It stands in ``printed``.
 from __future__ import annotations
 
 from plumbline import boards
-from plumbline.device_table import Bitstream
 from plumbline.equations import hpl
 from plumbline.equations.transfer import transfer_of
 from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, side_of, size_of
-from plumbline.systems import System, known
+from plumbline.system.device import Bitstream
+from plumbline.system.system import System, known
 
 METRIC, UNIT = "performance", "GFLOP/s"
 EQUATION = "sum over m of max(m^2/r block, lu + exchange + m (panel + 2 block/r)); docs/models.md"

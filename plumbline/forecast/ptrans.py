@@ -15,7 +15,7 @@ from plumbline.forecast import (
     side_of,
     size_of,
 )
-from plumbline.systems import System, known
+from plumbline.system.system import System, known
 
 METRIC, UNIT = "bandwidth", "GB/s"
 EQUATION = "n^2 numbers over max(channels, memory), or over the exchange + 3 b^2/(c_w f) a block"

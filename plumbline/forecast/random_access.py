@@ -14,7 +14,7 @@ from plumbline.forecast import (
     slowest,
     update_s,
 )
-from plumbline.systems import System
+from plumbline.system.system import System
 
 METRIC, UNIT = "updates", "GUP/s"
 EQUATION = "min(generators x clock, banks x clock / 2); sections 3.2.2, 4.1.4 and 4.2.4"

@@ -14,7 +14,7 @@ from plumbline.equations import shallow_water
 from plumbline.equations.transfer import transfer_of
 from plumbline.forecast import Case, Point, device_of, size_of, too_many
 from plumbline.published import meshes
-from plumbline.systems import System, known
+from plumbline.system.system import System, known
 
 METRIC, UNIT = "throughput", "GFLOP/s"
 EQUATION = "f FLOP / (max(E_core + D_ext, L_comm) + E_send + E_recv + L_pipe); eq. 5.2 and 5.3"

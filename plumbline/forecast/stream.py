@@ -7,7 +7,7 @@ from typing import Literal
 from plumbline import boards
 from plumbline.equations import stream
 from plumbline.forecast import Case, Point, beyond, bitstream_of, device_of, size_of, slowest
-from plumbline.systems import System, known
+from plumbline.system.system import System, known
 
 METRIC, UNIT = "bandwidth", "GB/s"
 EQUATION = "min(banks in use x a bank's peak, bytes a cycle x clock); section 3.2.2"

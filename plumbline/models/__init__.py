@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
-from plumbline.record import Record
-from plumbline.systems import Figures, Need
+from plumbline.record.record import Record
+from plumbline.system.system import Figures, Need
 
 
 @dataclass(frozen=True)

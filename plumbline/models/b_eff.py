@@ -2,7 +2,7 @@
 
 Source: Meyer, dissertation, Paderborn University, 2024: eq. 4.2 and 4.7 (the transfer), section
 5.1.2 (the sub-steps, each of which is its own leg here). How many messages a leg carries, and how
-this relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.systems`.
+this relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.system.system`.
 
 A system's own ``[[transfers]]``, measured or fitted, take the place of both. Where the legs are
 known, too, what the whole takes beyond them is its part ``handover``: ranks that wait for the
@@ -18,9 +18,9 @@ import math
 
 from plumbline.base.errors import UsageError
 from plumbline.models import Expectation
-from plumbline.record import Case, Record
-from plumbline.segments import time_of
-from plumbline.systems import LEGS, Channel, Figures, Leg, Legs, Need, Way, known
+from plumbline.record.record import Case, Record
+from plumbline.system.segments import time_of
+from plumbline.system.system import LEGS, Channel, Figures, Leg, Legs, Need, Way, known
 
 BENCHMARK = "b_eff"
 NEEDS: Need = "legs"

@@ -10,11 +10,11 @@ from math import log2
 
 from plumbline import boards, roofline
 from plumbline.base.errors import UsageError
-from plumbline.device_table import DeviceTable
 from plumbline.equations import fft
 from plumbline.models import Expectation, slowest
-from plumbline.record import Case, Record
-from plumbline.systems import Figures, Need
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.system import Figures, Need
 
 BENCHMARK = "fft"
 NEEDS: Need = "device"

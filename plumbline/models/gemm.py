@@ -9,10 +9,10 @@ from math import ceil
 
 from plumbline import boards, roofline
 from plumbline.base.errors import UsageError
-from plumbline.device_table import DeviceTable
 from plumbline.models import Expectation
-from plumbline.record import Case, Record
-from plumbline.systems import Figures, Need
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.system import Figures, Need
 
 BENCHMARK = "gemm"
 NEEDS: Need = "device"

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from plumbline.calibrate_operations import BULK, COLLECT, GET, NOTICE, PUT, XOR, XOR_IN_CONTEXT
-from plumbline.device_table import DeviceTable
 from plumbline.equations import gups as equations
 from plumbline.models import Expectation
-from plumbline.operations import Operation, scattered_s
-from plumbline.record import Case, Record
-from plumbline.systems import Figures, Need
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.operations import Operation, scattered_s
+from plumbline.system.system import Figures, Need
 
 BENCHMARK = "gups"
 NEEDS: Need = "operations"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from plumbline import boards, roofline
 from plumbline.base.errors import UsageError
-from plumbline.device_table import DeviceTable
 from plumbline.models import Expectation, slowest
-from plumbline.record import Case, Record
-from plumbline.systems import Figures, Need
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.system import Figures, Need
 
 BENCHMARK = "stream"
 NEEDS: Need = "device"

@@ -12,7 +12,7 @@ from plumbline.base.quantities import duration, ratio_text
 from plumbline.simulate import Outcome
 from plumbline.simulate.of_system import Wish, hpl_on, ptrans_on, shallow_water_on
 from plumbline.simulate.partition_graph import PartitionOf, read_graph
-from plumbline.systems import System
+from plumbline.system.system import System
 
 __all__ = ["Wish", "as_json", "as_text", "grid_of", "partitions_of", "simulate"]
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from plumbline import boards
 from plumbline.base.errors import UsageError
-from plumbline.device_table import Bitstream
 from plumbline.equations import hpl as lu
 from plumbline.equations import ptrans as transposition
 from plumbline.equations import shallow_water as water
@@ -20,7 +19,8 @@ from plumbline.forecast.shallow_water import costs as water_costs
 from plumbline.forecast.shallow_water import sizes as water_sizes
 from plumbline.simulate import Outcome, Timeline, hpl, ptrans, shallow_water, shares
 from plumbline.simulate.partition_graph import PartitionOf
-from plumbline.systems import System, known
+from plumbline.system.device import Bitstream
+from plumbline.system.system import System, known
 
 _MOST_BLOCKS = 2**24  # of work for simpy: a few minutes
 

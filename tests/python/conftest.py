@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from plumbline import cli, launch, plan
-from plumbline.record import Record, load_record
+from plumbline.record.record import Record, load_record
 
 # No test asserts a time: a loaded machine makes nothing fail.
 settings.register_profile("plumbline", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -16,10 +16,10 @@ from plumbline.calibrate_device import (
     measure_updates,
     sizes,
 )
-from plumbline.device_table import DeviceTable, Memory, RandomUpdates, joined
 from plumbline.models import gemm
-from plumbline.record import Case, Outcome, Record, Work
-from plumbline.systems import Figures, Identity, System
+from plumbline.record.record import Case, Outcome, Record, Work
+from plumbline.system.device import DeviceTable, Memory, RandomUpdates, joined
+from plumbline.system.system import Figures, Identity, System
 
 MIB = 2**20
 GIB = 2**30

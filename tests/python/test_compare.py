@@ -12,7 +12,7 @@ import pytest
 from conftest import Plumb
 
 from plumbline.compare_table import Column, Comparison, size_text, write
-from plumbline.record import Record
+from plumbline.record.record import Record
 
 Golden = Callable[[str, str], None]
 pytestmark = pytest.mark.usefixtures("stand_in")

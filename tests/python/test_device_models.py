@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from plumbline import boards, roofline
 from plumbline.assess import assess
-from plumbline.device_table import (
+from plumbline.equations import fft as equations
+from plumbline.models import fft, gemm, model_of, random_access, stream
+from plumbline.record.record import Case, Record, Work
+from plumbline.system.device import (
     Bitstream,
     DeviceTable,
     Launch,
@@ -20,11 +23,8 @@ from plumbline.device_table import (
     Peak,
     RandomUpdates,
 )
-from plumbline.equations import fft as equations
-from plumbline.models import fft, gemm, model_of, random_access, stream
-from plumbline.record import Case, Record, Work
-from plumbline.segments import Segment
-from plumbline.systems import Figures, Identity, System, load_system
+from plumbline.system.segments import Segment
+from plumbline.system.system import Figures, Identity, System, load_system
 
 MIB = 2**20
 FIRST = load_system(ROOT / "systems" / "bittware-520n.toml")

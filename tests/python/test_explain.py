@@ -16,9 +16,9 @@ from test_models import LEGS, with_transport
 
 from plumbline.advice import advice
 from plumbline.explain import Explanation, explained, write
-from plumbline.record import Case, Outcome, Record, Samples, Warned
-from plumbline.segments import Segment
-from plumbline.systems import Channel, Identity, System, load_system
+from plumbline.record.record import Case, Outcome, Record, Samples, Warned
+from plumbline.system.segments import Segment
+from plumbline.system.system import Channel, Identity, System, load_system
 
 Golden = Callable[[str, str], None]
 GIB = 2**30
@@ -200,7 +200,7 @@ def test_the_command_reads_names_and_refuses_others(
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=6))
 def test_any_times_are_explained(times: list[float]) -> None:
     """Every case stands in one group, or apart; each group has a sentence."""
-    from plumbline.record import load_record
+    from plumbline.record.record import load_record
 
     record = load_record(DATA / "record.json")
     cases = [moving(record, f"c{index}", seconds) for index, seconds in enumerate(times)]

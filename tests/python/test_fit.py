@@ -14,9 +14,9 @@ from plumbline.calibrate_legs import fit_legs, is_disturbed
 from plumbline.equations.transfer import transfer_of
 from plumbline.fit import fit_segments, undisturbed
 from plumbline.models.b_eff import describe, expect
-from plumbline.record import Record
-from plumbline.segments import Segment
-from plumbline.systems import Identity, Legs, Point, System
+from plumbline.record.record import Record
+from plumbline.system.segments import Segment
+from plumbline.system.system import Identity, Legs, Point, System
 
 SIZES = [2**power for power in range(21)]
 

@@ -18,9 +18,9 @@ from test_models import with_transport
 from plumbline.assess import assess
 from plumbline.base.errors import UsageError
 from plumbline.fit_records import Fit, fit_records
-from plumbline.record import Case, Record, load_record
+from plumbline.record.record import Case, Record, load_record
 from plumbline.robust import fit_loggp, location, robust_line
-from plumbline.systems import System, load_system, save_system
+from plumbline.system.system import System, load_system, save_system
 
 Golden = Callable[[str, str], None]
 SIZES = [2**power for power in range(21)]

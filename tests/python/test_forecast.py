@@ -24,7 +24,7 @@ from plumbline.forecast import BENCHMARKS, Case, forecast_of
 from plumbline.forecast.shallow_water import partition
 from plumbline.forecast_table import numbers
 from plumbline.published import load_table, table_of, tables
-from plumbline.systems import System, find_system, known_systems, schema, schema_text
+from plumbline.system.system import System, find_system, known_systems, schema, schema_text
 
 HOME = Home(Path("/nowhere"))
 ROW = """name = "t"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from plumbline.assess import assess, is_covered
 from plumbline.calibrate import calibration
 from plumbline.models import b_eff, model_of
-from plumbline.record import Record
-from plumbline.segments import Segment
-from plumbline.systems import Channel, Figures, Identity, Legs, System, load_system
+from plumbline.record.record import Record
+from plumbline.system.segments import Segment
+from plumbline.system.system import Channel, Figures, Identity, Legs, System, load_system
 from plumbline.verdict import Comparison, compare, expected_path, judge
 
 LEGS = Legs(

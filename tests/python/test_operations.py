@@ -15,15 +15,15 @@ from test_device_models import case, record_of
 from plumbline.assess import assess, conditions_of
 from plumbline.calibrate import calibration
 from plumbline.calibrate_operations import is_disturbed
-from plumbline.device_table import DeviceTable, RandomUpdates
 from plumbline.equations import gups as equations
 from plumbline.explain import explained, write
 from plumbline.fit_operations import fit_operations
 from plumbline.fit_records import fit_records
 from plumbline.models import gups
-from plumbline.operations import Operation, scattered_s
-from plumbline.record import Case, Record
-from plumbline.systems import Figures, Identity, System, load_system, save_system
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable, RandomUpdates
+from plumbline.system.operations import Operation, scattered_s
+from plumbline.system.system import Figures, Identity, System, load_system, save_system
 
 Golden = Callable[[str, str], None]
 NS = 1e-9
@@ -153,7 +153,7 @@ def record_of_all() -> Record:
     """The record made by hand, for tests that try many figures."""
     from conftest import DATA
 
-    from plumbline.record import load_record
+    from plumbline.record.record import load_record
 
     return load_record(DATA / "record.json")
 

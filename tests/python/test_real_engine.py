@@ -23,8 +23,8 @@ from plumbline.base.errors import PlumbError
 from plumbline.base.paths import find_home
 from plumbline.engine import find_engine
 from plumbline.launch import physical_cores
-from plumbline.record import load_record
-from plumbline.systems import load_system
+from plumbline.record.record import load_record
+from plumbline.system.system import load_system
 from tests.launching import launch_command
 
 FOLDERS = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strict import faults
 
 from plumbline.base.errors import UsageError
-from plumbline.record import (
+from plumbline.record.record import (
     SCHEMA_VERSION,
     Record,
     load_record,

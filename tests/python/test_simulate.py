@@ -21,7 +21,7 @@ from plumbline.published import meshes
 from plumbline.simulate import Timeline, hpl, ptrans, shallow_water
 from plumbline.simulate.command import Wish, simulate
 from plumbline.simulate.partition_graph import PartitionOf, read_graph
-from plumbline.systems import load_system
+from plumbline.system.system import load_system
 
 Golden = Callable[[str, str], None]
 NOCTUA1 = load_system(ROOT / "systems" / "noctua1-520n.toml")

@@ -12,7 +12,7 @@ from conftest import DATA
 
 from plumbline import inventory
 from plumbline.base.paths import Home
-from plumbline.store import Store
+from plumbline.record.store import Store
 
 
 def put(home: Home, name: str, **changes: object) -> Path:

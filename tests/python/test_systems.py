@@ -15,9 +15,9 @@ from plumbline.assess import conditions_of
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.base.units import parse_quantity
-from plumbline.record import Record
-from plumbline.segments import Segment
-from plumbline.systems import (
+from plumbline.record.record import Record
+from plumbline.system.segments import Segment
+from plumbline.system.system import (
     Calibration,
     Identity,
     Legs,

@@ -18,8 +18,8 @@ from test_supervise import alive
 
 from plumbline.base.files import claim, locked, replace_file
 from plumbline.base.paths import Home
-from plumbline.record import load_record
-from plumbline.store import Store, record_files
+from plumbline.record.record import load_record
+from plumbline.record.store import Store, record_files
 
 ALONE = ("--launcher", "none", "-n", "1")
 PLAIN = ("run", "b_eff", *ALONE, "--no-model")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from plumbline.base.errors import UsageError
 from plumbline.equations import accl, b_eff
 from plumbline.equations.transfer import Transfer, segments_s, transfer_of, transfers_of
-from plumbline.segments import Segment, time_of
-from plumbline.systems import (
+from plumbline.system.segments import Segment, time_of
+from plumbline.system.system import (
     Accl,
     Channel,
     Commands,

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from plumbline.base.toml import Table
 from plumbline.base.units import count_of_bytes, quantity
-from plumbline.segments import Segment, check_segments, time_of
+from plumbline.system.segments import Segment, check_segments, time_of
 
 NumberType = Literal["half", "float", "double", "tf32"]
 Access = Literal["read", "write", "copy", "any"]

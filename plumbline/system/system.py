@@ -4,8 +4,8 @@ A transfer is a row of *legs*: ``launch`` (an empty kernel, started and awaited)
 memory to host), ``exchange`` (host to host), ``write`` (host to device memory): the sub-steps of
 Meyer, "An OpenCL- and HLS-based Benchmark Suite for Reconfigurable Hardware in HPC" (dissertation,
 Paderborn University, 2024), section 5.1.2. A leg is a list of segments by message size, each a
-straight line (:mod:`plumbline.segments`); what one device can do at most is in
-:mod:`plumbline.device_table`.
+straight line (:mod:`plumbline.system.segments`); what one device can do at most is in
+:mod:`plumbline.system.device`.
 
 For b_eff n is 2r: r replications, each with both neighbours. There b(L) = 2 L / t counts the bytes
 that one rank *sends*. The dissertation's eq. 4.2 also writes 2 L / t, but its eq. 4.7 sets t to the
@@ -30,9 +30,9 @@ from plumbline.base.files import replace_file
 from plumbline.base.paths import Home, shipped_folders
 from plumbline.base.toml import Table, toml_lines
 from plumbline.base.validation import first_problem
-from plumbline.device_table import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
-from plumbline.operations import Nanos, Operation
-from plumbline.segments import Segment, check_segments, time_of
+from plumbline.system.device import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
+from plumbline.system.operations import Nanos, Operation
+from plumbline.system.segments import Segment, check_segments, time_of
 
 Leg = Literal["launch", "read", "exchange", "write"]
 # Legs of a transfer; a device's limits; how fast it updates random words; one-sided operations of a

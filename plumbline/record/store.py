@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
-from plumbline.record import Record, load_record
+from plumbline.record.record import Record, load_record
 from plumbline.verdict import EXPECTED_SUFFIX
 
 StoreError = sqlite3.Error

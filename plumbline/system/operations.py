@@ -16,7 +16,7 @@ from pydantic import Field
 
 from plumbline.base.toml import Table
 from plumbline.base.units import quantity
-from plumbline.device_table import Bytes, Micros, Whole
+from plumbline.system.device import Bytes, Micros, Whole
 
 Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 WorldKind = Literal["shmem", "mpi"]

@@ -6,7 +6,7 @@ are finite; where there is none, the value is null and a reason stands beside it
 A record of the same major version is read whatever its minor version: keys and words that are
 unknown are passed over, which is what a later minor version may add. What the engine writes is
 tested by the same schema, closed (``tests/python/strict.py``).
-``python -m plumbline.record`` prints the JSON Schema that ``schema/record.schema.json`` holds.
+``plumb schema`` prints the JSON Schema that ``schema/record.schema.json`` holds.
 """
 
 from __future__ import annotations
@@ -488,7 +488,3 @@ def _numbers(version: str) -> list[int]:
 
 def _plain(error: Exception) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else "it is not text"
-
-
-if __name__ == "__main__":
-    print(schema_text(), end="")
