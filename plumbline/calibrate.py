@@ -21,8 +21,8 @@ from plumbline.assess import conditions_of
 from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.base.files import locked
 from plumbline.base.paths import Home
-from plumbline.engine import Engine
-from plumbline.execute import Session, execute
+from plumbline.engine.program import Engine
+from plumbline.launch.execute import Session, execute
 from plumbline.models import b_eff
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable

@@ -11,11 +11,12 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from plumbline import completion, inventory, runtimes
+from plumbline import completion, inventory
 from plumbline.base.errors import ExitStatus, InterruptError, PlumbError, UsageError, shortened
 from plumbline.base.paths import find_home
 from plumbline.base.version import version as plumb_version
-from plumbline.engine import all_benchmarks, find_engine, find_engine_for
+from plumbline.engine import runtimes
+from plumbline.engine.program import all_benchmarks, find_engine, find_engine_for
 from plumbline.system.system import System, find_system, known_systems
 from plumbline.verdict import DEFAULT_TOLERANCE
 
@@ -517,7 +518,7 @@ def _run_help(tokens: list[str]) -> str:
 
 
 def _calibrate_help() -> list[str]:
-    from plumbline.options import help_lines
+    from plumbline.engine.options import help_lines
     from plumbline.plan import calibration_groups
 
     head = [
@@ -559,8 +560,8 @@ def _form(form: str) -> str:
 
 
 def _choice(flag: str, given: str, choices: list[str]) -> str:
-    from plumbline.engine import OptionSpec
-    from plumbline.options import check
+    from plumbline.engine.options import check
+    from plumbline.engine.program import OptionSpec
 
     check(OptionSpec(name=flag, type="choice", choices=choices), given, flag)
     return given

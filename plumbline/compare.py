@@ -15,8 +15,8 @@ from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.compare_table import Column, Comparison, LeftOut, write
-from plumbline.engine import TransportDevice, TransportList, TransportState
-from plumbline.execute import execute, record_place
+from plumbline.engine.program import TransportDevice, TransportList, TransportState
+from plumbline.launch.execute import execute, record_place
 from plumbline.plan import RunPlan, check_with_engine, plan_comparison
 from plumbline.record.record import Record
 from plumbline.run import WEIGHT, fresh_output, index_record

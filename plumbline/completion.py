@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from plumbline import runtimes
 from plumbline.base.errors import PlumbError, UsageError, did_you_mean
 from plumbline.base.paths import find_home
-from plumbline.engine import OptionSpec, all_benchmarks, find_engine_for
-from plumbline.options import flags_of
+from plumbline.engine import runtimes
+from plumbline.engine.options import flags_of
+from plumbline.engine.program import OptionSpec, all_benchmarks, find_engine_for
 from plumbline.plan import FORMATS, comparison_groups, option_groups
 from plumbline.record.store import record_files
 from plumbline.system.system import known_systems

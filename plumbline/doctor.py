@@ -20,9 +20,15 @@ from pathlib import Path
 from typing import Literal
 
 from plumbline.base.errors import ExitStatus, PlumbError
-from plumbline.engine import Engine, find_engine, shmem_engine
-from plumbline.launch import HEAP_VARIABLES, Wish, choose_launcher, physical_cores, plan_launch
-from plumbline.runtimes import SYSTEM_VENDORS
+from plumbline.engine.program import Engine, find_engine, shmem_engine
+from plumbline.engine.runtimes import SYSTEM_VENDORS
+from plumbline.launch.launchers import (
+    HEAP_VARIABLES,
+    Wish,
+    choose_launcher,
+    physical_cores,
+    plan_launch,
+)
 
 # ok; cured: broken, and plumb run cures it; broken: the user must act; absent: there is none here.
 State = Literal["ok", "cured", "broken", "absent"]

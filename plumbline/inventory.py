@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from plumbline import runtimes
 from plumbline.base.columns import aligned
 from plumbline.base.errors import PlumbError
 from plumbline.base.paths import Home
-from plumbline.engine import (
+from plumbline.engine import runtimes
+from plumbline.engine.program import (
     Description,
     DeviceList,
     Engine,

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 
 from rich.console import Console
 
-from plumbline import launch, runtimes
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home, find_home
 from plumbline.calibrate import DECIDING
-from plumbline.engine import (
+from plumbline.engine import runtimes
+from plumbline.engine.options import Given, OptionGroup, help_lines, parse
+from plumbline.engine.program import (
     WORLDS,
     BenchmarkSpec,
     Description,
@@ -23,8 +24,9 @@ from plumbline.engine import (
     OptionSpec,
     find_engine_for,
 )
-from plumbline.execute import Session
-from plumbline.launch import (
+from plumbline.launch import launchers
+from plumbline.launch.execute import Session
+from plumbline.launch.launchers import (
     HEAP_VARIABLES,
     Wish,
     heap_environment,
@@ -32,7 +34,6 @@ from plumbline.launch import (
     plan_launch,
 )
 from plumbline.models.b_eff import BENCHMARK
-from plumbline.options import Given, OptionGroup, help_lines, parse
 from plumbline.verdict import DEFAULT_TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
@@ -99,7 +100,7 @@ def own_options(description: Description) -> list[OptionSpec]:
         ),
         _option("runtime", "choice", "what drives the devices", choices=names),
         _option(
-            "launcher", "choice", "what starts the ranks", default="auto", choices=launch.CHOICES
+            "launcher", "choice", "what starts the ranks", default="auto", choices=launchers.CHOICES
         ),
         _option("launcher-args", "text", "further words for the launcher, in one quoted text"),
         _option("oversubscribe", "flag", "allow more ranks than cores"),

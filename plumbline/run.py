@@ -12,10 +12,10 @@ from rich.console import Console
 from plumbline import calibrate
 from plumbline.assess import Assessment, assess, is_covered
 from plumbline.base.errors import ExitStatus, RunError, UsageError
-from plumbline.execute import Executed, Session, execute, record_place
+from plumbline.engine.text_form import present
+from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.models import model_of, need_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run, with_heap
-from plumbline.present import present
 from plumbline.record import store
 from plumbline.record.record import Record
 from plumbline.system.system import Need, System, find_system

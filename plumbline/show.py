@@ -12,8 +12,8 @@ from plumbline.assess import Assessment, assess
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.paths import Home, find_home
 from plumbline.calibrate import local_system
-from plumbline.engine import find_engine
-from plumbline.present import present
+from plumbline.engine.program import find_engine
+from plumbline.engine.text_form import present
 from plumbline.record.record import load_record
 from plumbline.record.store import record_files
 from plumbline.run import write_expected

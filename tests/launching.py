@@ -6,8 +6,8 @@ import os
 from functools import cache
 from pathlib import Path
 
-from plumbline.engine import Engine, describe
-from plumbline.launch import Wish, plan_launch
+from plumbline.engine.program import Engine, describe
+from plumbline.launch.launchers import Wish, plan_launch
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("PLUMBLINE_BUILD", ROOT / "build" / "release"))

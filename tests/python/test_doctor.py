@@ -11,7 +11,7 @@ import pytest
 from plumbline import doctor
 from plumbline.base.errors import ExitStatus
 from plumbline.doctor import Finding, Tried
-from plumbline.engine import shmem_engine
+from plumbline.engine.program import shmem_engine
 
 OK = Tried(0, "")
 CRASHED = Tried(139, "Segmentation fault")

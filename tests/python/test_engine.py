@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 
 from plumbline.base.errors import RunError, UsageError
-from plumbline.engine import describe, find_engine, find_program
+from plumbline.engine.program import describe, find_engine, find_program
 
 
 def script(path: Path, body: str) -> Path:

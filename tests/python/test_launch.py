@@ -11,8 +11,8 @@ import pytest
 from conftest import DATA
 
 from plumbline.base.errors import UsageError
-from plumbline.engine import Description, Engine
-from plumbline.launch import (
+from plumbline.engine.program import Description, Engine
+from plumbline.launch.launchers import (
     HEAP_VARIABLES,
     Wish,
     heap_environment,

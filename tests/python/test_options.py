@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError, shortened
-from plumbline.engine import OptionSpec
-from plumbline.options import Given, OptionGroup, help_lines, parse, whole_number
+from plumbline.engine.options import Given, OptionGroup, help_lines, parse, whole_number
+from plumbline.engine.program import OptionSpec
 
 
 def option(name: str, kind: str, **more: object) -> OptionSpec:

@@ -18,11 +18,12 @@ import pytest
 from conftest import ROOT, Plumb
 from strict import faults
 
-from plumbline import launch, runtimes
 from plumbline.base.errors import PlumbError
 from plumbline.base.paths import find_home
-from plumbline.engine import find_engine
-from plumbline.launch import physical_cores
+from plumbline.engine import runtimes
+from plumbline.engine.program import find_engine
+from plumbline.launch import launchers
+from plumbline.launch.launchers import physical_cores
 from plumbline.record.record import load_record
 from plumbline.system.system import load_system
 from tests.launching import launch_command
@@ -267,7 +268,7 @@ def test_what_memory_cannot_hold_is_refused_before_a_calibration(
     plumb: Plumb, home: Path, more: tuple[str, ...]
 ) -> None:
     """By the memory of all ranks of this host together, not of one alone."""
-    available = launch.available_memory()
+    available = launchers.available_memory()
     assert available
     bits = (3 * available // 4).bit_length() - 1  # 3/8 to 3/4 of what is there, in two buffers each
     words = ("--runtime", "native", "--size", str(bits - 3))

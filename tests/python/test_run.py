@@ -91,7 +91,7 @@ def test_a_launcher_that_hangs_after_an_error_is_ended(
     plumb: Plumb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STAND_IN", "hangs")
-    monkeypatch.setattr("plumbline.supervise.supervise.__defaults__", (0.5,))
+    monkeypatch.setattr("plumbline.launch.supervise.supervise.__defaults__", (0.5,))
     status, _, err = plumb(*PLAIN, *ALONE)
     assert status == 3
     assert "plumb: rank 0 lost rank 1" in err
@@ -140,7 +140,7 @@ def test_a_full_disk_is_told(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> N
     class Full:
         f_bavail, f_frsize = 10, 4096
 
-    monkeypatch.setattr("plumbline.execute.os.statvfs", lambda _: Full())
+    monkeypatch.setattr("plumbline.launch.execute.os.statvfs", lambda _: Full())
     status, out, err = plumb(*PLAIN, *ALONE)
     assert status == 3
     assert "no record can be kept in" in err

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus, UsageError
-from plumbline.engine import named_world, shmem_engine
-from plumbline.launch import HEAP_VARIABLES, Wish, plan_launch
+from plumbline.engine.program import named_world, shmem_engine
+from plumbline.launch.launchers import HEAP_VARIABLES, Wish, plan_launch
 
 Plumb = Callable[..., tuple[int, str, str]]
 ENGINE = shmem_engine(os.environ)

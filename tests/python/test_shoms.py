@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus
-from plumbline.engine import shmem_engine
+from plumbline.engine.program import shmem_engine
 
 Plumb = Callable[..., tuple[int, str, str]]
 pytestmark = pytest.mark.skipif(shmem_engine(os.environ) is None, reason="there is no plumb-shmem")

@@ -8,8 +8,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from plumbline.events import CaseFinished, CaseStarted, Event, Failed, Start, Warned
-from plumbline.noise import LauncherNoise
+from plumbline.launch.events import CaseFinished, CaseStarted, Event, Failed, Start, Warned
+from plumbline.launch.launcher_output import LauncherNoise
 
 
 class ProgressView:

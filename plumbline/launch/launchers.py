@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from plumbline.base.errors import UsageError
-from plumbline.engine import Engine
+from plumbline.engine.program import Engine
 
 Kind = Literal["openmpi", "mpich", "intel", "oshrun", "srun", "none"]
 CHOICES = ["auto", "mpirun", "mpiexec", "oshrun", "srun", "none"]

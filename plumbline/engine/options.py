@@ -1,7 +1,7 @@
 """Command-line words against declared options: names, types, ranges, each once.
 
 The options of ``plumb run`` are three groups: ``plumb``'s own, the engine's, and the benchmark's.
-All are :class:`~plumbline.engine.OptionSpec`, so one parser, one help and one completion serve.
+All are :class:`~plumbline.engine.program.OptionSpec`: one parser, one help, one completion.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from plumbline.base.errors import UsageError, did_you_mean
-from plumbline.engine import OptionSpec
+from plumbline.engine.program import OptionSpec
 
 _INTEGER = re.compile(r"-?\d{1,100}")
 _SIZE = re.compile(r"2\^(?P<exponent>\d{1,2})|(?P<count>\d{1,18})(?P<prefix>[KMGT])i(?P<bytes>B?)")

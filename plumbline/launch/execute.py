@@ -16,13 +16,13 @@ from rich.console import Console
 from plumbline.base.errors import ExitStatus, UsageError
 from plumbline.base.files import claim, drop_empty
 from plumbline.base.paths import Home
-from plumbline.engine import Engine
-from plumbline.events import Failed, Finish
-from plumbline.launch import Launch
-from plumbline.noise import LauncherNoise
-from plumbline.progress import ProgressView
+from plumbline.engine.program import Engine
+from plumbline.launch.events import Failed, Finish
+from plumbline.launch.launcher_output import LauncherNoise
+from plumbline.launch.launchers import Launch
+from plumbline.launch.progress import ProgressView
+from plumbline.launch.supervise import Ending, supervise
 from plumbline.record.record import Record, load_record
-from plumbline.supervise import Ending, supervise
 
 _ROOM_BYTES = 16 * 2**20
 
@@ -67,7 +67,7 @@ def execute(
 ) -> Executed:
     """Start ``benchmark`` with the record at ``path``, show its progress, and read the record.
 
-    ``aside`` as in :class:`~plumbline.progress.ProgressView`.
+    ``aside`` as in :class:`~plumbline.launch.progress.ProgressView`.
     """
     words = [benchmark, *arguments]
     words += ["--record", str(path), "--progress", "json", "--format", "none"]

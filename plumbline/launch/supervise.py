@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from plumbline.base.errors import UsageError
-from plumbline.events import Event, EventLines, Failed, Finish
+from plumbline.launch.events import Event, EventLines, Failed, Finish
 
 GRACE_S = 15.0
 _TERMINATE_S = 5.0

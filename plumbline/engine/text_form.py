@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from plumbline.base.errors import RunError
-from plumbline.engine import Engine
+from plumbline.engine.program import Engine
 
 
 def present(
