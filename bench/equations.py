@@ -16,8 +16,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from plumbline.equations import (  # noqa: E402
-    accl,
+from plumbline.model import accl
+from plumbline.model.equations import (
     b_eff,
     collectives,
     fft,
@@ -29,7 +29,7 @@ from plumbline.equations import (  # noqa: E402
     shallow_water,
     stream,
 )
-from plumbline.equations.transfer import transfers_of  # noqa: E402
+from plumbline.model.transfer import transfers_of  # noqa: E402
 from plumbline.system.system import load_system  # noqa: E402
 
 COUNT = 10**6

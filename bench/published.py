@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from plumbline.base.paths import find_home  # noqa: E402
 from plumbline.check import Cell, cells  # noqa: E402
-from plumbline.published import table_of  # noqa: E402
+from plumbline.model.published import table_of  # noqa: E402
 from plumbline.record.record import Case, Record, load_record  # noqa: E402
 
 METRICS = {

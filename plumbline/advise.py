@@ -1,8 +1,8 @@
 """``plumb advise``: which transport and approach at each size, and from which size on another.
 
-Each way's time is known to its relative error: that of its figures (:class:`~plumbline.equations.
-transfer.Transfer`), or an assumed one where a source prints its figures without. Two ways are told
-apart where even the slower end of the one is faster than the faster end of the other.
+A time has the relative error of its figures (:class:`~plumbline.model.transfer.Transfer`), or an
+assumed one where a source prints its figures without. Two transports differ where the slower end
+of the one is faster than the faster end of the other.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from plumbline.base.columns import aligned
 from plumbline.base.errors import UsageError
 from plumbline.base.quantities import duration, ratio_text, size_text
-from plumbline.equations import Floats
-from plumbline.equations.transfer import Transfer, transfer_of, transfers_of
+from plumbline.model.equations import Floats
+from plumbline.model.transfer import Transfer, transfer_of, transfers_of
 from plumbline.system.system import System
 
 ASSUMED_ERROR = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from plumbline.models import Expectation, model_of, need_of
+from plumbline.model import Expectation, model_of, need_of
 from plumbline.record.record import Record
 from plumbline.system.system import LOCAL, Conditions, Need, System
 from plumbline.verdict import Comparison, compare

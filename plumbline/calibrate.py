@@ -23,7 +23,7 @@ from plumbline.base.files import locked
 from plumbline.base.paths import Home
 from plumbline.engine.program import Engine
 from plumbline.launch.execute import Session, execute
-from plumbline.models import b_eff
+from plumbline.model import b_eff
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.system import (

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, log2
 
+from plumbline.model.roofline import CACHES
 from plumbline.record.record import Case, Device, Record
-from plumbline.roofline import CACHES
 from plumbline.system.device import (
     DeviceTable,
     Kernel,

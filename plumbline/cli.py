@@ -243,7 +243,7 @@ def model_command(
 
     _choice("--format", form, ["text", "json", "csv"])
     if what == "check":
-        from plumbline.published import table_of, tables
+        from plumbline.model.published import table_of, tables
 
         chosen = tables() if table is None else [table_of(table)]
         found = [cell for one in chosen for cell in check.cells(one, find_home())]
@@ -406,7 +406,7 @@ def simulate(
     plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: what depends on what is
     followed event by event, with the times of the models, and set beside the closed form.
     """
-    from plumbline.simulate import command
+    from plumbline.model.simulate import command
     from plumbline.system.system import find_system
 
     _choice("--format", form, ["text", "json"])
@@ -430,7 +430,7 @@ def simulate(
     )
     outcome = command.simulate(find_system(system, find_home()), wish)
     if timeline is not None:
-        from plumbline.simulate.timeline import write_timeline
+        from plumbline.model.simulate.timeline import write_timeline
 
         write_timeline(outcome, timeline)
     print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
@@ -541,7 +541,7 @@ def _question(runtime: runtimes.WheelRuntime) -> str:
 
 def _system(benchmark: str, given: str | None) -> System:
     """The system that a forecast is for. Raises :class:`UsageError` where none is given."""
-    from plumbline.forecast import forecast_of
+    from plumbline.model.forecast import forecast_of
 
     forecast_of(benchmark)
     home = find_home()

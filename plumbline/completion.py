@@ -108,8 +108,8 @@ def _of_systems(
 
 
 def _subjects(before: Sequence[str]) -> Sequence[str]:
-    from plumbline.forecast import BENCHMARKS
-    from plumbline.published import tables
+    from plumbline.model.forecast import BENCHMARKS
+    from plumbline.model.published import tables
 
     if list(before) == ["model", "check"]:
         return [table.name for table in tables()]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from plumbline.fitted import SOURCE, Figure, Fitted, measured, noise_of
+from plumbline.model.roofline import sharers
 from plumbline.record.record import Case, Record
 from plumbline.robust import Estimate, location, robust_line
-from plumbline.roofline import sharers
 from plumbline.system.device import DeviceTable, Link, Memory, Peak, RandomUpdates
 from plumbline.system.segments import Segment
 

@@ -21,7 +21,7 @@ from plumbline.fit import fit_segments
 from plumbline.fit_device import fit_device
 from plumbline.fit_operations import fit_operations
 from plumbline.fitted import MISFIT, Figure, Fitted, measured, noise_of
-from plumbline.models.b_eff import leg_of
+from plumbline.model.b_eff import leg_of
 from plumbline.record.record import Case, Record
 from plumbline.robust import location, refined
 from plumbline.system.device import DeviceTable

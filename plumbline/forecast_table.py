@@ -15,7 +15,7 @@ from plumbline.base.columns import aligned
 from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.quantities import duration
 from plumbline.base.units import parse_quantity
-from plumbline.forecast import Case, Forecast, Point, device_of, forecast_of
+from plumbline.model.forecast import Case, Forecast, Point, device_of, forecast_of
 from plumbline.system.system import System
 
 _SQUARE = ("ptrans", "hpl")

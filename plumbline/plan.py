@@ -33,7 +33,7 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
-from plumbline.models.b_eff import BENCHMARK
+from plumbline.model.b_eff import BENCHMARK
 from plumbline.verdict import DEFAULT_TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.

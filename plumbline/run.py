@@ -14,7 +14,7 @@ from plumbline.assess import Assessment, assess, is_covered
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.engine.text_form import present
 from plumbline.launch.execute import Executed, Session, execute, record_place
-from plumbline.models import model_of, need_of
+from plumbline.model import model_of, need_of
 from plumbline.plan import RunPlan, check_with_engine, plan_run, with_heap
 from plumbline.record import store
 from plumbline.record.record import Record

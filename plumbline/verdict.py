@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from plumbline.base.files import replace_file
-from plumbline.models import Expectation
+from plumbline.model import Expectation
 from plumbline.record.record import Record
 
 Verdict = Literal["ok", "slow", "fast", "ambiguous"]

@@ -16,7 +16,7 @@ from plumbline.calibrate_device import (
     measure_updates,
     sizes,
 )
-from plumbline.models import gemm
+from plumbline.model import gemm
 from plumbline.record.record import Case, Outcome, Record, Work
 from plumbline.system.device import DeviceTable, Memory, RandomUpdates, joined
 from plumbline.system.system import Figures, Identity, System

@@ -9,10 +9,9 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline import boards, roofline
 from plumbline.assess import assess
-from plumbline.equations import fft as equations
-from plumbline.models import fft, gemm, model_of, random_access, stream
+from plumbline.model import boards, fft, gemm, model_of, random_access, roofline, stream
+from plumbline.model.equations import fft as equations
 from plumbline.record.record import Case, Record, Work
 from plumbline.system.device import (
     Bitstream,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plumbline.equations import (
+from plumbline.model.equations import (
     b_eff,
     collectives,
     fft,

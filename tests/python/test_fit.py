@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from plumbline.calibrate import calibration, request_text
 from plumbline.calibrate_legs import fit_legs, is_disturbed
-from plumbline.equations.transfer import transfer_of
 from plumbline.fit import fit_segments, undisturbed
-from plumbline.models.b_eff import describe, expect
+from plumbline.model.b_eff import describe, expect
+from plumbline.model.transfer import transfer_of
 from plumbline.record.record import Record
 from plumbline.system.segments import Segment
 from plumbline.system.system import Identity, Legs, Point, System

@@ -17,13 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_record import essence
 
-from plumbline import check, published
+from plumbline import check
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
-from plumbline.forecast import BENCHMARKS, Case, forecast_of
-from plumbline.forecast.shallow_water import partition
 from plumbline.forecast_table import numbers
-from plumbline.published import load_table, table_of, tables
+from plumbline.model import published
+from plumbline.model.forecast import BENCHMARKS, Case, forecast_of
+from plumbline.model.forecast.shallow_water import partition
+from plumbline.model.published import load_table, table_of, tables
 from plumbline.system.system import System, find_system, known_systems, schema, schema_text
 
 HOME = Home(Path("/nowhere"))

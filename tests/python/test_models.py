@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plumbline.assess import assess, is_covered
 from plumbline.calibrate import calibration
-from plumbline.models import b_eff, model_of
+from plumbline.model import b_eff, model_of
 from plumbline.record.record import Record
 from plumbline.system.segments import Segment
 from plumbline.system.system import Channel, Figures, Identity, Legs, System, load_system

@@ -15,11 +15,11 @@ from test_device_models import case, record_of
 from plumbline.assess import assess, conditions_of
 from plumbline.calibrate import calibration
 from plumbline.calibrate_operations import is_disturbed
-from plumbline.equations import gups as equations
 from plumbline.explain import explained, write
 from plumbline.fit_operations import fit_operations
 from plumbline.fit_records import fit_records
-from plumbline.models import gups
+from plumbline.model import gups
+from plumbline.model.equations import gups as equations
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable, RandomUpdates
 from plumbline.system.operations import Operation, scattered_s

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
-from plumbline.equations import hpl as lu
-from plumbline.forecast import Case, forecast_of
-from plumbline.forecast.shallow_water import partition
-from plumbline.published import meshes
-from plumbline.simulate import Timeline, hpl, ptrans, shallow_water
-from plumbline.simulate.command import Wish, simulate
-from plumbline.simulate.partition_graph import PartitionOf, read_graph
+from plumbline.model.equations import hpl as lu
+from plumbline.model.forecast import Case, forecast_of
+from plumbline.model.forecast.shallow_water import partition
+from plumbline.model.published import meshes
+from plumbline.model.simulate import Timeline, hpl, ptrans, shallow_water
+from plumbline.model.simulate.command import Wish, simulate
+from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
 from plumbline.system.system import load_system
 
 Golden = Callable[[str, str], None]

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
-from plumbline.equations import accl, b_eff
-from plumbline.equations.transfer import Transfer, segments_s, transfer_of, transfers_of
+from plumbline.model import accl
+from plumbline.model.equations import b_eff
+from plumbline.model.transfer import Transfer, segments_s, transfer_of, transfers_of
 from plumbline.system.segments import Segment, time_of
 from plumbline.system.system import (
     Accl,

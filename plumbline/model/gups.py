@@ -1,0 +1,160 @@
+"""GUPS: an update's operations by LogGP, and what a word takes that lies anywhere in the table.
+
+The equations are those of :mod:`plumbline.model.equations.gups`. A call for the own part of the
+table goes through the library too; it is taken to cost as much as one for another rank's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from plumbline.calibrate_operations import BULK, COLLECT, GET, NOTICE, PUT, XOR, XOR_IN_CONTEXT
+from plumbline.model import Expectation
+from plumbline.model.equations import gups as equations
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.operations import Operation, scattered_s
+from plumbline.system.system import Figures, Need
+
+BENCHMARK = "gups"
+NEEDS: Need = "operations"
+TRANSPORTS = frozenset({"none"})
+
+
+class _UnknownError(Exception):
+    """A figure that the system lacks; the text names it."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the system knows of the run's world, and the table of a case."""
+
+    record: Record
+    operations: Sequence[Operation]
+    device: DeviceTable
+    table_bytes: int
+
+    def operation(self, *names: str) -> Operation:
+        """The first of ``names`` that is known, of words that caches hold."""
+        for name in names:
+            for row in self.operations:
+                if row.name == name and row.spread_bytes is None:
+                    return row
+        raise _UnknownError(f"operation {names[0]}")
+
+    def fetching_s(self) -> float:
+        """What a word of the table takes longer: it is elsewhere, and must be fetched."""
+        return self._scattered_s(GET, self.table_bytes)
+
+    def taking_s(self) -> float:
+        """What writing a word takes longer that was only read, and is in others' caches, too."""
+        own = self.record.ranks[0].device
+        held = equations.held_share(self.table_bytes, own.cache_bytes if own else 0)
+        return float(held) * self._scattered_s(PUT, 1)
+
+    def _scattered_s(self, name: str, size: int) -> float:
+        seconds = scattered_s(self.operations, name, size)
+        if seconds is None:
+            raise _UnknownError(f"operation {name} over scattered words")
+        return seconds
+
+    def farther_s(self) -> float:
+        """What an own word takes longer in this part of the table than in a short one."""
+        part = self.table_bytes // self.ranks
+        here = self.device.updates_s(1, part, atomic=False)
+        short = self.device.updates_s(1, 1, atomic=False)
+        if here is None or short is None:
+            raise _UnknownError("rate of random updates")
+        return max(here - short, 0.0)
+
+    @property
+    def ranks(self) -> int:
+        """All ranks."""
+        return self.record.world.ranks
+
+
+def describe(_record: Record, _figures: Figures) -> str:
+    """What is added up."""
+    return "operations by LogGP (SHOMS) + scattered words"
+
+
+def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+    """The time of one count (all updates that the time bound left) of each variant."""
+    kind = record.world.kind
+    rows = [row for row in figures.operations if row.world == kind]
+    return {case.key: _expectation(record, case, rows, figures) for case in record.cases}
+
+
+def _expectation(
+    record: Record, case: Case, rows: Sequence[Operation], figures: Figures
+) -> Expectation:
+    variant, size = case.label("variant"), case.labels.get("table_bytes")
+    parts_of = _VARIANTS.get(variant)
+    if parts_of is None or not isinstance(size, int):
+        return Expectation(None, reason=f"no model for the variant {variant}")
+    if not rows:
+        return Expectation(
+            None, reason=f"the system knows no one-sided operations over {record.world.kind}"
+        )
+    if record.world.ranks < 2:
+        return Expectation(None, reason="of one rank nothing is sent")
+    try:
+        parts = parts_of(_Known(record, rows, figures.device or DeviceTable(), size), case)
+    except _UnknownError as error:
+        return Expectation(None, reason=f"the system knows no {error}")
+    done = case.facts.get("updates_done", 1.0)
+    updates = case.work.updates * (done if isinstance(done, int | float) else 1.0)
+    parts = {name: seconds * updates for name, seconds in parts.items()}
+    return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+
+
+def _get_put(known: _Known, _case: Case) -> dict[str, float]:
+    get, put = known.operation(GET), known.operation(PUT)
+    return {
+        "latency of messages": get.empty_s + put.empty_s,
+        "scattered words": known.fetching_s() + known.taking_s(),
+    }
+
+
+def _atomic(known: _Known, _case: Case) -> dict[str, float]:
+    return _in_a_row(known, known.operation(XOR), 1)
+
+
+def _threaded(known: _Known, case: Case) -> dict[str, float]:
+    """Threads beyond a rank's cores take turns."""
+    asked = case.labels.get("threads")
+    threads = asked if isinstance(asked, int) else 1
+    cores = min((len(rank.cores) for rank in known.record.ranks if rank.cores), default=threads)
+    return _in_a_row(known, known.operation(XOR_IN_CONTEXT, XOR), min(threads, cores))
+
+
+def _in_a_row(known: _Known, xor: Operation, at_once: int) -> dict[str, float]:
+    each = equations.in_a_row_s(xor.empty_s, xor.stream_s(equations.WORD_BYTES))
+    return {
+        "gap of messages": float(each) / at_once,
+        "scattered words": known.fetching_s() / at_once,
+    }
+
+
+def _bucketed(known: _Known, _case: Case) -> dict[str, float]:
+    """Where the look-ahead bounds, what it makes ranks wait is a part of its own."""
+    put, notice, collect = (known.operation(name) for name in (BULK, NOTICE, COLLECT))
+    updates = float(equations.bucket_updates(known.ranks))
+    size = equations.WORD_BYTES * (1 + updates)
+    # The sender puts and says so; the receiver says when it has taken the bucket.
+    message = put.stream_s(size) + 2 * notice.empty_s
+    buckets = float(equations.bucket_share_s(known.ranks, message))
+    own = max(collect.empty_s - buckets, 0.0) + known.farther_s()
+    round_trip = put.latency_s(size) + 2 * notice.empty_s + updates * own
+    waiting = float(equations.look_ahead_s(known.ranks, round_trip))
+    parts = {"own updates": own, "buckets": buckets, "look-ahead": waiting - own - buckets}
+    return {name: seconds for name, seconds in parts.items() if seconds > 0}
+
+
+_VARIANTS: dict[str, Callable[[_Known, Case], dict[str, float]]] = {
+    "get-put": _get_put,
+    "atomic": _atomic,
+    "threaded": _threaded,
+    "bucketed": _bucketed,
+}

@@ -1,0 +1,301 @@
+"""What a simulation takes from a system: kernels, links and partitions, and the closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from plumbline.base.errors import UsageError
+from plumbline.model import boards
+from plumbline.model.equations import hpl as lu
+from plumbline.model.equations import ptrans as transposition
+from plumbline.model.equations import shallow_water as water
+from plumbline.model.forecast import Case, bitstream_of, device_of
+from plumbline.model.forecast.shallow_water import FLOP_AN_ELEMENT, PIPELINE, Partition, partition
+from plumbline.model.forecast.shallow_water import costs as water_costs
+from plumbline.model.forecast.shallow_water import sizes as water_sizes
+from plumbline.model.simulate import Outcome, Timeline, hpl, ptrans, shallow_water, shares
+from plumbline.model.simulate.partition_graph import PartitionOf
+from plumbline.model.transfer import Transfer, transfer_of
+from plumbline.system.device import Bitstream
+from plumbline.system.system import System, known
+
+_MOST_BLOCKS = 2**24  # of work for simpy: a few minutes
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked. ``size`` is of the whole problem; ``block`` 0 is the kernels' own.
+
+    ``graph``: the partitions themselves, one a rank, in place of a grid of them.
+    """
+
+    benchmark: str
+    rows: int
+    columns: int
+    size: int | None = None
+    block: int = 0
+    type: str = "float"
+    transport: str | None = None
+    approach: str | None = None
+    barrier: bool = False
+    steps: int = 10
+    imbalance: float = 0.0
+    seed: int = 1
+    graph: Sequence[PartitionOf] = ()
+    watch: int = 0
+
+    @property
+    def ranks(self) -> int:
+        """All ranks of the grid."""
+        return self.rows * self.columns
+
+    def case(self, transport: str | None) -> Case:
+        """The same as a forecast's case."""
+        return Case(type=self.type, ranks=self.ranks, transport=transport, approach=self.approach)
+
+
+def _usual(system: System, wish: Wish) -> str:
+    return wish.transport or ("channel" if system.channel else "staged")
+
+
+def _blocks(wish: Wish, n: int, b: int) -> int:
+    if n % b:
+        raise UsageError(f"--n {n} is no whole number of blocks of {b} rows (--nb)")
+    if n // b * wish.ranks > _MOST_BLOCKS:
+        raise UsageError(
+            f"{n // b} iterations on {wish.ranks} ranks are more than {_MOST_BLOCKS} events: "
+            "give larger blocks (--nb) or fewer ranks"
+        )
+    return n // b
+
+
+def _timeline(wish: Wish) -> Timeline:
+    places = [f"{p},{q}" for p in range(wish.rows) for q in range(wish.columns)]
+    if wish.benchmark == "shallow_water":
+        places = [str(rank) for rank in range(wish.ranks)]
+    return Timeline(frozenset(places[: wish.watch]))
+
+
+# --- HPL -----------------------------------------------------------------------------------------
+
+
+def hpl_on(system: System, wish: Wish) -> Outcome:
+    """HPL; the closed form where P = Q."""
+    transport = _usual(system, wish)
+    kernels, b, number_bytes, notes = _lu_kernels(system, wish, transport)
+    n = wish.size or 48 * b * max(wish.rows, wish.columns)
+    blocks = _blocks(wish, n, b)
+    block_bytes = b * b * number_bytes
+    links = _lu_links(system, wish, transport, block_bytes, kernels)
+    timeline = _timeline(wish)
+    run = hpl.Simulation(blocks, wish.rows, wish.columns, kernels, links, wish.barrier, timeline)
+    seconds = run.run()
+    closed = None
+    if wish.rows == wish.columns:
+        fixed = links.lu_s + links.panel_s + 2 * (wish.rows - 1) * links.hop_s
+        parts = (kernels.product_s, kernels.lu_s, kernels.panel_s, fixed, links.block_s)
+        closed = float(lu.seconds(n, wish.rows, b, 1, *parts))
+    return Outcome(
+        title=_title(system, wish, f"n = {n}, nb = {b}", transport),
+        seconds=seconds,
+        value=float(lu.flops(n)) / seconds * 1e-9,
+        metric="performance",
+        unit="GFLOP/s",
+        closed_s=closed,
+        shares=shares(timeline, wish.ranks, seconds),
+        timeline=timeline,
+        notes=notes,
+    )
+
+
+def _lu_kernels(
+    system: System, wish: Wish, transport: str
+) -> tuple[hpl.Kernels, int, int, list[str]]:
+    """By the board's kernels, or by the device's peak; the block's rows, a number's bytes."""
+    device = device_of(system)
+    number_bytes = boards.NUMBER_BYTES[wish.type]
+    kernel = bitstream_of(system, "hpl", wish.case(transport))
+    if kernel is not None:
+        own = known(kernel.block_size, "block_size", "device.bitstreams")
+        b, g = wish.block or own, known(kernel.gemm_size, "gemm_size", "device.bitstreams")
+        clock = kernel.frequency_mhz * 1e6
+        sized = kernel.model_copy(update={"block_size": b})
+        block = sum(boards.block_parts_s(device, sized, b).values())
+        panel, decomposed = float(lu.panel_s(b, g, clock)), float(lu.lu_s(b, g, clock))
+        made = hpl.Kernels(decomposed, panel, block / kernel.replications)
+        notes = [f"the kernels were synthesised for blocks of {own}"] if b != own else []
+        return made, b, number_bytes, notes
+    b = wish.block or 512
+    seconds = known(
+        device.peak_s(2.0 * b**3, wish.type, matrix=True), f"peak in {wish.type}", "device.peaks"
+    )
+    note = "no kernels are described: products, solves and LU at the device's peak"
+    return hpl.Kernels(seconds / 3, seconds / 2, seconds), b, number_bytes, [note]
+
+
+def _lu_links(
+    system: System, wish: Wish, transport: str, block_bytes: int, kernels: hpl.Kernels
+) -> hpl.Links:
+    """As in :mod:`plumbline.model.forecast.hpl`: by links block by block, else three messages."""
+    if wish.ranks == 1:
+        return hpl.Links()
+    if transport == "channel":
+        channel = known(system.channel, "count", "channel")
+        sent = block_bytes / (channel.channel_gb_s() * 1e9)
+        hop = (channel.latency_ns or 0.0) * 1e-9
+        return hpl.Links(block_s=max(0.0, sent - kernels.panel_s), hop_s=hop)
+    way = transfer_of(system, transport, wish.approach)
+    one, two = (float(s) for s in way.seconds([block_bytes, 2 * block_bytes]))
+    return hpl.Links(lu_s=one, panel_s=2 * (2 * one - two), block_s=2 * (two - one))
+
+
+# --- PTRANS --------------------------------------------------------------------------------------
+
+
+def ptrans_on(system: System, wish: Wish) -> Outcome:
+    """PTRANS; the closed form where P = Q and blocks share out evenly."""
+    transport = _usual(system, wish)
+    streams = transport == "channel"
+    if streams and wish.rows != wish.columns:
+        raise UsageError(
+            f"-P {wish.rows} -Q {wish.columns}: over channel each rank has one partner, "
+            "which needs P = Q"
+        )
+    kernel = known(
+        bitstream_of(system, "ptrans", wish.case(transport)), "ptrans", "device.bitstreams"
+    )
+    b = wish.block or known(kernel.block_size, "block_size", "device.bitstreams")
+    n = wish.size or 16384
+    blocks = _blocks(wish, n, b)
+    number_bytes = boards.NUMBER_BYTES[wish.type]
+    costs = _ptrans_costs(system, wish, transport, kernel, b)
+    timeline = _timeline(wish)
+    seconds = ptrans.Simulation(blocks, wish.rows, wish.columns, costs, streams, timeline).run()
+    return Outcome(
+        title=_title(system, wish, f"n = {n}, blocks of {b}", transport),
+        seconds=seconds,
+        value=float(transposition.sent_rate(n, number_bytes, seconds)) * 1e-9,
+        metric="bandwidth",
+        unit="GB/s",
+        closed_s=_ptrans_closed(costs, blocks, wish, streams),
+        shares=shares(timeline, wish.ranks, seconds),
+        timeline=timeline,
+    )
+
+
+def _ptrans_costs(
+    system: System, wish: Wish, transport: str, kernel: Bitstream, b: int
+) -> ptrans.Costs:
+    number_bytes = boards.NUMBER_BYTES[wish.type]
+    block_bytes = b * b * number_bytes
+    rate = boards.memory_rate(device_of(system), kernel)
+    memory = float(transposition.transposed_s(b, 1, number_bytes, rate))
+    if transport == "channel":
+        channel = known(system.channel, "count", "channel")
+        return ptrans.Costs(
+            block_bytes,
+            memory,
+            link_s=block_bytes / (channel.channel_gb_s() * 1e9),
+            links=channel.count,
+            latency_s=(channel.latency_ns or 0.0) * 1e-9,
+        )
+    width = known(kernel.channel_width, "channel_width", "device.bitstreams")
+    one = float(transposition.block_s(0, b, width, kernel.frequency_mhz * 1e6))
+    message = _message(transfer_of(system, transport, wish.approach))
+    return ptrans.Costs(block_bytes, memory, one, kernel.replications, message_s=message)
+
+
+def _message(way: Transfer) -> Callable[[float], float]:
+    return lambda size: float(way.seconds(size))
+
+
+def _ptrans_closed(costs: ptrans.Costs, blocks: int, wish: Wish, streams: bool) -> float | None:
+    """Where P = Q and every rank has as many blocks: the slowest of link and memory, or the sum."""
+    if wish.rows != wish.columns or blocks % wish.rows:
+        return None
+    number, alone = (blocks / wish.rows) ** 2, wish.ranks == 1
+    memory = number * costs.memory_s
+    if streams:
+        linked = 0.0 if alone else number * costs.link_s / costs.links
+        return max(linked, memory) + (0.0 if alone else costs.latency_s)
+    exchange = 0.0 if alone else costs.message_s(number * costs.block_bytes)
+    return exchange + max(number * costs.kernel_s / costs.kernels, memory)
+
+
+# --- shallow water -------------------------------------------------------------------------------
+
+
+def shallow_water_on(system: System, wish: Wish) -> Outcome:
+    """Shallow water; the closed form where partitions are alike."""
+    transport = wish.transport or "accl-udp-switch"
+    if wish.graph:
+        elements = sum(part.elements for part in wish.graph)
+        slowest = _slowest(wish.graph)
+    else:
+        elements = wish.size or int(water_sizes(system)[0]) * wish.ranks
+        slowest = partition(float(elements), wish.ranks)
+    found = water_costs(system, wish.case(transport), transport, slowest)
+    costs = shallow_water.Costs(pipeline=slowest.pipeline, **found)
+    timeline = _timeline(wish)
+    parts = [_part(part) for part in wish.graph] or _parts(wish, slowest)
+    seconds = shallow_water.Simulation(parts, costs, wish.steps, timeline).run()
+    alike = not wish.imbalance and len({(one.core, one.sent, one.messages) for one in parts}) == 1
+    return Outcome(
+        title=_title(system, wish, f"{elements} elements, {wish.steps} steps", transport),
+        seconds=seconds,
+        value=FLOP_AN_ELEMENT * elements * wish.steps / seconds * 1e-9,
+        metric="throughput",
+        unit="GFLOP/s",
+        closed_s=wish.steps * _step_s(costs, slowest) if alike else None,
+        shares=shares(timeline, wish.ranks, seconds),
+        timeline=timeline,
+        notes=[] if slowest.is_known else ["no published mesh has this partition: estimated"],
+    )
+
+
+def _slowest(graph: Sequence[PartitionOf]) -> Partition:
+    """The worst of each kind in one partition: most elements, border and neighbours."""
+    exchanged = 2.0 * max(sum(part.borders.values()) for part in graph)
+    core = max(part.elements - sum(part.borders.values()) for part in graph)
+    near = max(len(part.borders) for part in graph)
+    return Partition(max(core, 0), exchanged, 0, PIPELINE, near, is_known=True)
+
+
+def _part(part: PartitionOf) -> shallow_water.Part:
+    border = sum(part.borders.values())
+    near = tuple(part.borders)
+    return shallow_water.Part(max(part.elements - border, 0), border, border, near, len(near))
+
+
+def _step_s(costs: shallow_water.Costs, part: Partition) -> float:
+    """Eq. 5.2 with eq. 5.3 in cycles."""
+    link_s = costs.message_s
+    comm = water.comm_cycles(
+        costs.clock, part.exchanged, part.neighbours, costs.command_s, costs.copy_s, link_s
+    )
+    cycles = water.step_cycles(part.core, part.external, comm, part.exchanged, part.pipeline)
+    return float(cycles) / costs.clock
+
+
+def _parts(wish: Wish, slowest: Partition) -> list[shallow_water.Part]:
+    """All like the slowest, or smaller by up to twice the imbalance, drawn with the seed."""
+    near = shallow_water.grid(wish.rows, wish.columns, min(8, int(slowest.neighbours)))
+    drawn = np.random.default_rng(wish.seed).uniform(1 - 2 * wish.imbalance, 1, wish.ranks)
+    drawn[0] = 1.0
+    core = slowest.core + slowest.external
+    half = slowest.exchanged / 2
+    return [
+        shallow_water.Part(core * share, half, half, beside, int(slowest.neighbours))
+        for share, beside in zip(drawn.tolist(), near, strict=True)
+    ]
+
+
+def _title(system: System, wish: Wish, problem: str, transport: str) -> str:
+    over = f", over {transport}" if wish.ranks > 1 else ""
+    grid = f"{wish.rows} x {wish.columns} rank{'s' * (wish.ranks != 1)}"
+    if wish.graph:
+        grid = f"a graph of {wish.ranks} partition{'s' * (wish.ranks != 1)}"
+    return f"{wish.benchmark} on {system.system.name}: {problem}, {grid}{over}"
