@@ -24,12 +24,12 @@ from rich.console import Console
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from plumbline.assess import assess  # noqa: E402
 from plumbline.base.paths import Home  # noqa: E402
-from plumbline.calibrate import local_system  # noqa: E402
+from plumbline.calibrate.calibrate import local_system  # noqa: E402
+from plumbline.judge.assess import assess  # noqa: E402
 from plumbline.launch.execute import execute  # noqa: E402
-from plumbline.plan import plan_run  # noqa: E402
-from plumbline.run import calibrate_for  # noqa: E402
+from plumbline.run.plan import plan_run  # noqa: E402
+from plumbline.run.run import calibrate_for  # noqa: E402
 from plumbline.system.system import Need  # noqa: E402
 
 KINDS: dict[str, tuple[Need, list[str]]] = {

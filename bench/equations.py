@@ -16,8 +16,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from plumbline.model import accl
-from plumbline.model.equations import (
+from plumbline.model import accl  # noqa: E402
+from plumbline.model.equations import (  # noqa: E402
     b_eff,
     collectives,
     fft,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from plumbline.calibrate_operations import BULK, COLLECT, GET, NOTICE, PUT, XOR, XOR_IN_CONTEXT
+from plumbline.calibrate.operations import BULK, COLLECT, GET, NOTICE, PUT, XOR, XOR_IN_CONTEXT
 from plumbline.model import Expectation
 from plumbline.model.equations import gups as equations
 from plumbline.record.record import Case, Record

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
+from plumbline.judge.verdict import EXPECTED_SUFFIX
 from plumbline.record.record import Record, load_record
-from plumbline.verdict import EXPECTED_SUFFIX
 
 StoreError = sqlite3.Error
 _Database = sqlite3.Connection

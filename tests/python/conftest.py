@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from plumbline import cli, plan
+from plumbline.cli import app as cli
 from plumbline.launch import launchers
 from plumbline.record.record import Record, load_record
+from plumbline.run import plan
 
 # No test asserts a time: a loaded machine makes nothing fail.
 settings.register_profile("plumbline", deadline=None, suppress_health_check=[HealthCheck.too_slow])

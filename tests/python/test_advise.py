@@ -11,7 +11,7 @@ from conftest import Plumb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from plumbline.advise import advise, write
+from plumbline.report.advise import advise, write
 from plumbline.system.segments import Segment
 from plumbline.system.system import Identity, System, Way
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from plumbline.assess import conditions_of, is_covered
-from plumbline.calibrate import calibration, request_text
-from plumbline.calibrate_device import (
+from plumbline.calibrate.calibrate import calibration, request_text
+from plumbline.calibrate.device import (
     device_table,
     is_disturbed,
     measure,
     measure_updates,
     sizes,
 )
+from plumbline.judge.assess import conditions_of, is_covered
 from plumbline.model import gemm
 from plumbline.record.record import Case, Outcome, Record, Work
 from plumbline.system.device import DeviceTable, Memory, RandomUpdates, joined

@@ -9,7 +9,7 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.assess import assess
+from plumbline.judge.assess import assess
 from plumbline.model import boards, fft, gemm, model_of, random_access, roofline, stream
 from plumbline.model.equations import fft as equations
 from plumbline.record.record import Case, Record, Work

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from test_device_models import DEVICE, case, record_of
 from test_models import LEGS, with_transport
 
-from plumbline.advice import advice
-from plumbline.explain import Explanation, explained, write
+from plumbline.judge.explain import Explanation, explained, write
+from plumbline.judge.hints import advice
 from plumbline.record.record import Case, Outcome, Record, Samples, Warned
 from plumbline.system.segments import Segment
 from plumbline.system.system import Channel, Identity, System, load_system

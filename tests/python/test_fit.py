@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.calibrate import calibration, request_text
-from plumbline.calibrate_legs import fit_legs, is_disturbed
-from plumbline.fit import fit_segments, undisturbed
+from plumbline.calibrate.calibrate import calibration, request_text
+from plumbline.calibrate.legs import fit_legs, is_disturbed
+from plumbline.fit.segments import fit_segments, undisturbed
 from plumbline.model.b_eff import describe, expect
 from plumbline.model.transfer import transfer_of
 from plumbline.record.record import Record

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from test_device_models import case, record_of
 from test_models import with_transport
 
-from plumbline.assess import assess
 from plumbline.base.errors import UsageError
-from plumbline.fit_records import Fit, fit_records
+from plumbline.fit.records import Fit, fit_records
+from plumbline.fit.regression import fit_loggp, location, robust_line
+from plumbline.judge.assess import assess
 from plumbline.record.record import Case, Record, load_record
-from plumbline.robust import fit_loggp, location, robust_line
 from plumbline.system.system import System, load_system, save_system
 
 Golden = Callable[[str, str], None]

@@ -17,14 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_record import essence
 
-from plumbline import check
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
-from plumbline.forecast_table import numbers
 from plumbline.model import published
 from plumbline.model.forecast import BENCHMARKS, Case, forecast_of
 from plumbline.model.forecast.shallow_water import partition
 from plumbline.model.published import load_table, table_of, tables
+from plumbline.report import model_check
+from plumbline.report.forecast import numbers
 from plumbline.system.system import System, find_system, known_systems, schema, schema_text
 
 HOME = Home(Path("/nowhere"))
@@ -36,7 +36,7 @@ figure = "f"
 unit = "u"
 values = { x = 1.0 }
 """
-ALL = [cell for table in tables() for cell in check.cells(table, HOME)]
+ALL = [cell for table in tables() for cell in model_check.cells(table, HOME)]
 
 
 @cache
@@ -44,7 +44,7 @@ def system(name: str) -> System:
     return find_system(name, HOME)
 
 
-def cell(table: str, figure: str, column: str) -> check.Cell:
+def cell(table: str, figure: str, column: str) -> model_check.Cell:
     return next(
         one
         for one in ALL
@@ -55,7 +55,7 @@ def cell(table: str, figure: str, column: str) -> check.Cell:
 # --- what was published --------------------------------------------------------------------------
 
 
-def is_of_the_link(one: check.Cell) -> bool:
+def is_of_the_link(one: model_check.Cell) -> bool:
     return "PCIe" in one.row.figure
 
 
@@ -106,7 +106,7 @@ def test_what_a_system_was_made_from_tests_nothing() -> None:
     for one in (one for one in ALL if one.is_input):
         assert abs(one.error or 0) < 0.01
     tested = [one for one in ALL if not one.is_input]
-    assert check.summary(tested).split(":")[1] == check.summary(ALL).split(":")[1]
+    assert model_check.summary(tested).split(":")[1] == model_check.summary(ALL).split(":")[1]
 
 
 def test_ratios_within_the_published_tables() -> None:

@@ -10,13 +10,13 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plumbline.assess import assess, is_covered
-from plumbline.calibrate import calibration
+from plumbline.calibrate.calibrate import calibration
+from plumbline.judge.assess import assess, is_covered
+from plumbline.judge.verdict import Comparison, compare, expected_path, judge
 from plumbline.model import b_eff, model_of
 from plumbline.record.record import Record
 from plumbline.system.segments import Segment
 from plumbline.system.system import Channel, Figures, Identity, Legs, System, load_system
-from plumbline.verdict import Comparison, compare, expected_path, judge
 
 LEGS = Legs(
     launch=[Segment(latency_us=3, source="s")],

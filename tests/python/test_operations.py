@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_device_models import case, record_of
 
-from plumbline.assess import assess, conditions_of
-from plumbline.calibrate import calibration
-from plumbline.calibrate_operations import is_disturbed
-from plumbline.explain import explained, write
-from plumbline.fit_operations import fit_operations
-from plumbline.fit_records import fit_records
+from plumbline.calibrate.calibrate import calibration
+from plumbline.calibrate.operations import is_disturbed
+from plumbline.fit.operations import fit_operations
+from plumbline.fit.records import fit_records
+from plumbline.judge.assess import assess, conditions_of
+from plumbline.judge.explain import explained, write
 from plumbline.model import gups
 from plumbline.model.equations import gups as equations
 from plumbline.record.record import Case, Record

@@ -19,8 +19,8 @@ from plumbline.model.forecast import Case, forecast_of
 from plumbline.model.forecast.shallow_water import partition
 from plumbline.model.published import meshes
 from plumbline.model.simulate import Timeline, hpl, ptrans, shallow_water
-from plumbline.model.simulate.command import Wish, simulate
 from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
+from plumbline.report.simulation import Wish, simulate
 from plumbline.system.system import load_system
 
 Golden = Callable[[str, str], None]

@@ -11,10 +11,10 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.assess import conditions_of
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.base.units import parse_quantity
+from plumbline.judge.assess import conditions_of
 from plumbline.record.record import Record
 from plumbline.system.segments import Segment
 from plumbline.system.system import (

@@ -9,8 +9,8 @@ from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.engine.options import flags_of
 from plumbline.engine.program import OptionSpec, all_benchmarks, find_engine_for
-from plumbline.plan import FORMATS, comparison_groups, option_groups
 from plumbline.record.store import record_files
+from plumbline.run.plan import FORMATS, comparison_groups, option_groups
 from plumbline.system.system import known_systems
 
 _BASH = """_plumb() {

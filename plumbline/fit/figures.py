@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
 
+from plumbline.fit.regression import Estimate
 from plumbline.record.record import Case
-from plumbline.robust import Estimate
 
 MISFIT = 0.1  # relative, from which a case does not fit
 SOURCE = "fitted"

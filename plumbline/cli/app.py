@@ -11,14 +11,15 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand, TyperGroup
 
-from plumbline import completion, inventory
 from plumbline.base.errors import ExitStatus, InterruptError, PlumbError, UsageError, shortened
 from plumbline.base.paths import find_home
 from plumbline.base.version import version as plumb_version
+from plumbline.cli import completion
 from plumbline.engine import runtimes
 from plumbline.engine.program import all_benchmarks, find_engine, find_engine_for
+from plumbline.judge.verdict import DEFAULT_TOLERANCE
+from plumbline.report import inventory
 from plumbline.system.system import System, find_system, known_systems
-from plumbline.verdict import DEFAULT_TOLERANCE
 
 
 class _Commands(TyperGroup):
@@ -89,7 +90,7 @@ def _root(
 @app.command(context_settings=_OWN_WORDS, add_help_option=False)
 def run(context: typer.Context) -> None:
     """Run a benchmark (plumb run BENCHMARK --help)."""
-    from plumbline.run import run as run_benchmark
+    from plumbline.run.run import run as run_benchmark
 
     if _wants_help(context.args):
         print(_run_help(context.args))
@@ -100,8 +101,8 @@ def run(context: typer.Context) -> None:
 @app.command("compare-transports", context_settings=_OWN_WORDS, add_help_option=False)
 def compare_transports(context: typer.Context) -> None:
     """Run a benchmark over every transport, side by side."""
-    from plumbline.compare import compare
-    from plumbline.plan import comparison_help
+    from plumbline.run.compare_transports import compare
+    from plumbline.run.plan import comparison_help
 
     if _wants_help(context.args):
         print(comparison_help(context.args, find_engine_for(context.args, os.environ).description))
@@ -134,7 +135,7 @@ def transports(form: Form = "text") -> None:
 @app.command()
 def doctor(form: Form = "text") -> None:
     """Find the known faults of this machine's MPI, OpenSHMEM and OpenCL, and their cures."""
-    from plumbline import doctor as examination
+    from plumbline.run import doctor as examination
 
     form = _form(form)
     findings = examination.examine(os.environ)
@@ -155,8 +156,8 @@ def show(
     ] = DEFAULT_TOLERANCE,
 ) -> None:
     """Print a record again, from the record alone."""
-    from plumbline.plan import FORMATS
-    from plumbline.show import show as show_record
+    from plumbline.run.plan import FORMATS
+    from plumbline.run.show import show as show_record
 
     _choice("--format", form, FORMATS)
     show_record(
@@ -183,10 +184,10 @@ def explain(
     form: Form = "text",
 ) -> None:
     """Say of each case what bounds it, and what would raise it."""
-    from plumbline.explain import explain as explain_record
-    from plumbline.explain import write
+    from plumbline.judge.explain import explain as explain_record
+    from plumbline.judge.explain import write
     from plumbline.record.record import load_record
-    from plumbline.show import find_record
+    from plumbline.run.show import find_record
 
     form, home = _form(form), find_home()
     found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
@@ -239,15 +240,20 @@ def model_command(
 
     plumb model check: every published figure beside the equation as printed and our reading.
     """
-    from plumbline import check, forecast_table
+    from plumbline.report import forecast as forecast_table
+    from plumbline.report import model_check
 
     _choice("--format", form, ["text", "json", "csv"])
     if what == "check":
         from plumbline.model.published import table_of, tables
 
         chosen = tables() if table is None else [table_of(table)]
-        found = [cell for one in chosen for cell in check.cells(one, find_home())]
-        print({"text": check.as_text, "json": check.as_json, "csv": check.as_csv}[form](found))
+        found = [cell for one in chosen for cell in model_check.cells(one, find_home())]
+        print(
+            {"text": model_check.as_text, "json": model_check.as_json, "csv": model_check.as_csv}[
+                form
+            ](found)
+        )
         return
     _choice("--scaling", scaling, ["weak", "strong"])
     _choice("--type", type_, ["half", "float", "double"])
@@ -280,9 +286,9 @@ def model_command(
 @app.command(context_settings=_OWN_WORDS, add_help_option=False)
 def calibrate(context: typer.Context) -> None:
     """Measure what the models need of this machine."""
-    from plumbline.calibrate import NEEDS, can_measure
-    from plumbline.plan import plan_calibration
-    from plumbline.run import calibrate_for
+    from plumbline.calibrate.calibrate import NEEDS, can_measure
+    from plumbline.run.plan import plan_calibration
+    from plumbline.run.run import calibrate_for
 
     if _wants_help(context.args):
         print("\n".join(_calibrate_help()))
@@ -316,9 +322,9 @@ def fit(
     form: Form = "text",
 ) -> None:
     """Estimate a system's figures from records, and write its file."""
-    from plumbline.fit_records import fit_records, write
+    from plumbline.fit.records import fit_records, write
     from plumbline.record.record import load_record
-    from plumbline.show import find_record
+    from plumbline.run.show import find_record
     from plumbline.system.system import find_system, save_system
 
     form, home = _form(form), find_home()
@@ -354,9 +360,9 @@ def advise(
     form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
 ) -> None:
     """Say which transport and approach suits which message sizes."""
-    from plumbline import advise as advising
-    from plumbline.calibrate import local_system
-    from plumbline.forecast_table import whole_numbers
+    from plumbline.calibrate.calibrate import local_system
+    from plumbline.report import advise as advising
+    from plumbline.report.forecast import whole_numbers
     from plumbline.system.system import find_system
 
     _choice("--format", form, ["text", "json", "csv"])
@@ -406,7 +412,7 @@ def simulate(
     plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: what depends on what is
     followed event by event, with the times of the models, and set beside the closed form.
     """
-    from plumbline.model.simulate import command
+    from plumbline.report import simulation as command
     from plumbline.system.system import find_system
 
     _choice("--format", form, ["text", "json"])
@@ -430,7 +436,7 @@ def simulate(
     )
     outcome = command.simulate(find_system(system, find_home()), wish)
     if timeline is not None:
-        from plumbline.model.simulate.timeline import write_timeline
+        from plumbline.report.timeline import write_timeline
 
         write_timeline(outcome, timeline)
     print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
@@ -510,7 +516,7 @@ def _complete(context: typer.Context) -> None:
 
 
 def _run_help(tokens: list[str]) -> str:
-    from plumbline.plan import run_help
+    from plumbline.run.plan import run_help
 
     engine = find_engine_for(tokens, os.environ)
     named = [token for token in tokens if not token.startswith("-")]
@@ -519,7 +525,7 @@ def _run_help(tokens: list[str]) -> str:
 
 def _calibrate_help() -> list[str]:
     from plumbline.engine.options import help_lines
-    from plumbline.plan import calibration_groups
+    from plumbline.run.plan import calibration_groups
 
     head = [
         "usage: plumb calibrate [-n RANKS] [options]",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from plumbline.judge.verdict import Comparison, compare
 from plumbline.model import Expectation, model_of, need_of
 from plumbline.record.record import Record
 from plumbline.system.system import LOCAL, Conditions, Need, System
-from plumbline.verdict import Comparison, compare
 
 # Where no run calibrates what is missing.
 _SAID = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
@@ -61,7 +61,7 @@ def is_covered(record: Record, system: System) -> bool:
 
 
 def assess(record: Record, system: System | None, tolerance: float) -> Assessment:
-    """Judge ``record``; ``tolerance`` as in :mod:`plumbline.verdict`."""
+    """Judge ``record``; ``tolerance`` as in :mod:`plumbline.judge.verdict`."""
     model = model_of(record.benchmark.name)
     if model is None:
         return Assessment(None, f"no model: there is none for {record.benchmark.name} yet")

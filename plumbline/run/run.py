@@ -9,17 +9,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from plumbline import calibrate
-from plumbline.assess import Assessment, assess, is_covered
 from plumbline.base.errors import ExitStatus, RunError, UsageError
+from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import present
+from plumbline.judge.assess import Assessment, assess, is_covered
+from plumbline.judge.verdict import expected_path
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model import model_of, need_of
-from plumbline.plan import RunPlan, check_with_engine, plan_run, with_heap
 from plumbline.record import store
 from plumbline.record.record import Record
+from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap
 from plumbline.system.system import Need, System, find_system
-from plumbline.verdict import expected_path
 
 # What decides the exit status of several launches, the last of them first.
 # Whose links stand beside a run over emulated ones, where no system is named.
@@ -165,7 +165,7 @@ class Run:
 def calibrate_for(
     plan: RunPlan, need: Need, why: str, suffices: Callable[[System], bool] = lambda _: False
 ) -> System:
-    """Calibrate for runs like ``plan``, as :func:`plumbline.calibrate.calibrate` does."""
+    """Calibrate for runs like ``plan``, as :func:`plumbline.calibrate.calibrate.calibrate` does."""
     arguments = _deciding_arguments(plan, need)
 
     def prepare(benchmark: str, words: Sequence[str]) -> Session:

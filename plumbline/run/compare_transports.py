@@ -1,7 +1,7 @@
 """``plumb compare-transports``: one benchmark over every transport and approach that works here.
 
 Each is a run of its own with a record of its own, kept as ``plumb run`` keeps it; the table that
-stands side by side is :mod:`plumbline.compare_table`'s.
+stands side by side is :mod:`plumbline.report.transports`'s.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
-from plumbline.compare_table import Column, Comparison, LeftOut, write
 from plumbline.engine.program import TransportDevice, TransportList, TransportState
 from plumbline.launch.execute import execute, record_place
-from plumbline.plan import RunPlan, check_with_engine, plan_comparison
 from plumbline.record.record import Record
-from plumbline.run import WEIGHT, fresh_output, index_record
+from plumbline.report.transports import Column, Comparison, LeftOut, write
+from plumbline.run.plan import RunPlan, check_with_engine, plan_comparison
+from plumbline.run.run import WEIGHT, fresh_output, index_record
 
 
 def compare(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:

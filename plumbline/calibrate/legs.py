@@ -44,7 +44,7 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
 
 def fit_transfers(records: Sequence[Record]) -> list[Way]:
     """The transfers of several legs that ``records`` have cases of, as a whole."""
-    from plumbline.fit import fit_segments, undisturbed
+    from plumbline.fit.segments import fit_segments, undisturbed
 
     points = undisturbed(_points(records, is_whole))
     if not points:
@@ -57,7 +57,10 @@ def fit_transfers(records: Sequence[Record]) -> list[Way]:
 
 def fit_legs(records: Sequence[Record]) -> Legs:
     """Fit each leg that ``records`` have cases of."""
-    from plumbline.fit import fit_segments, undisturbed  # SciPy takes half a second to import
+    from plumbline.fit.segments import (  # SciPy takes half a second to import
+        fit_segments,
+        undisturbed,
+    )
 
     fitted: dict[Leg, list[Segment]] = {}
     for leg in LEGS:
@@ -69,7 +72,7 @@ def fit_legs(records: Sequence[Record]) -> Legs:
 
 def is_disturbed(records: Sequence[Record]) -> bool:
     """Whether something else on the machine disturbed more than a tenth of the points."""
-    from plumbline.fit import undisturbed
+    from plumbline.fit.segments import undisturbed
 
     measured = [_points(records, chosen) for chosen in (*map(_measures, LEGS), is_whole)]
     kept = sum(len(undisturbed(points)) for points in measured)

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from plumbline.advice import Member, advice, grouped
-from plumbline.assess import Assessment, assess
 from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
 from plumbline.base.quantities import duration, ratio_text
-from plumbline.calibrate import local_system
+from plumbline.calibrate.calibrate import local_system
+from plumbline.judge.assess import Assessment, assess
+from plumbline.judge.hints import Member, advice, grouped
 from plumbline.record.record import Case, Record
 from plumbline.system.system import System, find_system
 

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from plumbline.assess import Assessment, assess
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.paths import Home, find_home
-from plumbline.calibrate import local_system
+from plumbline.calibrate.calibrate import local_system
 from plumbline.engine.program import find_engine
 from plumbline.engine.text_form import present
+from plumbline.judge.assess import Assessment, assess
+from plumbline.judge.verdict import expected_path
 from plumbline.record.record import load_record
 from plumbline.record.store import record_files
-from plumbline.run import write_expected
+from plumbline.run.run import write_expected
 from plumbline.system.system import find_system
-from plumbline.verdict import expected_path
 
 _LONGEST_NAME = 4096  # of a path, on Linux
 

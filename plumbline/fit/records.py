@@ -1,8 +1,8 @@
 """``plumb fit``: what records tell of a system, with intervals, and where it does not fit.
 
 Transfers give a latency and a bandwidth for each leg or transport, in as few segments of sizes as
-:func:`plumbline.fit.fit_segments` finds; STREAM the rates of memory and link; GEMM a peak for each
-type; RandomAccess a rate for each table; SHOMS latency and gap of each one-sided operation. With a
+:func:`plumbline.fit.segments.fit_segments` finds; STREAM the rates of memory and link; GEMM a peak
+for each type; RandomAccess a rate for each table; SHOMS latency and gap of each one-sided operation. With a
 system to start from, what its models expect of the other benchmarks gives an efficiency (and of a
 board whose kernels bound, a clock).
 """
@@ -14,16 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline.assess import assess
 from plumbline.base.errors import UsageError
 from plumbline.base.quantities import ratio_text
-from plumbline.fit import fit_segments
-from plumbline.fit_device import fit_device
-from plumbline.fit_operations import fit_operations
-from plumbline.fitted import MISFIT, Figure, Fitted, measured, noise_of
+from plumbline.fit.device import fit_device
+from plumbline.fit.figures import MISFIT, Figure, Fitted, measured, noise_of
+from plumbline.fit.operations import fit_operations
+from plumbline.fit.regression import location, refined
+from plumbline.fit.segments import fit_segments
+from plumbline.judge.assess import assess
 from plumbline.model.b_eff import leg_of
 from plumbline.record.record import Case, Record
-from plumbline.robust import location, refined
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment, time_of
 from plumbline.system.system import Identity, Leg, Legs, Point, System, Way

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 
-from plumbline.fitted import SOURCE, Figure, Fitted, measured, noise_of
+from plumbline.fit.figures import SOURCE, Figure, Fitted, measured, noise_of
+from plumbline.fit.regression import Estimate, fit_loggp, robust_line
 from plumbline.record.record import Case, Record
-from plumbline.robust import Estimate, fit_loggp, robust_line
 from plumbline.system.operations import Operation
 
 BENCHMARK = "shoms"

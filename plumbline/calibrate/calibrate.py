@@ -1,8 +1,8 @@
 """Measures what the models need of this machine, and keeps it in ``systems/local.toml``.
 
-There are four kinds: legs of transfers (:mod:`plumbline.calibrate_legs`), limits of a device and
-its rates of random updates (:mod:`plumbline.calibrate_device`), and one-sided operations
-(:mod:`plumbline.calibrate_operations`); a run makes only that which its model needs. Calibrations
+There are four kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), limits of a device and
+its rates of random updates (:mod:`plumbline.calibrate.device`), and one-sided operations
+(:mod:`plumbline.calibrate.operations`); a run makes only that which its model needs. Calibrations
 of several conditions (device, transport, ranks, ...) stand side by side in the file; each replaces
 only its own predecessor.
 """
@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plumbline import calibrate_device, calibrate_legs, calibrate_operations
-from plumbline.assess import conditions_of
 from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.base.files import locked
 from plumbline.base.paths import Home
+from plumbline.calibrate import device, legs, operations
 from plumbline.engine.program import Engine
+from plumbline.judge.assess import conditions_of
 from plumbline.launch.execute import Session, execute
 from plumbline.model import b_eff
 from plumbline.record.record import Record
@@ -57,32 +57,32 @@ class Kind:
 
 _KINDS: dict[Need, Kind] = {
     "legs": Kind(
-        calibrate_legs.DECIDING,
+        legs.DECIDING,
         b_eff.BENCHMARK,
         10,
-        calibrate_legs.measure,
-        calibrate_legs.is_disturbed,
+        legs.measure,
+        legs.is_disturbed,
     ),
     "device": Kind(
-        calibrate_device.DECIDING,
-        calibrate_device.BENCHMARK,
+        device.DECIDING,
+        device.BENCHMARK,
         12,
-        calibrate_device.measure,
-        calibrate_device.is_disturbed,
+        device.measure,
+        device.is_disturbed,
     ),
     "updates": Kind(
-        calibrate_device.DECIDING,
-        calibrate_device.BENCHMARK,
+        device.DECIDING,
+        device.BENCHMARK,
         8,
-        calibrate_device.measure_updates,
-        calibrate_device.is_disturbed,
+        device.measure_updates,
+        device.is_disturbed,
     ),
     "operations": Kind(
-        calibrate_operations.DECIDING,
-        calibrate_operations.BENCHMARK,
+        operations.DECIDING,
+        operations.BENCHMARK,
         10,
-        calibrate_operations.measure,
-        calibrate_operations.is_disturbed,
+        operations.measure,
+        operations.is_disturbed,
     ),
 }
 NEEDS = tuple(_KINDS)
@@ -187,17 +187,17 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         program=f"{record.program.name} {record.program.version} ({record.program.commit or '-'})",
         seconds=round(seconds, 1),
         conditions=conditions_of(record),
-        legs=calibrate_legs.fit_legs(records) if need == "legs" else None,
-        transfers=calibrate_legs.fit_transfers(records) if need == "legs" else [],
+        legs=legs.fit_legs(records) if need == "legs" else None,
+        transfers=legs.fit_transfers(records) if need == "legs" else [],
         device=_device(need, records),
-        operations=calibrate_operations.rows(records) if need == "operations" else [],
+        operations=operations.rows(records) if need == "operations" else [],
     )
 
 
 def _device(need: Need, records: Sequence[Record]) -> DeviceTable | None:
     if need == "operations":
-        return calibrate_operations.updates(records)
-    return calibrate_device.device_table(records) if need != "legs" else None
+        return operations.updates(records)
+    return device.device_table(records) if need != "legs" else None
 
 
 def _measure(session: Session, benchmark: str, arguments: Sequence[str], aside: str) -> Record:

@@ -9,9 +9,9 @@ from statistics import median
 
 from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
-from plumbline.forecast_table import csv_text, number
 from plumbline.model.forecast import Case, Point, forecast_of
 from plumbline.model.published import Column, PublishedTable, Row
+from plumbline.report.forecast import csv_text, number
 from plumbline.system.system import System, find_system
 
 

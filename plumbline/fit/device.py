@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from plumbline.fitted import SOURCE, Figure, Fitted, measured, noise_of
+from plumbline.fit.figures import SOURCE, Figure, Fitted, measured, noise_of
+from plumbline.fit.regression import Estimate, location, robust_line
 from plumbline.model.roofline import sharers
 from plumbline.record.record import Case, Record
-from plumbline.robust import Estimate, location, robust_line
 from plumbline.system.device import DeviceTable, Link, Memory, Peak, RandomUpdates
 from plumbline.system.segments import Segment
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from plumbline import calibrate_device
+from plumbline.calibrate import device
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.operations import Operation
@@ -55,13 +55,13 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
         records.append(start(BENCHMARK, (*in_a_row, *_SIZES, *_TIMES)))
         records += [start(BENCHMARK, (*words, "--spread", str(log2))) for log2 in _SPREADS]
         records.append(start(TABLE, _IN_CACHES))
-    records.append(start(calibrate_device.BENCHMARK, (*_TABLES, *_TIMES)))
+    records.append(start(device.BENCHMARK, (*_TABLES, *_TIMES)))
     return records
 
 
 def rows(records: Sequence[Record]) -> list[Operation]:
     """The operations that ``records`` tell."""
-    from plumbline.fit_operations import fit_operations  # SciPy takes half a second to import
+    from plumbline.fit.operations import fit_operations  # SciPy takes half a second to import
 
     ours = [record for record in records if record.benchmark.name == BENCHMARK]
     found = fit_operations(ours, seconds_of=_best_s)[0]
@@ -98,8 +98,8 @@ def _best_s(case: Case) -> float | None:
 
 def updates(records: Sequence[Record]) -> DeviceTable:
     """How fast a rank updates words of its own, by the length of their table."""
-    ours = [one for one in records if one.benchmark.name == calibrate_device.BENCHMARK]
-    return calibrate_device.device_table(ours) if ours else DeviceTable()
+    ours = [one for one in records if one.benchmark.name == device.BENCHMARK]
+    return device.device_table(ours) if ours else DeviceTable()
 
 
 def is_disturbed(records: Sequence[Record]) -> bool:
