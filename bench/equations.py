@@ -30,7 +30,7 @@ from plumbline.model.equations import (  # noqa: E402
     stream,
 )
 from plumbline.model.transfer import transfers_of  # noqa: E402
-from plumbline.system.system import load_system  # noqa: E402
+from plumbline.system.files import load_system  # noqa: E402
 
 COUNT = 10**6
 

@@ -18,23 +18,15 @@ from pathlib import Path
 
 from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.base.files import locked
-from plumbline.base.paths import Home
 from plumbline.calibrate import device, legs, operations
 from plumbline.engine.program import Engine
-from plumbline.judge.assess import conditions_of
+from plumbline.judge.judgement import conditions_of
 from plumbline.launch.execute import Session, execute
 from plumbline.model import b_eff
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable
-from plumbline.system.system import (
-    LOCAL,
-    Calibration,
-    Identity,
-    Need,
-    System,
-    load_system,
-    save_system,
-)
+from plumbline.system.files import local_system, save_system
+from plumbline.system.system import LOCAL, Calibration, Need, System
 
 Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
 Prepare = Callable[[str, Sequence[str]], Session]  # what a benchmark with options is started in
@@ -166,16 +158,6 @@ def _calibrate(
     if _KINDS[need].is_disturbed(records):
         session.say("other work disturbed the calibration: plumb calibrate repeats it")
     return system
-
-
-def local_system(home: Home) -> System:
-    """``systems/local.toml``, or an empty system where there is none yet."""
-    path = home.local_system
-    if path.exists():
-        return load_system(path, written_by_plumb=True)
-    return System(
-        system=Identity(name=LOCAL, description="this machine, measured", source="plumb calibrate")
-    )
 
 
 def calibration(need: Need, records: Sequence[Record], request: str, seconds: float) -> Calibration:

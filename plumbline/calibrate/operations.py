@@ -15,13 +15,19 @@ from collections.abc import Callable, Iterator, Sequence
 from plumbline.calibrate import device
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
-from plumbline.system.operations import Operation
+from plumbline.system.operations import (
+    BULK,
+    COLLECT,
+    GET,
+    NOTICE,
+    PUT,
+    XOR,
+    XOR_IN_CONTEXT,
+    Operation,
+)
 
 BENCHMARK = "shoms"
 DECIDING: tuple[str, ...] = ()
-GET, PUT, BULK = "long_g", "long_p", "putmem"
-XOR, XOR_IN_CONTEXT, NOTICE = "ulong_atomic_xor", "ctx_ulong_atomic_xor", "ulong_atomic_set"
-COLLECT = "gups_bucketed"  # an update by buckets, all that it takes, in a table that caches hold
 TABLE = "gups"
 _SOURCE = "measured"
 _TIMES = ("--time-limit", "0.03", "--min-repetitions", "6")

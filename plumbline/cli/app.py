@@ -17,9 +17,10 @@ from plumbline.base.version import version as plumb_version
 from plumbline.cli import completion
 from plumbline.engine import runtimes
 from plumbline.engine.program import all_benchmarks, find_engine, find_engine_for
-from plumbline.judge.verdict import DEFAULT_TOLERANCE
+from plumbline.judge.judgement import DEFAULT_TOLERANCE
 from plumbline.report import inventory
-from plumbline.system.system import System, find_system, known_systems
+from plumbline.system.files import find_system, known_systems
+from plumbline.system.system import System
 
 
 class _Commands(TyperGroup):
@@ -325,7 +326,7 @@ def fit(
     from plumbline.fit.records import fit_records, write
     from plumbline.record.record import load_record
     from plumbline.run.show import find_record
-    from plumbline.system.system import find_system, save_system
+    from plumbline.system.files import find_system, save_system
 
     form, home = _form(form), find_home()
     if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
@@ -360,10 +361,9 @@ def advise(
     form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
 ) -> None:
     """Say which transport and approach suits which message sizes."""
-    from plumbline.calibrate.calibrate import local_system
     from plumbline.report import advise as advising
     from plumbline.report.forecast import whole_numbers
-    from plumbline.system.system import find_system
+    from plumbline.system.files import find_system, local_system
 
     _choice("--format", form, ["text", "json", "csv"])
     home = find_home()
@@ -413,7 +413,7 @@ def simulate(
     followed event by event, with the times of the models, and set beside the closed form.
     """
     from plumbline.report import simulation as command
-    from plumbline.system.system import find_system
+    from plumbline.system.files import find_system
 
     _choice("--format", form, ["text", "json"])
     _choice("--type", type_, ["half", "float", "double"])
@@ -470,7 +470,7 @@ def schema(
 ) -> None:
     """Print the JSON Schema of records, or of system files."""
     from plumbline.record import record
-    from plumbline.system import system as systems
+    from plumbline.system import files as systems
 
     _choice("schema", of, ["record", "system"])
     text = record.schema_text() if of == "record" else systems.schema_text()

@@ -11,7 +11,7 @@ from plumbline.engine.options import flags_of
 from plumbline.engine.program import OptionSpec, all_benchmarks, find_engine_for
 from plumbline.record.store import record_files
 from plumbline.run.plan import FORMATS, comparison_groups, option_groups
-from plumbline.system.system import known_systems
+from plumbline.system.files import known_systems
 
 _BASH = """_plumb() {
     local IFS=$'\\n'

@@ -2,7 +2,7 @@
 
 Transfers give a latency and a bandwidth for each leg or transport, in as few segments of sizes as
 :func:`plumbline.fit.segments.fit_segments` finds; STREAM the rates of memory and link; GEMM a peak
-for each type; RandomAccess a rate for each table; SHOMS latency and gap of each one-sided operation. With a
+for each type; RandomAccess a rate for each table; SHOMS latency and gap of each operation. With a
 system to start from, what its models expect of the other benchmarks gives an efficiency (and of a
 board whose kernels bound, a clock).
 """
@@ -21,7 +21,7 @@ from plumbline.fit.figures import MISFIT, Figure, Fitted, measured, noise_of
 from plumbline.fit.operations import fit_operations
 from plumbline.fit.regression import location, refined
 from plumbline.fit.segments import fit_segments
-from plumbline.judge.assess import assess
+from plumbline.judge.judgement import judge
 from plumbline.model.b_eff import leg_of
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
@@ -194,9 +194,9 @@ def _efficiencies(records: Sequence[Record], base: System) -> Iterator[Fitted]:
     groups: dict[tuple[str, str], list[tuple[Case, float]]] = {}
     numbers: dict[tuple[str, str], str] = {}
     for record in records:
-        comparison = assess(record, base, MISFIT).comparison
+        found = judge(record, base, MISFIT).judged
         for case in record.cases:
-            judged = comparison.cases.get(case.key) if comparison else None
+            judged = found.cases.get(case.key) if found else None
             if judged and judged.verdict and case.outcome.status == "passed":
                 key = (record.benchmark.name, judged.bound or "")
                 groups.setdefault(key, []).append((case, judged.ratio))

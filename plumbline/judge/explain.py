@@ -16,11 +16,11 @@ from typing import Any
 from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
 from plumbline.base.quantities import duration, ratio_text
-from plumbline.calibrate.calibrate import local_system
-from plumbline.judge.assess import Assessment, assess
 from plumbline.judge.hints import Member, advice, grouped
+from plumbline.judge.judgement import Judgement, judge
 from plumbline.record.record import Case, Record
-from plumbline.system.system import System, find_system
+from plumbline.system.files import find_system, local_system
+from plumbline.system.system import System
 
 _SHOWN = 4  # cases of a group without --all
 _WIDTH = 100
@@ -58,7 +58,7 @@ class Explanation:
     """What ``plumb explain`` says of a record. ``apart``: reasons, each with its cases' keys."""
 
     record: Record
-    assessment: Assessment
+    judgement: Judgement
     groups: list[Group]
     apart: dict[str, list[str]]
 
@@ -71,18 +71,18 @@ def explain(record: Record, home: Home, system: str | None, tolerance: float) ->
 
 def explained(record: Record, system: System, tolerance: float) -> Explanation:
     """The groups of ``record``'s cases by ``system``, and the cases that stand apart."""
-    assessment = assess(record, system, tolerance)
+    judgement = judge(record, system, tolerance)
     members: list[Member] = []
     apart: dict[str, list[str]] = {}
     for case in record.cases:
-        member = _member(case, assessment)
+        member = _member(case, judgement)
         if member is not None:
             members.append(member)
-        reason = _reason(case, member, assessment)
+        reason = _reason(case, member, judgement)
         if reason:
             apart.setdefault(reason, []).append(case.key)
     groups = [Group(group, advice(record, group)) for group in grouped(members)]
-    return Explanation(record, assessment, groups, apart)
+    return Explanation(record, judgement, groups, apart)
 
 
 def write(explanation: Explanation, form: str, *, all_cases: bool) -> str:
@@ -92,35 +92,35 @@ def write(explanation: Explanation, form: str, *, all_cases: bool) -> str:
     return "\n".join(_lines(explanation, all_cases))
 
 
-def _member(case: Case, assessment: Assessment) -> Member | None:
+def _member(case: Case, judgement: Judgement) -> Member | None:
     """The case beside its model, if it has one and its answer was right."""
-    judged = assessment.comparison.cases.get(case.key) if assessment.comparison else None
+    judged = judgement.judged.cases.get(case.key) if judgement.judged else None
     if judged is None or case.outcome.status != "passed":
         return None
-    return Member(case, assessment.expectations[case.key], judged)
+    return Member(case, judgement.expectations[case.key], judged)
 
 
-def _reason(case: Case, member: Member | None, assessment: Assessment) -> str | None:
+def _reason(case: Case, member: Member | None, judgement: Judgement) -> str | None:
     if case.outcome.status != "passed":
         return f"{case.outcome.status}: {case.outcome.reason}"
     if member is not None and member.judged.verdict:
         return None
-    comparison = assessment.comparison
-    if comparison is None:
-        return assessment.line
-    why = comparison.without.get(case.key, "it was not measured")
+    judged = judgement.judged
+    if judged is None:
+        return judgement.line
+    why = judged.without.get(case.key, "it was not measured")
     return f"no {'verdict' if member else 'model'}: {why}"
 
 
 def _lines(explanation: Explanation, all_cases: bool) -> Iterator[str]:
-    record, comparison = explanation.record, explanation.assessment.comparison
+    record, judged = explanation.record, explanation.judgement.judged
     devices = ", ".join(record.devices()) or "no device"
     ranks = f"{record.world.ranks} rank{'s' * (record.world.ranks != 1)}"
     transport = f", transport {record.transport_name}" if record.transport else ""
     cases = f"{len(record.cases)} case{'s' * (len(record.cases) != 1)}"
     yield f"{record.benchmark.name}: {cases}, {ranks} on {devices}{transport}"
-    if comparison is not None:
-        yield f"model: {comparison.model}; system {comparison.system}"
+    if judged is not None:
+        yield f"model: {judged.model}; system {judged.system}"
     if record.status != "complete":
         yield f"the run did not complete{f': {record.reason}' if record.reason else ''}"
     said: set[str] = set()
@@ -159,11 +159,11 @@ def _table(members: Sequence[Member]) -> Iterator[str]:
 
 
 def _document(explanation: Explanation) -> dict[str, Any]:
-    comparison = explanation.assessment.comparison
+    judged = explanation.judgement.judged
     return {
         "benchmark": explanation.record.benchmark.name,
-        "model": comparison.model if comparison else None,
-        "system": comparison.system if comparison else None,
+        "model": judged.model if judged else None,
+        "system": judged.system if judged else None,
         "groups": [_group_document(group) for group in explanation.groups],
         "apart": [{"reason": why, "cases": keys} for why, keys in explanation.apart.items()],
     }

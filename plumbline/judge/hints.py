@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from plumbline.base.quantities import duration, rate_text, size_text
-from plumbline.judge.verdict import JudgedCase
 from plumbline.model import Expectation
 from plumbline.model.b_eff import HANDOVER
 from plumbline.model.roofline import is_on_host
+from plumbline.record.expectations import JudgedCase
 from plumbline.record.record import Case, Record
 
 _NEAR = 1.1  # of the expected time: what a repetition that nothing disturbed takes

@@ -9,12 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from plumbline.calibrate.operations import BULK, COLLECT, GET, NOTICE, PUT, XOR, XOR_IN_CONTEXT
 from plumbline.model import Expectation
 from plumbline.model.equations import gups as equations
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
-from plumbline.system.operations import Operation, scattered_s
+from plumbline.system.operations import (
+    BULK,
+    COLLECT,
+    GET,
+    NOTICE,
+    PUT,
+    XOR,
+    XOR_IN_CONTEXT,
+    Operation,
+    scattered_s,
+)
 from plumbline.system.system import Figures, Need
 
 BENCHMARK = "gups"

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
-from plumbline.judge.verdict import EXPECTED_SUFFIX
+from plumbline.record.expectations import EXPECTED_SUFFIX
 from plumbline.record.record import Record, load_record
 
 StoreError = sqlite3.Error

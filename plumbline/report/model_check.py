@@ -12,7 +12,8 @@ from plumbline.base.paths import Home
 from plumbline.model.forecast import Case, Point, forecast_of
 from plumbline.model.published import Column, PublishedTable, Row
 from plumbline.report.forecast import csv_text, number
-from plumbline.system.system import System, find_system
+from plumbline.system.files import find_system
+from plumbline.system.system import System
 
 
 @dataclass(frozen=True)

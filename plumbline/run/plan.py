@@ -24,7 +24,7 @@ from plumbline.engine.program import (
     OptionSpec,
     find_engine_for,
 )
-from plumbline.judge.verdict import DEFAULT_TOLERANCE
+from plumbline.judge.judgement import DEFAULT_TOLERANCE
 from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (

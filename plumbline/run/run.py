@@ -12,14 +12,15 @@ from rich.console import Console
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import present
-from plumbline.judge.assess import Assessment, assess, is_covered
-from plumbline.judge.verdict import expected_path
+from plumbline.judge.judgement import Judgement, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model import model_of, need_of
 from plumbline.record import store
+from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record
 from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap
-from plumbline.system.system import Need, System, find_system
+from plumbline.system.files import find_system, local_system
+from plumbline.system.system import Need, System
 
 # What decides the exit status of several launches, the last of them first.
 # Whose links stand beside a run over emulated ones, where no system is named.
@@ -89,18 +90,18 @@ class Run:
         return done, status
 
     def _judge_and_show(self, done: Executed, record: Record) -> ExitStatus:
-        assessment = self._assess(record, done.interrupted)
+        judgement = self._judge(record, done.interrupted)
         status = done.status
         try:
             with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
-                expected = write_expected(assessment, done.path, Path(spare))
+                expected = write_expected(judgement, done.path, Path(spare))
                 self._present(done.path, expected)
         except RunError as error:
             self.session.say(str(error))
             status = ExitStatus.ERROR
-        if assessment.line:
-            self.session.say(assessment.line)
-        slow = assessment.comparison is not None and assessment.comparison.counts()["slow"] > 0
+        if judgement.line:
+            self.session.say(judgement.line)
+        slow = judgement.judged is not None and judgement.judged.counts()["slow"] > 0
         if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:
             status = ExitStatus.SLOW
         return status
@@ -121,7 +122,7 @@ class Run:
             return None
         if need_of(model, transport) == "channel":
             return find_system(LINKED_BOARDS, self.session.home)
-        system = calibrate.local_system(self.session.home)
+        system = local_system(self.session.home)
         asked = request_of(self.plan, model.NEEDS)
         if system.answers(asked) or not self._can_calibrate(model.NEEDS):
             return system
@@ -141,9 +142,9 @@ class Run:
             self.session.say(str(error))
             return None
 
-    def _assess(self, record: Record, interrupted: bool) -> Assessment:
+    def _judge(self, record: Record, interrupted: bool) -> Judgement:
         if not self._modelled:
-            return Assessment(None, "")
+            return Judgement(None, "")
         model = model_of(record.benchmark.name)
         covered = self._system is None or is_covered(record, self._system)
         wanted = self._local and not covered and not interrupted
@@ -152,7 +153,7 @@ class Run:
             self._system = self._calibrate(
                 model.NEEDS, why, lambda known: is_covered(record, known)
             )
-        return assess(record, self._system, self.plan.tolerance)
+        return judge(record, self._system, self.plan.tolerance)
 
     def _show_spread(self, records: Sequence[Record]) -> None:
         text = spread(records)
@@ -182,16 +183,16 @@ def request_of(plan: RunPlan, need: Need) -> str:
     return calibrate.request_text(need, plan.wish.ranks, words, plan.given.values)
 
 
-def write_expected(assessment: Assessment, record: Path, spare: Path) -> Path | None:
+def write_expected(judgement: Judgement, record: Path, spare: Path) -> Path | None:
     """Write the expectation file beside ``record``, or into ``spare`` where that cannot be."""
-    if assessment.comparison is None:
+    if judgement.judged is None:
         return None
     path = expected_path(record)
     try:
-        assessment.comparison.write(path)
+        judgement.judged.write(path)
     except OSError:
         path = spare / path.name
-        assessment.comparison.write(path)
+        judgement.judged.write(path)
     return path
 
 

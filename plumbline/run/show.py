@@ -10,15 +10,14 @@ from rich.console import Console
 
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.paths import Home, find_home
-from plumbline.calibrate.calibrate import local_system
 from plumbline.engine.program import find_engine
 from plumbline.engine.text_form import present
-from plumbline.judge.assess import Assessment, assess
-from plumbline.judge.verdict import expected_path
+from plumbline.judge.judgement import Judgement, judge
+from plumbline.record.expectations import expected_path
 from plumbline.record.record import load_record
 from plumbline.record.store import record_files
 from plumbline.run.run import write_expected
-from plumbline.system.system import find_system
+from plumbline.system.files import find_system, local_system
 
 _LONGEST_NAME = 4096  # of a path, on Linux
 
@@ -45,9 +44,9 @@ def show(
     expected: Path | None = expected_path(path)
     with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
         if system is not None or expected is None or not expected.is_file():
-            assessed = _assess(home, system, path, tolerance)
-            expected = write_expected(assessed, Path(spare) / path.name, Path(spare))
-            console.print(assessed.line, markup=False, highlight=False, soft_wrap=True)
+            judgement = _judge(home, system, path, tolerance)
+            expected = write_expected(judgement, Path(spare) / path.name, Path(spare))
+            console.print(judgement.line, markup=False, highlight=False, soft_wrap=True)
         output_path = Path(output) if output else None
         present(engine, environ, path, expected, form=form, output=output_path)
     if record.status != "complete":
@@ -73,6 +72,6 @@ def find_record(given: str, home: Home) -> Path:
     return Path(given) if Path(given).exists() or "/" in given else named
 
 
-def _assess(home: Home, system: str | None, path: Path, tolerance: float) -> Assessment:
+def _judge(home: Home, system: str | None, path: Path, tolerance: float) -> Judgement:
     chosen = find_system(system, home) if system is not None else local_system(home)
-    return assess(load_record(path), chosen, tolerance)
+    return judge(load_record(path), chosen, tolerance)

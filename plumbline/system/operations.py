@@ -21,6 +21,11 @@ from plumbline.system.device import Bytes, Micros, Whole
 Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 WorldKind = Literal["shmem", "mpi"]
 
+# Operations that models take, by the names of their tests in shoms.
+GET, PUT, BULK = "long_g", "long_p", "putmem"
+XOR, XOR_IN_CONTEXT, NOTICE = "ulong_atomic_xor", "ctx_ulong_atomic_xor", "ulong_atomic_set"
+COLLECT = "gups_bucketed"  # all of an update by buckets, in a table that caches hold
+
 
 class Operation(Table):
     """One operation, named as ``shoms`` names its test (``long_g``, ``ulong_atomic_xor``).

@@ -16,20 +16,14 @@ network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from plumbline.base.errors import UsageError, did_you_mean
-from plumbline.base.files import replace_file
-from plumbline.base.paths import Home, shipped_folders
-from plumbline.base.toml import Table, toml_lines
-from plumbline.base.validation import first_problem
+from plumbline.base.errors import UsageError
+from plumbline.base.toml import Table
 from plumbline.system.device import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
 from plumbline.system.operations import Nanos, Operation
 from plumbline.system.segments import Segment, check_segments, time_of
@@ -39,7 +33,6 @@ Leg = Literal["launch", "read", "exchange", "write"]
 # world; links between boards.
 Need = Literal["legs", "device", "updates", "operations", "channel"]
 LOCAL = "local"
-SCHEMA_ID = "urn:plumbline:system"
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
 
@@ -344,107 +337,3 @@ def _legs(system: System, device: DeviceTable) -> Legs | None:
     return Legs.model_validate(
         {name: system.legs.segments(name) or fallback.get(name, []) for name in LEGS}
     )
-
-
-def load_system(path: Path, *, written_by_plumb: bool = False) -> System:
-    """Read a system file, and the boards it names, from its own folder or the shipped ones.
-
-    An unknown key is a slip of who wrote the file, and refused; in one that plumb writes it is of a
-    newer version, and passed over. Raises :class:`UsageError` naming file, key and what was
-    expected.
-    """
-    system, seen = _read_system(path, written_by_plumb), [path.stem]
-    board, at = system.board, path
-    while board is not None:
-        if board in seen:
-            raise UsageError(f"the system file {at}: the board {board} is on top of itself")
-        seen.append(board)
-        at = _board_path(board, path, at)
-        below = _read_system(at)
-        system, board = system.on(below), below.board
-    return system
-
-
-def _board_path(board: str, path: Path, named_in: Path) -> Path:
-    folders = [path.parent, *shipped_folders("systems")]
-    for folder in folders:
-        if (folder / f"{board}.toml").is_file():
-            return folder / f"{board}.toml"
-    names = sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
-    raise UsageError(
-        f"the system file {named_in}: there is no board {board}{did_you_mean(board, names)}"
-    )
-
-
-def _read_system(path: Path, lenient: bool = False) -> System:
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f"there is no system file {path}") from None
-    except OSError as error:
-        raise UsageError(f"the system file {path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"the system file {path} is not TOML: {error}") from None
-    try:
-        return _validated(document, lenient)
-    except ValidationError as error:
-        raise UsageError(f"the system file {path}: {first_problem(error, System)}") from None
-
-
-def _validated(document: dict[str, Any], lenient: bool) -> System:
-    try:
-        return System.model_validate(document)
-    except ValidationError as error:
-        unknown = [one["loc"] for one in error.errors() if one["type"] == "extra_forbidden"]
-        if not (lenient and unknown):
-            raise
-    for *path, key in unknown:
-        table: Any = document
-        for step in path:
-            table = table[step]
-        del table[key]
-    return System.model_validate(document)
-
-
-def find_system(given: str, home: Home) -> System:
-    """The system that ``--system`` names: a file's path, or a name looked up in the folders."""
-    path = Path(given).expanduser()
-    if path.suffix == ".toml" or "/" in given:
-        return load_system(path)
-    folders = home.system_folders()
-    for folder in folders:
-        if (folder / f"{given}.toml").is_file():
-            return load_system(folder / f"{given}.toml", written_by_plumb=given == LOCAL)
-    names = known_systems(home)
-    raise UsageError(
-        f"there is no system {given}{did_you_mean(given, names)} "
-        f"(known: {', '.join(names) or 'none'}; or give the path of a .toml file)"
-    )
-
-
-def known_systems(home: Home) -> list[str]:
-    """The names of the systems that are found by name, but for this machine's."""
-    folders = home.system_folders()
-    return sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a system file (draft 2020-12)."""
-    body = System.model_json_schema(by_alias=True)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA_ID,
-        **body,
-        "title": "Plumbline system",
-    }
-
-
-def schema_text() -> str:
-    """The JSON Schema as the text of ``schema/system.schema.json``."""
-    return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
-
-
-def save_system(system: System, path: Path, comment: str) -> None:
-    """Write ``system`` to ``path`` in one step, under a heading comment. Raises OSError."""
-    heading = "".join(f"# {line}\n" for line in comment.splitlines())
-    replace_file(path, heading + "\n".join(toml_lines(system)).lstrip("\n") + "\n")

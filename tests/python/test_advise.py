@@ -116,7 +116,7 @@ def test_mistakes_are_one_sentence(
 def test_more_ranks_than_devices_are_told() -> None:
     from conftest import ROOT
 
-    from plumbline.system.system import load_system
+    from plumbline.system.files import load_system
 
     noctua = load_system(ROOT / "systems" / "noctua1-520n.toml")
     assert "extrapolated" in write(advise(noctua, [1], 4096, [], 0.1), "text")

@@ -15,7 +15,7 @@ from plumbline.calibrate.device import (
     measure_updates,
     sizes,
 )
-from plumbline.judge.assess import conditions_of, is_covered
+from plumbline.judge.judgement import conditions_of, is_covered
 from plumbline.model import gemm
 from plumbline.record.record import Case, Outcome, Record, Work
 from plumbline.system.device import DeviceTable, Memory, RandomUpdates, joined

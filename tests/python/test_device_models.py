@@ -9,7 +9,7 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.judge.assess import assess
+from plumbline.judge.judgement import judge
 from plumbline.model import boards, fft, gemm, model_of, random_access, roofline, stream
 from plumbline.model.equations import fft as equations
 from plumbline.record.record import Case, Record, Work
@@ -22,8 +22,9 @@ from plumbline.system.device import (
     Peak,
     RandomUpdates,
 )
+from plumbline.system.files import load_system
 from plumbline.system.segments import Segment
-from plumbline.system.system import Figures, Identity, System, load_system
+from plumbline.system.system import Figures, Identity, System
 
 MIB = 2**20
 FIRST = load_system(ROOT / "systems" / "bittware-520n.toml")
@@ -177,7 +178,7 @@ def test_the_board_is_judged_by_its_equations(record: Record) -> None:
         ("fft", transforms, "banks", "ok"),
         ("random_access", updates, "generators", "slow"),
     ):
-        judged = assess(record_of(record, name, one, type="float"), FIRST, 0.25).comparison
+        judged = judge(record_of(record, name, one, type="float"), FIRST, 0.25).judged
         assert judged is not None
         assert judged.cases["c"].bound == bound
         assert judged.cases["c"].verdict == verdict
@@ -412,19 +413,19 @@ def test_the_models_of_one_device_need_it_alone(record: Record) -> None:
         other = record_of(record, name, case(record, work={"flops": 1e12}), type="float")
         nothing = System(system=Identity(name="bare", description="", source=""))
         missing = "rates of random updates" if need == "updates" else "device"
-        assert assess(other, nothing, 0.25).line == f"no model: the system bare has no {missing}"
+        assert judge(other, nothing, 0.25).line == f"no model: the system bare has no {missing}"
 
 
 def test_reasons_stand_in_the_line_and_in_the_file(record: Record) -> None:
     small = case(record, "copy", labels={"operation": "copy"}, work={"bytes_read": 1e6})
     large = case(record, "triad", labels={"operation": "triad"}, work={"bytes_read": 1e9})
     system = System(system=Identity(name="s", description="", source=""), device=DEVICE)
-    found = assess(record_of(record, "stream", small, large), system, 0.25)
-    assert found.comparison is not None
-    assert found.comparison.cases["triad"].verdict == "slow"
-    assert found.comparison.cases["copy"].verdict is None
-    assert found.comparison.cases["copy"].expected_s == pytest.approx(2 * 1e6 / 20e9)
-    assert "in the caches" in found.comparison.without["copy"]
+    found = judge(record_of(record, "stream", small, large), system, 0.25)
+    assert found.judged is not None
+    assert found.judged.cases["triad"].verdict == "slow"
+    assert found.judged.cases["copy"].verdict is None
+    assert found.judged.cases["copy"].expected_s == pytest.approx(2 * 1e6 / 20e9)
+    assert "in the caches" in found.judged.without["copy"]
     assert "1 slow, 1 without (what it touches fits in part in the caches of 32 MiB" in found.line
 
 

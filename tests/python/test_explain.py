@@ -17,8 +17,9 @@ from test_models import LEGS, with_transport
 from plumbline.judge.explain import Explanation, explained, write
 from plumbline.judge.hints import advice
 from plumbline.record.record import Case, Outcome, Record, Samples, Warned
+from plumbline.system.files import load_system
 from plumbline.system.segments import Segment
-from plumbline.system.system import Channel, Identity, System, load_system
+from plumbline.system.system import Channel, Identity, System
 
 Golden = Callable[[str, str], None]
 GIB = 2**30

@@ -18,9 +18,10 @@ from test_models import with_transport
 from plumbline.base.errors import UsageError
 from plumbline.fit.records import Fit, fit_records
 from plumbline.fit.regression import fit_loggp, location, robust_line
-from plumbline.judge.assess import assess
+from plumbline.judge.judgement import judge
 from plumbline.record.record import Case, Record, load_record
-from plumbline.system.system import System, load_system, save_system
+from plumbline.system.files import load_system, save_system
+from plumbline.system.system import System
 
 Golden = Callable[[str, str], None]
 SIZES = [2**power for power in range(21)]
@@ -244,13 +245,13 @@ def test_what_was_there_stays(record: Record, tmp_path: Path) -> None:
 def test_a_transport_without_a_model_is_judged_by_what_was_fitted(record: Record) -> None:
     peer = transfers(with_transport(record, "peer"), lambda size: 2e-6 + 2 * size / 20e9)
     fitted = fit_records([peer], "x", None, 4).system
-    assessment = assess(peer, fitted, 0.1)
-    assert assessment.comparison is not None
-    assert set(assessment.comparison.counts()) == {"ok"}
-    assert assessment.comparison.model == "peer, measured whole: latency + n L / bandwidth"
+    judgement = judge(peer, fitted, 0.1)
+    assert judgement.judged is not None
+    assert set(judgement.judged.counts()) == {"ok"}
+    assert judgement.judged.model == "peer, measured whole: latency + n L / bandwidth"
     slower = transfers(with_transport(record, "peer"), lambda size: 4e-6 + 2 * size / 20e9)
-    again = assess(slower, fitted, 0.1).comparison
+    again = judge(slower, fitted, 0.1).judged
     assert again is not None
     assert again.cases["natural/transfer/1"].verdict == "slow"
-    other = assess(transfers(with_transport(record, "pipelined"), lambda _size: 1e-6), fitted, 0.1)
+    other = judge(transfers(with_transport(record, "pipelined"), lambda _size: 1e-6), fitted, 0.1)
     assert other.line == "no model: there is none for the pipelined transport"

@@ -25,7 +25,8 @@ from plumbline.model.forecast.shallow_water import partition
 from plumbline.model.published import load_table, table_of, tables
 from plumbline.report import model_check
 from plumbline.report.forecast import numbers
-from plumbline.system.system import System, find_system, known_systems, schema, schema_text
+from plumbline.system.files import find_system, known_systems, schema, schema_text
+from plumbline.system.system import System
 
 HOME = Home(Path("/nowhere"))
 ROW = """name = "t"

@@ -16,14 +16,15 @@ from plumbline.calibrate.calibrate import calibration
 from plumbline.calibrate.operations import is_disturbed
 from plumbline.fit.operations import fit_operations
 from plumbline.fit.records import fit_records
-from plumbline.judge.assess import assess, conditions_of
 from plumbline.judge.explain import explained, write
+from plumbline.judge.judgement import conditions_of, judge
 from plumbline.model import gups
 from plumbline.model.equations import gups as equations
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable, RandomUpdates
+from plumbline.system.files import load_system, save_system
 from plumbline.system.operations import Operation, scattered_s
-from plumbline.system.system import Figures, Identity, System, load_system, save_system
+from plumbline.system.system import Figures, Identity, System
 
 Golden = Callable[[str, str], None]
 NS = 1e-9
@@ -328,15 +329,15 @@ def test_over_windows_of_mpi_there_is_a_reason(record: Record) -> None:
     over_mpi = made.model_copy(
         update={"world": made.world.model_copy(update={"kind": "mpi", "library": "L"})}
     )
-    line = assess(over_mpi, system(*ROWS), 0.25).line
+    line = judge(over_mpi, system(*ROWS), 0.25).line
     assert line == "no model: the system knows no one-sided operations over mpi"
     local = System(system=Identity(name="local", description="", source=""))
-    assert "shoms measures one-sided operations" in assess(over_mpi, local, 0.25).line
+    assert "shoms measures one-sided operations" in judge(over_mpi, local, 0.25).line
     assert (
-        assess(made, system(), 0.25).line == "no model: the system test has no one-sided operations"
+        judge(made, system(), 0.25).line == "no model: the system test has no one-sided operations"
     )
     own = [one.model_copy(update={"world": "mpi"}) for one in ROWS]
-    assert assess(over_mpi, system(*own), 0.25).comparison is not None
+    assert judge(over_mpi, system(*own), 0.25).judged is not None
 
 
 def test_one_rank_sends_nothing(record: Record) -> None:

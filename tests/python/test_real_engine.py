@@ -25,7 +25,7 @@ from plumbline.engine.program import find_engine
 from plumbline.launch import launchers
 from plumbline.launch.launchers import physical_cores
 from plumbline.record.record import load_record
-from plumbline.system.system import load_system
+from plumbline.system.files import load_system
 from tests.launching import launch_command
 
 FOLDERS = {

@@ -21,7 +21,7 @@ from plumbline.model.published import meshes
 from plumbline.model.simulate import Timeline, hpl, ptrans, shallow_water
 from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
 from plumbline.report.simulation import Wish, simulate
-from plumbline.system.system import load_system
+from plumbline.system.files import load_system
 
 Golden = Callable[[str, str], None]
 NOCTUA1 = load_system(ROOT / "systems" / "noctua1-520n.toml")

@@ -14,18 +14,11 @@ from hypothesis import strategies as st
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.base.units import parse_quantity
-from plumbline.judge.assess import conditions_of
+from plumbline.judge.judgement import conditions_of
 from plumbline.record.record import Record
+from plumbline.system.files import find_system, load_system, save_system
 from plumbline.system.segments import Segment
-from plumbline.system.system import (
-    Calibration,
-    Identity,
-    Legs,
-    System,
-    find_system,
-    load_system,
-    save_system,
-)
+from plumbline.system.system import Calibration, Identity, Legs, System
 
 NOCTUA = ROOT / "systems" / "noctua1-520n.toml"
 STAGED = ("read", "exchange", "write")

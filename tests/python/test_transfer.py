@@ -12,6 +12,7 @@ from plumbline.base.errors import UsageError
 from plumbline.model import accl
 from plumbline.model.equations import b_eff
 from plumbline.model.transfer import Transfer, segments_s, transfer_of, transfers_of
+from plumbline.system.files import load_system
 from plumbline.system.segments import Segment, time_of
 from plumbline.system.system import (
     Accl,
@@ -23,7 +24,6 @@ from plumbline.system.system import (
     Stack,
     System,
     Way,
-    load_system,
 )
 
 NOCTUA = load_system(ROOT / "systems" / "noctua1-520n.toml")

@@ -1,29 +1,81 @@
-"""A record against the model of its benchmark and a system."""
+"""A record against the model of its benchmark: ``ok``, ``slow``, ``fast``, or ``ambiguous``.
+
+With a tolerance of 0.25 a case is slow above 1.25 times its expected time and fast below 1/1.25 of
+it. Where the measured 95 % interval of the median straddles a limit, the verdict is ambiguous.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from plumbline.judge.verdict import Comparison, compare
 from plumbline.model import Expectation, model_of, need_of
+from plumbline.record.expectations import JudgedCase, JudgedRecord, Verdict
 from plumbline.record.record import Record
 from plumbline.system.system import LOCAL, Conditions, Need, System
 
+DEFAULT_TOLERANCE = 0.25
 # Where no run calibrates what is missing.
-_SAID = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
+_HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
 
 
 @dataclass(frozen=True)
-class Assessment:
-    """A comparison, or None with the reason; ``line`` tells either to the user.
+class Judgement:
+    """What the expectation file holds, or None; ``line`` is the result, or the reason for none.
 
     ``expectations`` are what was compared with, by the case's key.
     """
 
-    comparison: Comparison | None
+    judged: JudgedRecord | None
     line: str
     expectations: Mapping[str, Expectation] = field(default_factory=dict)
+
+
+def verdict_of(
+    median_s: float, interval_s: tuple[float, float] | None, expected_s: float, tolerance: float
+) -> Verdict:
+    """The verdict on one case; times in seconds of one count, ``expected_s`` above zero.
+
+    ``interval_s`` is the 95 % interval of the median; without one the median decides alone.
+    """
+    slow, fast = expected_s * (1 + tolerance), expected_s / (1 + tolerance)
+    low, high = interval_s or (median_s, median_s)
+    if low > slow:
+        return "slow"
+    if high < fast:
+        return "fast"
+    return "ambiguous" if high > slow or low < fast else "ok"
+
+
+def judge_cases(
+    record: Record,
+    expectations: Mapping[str, Expectation],
+    *,
+    model: str,
+    system: str,
+    tolerance: float = DEFAULT_TOLERANCE,
+) -> JudgedRecord:
+    """Judge every case of ``record`` that was measured and has an expectation."""
+    cases: dict[str, JudgedCase] = {}
+    without: dict[str, str] = {}
+    for case in record.cases:
+        expected = expectations.get(case.key)
+        median = case.median_s()
+        if expected is None or median is None:
+            continue
+        if not expected.seconds:
+            without[case.key] = expected.reason or "the model gives no time"
+            continue
+        verdict = verdict_of(median, case.interval_s(), expected.seconds, tolerance)
+        if expected.reason:
+            without[case.key] = expected.reason
+        cases[case.key] = JudgedCase(
+            expected_s=expected.seconds,
+            ratio=median / expected.seconds,
+            verdict=None if expected.reason else verdict,
+            bound=expected.bound,
+        )
+    return JudgedRecord(model=model, system=system, cases=cases, without=without)
 
 
 def conditions_of(record: Record) -> Conditions:
@@ -60,39 +112,37 @@ def is_covered(record: Record, system: System) -> bool:
     return need == "channel" or system.figures_under(conditions_of(record)).has(need)
 
 
-def assess(record: Record, system: System | None, tolerance: float) -> Assessment:
-    """Judge ``record``; ``tolerance`` as in :mod:`plumbline.judge.verdict`."""
+def judge(record: Record, system: System | None, tolerance: float) -> Judgement:
+    """Judge ``record`` by ``system``; ``tolerance`` is relative."""
     model = model_of(record.benchmark.name)
     if model is None:
-        return Assessment(None, f"no model: there is none for {record.benchmark.name} yet")
+        return Judgement(None, f"no model: there is none for {record.benchmark.name} yet")
     figures = system.figures_under(conditions_of(record)) if system else None
     whole = bool(
         record.transport and figures and figures.way(record.transport_name, record.approach)
     )
     if record.transport_name not in model.TRANSPORTS and not whole:
-        return Assessment(
-            None, f"no model: there is none for the {record.transport_name} transport"
-        )
+        return Judgement(None, f"no model: there is none for the {record.transport_name} transport")
     need = need_of(model, record.transport_name)
     if system is None or figures is None or not (whole or figures.has(need)):
-        return Assessment(None, _unknown(system, need))
+        return Judgement(None, _unknown(system, need))
     expectations = model.expect(record, figures)
-    comparison = compare(
+    judged = judge_cases(
         record,
         expectations,
         model=model.describe(record, figures),
         system=system.system.name,
         tolerance=tolerance,
     )
-    if not (comparison.cases or comparison.without):
-        return Assessment(None, "no model: no case was measured")
-    return Assessment(comparison, _line(comparison, len(record.cases), tolerance), expectations)
+    if not (judged.cases or judged.without):
+        return Judgement(None, "no model: no case was measured")
+    return Judgement(judged, _line(judged, len(record.cases), tolerance), expectations)
 
 
 def _unknown(system: System | None, need: Need) -> str:
     if system is None or system.system.name == LOCAL:
         return (
-            f"no model: this machine is not calibrated for what this run used{_SAID.get(need, '')}"
+            f"no model: this machine is not calibrated for what this run used{_HINTS.get(need, '')}"
         )
     missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
         need, need
@@ -100,21 +150,21 @@ def _unknown(system: System | None, need: Need) -> str:
     return f"no model: the system {system.system.name} has no {missing}"
 
 
-def _line(comparison: Comparison, cases: int, tolerance: float) -> str:
-    counts = comparison.counts()
+def _line(judged: JudgedRecord, cases: int, tolerance: float) -> str:
+    counts = judged.counts()
     words = [
         f"{counts[word]} {word}" for word in ("ok", "slow", "fast", "ambiguous") if counts[word]
     ]
-    if not comparison.cases:
-        return f"no model: {next(iter(comparison.without.values()))}"
+    if not judged.cases:
+        return f"no model: {next(iter(judged.without.values()))}"
     without = cases - counts.total()
     if without:
-        why = next(iter(comparison.without.values()), None)
+        why = next(iter(judged.without.values()), None)
         words.append(f"{without} without ({why})" if why else f"{without} without")
     line = (
-        f"model: {comparison.model}; system {comparison.system}; "
+        f"model: {judged.model}; system {judged.system}; "
         f"verdicts within {tolerance * 100:g} %: {', '.join(words)}"
     )
-    if comparison.system == LOCAL and counts["slow"] > len(comparison.cases) / 2:
+    if judged.system == LOCAL and counts["slow"] > len(judged.cases) / 2:
         line += " (launches differ: --launches 3 shows by how much; plumb calibrate measures anew)"
     return line
