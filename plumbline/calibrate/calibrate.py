@@ -22,7 +22,7 @@ from plumbline.calibrate import device, legs, operations
 from plumbline.engine.program import Engine
 from plumbline.judge.judgement import conditions_of
 from plumbline.launch.execute import Session, execute
-from plumbline.model import b_eff
+from plumbline.model.benchmarks import b_eff
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.files import local_system, save_system

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from plumbline.model.b_eff import BENCHMARK, is_whole, leg_of
+from plumbline.model.benchmarks.b_eff import BENCHMARK, is_whole, leg_of
 from plumbline.record.record import Case, Record
 from plumbline.system.segments import Segment
 from plumbline.system.system import LEGS, Leg, Legs, Point, Way

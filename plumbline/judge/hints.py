@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from plumbline.base.quantities import duration, rate_text, size_text
-from plumbline.model import Expectation
-from plumbline.model.b_eff import HANDOVER
+from plumbline.model.benchmarks.b_eff import HANDOVER
+from plumbline.model.prediction import Prediction
 from plumbline.model.roofline import is_on_host
 from plumbline.record.expectations import JudgedCase
 from plumbline.record.record import Case, Record
@@ -33,7 +33,7 @@ class Member:
     """A case with what was expected of it, and the comparison of the two."""
 
     case: Case
-    expectation: Expectation
+    expectation: Prediction
     judged: JudgedCase
 
     @property

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from plumbline.model import Expectation, model_of, need_of
+from plumbline.model.benchmarks import model_of, need_of
+from plumbline.model.prediction import Prediction
 from plumbline.record.expectations import JudgedCase, JudgedRecord, Verdict
 from plumbline.record.record import Record
 from plumbline.system.system import LOCAL, Conditions, Need, System
@@ -28,7 +29,7 @@ class Judgement:
 
     judged: JudgedRecord | None
     line: str
-    expectations: Mapping[str, Expectation] = field(default_factory=dict)
+    expectations: Mapping[str, Prediction] = field(default_factory=dict)
 
 
 def verdict_of(
@@ -49,7 +50,7 @@ def verdict_of(
 
 def judge_cases(
     record: Record,
-    expectations: Mapping[str, Expectation],
+    expectations: Mapping[str, Prediction],
     *,
     model: str,
     system: str,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from plumbline.model import Expectation
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import Bitstream, DeviceTable
 from plumbline.system.system import Figures
@@ -58,21 +58,21 @@ def sharers(record: Record) -> int:
     return max(places.values(), default=1)
 
 
-def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Expectation:
+def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Prediction:
     """The time of one count of ``case`` by the roofline, and the bound that it is."""
     device = figures.device or DeviceTable()
     bounds = _bounds(case, device, demand)
     unknown = [name for name, seconds in bounds.items() if seconds is None]
     if unknown:
-        return Expectation(None, reason=f"the system knows no {unknown[0]}")
+        return Prediction.unknown(f"the system knows no {unknown[0]}")
     share = 1 if figures.by_all_ranks else sharers(record)
     parts = {name: seconds * share for name, seconds in bounds.items() if seconds}
     if not parts:
-        return Expectation(None, reason="the case says no work that the model knows")
+        return Prediction.unknown("the case says no work that the model knows")
     bound = max(parts, key=parts.__getitem__)
     touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
     reason = "" if bound.startswith(("launch", "peak")) else in_cache(record, figures, touched)
-    return Expectation(parts[bound], bound=bound, parts=parts, reason=reason or None)
+    return Prediction(parts[bound], bound=bound, parts=parts, reason=reason or None)
 
 
 def is_on_host(record: Record) -> bool:

@@ -34,7 +34,7 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
-from plumbline.model.b_eff import BENCHMARK
+from plumbline.model.benchmarks.b_eff import BENCHMARK
 
 # The engine's options that plumb answers itself, or sets.
 _TAKEN_OVER = frozenset(

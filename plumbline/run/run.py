@@ -14,7 +14,7 @@ from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import present
 from plumbline.judge.judgement import Judgement, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
-from plumbline.model import model_of, need_of
+from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record

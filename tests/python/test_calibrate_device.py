@@ -16,7 +16,7 @@ from plumbline.calibrate.device import (
     sizes,
 )
 from plumbline.judge.judgement import conditions_of, is_covered
-from plumbline.model import gemm
+from plumbline.model.benchmarks import gemm
 from plumbline.record.record import Case, Outcome, Record, Work
 from plumbline.system.device import DeviceTable, Memory, RandomUpdates, joined
 from plumbline.system.system import Figures, Identity, System

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.judge.judgement import judge
-from plumbline.model import boards, fft, gemm, model_of, random_access, roofline, stream
+from plumbline.model import boards, roofline
+from plumbline.model.benchmarks import fft, gemm, model_of, random_access, stream
 from plumbline.model.equations import fft as equations
 from plumbline.record.record import Case, Record, Work
 from plumbline.system.device import (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from plumbline.calibrate.calibrate import calibration, request_text
 from plumbline.calibrate.legs import fit_legs, is_disturbed
 from plumbline.fit.segments import fit_segments, undisturbed
-from plumbline.model.b_eff import describe, expect
+from plumbline.model.benchmarks.b_eff import describe, expect
 from plumbline.model.transfer import transfer_of
 from plumbline.record.record import Record
 from plumbline.system.segments import Segment

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plumbline.calibrate.calibrate import calibration
 from plumbline.judge.judgement import is_covered, judge, judge_cases, verdict_of
-from plumbline.model import b_eff, model_of
+from plumbline.model.benchmarks import b_eff, model_of
 from plumbline.record.expectations import JudgedRecord, expected_path
 from plumbline.record.record import Record
 from plumbline.system.files import load_system

@@ -18,7 +18,7 @@ from plumbline.fit.operations import fit_operations
 from plumbline.fit.records import fit_records
 from plumbline.judge.explain import explained, write
 from plumbline.judge.judgement import conditions_of, judge
-from plumbline.model import gups
+from plumbline.model.benchmarks import gups
 from plumbline.model.equations import gups as equations
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable, RandomUpdates

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from plumbline.model import Expectation
 from plumbline.model.equations import gups as equations
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.operations import (
@@ -88,7 +88,7 @@ def describe(_record: Record, _figures: Figures) -> str:
     return "operations by LogGP (SHOMS) + scattered words"
 
 
-def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count (all updates that the time bound left) of each variant."""
     kind = record.world.kind
     rows = [row for row in figures.operations if row.world == kind]
@@ -97,25 +97,25 @@ def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
 
 def _expectation(
     record: Record, case: Case, rows: Sequence[Operation], figures: Figures
-) -> Expectation:
+) -> Prediction:
     variant, size = case.label("variant"), case.labels.get("table_bytes")
     parts_of = _VARIANTS.get(variant)
     if parts_of is None or not isinstance(size, int):
-        return Expectation(None, reason=f"no model for the variant {variant}")
+        return Prediction.unknown(f"no model for the variant {variant}")
     if not rows:
-        return Expectation(
-            None, reason=f"the system knows no one-sided operations over {record.world.kind}"
+        return Prediction.unknown(
+            f"the system knows no one-sided operations over {record.world.kind}"
         )
     if record.world.ranks < 2:
-        return Expectation(None, reason="of one rank nothing is sent")
+        return Prediction.unknown("of one rank nothing is sent")
     try:
         parts = parts_of(_Known(record, rows, figures.device or DeviceTable(), size), case)
     except _UnknownError as error:
-        return Expectation(None, reason=f"the system knows no {error}")
+        return Prediction.unknown(f"the system knows no {error}")
     done = case.facts.get("updates_done", 1.0)
     updates = case.work.updates * (done if isinstance(done, int | float) else 1.0)
     parts = {name: seconds * updates for name, seconds in parts.items()}
-    return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+    return Prediction.in_turn(parts)
 
 
 def _get_put(known: _Known, _case: Case) -> dict[str, float]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from math import log2
 
 from plumbline.base.errors import UsageError
-from plumbline.model import Expectation, boards, roofline, slowest
+from plumbline.model import boards, roofline
 from plumbline.model.equations import fft
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.system import Figures, Need
@@ -27,20 +28,20 @@ def describe(record: Record, figures: Figures) -> str:
     return f"{roofline.NAME}: max(passes x bytes/bandwidth, 7 n (log2 n - 1)/peak, launch)"
 
 
-def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count of each size."""
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
+def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
         return roofline.expect(record, case, figures, _demand(record, case))
     try:
         rates = boards.fft_rates(figures.device or DeviceTable(), kernel)
     except UsageError as error:
-        return Expectation(None, reason=str(error))
-    return slowest(case.work.flops, rates)
+        return Prediction.unknown(str(error))
+    return Prediction.slowest(case.work.flops, rates)
 
 
 def _demand(record: Record, case: Case) -> roofline.Demand:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from math import ceil
 
 from plumbline.base.errors import UsageError
-from plumbline.model import Expectation, boards, roofline
+from plumbline.model import boards, roofline
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.system import Figures, Need
@@ -25,31 +26,31 @@ def describe(record: Record, figures: Figures) -> str:
     return f"{roofline.NAME}: {roofline.FORMULA}"
 
 
-def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count of each product."""
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
+def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
         return _roofline(record, case, figures)
     rows, columns, inner = (_size(case, name) for name in ("rows", "columns", "inner"))
     if not (rows and columns and inner):
-        return Expectation(None, reason="the case does not say its size")
+        return Prediction.unknown("the case does not say its size")
     try:
         block = boards.block_parts_s(figures.device or DeviceTable(), kernel, inner)
     except UsageError as error:
-        return Expectation(None, reason=str(error))
+        return Prediction.unknown(str(error))
     blocks = 1
     for extent in (rows, columns, inner):
         blocks *= ceil(extent / (kernel.block_size or 1))
     rounds = blocks / kernel.replications
     parts = {name: seconds * rounds for name, seconds in block.items()}
-    return Expectation(sum(parts.values()), bound=max(parts, key=parts.__getitem__), parts=parts)
+    return Prediction.in_turn(parts)
 
 
-def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
+def _roofline(record: Record, case: Case, figures: Figures) -> Prediction:
     """By vector units for float, and where the kernels say so; else by matrix units, if any.
 
     Without matrix units kernels compute half in float; libraries may do so in half. Where a
@@ -60,7 +61,7 @@ def _roofline(record: Record, case: Case, figures: Figures) -> Expectation:
     on_gpu = own is not None and own.type == "gpu"
     may_use = number != "float" and (used not in ("", "none") or (not used and on_gpu))
     if may_use and figures.device and not figures.device.knows_matrix_units(number):
-        return Expectation(None, reason=f"the system knows no peak of matrix units for {number}")
+        return Prediction.unknown(f"the system knows no peak of matrix units for {number}")
     if number == "half" and not may_use and case.facts.get("variant") != "library":
         number = "float"
     share = 1.0

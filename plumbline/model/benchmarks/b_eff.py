@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from plumbline.base.errors import UsageError
-from plumbline.model import Expectation
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.segments import time_of
 from plumbline.system.system import LEGS, Channel, Figures, Leg, Legs, Need, Way, known
@@ -49,7 +49,7 @@ def describe(record: Record, figures: Figures) -> str:
     return f"none for the transport {record.transport_name}"
 
 
-def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count of each case; cases without a model carry the reason."""
     way = figures.way(record.transport_name, record.approach)
     if record.transport_name == "channel" and way is None:
@@ -58,22 +58,22 @@ def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
     return {case.key: _expectation(record, case, legs, way) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, legs: Legs, way: Way | None) -> Expectation:
+def _expectation(record: Record, case: Case, legs: Legs, way: Way | None) -> Prediction:
     steps = _steps(record, case)
     whole = way is not None and case.label("part") not in LEGS
     if not (steps or whole):
-        return Expectation(None, reason=f"no model for the transport {record.transport_name}")
+        return Prediction.unknown(f"no model for the transport {record.transport_name}")
     form = record.parameters.get("form", "exchange")
     if form != "exchange":
-        return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+        return Prediction.unknown(f"no model for the form {form}, only for exchange")
     if way is not None and whole:
         return _measured_whole(case, legs, steps, way)
     parts = _parts(case, legs, steps)
     for leg, seconds in parts.items():
         if seconds is None:
-            return Expectation(None, reason=f"the system file has no leg {leg}")
+            return Prediction.unknown(f"the system file has no leg {leg}")
     took = {leg: seconds or 0.0 for leg, seconds in parts.items()}
-    return Expectation(sum(took.values()), bound=max(took, key=took.__getitem__), parts=took)
+    return Prediction.in_turn(took)
 
 
 def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | None]:
@@ -81,35 +81,35 @@ def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | 
     return {leg: legs.time_s(leg, case.work.messages, case.message_bytes()) for leg in steps}
 
 
-def _measured_whole(case: Case, legs: Legs, steps: tuple[Leg, ...], way: Way) -> Expectation:
+def _measured_whole(case: Case, legs: Legs, steps: tuple[Leg, ...], way: Way) -> Prediction:
     """The whole's own time; where its legs are known, they and what it takes beyond them."""
     whole = time_of(way.segments, case.work.messages, case.message_bytes()) or 0.0
     took = {leg: seconds or 0.0 for leg, seconds in _parts(case, legs, steps).items()}
     if not all(took.values()) or not took:
-        return Expectation(whole, bound="transfer", parts={"transfer": whole})
+        return Prediction(whole, bound="transfer", parts={"transfer": whole})
     if whole > sum(took.values()):
         took[HANDOVER] = whole - sum(took.values())
-    return Expectation(whole, bound=max(took, key=took.__getitem__), parts=took)
+    return Prediction(whole, bound=max(took, key=took.__getitem__), parts=took)
 
 
-def _over_links(record: Record, case: Case, channel: Channel | None) -> Expectation:
+def _over_links(record: Record, case: Case, channel: Channel | None) -> Prediction:
     form = record.parameters.get("form", "exchange")
     if form != "exchange":
-        return Expectation(None, reason=f"no model for the form {form}, only for exchange")
+        return Prediction.unknown(f"no model for the form {form}, only for exchange")
     from plumbline.model.equations import b_eff  # NumPy takes a while to import
 
     if channel is None:
-        return Expectation(None, reason="the system file has no channel")
+        return Prediction.unknown("the system file has no channel")
     try:
         latency = known(channel.latency_ns, "latency_ns", "channel") * 1e-9
         clock = known(channel.frequency_mhz, "frequency_mhz", "channel") * 1e6
         width = known(channel.width_bytes, "width_bytes", "channel")
     except UsageError as error:
-        return Expectation(None, reason=str(error))
+        return Prediction.unknown(str(error))
     turns = math.ceil(case.work.messages * b_eff.CHANNELS_OF_A_PAIR / channel.count)
     clocked = turns * float(b_eff.channel_s(case.message_bytes(), width, clock, 0))
     emulated = any("Emulation" in rank.device.platform for rank in record.ranks if rank.device)
-    return Expectation(
+    return Prediction(
         clocked + latency,
         bound="clock" if clocked > latency else "latency",
         parts={"clock": clocked, "latency": latency},

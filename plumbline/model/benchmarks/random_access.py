@@ -6,7 +6,8 @@ The equations are those of :mod:`plumbline.model.equations.random_access`.
 from __future__ import annotations
 
 from plumbline.base.errors import UsageError
-from plumbline.model import Expectation, boards, roofline, slowest
+from plumbline.model import boards, roofline
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.system import Figures, Need
@@ -23,12 +24,12 @@ def describe(record: Record, figures: Figures) -> str:
     return f"{roofline.NAME}: updates/rate"
 
 
-def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count of each kind of update."""
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
+def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
         size = case.labels.get("table_bytes")
@@ -40,5 +41,5 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
     try:
         rates = boards.update_rates(figures.device or DeviceTable(), kernel)
     except UsageError as error:
-        return Expectation(None, reason=str(error))
-    return slowest(case.work.updates, rates)
+        return Prediction.unknown(str(error))
+    return Prediction.slowest(case.work.updates, rates)

@@ -6,7 +6,8 @@ The equations are those of :mod:`plumbline.model.equations.stream`.
 from __future__ import annotations
 
 from plumbline.base.errors import UsageError
-from plumbline.model import Expectation, boards, roofline, slowest
+from plumbline.model import boards, roofline
+from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.system import Figures, Need
@@ -23,12 +24,12 @@ def describe(record: Record, figures: Figures) -> str:
     return f"{roofline.NAME}: {roofline.FORMULA}; transfers by the link"
 
 
-def expect(record: Record, figures: Figures) -> dict[str, Expectation]:
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count of each operation."""
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
+def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     operation = case.label("operation")
     if operation in ("write", "read"):
         return _transfer(record, case, figures)
@@ -39,20 +40,20 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Expectation:
     try:
         rates = boards.stream_rates(figures.device or DeviceTable(), kernel, operation)
     except UsageError as error:
-        return Expectation(None, reason=str(error))
-    return slowest(case.work.bytes_read + case.work.bytes_written, rates)
+        return Prediction.unknown(str(error))
+    return Prediction.slowest(case.work.bytes_read + case.work.bytes_written, rates)
 
 
-def _transfer(record: Record, case: Case, figures: Figures) -> Expectation:
+def _transfer(record: Record, case: Case, figures: Figures) -> Prediction:
     """Write: from the host into the device's memory; read: the other way."""
     link = figures.device.link if figures.device else None
     reads = case.label("operation") == "read"
     size = case.work.bytes_read if reads else case.work.bytes_written
     seconds = link.time_s("read" if reads else "write", size) if link else None
     if seconds is None:
-        return Expectation(None, reason="the system knows no link to the host")
+        return Prediction.unknown("the system knows no link to the host")
     share = 1 if figures.by_all_ranks else roofline.sharers(record)
     parts = {"link": seconds * share}
     # On the host the link is the host's memory.
     reason = roofline.in_cache(record, figures, size) if roofline.is_on_host(record) else ""
-    return Expectation(parts["link"], bound="link", parts=parts, reason=reason or None)
+    return Prediction(parts["link"], bound="link", parts=parts, reason=reason or None)
