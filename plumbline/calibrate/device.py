@@ -15,24 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, log2
+from typing import Any
 
+from plumbline.model.limits import LIMITS, SOURCE, Times, rounded
 from plumbline.model.roofline import CACHES
 from plumbline.record.record import Case, Device, Record
-from plumbline.system.device import (
-    DeviceTable,
-    Kernel,
-    Launch,
-    Link,
-    Memory,
-    Peak,
-    RandomUpdates,
-)
-from plumbline.system.segments import Segment
+from plumbline.system.device import DeviceTable, Kernel
+from plumbline.system.system import Need
 
 BENCHMARK = "ceilings"
 DECIDING = ("runtime", "device", "device-map", "memory")
 _FIXED = ("--time-limit", "0.1", "--min-repetitions", "6")
-_SOURCE = "measured"
 _LARGEST_TABLE_LOG = 33
 # Arrays where nobody knows a cache, and on GPUs, whose launches are short beside them.
 _ARRAY_LOG = {"gpu": 30}
@@ -55,7 +48,7 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     Products are measured between the launches that measure limits, so that what slows the machine
     for some seconds does not meet both.
     """
-    first, words = _first(start, "flops,memory,link")
+    first, words = _first(start, "device")
     limits = [start(BENCHMARK, words)]
     device = first.ranks[0].device
     kind = device.type if device else ""
@@ -72,14 +65,16 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
 
 def measure_updates(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     """The records that rates of random updates are read from."""
-    first, words = _first(start, "random")
+    first, words = _first(start, "updates")
     return [first, start(BENCHMARK, words)]
 
 
 def _first(
-    start: Callable[[str, Sequence[str]], Record], limits: str
+    start: Callable[[str, Sequence[str]], Record], need: Need
 ) -> tuple[Record, tuple[str, ...]]:
     """The launch that tells the device, and the options by which its limits are measured."""
+    cases = dict.fromkeys(limit.cases for limit in LIMITS if limit.need == need)
+    limits = ",".join(name for name in cases if name != "launch")
     record = start(BENCHMARK, ("--only", "launch", *_FIXED))
     return record, ("--only", limits, *sizes(record), *_FIXED)
 
@@ -122,15 +117,16 @@ def device_table(records: Sequence[Record]) -> DeviceTable:
     device = records[0].ranks[0].device
     times = _best_times([one for one in records if one.benchmark.name != PRODUCTS])
     products = _best_times([one for one in records if one.benchmark.name == PRODUCTS])
-    launch = _launch(times)
+    found: dict[str, Any] = {}
+    for limit in LIMITS:
+        value = limit.learn([one for one in times if one[0].label("limit") == limit.cases])
+        if isinstance(value, list):
+            value = [*found.get(limit.field, []), *value]
+        found[limit.field] = value
     table = DeviceTable(
         name=device.name if device else None,
         cache_bytes=device.cache_bytes if device else None,
-        memory=list(_memory(times)),
-        peaks=list(_peaks(times)),
-        random=list(_random(times)),
-        launch=launch,
-        link=Link(read=_link(times, "read"), write=_link(times, "write")),
+        **found,
     )
     return table.model_copy(update={"kernels": list(_kernels(products, table))})
 
@@ -147,47 +143,20 @@ def is_disturbed(records: Sequence[Record]) -> bool:
     return wide > _DISTURBED_SHARE * len(widths)
 
 
-Times = dict[str, tuple[Case, float]]
-
-
 def _best_times(records: Sequence[Record]) -> Times:
     """Each case that passed, and seconds of one count in its best repetition: it is a limit."""
-    best: Times = {}
+    best: dict[str, tuple[Case, float]] = {}
     for case in (one for record in records for one in record.cases):
         if case.summary and case.outcome.status == "passed":
             seconds = case.summary.min_s / case.count
             if case.key not in best or seconds < best[case.key][1]:
                 best[case.key] = (case, seconds)
-    return best
-
-
-def _of(times: Times, limit: str) -> Iterator[tuple[Case, float]]:
-    return ((case, seconds) for case, seconds in times.values() if case.label("limit") == limit)
-
-
-def _memory(times: Times) -> Iterator[Memory]:
-    for case, seconds in _of(times, "memory"):
-        rate = (case.work.bytes_read + case.work.bytes_written) / seconds
-        yield Memory.model_validate(
-            {"access": case.label("operation"), "gb_s": _rounded(rate * 1e-9), "source": _SOURCE}
-        )
-
-
-def _peaks(times: Times) -> Iterator[Peak]:
-    for case, seconds in _of(times, "flops"):
-        yield Peak.model_validate(
-            {
-                "type": case.label("type"),
-                "units": case.label("units") or "vector",
-                "gflop_s": _rounded(case.work.flops / seconds * 1e-9),
-                "source": _SOURCE,
-            }
-        )
+    return list(best.values())
 
 
 def _kernels(products: Times, table: DeviceTable) -> Iterator[Kernel]:
     """The part of its peak that each product reached, by the units that it used."""
-    for case, seconds in products.values():
+    for case, seconds in products:
         type_ = case.label("type")
         matrix = str(case.facts.get("matrix_units", "")) not in ("", "none")
         peak_s = table.peak_s(case.work.flops, type_, matrix=matrix)
@@ -199,50 +168,10 @@ def _kernels(products: Times, table: DeviceTable) -> Iterator[Kernel]:
                 "type": type_,
                 "variant": str(case.facts.get("variant", "")),
                 "units": "matrix" if matrix else "vector",
-                "share_of_peak": _rounded(peak_s / seconds),
-                "source": _SOURCE,
+                "share_of_peak": rounded(peak_s / seconds),
+                "source": SOURCE,
             }
         )
-
-
-def _random(times: Times) -> Iterator[RandomUpdates]:
-    for case, seconds in _of(times, "random"):
-        yield RandomUpdates(
-            table_bytes=int(case.label("bytes")),
-            atomic=case.label("operation") == "atomic",
-            gup_s=_rounded(case.work.updates / seconds * 1e-9),
-            source=_SOURCE,
-        )
-
-
-def _launch(times: Times) -> Launch | None:
-    found = {case.label("operation"): seconds for case, seconds in _of(times, "launch")}
-    if not {"wait", "row"} <= found.keys():
-        return None
-    return Launch(
-        wait_us=_rounded(found["wait"] * 1e6), row_us=_rounded(found["row"] * 1e6), source=_SOURCE
-    )
-
-
-def _link(times: Times, direction: str) -> list[Segment]:
-    """The line through the shortest and the longest copy."""
-    points = sorted(
-        (int(case.label("bytes")), seconds)
-        for case, seconds in _of(times, "link")
-        if case.label("operation") == direction
-    )
-    if len(points) < 2:
-        return []
-    (_, short_s), (long, long_s) = points[0], points[-1]
-    latency = min(short_s, long_s)
-    bandwidth = long / (long_s - latency) if long_s > latency else None
-    return [
-        Segment(
-            latency_us=_rounded(latency * 1e6),
-            bandwidth_gb_s=_rounded(bandwidth * 1e-9) if bandwidth else None,
-            source=_SOURCE,
-        )
-    ]
 
 
 def _array_log(device: Device) -> int:
@@ -255,7 +184,3 @@ def _memory_of_a_rank(record: Record, device: Device) -> float:
         sum(rank.host == host for rank in record.ranks) for host in range(len(record.hosts))
     )
     return device.memory_bytes / on_host
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.5g}")

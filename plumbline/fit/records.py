@@ -23,13 +23,13 @@ from plumbline.fit.regression import location, refined
 from plumbline.fit.segments import fit_segments
 from plumbline.judge.judgement import judge
 from plumbline.model.benchmarks.b_eff import leg_of
+from plumbline.model.prediction import Bound
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment, time_of
 from plumbline.system.system import Identity, Leg, Legs, Point, System, Way
 
 _NAMED = 8
-_KERNEL_BOUNDS = ("pipeline", "kernel clock", "multiply", "generators")
 
 
 @dataclass(frozen=True)
@@ -191,14 +191,16 @@ def _middles(points: Sequence[Point]) -> list[Point]:
 
 def _efficiencies(records: Sequence[Record], base: System) -> Iterator[Fitted]:
     """Expected / measured by benchmark and bound; a board's clock times it, where kernels bound."""
-    groups: dict[tuple[str, str], list[tuple[Case, float]]] = {}
-    numbers: dict[tuple[str, str], str] = {}
+    groups: dict[tuple[str, Bound], list[tuple[Case, float]]] = {}
+    numbers: dict[tuple[str, Bound], str] = {}
     for record in records:
-        found = judge(record, base, MISFIT).judged
+        judgement = judge(record, base, MISFIT)
+        found = judgement.judged
         for case in record.cases:
             judged = found.cases.get(case.key) if found else None
             if judged and judged.verdict and case.outcome.status == "passed":
-                key = (record.benchmark.name, judged.bound or "")
+                bound = judgement.expectations[case.key].properties()
+                key = (record.benchmark.name, bound)
                 groups.setdefault(key, []).append((case, judged.ratio))
                 numbers[key] = str(record.parameters.get("type", "float"))
     for (benchmark, bound), cases in groups.items():
@@ -207,7 +209,7 @@ def _efficiencies(records: Sequence[Record], base: System) -> Iterator[Fitted]:
         kernel = (
             base.device.bitstream(benchmark, numbers[benchmark, bound]) if base.device else None
         )
-        if kernel and bound in _KERNEL_BOUNDS:
+        if kernel and bound.of_kernels:
             figures.append(Figure("clock", share.scaled(kernel.frequency_mhz), "MHz"))
         ratios = [(case.key, ratio * share.value) for case, ratio in cases]
         yield Fitted(f"{benchmark}, bound by {bound}, beside {base.system.name}", figures, ratios)

@@ -12,7 +12,7 @@ from statistics import median
 
 from plumbline.base.quantities import duration, rate_text, size_text
 from plumbline.model.benchmarks.b_eff import HANDOVER
-from plumbline.model.prediction import Prediction
+from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.roofline import is_on_host
 from plumbline.record.expectations import JudgedCase
 from plumbline.record.record import Case, Record
@@ -24,7 +24,6 @@ _UNEXPLAINED = 3.0  # times the expected: no bound of the device is near
 _SHORT_BYTES = 2**12  # longer messages are not bound by latency, as long as none shorter is there
 _DOUBTS = ("debug_build", "sanitized_build", "oversubscribed", "unbound", "frequency_scaling")
 _WITH_LIBRARY = ("cuda", "native")
-_LEGS = ("read", "exchange", "write", "transfer", HANDOVER)
 _MUCH_HANDOVER = 0.2  # of a transfer
 
 
@@ -61,7 +60,7 @@ def advice(record: Record, members: Members) -> list[str]:
         hints += [_disturbed, _uneven_ranks, _host_time, _doubts]
     if verdict == "ambiguous":
         hints.append(_wide)
-    hints.append(_beaten if beaten else _bound_hint(members[0].judged.bound or ""))
+    hints.append(_beaten if beaten else _bound_hint(members[0].expectation.properties()))
     found = [hint(record, members) for hint in hints]
     sentences = [[one] if isinstance(one, str) else one for one in found if one]
     return [sentence for several in sentences for sentence in several]
@@ -157,31 +156,17 @@ def _beaten(_record: Record, members: Members) -> str:
     )
 
 
-def _bound_hint(bound: str) -> Hint:
-    if bound.startswith("peak for "):
-        return _arithmetic
-    if bound.startswith("rate of "):
-        return _updates
-    hints: dict[str, Hint] = {
-        "memory bandwidth": _memory,
-        "launch": _launch,
-        "latency of messages": _message_latency,
-        "gap of messages": _message_gap,
-        "scattered words": _scattered,
-        "own updates": _own_updates,
-        "buckets": _buckets,
-        "look-ahead": _look_ahead,
-        "link": _link,
-        "latency": _latency,
-        "clock": _link_clock,
-        "banks": _banks,
-        "kernel clock": _board,
-        "pipeline": _board,
-        "multiply": _board,
-        "load": _board,
-        "generators": _board,
-    }
-    return _legs if bound in _LEGS else hints.get(bound, _other)
+def _bound_hint(bound: Bound) -> Hint:
+    """The bound's own sentence, else the function that it names."""
+    if bound.advice:
+        return _own_advice
+    return _HINTS.get(bound.hint, _other)
+
+
+def _own_advice(_record: Record, members: Members) -> str:
+    first = members[0]
+    bound = first.expectation.properties()
+    return f"{first.case.key} is bound by {bound}. {bound.advice} {_next_bound(first)}"
 
 
 def _memory(record: Record, members: Members) -> str:
@@ -248,7 +233,7 @@ def _message_latency(_record: Record, members: Members) -> str:
     first = members[0]
     return (
         f"{first.case.key}: each update waits until its word has come and gone, "
-        f"{_of_an_update(first, 'latency of messages')}. --variant atomic waits for none, "
+        f"{_of_an_update(first)}. --variant atomic waits for none, "
         "--variant bucketed sends many in one message."
     )
 
@@ -257,7 +242,7 @@ def _message_gap(_record: Record, members: Members) -> str:
     first = members[0]
     return (
         f"{first.case.key}: each update is a message of its own, "
-        f"{_of_an_update(first, 'gap of messages')}: --variant bucketed sends many in one."
+        f"{_of_an_update(first)}: --variant bucketed sends many in one."
     )
 
 
@@ -265,7 +250,7 @@ def _scattered(_record: Record, members: Members) -> str:
     first = members[0]
     table = first.case.labels.get("table_bytes")
     of_table = f" of a table of {size_text(table)}" if isinstance(table, int) else ""
-    each = _of_an_update(first, "scattered words")
+    each = _of_an_update(first)
     return (
         f"{first.case.key}: each update waits for its word{of_table}, {each}: a table within the "
         "caches, a symmetric heap on larger pages, or --variant bucketed, which asks for many "
@@ -277,7 +262,7 @@ def _own_updates(_record: Record, members: Members) -> str:
     first = members[0]
     return (
         f"{first.case.key}: collecting and applying updates counts, not messages: "
-        f"{_of_an_update(first, 'own updates')}. A part of the table within the "
+        f"{_of_an_update(first)}. A part of the table within the "
         f"caches, or more ranks, would raise it. {_next_bound(first)}"
     )
 
@@ -285,7 +270,7 @@ def _own_updates(_record: Record, members: Members) -> str:
 def _buckets(record: Record, members: Members) -> str:
     first = members[0]
     return (
-        f"{first.case.key}: the messages of buckets count, {_of_an_update(first, 'buckets')}: "
+        f"{first.case.key}: the messages of buckets count, {_of_an_update(first)}: "
         f"{record.world.ranks} ranks share a look-ahead of 1,024 updates, so the more there are, "
         "the shorter the buckets. Fewer ranks with more memory each would raise it."
     )
@@ -298,9 +283,9 @@ def _look_ahead(_record: Record, members: Members) -> str:
     )
 
 
-def _of_an_update(member: Member, part: str) -> str:
-    """How much of an update's expected time a part takes."""
-    seconds = member.expectation.parts.get(part, member.judged.expected_s)
+def _of_an_update(member: Member) -> str:
+    """How much of an update's expected time its bound takes."""
+    seconds = _bound_s(member)
     share = seconds / member.judged.expected_s
     done = member.case.facts.get("updates_done")  # the share that the time bound left
     updates = member.case.work.updates * (done if isinstance(done, float) else 1.0)
@@ -308,11 +293,16 @@ def _of_an_update(member: Member, part: str) -> str:
     return f"{each}{share:.0%} of the expected time"
 
 
+def _bound_s(member: Member) -> float:
+    """Seconds of the part that bounds."""
+    return member.expectation.parts.get(member.judged.bound or "", member.judged.expected_s)
+
+
 def _launch(_record: Record, members: Members) -> str:
     first = members[0]
     return (
         f"A count is {duration(first.measured_s)}, of which a launch in a row takes "
-        f"{duration(first.expectation.parts.get('launch', first.judged.expected_s))}: the work "
+        f"{duration(_bound_s(first))}: the work "
         "of one launch is too small to fill it. Larger sizes or batches would raise it."
     )
 
@@ -434,6 +424,27 @@ def _next_bound(member: Member) -> str:
     if factor <= 1:
         return f"Next to it stands {name}."
     return f"Raised {factor:.3g} times, {name} would bind in its place."
+
+
+# By the hint that a bound names.
+_HINTS: dict[str, Hint] = {
+    "arithmetic": _arithmetic,
+    "updates": _updates,
+    "memory": _memory,
+    "launch": _launch,
+    "message latency": _message_latency,
+    "message gap": _message_gap,
+    "scattered words": _scattered,
+    "own updates": _own_updates,
+    "buckets": _buckets,
+    "look-ahead": _look_ahead,
+    "link": _link,
+    "channel latency": _latency,
+    "channel clock": _link_clock,
+    "banks": _banks,
+    "kernels": _board,
+    "transfer": _legs,
+}
 
 
 def _is_board(record: Record) -> bool:

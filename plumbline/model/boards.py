@@ -10,9 +10,16 @@ from __future__ import annotations
 from typing import Literal
 
 from plumbline.model.equations import fft, gemm, random_access, stream
+from plumbline.model.limits import LINK
+from plumbline.model.prediction import Bound
 from plumbline.system.device import Banks, Bitstream, DeviceTable, Link
 from plumbline.system.system import known
 
+BANKS = Bound("banks", "banks")
+KERNEL_CLOCK = Bound("kernel clock", "kernels", of_kernels=True)
+GENERATORS = Bound("generators", "kernels", of_kernels=True)
+LOAD = Bound("load", "kernels")
+MULTIPLY = Bound("multiply", "kernels", of_kernels=True)
 NUMBER_BYTES = {"half": 2, "float": 4, "double": 8}
 READS = {"copy": 1, "scale": 1, "add": 2, "triad": 2}
 
@@ -52,23 +59,25 @@ def stream_rates(device: DeviceTable, kernel: Bitstream, operation: str) -> dict
         rate = stream.duplex_rate(reads, 1, link_rate(device, "read"))
         # A single pipeline, which reads and writes in the same cycle.
         asked = (reads + 1) * stream.kernel_rate(kernel.replications, cycle_bytes(kernel), clock)
-        return {"link": float(rate), "kernel clock": float(asked)}
+        return {LINK: float(rate), KERNEL_CLOCK: float(asked)}
     banks = banks_of(device)
     bank_rate = stream.bank_rate(banks.count, banks.gb_s * 1e9, kernel.replications)
     asked = stream.kernel_rate(kernel.replications, cycle_bytes(kernel), clock)
-    return {"banks": float(bank_rate), "kernel clock": float(asked)}
+    return {BANKS: float(bank_rate), KERNEL_CLOCK: float(asked)}
 
 
 def update_rates(device: DeviceTable, kernel: Bitstream, devices: int = 1) -> dict[str, float]:
     """Random updates a second of all devices, by the generators and by the banks (not ``svm``)."""
     clock = kernel.frequency_mhz * 1e6
-    rates = {"generators": float(random_access.generator_rate(kernel.rng_count or 1, clock))}
+    rates: dict[str, float] = {
+        GENERATORS: float(random_access.generator_rate(kernel.rng_count or 1, clock))
+    }
     if not device.svm:
         banks = banks_of(device)
         of_one = random_access.bank_rate(
             kernel.replications, banks.count, clock, banks.frequency_mhz * 1e6
         )
-        rates["banks"] = devices * float(of_one)
+        rates[BANKS] = devices * float(of_one)
     return rates
 
 
@@ -77,15 +86,15 @@ def fft_rates(device: DeviceTable, kernel: Bitstream) -> dict[str, float]:
     levels = known(kernel.log_fft_size, "log_fft_size", "device.bitstreams")
     point_bytes = 2 * NUMBER_BYTES[kernel.type]
     clock, replications = kernel.frequency_mhz * 1e6, kernel.replications
-    rates = {"kernel clock": float(fft.printed_flops(levels, clock, replications))}
+    rates: dict[str, float] = {KERNEL_CLOCK: float(fft.printed_flops(levels, clock, replications))}
     if device.svm:
-        rates["link"] = float(fft.linked_flops(levels, link_rate(device, "read"), point_bytes))
+        rates[LINK] = float(fft.linked_flops(levels, link_rate(device, "read"), point_bytes))
         return rates
     banks = banks_of(device)
     interface = fft.usable_clock(
         float("inf"), banks.frequency_mhz * 1e6, banks.width_bytes, point_bytes
     )
-    return {**rates, "banks": float(fft.printed_flops(levels, interface, replications))}
+    return {**rates, BANKS: float(fft.printed_flops(levels, interface, replications))}
 
 
 def block_parts_s(device: DeviceTable, kernel: Bitstream, inner: int) -> dict[str, float]:
@@ -97,7 +106,7 @@ def block_parts_s(device: DeviceTable, kernel: Bitstream, inner: int) -> dict[st
     rate = memory_rate(device, kernel)
     load = gemm.load_s(b, u, clock, kernel.replications, NUMBER_BYTES[kernel.type], rate)
     return {
-        "load": float(load),
-        "multiply": float(gemm.multiply_s(b, g, clock)),
+        LOAD: float(load),
+        MULTIPLY: float(gemm.multiply_s(b, g, clock)),
         "store": float(gemm.store_s(load, inner, b)),
     }

@@ -114,6 +114,14 @@ class Link(Table):
         return time_of(segments, 1, size)
 
 
+class Rate(Table):
+    """A limit that is a plain rate: so much of what ``limit`` names a second."""
+
+    limit: str
+    per_s: Annotated[float, Field(gt=0)]
+    source: str
+
+
 class Bitstream(Table):
     """What is fixed when a board's kernels are synthesised: the clock and the configuration.
 
@@ -179,6 +187,7 @@ class DeviceTable(Table):
     random: list[RandomUpdates] = Field(default_factory=list)
     launch: Launch | None = None
     link: Link | None = None
+    rates: list[Rate] = Field(default_factory=list)
     resources: Resources | None = None
     bitstreams: list[Bitstream] = Field(default_factory=list)
 
@@ -245,6 +254,11 @@ class DeviceTable(Table):
         fixed = next((entry.gup_s for entry in rates if entry.table_bytes is None), None)
         rate = _interpolated_log(known, table_bytes) if known else fixed
         return updates / (rate * 1e9) if rate else None
+
+    def rate_s(self, limit: str, amount: float) -> float | None:
+        """Seconds for ``amount`` of what ``limit`` names; None where its rate is unknown."""
+        rate = next((entry.per_s for entry in self.rates if entry.limit == limit), None)
+        return amount / rate if rate else None
 
     def bitstream(
         self, benchmark: str, type: str, transport: str | None = None, name: str | None = None

@@ -13,6 +13,7 @@ from plumbline.judge.judgement import judge
 from plumbline.model import boards, roofline
 from plumbline.model.benchmarks import fft, gemm, model_of, random_access, stream
 from plumbline.model.equations import fft as equations
+from plumbline.model.limits import Demand
 from plumbline.record.record import Case, Record, Work
 from plumbline.system.device import (
     Bitstream,
@@ -201,20 +202,20 @@ def test_a_transfer_of_the_board_takes_its_link(record: Record) -> None:
 # --- the roofline --------------------------------------------------------------------------------
 
 
-def expected(record: Record, one: Case, demand: roofline.Demand, figures: Figures = LOCAL) -> Any:
+def expected(record: Record, one: Case, demand: Demand, figures: Figures = LOCAL) -> Any:
     return roofline.expect(record_of(record, "x", one), one, figures, demand)
 
 
 def test_the_longest_limit_is_the_bound(record: Record) -> None:
     big = {"bytes_read": 400e6, "bytes_written": 200e6, "flops": 1e9}
-    found = expected(record, case(record, work=big), roofline.Demand("float"))
+    found = expected(record, case(record, work=big), Demand("float"))
     per_byte = (2 * (1 / 16) + 1 * (1 / 20)) / 3  # two thirds of the way from read to copy
     assert found.seconds == pytest.approx(600e6 * per_byte * 1e-9)
     assert found.bound == "memory bandwidth"
     assert found.parts["launch"] == pytest.approx(2e-6)
-    busy = expected(record, case(record, work={**big, "flops": 1e12}), roofline.Demand("float"))
+    busy = expected(record, case(record, work={**big, "flops": 1e12}), Demand("float"))
     assert (busy.bound, busy.seconds) == ("peak for float", pytest.approx(5))
-    tiny = expected(record, case(record, work={"flops": 1}), roofline.Demand("float"))
+    tiny = expected(record, case(record, work={"flops": 1}), Demand("float"))
     assert (tiny.bound, tiny.seconds) == ("launch", pytest.approx(2e-6))
 
 
@@ -279,9 +280,7 @@ def test_half_is_never_slower_than_float() -> None:
 def test_what_fits_in_the_caches_is_not_judged(record: Record) -> None:
     def of(megabytes: float, flops: float = 0) -> Any:
         work = {"bytes_read": megabytes * MIB / 2, "bytes_written": megabytes * MIB / 2}
-        return expected(
-            record, case(record, work={**work, "flops": flops}), roofline.Demand("float")
-        )
+        return expected(record, case(record, work={**work, "flops": flops}), Demand("float"))
 
     assert of(128).reason is None
     small = of(127)
@@ -301,29 +300,29 @@ def test_without_a_figure_the_device_tells_its_caches(record: Record) -> None:
     unknown = Figures(None, DEVICE.model_copy(update={"cache_bytes": None}))
     one = case(record, work={"bytes_read": 2**30})
     other = record_of(record, "x", one).model_copy(update={"ranks": ranks})
-    assert roofline.expect(other, one, unknown, roofline.Demand()).reason is not None
-    assert expected(record, one, roofline.Demand(), unknown).reason is None
+    assert roofline.expect(other, one, unknown, Demand()).reason is not None
+    assert expected(record, one, Demand(), unknown).reason is None
 
 
 def test_ranks_share_a_device_of_a_system_file(record: Record) -> None:
     """Both ranks of the record use device 0; calibrations were made with both at work."""
     one = case(record, work={"flops": 1e9})
-    alone = expected(record, one, roofline.Demand("float"))
-    shared = expected(record, one, roofline.Demand("float"), Figures(None, DEVICE))
+    alone = expected(record, one, Demand("float"))
+    shared = expected(record, one, Demand("float"), Figures(None, DEVICE))
     assert roofline.sharers(record) == 2
     assert shared.seconds == pytest.approx(2 * alone.seconds)
 
 
 def test_unknown_limits_are_named(record: Record) -> None:
     for work, demand, missing in (
-        ({"flops": 1.0}, roofline.Demand("tf32"), "peak for tf32"),
-        ({"updates": 1.0}, roofline.Demand(atomic=True), "rate of atomic updates"),
-        ({"bytes_read": 1.0}, roofline.Demand(), "memory bandwidth"),
+        ({"flops": 1.0}, Demand("tf32"), "peak for tf32"),
+        ({"updates": 1.0}, Demand(atomic=True), "rate of atomic updates"),
+        ({"bytes_read": 1.0}, Demand(), "memory bandwidth"),
     ):
         one = case(record, work=work)
         found = expected(record, one, demand, Figures(None, DeviceTable()))
         assert found.reason == f"the system knows no {missing}"
-    idle = expected(record, case(record), roofline.Demand(), Figures(None, DeviceTable()))
+    idle = expected(record, case(record), Demand(), Figures(None, DeviceTable()))
     assert idle.reason == "the case says no work that the model knows"
 
 

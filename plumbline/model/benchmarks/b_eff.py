@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from plumbline.base.errors import UsageError
-from plumbline.model.prediction import Prediction
+from plumbline.model.prediction import Bound, Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.segments import time_of
 from plumbline.system.system import LEGS, Channel, Figures, Leg, Legs, Need, Way, known
@@ -25,9 +25,12 @@ from plumbline.system.system import LEGS, Channel, Figures, Leg, Legs, Need, Way
 BENCHMARK = "b_eff"
 NEEDS: Need = "legs"
 TRANSPORTS = frozenset({"mpi", "staged", "channel"})
-HANDOVER = "handover"
+HANDOVER = Bound("handover", "transfer")
 EMULATED = "an emulator's speed is not a board's"
 
+_TRANSFER_WHOLE = Bound("transfer", "transfer")
+_CLOCK = Bound("clock", "channel clock")
+_LATENCY = Bound("latency", "channel latency")
 _TRANSFER: dict[str, tuple[Leg, ...]] = {
     "mpi": ("exchange",),
     "staged": ("read", "exchange", "write"),
@@ -72,21 +75,26 @@ def _expectation(record: Record, case: Case, legs: Legs, way: Way | None) -> Pre
     for leg, seconds in parts.items():
         if seconds is None:
             return Prediction.unknown(f"the system file has no leg {leg}")
-    took = {leg: seconds or 0.0 for leg, seconds in parts.items()}
+    took: dict[str, float] = {leg: seconds or 0.0 for leg, seconds in parts.items()}
     return Prediction.in_turn(took)
 
 
 def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | None]:
     """Seconds of each leg; None where it is unknown."""
-    return {leg: legs.time_s(leg, case.work.messages, case.message_bytes()) for leg in steps}
+    return {
+        Bound(leg, "transfer"): legs.time_s(leg, case.work.messages, case.message_bytes())
+        for leg in steps
+    }
 
 
 def _measured_whole(case: Case, legs: Legs, steps: tuple[Leg, ...], way: Way) -> Prediction:
     """The whole's own time; where its legs are known, they and what it takes beyond them."""
     whole = time_of(way.segments, case.work.messages, case.message_bytes()) or 0.0
-    took = {leg: seconds or 0.0 for leg, seconds in _parts(case, legs, steps).items()}
+    took: dict[str, float] = {
+        leg: seconds or 0.0 for leg, seconds in _parts(case, legs, steps).items()
+    }
     if not all(took.values()) or not took:
-        return Prediction(whole, bound="transfer", parts={"transfer": whole})
+        return Prediction.in_turn({_TRANSFER_WHOLE: whole})
     if whole > sum(took.values()):
         took[HANDOVER] = whole - sum(took.values())
     return Prediction(whole, bound=max(took, key=took.__getitem__), parts=took)
@@ -109,11 +117,8 @@ def _over_links(record: Record, case: Case, channel: Channel | None) -> Predicti
     turns = math.ceil(case.work.messages * b_eff.CHANNELS_OF_A_PAIR / channel.count)
     clocked = turns * float(b_eff.channel_s(case.message_bytes(), width, clock, 0))
     emulated = any("Emulation" in rank.device.platform for rank in record.ranks if rank.device)
-    return Prediction(
-        clocked + latency,
-        bound="clock" if clocked > latency else "latency",
-        parts={"clock": clocked, "latency": latency},
-        reason=EMULATED if emulated else None,
+    return Prediction.in_turn(
+        {_LATENCY: latency, _CLOCK: clocked}, reason=EMULATED if emulated else None
     )
 
 

@@ -11,6 +11,7 @@ from math import log2
 from plumbline.base.errors import UsageError
 from plumbline.model import boards, roofline
 from plumbline.model.equations import fft
+from plumbline.model.limits import Demand
 from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
@@ -44,11 +45,11 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     return Prediction.slowest(case.work.flops, rates)
 
 
-def _demand(record: Record, case: Case) -> roofline.Demand:
+def _demand(record: Record, case: Case) -> Demand:
     type_, points = roofline.type_of(record, case), case.labels.get("points")
     if not isinstance(points, int) or points < 4:
-        return roofline.Demand(type=type_)
-    return roofline.Demand(
+        return Demand(type=type_)
+    return Demand(
         type=type_,
         flops=float(fft.flops_of_peak(case.work.flops, log2(points))),
         passes=int(fft.passes(log2(points), _fast_points(record, type_))),

@@ -9,6 +9,7 @@ from math import ceil
 
 from plumbline.base.errors import UsageError
 from plumbline.model import boards, roofline
+from plumbline.model.limits import Demand
 from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
@@ -68,7 +69,7 @@ def _roofline(record: Record, case: Case, figures: Figures) -> Prediction:
     if figures.device:
         variant = str(case.facts.get("variant", ""))
         share = figures.device.share_of_peak(BENCHMARK, number, variant, matrix=may_use)
-    demand = roofline.Demand(type=number, matrix=may_use, flops=case.work.flops / share)
+    demand = Demand(type=number, matrix=may_use, flops=case.work.flops / share)
     return roofline.expect(record, case, figures, demand)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from plumbline.model.equations import gups as equations
-from plumbline.model.prediction import Prediction
+from plumbline.model.prediction import Bound, Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.operations import (
@@ -29,6 +29,12 @@ from plumbline.system.system import Figures, Need
 BENCHMARK = "gups"
 NEEDS: Need = "operations"
 TRANSPORTS = frozenset({"none"})
+_LATENCY = Bound("latency of messages", "message latency")
+_GAP = Bound("gap of messages", "message gap")
+_SCATTERED = Bound("scattered words", "scattered words")
+_OWN = Bound("own updates", "own updates")
+_BUCKETS = Bound("buckets", "buckets")
+_AHEAD = Bound("look-ahead", "look-ahead")
 
 
 class _UnknownError(Exception):
@@ -121,8 +127,8 @@ def _expectation(
 def _get_put(known: _Known, _case: Case) -> dict[str, float]:
     get, put = known.operation(GET), known.operation(PUT)
     return {
-        "latency of messages": get.empty_s + put.empty_s,
-        "scattered words": known.fetching_s() + known.taking_s(),
+        _LATENCY: get.empty_s + put.empty_s,
+        _SCATTERED: known.fetching_s() + known.taking_s(),
     }
 
 
@@ -141,8 +147,8 @@ def _threaded(known: _Known, case: Case) -> dict[str, float]:
 def _in_a_row(known: _Known, xor: Operation, at_once: int) -> dict[str, float]:
     each = equations.in_a_row_s(xor.empty_s, xor.stream_s(equations.WORD_BYTES))
     return {
-        "gap of messages": float(each) / at_once,
-        "scattered words": known.fetching_s() / at_once,
+        _GAP: float(each) / at_once,
+        _SCATTERED: known.fetching_s() / at_once,
     }
 
 
@@ -157,7 +163,7 @@ def _bucketed(known: _Known, _case: Case) -> dict[str, float]:
     own = max(collect.empty_s - buckets, 0.0) + known.farther_s()
     round_trip = put.latency_s(size) + 2 * notice.empty_s + updates * own
     waiting = float(equations.look_ahead_s(known.ranks, round_trip))
-    parts = {"own updates": own, "buckets": buckets, "look-ahead": waiting - own - buckets}
+    parts = {_OWN: own, _BUCKETS: buckets, _AHEAD: waiting - own - buckets}
     return {name: seconds for name, seconds in parts.items() if seconds > 0}
 
 

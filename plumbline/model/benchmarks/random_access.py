@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from plumbline.base.errors import UsageError
 from plumbline.model import boards, roofline
+from plumbline.model.limits import Demand
 from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
@@ -33,7 +34,7 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if kernel is None:
         size = case.labels.get("table_bytes")
-        demand = roofline.Demand(
+        demand = Demand(
             table_bytes=size if isinstance(size, int) else 0,
             atomic=case.label("updates").startswith("atomic"),
         )

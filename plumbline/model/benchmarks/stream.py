@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from plumbline.base.errors import UsageError
 from plumbline.model import boards, roofline
+from plumbline.model.limits import LINK, Demand
 from plumbline.model.prediction import Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
@@ -35,7 +36,7 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
         return _transfer(record, case, figures)
     kernel = roofline.bitstream(record, figures, BENCHMARK)
     if not kernel:
-        demand = roofline.Demand(type=roofline.type_of(record, case))
+        demand = Demand(type=roofline.type_of(record, case))
         return roofline.expect(record, case, figures, demand)
     try:
         rates = boards.stream_rates(figures.device or DeviceTable(), kernel, operation)
@@ -53,7 +54,6 @@ def _transfer(record: Record, case: Case, figures: Figures) -> Prediction:
     if seconds is None:
         return Prediction.unknown("the system knows no link to the host")
     share = 1 if figures.by_all_ranks else roofline.sharers(record)
-    parts = {"link": seconds * share}
     # On the host the link is the host's memory.
     reason = roofline.in_cache(record, figures, size) if roofline.is_on_host(record) else ""
-    return Prediction(parts["link"], bound="link", parts=parts, reason=reason or None)
+    return Prediction.in_turn({LINK: seconds * share}, reason or None)
