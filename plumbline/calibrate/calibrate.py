@@ -22,7 +22,6 @@ from plumbline.calibrate import device, legs, operations
 from plumbline.engine.program import Engine
 from plumbline.judge.judgement import conditions_of
 from plumbline.launch.execute import Session, execute
-from plumbline.model.benchmarks import b_eff
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.files import local_system, save_system
@@ -50,7 +49,7 @@ class Kind:
 _KINDS: dict[Need, Kind] = {
     "legs": Kind(
         legs.DECIDING,
-        b_eff.BENCHMARK,
+        legs.BENCHMARK,
         10,
         legs.measure,
         legs.is_disturbed,

@@ -12,11 +12,12 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from plumbline.model.benchmarks.b_eff import BENCHMARK, is_whole, leg_of
+from plumbline.model.legs import is_whole, leg_of
 from plumbline.record.record import Case, Record
 from plumbline.system.segments import Segment
 from plumbline.system.system import LEGS, Leg, Legs, Point, Way
 
+BENCHMARK = "b_eff"
 _Choice = Callable[[Record, Case], bool]
 _LAUNCHES = 4
 _DISTURBED_SHARE = 0.1

@@ -17,7 +17,7 @@ from plumbline.base.version import version as plumb_version
 from plumbline.cli import completion
 from plumbline.engine import runtimes
 from plumbline.engine.program import all_benchmarks, find_engine, find_engine_for
-from plumbline.judge.judgement import DEFAULT_TOLERANCE
+from plumbline.record.expectations import DEFAULT_TOLERANCE
 from plumbline.report import inventory
 from plumbline.system.files import find_system, known_systems
 from plumbline.system.system import System
@@ -547,9 +547,9 @@ def _question(runtime: runtimes.WheelRuntime) -> str:
 
 def _system(benchmark: str, given: str | None) -> System:
     """The system that a forecast is for. Raises :class:`UsageError` where none is given."""
-    from plumbline.model.forecast import forecast_of
+    from plumbline.model.benchmarks import forecaster_of
 
-    forecast_of(benchmark)
+    forecaster_of(benchmark)
     home = find_home()
     if given is None:
         names = ", ".join(known_systems(home))

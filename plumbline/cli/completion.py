@@ -108,7 +108,7 @@ def _of_systems(
 
 
 def _subjects(before: Sequence[str]) -> Sequence[str]:
-    from plumbline.model.forecast import BENCHMARKS
+    from plumbline.model.benchmarks import BENCHMARKS
     from plumbline.model.published import tables
 
     if list(before) == ["model", "check"]:

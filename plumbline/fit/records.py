@@ -22,7 +22,7 @@ from plumbline.fit.operations import fit_operations
 from plumbline.fit.regression import location, refined
 from plumbline.fit.segments import fit_segments
 from plumbline.judge.judgement import judge
-from plumbline.model.benchmarks.b_eff import leg_of
+from plumbline.model.legs import leg_of
 from plumbline.model.prediction import Bound
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable

@@ -128,22 +128,13 @@ class LogGP:
 
     ``empty_s`` is L + 2 o: what an empty operation takes until it is complete; latencies alone do
     not tell L from o. ``gap_s`` is g, between the starts of two operations in a row; ``byte_s``
-    is G, in seconds a byte, of operations in a row.
+    is G, in seconds a byte, of operations in a row. The times that they give are those of
+    :class:`plumbline.system.operations.Operation`.
     """
 
     empty_s: Estimate
     gap_s: Estimate
     byte_s: Estimate
-
-    def latency_s(self, sizes: ArrayLike) -> Floats:
-        """One operation, from start to completion: L + 2 o + (k - 1) G."""
-        rest = np.maximum(np.asarray(sizes, dtype=float) - 1, 0)
-        return np.asarray(self.empty_s.value + rest * self.byte_s.value)
-
-    def stream_s(self, sizes: ArrayLike) -> Floats:
-        """Each of many operations in a row: the larger of g and (k - 1) G."""
-        rest = np.maximum(np.asarray(sizes, dtype=float) - 1, 0)
-        return np.asarray(np.maximum(self.gap_s.value, rest * self.byte_s.value))
 
 
 def fit_loggp(sizes: ArrayLike, latency_s: ArrayLike, gap_s: ArrayLike) -> LogGP:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from plumbline.base.quantities import duration, rate_text, size_text
-from plumbline.model.benchmarks.b_eff import HANDOVER
+from plumbline.model.legs import HANDOVER
 from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.roofline import is_on_host
 from plumbline.record.expectations import JudgedCase

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.model.prediction import Prediction
-from plumbline.record.expectations import JudgedCase, JudgedRecord, Verdict
+from plumbline.record.expectations import DEFAULT_TOLERANCE, JudgedCase, JudgedRecord, Verdict
 from plumbline.record.record import Record
 from plumbline.system.system import LOCAL, Conditions, Need, System
 
-DEFAULT_TOLERANCE = 0.25
 # Where no run calibrates what is missing.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
 

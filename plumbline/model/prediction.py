@@ -71,6 +71,12 @@ class Prediction:
         """``work`` at the least of ``rates``, each in the work's unit a second."""
         return cls.at_once({name: work / rate for name, rate in rates.items()})
 
+    @property
+    def time_s(self) -> float:
+        """The seconds of a prediction that has a time."""
+        assert self.seconds is not None
+        return self.seconds
+
     def properties(self) -> Bound:
         """The bound with its properties; a part without any is a name alone."""
         return self.bound if isinstance(self.bound, Bound) else Bound(self.bound or "")

@@ -1,7 +1,7 @@
 """The ways in which a system gets a message from one device's memory into another's.
 
-Each :class:`Transfer` has the figures of a system in it and answers for arrays of sizes. The
-equations are those of :mod:`plumbline.model.equations.b_eff` and :mod:`plumbline.model.accl`.
+Each :class:`Transfer` has the figures of a system in it and takes arrays of sizes. The equations
+are those of :mod:`plumbline.model.messages`.
 
 =============  ==================  ============================================================
 transport      approach            time of one message of L bytes, one direction
@@ -30,17 +30,13 @@ from typing import NamedTuple
 import numpy as np
 
 from plumbline.base.errors import UsageError, did_you_mean
-from plumbline.model import accl
-from plumbline.model.equations import ArrayLike, Floats, b_eff, floats
+from plumbline.model import messages
+from plumbline.model.arrays import ArrayLike, Floats, floats
+from plumbline.model.legs import LEGS_OF
 from plumbline.system.segments import Segment
-from plumbline.system.system import LEGS, Accl, Leg, Legs, Stack, System, Way, known
+from plumbline.system.system import LEGS, Accl, Legs, Stack, System, Way, known
 
 HOST, STREAM = "host-buffered", "device-streaming"
-_LEGS_OF: dict[str, tuple[Leg, ...]] = {
-    "mpi": ("exchange",),
-    "staged": ("read", "exchange", "write"),
-    "staged-launch": ("launch", "read", "exchange", "write", "launch"),
-}
 
 
 @dataclass(frozen=True)
@@ -132,7 +128,7 @@ class _Maker(NamedTuple):
 def _makers(system: System) -> Iterator[_Maker]:
     for way in _own_ways(system):
         yield _Maker(way.transport, way.approach, partial(_measured, way))
-    for transport in _LEGS_OF:
+    for transport in LEGS_OF:
         yield _Maker(transport, HOST, partial(_by_legs, system, transport))
     yield _Maker("channel", STREAM, partial(_by_channel, system))
     names = ["udp", "tcp"]
@@ -159,7 +155,7 @@ def _by_legs(system: System, transport: str) -> Transfer:
     legs = _own_legs(system)
     lists: list[list[Segment]] = []
     parts: dict[str, Callable[[Floats], Floats]] = {}
-    for leg in _LEGS_OF[transport]:
+    for leg in LEGS_OF[transport]:
         segments = known((legs.segments(leg) if legs else None) or None, leg, "legs")
         lists.append(segments)
         parts[f"{leg} again" if leg in parts else leg] = partial(segments_s, segments)
@@ -192,7 +188,7 @@ def _by_channel(system: System) -> Transfer:
     width = known(channel.width_bytes, "width_bytes", "channel")
     clock = known(channel.frequency_mhz, "frequency_mhz", "channel") * 1e6
     parts: dict[str, Callable[[Floats], Floats]] = {
-        "clock": lambda size: b_eff.channel_s(size, width, clock, 0),
+        "clock": lambda size: messages.channel_s(size, width, clock, 0),
         "latency": lambda size: np.full_like(size, latency_s),
     }
     return Transfer("channel", STREAM, 0, None, 0.0, channel.source, parts)
@@ -203,7 +199,7 @@ def _by_accl(
 ) -> Transfer:
     table = known(system.accl, "commands", "accl")
     stack = _stack(table, name)
-    link = partial(accl.link_s, **_link_figures(stack, switch))
+    link = partial(messages.link_s, **_link_figures(stack, switch))
     commands = known(table.commands, "commands", "accl")
     by_host = scheduled == "host"
     command_us = commands.host_us if by_host else commands.device_us
@@ -218,7 +214,7 @@ def _by_accl(
         copies = known(table.copies, "copies", "accl")
         latency_s = known(copies.latency_us, "latency_us", "accl.copies") * 1e-6
         rate = known(copies.gb_s, "gb_s", "accl.copies") * 1e9
-        parts["copy"] = lambda size: accl.copy_s(size, latency_s, rate)
+        parts["copy"] = lambda size: messages.copy_s(size, latency_s, rate)
         sources.append(copies.source)
     return Transfer(
         transport, f"{scheduled}-{lands}", 0, None, stack.relative_error, "; ".join(sources), parts

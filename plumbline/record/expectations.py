@@ -13,6 +13,7 @@ from plumbline.base.files import replace_file
 
 Verdict = Literal["ok", "slow", "fast", "ambiguous"]
 EXPECTED_SUFFIX = ".expected.json"
+DEFAULT_TOLERANCE = 0.25  # largest relative excess over the expected time that is still ok
 
 
 class JudgedCase(BaseModel):

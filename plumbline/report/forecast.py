@@ -15,11 +15,10 @@ from plumbline.base.columns import aligned
 from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.quantities import duration
 from plumbline.base.units import parse_quantity
-from plumbline.model.forecast import Case, Forecast, Point, device_of, forecast_of
+from plumbline.model.benchmarks import Forecaster, forecaster_of
+from plumbline.model.forecast import Forecast, Scenario, device_of
 from plumbline.system.system import System
 
-_SQUARE = ("ptrans", "hpl")
-_WHOLE = ("random_access", "ptrans", "hpl", "shallow_water", "gups")  # one problem over all
 ROOFLINE = "work / time, time = max(bytes/bandwidth, flops/peak, updates/rate); roofline"
 _HEAD = (
     *("benchmark", "system", "operation", "type", "ranks", "size", "transport", "approach"),
@@ -50,8 +49,8 @@ class Wish:
 class Entry:
     """One row: what was asked, and what is to be expected."""
 
-    case: Case
-    point: Point
+    scenario: Scenario
+    forecast: Forecast
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class ForecastTable:
 
     wish: Wish
     system: System
-    module: Forecast
+    module: Forecaster
     entries: list[Entry]
 
 
@@ -70,7 +69,7 @@ def make_table(wish: Wish, system: System) -> ForecastTable:
     Raises :class:`UsageError` for what the benchmark does not know, and for a figure that the
     system lacks.
     """
-    module = forecast_of(wish.benchmark)
+    module = forecaster_of(wish.benchmark)
     for operation in wish.operations:
         known = [name for name in (*module.OPERATIONS, *module.MORE) if name]
         if operation not in known:
@@ -80,7 +79,7 @@ def make_table(wish: Wish, system: System) -> ForecastTable:
             )
     if wish.transport is not None and not module.SENDS:
         raise UsageError(f"{wish.benchmark} sends nothing: there is no --transport")
-    first = Case(
+    first = Scenario(
         type=wish.type,
         transport=wish.transport,
         approach=wish.approach,
@@ -90,32 +89,24 @@ def make_table(wish: Wish, system: System) -> ForecastTable:
     entries: list[Entry] = []
     for operation in wish.operations or module.OPERATIONS:
         sizes: Sequence[float | None] = wish.sizes or module.sizes(system)
-        for ranks in wish.ranks or _ranks(wish.benchmark):
+        for ranks in wish.ranks or module.RANKS:
             for size in [None] if operation == "barrier" else sizes:
-                whole = None if size is None else _whole(wish, size, ranks)
-                case = replace(first, operation=operation, size=whole, ranks=ranks)
-                entries.append(Entry(case, module.point(system, case)))
+                whole = None if size is None else _whole(module, wish, size, ranks)
+                scenario = replace(first, operation=operation, size=whole, ranks=ranks)
+                entries.append(Entry(scenario, module.forecast(system, scenario)))
     if wish.benchmark == "b_eff" and not wish.sizes:
-        ranks = entries[-1].case.ranks
+        ranks = entries[-1].scenario.ranks
         for operation in ("", "latency"):
-            case = replace(first, operation=operation, size=None, ranks=ranks)
-            entries.append(Entry(case, module.point(system, case)))
+            scenario = replace(first, operation=operation, size=None, ranks=ranks)
+            entries.append(Entry(scenario, module.forecast(system, scenario)))
     return ForecastTable(wish, system, module, entries)
 
 
-def _ranks(benchmark: str) -> Sequence[int]:
-    if benchmark in ("b_eff", "shallow_water"):
-        return [2]
-    if benchmark in ("collectives", "gups"):
-        return [2, 4, 8, 16]
-    return [1]
-
-
-def _whole(wish: Wish, size: float, ranks: int) -> float:
+def _whole(module: Forecaster, wish: Wish, size: float, ranks: int) -> float:
     """The whole problem's size: a matrix grows by the side of the grid, the rest by the ranks."""
-    if wish.scaling == "strong" or wish.benchmark not in _WHOLE:
+    if wish.scaling == "strong" or not module.GROWS:
         return size
-    return float(size * ranks**0.5) if wish.benchmark in _SQUARE else size * ranks
+    return float(size * ranks**0.5) if module.GROWS == "side" else size * ranks
 
 
 # --- forms ---------------------------------------------------------------------------------------
@@ -125,14 +116,14 @@ def as_text(table: ForecastTable) -> str:
     """A heading and the rows in columns."""
     module, wish = table.module, table.wish
     columns: dict[str, Callable[[Entry], str]] = {
-        "operation": lambda entry: entry.case.operation or wish.benchmark,
-        "ranks": lambda entry: str(entry.case.ranks),
-        "size": lambda entry: number(entry.case.size),
-        "time": lambda entry: duration(entry.point.seconds),
+        "operation": lambda entry: entry.scenario.operation or wish.benchmark,
+        "ranks": lambda entry: str(entry.scenario.ranks),
+        "size": lambda entry: number(entry.scenario.size),
+        "time": lambda entry: duration(entry.forecast.seconds),
         f"{module.METRIC}, {module.UNIT}": _value,
-        "as printed": lambda entry: number(entry.point.printed),
-        "bound": lambda entry: entry.point.bound,
-        "extrapolated": lambda entry: entry.point.extrapolated,
+        "as printed": lambda entry: number(entry.forecast.printed),
+        "bound": lambda entry: entry.forecast.bound,
+        "extrapolated": lambda entry: entry.forecast.extrapolated,
     }
     rows = [[cell(entry) for cell in columns.values()] for entry in table.entries]
     kept = [i for i, name in enumerate(columns) if name in _ALWAYS or any(row[i] for row in rows)]
@@ -156,14 +147,14 @@ def _equation(table: ForecastTable) -> str:
 
 
 def _value(entry: Entry) -> str:
-    text = number(entry.point.value)
-    return f"{text} {entry.point.unit}".rstrip()
+    text = number(entry.forecast.value)
+    return f"{text} {entry.forecast.unit}".rstrip()
 
 
 def as_json(table: ForecastTable) -> str:
     """Everything, a row an object."""
     rows = [
-        {**dict(zip(_HEAD, _cells(table, entry), strict=True)), "parts_s": entry.point.parts}
+        {**dict(zip(_HEAD, _cells(table, entry), strict=True)), "parts_s": entry.forecast.parts}
         for entry in table.entries
     ]
     return json.dumps(
@@ -194,12 +185,12 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _cells(table: ForecastTable, entry: Entry) -> list[object]:
-    case, point = entry.case, entry.point
-    unit = point.unit or table.module.UNIT
+    asked, found = entry.scenario, entry.forecast
+    unit = found.unit or table.module.UNIT
     return [
-        *(table.wish.benchmark, table.system.system.name, case.operation, case.type, case.ranks),
-        *(case.size, case.transport, case.approach, point.seconds, point.value, unit),
-        *(point.printed, point.bound, point.extrapolated or None),
+        *(table.wish.benchmark, table.system.system.name, asked.operation, asked.type, asked.ranks),
+        *(asked.size, asked.transport, asked.approach, found.seconds, found.value, unit),
+        *(found.printed, found.bound, found.extrapolated or None),
     ]
 
 
@@ -210,30 +201,30 @@ def write_plot(table: ForecastTable, path: Path) -> None:
     """
     from plotly import graph_objects as go
 
-    by_ranks = len({entry.case.ranks for entry in table.entries}) > 1
-    by_size = len({entry.case.size for entry in table.entries}) > 1 and not (
-        by_ranks and table.wish.benchmark in _WHOLE
+    by_ranks = len({entry.scenario.ranks for entry in table.entries}) > 1
+    by_size = len({entry.scenario.size for entry in table.entries}) > 1 and not (
+        by_ranks and bool(table.module.GROWS)
     )
     figure = go.Figure()
     series: dict[tuple[str, int | None], list[Entry]] = {}
     for entry in table.entries:
-        if by_size and entry.case.size is None:
+        if by_size and entry.scenario.size is None:
             continue
-        other = entry.case.ranks if by_size else None
-        series.setdefault((entry.case.operation, other), []).append(entry)
+        other = entry.scenario.ranks if by_size else None
+        series.setdefault((entry.scenario.operation, other), []).append(entry)
     for (operation, other), entries in series.items():
         words = [operation or table.wish.benchmark, f"{other} ranks" if other and by_ranks else ""]
         figure.add_scatter(
-            x=[entry.case.size if by_size else entry.case.ranks for entry in entries],
-            y=[entry.point.value for entry in entries],
+            x=[entry.scenario.size if by_size else entry.scenario.ranks for entry in entries],
+            y=[entry.forecast.value for entry in entries],
             mode="lines+markers",
             name=", ".join(word for word in words if word),
-            text=[entry.point.extrapolated or entry.point.bound for entry in entries],
+            text=[entry.forecast.extrapolated or entry.forecast.bound for entry in entries],
             marker={
-                "symbol": ["circle-open" if e.point.extrapolated else "circle" for e in entries]
+                "symbol": ["circle-open" if e.forecast.extrapolated else "circle" for e in entries]
             },
         )
-    module, unit = table.module, table.entries[0].point.unit or table.module.UNIT
+    module, unit = table.module, table.entries[0].forecast.unit or table.module.UNIT
     figure.update_layout(
         title=f"{table.wish.benchmark} on {table.system.system.name}",
         xaxis={"title": module.SIZE if by_size else "ranks", "type": "log"},

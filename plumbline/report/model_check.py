@@ -9,7 +9,8 @@ from statistics import median
 
 from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
-from plumbline.model.forecast import Case, Point, forecast_of
+from plumbline.model.benchmarks import forecaster_of
+from plumbline.model.forecast import Forecast, Scenario
 from plumbline.model.published import Column, PublishedTable, Row
 from plumbline.report.forecast import csv_text, number
 from plumbline.system.files import find_system
@@ -54,11 +55,11 @@ def relative(measured: float, model: float | None) -> float | None:
     return None if model is None or model == 0 else measured / model - 1
 
 
-def case_of(row: Row, column: Column) -> Case:
+def scenario_of(row: Row, column: Column) -> Scenario:
     """The case that a cell was measured for."""
     name = column.name
     single = row.singles.get(name)
-    return Case(
+    return Scenario(
         operation=row.operation,
         type=column.type,
         size=row.sizes.get(name, row.size if row.size is not None else column.size),
@@ -71,7 +72,7 @@ def case_of(row: Row, column: Column) -> Case:
 
 
 def _sends(row: Row) -> bool:
-    return row.benchmark is not None and forecast_of(row.benchmark).SENDS
+    return row.benchmark is not None and forecaster_of(row.benchmark).SENDS
 
 
 def cells(table: PublishedTable, home: Home) -> Iterator[Cell]:
@@ -80,24 +81,24 @@ def cells(table: PublishedTable, home: Home) -> Iterator[Cell]:
     for row in table.rows:
         for name, measured in row.values.items():
             column = table.column(name)
-            point: Point | None = None
+            forecast: Forecast | None = None
             if row.benchmark and column.system and name not in row.no_model:
                 if column.system not in systems:
                     systems[column.system] = find_system(column.system, home)
-                module = forecast_of(row.benchmark)
-                point = module.point(systems[column.system], case_of(row, column))
-            yield _cell(table, row, column, measured, point)
+                module = forecaster_of(row.benchmark)
+                forecast = module.forecast(systems[column.system], scenario_of(row, column))
+            yield _cell(table, row, column, measured, forecast)
 
 
 def _cell(
-    table: PublishedTable, row: Row, column: Column, measured: float, point: Point | None
+    table: PublishedTable, row: Row, column: Column, measured: float, forecast: Forecast | None
 ) -> Cell:
-    if point is None:
+    if forecast is None:
         return Cell(table, row, column, measured, None, None, "")
     scale = row.scale / (column.ranks if row.per_device else 1)
-    printed = None if point.printed is None else point.printed * scale
-    bound = f"{point.bound} (extrapolated)" if point.extrapolated else point.bound
-    return Cell(table, row, column, measured, printed, point.value * scale, bound)
+    printed = None if forecast.printed is None else forecast.printed * scale
+    bound = f"{forecast.bound} (extrapolated)" if forecast.extrapolated else forecast.bound
+    return Cell(table, row, column, measured, printed, forecast.value * scale, bound)
 
 
 def summary(found: Sequence[Cell]) -> str:

@@ -14,6 +14,7 @@ from rich.console import Console
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home, find_home
 from plumbline.calibrate.calibrate import DECIDING
+from plumbline.calibrate.legs import BENCHMARK
 from plumbline.engine import runtimes
 from plumbline.engine.options import Given, OptionGroup, help_lines, parse
 from plumbline.engine.program import (
@@ -24,7 +25,6 @@ from plumbline.engine.program import (
     OptionSpec,
     find_engine_for,
 )
-from plumbline.judge.judgement import DEFAULT_TOLERANCE
 from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (
@@ -34,7 +34,7 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
-from plumbline.model.benchmarks.b_eff import BENCHMARK
+from plumbline.record.expectations import DEFAULT_TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
 _TAKEN_OVER = frozenset(

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.judge.judgement import judge
-from plumbline.model import boards, roofline
+from plumbline.model import roofline
 from plumbline.model.benchmarks import fft, gemm, model_of, random_access, stream
-from plumbline.model.equations import fft as equations
+from plumbline.model.benchmarks import fft as equations
 from plumbline.model.limits import Demand
 from plumbline.record.record import Case, Record, Work
 from plumbline.system.device import (
@@ -102,7 +102,7 @@ def record_of(record: Record, name: str, *cases: Case, **parameters: Any) -> Rec
 def test_stream_reaches_most_of_the_banks_in_table_3_6() -> None:
     """Section 3.2.2: between 87.2 % and 90.1 % of DDR's peak, 79.1 % of the 520N MX's HBM2."""
     for system, least, most in ((FIRST, 67.01, 68.9), (DDR, 33.92, 34.58), (MX, 308.24, 323.92)):
-        rates = boards.stream_rates(board(system), kernel(system, "stream"), "copy")
+        rates = stream.board_rates(board(system), kernel(system, "stream"), "copy")
         peak = 1e-9 * rates["banks"]
         assert 0.75 < least / peak < most / peak < 0.901
     assert peak == pytest.approx(409.6)
@@ -117,7 +117,7 @@ def test_the_kernels_clock_bounds_stream_in_table_3_7() -> None:
     ):
         found = board(FIRST).bitstream("stream", number, name=name)
         assert found is not None
-        rates = boards.stream_rates(board(FIRST), found, "copy")
+        rates = stream.board_rates(board(FIRST), found, "copy")
         assert min(rates, key=rates.__getitem__) == bound
         if name:
             assert rates["kernel clock"] / rates["banks"] == pytest.approx(0.9334, abs=1e-4)
@@ -127,7 +127,7 @@ def test_shared_virtual_memory_is_bound_by_one_direction_of_the_link() -> None:
     """16 GB/s each way: 32 for a copy; 24 where two arrays are read and one is written."""
     pac = load_system(ROOT / "systems" / "pac-d5005.toml")
     for operation, gb_s in (("copy", 32), ("triad", 24)):
-        rates = boards.stream_rates(board(pac), kernel(pac, "stream"), operation)
+        rates = stream.board_rates(board(pac), kernel(pac, "stream"), operation)
         assert min(rates.values()) == pytest.approx(gb_s * 1e9)
 
 
@@ -136,17 +136,17 @@ def test_equation_3_2_with_tables_3_8_to_3_10(number: str, part: float) -> None:
     """Our reading, n = 4,096; the text's 1.8 % is not to be had (docs/published.md)."""
     measured = {"half": 51.19, "float": 708.95, "double": 52.07}[number]
     design = kernel(FIRST, "gemm", number)
-    seconds = sum(boards.block_parts_s(board(FIRST), design, 4096).values())
+    seconds = sum(gemm.block_parts_s(board(FIRST), design, 4096).values())
     model = design.replications * 2 * 512**3 / seconds * 1e-9
     assert measured / model == pytest.approx(part, abs=0.015)
 
 
 def test_generators_and_banks_bound_random_access() -> None:
     """Section 3.2.2: with 32 replications the clock bounds (table 3.6: 469.8 MUOP/s at 477.78 MHz)."""
-    rates = boards.update_rates(board(MX), kernel(MX, "random_access"))
+    rates = random_access.board_rates(board(MX), kernel(MX, "random_access"))
     assert min(rates, key=rates.__getitem__) == "generators"
     assert 469.8e6 / rates["generators"] == pytest.approx(0.983, abs=1e-3)
-    later = boards.update_rates(board(LATER), kernel(LATER, "random_access"), devices=16)
+    later = random_access.board_rates(board(LATER), kernel(LATER, "random_access"), devices=16)
     assert later == {"generators": 32 * 325e6, "banks": 16 * 4 * 300e6 / 2}
 
 

@@ -21,6 +21,7 @@ from plumbline.fit.regression import fit_loggp, location, robust_line
 from plumbline.judge.judgement import judge
 from plumbline.record.record import Case, Record, load_record
 from plumbline.system.files import load_system, save_system
+from plumbline.system.operations import Operation
 from plumbline.system.system import System
 
 Golden = Callable[[str, str], None]
@@ -101,8 +102,18 @@ def test_loggp_is_found_again(empty_us: float, gap_us: float, gb_s: float) -> No
     assert found.empty_s.value == pytest.approx(empty_us * 1e-6, rel=0.05)
     assert found.gap_s.value == pytest.approx(gap_us * 1e-6, rel=0.05)
     assert found.byte_s.value == pytest.approx(byte_s, rel=0.05)
-    assert found.latency_s(sizes) == pytest.approx(latency, rel=0.1)
-    assert found.stream_s(sizes) == pytest.approx(gap, rel=0.1)
+    row = Operation(
+        name="long_g",
+        world="shmem",
+        library="l",
+        ranks=2,
+        empty_us=found.empty_s.value * 1e6,
+        gap_us=found.gap_s.value * 1e6,
+        gap_per_byte_ns=found.byte_s.value * 1e9,
+        source="s",
+    )
+    assert [row.latency_s(size) for size in sizes] == pytest.approx(latency, rel=0.1)
+    assert [row.stream_s(size) for size in sizes] == pytest.approx(gap, rel=0.1)
 
 
 def test_a_leg_and_a_transport(record: Record) -> None:

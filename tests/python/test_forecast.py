@@ -20,8 +20,9 @@ from test_record import essence
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.model import published
-from plumbline.model.forecast import BENCHMARKS, Case, forecast_of
-from plumbline.model.forecast.shallow_water import partition
+from plumbline.model.benchmarks import BENCHMARKS, forecaster_of
+from plumbline.model.benchmarks.shallow_water import partition
+from plumbline.model.forecast import Scenario
 from plumbline.model.published import load_table, table_of, tables
 from plumbline.report import model_check
 from plumbline.report.forecast import numbers
@@ -192,14 +193,14 @@ def test_all_boards_and_machines_are_there() -> None:
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_time_grows_with_size_and_parts_are_within_it(benchmark: str) -> None:
-    module = forecast_of(benchmark)
+    module = forecaster_of(benchmark)
     name = "noctua2-u280" if benchmark == "shallow_water" else "noctua1-520n"
     for operation in module.OPERATIONS:
         times = []
         for factor in (1, 2, 4):
             size = module.sizes(system(name))[-1]
             size = size if benchmark == "fft" else size * factor
-            point = module.point(system(name), Case(operation=operation, size=size, ranks=4))
+            point = module.forecast(system(name), Scenario(operation=operation, size=size, ranks=4))
             assert point.seconds > 0
             assert point.value > 0
             assert point.bound
@@ -210,46 +211,48 @@ def test_time_grows_with_size_and_parts_are_within_it(benchmark: str) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.integers(1, 6), st.sampled_from(["channel", "staged"]))
 def test_hpl_over_hosts_is_never_faster_and_more_devices_help(side: int, transport: str) -> None:
-    module, noctua = forecast_of("hpl"), system("noctua1-520n")
-    case = Case(size=24576.0 * side, ranks=side**2, transport=transport)
-    point = module.point(noctua, case)
-    more = module.point(noctua, replace(case, size=24576.0 * (side + 1), ranks=(side + 1) ** 2))
+    module, noctua = forecaster_of("hpl"), system("noctua1-520n")
+    case = Scenario(size=24576.0 * side, ranks=side**2, transport=transport)
+    point = module.forecast(noctua, case)
+    more = module.forecast(noctua, replace(case, size=24576.0 * (side + 1), ranks=(side + 1) ** 2))
     assert more.value > point.value
-    assert point.value <= module.point(noctua, replace(case, transport="channel")).value * 1.0001
+    assert point.value <= module.forecast(noctua, replace(case, transport="channel")).value * 1.0001
 
 
 def test_what_the_figures_do_not_reach_to_is_marked() -> None:
     noctua = system("noctua1-520n")
-    hpl = forecast_of("hpl")
-    assert hpl.point(noctua, Case(size=24576, ranks=25)).extrapolated
-    assert not hpl.point(noctua, Case(size=25 * 1024, ranks=25)).extrapolated
-    many = hpl.point(noctua, Case(size=24576 * 8, ranks=64)).extrapolated
+    hpl = forecaster_of("hpl")
+    assert hpl.forecast(noctua, Scenario(size=24576, ranks=25)).extrapolated
+    assert not hpl.forecast(noctua, Scenario(size=25 * 1024, ranks=25)).extrapolated
+    many = hpl.forecast(noctua, Scenario(size=24576 * 8, ranks=64)).extrapolated
     assert many == "the machine has 32 devices"
-    fft = forecast_of("fft").point(noctua, Case(size=10)).extrapolated
+    fft = forecaster_of("fft").forecast(noctua, Scenario(size=10)).extrapolated
     assert fft == "the board's kernels are of 2^17 points"
-    gemm = forecast_of("gemm").point
+    gemm = forecaster_of("gemm").forecast
     assert (
-        gemm(noctua, Case(size=1000)).extrapolated
+        gemm(noctua, Scenario(size=1000)).extrapolated
         == "1000 rows are no whole number of blocks of 512"
     )
-    assert gemm(noctua, Case(size=2**17)).extrapolated.startswith("a device's memory holds 32 GiB")
-    alone = forecast_of("stream").point(
-        system("bittware-520n"), Case(operation="copy", size=1e6, ranks=2)
+    assert gemm(noctua, Scenario(size=2**17)).extrapolated.startswith(
+        "a device's memory holds 32 GiB"
+    )
+    alone = forecaster_of("stream").forecast(
+        system("bittware-520n"), Scenario(operation="copy", size=1e6, ranks=2)
     )
     assert alone.extrapolated == "the system is one device"
 
 
 def test_a_launch_is_the_least_that_anything_takes() -> None:
-    small = forecast_of("stream").point(system("h200"), Case(operation="copy", size=1))
+    small = forecaster_of("stream").forecast(system("h200"), Scenario(operation="copy", size=1))
     assert (small.bound, small.seconds) == ("launch", pytest.approx(7.8e-6))
 
 
 def test_more_neighbours_slow_the_strong_scaling_down() -> None:
     """Section 5.2.3: with 108,544 elements more neighbours decrease the performance by steps."""
     found = {
-        devices: forecast_of("shallow_water").point(
+        devices: forecaster_of("shallow_water").forecast(
             system("noctua2-u280"),
-            Case(size=108544, ranks=devices, transport="accl-udp-switch"),
+            Scenario(size=108544, ranks=devices, transport="accl-udp-switch"),
         )
         for devices in (15, 24, 33, 42, 48)  # of 6, 6, 7, 7 and 8 neighbours
     }

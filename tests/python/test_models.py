@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from plumbline.calibrate.calibrate import calibration
 from plumbline.judge.judgement import is_covered, judge, judge_cases, verdict_of
 from plumbline.model.benchmarks import b_eff, model_of
+from plumbline.model.legs import leg_of
 from plumbline.record.expectations import JudgedRecord, expected_path
 from plumbline.record.record import Record
 from plumbline.system.files import load_system
@@ -60,11 +61,11 @@ def test_mpi_is_the_exchange(record: Record) -> None:
 
 
 def test_a_case_that_measures_one_leg_tells_it(record: Record) -> None:
-    legs = {case.key: b_eff.leg_of(record, case) for case in record.cases}
+    legs = {case.key: leg_of(record, case) for case in record.cases}
     assert legs["natural/write/1"] == "write"
     assert legs["natural/transfer/1"] is None
     host = with_transport(record, "mpi")
-    assert b_eff.leg_of(host, next(c for c in host.cases if "transfer" in c.key)) == "exchange"
+    assert leg_of(host, next(c for c in host.cases if "transfer" in c.key)) == "exchange"
 
 
 def test_what_has_no_model_says_why(record: Record) -> None:

@@ -19,7 +19,7 @@ from plumbline.fit.records import fit_records
 from plumbline.judge.explain import explained, write
 from plumbline.judge.judgement import conditions_of, judge
 from plumbline.model.benchmarks import gups
-from plumbline.model.equations import gups as equations
+from plumbline.model.benchmarks import gups as equations
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable, RandomUpdates
 from plumbline.system.files import load_system, save_system

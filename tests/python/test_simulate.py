@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plumbline.base.errors import UsageError
-from plumbline.model.equations import hpl as lu
-from plumbline.model.forecast import Case, forecast_of
-from plumbline.model.forecast.shallow_water import partition
+from plumbline.model.benchmarks import forecaster_of
+from plumbline.model.benchmarks import hpl as lu
+from plumbline.model.benchmarks.shallow_water import partition
+from plumbline.model.forecast import Scenario
 from plumbline.model.published import meshes
 from plumbline.model.simulate import Timeline, hpl, ptrans, shallow_water
 from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
@@ -39,7 +40,7 @@ def closed(run: hpl.Simulation) -> float:
     kernels, links = run.kernels, run.links
     fixed = links.lu_s + links.panel_s + 2 * (run.rows - 1) * links.hop_s
     times = (kernels.product_s, kernels.lu_s, kernels.panel_s, fixed, links.block_s)
-    return float(lu.seconds(run.blocks, run.rows, 1, 1, *times))
+    return float(lu.total_s(run.blocks, run.rows, 1, 1, *times))
 
 
 @given(st.integers(1, 4), st.integers(1, 6), _kernels, _links)
@@ -89,7 +90,9 @@ def test_it_agrees_with_the_forecast(barrier: bool) -> None:
     for ranks, n, transport in ((25, 122880, "channel"), (25, 122880, "staged"), (1, 24576, None)):
         side = round(ranks**0.5)
         found = simulate(NOCTUA1, Wish("hpl", side, side, n, transport=transport, barrier=barrier))
-        point = forecast_of("hpl").point(NOCTUA1, Case(size=n, ranks=ranks, transport=transport))
+        point = forecaster_of("hpl").forecast(
+            NOCTUA1, Scenario(size=n, ranks=ranks, transport=transport)
+        )
         assert found.closed_s == pytest.approx(point.seconds, rel=1e-9)
         exact = 1e-4 if barrier else 0.02  # latencies of hops: not every rank is the farthest
         assert found.seconds == pytest.approx(point.seconds, rel=exact)
@@ -165,7 +168,9 @@ def test_every_block_finds_its_place(rows: int, columns: int, blocks: int) -> No
 @pytest.mark.parametrize("transport", ["channel", "staged"])
 def test_ptrans_agrees_with_the_forecast(transport: str) -> None:
     found = simulate(NOCTUA1, Wish("ptrans", 4, 4, 16384, transport=transport))
-    point = forecast_of("ptrans").point(NOCTUA1, Case(size=16384, ranks=16, transport=transport))
+    point = forecaster_of("ptrans").forecast(
+        NOCTUA1, Scenario(size=16384, ranks=16, transport=transport)
+    )
     assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
     assert found.seconds == pytest.approx(point.seconds, rel=1e-3)
 
@@ -179,8 +184,8 @@ def test_partitions_alike_give_equation_5_2(transport: str) -> None:
         wish = Wish("shallow_water", 1, ranks, int(elements), transport=transport, steps=3)
         found = simulate(NOCTUA2, wish)
         assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
-        case = Case(size=elements, ranks=ranks, transport=transport)
-        point = forecast_of("shallow_water").point(NOCTUA2, case)
+        case = Scenario(size=elements, ranks=ranks, transport=transport)
+        point = forecaster_of("shallow_water").forecast(NOCTUA2, case)
         assert found.seconds / 3 == pytest.approx(point.seconds, rel=1e-9)
 
 

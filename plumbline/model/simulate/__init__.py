@@ -3,7 +3,7 @@
 They ask what equations in closed form cannot say: who waits for whom where ranks do not march in
 step, grids that are not square, partitions of different sizes, and what a timeline looks like.
 Kernels and transfers take the times of the same equations
-(:mod:`plumbline.model.equations`), so that a simulation with a barrier after each iteration is the
+(:mod:`plumbline.model.benchmarks`), so that a simulation with a barrier after each iteration is the
 closed form, to the digit.
 
 Events are simpy's: processes are generators that wait for events, which is how these programs are

@@ -8,7 +8,7 @@ multiply, which take first the blocks that the next iteration's row and column n
 rest. So the next iteration begins while this one's products go on.
 
 ``barrier``: each iteration waits for the last one's products on all ranks, as the closed form has
-it (:func:`plumbline.model.equations.hpl.seconds`); with P = Q the two are equal.
+it (:func:`plumbline.model.benchmarks.hpl.total_s`); with P = Q the two are equal.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import simpy
 
+from plumbline.model.benchmarks.hpl import Links
 from plumbline.model.simulate import Timeline
 
 
@@ -29,19 +30,6 @@ class Kernels:
     lu_s: float
     panel_s: float
     product_s: float
-
-
-@dataclass(frozen=True)
-class Links:
-    """What messages add: an L or U block and a panel of left and top blocks, in seconds.
-
-    A message that goes from neighbour to neighbour takes ``hop_s`` for each.
-    """
-
-    lu_s: float = 0.0
-    panel_s: float = 0.0
-    block_s: float = 0.0
-    hop_s: float = 0.0
 
 
 _Process = Generator[simpy.Event, Any, None]

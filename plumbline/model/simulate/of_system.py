@@ -9,13 +9,14 @@ import numpy as np
 
 from plumbline.base.errors import UsageError
 from plumbline.model import boards
-from plumbline.model.equations import hpl as lu
-from plumbline.model.equations import ptrans as transposition
-from plumbline.model.equations import shallow_water as water
-from plumbline.model.forecast import Case, bitstream_of, device_of
-from plumbline.model.forecast.shallow_water import FLOP_AN_ELEMENT, PIPELINE, Partition, partition
-from plumbline.model.forecast.shallow_water import costs as water_costs
-from plumbline.model.forecast.shallow_water import sizes as water_sizes
+from plumbline.model.benchmarks import gemm
+from plumbline.model.benchmarks import hpl as lu
+from plumbline.model.benchmarks import ptrans as transposition
+from plumbline.model.benchmarks import shallow_water as water
+from plumbline.model.benchmarks.shallow_water import FLOP_AN_ELEMENT, PIPELINE, Partition, partition
+from plumbline.model.benchmarks.shallow_water import costs as water_costs
+from plumbline.model.benchmarks.shallow_water import sizes as water_sizes
+from plumbline.model.forecast import Scenario, bitstream_of, device_of
 from plumbline.model.simulate import Outcome, Timeline, hpl, ptrans, shallow_water, shares
 from plumbline.model.simulate.partition_graph import PartitionOf
 from plumbline.model.transfer import Transfer, transfer_of
@@ -52,9 +53,11 @@ class Wish:
         """All ranks of the grid."""
         return self.rows * self.columns
 
-    def case(self, transport: str | None) -> Case:
-        """The same as a forecast's case."""
-        return Case(type=self.type, ranks=self.ranks, transport=transport, approach=self.approach)
+    def scenario(self, transport: str | None) -> Scenario:
+        """The same for a forecast."""
+        return Scenario(
+            type=self.type, ranks=self.ranks, transport=transport, approach=self.approach
+        )
 
 
 def _usual(system: System, wish: Wish) -> str:
@@ -89,15 +92,15 @@ def hpl_on(system: System, wish: Wish) -> Outcome:
     n = wish.size or 48 * b * max(wish.rows, wish.columns)
     blocks = _blocks(wish, n, b)
     block_bytes = b * b * number_bytes
-    links = _lu_links(system, wish, transport, block_bytes, kernels)
+    links = lu.links_of(system, wish.scenario(transport), block_bytes, kernels.panel_s)
     timeline = _timeline(wish)
     run = hpl.Simulation(blocks, wish.rows, wish.columns, kernels, links, wish.barrier, timeline)
     seconds = run.run()
     closed = None
     if wish.rows == wish.columns:
-        fixed = links.lu_s + links.panel_s + 2 * (wish.rows - 1) * links.hop_s
+        fixed = links.fixed_s(wish.rows)
         parts = (kernels.product_s, kernels.lu_s, kernels.panel_s, fixed, links.block_s)
-        closed = float(lu.seconds(n, wish.rows, b, 1, *parts))
+        closed = float(lu.total_s(n, wish.rows, b, 1, *parts))
     return Outcome(
         title=_title(system, wish, f"n = {n}, nb = {b}", transport),
         seconds=seconds,
@@ -117,13 +120,13 @@ def _lu_kernels(
     """By the board's kernels, or by the device's peak; the block's rows, a number's bytes."""
     device = device_of(system)
     number_bytes = boards.NUMBER_BYTES[wish.type]
-    kernel = bitstream_of(system, "hpl", wish.case(transport))
+    kernel = bitstream_of(system, "hpl", wish.scenario(transport))
     if kernel is not None:
         own = known(kernel.block_size, "block_size", "device.bitstreams")
         b, g = wish.block or own, known(kernel.gemm_size, "gemm_size", "device.bitstreams")
         clock = kernel.frequency_mhz * 1e6
         sized = kernel.model_copy(update={"block_size": b})
-        block = sum(boards.block_parts_s(device, sized, b).values())
+        block = sum(gemm.block_parts_s(device, sized, b).values())
         panel, decomposed = float(lu.panel_s(b, g, clock)), float(lu.lu_s(b, g, clock))
         made = hpl.Kernels(decomposed, panel, block / kernel.replications)
         notes = [f"the kernels were synthesised for blocks of {own}"] if b != own else []
@@ -134,22 +137,6 @@ def _lu_kernels(
     )
     note = "no kernels are described: products, solves and LU at the device's peak"
     return hpl.Kernels(seconds / 3, seconds / 2, seconds), b, number_bytes, [note]
-
-
-def _lu_links(
-    system: System, wish: Wish, transport: str, block_bytes: int, kernels: hpl.Kernels
-) -> hpl.Links:
-    """As in :mod:`plumbline.model.forecast.hpl`: by links block by block, else three messages."""
-    if wish.ranks == 1:
-        return hpl.Links()
-    if transport == "channel":
-        channel = known(system.channel, "count", "channel")
-        sent = block_bytes / (channel.channel_gb_s() * 1e9)
-        hop = (channel.latency_ns or 0.0) * 1e-9
-        return hpl.Links(block_s=max(0.0, sent - kernels.panel_s), hop_s=hop)
-    way = transfer_of(system, transport, wish.approach)
-    one, two = (float(s) for s in way.seconds([block_bytes, 2 * block_bytes]))
-    return hpl.Links(lu_s=one, panel_s=2 * (2 * one - two), block_s=2 * (two - one))
 
 
 # --- PTRANS --------------------------------------------------------------------------------------
@@ -165,7 +152,7 @@ def ptrans_on(system: System, wish: Wish) -> Outcome:
             "which needs P = Q"
         )
     kernel = known(
-        bitstream_of(system, "ptrans", wish.case(transport)), "ptrans", "device.bitstreams"
+        bitstream_of(system, "ptrans", wish.scenario(transport)), "ptrans", "device.bitstreams"
     )
     b = wish.block or known(kernel.block_size, "block_size", "device.bitstreams")
     n = wish.size or 16384
@@ -237,7 +224,7 @@ def shallow_water_on(system: System, wish: Wish) -> Outcome:
     else:
         elements = wish.size or int(water_sizes(system)[0]) * wish.ranks
         slowest = partition(float(elements), wish.ranks)
-    found = water_costs(system, wish.case(transport), transport, slowest)
+    found = water_costs(system, wish.scenario(transport), transport, slowest)
     costs = shallow_water.Costs(pipeline=slowest.pipeline, **found)
     timeline = _timeline(wish)
     parts = [_part(part) for part in wish.graph] or _parts(wish, slowest)
