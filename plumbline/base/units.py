@@ -57,17 +57,15 @@ def parse_quantity(text: str, unit: str) -> float:
     matched = _TEXT.fullmatch(text)
     number = _number(matched[1]) if matched else None
     if matched is None or number is None:
-        raise ValueError(f"{text!r} is no number with a unit, such as '2 {unit}'")
+        raise ValueError(f"must be a number with a unit, such as '2 {unit}', not {text!r}")
     given = matched[2]
     if not given:
-        raise ValueError(
-            f"{text!r} has no unit: write a number of {unit}, or '{text.strip()} {unit}'"
-        )
+        raise ValueError(f"must have a unit, such as '{text.strip()} {unit}', not {text!r}")
     if given not in _UNITS:
-        raise ValueError(f"{text!r}: there is no unit {given}{_nearest(given, dimension)}")
+        raise ValueError(f"unknown unit {given} in {text!r}{_nearest(given, dimension)}")
     if _UNITS[given][0] != dimension:
         raise ValueError(
-            f"{text!r} is a {_UNITS[given][0]}, expected a {dimension} (such as {unit})"
+            f"must be a {dimension} (such as {unit}), not a {_UNITS[given][0]}: {text!r}"
         )
     # Rounded to what a double surely holds, so that '520 ns' is 0.52 us and no other number.
     return float(f"{number * (_UNITS[given][1] / base):.15g}")
@@ -96,7 +94,7 @@ def count_of_bytes() -> tuple[BeforeValidator, WithJsonSchema]:
             return value
         number = parse_quantity(value, "B")
         if number != int(number):
-            raise ValueError(f"{value!r} is no whole number of bytes")
+            raise ValueError(f"must be an integer number of bytes, not {value!r}")
         return int(number)
 
     schema = {

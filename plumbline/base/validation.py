@@ -65,11 +65,11 @@ def _path(location: tuple[int | str, ...]) -> str:
 def _reason(problem: ErrorDetails) -> str:
     expected = _EXPECTED.get(problem["type"])
     if expected:
-        return f"expected {expected}, found {_found(problem['input'])}"
+        return f"must be {expected}, not {_found(problem['input'])}"
     text = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "value_error":
         return text
-    return f"{text[0].lower()}{text[1:]}, found {_found(problem['input'])}"
+    return f"{text[0].lower()}{text[1:]}, not {_found(problem['input'])}"
 
 
 def _found(value: object) -> str:

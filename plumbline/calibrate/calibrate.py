@@ -119,7 +119,7 @@ def calibrate(
     """
 
     def waits() -> None:
-        session.say("another plumb calibrates on this host: waiting for it")
+        session.say("waiting for another plumb that calibrates on this host")
 
     with locked(session.home.lock(f"calibrating-{socket.gethostname()}"), waits):
         known = local_system(session.home)
@@ -155,7 +155,7 @@ def _calibrate(
     except OSError as error:
         session.say(f"calibrated in {seconds:.1f} s, but not kept: {path}: {error.strerror}")
     if _KINDS[need].is_disturbed(records):
-        session.say("other work disturbed the calibration: plumb calibrate repeats it")
+        session.say("other work disturbed the calibration: repeat it with plumb calibrate")
     return system
 
 

@@ -62,7 +62,7 @@ def start(arguments: list[str]) -> int:
             print(f"plumb: {shortened(str(error))}", file=sys.stderr)
         return error.status
     except typer.Abort:
-        print("plumb: given up", file=sys.stderr)
+        print("plumb: aborted", file=sys.stderr)
         return ExitStatus.ERROR
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -135,7 +135,7 @@ def transports(form: Form = "text") -> None:
 
 @app.command()
 def doctor(form: Form = "text") -> None:
-    """Find the known faults of this machine's MPI, OpenSHMEM and OpenCL, and their cures."""
+    """Find known faults of this machine's MPI, OpenSHMEM and OpenCL, and their remedies."""
     from plumbline.run import doctor as examination
 
     form = _form(form)
@@ -153,7 +153,8 @@ def show(
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="how far from its model a time is still ok, relative")
+        float,
+        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
     ] = DEFAULT_TOLERANCE,
 ) -> None:
     """Print a record again, from the record alone."""
@@ -180,11 +181,12 @@ def explain(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="how far from its model a time is still ok, relative")
+        float,
+        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
     ] = DEFAULT_TOLERANCE,
     form: Form = "text",
 ) -> None:
-    """Say of each case what bounds it, and what would raise it."""
+    """Show the bound of each case, and hints for a higher rate."""
     from plumbline.judge.explain import explain as explain_record
     from plumbline.judge.explain import write
     from plumbline.record.record import load_record
@@ -233,11 +235,11 @@ def model_command(
     form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
     plot: Annotated[Path | None, typer.Option(help="write a picture to this HTML file")] = None,
 ) -> None:
-    """Say what a system should reach, or check the models against published tables.
+    """Forecast a system, or check the models against published tables.
 
     plumb model hpl --system noctua1-520n --ranks 1,4,9,16,25: expected time and metric, and the
-    bound that holds. Benchmarks: stream, random_access, fft, gemm, b_eff, ptrans, hpl,
-    shallow_water, collectives, gups. What the figures do not reach to is marked as extrapolated.
+    bound. Benchmarks: stream, random_access, fft, gemm, b_eff, ptrans, hpl, shallow_water,
+    collectives, gups. Values outside the range of the figures are marked as extrapolated.
 
     plumb model check: every published figure beside the equation as printed and our reading.
     """
@@ -310,7 +312,7 @@ class _ListTaker(TyperCommand):
 @app.command(cls=_ListTaker)
 def fit(
     records: Annotated[list[str], typer.Argument(metavar="RECORD", help="records' files or names")],
-    name: Annotated[str, typer.Option(help="what to call the system")] = "fitted",
+    name: Annotated[str, typer.Option(help="name of the system")] = "fitted",
     output: Annotated[
         str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
     ] = None,
@@ -330,9 +332,7 @@ def fit(
 
     form, home = _form(form), find_home()
     if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
-        raise UsageError(
-            f"--name {name} is no name for a system: letters, digits, - and _ (not local)"
-        )
+        raise UsageError(f"--name must be letters, digits, - and _, and not local, not '{name}'")
     base = find_system(system, home) if system is not None else None
     found = fit_records(
         [load_record(find_record(one, home)) for one in records], name, base, segments
@@ -351,7 +351,7 @@ def advise(
     sizes: Annotated[
         str, typer.Option(help="message sizes: 64,4KiB,2^20, or 1:1MiB by doubling")
     ] = "1:1MiB",
-    ranks: Annotated[int, typer.Option(min=2, help="how many take part")] = 2,
+    ranks: Annotated[int, typer.Option(min=2, help="number of ranks")] = 2,
     transports: Annotated[
         str | None, typer.Option(help="only these: staged,channel,accl-udp")
     ] = None,
@@ -360,7 +360,7 @@ def advise(
     ] = 0.1,
     form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
 ) -> None:
-    """Say which transport and approach suits which message sizes."""
+    """Recommend a transport and approach for each message size."""
     from plumbline.report import advise as advising
     from plumbline.report.forecast import whole_numbers
     from plumbline.system.files import find_system, local_system
@@ -377,7 +377,7 @@ def advise(
 def simulate(
     benchmark: Annotated[str, typer.Argument(help="hpl, ptrans or shallow_water")],
     system: Annotated[str, typer.Option(help="system file or name")],
-    ranks: Annotated[int | None, typer.Option(min=1, help="how many devices")] = None,
+    ranks: Annotated[int | None, typer.Option(min=1, help="number of devices")] = None,
     rows: Annotated[int | None, typer.Option("-P", min=1, help="rows of the grid")] = None,
     columns: Annotated[int | None, typer.Option("-Q", min=1, help="columns of the grid")] = None,
     n: Annotated[
@@ -404,7 +404,7 @@ def simulate(
     timeline: Annotated[
         Path | None, typer.Option(help="write kernels and transfers over time to this HTML file")
     ] = None,
-    watch: Annotated[int, typer.Option(min=1, help="how many ranks the timeline shows")] = 4,
+    watch: Annotated[int, typer.Option(min=1, help="number of ranks in the timeline")] = 4,
     form: Form = "text",
 ) -> None:
     """Simulate an application on a system, for thousands of ranks.
@@ -530,10 +530,9 @@ def _calibrate_help() -> list[str]:
     head = [
         "usage: plumb calibrate [-n RANKS] [options]",
         "",
-        "Measures on this machine what transfers are made of (launch, read, exchange, write),",
-        "what its device can do at most and, with --world shmem, what one-sided operations cost,",
-        "and keeps it in systems/local.toml for the models.",
-        "plumb run measures by itself what it needs.",
+        "Measures the steps of transfers (launch, read, exchange, write), the limits of the device",
+        "and, with --world shmem, one-sided operations, and stores them in systems/local.toml for",
+        "the models. plumb run does so itself where it needs them.",
     ]
     return [*head, *help_lines(calibration_groups(find_engine().description))]
 
@@ -553,7 +552,7 @@ def _system(benchmark: str, given: str | None) -> System:
     home = find_home()
     if given is None:
         names = ", ".join(known_systems(home))
-        raise UsageError(f"plumb model {benchmark} needs --system (known: {names})")
+        raise UsageError(f"plumb model {benchmark} needs --system (choose from {names})")
     return find_system(given, home)
 
 

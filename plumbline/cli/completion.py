@@ -41,7 +41,7 @@ def script(shell: str) -> str:
     if shell not in SCRIPTS:
         known = ", ".join(SCRIPTS)
         raise UsageError(
-            f"no completion for {shell}{did_you_mean(shell, SCRIPTS)} (known: {known})"
+            f"invalid shell '{shell}' (choose from {known}){did_you_mean(shell, SCRIPTS)}"
         )
     return SCRIPTS[shell]
 

@@ -81,20 +81,20 @@ def check(option: OptionSpec, text: str, flag: str | None = None) -> None:
     if option.type == "integer":
         number = whole_number(option, text)
         if number is None:
-            raise UsageError(f"{flag} wants an integer{_unit(option)}, not '{text}'")
+            raise UsageError(f"{flag} must be an integer{_unit(option)}, not '{text}'")
         _check_range(option, number, flag, text)
     elif option.type == "number":
         real = _number(text)
         if real is None:
-            raise UsageError(f"{flag} wants a number{_unit(option)}, not '{text}'")
+            raise UsageError(f"{flag} must be a number{_unit(option)}, not '{text}'")
         _check_range(option, real, flag, text)
     elif option.choices is not None and text not in option.choices:
         raise UsageError(
-            f"{flag} {text}: is none of {', '.join(option.choices)}"
+            f"invalid value '{text}' for {flag} (choose from {', '.join(option.choices)})"
             f"{did_you_mean(text, option.choices)}"
         )
     elif not text:
-        raise UsageError(f"{flag} is empty")
+        raise UsageError(f"{flag} must not be empty")
 
 
 def whole_number(option: OptionSpec, text: str) -> int | None:
@@ -209,25 +209,24 @@ def _split(token: str, table: dict[str, OptionSpec]) -> tuple[str, str | None]:
 
 
 def _unknown(flag: str, table: dict[str, OptionSpec], command: str) -> str:
-    return (
-        f"{command} has no option {flag}{did_you_mean(flag, table)} ({command} --help lists them)"
-    )
+    near = did_you_mean(flag, table)
+    return f"unknown option {flag} of {command}{near} ({command} --help lists all)"
 
 
 def _value(flag: str, option: OptionSpec, value: str | None, rest: Iterator[str]) -> str:
     if option.type == "flag":
         if value not in (None, "true"):
-            raise UsageError(f"{flag} takes no value, but '{value}' was given")
+            raise UsageError(f"{flag} is a flag and takes no value, not '{value}'")
         return "true"
     if value is None:
         value = next(rest, None)
         if value is None or (_is_option(value) and option.type != "text"):
-            raise UsageError(f"{flag} wants a value{_wanted(option)}")
+            raise UsageError(f"{flag} needs a value{_expected(option)}")
     check(option, value, flag)
     return value
 
 
-def _wanted(option: OptionSpec) -> str:
+def _expected(option: OptionSpec) -> str:
     return f": {range_text(option)}{_unit(option)}" if range_text(option) else ""
 
 
@@ -252,7 +251,7 @@ def _check_range(option: OptionSpec, number: float, flag: str, text: str) -> Non
         limits = f"lie between {_show(low)} and {_show(high)}"
     else:
         limits = f"be {range_text(option)}"
-    raise UsageError(f"{flag} {text}: must {limits}{_unit(option)}")
+    raise UsageError(f"{flag} must {limits}{_unit(option)}, not {text}")
 
 
 def _check_pairs(given: Given, groups: Sequence[OptionGroup]) -> None:
@@ -270,7 +269,9 @@ def _check_pairs(given: Given, groups: Sequence[OptionGroup]) -> None:
         other = name.replace("min-", "max-", 1)
         low, high = value(name), value(other)
         if low is not None and high is not None and low > high:
-            raise UsageError(f"--{name} {_show(low)} is above --{other} {_show(high)}")
+            raise UsageError(
+                f"--{name} must not exceed --{other}, but {_show(low)} > {_show(high)}"
+            )
 
 
 def _show(number: float) -> str:

@@ -117,7 +117,7 @@ class Description(Described):
                 return benchmark
         names = [benchmark.name for benchmark in self.benchmarks]
         raise UsageError(
-            f"there is no benchmark {name}{did_you_mean(name, names)} (plumb list names them)"
+            f"unknown benchmark {name}{did_you_mean(name, names)} (plumb list shows all)"
         )
 
 
@@ -158,7 +158,7 @@ class Engine:
             return kind.model_validate_json(done.stdout)
         except ValidationError as error:
             said = _last_line(done.stderr) or first_problem(error, kind)
-            raise RunError(f"{self.path.name} --{what} gave no list of {what}: {said}") from None
+            raise RunError(f"{self.path.name} --{what} printed no list of {what}: {said}") from None
 
 
 def find_engine(environ: Mapping[str, str] = os.environ, world: str | None = None) -> Engine:
@@ -193,7 +193,8 @@ def named_world(words: Sequence[str]) -> str | None:
     if named and named[-1] not in WORLDS:
         known = ", ".join(WORLDS)
         raise UsageError(
-            f"there is no world {named[-1]}{did_you_mean(named[-1], WORLDS)} (known: {known})"
+            f"invalid value '{named[-1]}' for --world (choose from {known})"
+            f"{did_you_mean(named[-1], WORLDS)}"
         )
     return named[-1] if named else None
 
@@ -232,9 +233,9 @@ def find_program(
     where = f"in PLUMBLINE_ENGINE={given}" if given else f"in {searched[0]} or on PATH"
     if programs == (WORLDS["shmem"],):
         raise UsageError(
-            f"there is no plumb-shmem {where}: the build leaves it out where there is no OpenSHMEM "
-            "(Debian: libopenmpi-dev and openmpi-bin; elsewhere its module, or "
-            "PLUMBLINE_SHMEM_COMPILER); install one and build again"
+            f"there is no plumb-shmem {where}: it is built only with OpenSHMEM (Debian: "
+            "libopenmpi-dev and openmpi-bin; elsewhere its module, or PLUMBLINE_SHMEM_COMPILER); "
+            "install one and build again"
         )
     raise UsageError(
         f"there is no engine ({programs[0]}) {where}: build it with 'make build' in the source "

@@ -90,8 +90,7 @@ def check_name(name: str) -> None:
     """Raise :class:`UsageError` where ``name`` is no runtime that can be set up."""
     if name not in NAMES:
         raise UsageError(
-            f"there is no runtime {name} to set up{did_you_mean(name, NAMES)} "
-            f"(known: {', '.join(NAMES)})"
+            f"unknown runtime {name} (choose from {', '.join(NAMES)}){did_you_mean(name, NAMES)}"
         )
 
 
@@ -123,7 +122,7 @@ def install(runtime: WheelRuntime, home: Home) -> Path:
         venv.create(folder / "venv", with_pip=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise RunError(
-            f"no virtual environment can be made in {folder}: {error} "
+            f"a virtual environment cannot be made in {folder}: {error} "
             "(Debian: apt install python3-venv)"
         ) from None
     python = folder / "venv" / "bin" / "python"
@@ -147,7 +146,7 @@ def set_up_pocl() -> str:
     command = ["apt-get", "install", "--yes", POCL_PACKAGE]
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         raise UsageError(
-            f"pocl comes with the distribution: have the package {POCL_PACKAGE} installed "
+            f"pocl is a package of the distribution: {POCL_PACKAGE} must be installed "
             f"(Debian, Ubuntu: sudo {' '.join(command)}), or load your centre's module"
         )
     if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
@@ -178,6 +177,6 @@ def _link_libraries(folder: Path) -> None:
 def _write_vendor_list(runtime: WheelRuntime, folder: Path) -> None:
     library = folder / "venv" / "lib" / runtime.library
     if not library.is_file():
-        raise RunError(f"{' '.join(runtime.packages)} brought no {runtime.library}")
+        raise RunError(f"{' '.join(runtime.packages)} do not contain {runtime.library}")
     (folder / "icd").mkdir()
     (folder / "icd" / f"{runtime.name}.icd").write_text(f"{library}\n")

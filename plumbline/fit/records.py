@@ -60,8 +60,8 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
         parts += list(_efficiencies(records, base))
     if not parts:
         raise UsageError(
-            "the records tell nothing that can be fitted: b_eff, stream, gemm, random_access and "
-            "shoms can, others with a system to start from (--system)"
+            "nothing in the records can be fitted: give records of b_eff, stream, gemm, "
+            "random_access or shoms, or a system to start from (--system)"
         )
     # The board's figures are in it by now; a calibration would stand before what was fitted.
     whole: dict[str, object] = {

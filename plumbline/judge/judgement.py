@@ -142,7 +142,7 @@ def judge(record: Record, system: System | None, tolerance: float) -> Judgement:
 def _unknown(system: System | None, need: Need) -> str:
     if system is None or system.system.name == LOCAL:
         return (
-            f"no model: this machine is not calibrated for what this run used{_HINTS.get(need, '')}"
+            f"no model: this machine is not calibrated for this kind of run{_HINTS.get(need, '')}"
         )
     missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
         need, need

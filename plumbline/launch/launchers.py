@@ -99,8 +99,8 @@ def plan_launch(
     local = kind != "srun" and not wish.names_hosts
     if local and wish.ranks > cores and not wish.oversubscribe:
         raise UsageError(
-            f"{wish.ranks} ranks are more than the {cores} cores of this node: ask for at most "
-            f"{cores}, or allow it with --oversubscribe (times then say little)"
+            f"{wish.ranks} ranks exceed the {cores} cores of this node: give at most {cores}, or "
+            "--oversubscribe (times then mean little)"
         )
     share = max(cores // wish.ranks, 1) if local else None
     prefix = _prefix(kind, program, wish, share, oversubscribed=local and wish.ranks > cores)
@@ -151,9 +151,9 @@ def choose_launcher(
     if wish.launcher == "none" or engine.description.world == "serial":
         if wish.ranks != 1:
             raise UsageError(
-                f"without a launcher there is one rank, not {wish.ranks}"
+                f"--ranks must be 1 with --launcher none, not {wish.ranks}"
                 if wish.launcher == "none"
-                else f"{engine.path.name} runs one rank, not {wish.ranks}: it has no MPI"
+                else f"--ranks must be 1 without MPI ({engine.path.name}), not {wish.ranks}"
             )
         return "none", None
     path = environ.get("PATH")
@@ -161,7 +161,7 @@ def choose_launcher(
     if wish.launcher == "srun" or (wish.launcher == "auto" and in_job):
         program = shutil.which("srun", path=path)
         if program is None:
-            raise UsageError("there is no srun on PATH: is this a Slurm cluster?")
+            raise UsageError("there is no srun on PATH: --launcher srun needs Slurm")
         return "srun", program
     library = engine.description.world_library or ""
     if engine.description.world == "shmem":
@@ -233,7 +233,7 @@ def _program(
     raise UsageError(
         f"the engine is built with {wanted}, but there is no launcher of {wanted} on PATH"
         f"{' (' + ', '.join(others) + ')' if others else ''}: load the module it was built with, "
-        "or build the engine with the MPI at hand"
+        "or build the engine with the MPI on PATH"
     )
 
 

@@ -99,7 +99,7 @@ def message_of(system: System, scenario: Scenario) -> Transfer:
     ways = transfers_of(system)
     if not ways:
         raise UsageError(
-            f"the system {system.system.name} knows no way of a message: it needs the table "
+            f"the system {system.system.name} has no figures of a transport: it needs the table "
             "[legs], [channel], [accl] or [[transfers]]"
         )
     return ways[0]
@@ -140,7 +140,7 @@ def side_of(ranks: int) -> int:
     """The side of a square grid. Raises :class:`UsageError` where it is none."""
     side = isqrt(ranks)
     if side * side != ranks:
-        raise UsageError(f"--ranks {ranks} is no square grid (P = Q): give 1, 4, 9, 16, 25, ...")
+        raise UsageError(f"--ranks must be a square (P = Q): 1, 4, 9, 16, 25, ..., not {ranks}")
     return side
 
 

@@ -94,7 +94,7 @@ def table_of(name: str) -> PublishedTable:
     found = next((table for table in tables() if table.name == name), None)
     if found is None:
         near = did_you_mean(name, names)
-        raise UsageError(f"there is no published table {name}{near} (known: {', '.join(names)})")
+        raise UsageError(f"unknown published table {name} (choose from {', '.join(names)}){near}")
     return found
 
 

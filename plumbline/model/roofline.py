@@ -49,11 +49,11 @@ def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Pred
     for limit in LIMITS:
         seconds = limit.seconds(device, case.work, demand) if limit.seconds else 0.0
         if seconds is None:
-            return Prediction.unknown(f"the system knows no {limit.bound(demand)}")
+            return Prediction.unknown(f"the system has no {limit.bound(demand)}")
         if seconds:
             parts[limit.bound(demand)] = seconds * share
     if not parts:
-        return Prediction.unknown("the case says no work that the model knows")
+        return Prediction.unknown("the case has no work that the model covers")
     found = Prediction.at_once(parts)
     touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
     reason = "" if found.properties().in_caches else in_cache(record, figures, touched)
@@ -75,6 +75,6 @@ def in_cache(record: Record, figures: Figures, touched: float) -> str:
     if touched >= CACHES * caches:
         return ""
     return (
-        f"what it touches fits in part in the caches of {caches / 2**20:.4g} MiB; memory's figures "
-        f"hold from {CACHES} times that on"
+        f"the data fits in part in the caches of {caches / 2**20:.4g} MiB; memory's figures hold "
+        f"from {CACHES} times that on"
     )

@@ -104,8 +104,8 @@ def transfer_of(system: System, transport: str, approach: str | None = None) -> 
     names = list(dict.fromkeys(maker.transport for maker in makers))
     if transport not in names:
         raise UsageError(
-            f"there is no model of the transport {transport}{did_you_mean(transport, names)} "
-            f"(known: {', '.join(names)})"
+            f"there is no model of the transport {transport} "
+            f"(choose from {', '.join(names)}){did_you_mean(transport, names)}"
         )
     fitting = [maker for maker in makers if maker.transport == transport]
     if approach is None:
@@ -113,8 +113,8 @@ def transfer_of(system: System, transport: str, approach: str | None = None) -> 
     approaches = [maker.approach or "" for maker in fitting]
     if approach not in approaches:
         raise UsageError(
-            f"the transport {transport} has no approach {approach}"
-            f"{did_you_mean(approach, approaches)} (known: {', '.join(approaches)})"
+            f"the transport {transport} has no approach {approach} "
+            f"(choose from {', '.join(approaches)}){did_you_mean(approach, approaches)}"
         )
     return fitting[approaches.index(approach)].make()
 

@@ -452,13 +452,11 @@ def parse_record(text: str, name: str) -> Record:
         raise UsageError(f"{name} is not a record: it is not JSON ({error})") from None
     version = document.get("schema_version") if isinstance(document, dict) else None
     if not isinstance(version, str) or "benchmark" not in document:
-        raise UsageError(
-            f"{name} is not a record: it is JSON, but not written by Plumbline's engine"
-        )
+        raise UsageError(f"{name} is not a record of Plumbline's engine")
     if _numbers(version)[:1] > _numbers(SCHEMA_VERSION)[:1]:
         raise UsageError(
-            f"{name} follows schema {version}, newer than the {SCHEMA_VERSION} that this plumb "
-            "reads: update plumbline"
+            f"{name} has schema {version}, but this plumb reads up to {SCHEMA_VERSION}: "
+            "update plumbline"
         )
     try:
         return Record.model_validate_json(text)

@@ -102,8 +102,8 @@ def _ways(system: System, names: Sequence[str]) -> list[Transfer]:
     ways = [way for way in every if way.transport != HOST_MEMORY] or every
     if not ways:
         raise UsageError(
-            f"the system {system.system.name} knows no way of a message from device to device: it "
-            "has neither [legs] nor [channel], [accl] or [[transfers]] (plumb fit, plumb calibrate)"
+            f"the system {system.system.name} has no figures of a transport between devices: none "
+            "of [legs], [channel], [accl], [[transfers]] (plumb fit, plumb calibrate)"
         )
     return ways
 

@@ -74,11 +74,11 @@ def make_table(wish: Wish, system: System) -> ForecastTable:
         known = [name for name in (*module.OPERATIONS, *module.MORE) if name]
         if operation not in known:
             raise UsageError(
-                f"{wish.benchmark} has no operation {operation}{did_you_mean(operation, known)} "
-                f"(known: {', '.join(known) or 'none'})"
+                f"unknown operation {operation} of {wish.benchmark} "
+                f"(choose from {', '.join(known) or 'none'}){did_you_mean(operation, known)}"
             )
     if wish.transport is not None and not module.SENDS:
-        raise UsageError(f"{wish.benchmark} sends nothing: there is no --transport")
+        raise UsageError(f"--transport does not apply to {wish.benchmark}, which sends nothing")
     first = Scenario(
         type=wish.type,
         transport=wish.transport,
@@ -259,7 +259,9 @@ def numbers(text: str, flag: str) -> list[float]:
         first, colon, last = word.partition(":")
         start, end = _number(first, flag), _number(last or first, flag)
         if colon and not 0 < start <= end:
-            raise UsageError(f"{flag} {word}: a range goes up from a number above 0, as 1:1MiB")
+            raise UsageError(
+                f"{flag}: a range must rise from a positive number, as 1:1MiB, not {word}"
+            )
         while start < end:
             found.append(start)
             start *= 2
@@ -272,7 +274,7 @@ def whole_numbers(text: str, flag: str) -> list[int]:
     found = numbers(text, flag)
     wrong = next((value for value in found if value != int(value) or value < 1), None)
     if wrong is not None:
-        raise UsageError(f"{flag} {text}: {wrong:g} is no whole number from 1 on")
+        raise UsageError(f"{flag} must be positive integers, not {wrong:g}")
     return [int(value) for value in found]
 
 
@@ -285,7 +287,9 @@ def _number(text: str, flag: str) -> float:
         value = parse_quantity(word, "B") if word[-1:].isalpha() else float(word)
     except (ValueError, OverflowError) as error:
         why = f": {error}" if word[-1:].isalpha() else ""
-        raise UsageError(f"{flag}: {word!r} is no number, as 64, 4KiB or 2^20{why}") from None
+        raise UsageError(
+            f"{flag} must be numbers, as 64, 4KiB or 2^20, not {word!r}{why}"
+        ) from None
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{flag}: {word} is no size: it must be 0 or more, and finite")
+        raise UsageError(f"{flag} must be finite and not negative, not {word}")
     return value

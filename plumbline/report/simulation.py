@@ -24,11 +24,13 @@ def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[i
         side = next(side for side in range(isqrt(number), 0, -1) if number % side == 0)
         return side, number // side
     if ranks is not None and rows is not None and columns is not None and ranks != rows * columns:
-        raise UsageError(f"--ranks {ranks} is not -P {rows} times -Q {columns}")
+        raise UsageError(f"--ranks must be -P times -Q, {rows} x {columns}, not {ranks}")
     given = rows or columns or 1
     if rows is None or columns is None:
         if ranks is None or ranks % given:
-            raise UsageError("give both -P and -Q, or --ranks, or one of them that divides --ranks")
+            raise UsageError(
+                "give -P and -Q, or --ranks, or --ranks and one of them that divides it"
+            )
         rows, columns = (rows, ranks // given) if rows else (ranks // given, columns or 1)
     return rows, columns
 
@@ -40,9 +42,11 @@ def partitions_of(
     if graph is None:
         return ()
     if benchmark != "shallow_water":
-        raise UsageError(f"--graph is of shallow_water; {benchmark} runs on a grid (-P, -Q)")
+        raise UsageError(
+            f"--graph applies to shallow_water only; {benchmark} runs on a grid (-P, -Q)"
+        )
     if any(one is not None for one in others):
-        raise UsageError("--graph has the ranks and elements: leave out --ranks, -P, -Q and --n")
+        raise UsageError("--graph defines ranks and elements: omit --ranks, -P, -Q and --n")
     return read_graph(graph)
 
 
@@ -55,8 +59,8 @@ def simulate(system: System, wish: Wish) -> Outcome:
     }
     if wish.benchmark not in kinds:
         raise UsageError(
-            f"there is no simulation of {wish.benchmark}{did_you_mean(wish.benchmark, kinds)} "
-            f"(there are: {', '.join(kinds)})"
+            f"there is no simulation of {wish.benchmark} "
+            f"(choose from {', '.join(kinds)}){did_you_mean(wish.benchmark, kinds)}"
         )
     outcome = kinds[wish.benchmark](system, wish)
     machine = system.machine

@@ -34,7 +34,7 @@ def compare(tokens: Sequence[str], environ: Mapping[str, str], console: Console)
     ways = list(_ways(plan, listed))
     wanted = [way for way in ways if isinstance(way, tuple)]
     if not wanted:
-        raise UsageError("no transport works here: plumb transports says why")
+        raise UsageError("no transport works on this machine: plumb transports shows the reasons")
     check_with_engine(_over(plan, *wanted[0]))
     output = fresh_output(plan)
     comparison = Comparison(plan.benchmark.name, plan.wish.ranks)
@@ -60,13 +60,13 @@ def _run_all(
             plan.session.say(f"record: {path}")
             index_record(plan.session, path)
         if done.status is ExitStatus.BAD_USAGE:
-            reason = done.said or _reason(done.record) or "the engine refuses it"
+            reason = done.said or _reason(done.record) or "rejected by the engine"
             comparison.left_out.append(LeftOut(transport, approach, reason))
             continue
         failed = problem and done.status is ExitStatus.PASSED
         statuses.append(ExitStatus.ERROR if failed else done.status)
         if done.record is None:
-            reason = done.said or "it ended without a record"
+            reason = done.said or "the run ended without a record"
             comparison.left_out.append(LeftOut(transport, approach, reason))
         else:
             comparison.columns.append(Column(transport, approach, path, done.record))

@@ -1,4 +1,4 @@
-"""From the words of ``plumb run`` to a checked plan; nothing is launched before it stands."""
+"""From the words of ``plumb run`` to a checked plan; before anything is launched."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def own_options(description: Description) -> list[OptionSpec]:
     """``plumb``'s own options of ``run``."""
     names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
     return [
-        _option("world", "choice", "who takes part, and over which library", choices=list(WORLDS)),
+        _option("world", "choice", "MPI, OpenSHMEM, or one process alone", choices=list(WORLDS)),
         _option(
             "ranks",
             "integer",
@@ -98,19 +98,23 @@ def own_options(description: Description) -> list[OptionSpec]:
             minimum=1,
             aliases=["-n"],
         ),
-        _option("runtime", "choice", "what drives the devices", choices=names),
+        _option("runtime", "choice", "runtime that drives the devices", choices=names),
         _option(
-            "launcher", "choice", "what starts the ranks", default="auto", choices=launchers.CHOICES
+            "launcher",
+            "choice",
+            "program that starts the ranks",
+            default="auto",
+            choices=launchers.CHOICES,
         ),
         _option("launcher-args", "text", "further words for the launcher, in one quoted text"),
         _option("oversubscribe", "flag", "allow more ranks than cores"),
         _option("launches", "integer", "start the program N times", default=1, minimum=1),
         _option("system", "text", "system file or name to compare with (default: this machine's)"),
-        _option("no-model", "flag", "compare with no model, and do not calibrate"),
+        _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
         _option(
             "tolerance",
             "number",
-            "how far from its model a time is still ok, relative",
+            "largest deviation from the model that is still ok, relative",
             default=DEFAULT_TOLERANCE,
             minimum=0,
         ),
@@ -118,7 +122,7 @@ def own_options(description: Description) -> list[OptionSpec]:
         _option("format", "choice", "form of the results", default="table", choices=FORMATS),
         _option("output", "text", "write the results to this file instead of stdout"),
         _option("record", "text", "write the record to this file"),
-        _option("verbose", "flag", "say the command lines that are started"),
+        _option("verbose", "flag", "print the command lines that are started"),
     ]
 
 
@@ -141,7 +145,7 @@ def plan_run(tokens: Sequence[str], environ: Mapping[str, str], console: Console
     groups = option_groups(engine.description, benchmark)
     given = parse(rest, groups, f"plumb run {benchmark.name}")
     if given.words:
-        raise UsageError(f"one benchmark at a time; what is '{given.words[0]}'?")
+        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
     return make_plan(engine, benchmark, given, environ, console)
 
 
@@ -199,7 +203,9 @@ def plan_calibration(
     engine = find_engine_for(tokens, environ)
     given = parse(tokens, calibration_groups(engine.description), "plumb calibrate")
     if given.words:
-        raise UsageError(f"calibrate takes options only; what is '{given.words[0]}'?")
+        raise UsageError(
+            f"unexpected argument '{given.words[0]}': plumb calibrate takes options only"
+        )
     benchmark = engine.description.benchmark(BENCHMARK)
     return make_plan(engine, benchmark, given, environ, console)
 
@@ -225,7 +231,7 @@ def plan_comparison(tokens: Sequence[str], environ: Mapping[str, str], console: 
     groups = comparison_groups(engine.description, benchmark)
     given = parse(rest, groups, f"{command} {benchmark.name}")
     if given.words:
-        raise UsageError(f"one benchmark at a time; what is '{given.words[0]}'?")
+        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
     return make_plan(engine, benchmark, given, environ, console)
 
 
@@ -291,7 +297,7 @@ def pick_benchmark(
             return description.benchmark(token), [*tokens[:position], *tokens[position + 1 :]]
     if tokens and not tokens[0].startswith("-"):
         description.benchmark(tokens[0])
-    raise UsageError(f"which benchmark? {command} BENCHMARK [options] (plumb list names them)")
+    raise UsageError(f"missing benchmark: {command} BENCHMARK [options] (plumb list shows all)")
 
 
 def check_with_engine(plan: RunPlan) -> str:
@@ -303,7 +309,7 @@ def check_with_engine(plan: RunPlan) -> str:
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.strip()]
         raise UsageError(
-            said[-1].removeprefix("error: ") if said else "the engine refuses this run"
+            said[-1].removeprefix("error: ") if said else "the engine rejects these options"
         )
     return done.stdout
 
@@ -361,14 +367,14 @@ def _launcher_words(given: Given) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(given.values.get("launcher-args", "")))
     except ValueError as error:
-        raise UsageError(f"--launcher-args cannot be split into words: {error}") from None
+        raise UsageError(f"--launcher-args must be words as in a shell: {error}") from None
 
 
 def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
     form = given.values.get("format", FORMATS[0])
     if benchmark.forms and form not in benchmark.forms:
         raise UsageError(
-            f"{benchmark.name} has no form {form}: --format must be one of "
+            f"invalid value '{form}' for --format: {benchmark.name} has "
             f"{', '.join(benchmark.forms)}"
         )
 
@@ -379,9 +385,11 @@ def _check_device_map(given: Given, ranks: int) -> None:
         return
     entries = text.split(":")
     if not all(entry.isdigit() for entry in entries):
-        raise UsageError(f"--device-map {text}: wants device numbers, as in 2:0:3")
+        raise UsageError(f"--device-map must be device numbers, as in 2:0:3, not '{text}'")
     if len(entries) < ranks:
-        raise UsageError(f"--device-map {text} names {len(entries)} devices for {ranks} ranks")
+        raise UsageError(
+            f"--device-map must name {ranks} devices for {ranks} ranks, not {len(entries)}: {text}"
+        )
 
 
 def _runtime_environment(

@@ -30,7 +30,7 @@ def load_system(path: Path, *, written_by_plumb: bool = False) -> System:
     board, at = system.board, path
     while board is not None:
         if board in seen:
-            raise UsageError(f"the system file {at}: the board {board} is on top of itself")
+            raise UsageError(f"the system file {at}: the boards form a cycle: {board}")
         seen.append(board)
         at = _board_path(board, path, at)
         below = _read_system(at)
@@ -90,8 +90,8 @@ def find_system(given: str, home: Home) -> System:
             return load_system(folder / f"{given}.toml", written_by_plumb=given == LOCAL)
     names = known_systems(home)
     raise UsageError(
-        f"there is no system {given}{did_you_mean(given, names)} "
-        f"(known: {', '.join(names) or 'none'}; or give the path of a .toml file)"
+        f"unknown system {given} (choose from {', '.join(names) or 'none'}, or give the path of a "
+        f".toml file){did_you_mean(given, names)}"
     )
 
 

@@ -55,9 +55,9 @@ def check_segments(name: str, segments: Sequence[Segment]) -> None:
     limits = [segment.up_to_bytes for segment in segments]
     inner = [limit for limit in limits[:-1] if limit is not None]
     if len(inner) != len(limits[:-1]) or inner != sorted(set(inner)):
-        raise ValueError(f"the segments of {name} need rising up_to_bytes")
+        raise ValueError(f"up_to_bytes of the segments of {name} must rise")
     if limits and limits[-1] is not None:
-        raise ValueError(f"the last segment of {name} has no up_to_bytes")
+        raise ValueError(f"the last segment of {name} must not have up_to_bytes")
 
 
 def time_of(segments: Sequence[Segment], messages: float, message_bytes: float) -> float | None:

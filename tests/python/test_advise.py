@@ -97,12 +97,12 @@ def test_every_form_has_every_way(plumb: Plumb, home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--system", "h200"], "knows no way of a message from device to device"),
+        (["--system", "h200"], "has no figures of a transport between devices"),
         (["--system", "noctua1-520n", "--transports", "chanel"], "did you mean channel?"),
         (["--system", "noctua1-520n", "--transports", "accl-udp"], "has no figure"),
-        (["--system", "noctua1-520n", "--sizes", "4 KiBs"], "no unit KiBs"),
+        (["--system", "noctua1-520n", "--sizes", "4 KiBs"], "unknown unit KiBs"),
         (["--system", "noctua1-520n", "--ranks", "1"], "ranks"),
-        ([], "the system local knows no way"),
+        ([], "the system local has no figures"),
     ],
 )
 def test_mistakes_are_one_sentence(

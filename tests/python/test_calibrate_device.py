@@ -309,4 +309,4 @@ def test_a_limit_is_one_entry(record: Record, monkeypatch: pytest.MonkeyPatch) -
         "No other bound is known."
     )
     bare = roofline.expect(record, one, Figures(None, DeviceTable()), demand)
-    assert bare.reason == "the system knows no local memory bandwidth"
+    assert bare.reason == "the system has no local memory bandwidth"

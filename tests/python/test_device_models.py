@@ -286,8 +286,7 @@ def test_what_fits_in_the_caches_is_not_judged(record: Record) -> None:
     small = of(127)
     assert small.seconds == pytest.approx(127 * MIB / 16e9)
     assert small.reason == (
-        "what it touches fits in part in the caches of 32 MiB; memory's figures hold from 4 times "
-        "that on"
+        "the data fits in part in the caches of 32 MiB; memory's figures hold from 4 times that on"
     )
     assert of(1, flops=1e12).bound == "peak for float"
 
@@ -321,9 +320,9 @@ def test_unknown_limits_are_named(record: Record) -> None:
     ):
         one = case(record, work=work)
         found = expected(record, one, demand, Figures(None, DeviceTable()))
-        assert found.reason == f"the system knows no {missing}"
+        assert found.reason == f"the system has no {missing}"
     idle = expected(record, case(record), Demand(), Figures(None, DeviceTable()))
-    assert idle.reason == "the case says no work that the model knows"
+    assert idle.reason == "the case has no work that the model covers"
 
 
 def test_stream_by_the_roofline(record: Record) -> None:
@@ -338,7 +337,7 @@ def test_stream_by_the_roofline(record: Record) -> None:
     found = stream.expect(record_of(record, "stream", triad, written, read, type="double"), LOCAL)
     assert found["triad"].bound == "memory bandwidth"
     assert found["write"].seconds == pytest.approx(10e-6 + 0.1)
-    assert found["read"].reason == "the system knows no link to the host"
+    assert found["read"].reason == "the system has no link to the host"
     short = written.model_copy(update={"work": Work(bytes_written=1e6)})
     found = stream.expect(record_of(record, "stream", short), LOCAL)
     assert "in the caches" in (found["write"].reason or "")
@@ -393,7 +392,7 @@ def test_gemm_uses_the_units_it_says(
     one = case(record, labels={"type": number}, work={"flops": 1e12}, facts=facts)
     found = gemm.expect(record_of(on_gpu(record), "gemm", one), LOCAL)["c"]
     if gflop_s is None:
-        assert found.reason == f"the system knows no peak of matrix units for {number}"
+        assert found.reason == f"the system has no peak of matrix units for {number}"
     else:
         assert found.seconds == pytest.approx(1e3 / gflop_s)
 
@@ -426,7 +425,7 @@ def test_reasons_stand_in_the_line_and_in_the_file(record: Record) -> None:
     assert found.judged.cases["copy"].verdict is None
     assert found.judged.cases["copy"].expected_s == pytest.approx(2 * 1e6 / 20e9)
     assert "in the caches" in found.judged.without["copy"]
-    assert "1 slow, 1 without (what it touches fits in part in the caches of 32 MiB" in found.line
+    assert "1 slow, 1 without (the data fits in part in the caches of 32 MiB" in found.line
 
 
 def test_the_shipped_systems_say_where_figures_are_from() -> None:

@@ -219,7 +219,7 @@ def test_the_command_writes_a_file_that_reads_again(
         ([str(DATA / "record.json"), "--name", "local"], "not local"),
         ([str(DATA / "record.json"), "--output", "/proc/none/x.toml"], "cannot be written"),
         ([str(DATA / "record.json"), "--segments", "9"], "segments"),
-        ([str(DATA / "record.json"), "--system", "nowhere"], "no system nowhere"),
+        ([str(DATA / "record.json"), "--system", "nowhere"], "unknown system nowhere"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -236,7 +236,7 @@ def test_other_machines_and_silent_records_are_refused(record: Record) -> None:
     )
     with pytest.raises(UsageError, match="of different machines or ranks: "):
         fit_records([record, other], "x", None, 4)
-    with pytest.raises(UsageError, match="tell nothing that can be fitted"):
+    with pytest.raises(UsageError, match="nothing in the records can be fitted"):
         fit_records([record_of(record, "fft", case(record))], "x", None, 4)
 
 

@@ -94,7 +94,7 @@ def test_more_ranks_than_cores_are_refused_unless_allowed(
     tmp_path: Path, programs: dict[str, str]
 ) -> None:
     fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
-    with pytest.raises(UsageError, match=r"9 ranks are more than the 8 cores .*--oversubscribe"):
+    with pytest.raises(UsageError, match=r"9 ranks exceed the 8 cores .*--oversubscribe"):
         words(Wish(9), OPEN_MPI, programs)
     assert words(Wish(9, oversubscribe=True), OPEN_MPI, programs) == (
         "mpirun -np 9 --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none"
@@ -149,9 +149,9 @@ def test_within_a_slurm_job_it_is_srun(tmp_path: Path, programs: dict[str, str])
 def test_without_a_launcher_there_is_one_rank() -> None:
     planned = plan_launch(Wish(1, launcher="none"), engine(OPEN_MPI), {}, 8)
     assert planned.command(Path("/e"), ["b_eff"]) == ["/e", "b_eff"]
-    with pytest.raises(UsageError, match="without a launcher there is one rank, not 2"):
+    with pytest.raises(UsageError, match="--ranks must be 1 with --launcher none, not 2"):
         plan_launch(Wish(2, launcher="none"), engine(OPEN_MPI), {}, 8)
-    with pytest.raises(UsageError, match="plumb-mpi runs one rank, not 2: it has no MPI"):
+    with pytest.raises(UsageError, match=r"--ranks must be 1 without MPI \(plumb-mpi\), not 2"):
         plan_launch(Wish(2), engine("", world="serial"), {}, 8)
 
 

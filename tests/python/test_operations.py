@@ -308,9 +308,9 @@ def test_the_time_bound_leaves_fewer_updates(record: Record) -> None:
 @pytest.mark.parametrize(
     ("without", "reason"),
     [
-        ("long_g", "the system knows no operation long_g"),
-        ("long_p", "the system knows no operation long_p"),
-        (2**16, "the system knows no operation long_g over scattered words"),
+        ("long_g", "the system has no operation long_g"),
+        ("long_p", "the system has no operation long_p"),
+        (2**16, "the system has no operation long_g over scattered words"),
     ],
 )
 def test_what_is_unknown_is_named(record: Record, without: object, reason: str) -> None:
@@ -330,7 +330,7 @@ def test_over_windows_of_mpi_there_is_a_reason(record: Record) -> None:
         update={"world": made.world.model_copy(update={"kind": "mpi", "library": "L"})}
     )
     line = judge(over_mpi, system(*ROWS), 0.25).line
-    assert line == "no model: the system knows no one-sided operations over mpi"
+    assert line == "no model: the system has no one-sided operations over mpi"
     local = System(system=Identity(name="local", description="", source=""))
     assert "shoms measures one-sided operations" in judge(over_mpi, local, 0.25).line
     assert (
@@ -344,7 +344,7 @@ def test_one_rank_sends_nothing(record: Record) -> None:
     made = updated(record)
     alone = made.model_copy(update={"world": made.world.model_copy(update={"ranks": 1})})
     found = gups.expect(alone, Figures(None, DEVICE, operations=ROWS))
-    assert {one.reason for one in found.values()} == {"of one rank nothing is sent"}
+    assert {one.reason for one in found.values()} == {"one rank alone sends nothing"}
 
 
 def test_explained_with_what_would_raise_it(record: Record, golden: Golden) -> None:

@@ -239,7 +239,7 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--max-size 3 --min-size 9", "--min-size 9 is above --max-size 3"),
+        ("--max-size 3 --min-size 9", "--min-size must not exceed --max-size, but 9 > 3"),
         ("--min-size 25", "25"),
         ("--device nonesuch", "nonesuch"),
         ("--device-map 0:9", "9"),
@@ -467,4 +467,4 @@ def test_a_full_disk_is_told_and_the_results_are_printed(
 def test_srun_where_there_is_none(plumb: Plumb) -> None:
     status, out, err = plumb("run", "b_eff", "-n", "2", "--launcher", "srun")
     assert (status, out) == (2, "")
-    assert err == "plumb: there is no srun on PATH: is this a Slurm cluster?\n"
+    assert err == "plumb: there is no srun on PATH: --launcher srun needs Slurm\n"

@@ -190,7 +190,7 @@ def test_show_prints_from_the_record_alone(plumb: Plumb, home: Path, tmp_path: P
     for name in (str(path), path.name, path.stem, "last"):
         status, out, err = plumb("show", name, "--format", "csv")
         assert (status, out) == (0, "results as csv, without a model\n")
-        assert "not calibrated for what this run used" in err
+        assert "not calibrated for this kind of run" in err
     status, out, err = plumb("show", "last", "--system", "noctua1-520n")
     assert (status, out) == (0, "results as table, with a model\n")
     assert "system noctua1-520n" in err
@@ -221,7 +221,7 @@ def test_a_broken_local_system_is_bad_input(plumb: Plumb, home: Path) -> None:
     (home / "systems" / "local.toml").write_text("[system]\nname = 3\n")
     status, out, err = plumb("run", "b_eff", *ALONE)
     assert (status, out) == (2, "")
-    assert "local.toml: system.name: expected a text, found the integer 3" in err
+    assert "local.toml: system.name: must be a text, not the integer 3" in err
 
 
 def test_verbose_says_the_command(plumb: Plumb, stand_in: Path) -> None:

@@ -114,8 +114,12 @@ def test_all_ways_of_a_system() -> None:
         (BARE, ("staged",), r"no figure read in the table \[legs\]"),
         (BARE, ("channel",), r"no figure count in the table \[channel\]"),
         (BARE, ("accl-udp",), r"no figure commands in the table \[accl\]"),
-        (FULL, ("chanel",), r"no model of the transport chanel; did you mean channel\?"),
-        (FULL, ("accl-udp", "host-bufered"), r"no approach host-bufered; did you mean host-buff"),
+        (FULL, ("chanel",), r"no model of the transport chanel .*; did you mean channel\?"),
+        (
+            FULL,
+            ("accl-udp", "host-bufered"),
+            r"no approach host-bufered .*; did you mean host-buff",
+        ),
         (
             BARE.model_copy(update={"channel": Channel(count=4, gb_s=12.5, source="s")}),
             ("channel",),

@@ -77,7 +77,7 @@ def forecaster_of(benchmark: str) -> Forecaster:
     """The forecasts of ``benchmark``. Raises :class:`UsageError` where there are none."""
     if benchmark not in BENCHMARKS:
         raise UsageError(
-            f"there is no forecast of {benchmark}{did_you_mean(benchmark, BENCHMARKS)} "
-            f"(there are: {', '.join(BENCHMARKS)})"
+            f"there is no forecast of {benchmark} "
+            f"(choose from {', '.join(BENCHMARKS)}){did_you_mean(benchmark, BENCHMARKS)}"
         )
     return cast(Forecaster, importlib.import_module(f"{__name__}.{benchmark}"))

@@ -128,7 +128,7 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
         return _roofline(record, case, figures)
     rows, columns, inner = (_size(case, name) for name in ("rows", "columns", "inner"))
     if not (rows and columns and inner):
-        return Prediction.unknown("the case does not say its size")
+        return Prediction.unknown("the case has no size")
     try:
         block = block_parts_s(figures.device or DeviceTable(), kernel, inner)
     except UsageError as error:
@@ -152,7 +152,7 @@ def _roofline(record: Record, case: Case, figures: Figures) -> Prediction:
     on_gpu = own is not None and own.type == "gpu"
     may_use = number != "float" and (used not in ("", "none") or (not used and on_gpu))
     if may_use and figures.device and not figures.device.knows_matrix_units(number):
-        return Prediction.unknown(f"the system knows no peak of matrix units for {number}")
+        return Prediction.unknown(f"the system has no peak of matrix units for {number}")
     if number == "half" and not may_use and case.facts.get("variant") != "library":
         number = "float"
     share = 1.0
@@ -195,7 +195,7 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
     block = block_parts_s(device_of(system), kernel, int(n))
     b = kernel.block_size or 1
     if n % b:
-        far = far or f"{n:g} rows are no whole number of blocks of {b}"
+        far = far or f"{n:g} rows are not a multiple of {b}, the rows of a block"
     rounds = ceil(n / b) ** 3 / kernel.replications
     found = Prediction.in_turn({name: rounds * seconds for name, seconds in block.items()})
     value, printed = _rate(n, found.time_s, scenario), _printed(system, kernel, n) * scenario.ranks

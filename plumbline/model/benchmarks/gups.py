@@ -193,14 +193,14 @@ def _expectation(
         return Prediction.unknown(f"no model for the variant {variant}")
     if not rows:
         return Prediction.unknown(
-            f"the system knows no one-sided operations over {record.world.kind}"
+            f"the system has no one-sided operations over {record.world.kind}"
         )
     if record.world.ranks < 2:
-        return Prediction.unknown("of one rank nothing is sent")
+        return Prediction.unknown("one rank alone sends nothing")
     try:
         parts = parts_of(_Known(record, rows, figures.device or DeviceTable(), size), case)
     except _UnknownError as error:
-        return Prediction.unknown(f"the system knows no {error}")
+        return Prediction.unknown(f"the system has no {error}")
     done = case.facts.get("updates_done", 1.0)
     updates = case.work.updates * (done if isinstance(done, int | float) else 1.0)
     parts = {name: seconds * updates for name, seconds in parts.items()}

@@ -193,4 +193,6 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
 
 
 def _too_small(n: float, b: int, torus: int) -> str:
-    return "" if n % (b * torus) == 0 else f"{n:g} rows are no whole number of blocks a device"
+    return (
+        "" if n % (b * torus) == 0 else f"{n:g} rows are not a multiple of a block on each device"
+    )

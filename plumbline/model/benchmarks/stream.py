@@ -128,7 +128,7 @@ def _transfer(record: Record, case: Case, figures: Figures) -> Prediction:
     size = case.work.bytes_read if reads else case.work.bytes_written
     seconds = link.time_s("read" if reads else "write", size) if link else None
     if seconds is None:
-        return Prediction.unknown("the system knows no link to the host")
+        return Prediction.unknown("the system has no link to the host")
     share = 1 if figures.by_all_ranks else roofline.sharers(record)
     # On the host the link is the host's memory.
     reason = roofline.in_cache(record, figures, size) if roofline.is_on_host(record) else ""

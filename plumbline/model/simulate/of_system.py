@@ -66,10 +66,10 @@ def _usual(system: System, wish: Wish) -> str:
 
 def _blocks(wish: Wish, n: int, b: int) -> int:
     if n % b:
-        raise UsageError(f"--n {n} is no whole number of blocks of {b} rows (--nb)")
+        raise UsageError(f"--n must be a multiple of the {b} rows of a block (--nb), not {n}")
     if n // b * wish.ranks > _MOST_BLOCKS:
         raise UsageError(
-            f"{n // b} iterations on {wish.ranks} ranks are more than {_MOST_BLOCKS} events: "
+            f"{n // b} iterations on {wish.ranks} ranks exceed {_MOST_BLOCKS} events: "
             "give larger blocks (--nb) or fewer ranks"
         )
     return n // b
@@ -148,8 +148,8 @@ def ptrans_on(system: System, wish: Wish) -> Outcome:
     streams = transport == "channel"
     if streams and wish.rows != wish.columns:
         raise UsageError(
-            f"-P {wish.rows} -Q {wish.columns}: over channel each rank has one partner, "
-            "which needs P = Q"
+            f"-P must equal -Q over channel, where each rank has one partner, "
+            f"not {wish.rows} and {wish.columns}"
         )
     kernel = known(
         bitstream_of(system, "ptrans", wish.scenario(transport)), "ptrans", "device.bitstreams"

@@ -40,7 +40,7 @@ def read_graph(path: Path) -> list[PartitionOf]:
     vertices, edges = _header(path, lines)
     parts = [_partition(path, number, words, vertices) for number, words in list(lines)[:vertices]]
     if len(parts) < vertices:
-        raise UsageError(f"{path}: {vertices} vertices are announced, but {len(parts)} are there")
+        raise UsageError(f"{path}: the header has {vertices} vertices, the file {len(parts)}")
     _check_edges(path, parts, edges)
     return parts
 
@@ -49,12 +49,12 @@ def _header(path: Path, lines: Iterator[tuple[int, list[str]]]) -> tuple[int, in
     number, words = next(lines, (1, []))
     if len(words) != 3 or words[2].zfill(3) != _FORMAT:
         raise UsageError(
-            f"{path}:{number}: begins with the numbers of vertices and edges and the format "
-            f"{_FORMAT} (weights of both), as METIS has it"
+            f"{path}:{number}: must be the numbers of vertices and edges and the format "
+            f"{_FORMAT} (weights of both), as METIS writes it"
         )
     vertices, edges = (_whole(path, number, word) for word in words[:2])
     if vertices < 1:
-        raise UsageError(f"{path}:{number}: a graph has at least one vertex")
+        raise UsageError(f"{path}:{number}: must have at least one vertex")
     return vertices, edges
 
 
@@ -62,17 +62,17 @@ def _partition(path: Path, number: int, words: list[str], vertices: int) -> Part
     figures = [_whole(path, number, word) for word in words]
     if len(figures) % 2 == 0:
         raise UsageError(
-            f"{path}:{number}: a vertex is its weight and pairs of a neighbour and a weight"
+            f"{path}:{number}: must be a weight, and pairs of a neighbour and a weight"
         )
     elements, pairs = figures[0], list(zip(figures[1::2], figures[2::2], strict=True))
     for other, _ in pairs:
         if not 1 <= other <= vertices:
-            raise UsageError(f"{path}:{number}: there is no vertex {other} (1 to {vertices})")
+            raise UsageError(f"{path}:{number}: a neighbour must be 1 to {vertices}, not {other}")
     borders = {other - 1: weight for other, weight in pairs}
     if len(borders) < len(pairs):
-        raise UsageError(f"{path}:{number}: names a neighbour twice")
+        raise UsageError(f"{path}:{number}: has a neighbour twice")
     if sum(borders.values()) and max(borders.values()) > elements:
-        raise UsageError(f"{path}:{number}: more elements on a border than the vertex has")
+        raise UsageError(f"{path}:{number}: a border exceeds the elements of its vertex")
     return PartitionOf(elements, borders)
 
 
@@ -81,15 +81,15 @@ def _check_edges(path: Path, parts: list[PartitionOf], edges: int) -> None:
         for other, weight in part.borders.items():
             if other == number or parts[other].borders.get(number) != weight:
                 raise UsageError(
-                    f"{path}: the edge from vertex {number + 1} to {other + 1} is not the same "
-                    "the other way round"
+                    f"{path}: the edge from vertex {number + 1} to {other + 1} has "
+                    "another weight in the other direction"
                 )
     found = sum(len(part.borders) for part in parts) // 2
     if found != edges:
-        raise UsageError(f"{path}: {edges} edges are announced, but {found} are there")
+        raise UsageError(f"{path}: the header has {edges} edges, the file {found}")
 
 
 def _whole(path: Path, number: int, word: str) -> int:
     if not word.isdecimal():
-        raise UsageError(f"{path}:{number}: {word} is no whole number")
+        raise UsageError(f"{path}:{number}: must be integers, not {word}")
     return int(word)
