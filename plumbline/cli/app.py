@@ -261,7 +261,7 @@ def model_command(
     _choice("--scaling", scaling, ["weak", "strong"])
     _choice("--type", type_, ["half", "float", "double"])
     made = forecast_table.make_table(
-        forecast_table.Wish(
+        forecast_table.ForecastRequest(
             benchmark=what,
             sizes=forecast_table.numbers(sizes, "--sizes") if sizes else (),
             ranks=forecast_table.whole_numbers(ranks, "--ranks") if ranks else (),
@@ -419,7 +419,7 @@ def simulate(
     _choice("--type", type_, ["half", "float", "double"])
     parts = command.partitions_of(graph, benchmark, (ranks, rows, columns, n))
     place = (len(parts), 1) if parts else command.grid_of(ranks, rows, columns)
-    wish = command.Wish(
+    request = command.SimulationRequest(
         benchmark,
         *place,
         size=n,
@@ -434,7 +434,7 @@ def simulate(
         graph=parts,
         watch=watch if timeline else 0,
     )
-    outcome = command.simulate(find_system(system, find_home()), wish)
+    outcome = command.simulate(find_system(system, find_home()), request)
     if timeline is not None:
         from plumbline.report.timeline import write_timeline
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plumbline.base.errors import UsageError
-from plumbline.base.quantities import ratio_text
+from plumbline.base.units import ratio_text
 from plumbline.fit.device import fit_device
 from plumbline.fit.figures import MISFIT, Figure, Fitted, measured, noise_of
 from plumbline.fit.operations import fit_operations

@@ -15,7 +15,7 @@ from typing import Any
 
 from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
-from plumbline.base.quantities import duration, ratio_text
+from plumbline.base.units import duration, ratio_text
 from plumbline.judge.hints import Member, advice, grouped
 from plumbline.judge.judgement import Judgement, judge
 from plumbline.record.record import Case, Record

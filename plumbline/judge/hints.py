@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from plumbline.base.quantities import duration, rate_text, size_text
+from plumbline.base.units import duration, rate_text, size_text
 from plumbline.model.legs import HANDOVER
 from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.roofline import is_on_host

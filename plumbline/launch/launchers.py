@@ -43,7 +43,7 @@ _PLACES_RANKS = re.compile(r"--?(bind-to|map-by|cpu-bind)(=.*)?")
 
 
 @dataclass(frozen=True)
-class Wish:
+class LaunchRequest:
     """What the user asked of the launch."""
 
     ranks: int
@@ -87,23 +87,23 @@ class Launch:
 
 
 def plan_launch(
-    wish: Wish, engine: Engine, environ: Mapping[str, str], cores: int | None = None
+    request: LaunchRequest, engine: Engine, environ: Mapping[str, str], cores: int | None = None
 ) -> Launch:
-    """Decide how to start ``wish.ranks`` ranks of ``engine``.
+    """Decide how to start ``request.ranks`` ranks of ``engine``.
 
     ``cores`` are those of this node (default: counted). Raises :class:`UsageError` for more ranks
     than cores without ``oversubscribe``, and for a launcher that is missing or of another MPI.
     """
-    kind, program = choose_launcher(wish, engine, environ)
+    kind, program = choose_launcher(request, engine, environ)
     cores = cores or physical_cores()
-    local = kind != "srun" and not wish.names_hosts
-    if local and wish.ranks > cores and not wish.oversubscribe:
+    local = kind != "srun" and not request.names_hosts
+    if local and request.ranks > cores and not request.oversubscribe:
         raise UsageError(
-            f"{wish.ranks} ranks exceed the {cores} cores of this node: give at most {cores}, or "
-            "--oversubscribe (times then mean little)"
+            f"{request.ranks} ranks exceed the {cores} cores of this node: give at most {cores}, "
+            "or --oversubscribe (times then mean little)"
         )
-    share = max(cores // wish.ranks, 1) if local else None
-    prefix = _prefix(kind, program, wish, share, oversubscribed=local and wish.ranks > cores)
+    share = max(cores // request.ranks, 1) if local else None
+    prefix = _prefix(kind, program, request, share, oversubscribed=local and request.ranks > cores)
     added = _cures(kind, engine.description.world, environ)
     if share is not None:
         added.update(_pocl_threads(share, environ))
@@ -113,7 +113,7 @@ def plan_launch(
 
 
 def heap_environment(
-    symmetric_bytes: int, wish: Wish, environ: Mapping[str, str]
+    symmetric_bytes: int, request: LaunchRequest, environ: Mapping[str, str]
 ) -> dict[str, str]:
     """The variables that give each PE a symmetric heap with room for so many bytes.
 
@@ -124,11 +124,11 @@ def heap_environment(
     if any(name in environ for name in HEAP_VARIABLES):
         return {}
     free = available_memory()
-    if free and not wish.names_hosts and "SLURM_JOB_ID" not in environ:
-        together = symmetric_bytes * wish.ranks
+    if free and not request.names_hosts and "SLURM_JOB_ID" not in environ:
+        together = symmetric_bytes * request.ranks
         if together > free:
             raise UsageError(
-                f"{wish.ranks} PEs need {symmetric_bytes / 2**30:.3g} GiB of symmetric memory "
+                f"{request.ranks} PEs need {symmetric_bytes / 2**30:.3g} GiB of symmetric memory "
                 f"each, {together / 2**30:.3g} GiB together, but this node has "
                 f"{free / 2**30:.3g} GiB free"
             )
@@ -145,20 +145,20 @@ def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
 
 
 def choose_launcher(
-    wish: Wish, engine: Engine, environ: Mapping[str, str]
+    request: LaunchRequest, engine: Engine, environ: Mapping[str, str]
 ) -> tuple[Kind, str | None]:
     """Kind and program of the launcher. Raises :class:`UsageError` where none fits."""
-    if wish.launcher == "none" or engine.description.world == "serial":
-        if wish.ranks != 1:
+    if request.launcher == "none" or engine.description.world == "serial":
+        if request.ranks != 1:
             raise UsageError(
-                f"--ranks must be 1 with --launcher none, not {wish.ranks}"
-                if wish.launcher == "none"
-                else f"--ranks must be 1 without MPI ({engine.path.name}), not {wish.ranks}"
+                f"--ranks must be 1 with --launcher none, not {request.ranks}"
+                if request.launcher == "none"
+                else f"--ranks must be 1 without MPI ({engine.path.name}), not {request.ranks}"
             )
         return "none", None
     path = environ.get("PATH")
     in_job = "SLURM_JOB_ID" in environ and shutil.which("srun", path=path)
-    if wish.launcher == "srun" or (wish.launcher == "auto" and in_job):
+    if request.launcher == "srun" or (request.launcher == "auto" and in_job):
         program = shutil.which("srun", path=path)
         if program is None:
             raise UsageError("there is no srun on PATH: --launcher srun needs Slurm")
@@ -166,10 +166,10 @@ def choose_launcher(
     library = engine.description.world_library or ""
     if engine.description.world == "shmem":
         if "Open MPI" in library:
-            return "openmpi", _program("openmpi", wish.launcher, environ, _PROGRAMS["oshrun"])
-        return "oshrun", _other_oshrun(wish.launcher, environ)
+            return "openmpi", _program("openmpi", request.launcher, environ, _PROGRAMS["oshrun"])
+        return "oshrun", _other_oshrun(request.launcher, environ)
     kind = library_kind(library)
-    return kind, _program(kind, wish.launcher, environ)
+    return kind, _program(kind, request.launcher, environ)
 
 
 def library_kind(library: str) -> Kind:
@@ -260,17 +260,22 @@ def _named(kind: Kind, launcher: str) -> tuple[str, ...]:
 
 
 def _prefix(
-    kind: Kind, program: str | None, wish: Wish, share: int | None, *, oversubscribed: bool
+    kind: Kind,
+    program: str | None,
+    request: LaunchRequest,
+    share: int | None,
+    *,
+    oversubscribed: bool,
 ) -> tuple[str, ...]:
     if program is None:
         return ()
     count = "-n" if kind in ("srun", "intel", "oshrun") else "-np"
-    placing = () if wish.binds else _placing(kind, share, oversubscribed)
+    placing = () if request.binds else _placing(kind, share, oversubscribed)
     if oversubscribed and kind == "openmpi":
         placing = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *placing)
     if kind == "srun":
         placing = ("--kill-on-bad-exit=1", *placing)
-    return (program, count, str(wish.ranks), *placing, *wish.arguments)
+    return (program, count, str(request.ranks), *placing, *request.arguments)
 
 
 def _placing(kind: Kind, share: int | None, oversubscribed: bool) -> tuple[str, ...]:

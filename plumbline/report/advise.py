@@ -16,7 +16,7 @@ import numpy as np
 
 from plumbline.base.columns import aligned
 from plumbline.base.errors import UsageError
-from plumbline.base.quantities import duration, ratio_text, size_text
+from plumbline.base.units import duration, ratio_text, size_text
 from plumbline.model.arrays import Floats
 from plumbline.model.transfer import Transfer, transfer_of, transfers_of
 from plumbline.system.system import System

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from plumbline.base.columns import aligned
 from plumbline.base.errors import RunError, UsageError, did_you_mean
-from plumbline.base.quantities import duration
-from plumbline.base.units import parse_quantity
+from plumbline.base.units import duration, parse_quantity
 from plumbline.model.benchmarks import Forecaster, forecaster_of
 from plumbline.model.forecast import Forecast, Scenario, device_of
 from plumbline.system.system import System
@@ -27,7 +26,7 @@ _HEAD = (
 
 
 @dataclass(frozen=True)
-class Wish:
+class ForecastRequest:
     """What ``plumb model`` was asked; empty sizes, ranks and operations are the benchmark's own.
 
     Sizes are of one device (``weak``), or of the whole problem (``strong``).
@@ -55,56 +54,56 @@ class Entry:
 
 @dataclass(frozen=True)
 class ForecastTable:
-    """All rows of one wish on one system."""
+    """All rows of one request on one system."""
 
-    wish: Wish
+    request: ForecastRequest
     system: System
     module: Forecaster
     entries: list[Entry]
 
 
-def make_table(wish: Wish, system: System) -> ForecastTable:
+def make_table(request: ForecastRequest, system: System) -> ForecastTable:
     """Forecast every operation at every size and number of ranks.
 
     Raises :class:`UsageError` for what the benchmark does not know, and for a figure that the
     system lacks.
     """
-    module = forecaster_of(wish.benchmark)
-    for operation in wish.operations:
+    module = forecaster_of(request.benchmark)
+    for operation in request.operations:
         known = [name for name in (*module.OPERATIONS, *module.MORE) if name]
         if operation not in known:
             raise UsageError(
-                f"unknown operation {operation} of {wish.benchmark} "
+                f"unknown operation {operation} of {request.benchmark} "
                 f"(choose from {', '.join(known) or 'none'}){did_you_mean(operation, known)}"
             )
-    if wish.transport is not None and not module.SENDS:
-        raise UsageError(f"--transport does not apply to {wish.benchmark}, which sends nothing")
+    if request.transport is not None and not module.SENDS:
+        raise UsageError(f"--transport does not apply to {request.benchmark}, which sends nothing")
     first = Scenario(
-        type=wish.type,
-        transport=wish.transport,
-        approach=wish.approach,
-        kernel=wish.kernel,
-        window=wish.window,
+        type=request.type,
+        transport=request.transport,
+        approach=request.approach,
+        kernel=request.kernel,
+        window=request.window,
     )
     entries: list[Entry] = []
-    for operation in wish.operations or module.OPERATIONS:
-        sizes: Sequence[float | None] = wish.sizes or module.sizes(system)
-        for ranks in wish.ranks or module.RANKS:
+    for operation in request.operations or module.OPERATIONS:
+        sizes: Sequence[float | None] = request.sizes or module.sizes(system)
+        for ranks in request.ranks or module.RANKS:
             for size in [None] if operation == "barrier" else sizes:
-                whole = None if size is None else _whole(module, wish, size, ranks)
+                whole = None if size is None else _whole(module, request, size, ranks)
                 scenario = replace(first, operation=operation, size=whole, ranks=ranks)
                 entries.append(Entry(scenario, module.forecast(system, scenario)))
-    if wish.benchmark == "b_eff" and not wish.sizes:
+    if request.benchmark == "b_eff" and not request.sizes:
         ranks = entries[-1].scenario.ranks
         for operation in ("", "latency"):
             scenario = replace(first, operation=operation, size=None, ranks=ranks)
             entries.append(Entry(scenario, module.forecast(system, scenario)))
-    return ForecastTable(wish, system, module, entries)
+    return ForecastTable(request, system, module, entries)
 
 
-def _whole(module: Forecaster, wish: Wish, size: float, ranks: int) -> float:
+def _whole(module: Forecaster, request: ForecastRequest, size: float, ranks: int) -> float:
     """The whole problem's size: a matrix grows by the side of the grid, the rest by the ranks."""
-    if wish.scaling == "strong" or not module.GROWS:
+    if request.scaling == "strong" or not module.GROWS:
         return size
     return float(size * ranks**0.5) if module.GROWS == "side" else size * ranks
 
@@ -114,9 +113,9 @@ def _whole(module: Forecaster, wish: Wish, size: float, ranks: int) -> float:
 
 def as_text(table: ForecastTable) -> str:
     """A heading and the rows in columns."""
-    module, wish = table.module, table.wish
+    module, request = table.module, table.request
     columns: dict[str, Callable[[Entry], str]] = {
-        "operation": lambda entry: entry.scenario.operation or wish.benchmark,
+        "operation": lambda entry: entry.scenario.operation or request.benchmark,
         "ranks": lambda entry: str(entry.scenario.ranks),
         "size": lambda entry: number(entry.scenario.size),
         "time": lambda entry: duration(entry.forecast.seconds),
@@ -130,7 +129,9 @@ def as_text(table: ForecastTable) -> str:
     head = [name for i, name in enumerate(columns) if i in kept]
     body = [[row[i] for i in kept] for row in rows]
     words = list(aligned([head, *body]))
-    lines = [f"{wish.benchmark} on {table.system.system.name}: {table.system.system.description}"]
+    lines = [
+        f"{request.benchmark} on {table.system.system.name}: {table.system.system.description}"
+    ]
     lines += [f"  {module.METRIC} = {_equation(table)}"]
     if module.SIZE:
         lines += [f"  size: {module.SIZE}"]
@@ -159,7 +160,7 @@ def as_json(table: ForecastTable) -> str:
     ]
     return json.dumps(
         {
-            "benchmark": table.wish.benchmark,
+            "benchmark": table.request.benchmark,
             "system": table.system.system.name,
             "metric": table.module.METRIC,
             "unit": table.module.UNIT,
@@ -188,7 +189,13 @@ def _cells(table: ForecastTable, entry: Entry) -> list[object]:
     asked, found = entry.scenario, entry.forecast
     unit = found.unit or table.module.UNIT
     return [
-        *(table.wish.benchmark, table.system.system.name, asked.operation, asked.type, asked.ranks),
+        *(
+            table.request.benchmark,
+            table.system.system.name,
+            asked.operation,
+            asked.type,
+            asked.ranks,
+        ),
         *(asked.size, asked.transport, asked.approach, found.seconds, found.value, unit),
         *(found.printed, found.bound, found.extrapolated or None),
     ]
@@ -213,7 +220,10 @@ def write_plot(table: ForecastTable, path: Path) -> None:
         other = entry.scenario.ranks if by_size else None
         series.setdefault((entry.scenario.operation, other), []).append(entry)
     for (operation, other), entries in series.items():
-        words = [operation or table.wish.benchmark, f"{other} ranks" if other and by_ranks else ""]
+        words = [
+            operation or table.request.benchmark,
+            f"{other} ranks" if other and by_ranks else "",
+        ]
         figure.add_scatter(
             x=[entry.scenario.size if by_size else entry.scenario.ranks for entry in entries],
             y=[entry.forecast.value for entry in entries],
@@ -226,7 +236,7 @@ def write_plot(table: ForecastTable, path: Path) -> None:
         )
     module, unit = table.module, table.entries[0].forecast.unit or table.module.UNIT
     figure.update_layout(
-        title=f"{table.wish.benchmark} on {table.system.system.name}",
+        title=f"{table.request.benchmark} on {table.system.system.name}",
         xaxis={"title": module.SIZE if by_size else "ranks", "type": "log"},
         yaxis={"title": f"{module.METRIC}, {unit}", "rangemode": "tozero"},
         template="simple_white",

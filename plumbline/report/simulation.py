@@ -8,13 +8,18 @@ from math import isqrt
 from pathlib import Path
 
 from plumbline.base.errors import UsageError, did_you_mean
-from plumbline.base.quantities import duration, ratio_text
+from plumbline.base.units import duration, ratio_text
 from plumbline.model.simulate import Outcome
-from plumbline.model.simulate.of_system import Wish, hpl_on, ptrans_on, shallow_water_on
+from plumbline.model.simulate.of_system import (
+    SimulationRequest,
+    hpl_on,
+    ptrans_on,
+    shallow_water_on,
+)
 from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
 from plumbline.system.system import System
 
-__all__ = ["Wish", "as_json", "as_text", "grid_of", "partitions_of", "simulate"]
+__all__ = ["SimulationRequest", "as_json", "as_text", "grid_of", "partitions_of", "simulate"]
 
 
 def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[int, int]:
@@ -50,21 +55,21 @@ def partitions_of(
     return read_graph(graph)
 
 
-def simulate(system: System, wish: Wish) -> Outcome:
+def simulate(system: System, request: SimulationRequest) -> Outcome:
     """Run what was asked. Raises :class:`UsageError` where the system lacks a figure."""
-    kinds: dict[str, Callable[[System, Wish], Outcome]] = {
+    kinds: dict[str, Callable[[System, SimulationRequest], Outcome]] = {
         "hpl": hpl_on,
         "ptrans": ptrans_on,
         "shallow_water": shallow_water_on,
     }
-    if wish.benchmark not in kinds:
+    if request.benchmark not in kinds:
         raise UsageError(
-            f"there is no simulation of {wish.benchmark} "
-            f"(choose from {', '.join(kinds)}){did_you_mean(wish.benchmark, kinds)}"
+            f"there is no simulation of {request.benchmark} "
+            f"(choose from {', '.join(kinds)}){did_you_mean(request.benchmark, kinds)}"
         )
-    outcome = kinds[wish.benchmark](system, wish)
+    outcome = kinds[request.benchmark](system, request)
     machine = system.machine
-    if machine is not None and wish.ranks > machine.devices:
+    if machine is not None and request.ranks > machine.devices:
         outcome.notes.append(f"{system.system.name} has {machine.devices} devices: extrapolated")
     return outcome
 

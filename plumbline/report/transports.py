@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from plumbline.base.columns import aligned
-from plumbline.base.quantities import size_text
+from plumbline.base.units import size_text
 from plumbline.record.record import Case, Metric, Record
 
 Unit = Literal["us", "GB/s"]

@@ -37,7 +37,7 @@ def compare(tokens: Sequence[str], environ: Mapping[str, str], console: Console)
         raise UsageError("no transport works on this machine: plumb transports shows the reasons")
     check_with_engine(_over(plan, *wanted[0]))
     output = fresh_output(plan)
-    comparison = Comparison(plan.benchmark.name, plan.wish.ranks)
+    comparison = Comparison(plan.benchmark.name, plan.request.ranks)
     comparison.left_out += [way for way in ways if isinstance(way, LeftOut)]
     status = _run_all(plan, wanted, comparison)
     text = write(comparison, plan.given.values.get("format", "table"))

@@ -24,7 +24,7 @@ from plumbline.engine.program import Engine, find_engine, shmem_engine
 from plumbline.engine.runtimes import SYSTEM_VENDORS
 from plumbline.launch.launchers import (
     HEAP_VARIABLES,
-    Wish,
+    LaunchRequest,
     choose_launcher,
     physical_cores,
     plan_launch,
@@ -105,7 +105,7 @@ def text(findings: Sequence[Finding], form: str) -> str:
 def _mpi(environ: Mapping[str, str]) -> Iterator[Finding]:
     try:
         engine = find_engine(environ, "mpi")
-        _, launcher = choose_launcher(Wish(1), engine, environ)
+        _, launcher = choose_launcher(LaunchRequest(1), engine, environ)
     except PlumbError as error:
         yield Finding("MPI", "program", "absent", str(error))
         return
@@ -119,7 +119,7 @@ def _mpi(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def _ranks_find_each_other(engine: Engine, environ: Mapping[str, str], library: str) -> Finding:
     ranks = min(2, physical_cores())
-    launch = plan_launch(Wish(ranks), engine, environ)
+    launch = plan_launch(LaunchRequest(ranks), engine, environ)
     words = ["stream", "--runtime", "native", "--dry-run"]
     tried = _try(launch.command(engine.path, words), {**environ, **launch.environment})
     plural = "" if ranks == 1 else "s"
@@ -136,7 +136,7 @@ def _ranks_find_each_other(engine: Engine, environ: Mapping[str, str], library: 
 
 def _mpi_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Tried]:
     """Runs the engine's probe of plain MPI calls on four ranks with some variables more."""
-    launch = plan_launch(Wish(4, oversubscribe=True), engine, environ)
+    launch = plan_launch(LaunchRequest(4, oversubscribe=True), engine, environ)
 
     def probe(added: Mapping[str, str], *words: str) -> Tried:
         command = launch.command(engine.path, ["--probe", *words])
@@ -246,7 +246,7 @@ def _openshmem(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def _shmem_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Tried]:
     """Runs a probe on two PEs with some variables more, and none of the cures."""
-    launch = plan_launch(Wish(2, oversubscribe=True), engine, environ)
+    launch = plan_launch(LaunchRequest(2, oversubscribe=True), engine, environ)
     cures = {"OMPI_MCA_osc", *HEAP_VARIABLES}
     bare = {name: value for name, value in environ.items() if name not in cures}
     ours = {name: value for name, value in launch.environment.items() if name not in cures}

@@ -29,7 +29,7 @@ from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (
     HEAP_VARIABLES,
-    Wish,
+    LaunchRequest,
     heap_environment,
     physical_cores,
     plan_launch,
@@ -66,7 +66,7 @@ class RunPlan:
     session: Session
     benchmark: BenchmarkSpec
     given: Given
-    wish: Wish
+    request: LaunchRequest
     arguments: list[str]
 
     @property
@@ -158,16 +158,16 @@ def make_plan(
 ) -> RunPlan:
     """The plan for checked options: launcher, environment, and the engine's words."""
     home = find_home(environ)
-    wish = Wish(
+    request = LaunchRequest(
         ranks=given.count("ranks", default_ranks(environ)),
         launcher=given.values.get("launcher", "auto"),
         arguments=_launcher_words(given),
         oversubscribe=given.flag("oversubscribe"),
     )
-    _check_device_map(given, wish.ranks)
+    _check_device_map(given, request.ranks)
     _check_form(given, benchmark)
-    planned = plan_launch(wish, engine, environ)
-    added = {**planned.environment, **_runtime_environment(given, home, wish.ranks, environ)}
+    planned = plan_launch(request, engine, environ)
+    added = {**planned.environment, **_runtime_environment(given, home, request.ranks, environ)}
     session = Session(
         engine=engine,
         home=home,
@@ -178,11 +178,13 @@ def make_plan(
         verbose=given.flag("verbose"),
     )
     arguments = _engine_words(given, engine.description, benchmark)
-    session = with_heap(session, benchmark.name, arguments, wish)
-    return RunPlan(session, benchmark, given, wish, arguments)
+    session = with_heap(session, benchmark.name, arguments, request)
+    return RunPlan(session, benchmark, given, request, arguments)
 
 
-def with_heap(session: Session, benchmark: str, arguments: Sequence[str], wish: Wish) -> Session:
+def with_heap(
+    session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
+) -> Session:
     """``session`` with as much symmetric heap as the cases need, where the world has one.
 
     What the user set stays. Raises :class:`UsageError` where this node has not so much memory.
@@ -191,7 +193,9 @@ def with_heap(session: Session, benchmark: str, arguments: Sequence[str], wish: 
         return session
     ours = [name for name in HEAP_VARIABLES if name in session.exported]
     environ = {name: value for name, value in session.environ.items() if name not in ours}
-    heap = heap_environment(_symmetric_bytes(session, benchmark, arguments, wish), wish, environ)
+    heap = heap_environment(
+        _symmetric_bytes(session, benchmark, arguments, request), request, environ
+    )
     exported = [name for name in session.exported if name not in ours]
     return replace(session, environ={**environ, **heap}, exported=(*exported, *heap))
 
@@ -305,7 +309,7 @@ def check_with_engine(plan: RunPlan) -> str:
 
     Raises :class:`UsageError` with the engine's own sentence.
     """
-    done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.wish)
+    done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.request)
     if done.returncode != 0:
         said = [line for line in done.stderr.splitlines() if line.strip()]
         raise UsageError(
@@ -315,20 +319,22 @@ def check_with_engine(plan: RunPlan) -> str:
 
 
 def _dry_run(
-    session: Session, benchmark: str, arguments: Sequence[str], wish: Wish, *more: str
+    session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest, *more: str
 ) -> subprocess.CompletedProcess[str]:
     words = [benchmark, *_without(arguments, "--dry-run"), "--dry-run"]
     known = {option.name for option in session.engine.description.options}
     if "ranks" in known:
-        words += ["--ranks", str(wish.ranks)]
+        words += ["--ranks", str(request.ranks)]
     if "local-ranks" in known:
-        words += ["--local-ranks", str(wish.ranks if session.launch.is_local else 0)]
+        words += ["--local-ranks", str(request.ranks if session.launch.is_local else 0)]
     return session.engine.run([*words, "--record", "none", *more], session.environ)
 
 
-def _symmetric_bytes(session: Session, benchmark: str, arguments: Sequence[str], wish: Wish) -> int:
+def _symmetric_bytes(
+    session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
+) -> int:
     """What the cases need of each PE's symmetric heap; 0 where the engine refuses the options."""
-    done = _dry_run(session, benchmark, arguments, wish, "--format", "json")
+    done = _dry_run(session, benchmark, arguments, request, "--format", "json")
     return int(json.loads(done.stdout)["symmetric_bytes"]) if done.returncode == 0 else 0
 
 

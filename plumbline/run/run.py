@@ -170,7 +170,7 @@ def calibrate_for(
     arguments = _deciding_arguments(plan, need)
 
     def prepare(benchmark: str, words: Sequence[str]) -> Session:
-        return with_heap(plan.session, benchmark, words, plan.wish)
+        return with_heap(plan.session, benchmark, words, plan.request)
 
     asked = request_of(plan, need)
     return calibrate.calibrate(plan.session, need, asked, arguments, why, prepare, suffices)
@@ -178,9 +178,9 @@ def calibrate_for(
 
 def request_of(plan: RunPlan, need: Need) -> str:
     """The part of the plan that decides which calibration fits."""
-    launcher = [plan.wish.launcher] if plan.wish.launcher != "auto" else []
-    words = [*launcher, *plan.wish.arguments]
-    return calibrate.request_text(need, plan.wish.ranks, words, plan.given.values)
+    launcher = [plan.request.launcher] if plan.request.launcher != "auto" else []
+    words = [*launcher, *plan.request.arguments]
+    return calibrate.request_text(need, plan.request.ranks, words, plan.given.values)
 
 
 def write_expected(judgement: Judgement, record: Path, spare: Path) -> Path | None:

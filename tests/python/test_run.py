@@ -173,7 +173,7 @@ def test_several_launches_are_several_records_and_a_spread(plumb: Plumb, home: P
 
 def test_slower_than_its_model_is_4_when_asked(plumb: Plumb, tmp_path: Path) -> None:
     system = tmp_path / "fast.toml"
-    leg = '[[legs.{}]]\nlatency_us = 0.001\nsource = "a wish"\n'
+    leg = '[[legs.{}]]\nlatency_us = 0.001\nsource = "a request"\n'
     legs = "".join(leg.format(name) for name in ("launch", "read", "exchange", "write"))
     system.write_text(f'[system]\nname = "fast"\ndescription = ""\nsource = ""\n{legs}')
     words = ("run", "b_eff", *ALONE, "--system", str(system))

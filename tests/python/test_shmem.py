@@ -13,7 +13,7 @@ import pytest
 
 from plumbline.base.errors import ExitStatus, UsageError
 from plumbline.engine.program import named_world, shmem_engine
-from plumbline.launch.launchers import HEAP_VARIABLES, Wish, plan_launch
+from plumbline.launch.launchers import HEAP_VARIABLES, LaunchRequest, plan_launch
 
 Plumb = Callable[..., tuple[int, str, str]]
 ENGINE = shmem_engine(os.environ)
@@ -24,7 +24,7 @@ QUICK = ["--no-model", "--time-limit", "0.02"]
 def by_hand(*words: str, **added: str) -> tuple[list[str], dict[str, str]]:
     """Command line and environment of two PEs, without what plumb run sets for the heap."""
     assert ENGINE is not None
-    launch = plan_launch(Wish(2, oversubscribe=True), ENGINE, os.environ)
+    launch = plan_launch(LaunchRequest(2, oversubscribe=True), ENGINE, os.environ)
     environment = {**os.environ, **launch.environment, **added}
     return launch.command(ENGINE.path, list(words)), environment
 

@@ -21,7 +21,7 @@ from plumbline.model.forecast import Scenario
 from plumbline.model.published import meshes
 from plumbline.model.simulate import Timeline, hpl, ptrans, shallow_water
 from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
-from plumbline.report.simulation import Wish, simulate
+from plumbline.report.simulation import SimulationRequest, simulate
 from plumbline.system.files import load_system
 
 Golden = Callable[[str, str], None]
@@ -89,7 +89,9 @@ def test_every_product_is_made_on_any_grid(rows: int, columns: int, blocks: int)
 def test_it_agrees_with_the_forecast(barrier: bool) -> None:
     for ranks, n, transport in ((25, 122880, "channel"), (25, 122880, "staged"), (1, 24576, None)):
         side = round(ranks**0.5)
-        found = simulate(NOCTUA1, Wish("hpl", side, side, n, transport=transport, barrier=barrier))
+        found = simulate(
+            NOCTUA1, SimulationRequest("hpl", side, side, n, transport=transport, barrier=barrier)
+        )
         point = forecaster_of("hpl").forecast(
             NOCTUA1, Scenario(size=n, ranks=ranks, transport=transport)
         )
@@ -102,7 +104,7 @@ def test_published_scaling() -> None:
     """Table 4.10: 56.7 and 47.1 times one board; section 4.2.3: 14.3 and 20.8 TFLOP/s on 25."""
 
     def rate(system: Any, side: int, n: int, **more: Any) -> float:
-        return simulate(system, Wish("hpl", side, side, n, **more)).value
+        return simulate(system, SimulationRequest("hpl", side, side, n, **more)).value
 
     large = rate(CYGNUS, 8, 24576 * 8) / rate(CYGNUS, 1, 24576)
     small = rate(CYGNUS, 8, 3072 * 8) / rate(CYGNUS, 1, 3072)
@@ -167,7 +169,7 @@ def test_every_block_finds_its_place(rows: int, columns: int, blocks: int) -> No
 
 @pytest.mark.parametrize("transport", ["channel", "staged"])
 def test_ptrans_agrees_with_the_forecast(transport: str) -> None:
-    found = simulate(NOCTUA1, Wish("ptrans", 4, 4, 16384, transport=transport))
+    found = simulate(NOCTUA1, SimulationRequest("ptrans", 4, 4, 16384, transport=transport))
     point = forecaster_of("ptrans").forecast(
         NOCTUA1, Scenario(size=16384, ranks=16, transport=transport)
     )
@@ -181,8 +183,10 @@ def test_ptrans_agrees_with_the_forecast(transport: str) -> None:
 @pytest.mark.parametrize("transport", ["accl-udp-switch", "staged-launch"])
 def test_partitions_alike_give_equation_5_2(transport: str) -> None:
     for ranks, elements, *_ in meshes():
-        wish = Wish("shallow_water", 1, ranks, int(elements), transport=transport, steps=3)
-        found = simulate(NOCTUA2, wish)
+        request = SimulationRequest(
+            "shallow_water", 1, ranks, int(elements), transport=transport, steps=3
+        )
+        found = simulate(NOCTUA2, request)
         assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
         case = Scenario(size=elements, ranks=ranks, transport=transport)
         point = forecaster_of("shallow_water").forecast(NOCTUA2, case)
@@ -191,16 +195,17 @@ def test_partitions_alike_give_equation_5_2(transport: str) -> None:
 
 def test_the_published_stall_is_found() -> None:
     """Section 5.2.3: over MPI and PCIe the pipeline stalls 75 to 80 % of the time."""
-    wish = Wish("shallow_water", 6, 8, 312320, transport="staged-launch")
-    assert 0.75 <= simulate(NOCTUA2, wish).shares["stalled"] <= 0.80
+    request = SimulationRequest("shallow_water", 6, 8, 312320, transport="staged-launch")
+    assert 0.75 <= simulate(NOCTUA2, request).shares["stalled"] <= 0.80
 
 
 @given(st.floats(0, 0.5), st.integers(0, 100))
 @settings(max_examples=20, deadline=None)
 def test_smaller_partitions_never_take_longer(imbalance: float, seed: int) -> None:
-    even = simulate(NOCTUA2, Wish("shallow_water", 2, 4, 54272, steps=4))
+    even = simulate(NOCTUA2, SimulationRequest("shallow_water", 2, 4, 54272, steps=4))
     uneven = simulate(
-        NOCTUA2, Wish("shallow_water", 2, 4, 54272, steps=4, imbalance=imbalance, seed=seed)
+        NOCTUA2,
+        SimulationRequest("shallow_water", 2, 4, 54272, steps=4, imbalance=imbalance, seed=seed),
     )
     assert uneven.seconds <= even.seconds * (1 + 1e-9)
     assert uneven.closed_s is None or not imbalance
@@ -217,7 +222,7 @@ def test_neighbours_are_mutual(rows: int, columns: int, most: int) -> None:
 
 def test_an_estimated_partition_is_told() -> None:
     assert not partition(1e6, 12).is_known
-    found = simulate(NOCTUA2, Wish("shallow_water", 3, 4, 1_000_000))
+    found = simulate(NOCTUA2, SimulationRequest("shallow_water", 3, 4, 1_000_000))
     assert found.notes == ["no published mesh has this partition: estimated"]
 
 
@@ -236,7 +241,7 @@ def test_a_graph_alike_gives_equation_5_2(plumb: Plumb, home: Path, tmp_path: Pa
     parts = read_graph(path)
     assert [part.elements for part in parts] == [1000] * 4
     assert parts[0].borders == {1: 50, 3: 50}
-    found = simulate(NOCTUA2, Wish("shallow_water", 4, 1, graph=parts, steps=3))
+    found = simulate(NOCTUA2, SimulationRequest("shallow_water", 4, 1, graph=parts, steps=3))
     assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
     status, out, err = plumb(
         "simulate", "shallow_water", "--system", "noctua2-u280", "--graph", str(path)
@@ -254,7 +259,7 @@ def test_a_larger_partition_takes_longer(which: int, more: int) -> None:
     larger = [*alike]
     larger[which] = PartitionOf(1000 + more, alike[which].borders)
     seconds = [
-        simulate(NOCTUA2, Wish("shallow_water", 4, 1, graph=graph, steps=4)).seconds
+        simulate(NOCTUA2, SimulationRequest("shallow_water", 4, 1, graph=graph, steps=4)).seconds
         for graph in (alike, larger)
     ]
     assert seconds[0] <= seconds[1] <= seconds[0] + 4 * more / 100e6

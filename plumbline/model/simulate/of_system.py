@@ -27,7 +27,7 @@ _MOST_BLOCKS = 2**24  # of work for simpy: a few minutes
 
 
 @dataclass(frozen=True)
-class Wish:
+class SimulationRequest:
     """What was asked. ``size`` is of the whole problem; ``block`` 0 is the kernels' own.
 
     ``graph``: the partitions themselves, one a rank, in place of a grid of them.
@@ -60,70 +60,72 @@ class Wish:
         )
 
 
-def _usual(system: System, wish: Wish) -> str:
-    return wish.transport or ("channel" if system.channel else "staged")
+def _usual(system: System, request: SimulationRequest) -> str:
+    return request.transport or ("channel" if system.channel else "staged")
 
 
-def _blocks(wish: Wish, n: int, b: int) -> int:
+def _blocks(request: SimulationRequest, n: int, b: int) -> int:
     if n % b:
         raise UsageError(f"--n must be a multiple of the {b} rows of a block (--nb), not {n}")
-    if n // b * wish.ranks > _MOST_BLOCKS:
+    if n // b * request.ranks > _MOST_BLOCKS:
         raise UsageError(
-            f"{n // b} iterations on {wish.ranks} ranks exceed {_MOST_BLOCKS} events: "
+            f"{n // b} iterations on {request.ranks} ranks exceed {_MOST_BLOCKS} events: "
             "give larger blocks (--nb) or fewer ranks"
         )
     return n // b
 
 
-def _timeline(wish: Wish) -> Timeline:
-    places = [f"{p},{q}" for p in range(wish.rows) for q in range(wish.columns)]
-    if wish.benchmark == "shallow_water":
-        places = [str(rank) for rank in range(wish.ranks)]
-    return Timeline(frozenset(places[: wish.watch]))
+def _timeline(request: SimulationRequest) -> Timeline:
+    places = [f"{p},{q}" for p in range(request.rows) for q in range(request.columns)]
+    if request.benchmark == "shallow_water":
+        places = [str(rank) for rank in range(request.ranks)]
+    return Timeline(frozenset(places[: request.watch]))
 
 
 # --- HPL -----------------------------------------------------------------------------------------
 
 
-def hpl_on(system: System, wish: Wish) -> Outcome:
+def hpl_on(system: System, request: SimulationRequest) -> Outcome:
     """HPL; the closed form where P = Q."""
-    transport = _usual(system, wish)
-    kernels, b, number_bytes, notes = _lu_kernels(system, wish, transport)
-    n = wish.size or 48 * b * max(wish.rows, wish.columns)
-    blocks = _blocks(wish, n, b)
+    transport = _usual(system, request)
+    kernels, b, number_bytes, notes = _lu_kernels(system, request, transport)
+    n = request.size or 48 * b * max(request.rows, request.columns)
+    blocks = _blocks(request, n, b)
     block_bytes = b * b * number_bytes
-    links = lu.links_of(system, wish.scenario(transport), block_bytes, kernels.panel_s)
-    timeline = _timeline(wish)
-    run = hpl.Simulation(blocks, wish.rows, wish.columns, kernels, links, wish.barrier, timeline)
+    links = lu.links_of(system, request.scenario(transport), block_bytes, kernels.panel_s)
+    timeline = _timeline(request)
+    run = hpl.Simulation(
+        blocks, request.rows, request.columns, kernels, links, request.barrier, timeline
+    )
     seconds = run.run()
     closed = None
-    if wish.rows == wish.columns:
-        fixed = links.fixed_s(wish.rows)
+    if request.rows == request.columns:
+        fixed = links.fixed_s(request.rows)
         parts = (kernels.product_s, kernels.lu_s, kernels.panel_s, fixed, links.block_s)
-        closed = float(lu.total_s(n, wish.rows, b, 1, *parts))
+        closed = float(lu.total_s(n, request.rows, b, 1, *parts))
     return Outcome(
-        title=_title(system, wish, f"n = {n}, nb = {b}", transport),
+        title=_title(system, request, f"n = {n}, nb = {b}", transport),
         seconds=seconds,
         value=float(lu.flops(n)) / seconds * 1e-9,
         metric="performance",
         unit="GFLOP/s",
         closed_s=closed,
-        shares=shares(timeline, wish.ranks, seconds),
+        shares=shares(timeline, request.ranks, seconds),
         timeline=timeline,
         notes=notes,
     )
 
 
 def _lu_kernels(
-    system: System, wish: Wish, transport: str
+    system: System, request: SimulationRequest, transport: str
 ) -> tuple[hpl.Kernels, int, int, list[str]]:
     """By the board's kernels, or by the device's peak; the block's rows, a number's bytes."""
     device = device_of(system)
-    number_bytes = boards.NUMBER_BYTES[wish.type]
-    kernel = bitstream_of(system, "hpl", wish.scenario(transport))
+    number_bytes = boards.NUMBER_BYTES[request.type]
+    kernel = bitstream_of(system, "hpl", request.scenario(transport))
     if kernel is not None:
         own = known(kernel.block_size, "block_size", "device.bitstreams")
-        b, g = wish.block or own, known(kernel.gemm_size, "gemm_size", "device.bitstreams")
+        b, g = request.block or own, known(kernel.gemm_size, "gemm_size", "device.bitstreams")
         clock = kernel.frequency_mhz * 1e6
         sized = kernel.model_copy(update={"block_size": b})
         block = sum(gemm.block_parts_s(device, sized, b).values())
@@ -131,9 +133,11 @@ def _lu_kernels(
         made = hpl.Kernels(decomposed, panel, block / kernel.replications)
         notes = [f"the kernels were synthesised for blocks of {own}"] if b != own else []
         return made, b, number_bytes, notes
-    b = wish.block or 512
+    b = request.block or 512
     seconds = known(
-        device.peak_s(2.0 * b**3, wish.type, matrix=True), f"peak in {wish.type}", "device.peaks"
+        device.peak_s(2.0 * b**3, request.type, matrix=True),
+        f"peak in {request.type}",
+        "device.peaks",
     )
     note = "no kernels are described: products, solves and LU at the device's peak"
     return hpl.Kernels(seconds / 3, seconds / 2, seconds), b, number_bytes, [note]
@@ -142,41 +146,43 @@ def _lu_kernels(
 # --- PTRANS --------------------------------------------------------------------------------------
 
 
-def ptrans_on(system: System, wish: Wish) -> Outcome:
+def ptrans_on(system: System, request: SimulationRequest) -> Outcome:
     """PTRANS; the closed form where P = Q and blocks share out evenly."""
-    transport = _usual(system, wish)
+    transport = _usual(system, request)
     streams = transport == "channel"
-    if streams and wish.rows != wish.columns:
+    if streams and request.rows != request.columns:
         raise UsageError(
             f"-P must equal -Q over channel, where each rank has one partner, "
-            f"not {wish.rows} and {wish.columns}"
+            f"not {request.rows} and {request.columns}"
         )
     kernel = known(
-        bitstream_of(system, "ptrans", wish.scenario(transport)), "ptrans", "device.bitstreams"
+        bitstream_of(system, "ptrans", request.scenario(transport)), "ptrans", "device.bitstreams"
     )
-    b = wish.block or known(kernel.block_size, "block_size", "device.bitstreams")
-    n = wish.size or 16384
-    blocks = _blocks(wish, n, b)
-    number_bytes = boards.NUMBER_BYTES[wish.type]
-    costs = _ptrans_costs(system, wish, transport, kernel, b)
-    timeline = _timeline(wish)
-    seconds = ptrans.Simulation(blocks, wish.rows, wish.columns, costs, streams, timeline).run()
+    b = request.block or known(kernel.block_size, "block_size", "device.bitstreams")
+    n = request.size or 16384
+    blocks = _blocks(request, n, b)
+    number_bytes = boards.NUMBER_BYTES[request.type]
+    costs = _ptrans_costs(system, request, transport, kernel, b)
+    timeline = _timeline(request)
+    seconds = ptrans.Simulation(
+        blocks, request.rows, request.columns, costs, streams, timeline
+    ).run()
     return Outcome(
-        title=_title(system, wish, f"n = {n}, blocks of {b}", transport),
+        title=_title(system, request, f"n = {n}, blocks of {b}", transport),
         seconds=seconds,
         value=float(transposition.sent_rate(n, number_bytes, seconds)) * 1e-9,
         metric="bandwidth",
         unit="GB/s",
-        closed_s=_ptrans_closed(costs, blocks, wish, streams),
-        shares=shares(timeline, wish.ranks, seconds),
+        closed_s=_ptrans_closed(costs, blocks, request, streams),
+        shares=shares(timeline, request.ranks, seconds),
         timeline=timeline,
     )
 
 
 def _ptrans_costs(
-    system: System, wish: Wish, transport: str, kernel: Bitstream, b: int
+    system: System, request: SimulationRequest, transport: str, kernel: Bitstream, b: int
 ) -> ptrans.Costs:
-    number_bytes = boards.NUMBER_BYTES[wish.type]
+    number_bytes = boards.NUMBER_BYTES[request.type]
     block_bytes = b * b * number_bytes
     rate = boards.memory_rate(device_of(system), kernel)
     memory = float(transposition.transposed_s(b, 1, number_bytes, rate))
@@ -191,7 +197,7 @@ def _ptrans_costs(
         )
     width = known(kernel.channel_width, "channel_width", "device.bitstreams")
     one = float(transposition.block_s(0, b, width, kernel.frequency_mhz * 1e6))
-    message = _message(transfer_of(system, transport, wish.approach))
+    message = _message(transfer_of(system, transport, request.approach))
     return ptrans.Costs(block_bytes, memory, one, kernel.replications, message_s=message)
 
 
@@ -199,11 +205,13 @@ def _message(way: Transfer) -> Callable[[float], float]:
     return lambda size: float(way.seconds(size))
 
 
-def _ptrans_closed(costs: ptrans.Costs, blocks: int, wish: Wish, streams: bool) -> float | None:
+def _ptrans_closed(
+    costs: ptrans.Costs, blocks: int, request: SimulationRequest, streams: bool
+) -> float | None:
     """Where P = Q and every rank has as many blocks: the slowest of link and memory, or the sum."""
-    if wish.rows != wish.columns or blocks % wish.rows:
+    if request.rows != request.columns or blocks % request.rows:
         return None
-    number, alone = (blocks / wish.rows) ** 2, wish.ranks == 1
+    number, alone = (blocks / request.rows) ** 2, request.ranks == 1
     memory = number * costs.memory_s
     if streams:
         linked = 0.0 if alone else number * costs.link_s / costs.links
@@ -215,29 +223,31 @@ def _ptrans_closed(costs: ptrans.Costs, blocks: int, wish: Wish, streams: bool) 
 # --- shallow water -------------------------------------------------------------------------------
 
 
-def shallow_water_on(system: System, wish: Wish) -> Outcome:
+def shallow_water_on(system: System, request: SimulationRequest) -> Outcome:
     """Shallow water; the closed form where partitions are alike."""
-    transport = wish.transport or "accl-udp-switch"
-    if wish.graph:
-        elements = sum(part.elements for part in wish.graph)
-        slowest = _slowest(wish.graph)
+    transport = request.transport or "accl-udp-switch"
+    if request.graph:
+        elements = sum(part.elements for part in request.graph)
+        slowest = _slowest(request.graph)
     else:
-        elements = wish.size or int(water_sizes(system)[0]) * wish.ranks
-        slowest = partition(float(elements), wish.ranks)
-    found = water_costs(system, wish.scenario(transport), transport, slowest)
+        elements = request.size or int(water_sizes(system)[0]) * request.ranks
+        slowest = partition(float(elements), request.ranks)
+    found = water_costs(system, request.scenario(transport), transport, slowest)
     costs = shallow_water.Costs(pipeline=slowest.pipeline, **found)
-    timeline = _timeline(wish)
-    parts = [_part(part) for part in wish.graph] or _parts(wish, slowest)
-    seconds = shallow_water.Simulation(parts, costs, wish.steps, timeline).run()
-    alike = not wish.imbalance and len({(one.core, one.sent, one.messages) for one in parts}) == 1
+    timeline = _timeline(request)
+    parts = [_part(part) for part in request.graph] or _parts(request, slowest)
+    seconds = shallow_water.Simulation(parts, costs, request.steps, timeline).run()
+    alike = (
+        not request.imbalance and len({(one.core, one.sent, one.messages) for one in parts}) == 1
+    )
     return Outcome(
-        title=_title(system, wish, f"{elements} elements, {wish.steps} steps", transport),
+        title=_title(system, request, f"{elements} elements, {request.steps} steps", transport),
         seconds=seconds,
-        value=FLOP_AN_ELEMENT * elements * wish.steps / seconds * 1e-9,
+        value=FLOP_AN_ELEMENT * elements * request.steps / seconds * 1e-9,
         metric="throughput",
         unit="GFLOP/s",
-        closed_s=wish.steps * _step_s(costs, slowest) if alike else None,
-        shares=shares(timeline, wish.ranks, seconds),
+        closed_s=request.steps * _step_s(costs, slowest) if alike else None,
+        shares=shares(timeline, request.ranks, seconds),
         timeline=timeline,
         notes=[] if slowest.is_known else ["no published mesh has this partition: estimated"],
     )
@@ -267,10 +277,10 @@ def _step_s(costs: shallow_water.Costs, part: Partition) -> float:
     return float(cycles) / costs.clock
 
 
-def _parts(wish: Wish, slowest: Partition) -> list[shallow_water.Part]:
+def _parts(request: SimulationRequest, slowest: Partition) -> list[shallow_water.Part]:
     """All like the slowest, or smaller by up to twice the imbalance, drawn with the seed."""
-    near = shallow_water.grid(wish.rows, wish.columns, min(8, int(slowest.neighbours)))
-    drawn = np.random.default_rng(wish.seed).uniform(1 - 2 * wish.imbalance, 1, wish.ranks)
+    near = shallow_water.grid(request.rows, request.columns, min(8, int(slowest.neighbours)))
+    drawn = np.random.default_rng(request.seed).uniform(1 - 2 * request.imbalance, 1, request.ranks)
     drawn[0] = 1.0
     core = slowest.core + slowest.external
     half = slowest.exchanged / 2
@@ -280,9 +290,9 @@ def _parts(wish: Wish, slowest: Partition) -> list[shallow_water.Part]:
     ]
 
 
-def _title(system: System, wish: Wish, problem: str, transport: str) -> str:
-    over = f", over {transport}" if wish.ranks > 1 else ""
-    grid = f"{wish.rows} x {wish.columns} rank{'s' * (wish.ranks != 1)}"
-    if wish.graph:
-        grid = f"a graph of {wish.ranks} partition{'s' * (wish.ranks != 1)}"
-    return f"{wish.benchmark} on {system.system.name}: {problem}, {grid}{over}"
+def _title(system: System, request: SimulationRequest, problem: str, transport: str) -> str:
+    over = f", over {transport}" if request.ranks > 1 else ""
+    grid = f"{request.rows} x {request.columns} rank{'s' * (request.ranks != 1)}"
+    if request.graph:
+        grid = f"a graph of {request.ranks} partition{'s' * (request.ranks != 1)}"
+    return f"{request.benchmark} on {system.system.name}: {problem}, {grid}{over}"
