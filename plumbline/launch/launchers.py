@@ -14,29 +14,14 @@ import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar
 
 from plumbline.base.errors import UsageError
 from plumbline.engine.program import Engine
 
-Kind = Literal["openmpi", "mpich", "intel", "oshrun", "srun", "none"]
-CHOICES = ["auto", "mpirun", "mpiexec", "oshrun", "srun", "none"]
 # How much symmetric heap there is, as OpenSHMEM, Open MPI and old libraries name it.
 HEAP_VARIABLES = ("SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE")
 
-_TITLES = {
-    "openmpi": "Open MPI",
-    "mpich": "MPICH",
-    "intel": "Intel MPI",
-    "oshrun": "OpenSHMEM",
-    "srun": "Slurm",
-}
-_PROGRAMS = {
-    "openmpi": ("mpirun.openmpi", "mpirun", "orterun"),
-    "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
-    "intel": ("mpiexec.hydra", "mpiexec", "mpirun"),
-    "oshrun": ("oshrun", "shmemrun"),
-}
 _HEAP_OF_ENGINE = 256 * 2**20
 _PLACES_HOSTS = re.compile(r"--?(hosts?|hostfile|machinefile|H|f)(=.*)?")
 _PLACES_RANKS = re.compile(r"--?(bind-to|map-by|cpu-bind)(=.*)?")
@@ -62,11 +47,175 @@ class LaunchRequest:
         return any(_PLACES_RANKS.fullmatch(argument) for argument in self.arguments)
 
 
+class Launcher:
+    """A launcher: how it is known, what its command line is, and what it needs in the environment.
+
+    A subclass with a ``kind`` is in :data:`LAUNCHERS` by that name.
+    """
+
+    kind: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    programs: ClassVar[tuple[str, ...]] = ()  # the most certain name first
+    suffix: ClassVar[str] = ""  # of programs that stand beside another launcher's
+    version: ClassVar[str] = "(?!)"  # a pattern in what ``--version`` prints
+    library: ClassVar[str] = "(?!)"  # a pattern in the name that the MPI library gives itself
+    names: ClassVar[tuple[str, ...]] = ("mpirun", "mpiexec")  # for ``--launcher``
+    job: ClassVar[str] = ""  # a variable within a scheduler's job; it starts any library's ranks
+    count: ClassVar[str] = "-np"
+
+    def __init_subclass__(cls) -> None:
+        LAUNCHERS[cls.kind] = cls()
+
+    def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
+        """Words that bind each rank to ``share`` cores (None: as many as the launcher gives)."""
+        del share, oversubscribed
+        return ()
+
+    def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
+        """Words that are given whether or not the user places ranks."""
+        del oversubscribed
+        return ()
+
+    def exports(self, names: Iterable[str]) -> list[str]:
+        """Words by which ranks on other nodes get these variables, where they do not by itself."""
+        del names
+        return []
+
+    def environment(self, share: int | None) -> dict[str, str]:
+        """Variables that the launcher needs."""
+        del share
+        return {}
+
+    def prefix(
+        self, program: str, request: LaunchRequest, share: int | None, *, oversubscribed: bool
+    ) -> tuple[str, ...]:
+        """The command line up to the engine's program."""
+        placing = () if request.binds else self.placing(share, oversubscribed=oversubscribed)
+        always = self.always(oversubscribed=oversubscribed)
+        return (program, self.count, str(request.ranks), *always, *placing, *request.arguments)
+
+
+LAUNCHERS: dict[str, Launcher] = {}
+
+
+class OpenMpi(Launcher):
+    """Open MPI's, for MPI and for its OpenSHMEM."""
+
+    kind = "openmpi"
+    title = "Open MPI"
+    programs = ("mpirun.openmpi", "mpirun", "orterun")
+    suffix = ".openmpi"
+    version = r"Open MPI|OpenRTE|open-mpi|prte"
+    library = "Open MPI"
+
+    def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
+        """``slot:PE`` gives each rank so many cores."""
+        if oversubscribed:
+            return ("--bind-to", "none")
+        return ("--bind-to", "core", *(("--map-by", f"slot:PE={share}") if share else ()))
+
+    def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
+        """Ranks that share a core yield it while they wait."""
+        return ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1") if oversubscribed else ()
+
+    def exports(self, names: Iterable[str]) -> list[str]:
+        """By ``-x``."""
+        return [word for name in names for word in ("-x", name)]
+
+    def environment(self, share: int | None) -> dict[str, str]:
+        """Without these it refuses to run as root."""
+        del share
+        if os.geteuid() != 0:
+            return {}
+        return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class IntelMpi(Launcher):
+    """Intel MPI's Hydra, which binds by a variable."""
+
+    kind = "intel"
+    title = "Intel MPI"
+    programs = ("mpiexec.hydra", "mpiexec", "mpirun")
+    suffix = ".hydra"
+    version = "Intel"
+    library = "Intel"
+    count = "-n"
+
+    def environment(self, share: int | None) -> dict[str, str]:
+        """The cores of each rank."""
+        return {"I_MPI_PIN_DOMAIN": str(share)} if share is not None else {}
+
+
+class Mpich(Launcher):
+    """Hydra, of MPICH and its kin."""
+
+    kind = "mpich"
+    title = "MPICH"
+    programs = ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun")
+    suffix = ".mpich"
+    version = "HYDRA|MPICH|MVAPICH"
+    library = ""  # whatever is left: its kin have names of their own
+
+    def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
+        """``core:N`` gives each rank N cores."""
+        if oversubscribed:
+            return ("-bind-to", "none")
+        return ("-bind-to", f"core:{share}" if share else "core")
+
+
+class Oshrun(Launcher):
+    """The launcher of an OpenSHMEM that is not Open MPI's."""
+
+    kind = "oshrun"
+    title = "OpenSHMEM"
+    programs = ("oshrun", "shmemrun")
+    names = ("oshrun",)
+    count = "-n"
+
+
+class Srun(Launcher):
+    """Slurm's, whatever the library."""
+
+    kind = "srun"
+    title = "Slurm"
+    programs = ("srun",)
+    names = ("srun",)
+    job = "SLURM_JOB_ID"
+    count = "-n"
+
+    def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
+        """Slurm knows the cores."""
+        del share, oversubscribed
+        return ("--cpu-bind=cores",)
+
+    def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
+        """A rank that fails ends all."""
+        del oversubscribed
+        return ("--kill-on-bad-exit=1",)
+
+
+class NoLauncher(Launcher):
+    """The program itself, one rank."""
+
+    kind = "none"
+    names = ("none",)
+
+    def prefix(
+        self, program: str, request: LaunchRequest, share: int | None, *, oversubscribed: bool
+    ) -> tuple[str, ...]:
+        """Nothing."""
+        del program, request, share, oversubscribed
+        return ()
+
+
+CHOICES = ["auto", *dict.fromkeys(name for one in LAUNCHERS.values() for name in one.names)]
+
+
 @dataclass(frozen=True)
 class Launch:
     """How to start: words before the program, variables to set, cores of each rank (or None)."""
 
-    kind: Kind
+    kind: str
     prefix: tuple[str, ...]
     environment: dict[str, str]
     cores_per_rank: int | None
@@ -80,9 +229,7 @@ class Launch:
         self, program: Path, arguments: Sequence[str], exported: Iterable[str] = ()
     ) -> list[str]:
         """The whole command line; ``exported`` are variables that remote ranks need as well."""
-        exports: list[str] = []
-        if self.kind == "openmpi" and self.cores_per_rank is None:
-            exports = [word for name in exported for word in ("-x", name)]
+        exports = [] if self.is_local else LAUNCHERS[self.kind].exports(exported)
         return [*self.prefix, *exports, str(program), *arguments]
 
 
@@ -96,19 +243,20 @@ def plan_launch(
     """
     kind, program = choose_launcher(request, engine, environ)
     cores = cores or physical_cores()
-    local = kind != "srun" and not request.names_hosts
+    local = not LAUNCHERS[kind].job and not request.names_hosts
     if local and request.ranks > cores and not request.oversubscribe:
         raise UsageError(
             f"{request.ranks} ranks exceed the {cores} cores of this node: give at most {cores}, "
             "or --oversubscribe (times then mean little)"
         )
     share = max(cores // request.ranks, 1) if local else None
-    prefix = _prefix(kind, program, request, share, oversubscribed=local and request.ranks > cores)
-    added = _cures(kind, engine.description.world, environ)
+    launcher = LAUNCHERS[kind]
+    prefix = launcher.prefix(
+        program or "", request, share, oversubscribed=local and request.ranks > cores
+    )
+    added = {**launcher.environment(share), **_workarounds(kind, engine.description.world, environ)}
     if share is not None:
         added.update(_pocl_threads(share, environ))
-        if kind == "intel":
-            added.setdefault("I_MPI_PIN_DOMAIN", str(share))
     return Launch(kind, prefix, added, share)
 
 
@@ -146,7 +294,7 @@ def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
 
 def choose_launcher(
     request: LaunchRequest, engine: Engine, environ: Mapping[str, str]
-) -> tuple[Kind, str | None]:
+) -> tuple[str, str | None]:
     """Kind and program of the launcher. Raises :class:`UsageError` where none fits."""
     if request.launcher == "none" or engine.description.world == "serial":
         if request.ranks != 1:
@@ -156,30 +304,37 @@ def choose_launcher(
                 else f"--ranks must be 1 without MPI ({engine.path.name}), not {request.ranks}"
             )
         return "none", None
-    path = environ.get("PATH")
-    in_job = "SLURM_JOB_ID" in environ and shutil.which("srun", path=path)
-    if request.launcher == "srun" or (request.launcher == "auto" and in_job):
-        program = shutil.which("srun", path=path)
-        if program is None:
-            raise UsageError("there is no srun on PATH: --launcher srun needs Slurm")
-        return "srun", program
+    scheduler = _scheduler(request.launcher, environ)
+    if scheduler is not None:
+        return scheduler
     library = engine.description.world_library or ""
     if engine.description.world == "shmem":
         if "Open MPI" in library:
-            return "openmpi", _program("openmpi", request.launcher, environ, _PROGRAMS["oshrun"])
+            return "openmpi", _program("openmpi", request.launcher, environ, Oshrun.programs)
         return "oshrun", _other_oshrun(request.launcher, environ)
     kind = library_kind(library)
     return kind, _program(kind, request.launcher, environ)
 
 
-def library_kind(library: str) -> Kind:
+def _scheduler(launcher: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """The scheduler's launcher: named, or on PATH within a job of its own."""
+    for one in (known for known in LAUNCHERS.values() if known.job):
+        program = shutil.which(one.programs[0], path=environ.get("PATH"))
+        if launcher in one.names and program is None:
+            raise UsageError(
+                f"there is no {one.programs[0]} on PATH: --launcher {launcher} needs {one.title}"
+            )
+        if program and (launcher in one.names or (launcher == "auto" and one.job in environ)):
+            return one.kind, program
+    return None
+
+
+def library_kind(library: str) -> str:
     """The launcher's kind from the name that the MPI library gives itself."""
-    if "Open MPI" in library:
-        return "openmpi"
-    return "intel" if "Intel" in library else "mpich"
+    return next(one.kind for one in LAUNCHERS.values() if re.search(one.library, library))
 
 
-def launcher_kind(program: str, environ: Mapping[str, str]) -> Kind | None:
+def launcher_kind(program: str, environ: Mapping[str, str]) -> str | None:
     """To whom the launcher ``program`` belongs, from its ``--version``; None where unknown."""
     try:
         done = subprocess.run(
@@ -194,11 +349,7 @@ def launcher_kind(program: str, environ: Mapping[str, str]) -> Kind | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     said = done.stdout + done.stderr
-    if re.search(r"Open MPI|OpenRTE|open-mpi|prte", said):
-        return "openmpi"
-    if "Intel" in said:
-        return "intel"
-    return "mpich" if re.search(r"HYDRA|MPICH|MVAPICH", said) else None
+    return next((one.kind for one in LAUNCHERS.values() if re.search(one.version, said)), None)
 
 
 def physical_cores(system: Path = Path("/sys/devices/system/cpu")) -> int:
@@ -217,9 +368,11 @@ def _core(topology: Path, number: int) -> tuple[str, str]:
 
 
 def _program(
-    kind: Kind, launcher: str, environ: Mapping[str, str], first: tuple[str, ...] = ()
+    kind: str, launcher: str, environ: Mapping[str, str], first: tuple[str, ...] = ()
 ) -> str:
-    names = (*first, *_PROGRAMS[kind]) if launcher == "auto" else _named(kind, launcher)
+    known = LAUNCHERS[kind]
+    auto = launcher == "auto"
+    names = (*first, *known.programs) if auto else (launcher + known.suffix, launcher)
     others: list[str] = []
     for name in names:
         program = shutil.which(name, path=environ.get("PATH"))
@@ -228,8 +381,8 @@ def _program(
         found = launcher_kind(program, environ)
         if found in (kind, None):
             return program
-        others.append(f"{name} is {_TITLES[found]}'s")
-    wanted = _TITLES[kind]
+        others.append(f"{name} is {LAUNCHERS[found].title}'s")
+    wanted = known.title
     raise UsageError(
         f"the engine is built with {wanted}, but there is no launcher of {wanted} on PATH"
         f"{' (' + ', '.join(others) + ')' if others else ''}: load the module it was built with, "
@@ -239,7 +392,7 @@ def _program(
 
 def _other_oshrun(launcher: str, environ: Mapping[str, str]) -> str:
     """The first launcher of OpenSHMEM on PATH that is not Open MPI's, else the first."""
-    names = _PROGRAMS["oshrun"] if launcher == "auto" else (launcher,)
+    names = Oshrun.programs if launcher == "auto" else (launcher,)
     found = [
         program
         for folder in environ.get("PATH", "").split(os.pathsep)
@@ -254,49 +407,9 @@ def _other_oshrun(launcher: str, environ: Mapping[str, str]) -> str:
     return next((p for p in found if launcher_kind(p, environ) != "openmpi"), found[0])
 
 
-def _named(kind: Kind, launcher: str) -> tuple[str, ...]:
-    suffix = {"openmpi": ".openmpi", "mpich": ".mpich", "intel": ".hydra"}[kind]
-    return (launcher + suffix, launcher)
-
-
-def _prefix(
-    kind: Kind,
-    program: str | None,
-    request: LaunchRequest,
-    share: int | None,
-    *,
-    oversubscribed: bool,
-) -> tuple[str, ...]:
-    if program is None:
-        return ()
-    count = "-n" if kind in ("srun", "intel", "oshrun") else "-np"
-    placing = () if request.binds else _placing(kind, share, oversubscribed)
-    if oversubscribed and kind == "openmpi":
-        placing = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", *placing)
-    if kind == "srun":
-        placing = ("--kill-on-bad-exit=1", *placing)
-    return (program, count, str(request.ranks), *placing, *request.arguments)
-
-
-def _placing(kind: Kind, share: int | None, oversubscribed: bool) -> tuple[str, ...]:
-    if kind == "srun":
-        return ("--cpu-bind=cores",)
-    if kind in ("intel", "oshrun"):
-        return ()
-    bind = "--bind-to" if kind == "openmpi" else "-bind-to"
-    if oversubscribed:
-        return (bind, "none")
-    if kind == "mpich":
-        return (bind, f"core:{share}" if share else "core")
-    where = ("--map-by", f"slot:PE={share}") if share else ()
-    return (bind, "core", *where)
-
-
-def _cures(kind: Kind, world: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """What launchers and libraries get wrong by default, put right."""
+def _workarounds(kind: str, world: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """Variables that avoid faults of launchers and libraries."""
     cures: dict[str, str] = {}
-    if kind == "openmpi" and os.geteuid() == 0:
-        cures = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if (kind == "openmpi" or world == "shmem") and "OMPI_MCA_osc" not in environ:
         # With this component for windows Open MPI 4.1 crashes in shmem_finalize, and in an MPI
         # compare-and-swap on the rank's own memory.

@@ -12,6 +12,7 @@ from conftest import DATA
 
 from plumbline.base.errors import UsageError
 from plumbline.engine.program import Description, Engine
+from plumbline.launch import launchers
 from plumbline.launch.launchers import (
     HEAP_VARIABLES,
     LaunchRequest,
@@ -228,3 +229,24 @@ def test_the_symmetric_heap_has_room_for_what_is_needed() -> None:
     assert heap_environment(3 << 20, LaunchRequest(2), {"SHMEM_SYMMETRIC_SIZE": "1G"}) == {}
     with pytest.raises(UsageError, match="GiB of symmetric memory each"):
         heap_environment(1 << 50, LaunchRequest(2), {})
+
+
+def test_a_launcher_is_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a scheduler: within its job it starts the ranks of any library."""
+    monkeypatch.setattr(launchers, "LAUNCHERS", dict(launchers.LAUNCHERS))
+
+    class Jsrun(launchers.Launcher):
+        kind = "jsrun"
+        title = "LSF"
+        programs = names = ("jsrun",)
+        job = "LSB_JOBID"
+        count = "--nrs"
+
+    program = tmp_path / "jsrun"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environ = {"PATH": str(tmp_path), "LSB_JOBID": "1"}
+    planned = plan_launch(LaunchRequest(3), engine(OPEN_MPI), environ, 2)
+    assert (planned.kind, planned.prefix) == ("jsrun", (str(program), "--nrs", "3"))
+    with pytest.raises(UsageError, match="no jsrun on PATH: --launcher jsrun needs LSF"):
+        plan_launch(LaunchRequest(3, launcher="jsrun"), engine(OPEN_MPI), {"PATH": ""}, 2)
