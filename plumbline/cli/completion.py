@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
 
 from plumbline.base.errors import PlumbError, UsageError, did_you_mean
 from plumbline.base.paths import find_home
+from plumbline.cli.common import OWN_WORDS, app
 from plumbline.engine import runtimes
 from plumbline.engine.options import flags_of
 from plumbline.engine.program import OptionSpec, all_benchmarks, find_engine_for
@@ -134,3 +139,25 @@ def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequen
 
 def _option(options: Sequence[OptionSpec], flag: str) -> OptionSpec | None:
     return next((option for option in options if flag in flags_of(option)), None)
+
+
+@app.command("completion")
+def completion_script(
+    shell: Annotated[str, typer.Argument(help="bash, zsh or fish")],
+) -> None:
+    """Print a shell's completion script.
+
+    To use it now: eval "$(plumb completion bash)".
+    """
+    print(script(shell), end="")
+
+
+@app.command("_complete", hidden=True, context_settings=OWN_WORDS, add_help_option=False)
+def _complete(context: typer.Context) -> None:
+    shown: Any = typer.main.get_command(app)
+    commands = {
+        name: ["--help", *(flag for one in command.params for flag in one.opts if flag[:2] == "--")]
+        for name, command in shown.commands.items()
+        if not command.hidden
+    }
+    print("\n".join(candidates(context.args, commands, os.environ)))

@@ -70,7 +70,7 @@ def test_affinity_is_a_matrix_of_cores(plumb: Plumb, tmp_path: Path) -> None:
         (["--only", "finalize"], "finalize cannot be run here"),
         (
             ["--format", "osu"],
-            "shoms has no form osu: --format must be one of table, csv, json, shoms",
+            "invalid value 'osu' for --format: shoms has table, csv, json, shoms",
         ),
         (["--maxsize", "68719476736", "--only", "long_put/"], "no test"),
     ],
