@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import tomli_w
 from pydantic import BaseModel, ConfigDict
 
 
@@ -13,20 +14,19 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-def toml_lines(table: Table, path: str = "") -> Iterator[str]:
-    """``table`` as TOML: its values, then its tables, each under its path."""
-    for key, value in _values(table):
-        if isinstance(value, str | int | float) or _is_texts(value):
-            yield f"{key} = {_literal(value)}"
-    for key, value in _values(table):
-        name = f"{path}.{key}" if path else key
-        if isinstance(value, Table):
-            yield from ("", f"[{name}]")
-            yield from toml_lines(value, name)
-        elif isinstance(value, list) and not _is_texts(value):
-            for element in value:
-                yield from ("", f"[[{name}]]")
-                yield from toml_lines(element, name)
+def toml_text(table: Table) -> str:
+    """``table`` as TOML."""
+    return tomli_w.dumps(_document(table))
+
+
+def _document(table: Table) -> dict[str, object]:
+    return {key: _plain(value) for key, value in _values(table)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(element) for element in value]
+    return _document(value) if isinstance(value, Table) else value
 
 
 def _values(table: Table) -> Iterator[tuple[str, object]]:
@@ -35,23 +35,3 @@ def _values(table: Table) -> Iterator[tuple[str, object]]:
         value = getattr(table, key)
         if about.is_required() or value not in (None, []):
             yield key, value
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return f'"{"".join(_escaped(letter) for letter in value)}"'
-    if isinstance(value, list):
-        return f"[{', '.join(_literal(item) for item in value)}]"
-    return repr(value)
-
-
-def _escaped(letter: str) -> str:
-    if letter in '"\\':
-        return "\\" + letter
-    return letter if letter.isprintable() else f"\\U{ord(letter):08x}"

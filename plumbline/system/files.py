@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.files import replace_file
 from plumbline.base.paths import Home, shipped_folders
-from plumbline.base.toml import toml_lines
+from plumbline.base.toml import toml_text
 from plumbline.base.validation import first_problem
 from plumbline.system.system import LOCAL, Identity, System
 
@@ -130,4 +130,4 @@ def schema_text() -> str:
 def save_system(system: System, path: Path, comment: str) -> None:
     """Write ``system`` to ``path`` in one step, under a heading comment. Raises OSError."""
     heading = "".join(f"# {line}\n" for line in comment.splitlines())
-    replace_file(path, heading + "\n".join(toml_lines(system)).lstrip("\n") + "\n")
+    replace_file(path, heading + toml_text(system))

@@ -248,7 +248,7 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--transport peer --approach host-streaming", 'of transport peer called "host-streaming"'),
         ("--transport peer --runtime native", "runtime native has none of"),
         ("--transport peer --memory svm", "memory of kind svm"),
-        ("--loop-decrease 0", "--loop-decrease 0"),
+        ("--loop-decrease 0", "--loop-decrease must lie between 1 and 64, not 0"),
         ("--memory moon", "moon"),
         ("--max-size 30 --replications 64", "GiB"),
     ],
