@@ -407,7 +407,7 @@ def _board(_record: Record, members: Members) -> str:
 
 
 def _other(_record: Record, members: Members) -> str:
-    return f"What counts is {members[0].judged.bound}. {_next_bound(members[0])}"
+    return f"The bound is {members[0].judged.bound}. {_next_bound(members[0])}"
 
 
 def _next_bound(member: Member) -> str:
@@ -422,7 +422,7 @@ def _next_bound(member: Member) -> str:
     name = max(parts, key=parts.__getitem__)
     factor = member.judged.expected_s / parts[name]
     if factor <= 1:
-        return f"Next to it stands {name}."
+        return f"The next bound is {name}, as large."
     return f"Raised {factor:.3g} times, {name} would bind in its place."
 
 
