@@ -38,7 +38,7 @@ soak:  ## long campaigns: random MPI operations of many seeds, every rank count 
 	@bash scripts/python.sh test
 	@bash scripts/soak.sh
 
-lint:  ## formats, ruff, mypy
+lint:  ## formats, ruff, mypy, imports between rooms
 	@bash scripts/system.sh run test
 	@bash scripts/python.sh test lint
 	@bash scripts/lint.sh

@@ -24,13 +24,13 @@ from rich.console import Console
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from plumbline.assess import assess  # noqa: E402
-from plumbline.calibrate import local_system  # noqa: E402
-from plumbline.execute import execute  # noqa: E402
-from plumbline.home import Home  # noqa: E402
-from plumbline.plan import plan_run  # noqa: E402
-from plumbline.run import calibrate_for  # noqa: E402
-from plumbline.systems import Need  # noqa: E402
+from plumbline.base.paths import Home  # noqa: E402
+from plumbline.judge.judgement import judge  # noqa: E402
+from plumbline.launch.execute import execute  # noqa: E402
+from plumbline.run.plan import plan_run  # noqa: E402
+from plumbline.run.run import calibrate_for  # noqa: E402
+from plumbline.system.files import local_system  # noqa: E402
+from plumbline.system.system import Need  # noqa: E402
 
 KINDS: dict[str, tuple[Need, list[str]]] = {
     "stream": ("device", ["stream"]),
@@ -55,8 +55,8 @@ def one_round(kind: str, records: int, options: list[str]) -> Ratios:
             done = execute(plan.session, plan.benchmark.name, plan.arguments, path)
             if done.record is None or done.record.status != "complete":
                 raise SystemExit(f"{kind}: the run did not complete: {done.said}")
-            comparison = assess(done.record, system, 0.1).comparison
-            for key, case in comparison.cases.items() if comparison else ():
+            judged = judge(done.record, system, 0.1).judged
+            for key, case in judged.cases.items() if judged else ():
                 ratios.setdefault(key, []).append(case.ratio)
     return ratios
 

@@ -367,8 +367,8 @@ def runtimes(gpu: bool) -> Iterator[tuple[str, list[str], dict[str, str]]]:
         yield "opencl", ["--runtime", "opencl", "--device", "gpu"], {}
         yield "cuda", ["--runtime", "cuda"], {}
         return
-    from plumbline import runtimes as known  # the Python package is needed for these only
-    from plumbline.home import find_home
+    from plumbline.base.paths import find_home
+    from plumbline.engine import runtimes as known  # the Python package is needed for these only
 
     for name in ("pocl", "intel-cpu"):
         if known.is_installed(name, find_home()):

@@ -16,10 +16,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from plumbline.check import Cell, cells  # noqa: E402
-from plumbline.home import find_home  # noqa: E402
-from plumbline.published import table_of  # noqa: E402
-from plumbline.record import Case, Record, load_record  # noqa: E402
+from plumbline.base.paths import find_home  # noqa: E402
+from plumbline.model.published import table_of  # noqa: E402
+from plumbline.record.record import Case, Record, load_record  # noqa: E402
+from plumbline.report.model_check import Cell, cells  # noqa: E402
 
 METRICS = {
     "stream": "bandwidth",

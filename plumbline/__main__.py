@@ -14,7 +14,7 @@ def main() -> None:
     """
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        from plumbline.cli import start
+        from plumbline.cli.app import start
 
         status = start(sys.argv[1:])
     except KeyboardInterrupt:

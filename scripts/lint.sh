@@ -1,7 +1,7 @@
 #!/bin/bash
-# lint.sh [format|tidy] [FILE...]  Checks formats (C++, Python), ruff's and mypy's rules; with `tidy` clang-tidy's, which takes
-# long the first time; with `format`, brings the files into their formats instead. FILEs restrict what is checked to
-# themselves (pre-commit names those of a commit).
+# lint.sh [format|tidy] [FILE...]  Checks formats (C++, Python), ruff's, mypy's and import-linter's rules; with `tidy`
+# clang-tidy's, which takes long the first time; with `format`, brings the files into their formats instead. FILEs restrict
+# what is checked to themselves (pre-commit names those of a commit).
 # clang-format and clang-tidy are the pinned ones of pyproject.toml, so every machine says the same.
 source "$(dirname "$0")/steps.sh"
 export PATH=$PWD/.venv/bin:$PATH
@@ -53,6 +53,7 @@ else
     try ruff "ruff, ${#python[@]} files" ruff check --no-cache "${python[@]}"
     try ruff-format "ruff format" ruff format --no-cache --check "${python[@]}"
     try mypy "mypy" mypy
+    try imports "import-linter" lint-imports --no-cache
   fi
 fi
 [ $failed = 0 ] || die "make format mends formats; build/logs/ has all that was said"

@@ -6,7 +6,7 @@ words=("$@")
 if [ $# = 0 ]; then
   words=(b_eff -n 2 --preset standard)
   # On a machine of one core the two ranks share it, and the result says so.
-  cores=$(.venv/bin/python -c 'from plumbline.launch import physical_cores; print(physical_cores())')
+  cores=$(.venv/bin/python -c 'from plumbline.launch.launchers import physical_cores; print(physical_cores())')
   if [ "$cores" -lt 2 ]; then words+=(--oversubscribe); fi
 fi
 note "plumb run ${words[*]}"

@@ -12,7 +12,7 @@ export TAIL=60
 
 # runtime NAME: Intel's, where its licence is accepted.
 runtime() {
-  if .venv/bin/python -c "import sys; from plumbline import home, runtimes; sys.exit(not runtimes.is_installed('$1', home.find_home()))"; then
+  if .venv/bin/python -c "import sys; from plumbline.base import paths; from plumbline.engine import runtimes; sys.exit(not runtimes.is_installed('$1', paths.find_home()))"; then
     return
   fi
   step "setup-$1" "Installing Intel's OpenCL runtime $1" .venv/bin/plumb setup "$1" --accept-eula

@@ -6,8 +6,8 @@ import os
 from functools import cache
 from pathlib import Path
 
-from plumbline.engine import Engine, describe
-from plumbline.launch import Wish, plan_launch
+from plumbline.engine.program import Engine, describe
+from plumbline.launch.launchers import LaunchRequest, plan_launch
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("PLUMBLINE_BUILD", ROOT / "build" / "release"))
@@ -25,5 +25,5 @@ def _engine(path: Path) -> Engine:
 
 def launch_command(ranks: int, path: Path, *words: str) -> tuple[list[str], dict[str, str]]:
     """Command line and environment that start `path` on some ranks, oversubscribed where need be."""
-    launch = plan_launch(Wish(ranks=ranks, oversubscribe=True), _engine(path), os.environ)
+    launch = plan_launch(LaunchRequest(ranks=ranks, oversubscribe=True), _engine(path), os.environ)
     return launch.command(path, list(words)), {**os.environ, **launch.environment}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from plumbline import runtimes
-from plumbline.home import find_home
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from tests.launching import ROOT, launch_command, program
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 

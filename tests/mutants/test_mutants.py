@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from plumbline import runtimes
-from plumbline.home import find_home
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from tests.launching import launch_command, program
 
 MUTANTS = program("plumb-mpi-mutants")

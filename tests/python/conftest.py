@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from plumbline import cli, launch, plan
-from plumbline.record import Record, load_record
+from plumbline.cli import app as cli
+from plumbline.launch import launchers
+from plumbline.record.record import Record, load_record
+from plumbline.run import plan
 
 # No test asserts a time: a loaded machine makes nothing fail.
 settings.register_profile("plumbline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -54,7 +56,7 @@ def stand_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setenv("STAND_IN_DATA", str(DATA))
     monkeypatch.setenv("STAND_IN_PIDS", str(tmp_path / "pid"))
     monkeypatch.setattr(plan, "physical_cores", lambda: 2)
-    monkeypatch.setattr(launch, "physical_cores", lambda: 2)
+    monkeypatch.setattr(launchers, "physical_cores", lambda: 2)
     return folder
 
 

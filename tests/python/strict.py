@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 
-from plumbline.record import schema
+from plumbline.record.record import schema
 
 
 def closed(part: Any) -> Any:

@@ -11,9 +11,9 @@ from conftest import Plumb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from plumbline.advise import advise, write
-from plumbline.segments import Segment
-from plumbline.systems import Identity, System, Way
+from plumbline.report.advise import advise, write
+from plumbline.system.segments import Segment
+from plumbline.system.system import Identity, System, Way
 
 Golden = Callable[[str, str], None]
 
@@ -97,12 +97,12 @@ def test_every_form_has_every_way(plumb: Plumb, home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--system", "h200"], "knows no way of a message from device to device"),
+        (["--system", "h200"], "has no figures of a transport between devices"),
         (["--system", "noctua1-520n", "--transports", "chanel"], "did you mean channel?"),
         (["--system", "noctua1-520n", "--transports", "accl-udp"], "has no figure"),
-        (["--system", "noctua1-520n", "--sizes", "4 KiBs"], "no unit KiBs"),
+        (["--system", "noctua1-520n", "--sizes", "4 KiBs"], "unknown unit KiBs"),
         (["--system", "noctua1-520n", "--ranks", "1"], "ranks"),
-        ([], "the system local knows no way"),
+        ([], "the system local has no figures"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -116,7 +116,7 @@ def test_mistakes_are_one_sentence(
 def test_more_ranks_than_devices_are_told() -> None:
     from conftest import ROOT
 
-    from plumbline.systems import load_system
+    from plumbline.system.files import load_system
 
     noctua = load_system(ROOT / "systems" / "noctua1-520n.toml")
     assert "extrapolated" in write(advise(noctua, [1], 4096, [], 0.1), "text")

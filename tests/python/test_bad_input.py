@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from plumbline import runtimes
-from plumbline.home import find_home
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from tests.launching import ROOT, program
 
 ENGINE = program("plumb-serial")

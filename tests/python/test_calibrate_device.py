@@ -6,20 +6,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from test_device_models import case
 
-from plumbline.assess import conditions_of, is_covered
-from plumbline.calibrate import calibration, request_text
-from plumbline.calibrate_device import (
+from plumbline.calibrate import device
+from plumbline.calibrate.calibrate import calibration, request_text
+from plumbline.calibrate.device import (
     device_table,
     is_disturbed,
     measure,
     measure_updates,
     sizes,
 )
-from plumbline.device_table import DeviceTable, Memory, RandomUpdates, joined
-from plumbline.models import gemm
-from plumbline.record import Case, Outcome, Record, Work
-from plumbline.systems import Figures, Identity, System
+from plumbline.judge import hints
+from plumbline.judge.judgement import conditions_of, is_covered
+from plumbline.model import limits, roofline
+from plumbline.model.benchmarks import gemm
+from plumbline.record.expectations import JudgedCase
+from plumbline.record.record import Case, Outcome, Record, Work
+from plumbline.system.device import DeviceTable, Memory, RandomUpdates, joined
+from plumbline.system.system import Figures, Identity, System
 
 MIB = 2**20
 GIB = 2**30
@@ -103,8 +108,8 @@ def test_without_a_device_the_defaults_serve(record: Record) -> None:
 @pytest.mark.parametrize(
     ("made", "kind", "only", "types"),
     [
-        (measure, "cpu", ["launch", *["flops,memory,link"] * 2], ["float", "double"]),
-        (measure, "gpu", ["launch", *["flops,memory,link"] * 2], ["float", "double", "half", "tf32"]),
+        (measure, "cpu", ["launch", *["memory,flops,link"] * 2], ["float", "double"]),
+        (measure, "gpu", ["launch", *["memory,flops,link"] * 2], ["float", "double", "half", "tf32"]),
         (measure_updates, "cpu", ["launch", "random"], []),
     ],
 )  # fmt: skip
@@ -135,7 +140,7 @@ def test_launches_go_on_until_the_best_two_agree(record: Record) -> None:
 
     def start(benchmark: str, options: Sequence[str]) -> Record:
         started.append(benchmark)
-        if options[:2] == ("--only", "flops,memory,link"):
+        if options[:2] == ("--only", "memory,flops,link"):
             return of_cases(record, ceiling(record, "memory/read", next(times)))
         return record
 
@@ -277,3 +282,31 @@ def test_the_first_table_that_knows_counts() -> None:
     assert not Figures(None, one).has("updates")
     assert Figures(None, both).has("updates")
     assert not Figures(None, both).has("legs")
+
+
+def test_a_limit_is_one_entry(record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a case of ceilings to the figure, the roofline's bound and the advice."""
+    new = limits.rate(
+        "local memory bandwidth",
+        "local",
+        lambda work: work.bytes_read,
+        advice="Larger tiles would raise it.",
+        in_caches=True,
+    )
+    for module in (roofline, device):
+        monkeypatch.setattr(module, "LIMITS", (*limits.LIMITS, new))
+    reached = ceiling(record, "local/read", 1e-3, work={"bytes_read": 5e9})
+    table = device_table([of_cases(record, reached)])
+    assert [(row.limit, row.per_s) for row in table.rates] == [("local memory bandwidth", 5e12)]
+    assert "local" in device._first(lambda *_: record, "device")[1][1].split(",")
+    demand = limits.Demand("float", amounts={new.bound(limits.Demand()): 1e13})
+    one = case(record, "tiles", 4.0)
+    found = roofline.expect(record, one, Figures(None, table, by_all_ranks=True), demand)
+    assert (found.seconds, found.bound, found.reason) == (2.0, "local memory bandwidth", None)
+    judged = JudgedCase(expected_s=2.0, ratio=2.0, verdict="slow", bound=found.bound)
+    assert hints.advice(record, [hints.Member(one, found, judged)])[-1] == (
+        "tiles is bound by local memory bandwidth. Larger tiles would raise it. "
+        "No other bound is known."
+    )
+    bare = roofline.expect(record, one, Figures(None, DeviceTable()), demand)
+    assert bare.reason == "the system has no local memory bandwidth"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import DATA, ROOT, Plumb
 
-from plumbline import cli
-from plumbline.version import version
+from plumbline.base.version import version
+from plumbline.cli import app as cli
 
 Golden = Callable[[str, str], None]
 pytestmark = pytest.mark.usefixtures("stand_in")

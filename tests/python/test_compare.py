@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import Plumb
 
-from plumbline.compare_table import Column, Comparison, size_text, write
-from plumbline.record import Record
+from plumbline.record.record import Record
+from plumbline.report.transports import Column, Comparison, size_text, write
 
 Golden = Callable[[str, str], None]
 pytestmark = pytest.mark.usefixtures("stand_in")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from plumbline import doctor
-from plumbline.doctor import Finding, Tried
-from plumbline.engine import shmem_engine
-from plumbline.errors import ExitStatus
+from plumbline.base.errors import ExitStatus
+from plumbline.engine.program import shmem_engine
+from plumbline.run import doctor
+from plumbline.run.doctor import Finding, Tried
 
 OK = Tried(0, "")
 CRASHED = Tried(139, "Segmentation fault")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from plumbline.engine import describe, find_engine, find_program
-from plumbline.errors import RunError, UsageError
+from plumbline.base.errors import RunError, UsageError
+from plumbline.engine.program import describe, find_engine, find_program
 
 
 def script(path: Path, body: str) -> Path:
@@ -59,7 +59,7 @@ def test_a_program_that_is_no_engine_is_named(tmp_path: Path, home: Path) -> Non
 
 
 def test_an_unknown_benchmark_gets_a_suggestion(stand_in: Path) -> None:
-    with pytest.raises(UsageError, match="no benchmark b_ef; did you mean b_eff"):
+    with pytest.raises(UsageError, match="unknown benchmark b_ef; did you mean b_eff"):
         find_engine(os.environ).description.benchmark("b_ef")
 
 
@@ -71,7 +71,7 @@ def test_devices_are_read(stand_in: Path) -> None:
 
 def test_devices_that_cannot_be_asked_are_a_sentence(stand_in: Path) -> None:
     engine = find_engine(os.environ)
-    with pytest.raises(RunError, match="--devices gave no list of devices"):
+    with pytest.raises(RunError, match="--devices printed no list of devices"):
         engine.devices({**os.environ, "STAND_IN_DATA": "/nowhere"})
 
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from test_device_models import DEVICE, case, record_of
 from test_models import LEGS, with_transport
 
-from plumbline.advice import advice
-from plumbline.explain import Explanation, explained, write
-from plumbline.record import Case, Outcome, Record, Samples, Warned
-from plumbline.segments import Segment
-from plumbline.systems import Channel, Identity, System, load_system
+from plumbline.judge.explain import Explanation, explained, write
+from plumbline.judge.hints import advice
+from plumbline.record.record import Case, Outcome, Record, Samples, Warned
+from plumbline.system.files import load_system
+from plumbline.system.segments import Segment
+from plumbline.system.system import Channel, Identity, System
 
 Golden = Callable[[str, str], None]
 GIB = 2**30
@@ -200,7 +201,7 @@ def test_the_command_reads_names_and_refuses_others(
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=6))
 def test_any_times_are_explained(times: list[float]) -> None:
     """Every case stands in one group, or apart; each group has a sentence."""
-    from plumbline.record import load_record
+    from plumbline.record.record import load_record
 
     record = load_record(DATA / "record.json")
     cases = [moving(record, f"c{index}", seconds) for index, seconds in enumerate(times)]

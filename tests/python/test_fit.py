@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.calibrate import calibration, request_text
-from plumbline.calibrate_legs import fit_legs, is_disturbed
-from plumbline.equations.transfer import transfer_of
-from plumbline.fit import fit_segments, undisturbed
-from plumbline.models.b_eff import describe, expect
-from plumbline.record import Record
-from plumbline.segments import Segment
-from plumbline.systems import Identity, Legs, Point, System
+from plumbline.calibrate.calibrate import calibration, request_text
+from plumbline.calibrate.legs import fit_legs, is_disturbed
+from plumbline.fit.segments import fit_segments, undisturbed
+from plumbline.model.benchmarks.b_eff import describe, expect
+from plumbline.model.transfer import transfer_of
+from plumbline.record.record import Record
+from plumbline.system.segments import Segment
+from plumbline.system.system import Identity, Legs, Point, System
 
 SIZES = [2**power for power in range(21)]
 

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from test_device_models import case, record_of
 from test_models import with_transport
 
-from plumbline.assess import assess
-from plumbline.errors import UsageError
-from plumbline.fit_records import Fit, fit_records
-from plumbline.record import Case, Record, load_record
-from plumbline.robust import fit_loggp, location, robust_line
-from plumbline.systems import System, load_system, save_system
+from plumbline.base.errors import UsageError
+from plumbline.fit.records import Fit, fit_records
+from plumbline.fit.regression import fit_loggp, location, robust_line
+from plumbline.judge.judgement import judge
+from plumbline.record.record import Case, Record, load_record
+from plumbline.system.files import load_system, save_system
+from plumbline.system.operations import Operation
+from plumbline.system.system import System
 
 Golden = Callable[[str, str], None]
 SIZES = [2**power for power in range(21)]
@@ -100,8 +102,18 @@ def test_loggp_is_found_again(empty_us: float, gap_us: float, gb_s: float) -> No
     assert found.empty_s.value == pytest.approx(empty_us * 1e-6, rel=0.05)
     assert found.gap_s.value == pytest.approx(gap_us * 1e-6, rel=0.05)
     assert found.byte_s.value == pytest.approx(byte_s, rel=0.05)
-    assert found.latency_s(sizes) == pytest.approx(latency, rel=0.1)
-    assert found.stream_s(sizes) == pytest.approx(gap, rel=0.1)
+    row = Operation(
+        name="long_g",
+        world="shmem",
+        library="l",
+        ranks=2,
+        empty_us=found.empty_s.value * 1e6,
+        gap_us=found.gap_s.value * 1e6,
+        gap_per_byte_ns=found.byte_s.value * 1e9,
+        source="s",
+    )
+    assert [row.latency_s(size) for size in sizes] == pytest.approx(latency, rel=0.1)
+    assert [row.stream_s(size) for size in sizes] == pytest.approx(gap, rel=0.1)
 
 
 def test_a_leg_and_a_transport(record: Record) -> None:
@@ -207,7 +219,7 @@ def test_the_command_writes_a_file_that_reads_again(
         ([str(DATA / "record.json"), "--name", "local"], "not local"),
         ([str(DATA / "record.json"), "--output", "/proc/none/x.toml"], "cannot be written"),
         ([str(DATA / "record.json"), "--segments", "9"], "segments"),
-        ([str(DATA / "record.json"), "--system", "nowhere"], "no system nowhere"),
+        ([str(DATA / "record.json"), "--system", "nowhere"], "unknown system nowhere"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -224,7 +236,7 @@ def test_other_machines_and_silent_records_are_refused(record: Record) -> None:
     )
     with pytest.raises(UsageError, match="of different machines or ranks: "):
         fit_records([record, other], "x", None, 4)
-    with pytest.raises(UsageError, match="tell nothing that can be fitted"):
+    with pytest.raises(UsageError, match="nothing in the records can be fitted"):
         fit_records([record_of(record, "fft", case(record))], "x", None, 4)
 
 
@@ -244,13 +256,13 @@ def test_what_was_there_stays(record: Record, tmp_path: Path) -> None:
 def test_a_transport_without_a_model_is_judged_by_what_was_fitted(record: Record) -> None:
     peer = transfers(with_transport(record, "peer"), lambda size: 2e-6 + 2 * size / 20e9)
     fitted = fit_records([peer], "x", None, 4).system
-    assessment = assess(peer, fitted, 0.1)
-    assert assessment.comparison is not None
-    assert set(assessment.comparison.counts()) == {"ok"}
-    assert assessment.comparison.model == "peer, measured whole: latency + n L / bandwidth"
+    judgement = judge(peer, fitted, 0.1)
+    assert judgement.judged is not None
+    assert set(judgement.judged.counts()) == {"ok"}
+    assert judgement.judged.model == "peer, measured whole: latency + n L / bandwidth"
     slower = transfers(with_transport(record, "peer"), lambda size: 4e-6 + 2 * size / 20e9)
-    again = assess(slower, fitted, 0.1).comparison
+    again = judge(slower, fitted, 0.1).judged
     assert again is not None
     assert again.cases["natural/transfer/1"].verdict == "slow"
-    other = assess(transfers(with_transport(record, "pipelined"), lambda _size: 1e-6), fitted, 0.1)
+    other = judge(transfers(with_transport(record, "pipelined"), lambda _size: 1e-6), fitted, 0.1)
     assert other.line == "no model: there is none for the pipelined transport"

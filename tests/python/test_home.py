@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from plumbline import home
-from plumbline.home import Home, cache_folder, checkout_root, find_home
+from plumbline.base import paths as home
+from plumbline.base.paths import Home, cache_folder, checkout_root, find_home
 
 
 def test_the_variable_decides() -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from conftest import DATA
 
-from plumbline.engine import Description, Engine
-from plumbline.errors import UsageError
-from plumbline.launch import (
+from plumbline.base.errors import UsageError
+from plumbline.engine.program import Description, Engine
+from plumbline.launch import launchers
+from plumbline.launch.launchers import (
     HEAP_VARIABLES,
-    Wish,
+    LaunchRequest,
     heap_environment,
     launcher_kind,
     library_kind,
@@ -57,8 +58,8 @@ def programs(tmp_path: Path) -> dict[str, str]:
     return {"PATH": str(tmp_path), "HOME": "/"}
 
 
-def words(wish: Wish, library: str, environ: dict[str, str], cores: int = 8) -> str:
-    planned = plan_launch(wish, engine(library), environ, cores)
+def words(request: LaunchRequest, library: str, environ: dict[str, str], cores: int = 8) -> str:
+    planned = plan_launch(request, engine(library), environ, cores)
     return " ".join([Path(planned.prefix[0]).name, *planned.prefix[1:]])
 
 
@@ -77,8 +78,11 @@ def test_the_library_tells_the_kind(library: str, kind: str) -> None:
 
 def test_open_mpi_binds_and_shares_the_cores(tmp_path: Path, programs: dict[str, str]) -> None:
     fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
-    assert words(Wish(3), OPEN_MPI, programs) == "mpirun -np 3 --bind-to core --map-by slot:PE=2"
-    planned = plan_launch(Wish(3), engine(OPEN_MPI), programs, 8)
+    assert (
+        words(LaunchRequest(3), OPEN_MPI, programs)
+        == "mpirun -np 3 --bind-to core --map-by slot:PE=2"
+    )
+    planned = plan_launch(LaunchRequest(3), engine(OPEN_MPI), programs, 8)
     assert planned.cores_per_rank == 2
     assert planned.environment["POCL_MAX_PTHREAD_COUNT"] == "2"
 
@@ -86,7 +90,7 @@ def test_open_mpi_binds_and_shares_the_cores(tmp_path: Path, programs: dict[str,
 def test_the_users_pocl_limit_stays(tmp_path: Path, programs: dict[str, str]) -> None:
     fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
     environ = {**programs, "POCL_MAX_PTHREAD_COUNT": "7"}
-    planned = plan_launch(Wish(2), engine(OPEN_MPI), environ, 8)
+    planned = plan_launch(LaunchRequest(2), engine(OPEN_MPI), environ, 8)
     assert "POCL_MAX_PTHREAD_COUNT" not in planned.environment
 
 
@@ -94,21 +98,21 @@ def test_more_ranks_than_cores_are_refused_unless_allowed(
     tmp_path: Path, programs: dict[str, str]
 ) -> None:
     fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
-    with pytest.raises(UsageError, match=r"9 ranks are more than the 8 cores .*--oversubscribe"):
-        words(Wish(9), OPEN_MPI, programs)
-    assert words(Wish(9, oversubscribe=True), OPEN_MPI, programs) == (
+    with pytest.raises(UsageError, match=r"9 ranks exceed the 8 cores .*--oversubscribe"):
+        words(LaunchRequest(9), OPEN_MPI, programs)
+    assert words(LaunchRequest(9, oversubscribe=True), OPEN_MPI, programs) == (
         "mpirun -np 9 --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none"
     )
-    assert words(Wish(8, oversubscribe=True), OPEN_MPI, programs).endswith("slot:PE=1")
+    assert words(LaunchRequest(8, oversubscribe=True), OPEN_MPI, programs).endswith("slot:PE=1")
 
 
 def test_own_words_for_the_launcher_take_the_place_of_ours(
     tmp_path: Path, programs: dict[str, str]
 ) -> None:
     fake(tmp_path, "mpirun", "mpirun (Open MPI) 5.0.3")
-    wish = Wish(16, arguments=("--hostfile", "hosts", "--map-by", "node"))
-    assert words(wish, OPEN_MPI, programs) == "mpirun -np 16 --hostfile hosts --map-by node"
-    planned = plan_launch(wish, engine(OPEN_MPI), programs, 8)
+    request = LaunchRequest(16, arguments=("--hostfile", "hosts", "--map-by", "node"))
+    assert words(request, OPEN_MPI, programs) == "mpirun -np 16 --hostfile hosts --map-by node"
+    planned = plan_launch(request, engine(OPEN_MPI), programs, 8)
     assert planned.cores_per_rank is None
     assert planned.command(Path("/e"), ["b_eff"], ["A"])[-4:] == ["-x", "A", "/e", "b_eff"]
 
@@ -116,43 +120,43 @@ def test_own_words_for_the_launcher_take_the_place_of_ours(
 def test_mpich(tmp_path: Path, programs: dict[str, str]) -> None:
     fake(tmp_path, "mpiexec.mpich", "HYDRA build details:")
     fake(tmp_path, "mpiexec", "mpirun (Open MPI) 4.1.4")
-    assert words(Wish(2), MPICH, programs) == "mpiexec.mpich -np 2 -bind-to core:4"
-    over = Wish(9, oversubscribe=True)
+    assert words(LaunchRequest(2), MPICH, programs) == "mpiexec.mpich -np 2 -bind-to core:4"
+    over = LaunchRequest(9, oversubscribe=True)
     assert words(over, MPICH, programs) == "mpiexec.mpich -np 9 -bind-to none"
 
 
 def test_intel_mpi_pins_by_variable(tmp_path: Path, programs: dict[str, str]) -> None:
     fake(tmp_path, "mpiexec.hydra", "Intel(R) MPI Library for Linux* OS")
-    assert words(Wish(2), "Intel(R) MPI Library 2021", programs) == "mpiexec.hydra -n 2"
-    planned = plan_launch(Wish(2), engine("Intel(R) MPI Library 2021"), programs, 8)
+    assert words(LaunchRequest(2), "Intel(R) MPI Library 2021", programs) == "mpiexec.hydra -n 2"
+    planned = plan_launch(LaunchRequest(2), engine("Intel(R) MPI Library 2021"), programs, 8)
     assert planned.environment["I_MPI_PIN_DOMAIN"] == "4"
 
 
 def test_another_mpis_launcher_is_not_taken(tmp_path: Path, programs: dict[str, str]) -> None:
     fake(tmp_path, "mpirun", "mpirun (Open MPI) 4.1.4")
     with pytest.raises(UsageError, match=r"built with MPICH, .* \(mpirun is Open MPI's\): load"):
-        words(Wish(2), MPICH, programs)
+        words(LaunchRequest(2), MPICH, programs)
     with pytest.raises(UsageError, match="built with Open MPI, but there is no launcher"):
-        words(Wish(2), OPEN_MPI, {**programs, "PATH": "/nowhere"})
+        words(LaunchRequest(2), OPEN_MPI, {**programs, "PATH": "/nowhere"})
 
 
 def test_within_a_slurm_job_it_is_srun(tmp_path: Path, programs: dict[str, str]) -> None:
     fake(tmp_path, "srun", "slurm 23")
     job = {**programs, "SLURM_JOB_ID": "17"}
     expected = "srun -n 64 --kill-on-bad-exit=1 --cpu-bind=cores"
-    assert words(Wish(64), OPEN_MPI, job) == expected
-    assert words(Wish(64, launcher="srun"), OPEN_MPI, programs) == expected
+    assert words(LaunchRequest(64), OPEN_MPI, job) == expected
+    assert words(LaunchRequest(64, launcher="srun"), OPEN_MPI, programs) == expected
     with pytest.raises(UsageError, match="there is no srun on PATH"):
-        words(Wish(2, launcher="srun"), OPEN_MPI, {"PATH": "/nowhere"})
+        words(LaunchRequest(2, launcher="srun"), OPEN_MPI, {"PATH": "/nowhere"})
 
 
 def test_without_a_launcher_there_is_one_rank() -> None:
-    planned = plan_launch(Wish(1, launcher="none"), engine(OPEN_MPI), {}, 8)
+    planned = plan_launch(LaunchRequest(1, launcher="none"), engine(OPEN_MPI), {}, 8)
     assert planned.command(Path("/e"), ["b_eff"]) == ["/e", "b_eff"]
-    with pytest.raises(UsageError, match="without a launcher there is one rank, not 2"):
-        plan_launch(Wish(2, launcher="none"), engine(OPEN_MPI), {}, 8)
-    with pytest.raises(UsageError, match="plumb-mpi runs one rank, not 2: it has no MPI"):
-        plan_launch(Wish(2), engine("", world="serial"), {}, 8)
+    with pytest.raises(UsageError, match="--ranks must be 1 with --launcher none, not 2"):
+        plan_launch(LaunchRequest(2, launcher="none"), engine(OPEN_MPI), {}, 8)
+    with pytest.raises(UsageError, match=r"--ranks must be 1 without MPI \(plumb-mpi\), not 2"):
+        plan_launch(LaunchRequest(2), engine("", world="serial"), {}, 8)
 
 
 def test_hardware_threads_are_not_cores(tmp_path: Path) -> None:
@@ -165,8 +169,8 @@ def test_hardware_threads_are_not_cores(tmp_path: Path) -> None:
     assert physical_cores(tmp_path / "none") == len(os.sched_getaffinity(0))
 
 
-def cores_of_ranks(wish: Wish, library: str) -> list[str]:
-    planned = plan_launch(wish, engine(library), os.environ)
+def cores_of_ranks(request: LaunchRequest, library: str) -> list[str]:
+    planned = plan_launch(request, engine(library), os.environ)
     show = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status | cut -f2"]
     command = planned.command(Path(show[0]), show[1:])
     environ = {**os.environ, **planned.environment}
@@ -181,10 +185,10 @@ def cores_of_ranks(wish: Wish, library: str) -> list[str]:
 @pytest.mark.skipif(physical_cores() < 2, reason="binding needs two cores")
 def test_ranks_are_bound_to_cores_of_their_own(library: str) -> None:
     cores = physical_cores()
-    bound = cores_of_ranks(Wish(cores), library)
+    bound = cores_of_ranks(LaunchRequest(cores), library)
     assert len(set(bound)) == cores
-    assert len(set(cores_of_ranks(Wish(1), library))) == 1
-    assert len(cores_of_ranks(Wish(2 * cores, oversubscribe=True), library)) == 2 * cores
+    assert len(set(cores_of_ranks(LaunchRequest(1), library))) == 1
+    assert len(cores_of_ranks(LaunchRequest(2 * cores, oversubscribe=True), library)) == 2 * cores
 
 
 def test_pes_are_started_by_oshrun_with_the_cures(
@@ -192,12 +196,12 @@ def test_pes_are_started_by_oshrun_with_the_cures(
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     fake(tmp_path, "oshrun", "oshrun (OpenRTE) 4.1.4")
-    planned = plan_launch(Wish(2), engine("Open MPI v4.1.4", world="shmem"), programs, 8)
+    planned = plan_launch(LaunchRequest(2), engine("Open MPI v4.1.4", world="shmem"), programs, 8)
     assert planned.prefix[0].endswith("oshrun")
     assert planned.environment["OMPI_MCA_osc"] == "^rdma"
     assert planned.environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
     kept = plan_launch(
-        Wish(2),
+        LaunchRequest(2),
         engine("Open MPI v4.1.4", world="shmem"),
         {**programs, "OMPI_MCA_osc": "pt2pt"},
         8,
@@ -212,16 +216,37 @@ def test_another_openshmem_is_started_by_its_own_oshrun(
         (tmp_path / folder).mkdir()
         fake(tmp_path / folder, "oshrun", says)
     environ = {**programs, "PATH": f"{tmp_path}/a:{tmp_path}/b"}
-    planned = plan_launch(Wish(4), engine("Sandia OpenSHMEM", world="shmem"), environ, 8)
+    planned = plan_launch(LaunchRequest(4), engine("Sandia OpenSHMEM", world="shmem"), environ, 8)
     assert planned.prefix[0] == f"{tmp_path}/b/oshrun"
     assert planned.kind == "oshrun"
     assert list(planned.prefix[1:]) == ["-n", "4"]
 
 
 def test_the_symmetric_heap_has_room_for_what_is_needed() -> None:
-    environment = heap_environment(3 << 20, Wish(2), {})
+    environment = heap_environment(3 << 20, LaunchRequest(2), {})
     assert set(environment) == set(HEAP_VARIABLES)
     assert all(int(value) >= 2 * (3 << 20) for value in environment.values())
-    assert heap_environment(3 << 20, Wish(2), {"SHMEM_SYMMETRIC_SIZE": "1G"}) == {}
+    assert heap_environment(3 << 20, LaunchRequest(2), {"SHMEM_SYMMETRIC_SIZE": "1G"}) == {}
     with pytest.raises(UsageError, match="GiB of symmetric memory each"):
-        heap_environment(1 << 50, Wish(2), {})
+        heap_environment(1 << 50, LaunchRequest(2), {})
+
+
+def test_a_launcher_is_a_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a scheduler: within its job it starts the ranks of any library."""
+    monkeypatch.setattr(launchers, "LAUNCHERS", dict(launchers.LAUNCHERS))
+
+    class Jsrun(launchers.Launcher):
+        kind = "jsrun"
+        title = "LSF"
+        programs = names = ("jsrun",)
+        job = "LSB_JOBID"
+        count = "--nrs"
+
+    program = tmp_path / "jsrun"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environ = {"PATH": str(tmp_path), "LSB_JOBID": "1"}
+    planned = plan_launch(LaunchRequest(3), engine(OPEN_MPI), environ, 2)
+    assert (planned.kind, planned.prefix) == ("jsrun", (str(program), "--nrs", "3"))
+    with pytest.raises(UsageError, match="no jsrun on PATH: --launcher jsrun needs LSF"):
+        plan_launch(LaunchRequest(3, launcher="jsrun"), engine(OPEN_MPI), {"PATH": ""}, 2)

@@ -1,4 +1,4 @@
-"""Models, verdicts, and the comparison file."""
+"""Models, verdicts, and the expectation file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plumbline.assess import assess, is_covered
-from plumbline.calibrate import calibration
-from plumbline.models import b_eff, model_of
-from plumbline.record import Record
-from plumbline.segments import Segment
-from plumbline.systems import Channel, Figures, Identity, Legs, System, load_system
-from plumbline.verdict import Comparison, compare, expected_path, judge
+from plumbline.calibrate.calibrate import calibration
+from plumbline.judge.judgement import is_covered, judge, judge_cases, verdict_of
+from plumbline.model.benchmarks import b_eff, model_of
+from plumbline.model.legs import leg_of
+from plumbline.record.expectations import JudgedRecord, expected_path
+from plumbline.record.record import Record
+from plumbline.system.files import load_system
+from plumbline.system.segments import Segment
+from plumbline.system.system import Channel, Figures, Identity, Legs, System
 
 LEGS = Legs(
     launch=[Segment(latency_us=3, source="s")],
@@ -59,11 +61,11 @@ def test_mpi_is_the_exchange(record: Record) -> None:
 
 
 def test_a_case_that_measures_one_leg_tells_it(record: Record) -> None:
-    legs = {case.key: b_eff.leg_of(record, case) for case in record.cases}
+    legs = {case.key: leg_of(record, case) for case in record.cases}
     assert legs["natural/write/1"] == "write"
     assert legs["natural/transfer/1"] is None
     host = with_transport(record, "mpi")
-    assert b_eff.leg_of(host, next(c for c in host.cases if "transfer" in c.key)) == "exchange"
+    assert leg_of(host, next(c for c in host.cases if "transfer" in c.key)) == "exchange"
 
 
 def test_what_has_no_model_says_why(record: Record) -> None:
@@ -109,11 +111,11 @@ def test_an_emulator_is_not_judged_by_a_boards_links(record: Record) -> None:
     emulated = device.model_copy(update={"platform": "Intel(R) FPGA Emulation Platform"})
     ranks = [rank.model_copy(update={"device": emulated}) for rank in linked.ranks]
     run = linked.model_copy(update={"ranks": ranks})
-    assessment = assess(run, system(None).model_copy(update={"channel": channel}), 0.25)
-    assert assessment.comparison is not None
-    assert all(case.verdict is None for case in assessment.comparison.cases.values())
-    assert set(assessment.comparison.without.values()) == {b_eff.EMULATED}
-    assert assess(run, system(), 0.25).line == "no model: the system test has no channel"
+    judgement = judge(run, system(None).model_copy(update={"channel": channel}), 0.25)
+    assert judgement.judged is not None
+    assert all(case.verdict is None for case in judgement.judged.cases.values())
+    assert set(judgement.judged.without.values()) == {b_eff.EMULATED}
+    assert judge(run, system(), 0.25).line == "no model: the system test has no channel"
 
 
 def test_models_are_found_by_name() -> None:
@@ -136,7 +138,7 @@ def test_models_are_found_by_name() -> None:
     ],
 )
 def test_verdicts(median: float, interval: tuple[float, float] | None, verdict: str) -> None:
-    assert judge(median, interval, 1.0, 0.25) == verdict
+    assert verdict_of(median, interval, 1.0, 0.25) == verdict
 
 
 _times = st.floats(1e-9, 1e3)
@@ -147,30 +149,30 @@ def test_a_verdict_never_contradicts_its_interval(
     one: float, two: float, expected: float, tolerance: float
 ) -> None:
     low, high = sorted((one, two))
-    verdict = judge((low + high) / 2, (low, high), expected, tolerance)
+    verdict = verdict_of((low + high) / 2, (low, high), expected, tolerance)
     assert (verdict == "slow") == (low > expected * (1 + tolerance))
     assert (verdict == "fast") == (high < expected / (1 + tolerance))
 
 
 def test_the_comparison_file(record: Record, tmp_path: Path) -> None:
-    comparison = compare(record, b_eff.expect(record, FIGURES), model="m", system="s")
+    judged = judge_cases(record, b_eff.expect(record, FIGURES), model="m", system="s")
     path = expected_path(tmp_path / "run.json")
     assert path.name == "run.expected.json"
-    comparison.write(path)
+    judged.write(path)
     written = json.loads(path.read_text())
     assert set(written) == {"model", "system", "cases", "without"}
     assert set(written["cases"]["natural/read/1"]) == {"expected_s", "ratio", "verdict", "bound"}
     assert "natural/transfer/1073741824" not in written["cases"]
-    assert Comparison.model_validate(written) == comparison
+    assert JudgedRecord.model_validate(written) == judged
 
 
-def test_an_assessment_counts_its_verdicts(record: Record) -> None:
-    line = assess(record, system(), 0.25).line
+def test_a_judgement_counts_its_verdicts(record: Record) -> None:
+    line = judge(record, system(), 0.25).line
     assert line == (
         "model: staged = read + exchange + write (Meyer 2024, eq. 4.2); system test; "
         "verdicts within 25 %: 13 ok, 1 without"
     )
-    assert "13 slow" in assess(record, system(), 0.0001).line
+    assert "13 slow" in judge(record, system(), 0.0001).line
 
 
 @pytest.mark.parametrize(
@@ -184,15 +186,15 @@ def test_an_assessment_counts_its_verdicts(record: Record) -> None:
 def test_without_a_model_the_line_says_why(
     record: Record, transport: str, legs: Legs | None, line: str
 ) -> None:
-    assessment = assess(with_transport(record, transport), system(legs), 0.25)
-    assert not (assessment.comparison and assessment.comparison.cases)
-    assert assessment.line == line
+    judgement = judge(with_transport(record, transport), system(legs), 0.25)
+    assert not (judgement.judged and judgement.judged.cases)
+    assert judgement.line == line
 
 
 def test_a_calibration_covers_its_own_conditions_only(record: Record) -> None:
     local = system(None).with_calibration(calibration("legs", [record], "-n 2", 1.0))
     assert is_covered(record, local)
-    assert assess(record, local, 0.25).comparison is not None
+    assert judge(record, local, 0.25).judged is not None
     device = record.ranks[0].device
     assert device is not None
     newer = device.model_copy(update={"driver": "3.2"})

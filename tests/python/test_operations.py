@@ -12,18 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_device_models import case, record_of
 
-from plumbline.assess import assess, conditions_of
-from plumbline.calibrate import calibration
-from plumbline.calibrate_operations import is_disturbed
-from plumbline.device_table import DeviceTable, RandomUpdates
-from plumbline.equations import gups as equations
-from plumbline.explain import explained, write
-from plumbline.fit_operations import fit_operations
-from plumbline.fit_records import fit_records
-from plumbline.models import gups
-from plumbline.operations import Operation, scattered_s
-from plumbline.record import Case, Record
-from plumbline.systems import Figures, Identity, System, load_system, save_system
+from plumbline.calibrate.calibrate import calibration
+from plumbline.calibrate.operations import is_disturbed
+from plumbline.fit.operations import fit_operations
+from plumbline.fit.records import fit_records
+from plumbline.judge.explain import explained, write
+from plumbline.judge.judgement import conditions_of, judge
+from plumbline.model.benchmarks import gups
+from plumbline.model.benchmarks import gups as equations
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable, RandomUpdates
+from plumbline.system.files import load_system, save_system
+from plumbline.system.operations import Operation, scattered_s
+from plumbline.system.system import Figures, Identity, System
 
 Golden = Callable[[str, str], None]
 NS = 1e-9
@@ -153,7 +154,7 @@ def record_of_all() -> Record:
     """The record made by hand, for tests that try many figures."""
     from conftest import DATA
 
-    from plumbline.record import load_record
+    from plumbline.record.record import load_record
 
     return load_record(DATA / "record.json")
 
@@ -307,9 +308,9 @@ def test_the_time_bound_leaves_fewer_updates(record: Record) -> None:
 @pytest.mark.parametrize(
     ("without", "reason"),
     [
-        ("long_g", "the system knows no operation long_g"),
-        ("long_p", "the system knows no operation long_p"),
-        (2**16, "the system knows no operation long_g over scattered words"),
+        ("long_g", "the system has no operation long_g"),
+        ("long_p", "the system has no operation long_p"),
+        (2**16, "the system has no operation long_g over scattered words"),
     ],
 )
 def test_what_is_unknown_is_named(record: Record, without: object, reason: str) -> None:
@@ -328,22 +329,22 @@ def test_over_windows_of_mpi_there_is_a_reason(record: Record) -> None:
     over_mpi = made.model_copy(
         update={"world": made.world.model_copy(update={"kind": "mpi", "library": "L"})}
     )
-    line = assess(over_mpi, system(*ROWS), 0.25).line
-    assert line == "no model: the system knows no one-sided operations over mpi"
+    line = judge(over_mpi, system(*ROWS), 0.25).line
+    assert line == "no model: the system has no one-sided operations over mpi"
     local = System(system=Identity(name="local", description="", source=""))
-    assert "shoms measures one-sided operations" in assess(over_mpi, local, 0.25).line
+    assert "shoms measures one-sided operations" in judge(over_mpi, local, 0.25).line
     assert (
-        assess(made, system(), 0.25).line == "no model: the system test has no one-sided operations"
+        judge(made, system(), 0.25).line == "no model: the system test has no one-sided operations"
     )
     own = [one.model_copy(update={"world": "mpi"}) for one in ROWS]
-    assert assess(over_mpi, system(*own), 0.25).comparison is not None
+    assert judge(over_mpi, system(*own), 0.25).judged is not None
 
 
 def test_one_rank_sends_nothing(record: Record) -> None:
     made = updated(record)
     alone = made.model_copy(update={"world": made.world.model_copy(update={"ranks": 1})})
     found = gups.expect(alone, Figures(None, DEVICE, operations=ROWS))
-    assert {one.reason for one in found.values()} == {"of one rank nothing is sent"}
+    assert {one.reason for one in found.values()} == {"one rank alone sends nothing"}
 
 
 def test_explained_with_what_would_raise_it(record: Record, golden: Golden) -> None:

@@ -10,9 +10,9 @@ from conftest import Plumb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plumbline.engine import OptionSpec
-from plumbline.errors import UsageError, shortened
-from plumbline.options import Given, OptionGroup, help_lines, parse, whole_number
+from plumbline.base.errors import UsageError, shortened
+from plumbline.engine.options import Given, OptionGroup, help_lines, parse, whole_number
+from plumbline.engine.program import OptionSpec
 
 
 def option(name: str, kind: str, **more: object) -> OptionSpec:
@@ -89,7 +89,7 @@ def test_sizes_are_written_as_people_do(unit: str, text: str, number: int | None
 
 
 def test_sizes_in_other_forms_are_compared() -> None:
-    with pytest.raises(UsageError, match="--min-size 11 is above --max-size 10"):
+    with pytest.raises(UsageError, match="--min-size must not exceed --max-size, but 11 > 10"):
         parsed("--min-size", "2Ki", "--max-size", "10")
     assert parsed("--min-size", "2Ki", "--max-size", "2048").values["min-size"] == "2Ki"
     assert parsed("-n", "2^2").count("ranks", 1) == 4
@@ -136,22 +136,25 @@ def test_a_text_may_look_like_an_option() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--max-sise 3", "plumb run b_eff has no option --max-sise; did you mean --max-size?"),
-        ("--max-size 31", "--max-size 31: must lie between 0 and 30 (log2 bytes)"),
-        ("--max-size -1", "--max-size -1: must lie between 0 and 30 (log2 bytes)"),
-        ("-m 2.5", "-m wants an integer (log2 bytes), not '2.5'"),
-        ("--max-size twelve", "--max-size wants an integer (log2 bytes), not 'twelve'"),
-        ("--max-size=", "--max-size wants an integer (log2 bytes), not ''"),
-        ("--max-size", "--max-size wants a value: 0..30 (log2 bytes)"),
-        ("--max-size --ring natural", "--max-size wants a value: 0..30 (log2 bytes)"),
-        ("-n 0", "-n 0: must be at least 1"),
+        ("--max-sise 3", "unknown option --max-sise of plumb run b_eff; did you mean --max-size?"),
+        ("--max-size 31", "--max-size must lie between 0 and 30 (log2 bytes), not 31"),
+        ("--max-size -1", "--max-size must lie between 0 and 30 (log2 bytes), not -1"),
+        ("-m 2.5", "-m must be an integer (log2 bytes), not '2.5'"),
+        ("--max-size twelve", "--max-size must be an integer (log2 bytes), not 'twelve'"),
+        ("--max-size=", "--max-size must be an integer (log2 bytes), not ''"),
+        ("--max-size", "--max-size needs a value: 0..30 (log2 bytes)"),
+        ("--max-size --ring natural", "--max-size needs a value: 0..30 (log2 bytes)"),
+        ("-n 0", "-n must be at least 1, not 0"),
         ("-n 2 --ranks 3", "--ranks is given twice"),
-        ("--time-limit inf", "--time-limit wants a number (s), not 'inf'"),
-        ("--time-limit nan", "--time-limit wants a number (s), not 'nan'"),
-        ("--time-limit -1", "--time-limit -1: must be at least 0 (s)"),
-        ("--ring randm", "--ring randm: is none of natural, random; did you mean random?"),
-        ("--skip-validation=no", "--skip-validation takes no value, but 'no' was given"),
-        ("--min-size 5 --max-size 4", "--min-size 5 is above --max-size 4"),
+        ("--time-limit inf", "--time-limit must be a number (s), not 'inf'"),
+        ("--time-limit nan", "--time-limit must be a number (s), not 'nan'"),
+        ("--time-limit -1", "--time-limit must be at least 0 (s), not -1"),
+        (
+            "--ring randm",
+            "invalid value 'randm' for --ring (choose from natural, random); did you mean random?",
+        ),
+        ("--skip-validation=no", "--skip-validation is a flag and takes no value, not 'no'"),
+        ("--min-size 5 --max-size 4", "--min-size must not exceed --max-size, but 5 > 4"),
     ],
 )
 def test_bad_input_is_one_sentence(words: str, sentence: str) -> None:

@@ -18,13 +18,14 @@ import pytest
 from conftest import ROOT, Plumb
 from strict import faults
 
-from plumbline import launch, runtimes
-from plumbline.engine import find_engine
-from plumbline.errors import PlumbError
-from plumbline.home import find_home
-from plumbline.launch import physical_cores
-from plumbline.record import load_record
-from plumbline.systems import load_system
+from plumbline.base.errors import PlumbError
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
+from plumbline.engine.program import find_engine
+from plumbline.launch import launchers
+from plumbline.launch.launchers import physical_cores
+from plumbline.record.record import load_record
+from plumbline.system.files import load_system
 from tests.launching import launch_command
 
 FOLDERS = {
@@ -238,7 +239,7 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--max-size 3 --min-size 9", "--min-size 9 is above --max-size 3"),
+        ("--max-size 3 --min-size 9", "--min-size must not exceed --max-size, but 9 > 3"),
         ("--min-size 25", "25"),
         ("--device nonesuch", "nonesuch"),
         ("--device-map 0:9", "9"),
@@ -247,7 +248,7 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--transport peer --approach host-streaming", 'of transport peer called "host-streaming"'),
         ("--transport peer --runtime native", "runtime native has none of"),
         ("--transport peer --memory svm", "memory of kind svm"),
-        ("--loop-decrease 0", "--loop-decrease 0"),
+        ("--loop-decrease 0", "--loop-decrease must lie between 1 and 64, not 0"),
         ("--memory moon", "moon"),
         ("--max-size 30 --replications 64", "GiB"),
     ],
@@ -267,7 +268,7 @@ def test_what_memory_cannot_hold_is_refused_before_a_calibration(
     plumb: Plumb, home: Path, more: tuple[str, ...]
 ) -> None:
     """By the memory of all ranks of this host together, not of one alone."""
-    available = launch.available_memory()
+    available = launchers.available_memory()
     assert available
     bits = (3 * available // 4).bit_length() - 1  # 3/8 to 3/4 of what is there, in two buffers each
     words = ("--runtime", "native", "--size", str(bits - 3))
@@ -466,4 +467,4 @@ def test_a_full_disk_is_told_and_the_results_are_printed(
 def test_srun_where_there_is_none(plumb: Plumb) -> None:
     status, out, err = plumb("run", "b_eff", "-n", "2", "--launcher", "srun")
     assert (status, out) == (2, "")
-    assert err == "plumb: there is no srun on PATH: is this a Slurm cluster?\n"
+    assert err == "plumb: there is no srun on PATH: --launcher srun needs Slurm\n"

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strict import faults
 
-from plumbline.errors import UsageError
-from plumbline.record import (
+from plumbline.base.errors import UsageError
+from plumbline.record.record import (
     SCHEMA_VERSION,
     Record,
     load_record,
@@ -90,18 +90,18 @@ def test_a_benchmark_without_transport_is_read() -> None:
     [
         (
             changed("hosts", 0, "cores", to="2"),
-            "hosts[0].cores: expected an integer, found the text",
+            "hosts[0].cores: must be an integer, not the text",
         ),
         (
             changed("hosts", 0, "cores", to=2.5),
-            "hosts[0].cores: expected an integer, found the number",
+            "hosts[0].cores: must be an integer, not the number",
         ),
         (
             changed("clock", "overhead_s", to=None),
-            "clock.overhead_s: expected a number, found null",
+            "clock.overhead_s: must be a number, not null",
         ),
         (changed("clock", "overhead_s", to=-1), "clock.overhead_s: input should be greater"),
-        (changed("status", to=1), "status: expected a text, found the integer 1"),
+        (changed("status", to=1), "status: must be a text, not the integer 1"),
         (changed("energy", to=1.5), "energy: "),
         (
             changed("outcome", to={"status": "failed", "reason": None}),
@@ -124,20 +124,20 @@ def test_a_wrong_document_is_refused_with_key_and_reason(document: Any, sentence
 @pytest.mark.parametrize(
     ("document", "sentence"),
     [
-        ([], "x.json is not a record: it is JSON, but not written by Plumbline's engine"),
+        ([], "x.json is not a record of Plumbline's engine"),
         (
             {"schema_version": "1.0.0"},
-            "x.json is not a record: it is JSON, but not written by Plumbline",
+            "x.json is not a record of Plumbline",
         ),
         (
             {"benchmark": {}},
-            "x.json is not a record: it is JSON, but not written by Plumbline's engine",
+            "x.json is not a record of Plumbline's engine",
         ),
         (
             changed("schema_version", to="2.0.0"),
-            f"follows schema 2.0.0, newer than the {SCHEMA_VERSION} that this plumb reads",
+            f"has schema 2.0.0, but this plumb reads up to {SCHEMA_VERSION}",
         ),
-        (changed("schema_version", to="10.0.0"), "follows schema 10.0.0, newer than the"),
+        (changed("schema_version", to="10.0.0"), "has schema 10.0.0, but this plumb reads up to"),
     ],
 )
 def test_other_json_is_no_record(document: Any, sentence: str) -> None:
@@ -153,7 +153,7 @@ def test_a_missing_key_is_named() -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity"])
 def test_numbers_are_finite(number: str) -> None:
     text = json.dumps(changed("clock", "overhead_s", to=12345)).replace("12345", number)
-    with pytest.raises(UsageError, match=r"clock\.overhead_s: expected a finite number"):
+    with pytest.raises(UsageError, match=r"clock\.overhead_s: must be a finite number"):
         parse_record(text, "x.json")
 
 

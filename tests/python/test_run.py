@@ -91,7 +91,7 @@ def test_a_launcher_that_hangs_after_an_error_is_ended(
     plumb: Plumb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STAND_IN", "hangs")
-    monkeypatch.setattr("plumbline.supervise.supervise.__defaults__", (0.5,))
+    monkeypatch.setattr("plumbline.launch.supervise.supervise.__defaults__", (0.5,))
     status, _, err = plumb(*PLAIN, *ALONE)
     assert status == 3
     assert "plumb: rank 0 lost rank 1" in err
@@ -140,7 +140,7 @@ def test_a_full_disk_is_told(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> N
     class Full:
         f_bavail, f_frsize = 10, 4096
 
-    monkeypatch.setattr("plumbline.execute.os.statvfs", lambda _: Full())
+    monkeypatch.setattr("plumbline.launch.execute.os.statvfs", lambda _: Full())
     status, out, err = plumb(*PLAIN, *ALONE)
     assert status == 3
     assert "no record can be kept in" in err
@@ -173,7 +173,7 @@ def test_several_launches_are_several_records_and_a_spread(plumb: Plumb, home: P
 
 def test_slower_than_its_model_is_4_when_asked(plumb: Plumb, tmp_path: Path) -> None:
     system = tmp_path / "fast.toml"
-    leg = '[[legs.{}]]\nlatency_us = 0.001\nsource = "a wish"\n'
+    leg = '[[legs.{}]]\nlatency_us = 0.001\nsource = "a request"\n'
     legs = "".join(leg.format(name) for name in ("launch", "read", "exchange", "write"))
     system.write_text(f'[system]\nname = "fast"\ndescription = ""\nsource = ""\n{legs}')
     words = ("run", "b_eff", *ALONE, "--system", str(system))
@@ -190,7 +190,7 @@ def test_show_prints_from_the_record_alone(plumb: Plumb, home: Path, tmp_path: P
     for name in (str(path), path.name, path.stem, "last"):
         status, out, err = plumb("show", name, "--format", "csv")
         assert (status, out) == (0, "results as csv, without a model\n")
-        assert "not calibrated for what this run used" in err
+        assert "not calibrated for this kind of run" in err
     status, out, err = plumb("show", "last", "--system", "noctua1-520n")
     assert (status, out) == (0, "results as table, with a model\n")
     assert "system noctua1-520n" in err
@@ -221,7 +221,7 @@ def test_a_broken_local_system_is_bad_input(plumb: Plumb, home: Path) -> None:
     (home / "systems" / "local.toml").write_text("[system]\nname = 3\n")
     status, out, err = plumb("run", "b_eff", *ALONE)
     assert (status, out) == (2, "")
-    assert "local.toml: system.name: expected a text, found the integer 3" in err
+    assert "local.toml: system.name: must be a text, not the integer 3" in err
 
 
 def test_verbose_says_the_command(plumb: Plumb, stand_in: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from plumbline import runtimes
-from plumbline.errors import UsageError
-from plumbline.home import Home, find_home
-from plumbline.runtimes import FPGA_EMULATOR, INTEL_CPU, environment, is_installed
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home, find_home
+from plumbline.engine import runtimes
+from plumbline.engine.runtimes import FPGA_EMULATOR, INTEL_CPU, environment, is_installed
 
 # Where the runtimes may be installed: the home in use before a test makes its own.
 INSTALLED = find_home()

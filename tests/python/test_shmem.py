@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from plumbline.engine import named_world, shmem_engine
-from plumbline.errors import ExitStatus, UsageError
-from plumbline.launch import HEAP_VARIABLES, Wish, plan_launch
+from plumbline.base.errors import ExitStatus, UsageError
+from plumbline.engine.program import named_world, shmem_engine
+from plumbline.launch.launchers import HEAP_VARIABLES, LaunchRequest, plan_launch
 
 Plumb = Callable[..., tuple[int, str, str]]
 ENGINE = shmem_engine(os.environ)
@@ -24,7 +24,7 @@ QUICK = ["--no-model", "--time-limit", "0.02"]
 def by_hand(*words: str, **added: str) -> tuple[list[str], dict[str, str]]:
     """Command line and environment of two PEs, without what plumb run sets for the heap."""
     assert ENGINE is not None
-    launch = plan_launch(Wish(2, oversubscribe=True), ENGINE, os.environ)
+    launch = plan_launch(LaunchRequest(2, oversubscribe=True), ENGINE, os.environ)
     environment = {**os.environ, **launch.environment, **added}
     return launch.command(ENGINE.path, list(words)), environment
 
@@ -93,7 +93,9 @@ def test_a_pe_that_dies_takes_the_run_down() -> None:
 def test_an_unknown_world_is_named() -> None:
     assert named_world(["gups", "--world=shmem"]) == "shmem"
     assert named_world(["gups"]) is None
-    with pytest.raises(UsageError, match="there is no world shmen; did you mean shmem"):
+    with pytest.raises(
+        UsageError, match=r"invalid value 'shmen' for --world .*; did you mean shmem"
+    ):
         named_world(["gups", "--world", "shmen"])
 
 
@@ -118,7 +120,7 @@ def test_gups_beside_operations_that_were_fitted(plumb: Plumb, home: Path, tmp_p
     status, out, err = plumb(*words)
     assert status == ExitStatus.PASSED, err
     assert "operations by LogGP (SHOMS) + scattered words" in out
-    assert "1 without (the system knows no operation putmem)" in err
+    assert "1 without (the system has no operation putmem)" in err
 
 
 @pytest.mark.parametrize("size", ["1", "2"])

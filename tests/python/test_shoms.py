@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from plumbline.engine import shmem_engine
-from plumbline.errors import ExitStatus
+from plumbline.base.errors import ExitStatus
+from plumbline.engine.program import shmem_engine
 
 Plumb = Callable[..., tuple[int, str, str]]
 pytestmark = pytest.mark.skipif(shmem_engine(os.environ) is None, reason="there is no plumb-shmem")
@@ -70,7 +70,7 @@ def test_affinity_is_a_matrix_of_cores(plumb: Plumb, tmp_path: Path) -> None:
         (["--only", "finalize"], "finalize cannot be run here"),
         (
             ["--format", "osu"],
-            "shoms has no form osu: --format must be one of table, csv, json, shoms",
+            "invalid value 'osu' for --format: shoms has table, csv, json, shoms",
         ),
         (["--maxsize", "68719476736", "--only", "long_put/"], "no test"),
     ],

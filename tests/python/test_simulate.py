@@ -13,15 +13,16 @@ from conftest import ROOT, Plumb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plumbline.equations import hpl as lu
-from plumbline.errors import UsageError
-from plumbline.forecast import Case, forecast_of
-from plumbline.forecast.shallow_water import partition
-from plumbline.published import meshes
-from plumbline.simulate import Timeline, hpl, ptrans, shallow_water
-from plumbline.simulate.command import Wish, simulate
-from plumbline.simulate.partition_graph import PartitionOf, read_graph
-from plumbline.systems import load_system
+from plumbline.base.errors import UsageError
+from plumbline.model.benchmarks import forecaster_of
+from plumbline.model.benchmarks import hpl as lu
+from plumbline.model.benchmarks.shallow_water import partition
+from plumbline.model.forecast import Scenario
+from plumbline.model.published import meshes
+from plumbline.model.simulate import Timeline, hpl, ptrans, shallow_water
+from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
+from plumbline.report.simulation import SimulationRequest, simulate
+from plumbline.system.files import load_system
 
 Golden = Callable[[str, str], None]
 NOCTUA1 = load_system(ROOT / "systems" / "noctua1-520n.toml")
@@ -39,7 +40,7 @@ def closed(run: hpl.Simulation) -> float:
     kernels, links = run.kernels, run.links
     fixed = links.lu_s + links.panel_s + 2 * (run.rows - 1) * links.hop_s
     times = (kernels.product_s, kernels.lu_s, kernels.panel_s, fixed, links.block_s)
-    return float(lu.seconds(run.blocks, run.rows, 1, 1, *times))
+    return float(lu.total_s(run.blocks, run.rows, 1, 1, *times))
 
 
 @given(st.integers(1, 4), st.integers(1, 6), _kernels, _links)
@@ -88,8 +89,12 @@ def test_every_product_is_made_on_any_grid(rows: int, columns: int, blocks: int)
 def test_it_agrees_with_the_forecast(barrier: bool) -> None:
     for ranks, n, transport in ((25, 122880, "channel"), (25, 122880, "staged"), (1, 24576, None)):
         side = round(ranks**0.5)
-        found = simulate(NOCTUA1, Wish("hpl", side, side, n, transport=transport, barrier=barrier))
-        point = forecast_of("hpl").point(NOCTUA1, Case(size=n, ranks=ranks, transport=transport))
+        found = simulate(
+            NOCTUA1, SimulationRequest("hpl", side, side, n, transport=transport, barrier=barrier)
+        )
+        point = forecaster_of("hpl").forecast(
+            NOCTUA1, Scenario(size=n, ranks=ranks, transport=transport)
+        )
         assert found.closed_s == pytest.approx(point.seconds, rel=1e-9)
         exact = 1e-4 if barrier else 0.02  # latencies of hops: not every rank is the farthest
         assert found.seconds == pytest.approx(point.seconds, rel=exact)
@@ -99,7 +104,7 @@ def test_published_scaling() -> None:
     """Table 4.10: 56.7 and 47.1 times one board; section 4.2.3: 14.3 and 20.8 TFLOP/s on 25."""
 
     def rate(system: Any, side: int, n: int, **more: Any) -> float:
-        return simulate(system, Wish("hpl", side, side, n, **more)).value
+        return simulate(system, SimulationRequest("hpl", side, side, n, **more)).value
 
     large = rate(CYGNUS, 8, 24576 * 8) / rate(CYGNUS, 1, 24576)
     small = rate(CYGNUS, 8, 3072 * 8) / rate(CYGNUS, 1, 3072)
@@ -164,8 +169,10 @@ def test_every_block_finds_its_place(rows: int, columns: int, blocks: int) -> No
 
 @pytest.mark.parametrize("transport", ["channel", "staged"])
 def test_ptrans_agrees_with_the_forecast(transport: str) -> None:
-    found = simulate(NOCTUA1, Wish("ptrans", 4, 4, 16384, transport=transport))
-    point = forecast_of("ptrans").point(NOCTUA1, Case(size=16384, ranks=16, transport=transport))
+    found = simulate(NOCTUA1, SimulationRequest("ptrans", 4, 4, 16384, transport=transport))
+    point = forecaster_of("ptrans").forecast(
+        NOCTUA1, Scenario(size=16384, ranks=16, transport=transport)
+    )
     assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
     assert found.seconds == pytest.approx(point.seconds, rel=1e-3)
 
@@ -176,26 +183,29 @@ def test_ptrans_agrees_with_the_forecast(transport: str) -> None:
 @pytest.mark.parametrize("transport", ["accl-udp-switch", "staged-launch"])
 def test_partitions_alike_give_equation_5_2(transport: str) -> None:
     for ranks, elements, *_ in meshes():
-        wish = Wish("shallow_water", 1, ranks, int(elements), transport=transport, steps=3)
-        found = simulate(NOCTUA2, wish)
+        request = SimulationRequest(
+            "shallow_water", 1, ranks, int(elements), transport=transport, steps=3
+        )
+        found = simulate(NOCTUA2, request)
         assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
-        case = Case(size=elements, ranks=ranks, transport=transport)
-        point = forecast_of("shallow_water").point(NOCTUA2, case)
+        case = Scenario(size=elements, ranks=ranks, transport=transport)
+        point = forecaster_of("shallow_water").forecast(NOCTUA2, case)
         assert found.seconds / 3 == pytest.approx(point.seconds, rel=1e-9)
 
 
 def test_the_published_stall_is_found() -> None:
     """Section 5.2.3: over MPI and PCIe the pipeline stalls 75 to 80 % of the time."""
-    wish = Wish("shallow_water", 6, 8, 312320, transport="staged-launch")
-    assert 0.75 <= simulate(NOCTUA2, wish).shares["stalled"] <= 0.80
+    request = SimulationRequest("shallow_water", 6, 8, 312320, transport="staged-launch")
+    assert 0.75 <= simulate(NOCTUA2, request).shares["stalled"] <= 0.80
 
 
 @given(st.floats(0, 0.5), st.integers(0, 100))
 @settings(max_examples=20, deadline=None)
 def test_smaller_partitions_never_take_longer(imbalance: float, seed: int) -> None:
-    even = simulate(NOCTUA2, Wish("shallow_water", 2, 4, 54272, steps=4))
+    even = simulate(NOCTUA2, SimulationRequest("shallow_water", 2, 4, 54272, steps=4))
     uneven = simulate(
-        NOCTUA2, Wish("shallow_water", 2, 4, 54272, steps=4, imbalance=imbalance, seed=seed)
+        NOCTUA2,
+        SimulationRequest("shallow_water", 2, 4, 54272, steps=4, imbalance=imbalance, seed=seed),
     )
     assert uneven.seconds <= even.seconds * (1 + 1e-9)
     assert uneven.closed_s is None or not imbalance
@@ -212,7 +222,7 @@ def test_neighbours_are_mutual(rows: int, columns: int, most: int) -> None:
 
 def test_an_estimated_partition_is_told() -> None:
     assert not partition(1e6, 12).is_known
-    found = simulate(NOCTUA2, Wish("shallow_water", 3, 4, 1_000_000))
+    found = simulate(NOCTUA2, SimulationRequest("shallow_water", 3, 4, 1_000_000))
     assert found.notes == ["no published mesh has this partition: estimated"]
 
 
@@ -231,7 +241,7 @@ def test_a_graph_alike_gives_equation_5_2(plumb: Plumb, home: Path, tmp_path: Pa
     parts = read_graph(path)
     assert [part.elements for part in parts] == [1000] * 4
     assert parts[0].borders == {1: 50, 3: 50}
-    found = simulate(NOCTUA2, Wish("shallow_water", 4, 1, graph=parts, steps=3))
+    found = simulate(NOCTUA2, SimulationRequest("shallow_water", 4, 1, graph=parts, steps=3))
     assert found.seconds == pytest.approx(found.closed_s, rel=1e-9)
     status, out, err = plumb(
         "simulate", "shallow_water", "--system", "noctua2-u280", "--graph", str(path)
@@ -249,7 +259,7 @@ def test_a_larger_partition_takes_longer(which: int, more: int) -> None:
     larger = [*alike]
     larger[which] = PartitionOf(1000 + more, alike[which].borders)
     seconds = [
-        simulate(NOCTUA2, Wish("shallow_water", 4, 1, graph=graph, steps=4)).seconds
+        simulate(NOCTUA2, SimulationRequest("shallow_water", 4, 1, graph=graph, steps=4)).seconds
         for graph in (alike, larger)
     ]
     assert seconds[0] <= seconds[1] <= seconds[0] + 4 * more / 100e6
@@ -258,18 +268,18 @@ def test_a_larger_partition_takes_longer(which: int, more: int) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "begins with the numbers of vertices"),
+        ("", "must be the numbers of vertices"),
         ("4 4\n", "the format 011"),
         ("0 0 011\n", "at least one vertex"),
-        ("2 1 011\n10 2 1\n", "2 vertices are announced, but 1 are there"),
-        ("2 1 011\n10 2 1\n10 1 2\n", "is not the same the other way round"),
-        ("2 2 011\n10 2 1\n10 1 1\n", "2 edges are announced, but 1 are there"),
+        ("2 1 011\n10 2 1\n", "the header has 2 vertices, the file 1"),
+        ("2 1 011\n10 2 1\n10 1 2\n", "has another weight in the other direction"),
+        ("2 2 011\n10 2 1\n10 1 1\n", "the header has 2 edges, the file 1"),
         ("2 1 011\n10 2\n10 1 1\n", "pairs of a neighbour and a weight"),
-        ("2 1 011\n10 3 1\n10 1 1\n", "there is no vertex 3 (1 to 2)"),
-        ("2 1 011\n10 2 1 2 1\n10 1 1\n", "names a neighbour twice"),
-        ("2 1 011\n10 2 11\n10 1 11\n", "more elements on a border than the vertex has"),
-        ("1 1 011\n10 1 1\n", "is not the same the other way round"),
-        ("1 0 011\nten\n", "ten is no whole number"),
+        ("2 1 011\n10 3 1\n10 1 1\n", "a neighbour must be 1 to 2, not 3"),
+        ("2 1 011\n10 2 1 2 1\n10 1 1\n", "has a neighbour twice"),
+        ("2 1 011\n10 2 11\n10 1 11\n", "a border exceeds the elements of its vertex"),
+        ("1 1 011\n10 1 1\n", "has another weight in the other direction"),
+        ("1 0 011\nten\n", "must be integers, not ten"),
     ],
 )
 def test_a_wrong_graph_is_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
@@ -312,19 +322,19 @@ def test_a_timeline_is_one_page_offline(plumb: Plumb, home: Path, tmp_path: Path
     ("words", "sentence"),
     [
         ("hpi --system noctua1-520n", "did you mean hpl?"),
-        ("hpl --system nowhere", "no system nowhere"),
-        ("hpl --system noctua1-520n --n 1000", "no whole number of blocks"),
-        ("hpl --system noctua1-520n --ranks 6 -P 4", "divides --ranks"),
-        ("hpl --system noctua1-520n --ranks 6 -P 4 -Q 2", "is not -P 4 times -Q 2"),
+        ("hpl --system nowhere", "unknown system nowhere"),
+        ("hpl --system noctua1-520n --n 1000", "must be a multiple of the"),
+        ("hpl --system noctua1-520n --ranks 6 -P 4", "one of them that divides it"),
+        ("hpl --system noctua1-520n --ranks 6 -P 4 -Q 2", "must be -P times -Q, 4 x 2, not 6"),
         ("hpl --system noctua1-520n --ranks 65536 --n 524288", "give larger blocks"),
         ("hpl --system noctua2-u280", "no bitstream of hpl"),
         ("hpl --system noctua1-520n --ranks 4 --transport chanel", "has no bitstream"),
         ("hpl --system xeon-gold-6148 --ranks 4", "no figure"),
-        ("ptrans --system noctua1-520n -P 2 -Q 8", "needs P = Q"),
+        ("ptrans --system noctua1-520n -P 2 -Q 8", "-P must equal -Q"),
         ("ptrans --system h200", "has no figure ptrans"),
         ("shallow_water --system noctua1-520n --ranks 2", "has no"),
-        ("hpl --system noctua1-520n --graph x", "--graph is of shallow_water"),
-        ("shallow_water --system noctua2-u280 --graph x --ranks 4", "leave out --ranks"),
+        ("hpl --system noctua1-520n --graph x", "--graph applies to shallow_water only"),
+        ("shallow_water --system noctua2-u280 --graph x --ranks 4", "omit --ranks"),
         ("shallow_water --system noctua2-u280 --graph none.graph", "cannot be read"),
         ("hpl --system noctua1-520n --timeline /proc/none/x.html", "cannot be written"),
     ],

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import DATA
 
-from plumbline import inventory
-from plumbline.home import Home
-from plumbline.store import Store
+from plumbline.base.paths import Home
+from plumbline.record.store import Store
+from plumbline.report import inventory
 
 
 def put(home: Home, name: str, **changes: object) -> Path:

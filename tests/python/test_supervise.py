@@ -13,11 +13,19 @@ from pathlib import Path
 import pytest
 from conftest import Plumb
 
-from plumbline.errors import UsageError
-from plumbline.events import CaseFinished, Event, EventLines, Failed, Finish, Start, parse_event
-from plumbline.execute import judge_ending
-from plumbline.noise import LauncherNoise
-from plumbline.supervise import Ending, supervise
+from plumbline.base.errors import UsageError
+from plumbline.launch.events import (
+    CaseFinished,
+    Event,
+    EventLines,
+    Failed,
+    Finish,
+    Start,
+    parse_event,
+)
+from plumbline.launch.execute import judge_ending
+from plumbline.launch.launcher_output import LauncherNoise
+from plumbline.launch.supervise import Ending, supervise
 
 ERROR = json.dumps({"event": "error", "text": "lost"})
 BROKEN = (
@@ -151,7 +159,7 @@ def test_an_interrupt_ends_everything(tmp_path: Path, number: signal.Signals) ->
 def test_a_second_interrupt_does_not_wait_for_what_will_not_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plumbline.supervise._TERMINATE_S", 600)
+    monkeypatch.setattr("plumbline.launch.supervise._TERMINATE_S", 600)
     marker = tmp_path / "pid"
 
     def interrupt() -> None:

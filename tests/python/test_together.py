@@ -16,10 +16,10 @@ import pytest
 from conftest import ROOT, Plumb
 from test_supervise import alive
 
-from plumbline.files import claim, locked, replace_file
-from plumbline.home import Home
-from plumbline.record import load_record
-from plumbline.store import Store, record_files
+from plumbline.base.files import claim, locked, replace_file
+from plumbline.base.paths import Home
+from plumbline.record.record import load_record
+from plumbline.record.store import Store, record_files
 
 ALONE = ("--launcher", "none", "-n", "1")
 PLAIN = ("run", "b_eff", *ALONE, "--no-model")

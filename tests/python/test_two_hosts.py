@@ -12,8 +12,8 @@ import pytest
 import two_hosts
 from conftest import ROOT
 
-from plumbline import runtimes
-from plumbline.home import find_home
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 
 BIN = Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin"))
 REASON = two_hosts.why_not()

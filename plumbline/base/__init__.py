@@ -1,0 +1,1 @@
+"""What every room uses: errors, paths, files, units, columns of text, TOML."""

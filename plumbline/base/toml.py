@@ -1,0 +1,37 @@
+"""What the tables of a system file have in common, and how they are written as TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict
+
+
+class Table(BaseModel):
+    """A table of a system file: unknown keys and wrong types are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def toml_text(table: Table) -> str:
+    """``table`` as TOML."""
+    return tomli_w.dumps(_document(table))
+
+
+def _document(table: Table) -> dict[str, object]:
+    return {key: _plain(value) for key, value in _values(table)}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, list):
+        return [_plain(element) for element in value]
+    return _document(value) if isinstance(value, Table) else value
+
+
+def _values(table: Table) -> Iterator[tuple[str, object]]:
+    """Keys and values, but for what is left at a default that says "none"."""
+    for key, about in type(table).model_fields.items():
+        value = getattr(table, key)
+        if about.is_required() or value not in (None, []):
+            yield key, value

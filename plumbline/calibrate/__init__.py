@@ -1,0 +1,1 @@
+"""Calibration: what the models need of this machine, measured."""

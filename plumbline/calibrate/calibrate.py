@@ -1,0 +1,194 @@
+"""Measures what the models need of this machine, and keeps it in ``systems/local.toml``.
+
+There are four kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), limits of a device and
+its rates of random updates (:mod:`plumbline.calibrate.device`), and one-sided operations
+(:mod:`plumbline.calibrate.operations`); a run makes only that which its model needs. Calibrations
+of several conditions (device, transport, ranks, ...) stand side by side in the file; each replaces
+only its own predecessor.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
+from plumbline.base.files import locked
+from plumbline.calibrate import device, legs, operations
+from plumbline.engine.program import Engine
+from plumbline.judge.judgement import conditions_of
+from plumbline.launch.execute import Session, execute
+from plumbline.record.record import Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.files import local_system, save_system
+from plumbline.system.system import LOCAL, Calibration, Need, System
+
+Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
+Prepare = Callable[[str, Sequence[str]], Session]  # what a benchmark with options is started in
+
+
+@dataclass(frozen=True)
+class Kind:
+    """``deciding``: options of a run that decide which calibration fits it.
+
+    ``benchmark`` is what an engine must have for it; ``measure`` gives the records to learn from,
+    in about ``budget_s`` seconds; ``is_disturbed`` says whether something else was at work then.
+    """
+
+    deciding: tuple[str, ...]
+    benchmark: str
+    budget_s: int
+    measure: Callable[[Start], list[Record]]
+    is_disturbed: Callable[[Sequence[Record]], bool]
+
+
+_KINDS: dict[Need, Kind] = {
+    "legs": Kind(
+        legs.DECIDING,
+        legs.BENCHMARK,
+        10,
+        legs.measure,
+        legs.is_disturbed,
+    ),
+    "device": Kind(
+        device.DECIDING,
+        device.BENCHMARK,
+        12,
+        device.measure,
+        device.is_disturbed,
+    ),
+    "updates": Kind(
+        device.DECIDING,
+        device.BENCHMARK,
+        8,
+        device.measure_updates,
+        device.is_disturbed,
+    ),
+    "operations": Kind(
+        operations.DECIDING,
+        operations.BENCHMARK,
+        10,
+        operations.measure,
+        operations.is_disturbed,
+    ),
+}
+NEEDS = tuple(_KINDS)
+DECIDING = {need: kind.deciding for need, kind in _KINDS.items()}
+_HEADING = """Written by plumb calibrate, which replaces only the calibration under like conditions.
+Segments: time of n messages of L bytes = latency + n * L / bandwidth, in the first segment with
+L <= up_to_bytes; worst_error is the fit's largest relative error at a measured size.
+Limits of a device are of one rank while all ranks work."""
+
+
+def request_text(
+    need: Need, ranks: int, launcher: Sequence[str], options: Mapping[str, str]
+) -> str:
+    """The part of a run's request that decides which calibration fits it."""
+    words = [need, "-n", str(ranks), *launcher]
+    for name in DECIDING[need]:
+        if name in options:
+            words += [f"--{name}", options[name]]
+    return " ".join(words)
+
+
+def can_measure(need: Need, engine: Engine) -> bool:
+    """Whether ``engine`` has what a calibration runs: ``shoms`` is OpenSHMEM's alone."""
+    return any(one.name == _KINDS[need].benchmark for one in engine.description.benchmarks)
+
+
+def calibrate(
+    session: Session,
+    need: Need,
+    request: str,
+    arguments: Sequence[str],
+    why: str,
+    prepare: Prepare,
+    suffices: Callable[[System], bool] = lambda _: False,
+) -> System:
+    """Measure, and write ``HOME/systems/local.toml``; returns the system.
+
+    ``arguments`` are the engine's options that decide (see :data:`DECIDING`); ``why`` is told with
+    how long it takes. One plumb at a time measures on a host; where what another wrote meanwhile
+    ``suffices``, nothing is measured. Raises :class:`UsageError` where the engine refuses the
+    options (it said why), :class:`RunError` where the measurement fails, :class:`InterruptError`. A
+    file that cannot be written is only told.
+    """
+
+    def waits() -> None:
+        session.say("waiting for another plumb that calibrates on this host")
+
+    with locked(session.home.lock(f"calibrating-{socket.gethostname()}"), waits):
+        known = local_system(session.home)
+        if suffices(known):
+            return known
+        return _calibrate(session, need, request, arguments, why, prepare)
+
+
+def _calibrate(
+    session: Session,
+    need: Need,
+    request: str,
+    arguments: Sequence[str],
+    why: str,
+    prepare: Prepare,
+) -> System:
+    began = time.monotonic()
+    asides = iter([f"{why}: calibrating, which takes about {_KINDS[need].budget_s} s"])
+
+    def start(benchmark: str, words: Sequence[str]) -> Record:
+        options = [*arguments, *words]
+        return _measure(prepare(benchmark, options), benchmark, options, next(asides, ""))
+
+    records = _KINDS[need].measure(start)
+    seconds = time.monotonic() - began
+    made = calibration(need, records, request, seconds)
+    path = session.home.local_system
+    try:
+        with locked(session.home.lock(LOCAL)):  # what others measured meanwhile stays
+            system = local_system(session.home).with_calibration(made)
+            save_system(system, path, _HEADING)
+        session.say(f"calibrated in {seconds:.1f} s: {path}")
+    except OSError as error:
+        session.say(f"calibrated in {seconds:.1f} s, but not kept: {path}: {error.strerror}")
+    if _KINDS[need].is_disturbed(records):
+        session.say("other work disturbed the calibration: repeat it with plumb calibrate")
+    return system
+
+
+def calibration(need: Need, records: Sequence[Record], request: str, seconds: float) -> Calibration:
+    """The calibration that records give, made under the same conditions."""
+    record = records[0]
+    return Calibration(
+        request=request,
+        started=record.started,
+        program=f"{record.program.name} {record.program.version} ({record.program.commit or '-'})",
+        seconds=round(seconds, 1),
+        conditions=conditions_of(record),
+        legs=legs.fit_legs(records) if need == "legs" else None,
+        transfers=legs.fit_transfers(records) if need == "legs" else [],
+        device=_device(need, records),
+        operations=operations.rows(records) if need == "operations" else [],
+    )
+
+
+def _device(need: Need, records: Sequence[Record]) -> DeviceTable | None:
+    if need == "operations":
+        return operations.updates(records)
+    return device.device_table(records) if need != "legs" else None
+
+
+def _measure(session: Session, benchmark: str, arguments: Sequence[str], aside: str) -> Record:
+    with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
+        path = Path(folder) / "calibration.json"
+        done = execute(session, benchmark, arguments, path, aside)
+    if done.interrupted:
+        raise InterruptError
+    if done.status is ExitStatus.BAD_USAGE:
+        raise UsageError
+    if done.record is None or done.status is not ExitStatus.PASSED:
+        raise RunError("the calibration failed; --no-model runs without one")
+    return done.record

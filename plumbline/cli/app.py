@@ -1,0 +1,54 @@
+"""The command ``plumb``: its groups of commands, and how each failure ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from plumbline.base.errors import ExitStatus, PlumbError, shortened
+from plumbline.base.version import version as plumb_version
+from plumbline.cli import completion, machine, models, records, running
+from plumbline.cli.common import app
+
+# Each registers its commands in ``app``; the help lists them in this order.
+_GROUPS = [one.__name__ for one in (running, records, models, machine, completion)]
+app.registered_commands.sort(key=lambda one: _GROUPS.index(getattr(one.callback, "__module__", "")))
+
+
+def start(arguments: list[str]) -> int:
+    """Run a command line; returns the exit status. Every failure is one sentence on stderr."""
+    try:
+        status = app(arguments, prog_name="plumb", standalone_mode=False)
+        return status if isinstance(status, int) else ExitStatus.PASSED
+    except PlumbError as error:
+        if str(error):
+            print(f"plumb: {shortened(str(error))}", file=sys.stderr)
+        return error.status
+    except typer.Abort:
+        print("plumb: aborted", file=sys.stderr)
+        return ExitStatus.ERROR
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.PASSED
+    except Exception as error:
+        # Typer's own refusals share no public base class over its versions, only this method.
+        sentence = getattr(error, "format_message", None)
+        if sentence is None:
+            raise
+        text = shortened(sentence().strip().rstrip("."))
+        print(f"plumb: {text[:1].lower()}{text[1:]} (plumb --help)", file=sys.stderr)
+        return ExitStatus.BAD_USAGE
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="show the version")] = False,
+) -> None:
+    if version:
+        print(f"plumb {plumb_version()}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())

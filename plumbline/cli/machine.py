@@ -1,0 +1,91 @@
+"""Commands on this machine and installation: list, devices, transports, doctor, setup, version."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from plumbline.base.paths import find_home
+from plumbline.base.version import version as plumb_version
+from plumbline.cli.common import (
+    Form,
+    app,
+    text_or_json,
+)
+from plumbline.engine import runtimes
+from plumbline.engine.program import all_benchmarks, find_engine
+from plumbline.report import inventory
+
+
+@app.command("list")
+def list_benchmarks(form: Form = "text") -> None:
+    """List the benchmarks."""
+    print(inventory.benchmarks(all_benchmarks(), text_or_json(form)))
+
+
+@app.command()
+def devices(form: Form = "text") -> None:
+    """List the devices of this node, by vendor list."""
+    form = text_or_json(form)
+    lists = inventory.devices(find_engine(), find_home(), os.environ)
+    print(inventory.devices_text(lists, form))
+
+
+@app.command()
+def transports(form: Form = "text") -> None:
+    """List the transports, their approaches, and on which device each works."""
+    form = text_or_json(form)
+    lists = inventory.transports(find_engine(), find_home(), os.environ)
+    print(inventory.transports_text(lists, form))
+
+
+@app.command()
+def doctor(form: Form = "text") -> None:
+    """Find known faults of this machine's MPI, OpenSHMEM and OpenCL, and their remedies."""
+    from plumbline.run import doctor as examination
+
+    form = text_or_json(form)
+    findings = examination.examine(os.environ)
+    print(examination.text(findings, form))
+    raise typer.Exit(examination.status_of(findings))
+
+
+@app.command()
+def setup(
+    runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
+    accept_eula: Annotated[
+        bool, typer.Option("--accept-eula", help="accept Intel's licence for its runtimes")
+    ] = False,
+) -> None:
+    """Install an OpenCL runtime into its own folder."""
+    runtimes.check_name(runtime)
+    if runtime not in runtimes.WHEELS:
+        print(runtimes.set_up_pocl())
+        return
+    wheels = runtimes.WHEELS[runtime]
+    ask = (lambda: typer.confirm(_question(wheels), err=True)) if sys.stdin.isatty() else None
+    if not runtimes.licence_accepted(accept_eula, os.environ, ask):
+        raise runtimes.refusal(runtime)
+    print(f"installing {', '.join(wheels.packages)} ({wheels.megabytes} MB)", file=sys.stderr)
+    folder = runtimes.install(wheels, find_home())
+    print(f"{runtime} is installed: {folder}; plumb run ... --runtime {runtime} uses it")
+
+
+@app.command()
+def version() -> None:
+    """Show the versions of plumb and of its engine."""
+    print(f"plumb {plumb_version()}")
+    engine = find_engine()
+    said = engine.description
+    library = f", {said.world_library}" if said.world_library else ""
+    print(f"{said.program} {said.version} ({said.commit or 'no commit'}{library}): {engine.path}")
+
+
+def _question(runtime: runtimes.WheelRuntime) -> str:
+    return (
+        f"{runtime.title} falls under the Intel End User License Agreement for Developer Tools "
+        "(its text comes with the packages, and is on Intel's site). Do you accept it?"
+    )

@@ -1,0 +1,202 @@
+"""Commands on models: model, advise, simulate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import find_home
+from plumbline.cli.common import (
+    Form,
+    app,
+    choice,
+)
+from plumbline.system.files import find_system, known_systems
+from plumbline.system.system import System
+
+
+@app.command("model")
+def model_command(
+    what: Annotated[str, typer.Argument(help="a benchmark, or: check")],
+    table: Annotated[str | None, typer.Argument(help="check: only this published table")] = None,
+    system: Annotated[str | None, typer.Option(help="system file or name")] = None,
+    sizes: Annotated[
+        str | None, typer.Option(help="sizes of one device: 64,4KiB,2^20, or 1:1MiB by doubling")
+    ] = None,
+    ranks: Annotated[str | None, typer.Option(help="numbers of devices: 1,4,16 or 1:64")] = None,
+    scaling: Annotated[
+        str, typer.Option(help="weak: sizes are of one device; strong: of the whole")
+    ] = "weak",
+    operation: Annotated[
+        str | None, typer.Option(help="only these operations (copy,triad; bcast)")
+    ] = None,
+    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
+    kernel: Annotated[str | None, typer.Option(help="variant of the board's kernels")] = None,
+    window: Annotated[int, typer.Option(min=1, help="gups: updates under way at once")] = 1,
+    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+    plot: Annotated[Path | None, typer.Option(help="write a picture to this HTML file")] = None,
+) -> None:
+    """Forecast a system, or check the models against published tables.
+
+    plumb model hpl --system noctua1-520n --ranks 1,4,9,16,25: expected time and metric, and the
+    bound. Benchmarks: stream, random_access, fft, gemm, b_eff, ptrans, hpl, shallow_water,
+    collectives, gups. Values outside the range of the figures are marked as extrapolated.
+
+    plumb model check: every published figure beside the equation as printed and our reading.
+    """
+    from plumbline.report import forecast as forecast_table
+    from plumbline.report import model_check
+
+    choice("--format", form, ["text", "json", "csv"])
+    if what == "check":
+        from plumbline.model.published import table_of, tables
+
+        chosen = tables() if table is None else [table_of(table)]
+        found = [cell for one in chosen for cell in model_check.cells(one, find_home())]
+        print(
+            {"text": model_check.as_text, "json": model_check.as_json, "csv": model_check.as_csv}[
+                form
+            ](found)
+        )
+        return
+    choice("--scaling", scaling, ["weak", "strong"])
+    choice("--type", type_, ["half", "float", "double"])
+    made = forecast_table.make_table(
+        forecast_table.ForecastRequest(
+            benchmark=what,
+            sizes=forecast_table.numbers(sizes, "--sizes") if sizes else (),
+            ranks=forecast_table.whole_numbers(ranks, "--ranks") if ranks else (),
+            operations=operation.split(",") if operation else (),
+            type=type_,
+            transport=transport,
+            approach=approach,
+            kernel=kernel,
+            window=window,
+            scaling=scaling,
+        ),
+        _system(what, system),
+    )
+    forms = {
+        "text": forecast_table.as_text,
+        "json": forecast_table.as_json,
+        "csv": forecast_table.as_csv,
+    }
+    print(forms[form](made))
+    if plot is not None:
+        forecast_table.write_plot(made, plot)
+        print(f"picture: {plot}", file=sys.stderr)
+
+
+@app.command()
+def advise(
+    system: Annotated[str | None, typer.Option(help="system (default: this machine)")] = None,
+    sizes: Annotated[
+        str, typer.Option(help="message sizes: 64,4KiB,2^20, or 1:1MiB by doubling")
+    ] = "1:1MiB",
+    ranks: Annotated[int, typer.Option(min=2, help="number of ranks")] = 2,
+    transports: Annotated[
+        str | None, typer.Option(help="only these: staged,channel,accl-udp")
+    ] = None,
+    error: Annotated[
+        float, typer.Option(min=0, max=1, help="relative error of figures that name none")
+    ] = 0.1,
+    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+) -> None:
+    """Recommend a transport and approach for each message size."""
+    from plumbline.report import advise as advising
+    from plumbline.report.forecast import whole_numbers
+    from plumbline.system.files import find_system, local_system
+
+    choice("--format", form, ["text", "json", "csv"])
+    home = find_home()
+    chosen = find_system(system, home) if system is not None else local_system(home)
+    names = transports.split(",") if transports else []
+    asked = whole_numbers(sizes, "--sizes")
+    print(advising.write(advising.advise(chosen, asked, ranks, names, error), form))
+
+
+@app.command()
+def simulate(
+    benchmark: Annotated[str, typer.Argument(help="hpl, ptrans or shallow_water")],
+    system: Annotated[str, typer.Option(help="system file or name")],
+    ranks: Annotated[int | None, typer.Option(min=1, help="number of devices")] = None,
+    rows: Annotated[int | None, typer.Option("-P", min=1, help="rows of the grid")] = None,
+    columns: Annotated[int | None, typer.Option("-Q", min=1, help="columns of the grid")] = None,
+    n: Annotated[
+        int | None, typer.Option(min=1, help="rows of the whole matrix; elements of the mesh")
+    ] = None,
+    nb: Annotated[int, typer.Option(min=0, help="rows of a block (0: the kernels' own)")] = 0,
+    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
+    barrier: Annotated[
+        bool, typer.Option("--barrier", help="hpl: all ranks end an iteration together")
+    ] = False,
+    steps: Annotated[int, typer.Option(min=1, help="shallow_water: steps of time")] = 10,
+    imbalance: Annotated[
+        float, typer.Option(min=0, max=0.5, help="shallow_water: how partitions differ, relative")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="of partitions that differ")] = 1,
+    graph: Annotated[
+        Path | None,
+        typer.Option(
+            help="shallow_water: partitions and their borders, a METIS graph (format 011)"
+        ),
+    ] = None,
+    timeline: Annotated[
+        Path | None, typer.Option(help="write kernels and transfers over time to this HTML file")
+    ] = None,
+    watch: Annotated[int, typer.Option(min=1, help="number of ranks in the timeline")] = 4,
+    form: Form = "text",
+) -> None:
+    """Simulate an application on a system, for thousands of ranks.
+
+    plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: what depends on what is
+    followed event by event, with the times of the models, and set beside the closed form.
+    """
+    from plumbline.report import simulation as command
+    from plumbline.system.files import find_system
+
+    choice("--format", form, ["text", "json"])
+    choice("--type", type_, ["half", "float", "double"])
+    parts = command.partitions_of(graph, benchmark, (ranks, rows, columns, n))
+    place = (len(parts), 1) if parts else command.grid_of(ranks, rows, columns)
+    request = command.SimulationRequest(
+        benchmark,
+        *place,
+        size=n,
+        block=nb,
+        type=type_,
+        transport=transport,
+        approach=approach,
+        barrier=barrier,
+        steps=steps,
+        imbalance=imbalance,
+        seed=seed,
+        graph=parts,
+        watch=watch if timeline else 0,
+    )
+    outcome = command.simulate(find_system(system, find_home()), request)
+    if timeline is not None:
+        from plumbline.report.timeline import write_timeline
+
+        write_timeline(outcome, timeline)
+    print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
+
+
+def _system(benchmark: str, given: str | None) -> System:
+    """The system that a forecast is for. Raises :class:`UsageError` where none is given."""
+    from plumbline.model.benchmarks import forecaster_of
+
+    forecaster_of(benchmark)
+    home = find_home()
+    if given is None:
+        names = ", ".join(known_systems(home))
+        raise UsageError(f"plumb model {benchmark} needs --system (choose from {names})")
+    return find_system(given, home)

@@ -1,0 +1,148 @@
+"""Commands on records: show, explain, records, fit, schema."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import find_home
+from plumbline.cli.common import (
+    Form,
+    ListTaker,
+    app,
+    choice,
+    stderr,
+    text_or_json,
+)
+from plumbline.record.expectations import DEFAULT_TOLERANCE
+from plumbline.report import inventory
+from plumbline.system.files import find_system
+
+
+@app.command()
+def show(
+    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    form: Annotated[
+        str, typer.Option("--format", help="table, csv, hpcc-json, json, shoms or osu")
+    ] = "table",
+    output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
+    system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
+    ] = DEFAULT_TOLERANCE,
+) -> None:
+    """Print a record again, from the record alone."""
+    from plumbline.run.plan import FORMATS
+    from plumbline.run.show import show as show_record
+
+    choice("--format", form, FORMATS)
+    show_record(
+        record,
+        os.environ,
+        stderr(),
+        form=form,
+        output=output,
+        system=system,
+        tolerance=tolerance,
+    )
+
+
+@app.command()
+def explain(
+    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    system: Annotated[
+        str | None, typer.Option(help="system file or name to judge by (default: this machine)")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
+    ] = DEFAULT_TOLERANCE,
+    form: Form = "text",
+) -> None:
+    """Show the bound of each case, and hints for a higher rate."""
+    from plumbline.judge.explain import explain as explain_record
+    from plumbline.judge.explain import write
+    from plumbline.record.record import load_record
+    from plumbline.run.show import find_record
+
+    form, home = text_or_json(form), find_home()
+    found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
+    print(write(found, form, all_cases=every))
+
+
+@app.command()
+def records(
+    benchmark: Annotated[str | None, typer.Argument(help="only those of this benchmark")] = None,
+    form: Form = "text",
+    rebuild: Annotated[bool, typer.Option(help="make the index anew from the files")] = False,
+) -> None:
+    """List the records that are kept, oldest first."""
+    from plumbline.record.store import Store
+
+    store = Store(find_home())
+    for problem in store.sync(rebuild=rebuild):
+        print(f"plumb: {problem}", file=sys.stderr)
+    print(inventory.records(store.entries(benchmark), text_or_json(form)))
+
+
+@app.command(cls=ListTaker)
+def fit(
+    records: Annotated[list[str], typer.Argument(metavar="RECORD", help="records' files or names")],
+    name: Annotated[str, typer.Option(help="name of the system")] = "fitted",
+    output: Annotated[
+        str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
+    ] = None,
+    system: Annotated[
+        str | None, typer.Option(help="a system whose other figures stay, and that is compared")
+    ] = None,
+    segments: Annotated[
+        int, typer.Option(min=1, max=4, help="how many lines a transfer's sizes may take")
+    ] = 4,
+    form: Form = "text",
+) -> None:
+    """Estimate a system's figures from records, and write its file."""
+    from plumbline.fit.records import fit_records, write
+    from plumbline.record.record import load_record
+    from plumbline.run.show import find_record
+    from plumbline.system.files import save_system
+
+    form, home = text_or_json(form), find_home()
+    if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
+        raise UsageError(f"--name must be letters, digits, - and _, and not local, not '{name}'")
+    base = find_system(system, home) if system is not None else None
+    found = fit_records(
+        [load_record(find_record(one, home)) for one in records], name, base, segments
+    )
+    path = Path(output) if output else home.systems / f"{name}.toml"
+    try:
+        save_system(found.system, path, "Written by plumb fit; every figure is of these records.")
+    except OSError as error:
+        raise UsageError(f"the system file {path} cannot be written: {error.strerror}") from None
+    print(write(found, form, path))
+
+
+@app.command()
+def schema(
+    of: Annotated[str, typer.Argument(help="record or system")] = "record",
+    output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
+) -> None:
+    """Print the JSON Schema of records, or of system files."""
+    from plumbline.record import record
+    from plumbline.system import files as systems
+
+    choice("schema", of, ["record", "system"])
+    text = record.schema_text() if of == "record" else systems.schema_text()
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {output} cannot be written: {error.strerror}") from None

@@ -1,0 +1,1 @@
+"""The engine's programs: their description, options, runtimes and text forms."""

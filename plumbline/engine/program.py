@@ -1,0 +1,310 @@
+"""The engine's programs: where they lie, and what they say of themselves.
+
+``plumb-mpi --describe`` names benchmarks, options, transports and runtimes; ``plumb`` checks and
+completes with it. The answer is cached by the program's path, time and size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from plumbline.base.errors import PlumbError, RunError, UsageError, did_you_mean
+from plumbline.base.files import replace_file
+from plumbline.base.paths import PACKAGE, cache_folder, checkout_root
+from plumbline.base.validation import first_problem
+from plumbline.record.record import Device
+
+PROGRAMS = ("plumb-mpi", "plumb-serial")
+WORLDS = {"mpi": "plumb-mpi", "shmem": "plumb-shmem", "serial": "plumb-serial"}
+_ASK_TIMEOUT_S = 60
+
+
+class Described(BaseModel):
+    """A part of what the engine says of itself; keys of newer engines are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class OptionSpec(Described):
+    """One option: its type, default, unit, range and help, declared once, in the engine."""
+
+    name: str
+    aliases: list[str] = []
+    type: Literal["integer", "number", "flag", "text", "choice"]
+    default: bool | int | float | str | None = None
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: list[str] | None = None
+    help: str = ""
+
+
+class BenchmarkSpec(Described):
+    """One benchmark: its options, what each preset sets, and the forms that a record of it has."""
+
+    name: str
+    title: str
+    source: str
+    parameters: list[OptionSpec]
+    presets: dict[str, dict[str, bool | int | float | str]] = {}
+    forms: list[str] = []
+
+
+class TransportSpec(Described):
+    """One transport, in a line."""
+
+    name: str
+    summary: str
+
+
+class TransportDevice(Described):
+    """A device, and why a transport does not work on it (None: it does)."""
+
+    index: int
+    runtime: str
+    name: str
+    reason: str | None = None
+
+
+class TransportState(TransportSpec):
+    """A transport with its approaches, the usual one first.
+
+    ``reason`` says why it does not work in this program at all (None: it does).
+    """
+
+    approaches: list[str]
+    reason: str | None = None
+    devices: list[TransportDevice] = []
+
+
+class TransportList(Described):
+    """What ``--transports --format json`` prints; ``reason`` where it could not be had."""
+
+    transports: list[TransportState]
+    reason: str | None = None
+
+
+class Description(Described):
+    """What ``--describe`` prints."""
+
+    program: str
+    version: str
+    commit: str | None = None
+    schema_version: str
+    world: str
+    world_library: str | None = None
+    runtimes: list[str]
+    transports: list[TransportSpec]
+    options: list[OptionSpec]
+    benchmarks: list[BenchmarkSpec]
+
+    def benchmark(self, name: str) -> BenchmarkSpec:
+        """The benchmark called ``name``. Raises :class:`UsageError` where there is none."""
+        for benchmark in self.benchmarks:
+            if benchmark.name == name:
+                return benchmark
+        names = [benchmark.name for benchmark in self.benchmarks]
+        raise UsageError(
+            f"unknown benchmark {name}{did_you_mean(name, names)} (plumb list shows all)"
+        )
+
+
+class DeviceList(Described):
+    """What ``--devices --format json`` prints."""
+
+    devices: list[Device]
+    reason: str | None = None
+
+
+_L = TypeVar("_L", DeviceList, TransportList)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A program of the engine and its description."""
+
+    path: Path
+    description: Description
+
+    def run(
+        self, arguments: list[str], environ: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        """Run this program once, as one process, and wait (for questions, not for measuring)."""
+        return _ask(self.path, arguments, environ)
+
+    def devices(self, environ: Mapping[str, str]) -> DeviceList:
+        """The devices that a process with this environment sees. Raises :class:`RunError`."""
+        return self._listed(DeviceList, "devices", environ)
+
+    def transports(self, environ: Mapping[str, str]) -> TransportList:
+        """The transports, and on which of those devices each works. Raises :class:`RunError`."""
+        return self._listed(TransportList, "transports", environ)
+
+    def _listed(self, kind: type[_L], what: str, environ: Mapping[str, str]) -> _L:
+        done = self.run([f"--{what}", "--format", "json"], environ)
+        try:
+            return kind.model_validate_json(done.stdout)
+        except ValidationError as error:
+            said = _last_line(done.stderr) or first_problem(error, kind)
+            raise RunError(f"{self.path.name} --{what} printed no list of {what}: {said}") from None
+
+
+def find_engine(environ: Mapping[str, str] = os.environ, world: str | None = None) -> Engine:
+    """The engine's program (that of ``world``), described.
+
+    Raises :class:`UsageError` saying what to do without one.
+    """
+    path = find_program(environ, PROGRAMS if world is None else (WORLDS[world],))
+    return Engine(path, describe(path, environ))
+
+
+def find_engine_for(words: Sequence[str], environ: Mapping[str, str]) -> Engine:
+    """The engine for a command line: of its ``--world``, else that which has its benchmark.
+
+    The usual program comes first, then plumb-shmem, where that has a benchmark of these words.
+    """
+    world = named_world(words)
+    if world is not None:
+        return find_engine(environ, world)
+    usual = find_engine(environ)
+    known = {benchmark.name for benchmark in usual.description.benchmarks}
+    shmem = shmem_engine(environ) if known.isdisjoint(words) else None
+    if shmem is not None and any(b.name in words for b in shmem.description.benchmarks):
+        return shmem
+    return usual
+
+
+def named_world(words: Sequence[str]) -> str | None:
+    """The value of ``--world`` among ``words``; raises :class:`UsageError` where it is none."""
+    named = [w.partition("=")[2] for w in words if w.startswith("--world=")]
+    named += [after for word, after in pairwise(words) if word == "--world"]
+    if named and named[-1] not in WORLDS:
+        known = ", ".join(WORLDS)
+        raise UsageError(
+            f"invalid value '{named[-1]}' for --world (choose from {known})"
+            f"{did_you_mean(named[-1], WORLDS)}"
+        )
+    return named[-1] if named else None
+
+
+def shmem_engine(environ: Mapping[str, str]) -> Engine | None:
+    """plumb-shmem, where it was built."""
+    try:
+        return find_engine(environ, "shmem")
+    except PlumbError:
+        return None
+
+
+def all_benchmarks(environ: Mapping[str, str] = os.environ) -> Description:
+    """What the usual program says, with the benchmarks that plumb-shmem alone has."""
+    usual = find_engine(environ).description
+    shmem = shmem_engine(environ)
+    known = {benchmark.name for benchmark in usual.benchmarks}
+    more = [b for b in shmem.description.benchmarks if b.name not in known] if shmem else []
+    return usual.model_copy(update={"benchmarks": [*usual.benchmarks, *more]})
+
+
+def find_program(
+    environ: Mapping[str, str] = os.environ, programs: Sequence[str] = PROGRAMS
+) -> Path:
+    """The first of ``programs`` that is found in the folders of :func:`folders`, or on PATH."""
+    given = environ.get("PLUMBLINE_ENGINE")
+    searched = list(folders(environ))
+    for program in programs:
+        for folder in searched:
+            path = folder / program
+            if path.is_file() and os.access(path, os.X_OK):
+                return path.absolute()
+        on_path = shutil.which(program, path=environ.get("PATH"))
+        if on_path and not given:
+            return Path(on_path)
+    where = f"in PLUMBLINE_ENGINE={given}" if given else f"in {searched[0]} or on PATH"
+    if programs == (WORLDS["shmem"],):
+        raise UsageError(
+            f"there is no plumb-shmem {where}: it is built only with OpenSHMEM (Debian: "
+            "libopenmpi-dev and openmpi-bin; elsewhere its module, or PLUMBLINE_SHMEM_COMPILER); "
+            "install one and build again"
+        )
+    raise UsageError(
+        f"there is no engine ({programs[0]}) {where}: build it with 'make build' in the source "
+        "checkout, or set PLUMBLINE_ENGINE to the folder that holds it"
+    )
+
+
+def folders(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Where the engine is looked for before PATH."""
+    given = environ.get("PLUMBLINE_ENGINE")
+    if given:
+        yield Path(given).expanduser()
+        return
+    checkout = checkout_root()
+    if checkout is not None:
+        yield checkout / "build" / "release" / "bin"
+    yield PACKAGE / "bin"
+
+
+def describe(path: Path, environ: Mapping[str, str] = os.environ) -> Description:
+    """What the program at ``path`` says of itself, from the cache where that is fresh."""
+    cache = cache_folder(environ) / f"describe-{_fingerprint(path, environ)}.json"
+    try:
+        return Description.model_validate_json(cache.read_text(encoding="utf-8"))
+    except (OSError, ValidationError):
+        pass
+    done = _ask(path, ["--describe"], environ)
+    try:
+        description = Description.model_validate_json(done.stdout)
+    except ValidationError as error:
+        said = _last_line(done.stderr) or first_problem(error, Description)
+        raise RunError(f"{path} --describe ended with {done.returncode}: {said}") from None
+    _write_cache(cache, done.stdout)
+    return description
+
+
+def _ask(
+    path: Path, arguments: list[str], environ: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    command = [str(path), *arguments]
+    try:
+        return subprocess.run(
+            command,
+            env=dict(environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ASK_TIMEOUT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{' '.join(command)} gave no answer in {_ASK_TIMEOUT_S} s") from None
+    except OSError as error:
+        raise RunError(f"{path} cannot be started: {error.strerror}") from None
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("error: ") if lines else ""
+
+
+def _fingerprint(path: Path, environ: Mapping[str, str]) -> str:
+    facts = path.stat()
+    libraries = environ.get("LD_LIBRARY_PATH", "")
+    text = json.dumps([str(path), facts.st_mtime_ns, facts.st_size, libraries])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _write_cache(cache: Path, text: str) -> None:
+    with suppress(OSError):  # a cache that cannot be written costs time, nothing else
+        replace_file(cache, text)

@@ -1,0 +1,182 @@
+"""OpenCL runtimes that ``plumb`` can set up and select, each with a vendor list of its own.
+
+Intel's runtimes come from the Python package index at pinned versions, into a virtual environment
+in their own folder of HOME, never vendored. Their wheels' ``.icd`` files hold a placeholder path,
+so the vendor list is written here. A process sees one runtime only: several in one process crash.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from plumbline.base.errors import RunError, UsageError, did_you_mean
+from plumbline.base.paths import Home
+
+SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
+POCL_PACKAGE = "pocl-opencl-icd"
+EULA_VARIABLE = "ACCEPT_INTEL_EULA"
+
+# The Intel wheels bring an OpenCL loader and a hwloc that must not hide the system's.
+_NOT_LINKED = ("libOpenCL.", "libhwloc.")
+
+
+@dataclass(frozen=True)
+class WheelRuntime:
+    """A runtime from pinned wheels; ``library`` is the shared object that the vendor list names."""
+
+    name: str
+    title: str
+    packages: tuple[str, ...]
+    library: str
+    megabytes: int
+
+
+FPGA_EMULATOR = WheelRuntime(
+    "fpga-emulator",
+    "Intel FPGA Emulation Platform for OpenCL",
+    ("intel-opencl-rt==2023.2.4", "intel-cmplr-lib-rt==2023.2.4"),
+    "libintelocl_emu.so",
+    960,
+)
+INTEL_CPU = WheelRuntime(
+    "intel-cpu",
+    "Intel CPU Runtime for OpenCL",
+    ("intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"),
+    "libintelocl.so",
+    840,
+)
+WHEELS = {runtime.name: runtime for runtime in (INTEL_CPU, FPGA_EMULATOR)}
+NAMES = ("pocl", *WHEELS)
+
+
+def is_installed(name: str, home: Home) -> bool:
+    """Whether the vendor list of runtime ``name`` exists and its library lies where it says."""
+    vendors = _vendor_list(name, home)
+    if vendors is None:
+        return False
+    files = [vendors] if vendors.is_file() else sorted(vendors.glob("*.icd"))
+    if name not in WHEELS:
+        return bool(files)
+    return any(Path(file.read_text().strip()).is_file() for file in files)
+
+
+def environment(
+    name: str, home: Home, devices: int, environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """The variables that make a process see runtime ``name`` and nothing else.
+
+    ``devices`` is how many devices the FPGA emulator shall show, unless the caller's environment
+    says. Raises :class:`UsageError` where the runtime is not installed.
+    """
+    if not is_installed(name, home):
+        raise UsageError(f"the runtime {name} is not installed: plumb setup {name} installs it")
+    added = {"OCL_ICD_VENDORS": str(_vendor_list(name, home))}
+    if name in WHEELS:
+        paths = [str(home.runtimes / name / "lib"), environ.get("LD_LIBRARY_PATH", "")]
+        added["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    if name == FPGA_EMULATOR.name and "CL_CONFIG_CPU_EMULATE_DEVICES" not in environ:
+        added["CL_CONFIG_CPU_EMULATE_DEVICES"] = str(max(devices, 1))
+    return added
+
+
+def check_name(name: str) -> None:
+    """Raise :class:`UsageError` where ``name`` is no runtime that can be set up."""
+    if name not in NAMES:
+        raise UsageError(
+            f"unknown runtime {name} (choose from {', '.join(NAMES)}){did_you_mean(name, NAMES)}"
+        )
+
+
+def licence_accepted(
+    given: bool, environ: Mapping[str, str], ask: Callable[[], bool] | None
+) -> bool:
+    """Whether Intel's licence was accepted: by flag, by variable, or in answer to ``ask``."""
+    if given or environ.get(EULA_VARIABLE) == "1":
+        return True
+    return ask() if ask else False
+
+
+def refusal(name: str) -> UsageError:
+    """The sentence for a licence that was not accepted."""
+    return UsageError(
+        f"{name} falls under the Intel End User License Agreement for Developer Tools and is "
+        f"installed only when you accept it: plumb setup {name} --accept-eula, or {EULA_VARIABLE}=1"
+    )
+
+
+def install(runtime: WheelRuntime, home: Home) -> Path:
+    """Install ``runtime`` into its folder of ``home`` (fresh) and return the folder.
+
+    Raises :class:`RunError` with pip's last lines where that fails.
+    """
+    folder = home.runtimes / runtime.name
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        venv.create(folder / "venv", with_pip=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise RunError(
+            f"a virtual environment cannot be made in {folder}: {error} "
+            "(Debian: apt install python3-venv)"
+        ) from None
+    python = folder / "venv" / "bin" / "python"
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    done = subprocess.run(
+        [*pip, "install", *runtime.packages], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        shutil.rmtree(folder, ignore_errors=True)
+        last = " ".join(done.stderr.strip().splitlines()[-2:])
+        raise RunError(f"pip could not install {' '.join(runtime.packages)}: {last}")
+    _link_libraries(folder)
+    _write_vendor_list(runtime, folder)
+    return folder
+
+
+def set_up_pocl() -> str:
+    """Make sure that PoCL is there; the sentence says what was done, or raises what to do."""
+    if pocl_vendor_file() is not None:
+        return f"pocl is installed: {pocl_vendor_file()}"
+    command = ["apt-get", "install", "--yes", POCL_PACKAGE]
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise UsageError(
+            f"pocl is a package of the distribution: {POCL_PACKAGE} must be installed "
+            f"(Debian, Ubuntu: sudo {' '.join(command)}), or load your centre's module"
+        )
+    if subprocess.run(command, stdout=sys.stderr, check=False).returncode != 0:
+        raise RunError(f"{' '.join(command)} failed")
+    return f"pocl is installed: {pocl_vendor_file()}"
+
+
+def pocl_vendor_file() -> Path | None:
+    """The vendor file of the system's PoCL, or None."""
+    return next(iter(sorted(SYSTEM_VENDORS.glob("pocl*.icd"))), None)
+
+
+def _vendor_list(name: str, home: Home) -> Path | None:
+    if name in WHEELS:
+        folder = home.runtimes / name / "icd"
+        return folder if folder.is_dir() else None
+    return pocl_vendor_file()
+
+
+def _link_libraries(folder: Path) -> None:
+    links = folder / "lib"
+    links.mkdir()
+    for library in sorted((folder / "venv" / "lib").glob("*.so*")):
+        if not library.name.startswith(_NOT_LINKED) and not library.name.endswith(".py"):
+            (links / library.name).symlink_to(library)
+
+
+def _write_vendor_list(runtime: WheelRuntime, folder: Path) -> None:
+    library = folder / "venv" / "lib" / runtime.library
+    if not library.is_file():
+        raise RunError(f"{' '.join(runtime.packages)} do not contain {runtime.library}")
+    (folder / "icd").mkdir()
+    (folder / "icd" / f"{runtime.name}.icd").write_text(f"{library}\n")

@@ -1,0 +1,50 @@
+"""Lets the engine print a record, with the model's columns, to stdout or a file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from plumbline.base.errors import RunError
+from plumbline.engine.program import Engine
+
+
+def present(
+    engine: Engine,
+    environ: Mapping[str, str],
+    record: Path,
+    expected: Path | None,
+    *,
+    form: str,
+    output: Path | None = None,
+) -> None:
+    """Print ``record`` in the form ``form``; appended to ``output`` where one is given.
+
+    Raises :class:`RunError` where the output cannot be written (the results are on stdout then)
+    or the engine cannot print the record.
+    """
+    command = [str(engine.path), "--show", str(record), "--format", form]
+    if expected is not None:
+        command += ["--expected", str(expected)]
+    done = subprocess.run(command, env=dict(environ), stdout=subprocess.PIPE, check=False)
+    problem = _write(done.stdout, output)
+    if done.returncode != 0:
+        raise RunError(f"{engine.path.name} --show ended with status {done.returncode}")
+    if problem:
+        raise RunError(problem)
+
+
+def _write(text: bytes, output: Path | None) -> str | None:
+    if output is not None:
+        try:
+            with output.open("ab") as file:
+                file.write(text)
+            return None
+        except OSError as error:
+            problem = f"the results cannot be written to {output}: {error.strerror}"
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+    return problem if output is not None else None

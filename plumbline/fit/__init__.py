@@ -1,0 +1,1 @@
+"""Fits: figures of a system with intervals, from records."""

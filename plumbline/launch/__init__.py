@@ -1,0 +1,1 @@
+"""Launches: launchers, supervision, events and progress of one start of the engine."""

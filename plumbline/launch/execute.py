@@ -1,0 +1,184 @@
+"""One start of the engine: launch, watch, read the record, and say how it ended."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from plumbline.base.errors import ExitStatus, UsageError
+from plumbline.base.files import claim, drop_empty
+from plumbline.base.paths import Home
+from plumbline.engine.program import Engine
+from plumbline.launch.events import Failed, Finish
+from plumbline.launch.launcher_output import LauncherNoise
+from plumbline.launch.launchers import Launch
+from plumbline.launch.progress import ProgressView
+from plumbline.launch.supervise import Ending, supervise
+from plumbline.record.record import Record, load_record
+
+_ROOM_BYTES = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Session:
+    """What all starts of one ``plumb`` command share.
+
+    ``environ`` is the ranks' whole environment, ``exported`` the variables that plumb set in it.
+    ``console`` writes to stderr.
+    """
+
+    engine: Engine
+    home: Home
+    launch: Launch
+    environ: dict[str, str]
+    exported: tuple[str, ...]
+    console: Console
+    verbose: bool = False
+
+    def say(self, text: str) -> None:
+        """A line for the user, on stderr."""
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Executed:
+    """How a start ended; ``record`` is None where none was left at ``path``.
+
+    ``said`` is the sentence with which the engine gave up, where it did.
+    """
+
+    status: ExitStatus
+    path: Path
+    record: Record | None
+    interrupted: bool = False
+    said: str | None = None
+
+
+def execute(
+    session: Session, benchmark: str, arguments: Sequence[str], path: Path, aside: str | None = None
+) -> Executed:
+    """Start ``benchmark`` with the record at ``path``, show its progress, and read the record.
+
+    ``aside`` as in :class:`~plumbline.launch.progress.ProgressView`.
+    """
+    words = [benchmark, *arguments]
+    words += ["--record", str(path), "--progress", "json", "--format", "none"]
+    command = session.launch.command(session.engine.path, words, session.exported)
+    if session.verbose:
+        session.say(shlex.join(command))
+    try:
+        with ProgressView(session.console, benchmark, aside) as view:
+            ending = supervise(command, session.environ, view.on_event, view.on_text)
+        record, problem = _record_left(path)
+    finally:
+        drop_empty(path)
+    status, sentence = judge_ending(ending, view.noise)
+    if status is ExitStatus.ERROR and sentence is None:
+        sentence = _worst(record)
+    if status in (ExitStatus.ERROR, ExitStatus.INTERRUPTED):
+        session.say(f"plumb: {sentence}; {_left(record, path)}")
+    elif problem and status is not ExitStatus.BAD_USAGE:
+        session.say(f"plumb: {problem}")
+        status = ExitStatus.ERROR
+    elif sentence:
+        session.say(f"plumb: {sentence}")
+    said = ending.last_word.text if isinstance(ending.last_word, Failed) else sentence
+    return Executed(status, path, record, ending.interrupted, said)
+
+
+def judge_ending(ending: Ending, noise: LauncherNoise) -> tuple[ExitStatus, str | None]:
+    """The exit status of a start, and a sentence where the engine's events did not say it.
+
+    The engine's own 0 to 4 are kept where the engine is seen to have meant them: Hydra, too, ends
+    with 1 to 4 when a signal of that number killed a rank. All else is 3.
+    """
+    last = ending.last_word
+    known = {status.value for status in ExitStatus} - {ExitStatus.INTERRUPTED.value}
+    if ending.interrupted:
+        return ExitStatus.INTERRUPTED, "interrupted"
+    if ending.killed:
+        return ExitStatus.ERROR, "the launcher went on after the engine's last word and was ended"
+    if isinstance(last, Finish) and last.exit in known and ending.status in (0, last.exit):
+        return ExitStatus(last.exit), None
+    if isinstance(last, Failed) and ending.status in (ExitStatus.BAD_USAGE, ExitStatus.ERROR):
+        return ExitStatus(ending.status), "the run ended early" if ending.status == 3 else None
+    died = noise.died()
+    if last is None and died is None and ending.status in known:
+        return ExitStatus(ending.status), noise.text() or "the engine ended without a word"
+    reason = died or noise.text() or _exit_text(ending.status)
+    return ExitStatus.ERROR, reason
+
+
+def record_place(
+    session: Session, benchmark: str, given: str | None = None, launch: int = 1
+) -> tuple[Path, str | None]:
+    """A new record's path, and a sentence where it could not be the one wanted.
+
+    A name that was not given is claimed: no other plumb gets it. Of a given one, ``launch`` 2 and
+    on add their number. Where the wanted folder cannot be written or has no room, the path is in a
+    temporary folder.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    wanted = session.home.records / f"{benchmark}-{stamp}.json"
+    if given:
+        wanted = Path(given).absolute()
+        wanted = wanted.with_stem(f"{wanted.stem}-{launch}") if launch > 1 else wanted
+    problem = _why_not(wanted)
+    try:
+        if problem is None:
+            return wanted if given else claim(wanted), None
+    except OSError as error:
+        problem = error.strerror or str(error)
+    place = Path(tempfile.mkdtemp(prefix="plumbline-")) / wanted.name
+    return place, f"no record can be kept in {wanted.parent}: {problem}; it is in {place}"
+
+
+def _why_not(path: Path) -> str | None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent):
+            pass
+        room = os.statvfs(path.parent)
+    except OSError as error:
+        return error.strerror or str(error)
+    if path.is_dir():
+        return f"{path.name} is a folder"
+    return "the disk is full" if room.f_bavail * room.f_frsize < _ROOM_BYTES else None
+
+
+def _record_left(path: Path) -> tuple[Record | None, str | None]:
+    with suppress(OSError):
+        if not path.exists() or path.stat().st_size == 0:
+            return None, f"the engine left no record at {path}"
+    try:
+        return load_record(path), None
+    except UsageError as error:
+        return None, str(error)
+
+
+def _left(record: Record | None, path: Path) -> str:
+    if record is None:
+        return "no record was left"
+    return f"the record holds {len(record.cases)} of {record.planned_cases} cases: {path}"
+
+
+def _worst(record: Record | None) -> str:
+    """What a run that came to its end with an error says of itself."""
+    outcome = record.outcome if record else None
+    return (outcome.reason if outcome else None) or "the run ended with an error"
+
+
+def _exit_text(status: int) -> str:
+    if status < 0:
+        return f"the launcher was ended by signal {-status}"
+    if status > 128:
+        return f"the launcher ended with status {status} (signal {status - 128})"
+    return f"the launcher ended with status {status}"

@@ -1,0 +1,1 @@
+"""Models: what a system should take, benchmark by benchmark."""

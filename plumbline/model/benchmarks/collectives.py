@@ -1,0 +1,117 @@
+"""Collectives by LogGP: what the usual algorithms take, in messages one after the other.
+
+Source: Alexandrov, Ionescu, Schauser, Scheiman, "LogGP: incorporating long messages into the LogP
+model", SPAA 1995: a message of k bytes takes o + (k - 1) G + L + o. Algorithms: Thakur,
+Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
+2005. Every function takes ranks and the time of one message of the length it names, and so works
+with any model of a message; local arithmetic of reductions is not counted.
+
+*A forecast.* Collectives between host or device memories: the faster of the usual algorithms.
+
+``size`` is what a rank puts in: the broadcast message, the reduced vector, its part of a gather,
+its whole row of an all-to-all. A message takes what the system's transport takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from plumbline.model.arrays import ArrayLike, Floats, floats
+from plumbline.model.forecast import Forecast, Scenario, message_of, size_of, too_many
+from plumbline.model.prediction import Prediction
+from plumbline.system.system import System
+
+# --- equations ------------------------------------------------------------------------------------
+
+
+def rounds(ranks: ArrayLike) -> Floats:
+    """ceil(log2 p), 0 for one rank."""
+    return floats(np.ceil(np.log2(np.maximum(floats(ranks), 1))))
+
+
+def tree_s(ranks: ArrayLike, whole: ArrayLike) -> Floats:
+    """Messages one after the other: ceil(log2 p), each of the whole length.
+
+    A barrier by dissemination, a broadcast or reduction by a binomial tree, an all-reduce by
+    recursive doubling.
+    """
+    return floats(rounds(ranks) * floats(whole))
+
+
+def ring_s(ranks: ArrayLike, piece: ArrayLike) -> Floats:
+    """Messages one after the other: p - 1, each of the part that belongs to one rank.
+
+    An all-gather by a ring, a reduce-scatter or all-to-all by pairs.
+    """
+    return floats((floats(ranks) - 1) * floats(piece))
+
+
+def two_rings_s(ranks: ArrayLike, piece: ArrayLike) -> Floats:
+    """A long all-reduce: reduce-scatter and all-gather, each p - 1 messages of k / p bytes."""
+    return floats(2 * ring_s(ranks, piece))
+
+
+def doubling_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike) -> Floats:
+    """Messages that double or halve: ceil(log2 p) of an ``empty`` one's time, and ``rest``.
+
+    ``rest`` is what all that they carry adds. An all-gather by recursive doubling carries p - 1
+    parts of a rank, a scatter by a tree (p - 1)/p of the whole.
+    """
+    return floats(rounds(ranks) * floats(empty) + floats(rest))
+
+
+def scattered_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike, piece: ArrayLike) -> Floats:
+    """A long broadcast: scattered by a tree, then gathered by a ring of pieces of k / p bytes."""
+    return floats(doubling_s(ranks, empty, rest) + ring_s(ranks, piece))
+
+
+# --- a forecast -----------------------------------------------------------------------------------
+
+METRIC, UNIT = "latency", "us"
+EQUATION = "messages one after the other, the least of the algorithms' (LogGP; docs/models.md)"
+SIZE = "bytes that a rank puts in"
+GROWS = ""
+RANKS = (2, 4, 8, 16)
+OPERATIONS = ("barrier", "bcast", "allreduce", "allgather", "alltoall")
+MORE: tuple[str, ...] = ()
+SENDS = True
+
+
+def sizes(_system: System) -> list[float]:
+    """8 B, 8 KiB and 1 MiB."""
+    return [8.0, 8192.0, 2.0**20]
+
+
+def forecast(system: System, scenario: Scenario) -> Forecast:
+    """One collective by all ranks."""
+    way, p = message_of(system, scenario), scenario.ranks
+    size = 0.0 if scenario.operation == "barrier" else size_of(scenario, "size")
+
+    def message(length: float) -> float:
+        return float(way.seconds(length))
+
+    whole, piece, empty = message(size), message(size / p), message(0)
+    tree = float(tree_s(p, whole))
+    if scenario.operation == "barrier":
+        ways = {"tree": tree}
+    elif scenario.operation == "bcast":
+        rest = message(size * (p - 1) / p) - empty
+        ways = {"tree": tree, "ring": float(scattered_s(p, empty, rest, piece))}
+    elif scenario.operation == "allreduce":
+        ways = {"tree": tree, "ring": float(two_rings_s(p, piece))}
+    elif scenario.operation == "allgather":
+        rest = message(size * (p - 1)) - empty
+        ways = {
+            "doubling": float(doubling_s(p, empty, rest)),
+            "ring": float(ring_s(p, whole)),
+        }
+    else:
+        ways = {
+            "Bruck": float(tree_s(p, message(size / 2))),
+            "pairs": float(ring_s(p, piece)),
+        }
+    bound = min(ways, key=ways.__getitem__)
+    beyond = too_many(system, scenario)
+    if way.is_extrapolated(size).any():
+        beyond = f"the figures of {way.name} end at {way.largest_bytes} B"
+    return Forecast(Prediction(ways[bound], bound, ways), ways[bound] * 1e6, None, beyond)

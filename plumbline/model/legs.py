@@ -1,0 +1,34 @@
+"""Legs: the steps of a transfer by transport, and the cases of b_eff that measure one alone."""
+
+from __future__ import annotations
+
+from plumbline.model.prediction import Bound
+from plumbline.record.record import Case, Record
+from plumbline.system.system import LEGS, Leg
+
+LEGS_OF: dict[str, tuple[Leg, ...]] = {
+    "mpi": ("exchange",),
+    "staged": ("read", "exchange", "write"),
+    "staged-launch": ("launch", "read", "exchange", "write", "launch"),
+}
+HANDOVER = Bound("handover", "transfer")  # what the whole takes beyond its legs
+
+
+def legs_of(record: Record, case: Case) -> tuple[Leg, ...]:
+    """The legs that a case goes through: that of its ``part``, else its transport's."""
+    part = case.label("part")
+    for leg in LEGS:
+        if part == leg:
+            return (leg,)
+    return LEGS_OF.get(record.transport_name, ())
+
+
+def leg_of(record: Record, case: Case) -> Leg | None:
+    """The leg that a case measures alone, or None. A transfer between host memories is one."""
+    legs = legs_of(record, case)
+    return legs[0] if len(legs) == 1 else None
+
+
+def is_whole(record: Record, case: Case) -> bool:
+    """Whether a case measures a transfer of several legs."""
+    return len(legs_of(record, case)) > 1

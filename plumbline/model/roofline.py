@@ -1,0 +1,80 @@
+"""The roofline of any device: a case takes as long as the slowest of what it must do.
+
+Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for multicore
+architectures", CACM 52(4), 2009: attainable performance is the least of the peak and of memory
+bandwidth times intensity. In times, and with two more limits that a device has:
+
+    time of one count = max(bytes / bandwidth, flops / peak, updates / rate, one launch in a row)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from plumbline.model.limits import LIMITS, Demand
+from plumbline.model.prediction import Prediction
+from plumbline.record.record import Case, Record
+from plumbline.system.device import Bitstream, DeviceTable
+from plumbline.system.system import Figures
+
+NAME = "roofline"
+FORMULA = "max(bytes/bandwidth, flops/peak, updates/rate, launch)"
+# So many times the last caches must arrays be to stream from memory: STREAM's own rule.
+CACHES = 4
+
+
+def type_of(record: Record, case: Case) -> str:
+    """The arithmetic's type, as the case or the run names it."""
+    return case.label("type") or str(record.parameters.get("type", "float"))
+
+
+def bitstream(record: Record, figures: Figures, benchmark: str) -> Bitstream | None:
+    """What the system's board runs for ``benchmark`` in the run's type, or None."""
+    number = str(record.parameters.get("type", "float"))
+    return figures.device.bitstream(benchmark, number) if figures.device else None
+
+
+def sharers(record: Record) -> int:
+    """How many ranks use the most used device."""
+    places = Counter((rank.host, rank.device.index) for rank in record.ranks if rank.device)
+    return max(places.values(), default=1)
+
+
+def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Prediction:
+    """The time of one count of ``case`` by the roofline, and the bound that it is."""
+    device = figures.device or DeviceTable()
+    share = 1 if figures.by_all_ranks else sharers(record)
+    parts: dict[str, float] = {}
+    for limit in LIMITS:
+        seconds = limit.seconds(device, case.work, demand) if limit.seconds else 0.0
+        if seconds is None:
+            return Prediction.unknown(f"the system has no {limit.bound(demand)}")
+        if seconds:
+            parts[limit.bound(demand)] = seconds * share
+    if not parts:
+        return Prediction.unknown("the case has no work that the model covers")
+    found = Prediction.at_once(parts)
+    touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
+    reason = "" if found.properties().in_caches else in_cache(record, figures, touched)
+    return replace(found, reason=reason or None)
+
+
+def is_on_host(record: Record) -> bool:
+    """Whether the device's memory is the host's."""
+    own = record.ranks[0].device
+    return own is not None and own.type in ("cpu", "native")
+
+
+def in_cache(record: Record, figures: Figures, touched: float) -> str:
+    """Why memory's figures do not hold for so many bytes, or an empty text where they do."""
+    own = record.ranks[0].device
+    caches = figures.device.cache_bytes if figures.device else None
+    if caches is None:
+        caches = own.cache_bytes if own else 0
+    if touched >= CACHES * caches:
+        return ""
+    return (
+        f"the data fits in part in the caches of {caches / 2**20:.4g} MiB; memory's figures hold "
+        f"from {CACHES} times that on"
+    )

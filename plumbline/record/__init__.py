@@ -1,0 +1,1 @@
+"""The record of a run, what was expected of it, and the index of all records."""

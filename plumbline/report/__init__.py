@@ -1,0 +1,1 @@
+"""Reports: tables, lists and pictures."""

@@ -1,0 +1,256 @@
+"""``plumb advise``: which transport and approach at each size, and from which size on another.
+
+A time has the relative error of its figures (:class:`~plumbline.model.transfer.Transfer`), or an
+assumed one where a source prints its figures without. Two transports differ where the slower end
+of the one is faster than the faster end of the other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import log2
+
+import numpy as np
+
+from plumbline.base.columns import aligned
+from plumbline.base.errors import UsageError
+from plumbline.base.units import duration, ratio_text, size_text
+from plumbline.model.arrays import Floats
+from plumbline.model.transfer import Transfer, transfer_of, transfers_of
+from plumbline.system.system import System
+
+ASSUMED_ERROR = 0.1
+HOST_MEMORY = "mpi"  # leaves the bytes in host memories
+_POINTS_A_DOUBLING = 64
+_NAMED = 2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The ways at one size, the fastest first; times in seconds with their intervals.
+
+    ``alike`` are the names of those that cannot be told from the fastest.
+    """
+
+    size: int
+    ways: list[str]
+    seconds: list[float]
+    low: list[float]
+    high: list[float]
+    alike: list[str]
+    extrapolated: list[str]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From ``first_bytes`` on ``name`` is the fastest, until the next stretch.
+
+    The change lies between ``low_bytes`` and ``high_bytes``: there the two cannot be told apart.
+    """
+
+    name: str
+    first_bytes: int
+    low_bytes: int
+    high_bytes: int
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What ``plumb advise`` says; ``notes`` are sentences on what it leaves out or assumes."""
+
+    system: str
+    ranks: int
+    choices: list[Choice]
+    stretches: list[Stretch]
+    sources: dict[str, str]
+    notes: list[str]
+
+
+def advise(
+    system: System, sizes: Sequence[int], ranks: int, names: Sequence[str], assumed: float
+) -> Advice:
+    """The ways of ``system`` (``names``: only these transports) for messages of ``sizes`` bytes.
+
+    Raises :class:`UsageError` where there are none, or a named one lacks a figure.
+    """
+    ways = _ways(system, names)
+    errors = {way.name: way.relative_error or assumed for way in ways}
+    notes = list(_notes(system, ranks, ways, names, assumed))
+    choices = [_choice(ways, errors, size) for size in sorted(set(sizes))]
+    stretches = _stretches(ways, errors, min(sizes), max(sizes))
+    sources = {way.name: way.source for way in ways}
+    return Advice(system.system.name, ranks, choices, stretches, sources, notes)
+
+
+def write(advice: Advice, form: str) -> str:
+    """The advice as ``text``, ``csv`` or ``json``."""
+    if form == "json":
+        return json.dumps(_document(advice), indent=2)
+    if form == "csv":
+        return "\n".join(_csv(advice))
+    return "\n".join(_lines(advice))
+
+
+def _ways(system: System, names: Sequence[str]) -> list[Transfer]:
+    every = transfers_of(system)
+    if names:
+        for name in names:  # refuses what there is no model or figure for
+            transfer_of(system, name)
+        return [way for way in every if way.transport in names]
+    ways = [way for way in every if way.transport != HOST_MEMORY] or every
+    if not ways:
+        raise UsageError(
+            f"the system {system.system.name} has no figures of a transport between devices: none "
+            "of [legs], [channel], [accl], [[transfers]] (plumb fit, plumb calibrate)"
+        )
+    return ways
+
+
+def _notes(
+    system: System, ranks: int, ways: Sequence[Transfer], names: Sequence[str], assumed: float
+) -> Iterator[str]:
+    if system.machine is not None and ranks > system.machine.devices:
+        yield (
+            f"{ranks} ranks are more than the {system.machine.devices} devices of "
+            f"{system.system.name}: extrapolated"
+        )
+    if any(way.transport == "channel" for way in ways) and ranks > 2 and system.channel:
+        most = system.channel.count // 2
+        yield (
+            f"channel goes to direct neighbours only, two channels each: {most} of them on a board"
+        )
+    if not names and ways and ways[0].transport != HOST_MEMORY:
+        yield "mpi leaves the bytes in host memory: it is compared where --transports names it"
+    if any(not way.relative_error for way in ways):
+        yield f"figures without an error of their own are taken as known to {assumed:.0%} (--error)"
+
+
+def _choice(ways: Sequence[Transfer], errors: dict[str, float], size: int) -> Choice:
+    timed = sorted(((float(way.seconds(size)), way) for way in ways), key=lambda one: one[0])
+    names = [way.name for _, way in timed]
+    low = [seconds / (1 + errors[way.name]) for seconds, way in timed]
+    high = [seconds * (1 + errors[way.name]) for seconds, way in timed]
+    return Choice(
+        size=size,
+        ways=names,
+        seconds=[seconds for seconds, _ in timed],
+        low=low,
+        high=high,
+        alike=[name for name, least in zip(names[1:], low[1:], strict=True) if least <= high[0]],
+        extrapolated=[way.name for _, way in timed if bool(way.is_extrapolated(size))],
+    )
+
+
+def _stretches(
+    ways: Sequence[Transfer], errors: dict[str, float], first: int, last: int
+) -> list[Stretch]:
+    """Who is fastest from where on, found on a fine grid and bisected to the byte."""
+    number = int(_POINTS_A_DOUBLING * log2(last / first)) + 2 if last > first else 1
+    sizes = np.unique(np.geomspace(first, last, number).round())
+    times = np.array([way.seconds(sizes) for way in ways])
+    best = times.argmin(axis=0)
+    found = [Stretch(ways[best[0]].name, first, first, first)]
+    for index in np.flatnonzero(np.diff(best)):
+        before, after = ways[best[index]], ways[best[index + 1]]
+        size = _crossing(before, after, int(sizes[index]), int(sizes[index + 1]))
+        alike = _alike(before, after, errors, sizes)
+        low, high = _around(alike, sizes, int(index))
+        found.append(Stretch(after.name, size, min(low, size), max(high, size)))
+    return found
+
+
+def _crossing(before: Transfer, after: Transfer, low: int, high: int) -> int:
+    """The least size in (low, high] at which ``after`` is the faster."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if float(after.seconds(middle)) < float(before.seconds(middle)):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _alike(one: Transfer, other: Transfer, errors: dict[str, float], sizes: Floats) -> np.ndarray:
+    ratio = np.abs(np.log(one.seconds(sizes) / other.seconds(sizes)))
+    return np.asarray(ratio <= np.log1p(errors[one.name]) + np.log1p(errors[other.name]))
+
+
+def _around(alike: np.ndarray, sizes: Floats, index: int) -> tuple[int, int]:
+    """The sizes around ``index`` for which ``alike`` holds without a gap."""
+    low = high = index
+    while low > 0 and alike[low - 1]:
+        low -= 1
+    while high + 1 < len(sizes) and alike[high + 1]:
+        high += 1
+    return int(sizes[low]), int(sizes[high])
+
+
+def _lines(advice: Advice) -> Iterator[str]:
+    yield f"one message between two devices of {advice.system}, {advice.ranks} ranks"
+    yield ""
+    rows = [["size", "fastest", "time", "interval", "next", "times slower", ""]]
+    rows += [_row(choice) for choice in advice.choices]
+    yield from aligned(rows)
+    yield ""
+    yield from _changes(advice)
+    yield ""
+    for name in dict.fromkeys(stretch.name for stretch in advice.stretches):
+        yield f"{name}: {advice.sources[name]}"
+    yield from advice.notes
+
+
+def _row(choice: Choice) -> list[str]:
+    row = [
+        size_text(choice.size),
+        choice.ways[0],
+        duration(choice.seconds[0]),
+        f"{duration(choice.low[0])} to {duration(choice.high[0])}",
+    ]
+    if len(choice.ways) == 1:
+        row += ["-", "-"]
+    else:
+        row += [choice.ways[1], ratio_text(choice.seconds[1] / choice.seconds[0])]
+    remarks = []
+    if choice.alike:
+        named = ", ".join(choice.alike[:_NAMED])
+        more = f" and {len(choice.alike) - _NAMED} more" if len(choice.alike) > _NAMED else ""
+        remarks.append(f"indistinguishable from {named}{more}")
+    if choice.ways[0] in choice.extrapolated:
+        remarks.append("extrapolated")
+    return [*row, "; ".join(remarks)]
+
+
+def _changes(advice: Advice) -> Iterator[str]:
+    first, *others = advice.stretches
+    if not others:
+        yield f"{first.name} is the fastest at all these sizes"
+    else:
+        yield f"{first.name} up to {size_text(others[0].first_bytes - 1)}"
+    for stretch in others:
+        yield (
+            f"{stretch.name} from {size_text(stretch.first_bytes)} on (somewhere from "
+            f"{size_text(stretch.low_bytes)} to {size_text(stretch.high_bytes)})"
+        )
+
+
+def _csv(advice: Advice) -> Iterator[str]:
+    yield "bytes,rank,way,seconds,low_s,high_s,indistinguishable,extrapolated"
+    for choice in advice.choices:
+        for place, name in enumerate(choice.ways):
+            times = (choice.seconds[place], choice.low[place], choice.high[place])
+            told = int(name in choice.alike), int(name in choice.extrapolated)
+            cells = [choice.size, place + 1, name, *(f"{one:.6g}" for one in times), *told]
+            yield ",".join(map(str, cells))
+
+
+def _document(advice: Advice) -> dict[str, object]:
+    return {
+        "system": advice.system,
+        "ranks": advice.ranks,
+        "sizes": [vars(choice) for choice in advice.choices],
+        "fastest": [vars(stretch) for stretch in advice.stretches],
+        "sources": advice.sources,
+        "notes": advice.notes,
+    }

@@ -1,0 +1,1 @@
+"""Runs: planned, launched, judged, shown and kept."""

@@ -1,0 +1,134 @@
+"""``plumb compare-transports``: one benchmark over every transport and approach that works here.
+
+Each is a run of its own with a record of its own, kept as ``plumb run`` keeps it; the table that
+stands side by side is :mod:`plumbline.report.transports`'s.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from plumbline.base.errors import ExitStatus, RunError, UsageError
+from plumbline.engine.program import TransportDevice, TransportList, TransportState
+from plumbline.launch.execute import execute, record_place
+from plumbline.record.record import Record
+from plumbline.report.transports import Column, Comparison, LeftOut, write
+from plumbline.run.plan import RunPlan, check_with_engine, plan_comparison
+from plumbline.run.run import WEIGHT, fresh_output, index_record
+
+
+def compare(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+    """Do what ``plumb compare-transports`` was asked; returns the exit status.
+
+    What the engine refuses for a device is left out with its reason; that is no failure unless
+    nothing is left. Raises :class:`UsageError` for options that no run would take.
+    """
+    plan = plan_comparison(tokens, environ, console)
+    listed = plan.session.engine.transports(plan.session.environ)
+    plan = _on_one_device(plan, listed)
+    ways = list(_ways(plan, listed))
+    wanted = [way for way in ways if isinstance(way, tuple)]
+    if not wanted:
+        raise UsageError("no transport works on this machine: plumb transports shows the reasons")
+    check_with_engine(_over(plan, *wanted[0]))
+    output = fresh_output(plan)
+    comparison = Comparison(plan.benchmark.name, plan.request.ranks)
+    comparison.left_out += [way for way in ways if isinstance(way, LeftOut)]
+    status = _run_all(plan, wanted, comparison)
+    text = write(comparison, plan.given.values.get("format", "table"))
+    _say(text, output)
+    return status
+
+
+def _run_all(
+    plan: RunPlan, wanted: Sequence[tuple[str, str]], comparison: Comparison
+) -> ExitStatus:
+    statuses: list[ExitStatus] = []
+    for number, (transport, approach) in enumerate(wanted, 1):
+        plan.session.say(f"{transport}/{approach} ({number} of {len(wanted)})")
+        path, problem = record_place(plan.session, plan.benchmark.name)
+        if problem:
+            plan.session.say(problem)
+        arguments = _over(plan, transport, approach).arguments
+        done = execute(plan.session, plan.benchmark.name, arguments, path)
+        if done.record is not None:
+            plan.session.say(f"record: {path}")
+            index_record(plan.session, path)
+        if done.status is ExitStatus.BAD_USAGE:
+            reason = done.said or _reason(done.record) or "rejected by the engine"
+            comparison.left_out.append(LeftOut(transport, approach, reason))
+            continue
+        failed = problem and done.status is ExitStatus.PASSED
+        statuses.append(ExitStatus.ERROR if failed else done.status)
+        if done.record is None:
+            reason = done.said or "the run ended without a record"
+            comparison.left_out.append(LeftOut(transport, approach, reason))
+        else:
+            comparison.columns.append(Column(transport, approach, path, done.record))
+        if done.interrupted:
+            break
+    return max(statuses, key=WEIGHT.index, default=ExitStatus.BAD_USAGE)
+
+
+def _on_one_device(plan: RunPlan, listed: TransportList) -> RunPlan:
+    """The plan with a runtime: left to themselves, transports choose runtimes that differ."""
+    given = plan.given.values
+    if any(name in given for name in ("runtime", "device", "device-map")):
+        return plan
+    devices = [device for transport in listed.transports for device in transport.devices]
+    words = ["--runtime", devices[0].runtime] if devices else []
+    return replace(plan, arguments=[*plan.arguments, *words])
+
+
+def _ways(plan: RunPlan, listed: TransportList) -> Iterator[tuple[str, str] | LeftOut]:
+    """Each transport and approach, or why it is left out."""
+    for transport in listed.transports:
+        reason = transport.reason or _device_reason(plan, transport)
+        for approach in transport.approaches:
+            if reason:
+                yield LeftOut(transport.name, approach, reason)
+            else:
+                yield transport.name, approach
+
+
+def _device_reason(plan: RunPlan, transport: TransportState) -> str | None:
+    """Why the transport works on none of the devices that the plan may use."""
+    if plan.given.values.get("memory", "default") != "default":
+        return None  # the engine decides: the list is for the default memory
+    devices = [device for device in transport.devices if _may_use(plan, device)]
+    reasons = [f"{device.name}: {device.reason}" for device in devices if device.reason]
+    return reasons[0] if reasons and len(reasons) == len(devices) else None
+
+
+def _may_use(plan: RunPlan, device: TransportDevice) -> bool:
+    given, words = plan.given.values, plan.arguments
+    runtime = words[words.index("--runtime") + 1] if "--runtime" in words else None
+    numbers = given.get("device-map", given.get("device", "")).split(":")
+    if all(number.isdigit() for number in numbers):
+        return str(device.index) in numbers
+    return runtime is None or device.runtime == runtime
+
+
+def _over(plan: RunPlan, transport: str, approach: str) -> RunPlan:
+    words = ["--transport", transport, "--approach", approach]
+    return replace(plan, arguments=[*plan.arguments, *words])
+
+
+def _reason(record: Record | None) -> str | None:
+    return record.outcome.reason if record is not None and record.outcome else None
+
+
+def _say(text: str, output: Path | None) -> None:
+    if output is None:
+        print(text, flush=True)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        sys.stdout.write(text + "\n")
+        raise RunError(f"the results cannot be written to {output}: {error.strerror}") from None

@@ -1,0 +1,427 @@
+"""From the words of ``plumb run`` to a checked plan; before anything is launched."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rich.console import Console
+
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home, find_home
+from plumbline.calibrate.calibrate import DECIDING
+from plumbline.calibrate.legs import BENCHMARK
+from plumbline.engine import runtimes
+from plumbline.engine.options import Given, OptionGroup, help_lines, parse
+from plumbline.engine.program import (
+    WORLDS,
+    BenchmarkSpec,
+    Description,
+    Engine,
+    OptionSpec,
+    find_engine_for,
+)
+from plumbline.launch import launchers
+from plumbline.launch.execute import Session
+from plumbline.launch.launchers import (
+    HEAP_VARIABLES,
+    LaunchRequest,
+    heap_environment,
+    physical_cores,
+    plan_launch,
+)
+from plumbline.record.expectations import DEFAULT_TOLERANCE
+
+# The engine's options that plumb answers itself, or sets.
+_TAKEN_OVER = frozenset(
+    {"record", "format", "progress", "ranks", "local-ranks", "runtime", "world"}
+)
+# plumb's options that a calibration takes as well.
+_LAUNCHING = frozenset(
+    {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
+)
+FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
+COMPARISON_FORMATS = ["table", "csv", "json"]
+# Options of a run that a comparison of transports has no use for: what it varies, what judges or
+# repeats one run, and what measures nothing.
+_NOT_COMPARED = frozenset(
+    (
+        *("transport", "approach", "launches", "system", "no-model", "tolerance", "fail-slow"),
+        *("record", "format", "test", "dry-run"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A run that was checked as far as can be without starting it.
+
+    ``arguments`` are the engine's and the benchmark's options, in the engine's words.
+    """
+
+    session: Session
+    benchmark: BenchmarkSpec
+    given: Given
+    request: LaunchRequest
+    arguments: list[str]
+
+    @property
+    def tolerance(self) -> float:
+        """Largest relative excess over the expected time that is still ok."""
+        return float(self.given.values.get("tolerance", DEFAULT_TOLERANCE))
+
+    @property
+    def launches(self) -> int:
+        """How many times the program is started."""
+        return self.given.count("launches", 1)
+
+    @property
+    def format(self) -> str:
+        """The form of the results."""
+        return self.given.values.get("format", FORMATS[0])
+
+
+def own_options(description: Description) -> list[OptionSpec]:
+    """``plumb``'s own options of ``run``."""
+    names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
+    return [
+        _option("world", "choice", "MPI, OpenSHMEM, or one process alone", choices=list(WORLDS)),
+        _option(
+            "ranks",
+            "integer",
+            "ranks (MPI), PEs (OpenSHMEM)",
+            default=default_ranks(),
+            minimum=1,
+            aliases=["-n"],
+        ),
+        _option("runtime", "choice", "runtime that drives the devices", choices=names),
+        _option(
+            "launcher",
+            "choice",
+            "program that starts the ranks",
+            default="auto",
+            choices=launchers.CHOICES,
+        ),
+        _option("launcher-args", "text", "further words for the launcher, in one quoted text"),
+        _option("oversubscribe", "flag", "allow more ranks than cores"),
+        _option("launches", "integer", "start the program N times", default=1, minimum=1),
+        _option("system", "text", "system file or name to compare with (default: this machine's)"),
+        _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
+        _option(
+            "tolerance",
+            "number",
+            "largest deviation from the model that is still ok, relative",
+            default=DEFAULT_TOLERANCE,
+            minimum=0,
+        ),
+        _option("fail-slow", "flag", "exit with 4 where a case is slower than its model"),
+        _option("format", "choice", "form of the results", default="table", choices=FORMATS),
+        _option("output", "text", "write the results to this file instead of stdout"),
+        _option("record", "text", "write the record to this file"),
+        _option("verbose", "flag", "print the command lines that are started"),
+    ]
+
+
+def option_groups(description: Description, benchmark: BenchmarkSpec | None) -> list[OptionGroup]:
+    """All options of ``plumb run`` in groups: plumb's, the engine's, the benchmark's."""
+    engine = [option for option in description.options if option.name not in _TAKEN_OVER]
+    groups = [
+        OptionGroup("plumb's options", own_options(description)),
+        OptionGroup("the engine's options", engine),
+    ]
+    if benchmark is not None:
+        groups.append(OptionGroup(f"options of {benchmark.name}", benchmark.parameters))
+    return groups
+
+
+def plan_run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
+    """Check everything that can be checked before a launch. Raises :class:`UsageError`."""
+    engine = find_engine_for(tokens, environ)
+    benchmark, rest = pick_benchmark(tokens, engine.description)
+    groups = option_groups(engine.description, benchmark)
+    given = parse(rest, groups, f"plumb run {benchmark.name}")
+    if given.words:
+        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
+    return make_plan(engine, benchmark, given, environ, console)
+
+
+def make_plan(
+    engine: Engine,
+    benchmark: BenchmarkSpec,
+    given: Given,
+    environ: Mapping[str, str],
+    console: Console,
+) -> RunPlan:
+    """The plan for checked options: launcher, environment, and the engine's words."""
+    home = find_home(environ)
+    request = LaunchRequest(
+        ranks=given.count("ranks", default_ranks(environ)),
+        launcher=given.values.get("launcher", "auto"),
+        arguments=_launcher_words(given),
+        oversubscribe=given.flag("oversubscribe"),
+    )
+    _check_device_map(given, request.ranks)
+    _check_form(given, benchmark)
+    planned = plan_launch(request, engine, environ)
+    added = {**planned.environment, **_runtime_environment(given, home, request.ranks, environ)}
+    session = Session(
+        engine=engine,
+        home=home,
+        launch=planned,
+        environ={**environ, **added},
+        exported=tuple(added),
+        console=console,
+        verbose=given.flag("verbose"),
+    )
+    arguments = _engine_words(given, engine.description, benchmark)
+    session = with_heap(session, benchmark.name, arguments, request)
+    return RunPlan(session, benchmark, given, request, arguments)
+
+
+def with_heap(
+    session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
+) -> Session:
+    """``session`` with as much symmetric heap as the cases need, where the world has one.
+
+    What the user set stays. Raises :class:`UsageError` where this node has not so much memory.
+    """
+    if session.engine.description.world != "shmem":
+        return session
+    ours = [name for name in HEAP_VARIABLES if name in session.exported]
+    environ = {name: value for name, value in session.environ.items() if name not in ours}
+    heap = heap_environment(
+        _symmetric_bytes(session, benchmark, arguments, request), request, environ
+    )
+    exported = [name for name in session.exported if name not in ours]
+    return replace(session, environ={**environ, **heap}, exported=(*exported, *heap))
+
+
+def plan_calibration(
+    tokens: Sequence[str], environ: Mapping[str, str], console: Console
+) -> RunPlan:
+    """The plan of ``plumb calibrate``: like a run's, with the options that decide only."""
+    engine = find_engine_for(tokens, environ)
+    given = parse(tokens, calibration_groups(engine.description), "plumb calibrate")
+    if given.words:
+        raise UsageError(
+            f"unexpected argument '{given.words[0]}': plumb calibrate takes options only"
+        )
+    benchmark = engine.description.benchmark(BENCHMARK)
+    return make_plan(engine, benchmark, given, environ, console)
+
+
+def calibration_groups(description: Description) -> list[OptionGroup]:
+    """Those options of a run that decide which calibration fits it."""
+    groups = option_groups(description, description.benchmark(BENCHMARK))
+    deciding = {name for names in DECIDING.values() for name in names}
+    return [
+        OptionGroup(
+            group.title,
+            [o for o in group.options if o.name in deciding or o.name in _LAUNCHING],
+        )
+        for group in groups
+    ]
+
+
+def plan_comparison(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
+    """The plan that all runs of ``plumb compare-transports`` share, without a transport."""
+    engine = find_engine_for(tokens, environ)
+    command = "plumb compare-transports"
+    benchmark, rest = pick_benchmark(tokens, engine.description, command)
+    groups = comparison_groups(engine.description, benchmark)
+    given = parse(rest, groups, f"{command} {benchmark.name}")
+    if given.words:
+        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
+    return make_plan(engine, benchmark, given, environ, console)
+
+
+def comparison_groups(
+    description: Description, benchmark: BenchmarkSpec | None
+) -> list[OptionGroup]:
+    """The options of a run but for those that a comparison answers itself."""
+    groups = [
+        OptionGroup(group.title, [o for o in group.options if o.name not in _NOT_COMPARED])
+        for group in option_groups(description, benchmark)
+    ]
+    form = _option(
+        "format", "choice", "form of the results", default="table", choices=COMPARISON_FORMATS
+    )
+    own = OptionGroup(groups[0].title, [*groups[0].options, form])
+    return [own, *groups[1:]]
+
+
+def comparison_help(tokens: Sequence[str], description: Description) -> str:
+    """The help of ``plumb compare-transports``, with the options of the benchmark it names."""
+    words = [token for token in tokens if not token.startswith("-")]
+    benchmark = description.benchmark(words[0]) if words else None
+    name = benchmark.name if benchmark else "BENCHMARK"
+    lines = [
+        f"usage: plumb compare-transports {name} [-n RANKS] [options]",
+        "",
+        "Runs the benchmark over every transport and approach that works here for the device, and",
+        "prints times and bandwidths side by side. The record of each run is kept.",
+    ]
+    return "\n".join([*lines, *help_lines(comparison_groups(description, benchmark))])
+
+
+def run_help(tokens: Sequence[str], description: Description) -> str:
+    """The help of ``plumb run``, with the options of the benchmark named among ``tokens``."""
+    words = [token for token in tokens if not token.startswith("-")]
+    benchmark = description.benchmark(words[0]) if words else None
+    if benchmark is None:
+        lines = ["usage: plumb run BENCHMARK [-n RANKS] [options]", "", "benchmarks:"]
+        lines += [f"  {known.name:<28}{known.title}" for known in description.benchmarks]
+    else:
+        lines = [f"usage: plumb run {benchmark.name} [-n RANKS] [options]", ""]
+        lines += [benchmark.title, f"source: {benchmark.source}"]
+    lines += help_lines(option_groups(description, benchmark))
+    if benchmark is not None and benchmark.presets:
+        lines += ["", "presets:", *_preset_lines(benchmark)]
+    return "\n".join(lines)
+
+
+def _preset_lines(benchmark: BenchmarkSpec) -> list[str]:
+    return [
+        f"  {name:<28}" + " ".join(f"--{option} {value}" for option, value in settings.items())
+        for name, settings in benchmark.presets.items()
+    ]
+
+
+def pick_benchmark(
+    tokens: Sequence[str], description: Description, command: str = "plumb run"
+) -> tuple[BenchmarkSpec, list[str]]:
+    """The benchmark among ``tokens``, wherever it stands, and the tokens without it."""
+    names = {benchmark.name for benchmark in description.benchmarks}
+    for position, token in enumerate(tokens):
+        if token in names:
+            return description.benchmark(token), [*tokens[:position], *tokens[position + 1 :]]
+    if tokens and not tokens[0].startswith("-"):
+        description.benchmark(tokens[0])
+    raise UsageError(f"missing benchmark: {command} BENCHMARK [options] (plumb list shows all)")
+
+
+def check_with_engine(plan: RunPlan) -> str:
+    """Let the engine check the options and plan the run, as one process; returns its plan.
+
+    Raises :class:`UsageError` with the engine's own sentence.
+    """
+    done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.request)
+    if done.returncode != 0:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        raise UsageError(
+            said[-1].removeprefix("error: ") if said else "the engine rejects these options"
+        )
+    return done.stdout
+
+
+def _dry_run(
+    session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest, *more: str
+) -> subprocess.CompletedProcess[str]:
+    words = [benchmark, *_without(arguments, "--dry-run"), "--dry-run"]
+    known = {option.name for option in session.engine.description.options}
+    if "ranks" in known:
+        words += ["--ranks", str(request.ranks)]
+    if "local-ranks" in known:
+        words += ["--local-ranks", str(request.ranks if session.launch.is_local else 0)]
+    return session.engine.run([*words, "--record", "none", *more], session.environ)
+
+
+def _symmetric_bytes(
+    session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
+) -> int:
+    """What the cases need of each PE's symmetric heap; 0 where the engine refuses the options."""
+    done = _dry_run(session, benchmark, arguments, request, "--format", "json")
+    return int(json.loads(done.stdout)["symmetric_bytes"]) if done.returncode == 0 else 0
+
+
+def default_ranks(environ: Mapping[str, str] = os.environ) -> int:
+    """Two ranks, fewer on one core; within a Slurm job its number of tasks."""
+    tasks = environ.get("SLURM_NTASKS", "")
+    if tasks.isdigit() and int(tasks) > 0:
+        return int(tasks)
+    return min(2, physical_cores())
+
+
+def _option(
+    name: str,
+    kind: str,
+    help: str,
+    *,
+    default: int | float | str | None = None,
+    minimum: float | None = None,
+    choices: list[str] | None = None,
+    aliases: list[str] | None = None,
+) -> OptionSpec:
+    return OptionSpec.model_validate(
+        {
+            "name": name,
+            "type": kind,
+            "help": help,
+            "default": default,
+            "minimum": minimum,
+            "choices": choices,
+            "aliases": aliases or [],
+        }
+    )
+
+
+def _launcher_words(given: Given) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(given.values.get("launcher-args", "")))
+    except ValueError as error:
+        raise UsageError(f"--launcher-args must be words as in a shell: {error}") from None
+
+
+def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
+    form = given.values.get("format", FORMATS[0])
+    if benchmark.forms and form not in benchmark.forms:
+        raise UsageError(
+            f"invalid value '{form}' for --format: {benchmark.name} has "
+            f"{', '.join(benchmark.forms)}"
+        )
+
+
+def _check_device_map(given: Given, ranks: int) -> None:
+    text = given.values.get("device-map")
+    if text is None:
+        return
+    entries = text.split(":")
+    if not all(entry.isdigit() for entry in entries):
+        raise UsageError(f"--device-map must be device numbers, as in 2:0:3, not '{text}'")
+    if len(entries) < ranks:
+        raise UsageError(
+            f"--device-map must name {ranks} devices for {ranks} ranks, not {len(entries)}: {text}"
+        )
+
+
+def _runtime_environment(
+    given: Given, home: Home, ranks: int, environ: Mapping[str, str]
+) -> dict[str, str]:
+    runtime = given.values.get("runtime")
+    if runtime not in runtimes.NAMES:
+        return {}
+    wanted = [int(word) + 1 for word in given.values.get("device-map", "").split(":") if word]
+    device = given.values.get("device", "")
+    wanted += [int(device) + 1] if device.isdigit() else []
+    return runtimes.environment(runtime, home, max([ranks, *wanted]), environ)
+
+
+def _engine_words(given: Given, description: Description, benchmark: BenchmarkSpec) -> list[str]:
+    words: list[str] = []
+    runtime = given.values.get("runtime")
+    if runtime is not None:
+        words += ["--runtime", "opencl" if runtime in runtimes.NAMES else runtime]
+    for option in [*description.options, *benchmark.parameters]:
+        if option.name in given.values and option.name not in _TAKEN_OVER:
+            words.append(f"--{option.name}")
+            if option.type != "flag":
+                words.append(given.values[option.name])
+    return words
+
+
+def _without(words: Sequence[str], word: str) -> list[str]:
+    return [other for other in words if other != word]

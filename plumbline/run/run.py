@@ -1,0 +1,249 @@
+"""``plumb run``: check, calibrate if need be, launch, judge, show, keep."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from plumbline.base.errors import ExitStatus, RunError, UsageError
+from plumbline.calibrate import calibrate
+from plumbline.engine.text_form import present
+from plumbline.judge.judgement import Judgement, is_covered, judge
+from plumbline.launch.execute import Executed, Session, execute, record_place
+from plumbline.model.benchmarks import model_of, need_of
+from plumbline.record import store
+from plumbline.record.expectations import expected_path
+from plumbline.record.record import Record
+from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap
+from plumbline.system.files import find_system, local_system
+from plumbline.system.system import Need, System
+
+# What decides the exit status of several launches, the last of them first.
+# Whose links stand beside a run over emulated ones, where no system is named.
+LINKED_BOARDS = "noctua1-520n"
+WEIGHT = (
+    ExitStatus.PASSED,
+    ExitStatus.SLOW,
+    ExitStatus.WRONG_ANSWER,
+    ExitStatus.ERROR,
+    ExitStatus.BAD_USAGE,
+    ExitStatus.INTERRUPTED,
+)
+
+
+def run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+    """Do what ``plumb run`` was asked; returns the exit status."""
+    plan = plan_run(tokens, environ, console)
+    engine_plan = check_with_engine(plan)
+    if plan.given.flag("dry-run"):
+        print(engine_plan, end="")
+        return ExitStatus.PASSED
+    return Run(plan).launch_all()
+
+
+class Run:
+    """One ``plumb run`` whose plan stands: its launches, and the system they are judged by."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self.plan = plan
+        self.session = plan.session
+        self._modelled = not (plan.given.flag("no-model") or plan.given.flag("test"))
+        self._local = self._modelled and "system" not in plan.given.values
+        self._output = fresh_output(plan)
+        self._system: System | None = None
+
+    def launch_all(self) -> int:
+        """Start the program as often as asked, show each record; returns the exit status."""
+        self._system = self._first_system()
+        statuses: list[ExitStatus] = []
+        records: list[Record] = []
+        for launch in range(1, self.plan.launches + 1):
+            done, status = self._one_launch(launch)
+            statuses.append(status)
+            if done.record is not None:
+                records.append(done.record)
+            if done.interrupted or status is ExitStatus.BAD_USAGE:
+                break
+        if len(records) > 1:
+            self._show_spread(records)
+        return max(statuses, key=WEIGHT.index)
+
+    def _one_launch(self, launch: int) -> tuple[Executed, ExitStatus]:
+        given = self.plan.given.values.get("record")
+        path, problem = record_place(self.session, self.plan.benchmark.name, given, launch)
+        if problem:
+            self.session.say(problem)
+        done = execute(self.session, self.plan.benchmark.name, self.plan.arguments, path)
+        status = done.status
+        if done.record is not None:
+            try:
+                status = self._judge_and_show(done, done.record)
+            finally:  # an interrupt of what follows the measurement loses nothing
+                self.session.say(f"record: {path}")
+            index_record(self.session, path)
+        if problem and status in (ExitStatus.PASSED, ExitStatus.SLOW):
+            status = ExitStatus.ERROR
+        return done, status
+
+    def _judge_and_show(self, done: Executed, record: Record) -> ExitStatus:
+        judgement = self._judge(record, done.interrupted)
+        status = done.status
+        try:
+            with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
+                expected = write_expected(judgement, done.path, Path(spare))
+                self._present(done.path, expected)
+        except RunError as error:
+            self.session.say(str(error))
+            status = ExitStatus.ERROR
+        if judgement.line:
+            self.session.say(judgement.line)
+        slow = judgement.judged is not None and judgement.judged.counts()["slow"] > 0
+        if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:
+            status = ExitStatus.SLOW
+        return status
+
+    def _present(self, path: Path, expected: Path | None) -> None:
+        engine, environ = self.session.engine, self.session.environ
+        form = self.plan.format
+        present(engine, environ, path, expected, form=form, output=self._output)
+
+    def _first_system(self) -> System | None:
+        """The system to compare with; calibrates where this machine is not yet known."""
+        given = self.plan.given.values
+        if not self._local:
+            return find_system(given["system"], self.session.home) if self._modelled else None
+        model = model_of(self.plan.benchmark.name)
+        transport = given.get("transport")
+        if model is None or (transport is not None and transport not in model.TRANSPORTS):
+            return None
+        if need_of(model, transport) == "channel":
+            return find_system(LINKED_BOARDS, self.session.home)
+        system = local_system(self.session.home)
+        asked = request_of(self.plan, model.NEEDS)
+        if system.answers(asked) or not self._can_calibrate(model.NEEDS):
+            return system
+        return self._calibrate(
+            model.NEEDS,
+            "this machine is not calibrated for this kind of run yet",
+            lambda known: known.answers(asked),
+        )
+
+    def _can_calibrate(self, need: Need) -> bool:
+        return calibrate.can_measure(need, self.session.engine)
+
+    def _calibrate(self, need: Need, why: str, suffices: Callable[[System], bool]) -> System | None:
+        try:
+            return calibrate_for(self.plan, need, why, suffices)
+        except RunError as error:
+            self.session.say(str(error))
+            return None
+
+    def _judge(self, record: Record, interrupted: bool) -> Judgement:
+        if not self._modelled:
+            return Judgement(None, "")
+        model = model_of(record.benchmark.name)
+        covered = self._system is None or is_covered(record, self._system)
+        wanted = self._local and not covered and not interrupted
+        if model and wanted and self._can_calibrate(model.NEEDS):
+            why = "the run was under other conditions than its calibration"
+            self._system = self._calibrate(
+                model.NEEDS, why, lambda known: is_covered(record, known)
+            )
+        return judge(record, self._system, self.plan.tolerance)
+
+    def _show_spread(self, records: Sequence[Record]) -> None:
+        text = spread(records)
+        if self.plan.format == "table" and self._output is None:
+            print(text)
+        else:
+            self.session.say(text)
+
+
+def calibrate_for(
+    plan: RunPlan, need: Need, why: str, suffices: Callable[[System], bool] = lambda _: False
+) -> System:
+    """Calibrate for runs like ``plan``, as :func:`plumbline.calibrate.calibrate.calibrate` does."""
+    arguments = _deciding_arguments(plan, need)
+
+    def prepare(benchmark: str, words: Sequence[str]) -> Session:
+        return with_heap(plan.session, benchmark, words, plan.request)
+
+    asked = request_of(plan, need)
+    return calibrate.calibrate(plan.session, need, asked, arguments, why, prepare, suffices)
+
+
+def request_of(plan: RunPlan, need: Need) -> str:
+    """The part of the plan that decides which calibration fits."""
+    launcher = [plan.request.launcher] if plan.request.launcher != "auto" else []
+    words = [*launcher, *plan.request.arguments]
+    return calibrate.request_text(need, plan.request.ranks, words, plan.given.values)
+
+
+def write_expected(judgement: Judgement, record: Path, spare: Path) -> Path | None:
+    """Write the expectation file beside ``record``, or into ``spare`` where that cannot be."""
+    if judgement.judged is None:
+        return None
+    path = expected_path(record)
+    try:
+        judgement.judged.write(path)
+    except OSError:
+        path = spare / path.name
+        judgement.judged.write(path)
+    return path
+
+
+def spread(records: Sequence[Record]) -> str:
+    """How each case's median differs between launches, as a table in microseconds a count."""
+    keys = [case.key for case in records[0].cases]
+    width = max([4, *(len(key) for key in keys)])
+    lines = [
+        f"median of one count over {len(records)} launches (us)",
+        f"{'case':<{width}} {'lowest':>12} {'middle':>12} {'highest':>12} {'high/low':>9}",
+    ]
+    for key in keys:
+        medians = [
+            median * 1e6
+            for record in records
+            for case in record.cases
+            if case.key == key and (median := case.median_s())
+        ]
+        if medians:
+            low, middle, high = min(medians), statistics.median(medians), max(medians)
+            lines.append(
+                f"{key:<{width}} {low:12.3f} {middle:12.3f} {high:12.3f} {high / low:9.2f}"
+            )
+    return "\n".join(lines)
+
+
+def _deciding_arguments(plan: RunPlan, need: Need) -> list[str]:
+    words: list[str] = []
+    options = iter(plan.arguments)
+    for word in options:
+        if word.removeprefix("--") in calibrate.DECIDING[need]:
+            words += [word, next(options)]
+    return words
+
+
+def index_record(session: Session, path: Path) -> None:
+    """Index the record at ``path``; an index that cannot be written is only told."""
+    try:
+        store.Store(session.home).add(path)
+    except (OSError, store.StoreError) as error:
+        session.say(f"the index of records was not updated: {error}")
+
+
+def fresh_output(plan: RunPlan) -> Path | None:
+    """The file for the results, emptied, where one was given. Raises :class:`UsageError`."""
+    given = plan.given.values.get("output")
+    if given is None:
+        return None
+    path = Path(given)
+    try:
+        path.write_bytes(b"")
+    except OSError as error:
+        raise UsageError(f"--output {given} cannot be written: {error.strerror}") from None
+    return path

@@ -1,0 +1,77 @@
+"""``plumb show``: print a record again, from the record alone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.paths import Home, find_home
+from plumbline.engine.program import find_engine
+from plumbline.engine.text_form import present
+from plumbline.judge.judgement import Judgement, judge
+from plumbline.record.expectations import expected_path
+from plumbline.record.record import load_record
+from plumbline.record.store import record_files
+from plumbline.run.run import write_expected
+from plumbline.system.files import find_system, local_system
+
+_LONGEST_NAME = 4096  # of a path, on Linux
+
+
+def show(
+    given: str,
+    environ: Mapping[str, str],
+    console: Console,
+    *,
+    form: str,
+    output: str | None,
+    system: str | None,
+    tolerance: float,
+) -> None:
+    """Print the record ``given`` (a path, a name in HOME/records, or ``last``).
+
+    The expectation file beside the record is used where there is one and no other ``system`` was
+    named; else the record is judged by ``system`` or by this machine's calibration.
+    """
+    home = find_home(environ)
+    path = find_record(given, home)
+    record = load_record(path)
+    engine = find_engine(environ)
+    expected: Path | None = expected_path(path)
+    with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
+        if system is not None or expected is None or not expected.is_file():
+            judgement = _judge(home, system, path, tolerance)
+            expected = write_expected(judgement, Path(spare) / path.name, Path(spare))
+            console.print(judgement.line, markup=False, highlight=False, soft_wrap=True)
+        output_path = Path(output) if output else None
+        present(engine, environ, path, expected, form=form, output=output_path)
+    if record.status != "complete":
+        reason = f": {record.reason}" if record.reason else ""
+        console.print(f"the run did not complete{reason}", markup=False, soft_wrap=True)
+
+
+def find_record(given: str, home: Home) -> Path:
+    """The record's path. Raises :class:`UsageError` where there is none like it."""
+    if given == "last":
+        newest = max(
+            record_files(home.records), default=None, key=lambda path: path.stat().st_mtime_ns
+        )
+        if newest is None:
+            raise UsageError(f"there is no record in {home.records} yet")
+        return newest
+    named = home.records / f"{given.removesuffix('.json')}.json"
+    if len(given) > _LONGEST_NAME:
+        raise UsageError(f"there is no record {given}")
+    if not Path(given).exists() and "/" not in given and not named.exists():
+        names = [path.stem for path in record_files(home.records)]
+        raise UsageError(f"there is no record {given}{did_you_mean(given, names)}")
+    return Path(given) if Path(given).exists() or "/" in given else named
+
+
+def _judge(home: Home, system: str | None, path: Path, tolerance: float) -> Judgement:
+    chosen = find_system(system, home) if system is not None else local_system(home)
+    return judge(load_record(path), chosen, tolerance)

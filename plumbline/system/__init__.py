@@ -1,0 +1,1 @@
+"""Systems: what a system file says of a board or a machine."""

@@ -1,0 +1,339 @@
+"""The system file: a TOML description of a board or machine, as far as the models need it.
+
+A transfer is a row of *legs*: ``launch`` (an empty kernel, started and awaited), ``read`` (device
+memory to host), ``exchange`` (host to host), ``write`` (host to device memory): the sub-steps of
+Meyer, "An OpenCL- and HLS-based Benchmark Suite for Reconfigurable Hardware in HPC" (dissertation,
+Paderborn University, 2024), section 5.1.2. A leg is a list of segments by message size, each a
+straight line (:mod:`plumbline.system.segments`); what one device can do at most is in
+:mod:`plumbline.system.device`.
+
+For b_eff n is 2r: r replications, each with both neighbours. There b(L) = 2 L / t counts the bytes
+that one rank *sends*. The dissertation's eq. 4.2 also writes 2 L / t, but its eq. 4.7 sets t to the
+time in which *one* message of L bytes is read, exchanged and written (n = 1) at the peak of each
+leg, so that its 2 L counts what is sent and what is received: 6.06 GB/s for PCIe at 8 GB/s and a
+network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half of it, 3.03 GB/s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import Field, model_validator
+
+from plumbline.base.errors import UsageError
+from plumbline.base.toml import Table
+from plumbline.system.device import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
+from plumbline.system.operations import Nanos, Operation
+from plumbline.system.segments import Segment, check_segments, time_of
+
+Leg = Literal["launch", "read", "exchange", "write"]
+# Legs of a transfer; a device's limits; how fast it updates random words; one-sided operations of a
+# world; links between boards.
+Need = Literal["legs", "device", "updates", "operations", "channel"]
+LOCAL = "local"
+LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A leg measured: ``messages`` of ``message_bytes`` bytes each took ``seconds``."""
+
+    messages: float
+    message_bytes: int
+    seconds: float
+
+
+class Legs(Table):
+    """The legs of a transfer; a leg without segments is unknown."""
+
+    launch: list[Segment] = Field(default_factory=list)
+    read: list[Segment] = Field(default_factory=list)
+    exchange: list[Segment] = Field(default_factory=list)
+    write: list[Segment] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _segments_follow_each_other(self) -> Self:
+        for name in LEGS:
+            check_segments(name, self.segments(name))
+        return self
+
+    def segments(self, name: Leg) -> list[Segment]:
+        """The segments of one leg, by rising size."""
+        segments: list[Segment] = getattr(self, name)
+        return segments
+
+    def time_s(self, name: Leg, messages: float, message_bytes: float) -> float | None:
+        """Seconds that leg ``name`` takes for ``messages`` messages of ``message_bytes`` each.
+
+        The messages are those that one rank handles at once. None where the leg is unknown.
+        """
+        return time_of(self.segments(name), messages, message_bytes)
+
+
+class Conditions(Table):
+    """Under what a calibration was measured: a run under others is not compared with it.
+
+    What only transfers between ranks depend on is ``none`` or 0 for a device's own figures.
+    """
+
+    cpu: str
+    library: str
+    ranks: int
+    nodes: int
+    cores_per_rank: int
+    transport: str
+    memory: str
+    runtime: str = ""
+    platform: str
+    devices: list[str]
+    driver: str
+    form: str
+    messages: int
+    build_type: str
+
+
+class Calibration(Table):
+    """What one calibration found. ``request`` is the launch that asked for it."""
+
+    request: str
+    started: str
+    program: str
+    seconds: float
+    conditions: Conditions
+    legs: Legs | None = None
+    transfers: list[Way] = Field(default_factory=list)
+    device: DeviceTable | None = None
+    operations: list[Operation] = Field(default_factory=list)
+
+    @property
+    def need(self) -> Need:
+        """What it was made for."""
+        if self.legs is not None:
+            return "legs"
+        if self.operations:
+            return "operations"
+        return "updates" if self.device and self.device.random else "device"
+
+    def is_replaced_by(self, new: Calibration) -> bool:
+        """Whether ``new`` is of the same kind and conditions."""
+        return self.need == new.need and self.conditions == new.conditions
+
+
+class Identity(Table):
+    """Which system, and where its figures are from."""
+
+    name: str
+    description: str
+    source: str
+
+
+class Channel(Table):
+    """Serial links between boards: ``count`` channels of a board, each ``width_bytes`` a tick.
+
+    What is absent is unknown; ``gb_s`` is one channel's rate where clock and width are.
+    """
+
+    count: Annotated[int, Field(ge=1)]
+    gb_s: GbPerS | None = None
+    latency_ns: Nanos | None = None
+    frequency_mhz: Mhz | None = None
+    width_bytes: Bytes | None = None
+    source: str
+
+    def channel_gb_s(self) -> float:
+        """What one channel carries in one direction."""
+        if self.frequency_mhz is not None and self.width_bytes is not None:
+            return self.width_bytes * self.frequency_mhz * 1e-3
+        return known(self.gb_s, "gb_s", "channel")
+
+
+class Commands(Table):
+    """What ACCL takes for one command, scheduled by the host or by a kernel of the device."""
+
+    host_us: Micros | None = None
+    device_us: Micros | None = None
+    source: str
+
+
+class Copies(Table):
+    """ACCL's copy from a receive buffer: its fixed part, and its rate at best."""
+
+    latency_us: Micros | None = None
+    gb_s: GbPerS | None = None
+    source: str
+
+
+class Stack(Table):
+    """A network stack under ACCL: a message's latency on a direct link, and rates at best.
+
+    ``switch_us`` is what a switch adds; ``switch_gb_s`` the rate through it.
+    """
+
+    name: Literal["udp", "tcp"]
+    latency_us: Micros | None = None
+    gb_s: GbPerS | None = None
+    switch_us: Micros | None = None
+    switch_gb_s: GbPerS | None = None
+    relative_error: Annotated[float, Field(ge=0)] = 0.0
+    source: str
+
+
+class Accl(Table):
+    """ACCL, a framework by which kernels or hosts send between FPGAs (Meyer 2024, section 5.1)."""
+
+    commands: Commands | None = None
+    copies: Copies | None = None
+    stacks: list[Stack] = Field(default_factory=list)
+
+
+class Machine(Table):
+    """How many there are of what: ``devices_per_node`` in each of ``nodes``."""
+
+    nodes: Annotated[int, Field(ge=1)]
+    devices_per_node: Annotated[int, Field(ge=1)]
+    network: str
+    links: str = "none"
+    source: str
+
+    @property
+    def devices(self) -> int:
+        """All devices of the machine."""
+        return self.nodes * self.devices_per_node
+
+
+class Way(Table):
+    """A transport and approach whose messages were measured: segments by size, one direction."""
+
+    transport: str
+    approach: str | None = None
+    segments: list[Segment]
+
+    @model_validator(mode="after")
+    def _segments_follow_each_other(self) -> Self:
+        check_segments(f"the transport {self.transport}", self.segments)
+        return self
+
+
+_Known = TypeVar("_Known")
+
+
+def known(figure: _Known | None, name: str, table: str) -> _Known:
+    """``figure``, or :class:`UsageError` saying which figure of which table is unknown."""
+    if figure is None:
+        raise UsageError(f"the system file has no figure {name} in the table [{table}]")
+    return figure
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a system offers the models under some conditions; None where it knows nothing.
+
+    ``by_all_ranks``: measured while all ranks worked at once, so that what they share is shared.
+    """
+
+    legs: Legs | None
+    device: DeviceTable | None
+    by_all_ranks: bool = False
+    channel: Channel | None = None
+    transfers: Sequence[Way] = ()
+    operations: Sequence[Operation] = ()
+
+    def way(self, transport: str, approach: str | None) -> Way | None:
+        """The transfers of such a transport that were measured whole, or None."""
+        for one in self.transfers:
+            if one.transport == transport and one.approach in (None, approach):
+                return one
+        return None
+
+    def has(self, need: Need) -> bool:
+        """Whether there is what a model needs."""
+        if need == "channel":
+            return self.channel is not None
+        if need == "operations":
+            return bool(self.operations)
+        if need == "legs" or self.device is None:
+            return need == "legs" and self.legs is not None
+        return need == "device" or bool(self.device.random or self.device.bitstreams)
+
+
+class System(Table):
+    """A whole system file. ``board`` names the system whose figures stand where it has none."""
+
+    system: Identity
+    board: str | None = None
+    machine: Machine | None = None
+    device: DeviceTable | None = None
+    legs: Legs | None = None
+    channel: Channel | None = None
+    accl: Accl | None = None
+    transfers: list[Way] = Field(default_factory=list)
+    operations: list[Operation] = Field(default_factory=list)
+    calibrations: list[Calibration] = Field(default_factory=list)
+
+    def figures_under(self, conditions: Conditions) -> Figures:
+        """The calibrations of just these conditions, else the file's own figures."""
+        made = [one for one in self.calibrations if one.conditions == conditions]
+        if not made:
+            own = [
+                one
+                for one in self.operations
+                if (one.library, one.ranks) == (conditions.library, conditions.ranks)
+            ]
+            return Figures(
+                self.legs,
+                self.device,
+                channel=self.channel,
+                transfers=self.transfers,
+                operations=own,
+            )
+        legs = next((one.legs for one in made if one.legs), None)
+        tables = [one.device for one in made if one.device]
+        table = joined(tables) if tables else None
+        return Figures(
+            legs,
+            table,
+            by_all_ranks=True,
+            channel=self.channel,
+            transfers=[way for one in made for way in one.transfers],
+            operations=[row for one in made for row in one.operations],
+        )
+
+    def on(self, board: System) -> System:
+        """A copy with ``board``'s figures where it has none of its own.
+
+        A device's tables are taken one by one; bitstreams of both, its own first.
+        """
+        own, other = self.device or DeviceTable(), board.device or DeviceTable()
+        device = joined([own, other]).model_copy(
+            update={"bitstreams": [*own.bitstreams, *other.bitstreams]}
+        )
+        changes = {
+            name: getattr(self, name) or getattr(board, name)
+            for name in ("channel", "accl", "transfers", "operations")
+        }
+        return self.model_copy(update={**changes, "device": device, "legs": _legs(self, device)})
+
+    def answers(self, request: str) -> bool:
+        """Whether a calibration was made for this very request."""
+        return any(calibration.request == request for calibration in self.calibrations)
+
+    def with_calibration(self, new: Calibration) -> System:
+        """A copy in which ``new`` takes the place of the one of its kind under its conditions."""
+        kept = [old for old in self.calibrations if not old.is_replaced_by(new)]
+        return self.model_copy(update={"calibrations": [*kept, new]})
+
+
+def _legs(system: System, device: DeviceTable) -> Legs | None:
+    """A machine's legs: its own, and the board's link and launch for those it does not name."""
+    if system.legs is None:
+        return None
+    link = device.link or Link()
+    fallback = {"read": link.read, "write": link.write}
+    if device.launch is not None:
+        launch = Segment(latency_us=device.launch.wait_us, source=device.launch.source)
+        fallback["launch"] = [launch]
+    return Legs.model_validate(
+        {name: system.legs.segments(name) or fallback.get(name, []) for name in LEGS}
+    )
