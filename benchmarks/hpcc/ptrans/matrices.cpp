@@ -14,6 +14,8 @@ namespace plumb::ptrans {
 
 namespace {
 
+constexpr std::uint64_t worth_comparing_together = std::uint64_t{1} << 15;  // numbers, among cores
+
 int significant_bits_of(ScalarType type) {
   return type == ScalarType::f16 ? 11 : type == ScalarType::f32 ? 24 : 53;
 }
@@ -41,7 +43,7 @@ template <class NumberAt>
 void fill_rows(const Part& part, std::uint64_t first, ScalarType type, std::span<std::byte> bytes, NumberAt number_at) {
   const std::size_t size = size_of(type);
   const std::vector<Run> runs = runs_of(part, first, bytes.size() / size);
-#pragma omp parallel
+#pragma omp parallel if (bytes.size() / size >= worth_comparing_together)
   {
     std::vector<double> row;
 #pragma omp for schedule(static)
@@ -150,7 +152,7 @@ Finding check_c(const Contents& contents, const LocalPart& of, std::span<const s
   const std::size_t size = size_of(contents.type());
   const std::vector<Run> runs = runs_of(of.part, 0, of.part.items);
   Finding finding;
-#pragma omp parallel
+#pragma omp parallel if (of.part.items >= worth_comparing_together)
   {
     std::vector<double> is;
 #pragma omp for schedule(static)

@@ -1,7 +1,9 @@
 // nd_range.cl's kernel for runtime `native`: cores share the blocks' rows of tiles. A tile is as many rows as a line of
 // the caches has numbers, and a line wide, so that every line is read once and written past the caches.
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "benchmarks/hpcc/ptrans/kernels.hpp"
 #include "device/native/halves.hpp"
@@ -12,6 +14,8 @@ namespace plumb::ptrans {
 namespace {
 
 using Half = std::uint16_t;
+
+constexpr std::uint64_t worth_sharing = std::uint64_t{1} << 15;  // numbers, among cores
 
 template <class T>
 constexpr std::uint64_t of_a_line = cache_line / sizeof(T);  // numbers
@@ -56,18 +60,67 @@ bool is_aligned(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % cache_line == 0;
 }
 
+// 16 bytes of numbers: what any processor with vectors keeps in a register.
+template <class T>
+struct VectorOf {
+  using type __attribute__((vector_size(16))) = T;
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
+template <class T>
+constexpr std::size_t of_a_vector = 16 / sizeof(T);  // numbers
+
+// The first (or, with `half` = 1, the second) halves of two vectors, their numbers in turn.
+template <class T, std::size_t half, std::size_t... i>
+Vector<T> in_turn(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
+  constexpr std::size_t width = of_a_vector<T>;
+  return __builtin_shufflevector(a, b, (half * width / 2 + i / 2 + i % 2 * width)...);
+}
+
+// As many vectors as one has numbers, rows to columns: each pass halves the distance between a column's numbers.
+template <class T>
+void turn(Vector<T> (&rows)[of_a_vector<T>]) {
+  constexpr std::size_t width = of_a_vector<T>;
+  constexpr auto places = std::make_index_sequence<width>{};
+  for (std::size_t distance = width; distance > 1; distance /= 2) {
+    Vector<T> next[width];
+    for (std::size_t i = 0; i < width / 2; ++i) {
+      next[2 * i] = in_turn<T, 0>(rows[i], rows[i + width / 2], places);
+      next[2 * i + 1] = in_turn<T, 1>(rows[i], rows[i + width / 2], places);
+    }
+    std::copy_n(next, width, rows);
+  }
+}
+
+// `to`, a line wide, becomes the mirror image of as many rows, `pitch` numbers apart, as wide.
+template <class T>
+void turn_tile(const T* from, std::uint64_t pitch, T* to) {
+  constexpr std::uint64_t edge = of_a_line<T>, width = of_a_vector<T>;
+  for (std::uint64_t j = 0; j < edge; j += width)
+    for (std::uint64_t i = 0; i < edge; i += width) {
+      Vector<T> rows[width];
+      for (std::uint64_t k = 0; k < width; ++k) std::memcpy(&rows[k], from + (j + k) * pitch + i, sizeof rows[k]);
+      turn<T>(rows);
+      for (std::uint64_t k = 0; k < width; ++k) std::memcpy(to + (i + k) * edge + j, &rows[k], sizeof rows[k]);
+    }
+}
+
+// What the caches are told to fetch this many tiles ahead: a tile's image is in as many rows as it has lines, which no
+// processor foresees.
+constexpr std::uint64_t tiles_ahead = 4;
+
 // A whole tile of lines.
 template <class T>
 void make_tile(const Place<T>& p, std::uint64_t top, std::uint64_t left) {
   constexpr std::uint64_t edge = of_a_line<T>;
-  alignas(cache_line) T turned[edge][edge], line[edge];
-  for (std::uint64_t j = 0; j < edge; ++j) {
-    const T* from = p.image + (left + j) * p.rows + top;
-    for (std::uint64_t i = 0; i < edge; ++i) turned[i][j] = from[i];
-  }
+  alignas(cache_line) T image[edge * edge], line[edge];
+  const T* from = p.image + left * p.rows + top;
+  for (std::uint64_t j = 0; j < edge; ++j) __builtin_prefetch(from + (tiles_ahead * edge + j) * p.rows);
+  turn_tile(from, p.rows, image);
   for (std::uint64_t i = 0; i < edge; ++i) {
     const std::uint64_t at = (top + i) * p.columns + left;
-    add_line(p.b + at, turned[i], line);
+    __builtin_prefetch(p.b + at + tiles_ahead * edge);
+    add_line(p.b + at, image + i * edge, line);
     store_line(p.c + at, line);
   }
 }
@@ -101,7 +154,7 @@ void transpose(std::span<const KernelArgument> arguments, std::uint64_t blocks, 
   const T* b = numbers<const T>(arguments[1]) + std::get<std::uint64_t>(arguments[5]);
   T* c = numbers<T>(arguments[2]) + std::get<std::uint64_t>(arguments[6]);
   const std::uint64_t strips = (rows_of_block + of_a_line<T> - 1) / of_a_line<T>;
-#pragma omp parallel
+#pragma omp parallel if (blocks * rows_of_block * rows_of_block >= worth_sharing)
   {
 #pragma omp for schedule(static)
     for (std::uint64_t strip = 0; strip < blocks * strips; ++strip) {
