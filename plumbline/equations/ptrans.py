@@ -52,3 +52,12 @@ def transposed_s(
 def sent_rate(n: ArrayLike, number_bytes: ArrayLike, seconds: ArrayLike) -> Floats:
     """Table 4.8's figure: n^2 numbers of A in bytes, over the time, of the whole machine."""
     return floats(floats(n) ** 2 * floats(number_bytes) / floats(seconds))
+
+
+def overlapped_s(exchange_s: ArrayLike, kernel_s: ArrayLike, stages: ArrayLike) -> Floats:
+    """Both cut into ``stages``, each stage's kernels after its exchange: two lines in step.
+
+    The longer is never idle but while the first stage is exchanged, or the last computed.
+    """
+    exchange, kernel = floats(exchange_s), floats(kernel_s)
+    return floats(np.maximum(exchange, kernel) + np.minimum(exchange, kernel) / floats(stages))
