@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
+from plumbline.assess import conditions_of
 from plumbline.device_table import Bitstream, DeviceTable, Memory
 from plumbline.models import model_of, ptrans
 from plumbline.record import Record
 from plumbline.segments import Segment
-from plumbline.systems import Figures, Legs
+from plumbline.systems import Calibration, Figures, Identity, Legs, System
 
 N, RANKS, DOUBLE = 1000, 2, 8
 SHARE = N * N / RANKS * DOUBLE  # bytes of a rank's matrix
@@ -95,3 +96,19 @@ def test_a_board_runs_eq_4_5() -> None:
 def test_what_the_system_lacks_is_named() -> None:
     assert "leg exchange" in expected(golden(), Figures(None, MEMORY)).reason
     assert "memory bandwidth" in expected(golden(), Figures(LEGS, None)).reason
+
+
+def test_a_calibration_of_memory_holds_for_runs_over_any_transport() -> None:
+    over_mpi = golden()
+    alone = over_mpi.model_copy(update={"transport": None})
+
+    def calibration(of: Record, **found: Any) -> Calibration:
+        made = {"request": "r", "started": "s", "program": "p", "seconds": 1.0, **found}
+        return Calibration(conditions=conditions_of(of), **made)
+
+    system = System(
+        system=Identity(name="test", description="", source=""),
+        calibrations=[calibration(over_mpi, legs=LEGS), calibration(alone, device=MEMORY)],
+    )
+    found = expected(over_mpi, system.figures_under(conditions_of(over_mpi)))
+    assert list(found.parts) == ["exchange", "memory"]
