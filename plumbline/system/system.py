@@ -289,6 +289,9 @@ class System(Table):
                 operations=own,
             )
         legs = next((one.legs for one in made if one.legs), None)
+        # A device's own limits do not depend on the transport, and are measured without one.
+        alone = conditions.model_copy(update={"transport": "none", "form": "none", "messages": 0})
+        made += [one for one in self.calibrations if one.conditions == alone and one not in made]
         tables = [one.device for one in made if one.device]
         table = joined(tables) if tables else None
         return Figures(

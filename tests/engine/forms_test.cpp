@@ -204,7 +204,8 @@ TEST_P(GoldenForms, CsvIsRectangular) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Records, GoldenForms,
-                         ::testing::Values("b_eff_2_passed", "b_eff_2_failed", "b_eff_2_killed", "b_eff_8_random"),
+                         ::testing::Values("b_eff_2_passed", "b_eff_2_failed", "b_eff_2_killed", "b_eff_8_random",
+                                           "ptrans_2"),
                          [](const auto& info) { return std::string(info.param); });
 
 // --- shoms, osu

@@ -33,6 +33,11 @@ RUNS = {
     ),
     "ceilings-large": ("ceilings", "--size", "22", "--only", "memory/write,memory/copy,link"),
     "gemm-large": ("gemm", "--size", "400", "--type", "double"),
+    "ptrans-small": ("ptrans", "--transport", "staged", "--size", "67", "--block-size", "5"),
+    "ptrans-large": (
+        *("ptrans", "--transport", "staged", "--size", "512", "--block-size", "64"),
+        *("--type", "double", "--no-overlap"),
+    ),
     **{
         f"b_eff-{part}": ("b_eff", "--transport", "staged", "--part", part, "--max-size", "20")
         for part in ("read", "write", "launch")

@@ -9,6 +9,7 @@
 #include "benchmarks/hpcc/b_eff/b_eff.hpp"
 #include "benchmarks/hpcc/fft/fft.hpp"
 #include "benchmarks/hpcc/gemm/gemm.hpp"
+#include "benchmarks/hpcc/ptrans/ptrans.hpp"
 #include "benchmarks/hpcc/stream/stream.hpp"
 #include "tests/mutants/spoiled_device.hpp"
 
@@ -196,8 +197,9 @@ RegisteredBenchmark over_queues(const std::string& name) {
 
 // Of b_eff, the parts that send nothing.
 const RegisteredBenchmark benchmarks_over_queues[] = {
-    over_queues<stream::Stream>("stream"),       over_queues<gemm::Gemm>("gemm"),   over_queues<fft::Fft>("fft"),
-    over_queues<ceilings::Ceilings>("ceilings"), over_queues<b_eff::BEff>("b_eff"),
+    over_queues<stream::Stream>("stream"), over_queues<gemm::Gemm>("gemm"),
+    over_queues<fft::Fft>("fft"),          over_queues<ceilings::Ceilings>("ceilings"),
+    over_queues<b_eff::BEff>("b_eff"),     over_queues<ptrans::Ptrans>("ptrans"),
 };
 
 }  // namespace

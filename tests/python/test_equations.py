@@ -93,6 +93,8 @@ def test_equation_4_6_and_the_peak() -> None:
     assert ptrans.printed_peak(16, 4, 32, 156.25e6) == 320e9
     assert ptrans.exchanged_bytes(1024, [1, 4], 4).tolist() == [0, 2**20]
     assert ptrans.transposed_s(1024, 4, 4, 3 * 2**20) == pytest.approx(1)
+    assert ptrans.overlapped_s(3, 2, 4) == 3.5
+    assert ptrans.overlapped_s(2, 3, 1) == 5
 
 
 def test_equation_5_2() -> None:

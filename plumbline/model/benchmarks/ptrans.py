@@ -3,14 +3,22 @@
 Source: Meyer 2024, sections 4.1.2.1 and 4.1.2.2, eq. 4.5 and 4.6. b is a block's rows, c_w the
 width of the channel in numbers (eq. 4.5) or bytes (eq. 4.6), c_f its clock in hertz.
 
+*A case of a record.* The slowest rank counts: what it exchanges by its legs, and its pipelines on a
+board whose bitstream the system has (eq. 4.5), or three arrays through its memory. Where exchange
+and kernels overlap by stages, the longer covers the other but for a stage; on the host both take
+turns on the same cores and nothing is covered.
+
 *A forecast.* C = B + A^T of n x n numbers, n = ``size``, over a grid with P = Q.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from plumbline.model import boards
+from plumbline.base.errors import UsageError
+from plumbline.model import boards, roofline
 from plumbline.model.arrays import ArrayLike, Floats, floats
 from plumbline.model.forecast import (
     Forecast,
@@ -21,9 +29,13 @@ from plumbline.model.forecast import (
     side_of,
     size_of,
 )
+from plumbline.model.legs import LEGS_OF
 from plumbline.model.prediction import Prediction
 from plumbline.model.transfer import transfer_of
-from plumbline.system.system import System, known
+from plumbline.record.record import Case, Record, Work
+from plumbline.system.device import Bitstream
+from plumbline.system.segments import time_of
+from plumbline.system.system import Figures, Legs, Need, System, known
 
 # --- equations ------------------------------------------------------------------------------------
 
@@ -69,6 +81,94 @@ def transposed_s(
 def sent_rate(n: ArrayLike, number_bytes: ArrayLike, seconds: ArrayLike) -> Floats:
     """Table 4.8's figure: n^2 numbers of A in bytes, over the time, of the whole machine."""
     return floats(floats(n) ** 2 * floats(number_bytes) / floats(seconds))
+
+
+def overlapped_s(exchange_s: ArrayLike, kernel_s: ArrayLike, stages: ArrayLike) -> Floats:
+    """Both cut into ``stages``, each stage's kernels after its exchange: two lines in step.
+
+    The longer is never idle but while the first stage is exchanged, or the last computed.
+    """
+    exchange, kernel = floats(exchange_s), floats(kernel_s)
+    return floats(np.maximum(exchange, kernel) + np.minimum(exchange, kernel) / floats(stages))
+
+
+# --- a case of a record ---------------------------------------------------------------------------
+
+NEEDS: Need = "legs"
+TRANSPORTS = frozenset({"local", "mpi", "staged"})
+_KERNELS = ("memory", "kernels")  # parts that the kernels take; all others move
+
+
+def describe(record: Record, figures: Figures) -> str:
+    """Exchange, and pipelines or memory."""
+    kernel = roofline.bitstream(record, figures, "ptrans")
+    device = (
+        "3 b^2/(c_w f) a block (Meyer 2024, eq. 4.5)" if kernel else "3 n^2/p numbers of memory"
+    )
+    return f"exchange of A + {device}; overlapped: the longer, and a stage of the other"
+
+
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
+    """The time of one transposition, of the slowest rank."""
+    return {case.key: _expected(record, case, figures) for case in record.cases}
+
+
+def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
+    try:
+        of_ranks = [_parts(record, case, figures, work) for work in case.work_by_rank or [case.work]]
+    except UsageError as error:
+        return Prediction.unknown(str(error))
+    parts = max(of_ranks, key=lambda parts: sum(parts.values()))
+    computing = sum(parts.get(name, 0.0) for name in _KERNELS)
+    moving = sum(parts.values()) - computing
+    stages = case.facts.get("stages")
+    covered = case.facts.get("overlaps") is True and not roofline.is_on_host(record)
+    touched = case.work.bytes_read + case.work.bytes_written
+    reason = roofline.in_cache(record, figures, touched) if "memory" in parts else ""
+    found = Prediction.in_turn(parts, reason or None)
+    if covered and isinstance(stages, int):
+        found = replace(found, seconds=float(overlapped_s(moving, computing, stages)))
+    return found
+
+
+def _parts(record: Record, case: Case, figures: Figures, work: Work) -> dict[str, float]:
+    """Seconds of what a rank does, one after the other."""
+    parts = _moving(record, figures, work) if work.messages else {}
+    return {**parts, **_computing(record, case, figures, work)}
+
+
+def _moving(record: Record, figures: Figures, work: Work) -> dict[str, float]:
+    message = work.bytes_sent / work.messages
+    way = figures.way(record.transport_name, record.approach)
+    if way is not None:
+        return {"transfer": time_of(way.segments, work.messages, message) or 0.0}
+    parts: dict[str, float] = {}
+    for leg in LEGS_OF.get(record.transport_name, ()):
+        seconds = (figures.legs or Legs()).time_s(leg, work.messages, message)
+        parts[leg] = known(seconds, f"leg {leg}", "calibration")
+    return parts
+
+
+def _computing(record: Record, case: Case, figures: Figures, work: Work) -> dict[str, float]:
+    share = 1 if figures.by_all_ranks else roofline.sharers(record)
+    kernel = roofline.bitstream(record, figures, "ptrans")
+    if kernel is not None:
+        return {"kernels": share * _pipelines_s(kernel, case, work)}
+    device = figures.device
+    seconds = device.memory_s(work.bytes_read, work.bytes_written) if device else None
+    if seconds is None:
+        raise UsageError(
+            "the system has no memory bandwidth: plumb run stream on as many ranks measures it"
+        )
+    return {"memory": share * seconds}
+
+
+def _pipelines_s(kernel: Bitstream, case: Case, work: Work) -> float:
+    """Eq. 4.5 without its exchange, block after block of each replication."""
+    size = known(case.labels.get("block"), "block", "case")
+    width = known(kernel.channel_width, "channel_width", "device.bitstreams")
+    blocks = work.flops / float(str(size)) ** 2 / kernel.replications
+    return blocks * float(block_s(0, float(str(size)), width, kernel.frequency_mhz * 1e6))
 
 
 # --- a forecast -----------------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+// C = B + A^T of a part, block by block, for GPUs and CPUs. A group makes a TILE x TILE tile of a block of C: the tile's
+// mirror image goes through local memory, so that neighbouring work items read and write neighbouring numbers.
+//
+//   NUMBER  half, float or double      TILE  a power of two      ITEMS  work items of a group, a multiple of TILE
+//
+// Of each block `table` has four numbers: where it begins in the parts of B and C, where its mirror image begins in the
+// part of A (or of what was received), and its rows and columns. Parts begin at number *_at of their buffer.
+#ifdef __CUDACC__
+#define GROUP_OF(items) __launch_bounds__(items)
+#else
+#define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
+#endif
+#define ROWS_AT_ONCE (ITEMS / TILE)
+
+// tiles: of a whole block's edge
+__kernel GROUP_OF(ITEMS) void transpose(__global const NUMBER* restrict from, __global const NUMBER* restrict b,
+                                        __global NUMBER* restrict c, __global const ulong* restrict table,
+                                        const ulong from_at, const ulong b_at, const ulong c_at, const ulong tiles) {
+  __local NUMBER image[TILE * (TILE + 1)];
+  const ulong block = get_group_id(0) / (tiles * tiles), tile = get_group_id(0) % (tiles * tiles);
+  const ulong at = table[4 * block], image_at = table[4 * block + 1];
+  const ulong rows = table[4 * block + 2], columns = table[4 * block + 3];
+  const ulong top = tile / tiles * TILE, left = tile % tiles * TILE;
+  const uint across = get_local_id(0) % TILE, down = get_local_id(0) / TILE;
+
+#pragma unroll
+  for (uint i = 0; i < TILE; i += ROWS_AT_ONCE) {
+    const ulong row = left + down + i, column = top + across;
+    if (row < columns && column < rows)
+      image[(down + i) * (TILE + 1) + across] = from[from_at + image_at + row * rows + column];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+  for (uint i = 0; i < TILE; i += ROWS_AT_ONCE) {
+    const ulong row = top + down + i, column = left + across;
+    const ulong place = at + row * columns + column;
+    if (row < rows && column < columns)
+      c[c_at + place] = b[b_at + place] + image[across * (TILE + 1) + down + i];
+  }
+}

@@ -1,0 +1,82 @@
+// The matrices of one rank on its device, the exchanges and the kernels that make C of them, and what proves it.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "benchmarks/hpcc/ptrans/kernels.hpp"
+#include "benchmarks/hpcc/ptrans/matrices.hpp"
+#include "measure/benchmark.hpp"
+
+namespace plumb::ptrans {
+
+// Bytes of a rank's buffers: A, B, C, what is received of others, and all blocks' places.
+struct Extents {
+  std::size_t a = 0, b = 0, c = 0, received = 0, table = 0, sent = 0;
+  std::size_t all() const { return a + b + c + received + table; }
+};
+Extents extents_of(const std::vector<Part>& parts, int rank, std::size_t number_bytes);
+
+// How an operation is run.
+struct Course {
+  std::uint64_t stages = 1;  // into which what is exchanged is cut
+  bool overlaps = true;      // kernels run while later stages are exchanged
+};
+
+class Transposition {
+ public:
+  Transposition(Session& session, const Distribution& distribution, ScalarType type, const Course& course);
+  Transposition(const Transposition&) = delete;
+  Transposition& operator=(const Transposition&) = delete;
+
+  // Untimed: A of this repetition, every byte of C and of what will be received wrong.
+  void reset(std::uint64_t repetition, std::uint64_t count);
+  // All operations of a sample; phases as phase_names() has them.
+  void run(Timed& timed);
+  Validation validate(std::uint64_t repetition, std::uint64_t count);
+
+  std::size_t block_bytes() const;
+
+ private:
+  // A part, and where it lies: bytes from the begin of each buffer.
+  struct Placed {
+    LocalPart local;
+    std::size_t a = 0, b = 0, c = 0, received = 0, table = 0;
+    std::unique_ptr<Kernel> kernel;
+    KernelRange range;
+    std::size_t bytes(ScalarType type) const { return local.part.items * size_of(type); }
+  };
+
+  void place(const std::vector<Part>& parts);
+  void allocate(const Extents& extents);
+  void write_b();
+  void write_table();
+  void build();
+  void compile();
+  Step step_of(std::uint64_t stage) const;
+  void operate(Timed& timed, std::uint64_t later);
+  void operate_at_once(Timed& timed, std::uint64_t round);
+  void enqueue_stage(std::uint64_t stage, std::uint64_t later);
+  void enqueue(Placed& placed, std::uint64_t later);
+  void fill(const Placed& placed, const Contents& contents, std::uint64_t count);
+  void poison(Buffer& buffer, std::size_t begin, std::size_t end);
+  void check(const Placed& placed, const Contents& contents, std::uint64_t count, Validation& validation);
+  void check_region(Buffer& buffer, std::size_t at, const Placed& placed, const Contents& contents, std::uint64_t count,
+                    bool is_c, Validation& validation);
+  Contents contents(std::uint64_t repetition) const;
+
+  Session& session_;
+  Problem problem_;
+  ScalarType type_;
+  Course course_;
+  KernelForm form_;
+  std::unique_ptr<Buffer> a_, b_, c_, received_, table_;
+  std::unique_ptr<Program> program_;
+  std::deque<Placed> parts_;
+  std::vector<std::unique_ptr<CompiledExchange>> exchanges_;  // by stage; they end before the buffers
+  std::unique_ptr<Queue> queue_;
+  std::vector<std::byte> image_;
+};
+
+}  // namespace plumb::ptrans

@@ -1,0 +1,52 @@
+"""PTRANS's kernel made wrong."""
+
+from __future__ import annotations
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+FILE = "benchmarks/hpcc/ptrans/nd_range.cl"
+STAGED = ("--transport", "staged", "--runtime", "opencl")
+SMALL = (*STAGED, "--size", "67", "--block-size", "5", "--type", "double")
+LARGE = (*STAGED, "--size", "600", "--block-size", "100")
+
+WRONG = [
+    ("image-not-mirrored", "image_at + row * rows + column]", "image_at + column * rows + row]"),
+    ("rows-repeated", "image_at + row * rows + column]", "image_at + column]"),
+    (
+        "transposed-twice",
+        "image[across * (TILE + 1) + down + i]",
+        "image[(down + i) * (TILE + 1) + across]",
+    ),
+    ("sign", "b[b_at + place] + image", "b[b_at + place] - image"),
+    ("b-left-out", "b[b_at + place] + image", "image"),
+    ("a-left-out", "b[b_at + place] + image[across * (TILE + 1) + down + i]", "b[b_at + place]"),
+    ("last-row-left-out", "row < rows && column < columns)", "row + 1 < rows && column < columns)"),
+    (
+        "last-column-left-out",
+        "row < rows && column < columns)",
+        "row < rows && column + 1 < columns)",
+    ),
+    ("first-block-repeated", "image_at = table[4 * block + 1]", "image_at = table[1]"),
+    ("block-not-mirrored", "image_at = table[4 * block + 1]", "image_at = table[4 * block]"),
+    (
+        "last-block-left-out",
+        "const ulong top =",
+        "if (block + 1 == get_num_groups(0) / (tiles * tiles)) return;\n  const ulong top =",
+    ),
+    ("one-place-on", "c[c_at + place] =", "c[c_at + place + 1] ="),
+]
+
+MUTANTS = [
+    KernelMutant(f"{name}-{size}", FILE, old, new, words)
+    for name, old, new in WRONG
+    for size, words in (("small", SMALL), ("large", LARGE))
+    # Blocks that another rank sends lie where their mirror images do: this shows within a rank.
+] + [KernelMutant(f"{name}-exchanged", FILE, old, new, SMALL, ranks=2) for name, old, new in WRONG]
+SOUND = [
+    Sound(SMALL),
+    Sound(LARGE),
+    Sound(SMALL, ranks=2),
+    Sound((*LARGE, "--no-overlap"), ranks=2),
+    Sound((*SMALL, "--distribution", "diagonal"), ranks=3),
+    Sound((*SMALL, "--grid-rows", "2"), ranks=6),
+]
