@@ -207,6 +207,12 @@ INSTANTIATE_TEST_SUITE_P(Records, GoldenForms,
                          ::testing::Values("b_eff_2_passed", "b_eff_2_failed", "b_eff_2_killed", "b_eff_8_random"),
                          [](const auto& info) { return std::string(info.param); });
 
+// --- hpl
+
+TEST_F(Forms, HplsTableIsAsItWas) {
+  compare_with_golden("hpl_2.table.txt", write_form("table", golden_record("hpl_2"), nullptr));
+}
+
 // --- shoms, osu
 
 TEST(ColumnForms, ShomsIsAsItWas) {

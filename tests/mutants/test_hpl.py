@@ -43,6 +43,7 @@ WRONG = [
     ("block-row-repeated", "1x2", GENERAL),
     ("block-row-repeated", "1x2", DOMINANT),
     ("grid-swapped", "2x2", GENERAL),
+    ("grid-swapped", "2x2", DOMINANT),
 ]
 
 

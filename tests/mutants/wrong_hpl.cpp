@@ -39,16 +39,28 @@ struct StaleBroadcast : Solver {
   }
 };
 
-// A panel is used before it is there.
+// A panel is used before it is there: those whom it is sent to take it after the first exchange of rows.
 struct MissingWait : Solver {
   using Solver::Solver;
+  static bool is_late(const Step& step) { return step.index == spoiled && !step.in_column; }
+  void start_broadcast(const Step& step) override {
+    if (!is_late(step)) Solver::start_broadcast(step);
+  }
   void wait_broadcast(const Step& step) override {
-    if (step.index != spoiled) Solver::wait_broadcast(step);
+    if (is_late(step))
+      missing_ = true;
+    else
+      Solver::wait_broadcast(step);
   }
   void exchange_rows(const Step& step, Columns columns) override {
     Solver::exchange_rows(step, columns);
-    if (step.index == spoiled) Solver::wait_broadcast(step);
+    if (!std::exchange(missing_, false)) return;
+    Solver::start_broadcast(step);
+    Solver::wait_broadcast(step);
   }
+
+ private:
+  bool missing_ = false;
 };
 
 // One rank leaves out an update.
@@ -97,7 +109,7 @@ struct HalfOfTheRow : Solver {
   void update_columns(const Step& step, Columns columns) override {
     if (step.index != spoiled) return Solver::update_columns(step, columns);
     const Columns left{columns.begin, columns.begin + columns.count() / 2}, right{left.end, columns.end};
-    form().exchange_rows(step, moves(step), left, *teams().column);
+    form().exchange_rows(step, moves(step.index), left, *teams().column);
     Solver::update_columns(step, left);
     form().exchange_rows(step, none(step), right, *teams().column);
     Solver::update_columns(step, right);
@@ -108,7 +120,7 @@ struct HalfOfTheRow : Solver {
 struct DisplacedLost : Solver {
   using Solver::Solver;
   void exchange_rows(const Step& step, Columns columns) override {
-    Interchange without = moves(step);
+    Interchange without = moves(step.index);
     if (step.index == spoiled) without.displaced.clear();
     form().exchange_rows(step, without, columns, *teams().column);
   }

@@ -18,7 +18,7 @@ double to_type(double value, ScalarType type) {
 }  // namespace
 
 Matrix::Matrix(Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& row)
-    : kind_(kind), type_(type), layout_(layout), b_(layout.rows.count()) {
+    : kind_(kind), seed_(seed), type_(type), layout_(layout), b_(layout.rows.count()) {
   for (std::size_t i = 0; i < layout.rows.count(); ++i) {
     const auto down = leap(Stream::lcg, layout.rows.global(i));
     row_factor_.push_back(down.factor);
@@ -56,6 +56,11 @@ void Matrix::sum_rows(Team& row) {
     diagonal_[i] = std::floor(sums[2 * i + 1]) + 1;
     b_[i] = to_type(sums[2 * i] + diagonal_[i], type_);
   }
+}
+
+double Matrix::element(std::size_t row, std::size_t column) const {
+  if (kind_ == Kind::dominant && row == column) return diagonal_.at(layout_.rows.below(row));
+  return word_to_value(leap(Stream::lcg, 1 + row + column * layout_.n).from(seed_));
 }
 
 void Matrix::row(std::size_t local_row, std::span<double> values) const {

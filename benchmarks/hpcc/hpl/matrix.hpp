@@ -29,6 +29,8 @@ class Matrix {
 
   // This rank's elements of a local row, exact in the type.
   virtual void row(std::size_t local_row, std::span<double> values) const;
+  // By global indices, in whatever row and column; on the diagonal of `dominant` in this rank's rows alone.
+  double element(std::size_t row, std::size_t column) const;
   double right_hand_side(std::size_t local_row) const { return b_.at(local_row); }
 
  private:
@@ -36,6 +38,7 @@ class Matrix {
   void sum_rows(Team& row);
 
   Kind kind_;
+  std::uint64_t seed_;
   ScalarType type_;
   Layout layout_;
   std::vector<std::uint64_t> row_factor_, row_summand_;  // from a column's first word to the one of each local row

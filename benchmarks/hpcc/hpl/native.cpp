@@ -49,8 +49,8 @@ class NativeForm final : public Form {
         queue_(session.device.make_queue()),
         loops_(native_loops<T>()),
         matrix_(session.device.allocate(layout.rows.count() * pitch_ * sizeof(T), session.memory)),
-        by_columns_(session.device.allocate(std::max<std::size_t>(1, layout.rows.count()) * layout.block * sizeof(T),
-                                            session.memory)),
+        by_columns_(
+            session.device.allocate(column_pitch(layout.rows.count()) * layout.block * sizeof(T), session.memory)),
         diagonal_(session.device.allocate(layout.block * layout.block * sizeof(T), session.memory)),
         upper_(session.device.allocate(layout.block * columns_ * sizeof(T), session.memory)),
         products_(wish.library ? make_factor_library(session.device, *queue_, wish.type)
@@ -80,6 +80,7 @@ class NativeForm final : public Form {
 
   void factor(const Step& step, bool pivoting, Team& column, std::size_t panel) override {
     below_ = layout_.rows.count() - step.below;
+    column_pitch_ = column_pitch(below_);
     width_ = step.width;
     step_ = &step;
     column_ = &column;
@@ -155,9 +156,14 @@ class NativeForm final : public Form {
  private:
   T* data(const std::unique_ptr<Buffer>& buffer) const { return reinterpret_cast<T*>(buffer->host_pointer()); }
   T* a(std::size_t row, std::size_t column) const { return data(matrix_) + row * pitch_ + column; }
+  // An odd number of cache lines, as of rows.
+  static std::size_t column_pitch(std::size_t rows) {
+    constexpr std::size_t line = 64 / sizeof(T);
+    return ((rows + line - 1) / line | 1) * line;
+  }
   T* u(std::size_t row, Columns columns) const { return data(upper_) + row * columns.count(); }
-  T* w(std::size_t column) const { return data(by_columns_) + column * below_; }  // of the rows below the block
-  T* top(std::size_t column) const { return data(diagonal_) + column * width_; }  // of the block itself
+  T* w(std::size_t column) const { return data(by_columns_) + column * column_pitch_; }  // of the rows below the block
+  T* top(std::size_t column) const { return data(diagonal_) + column * width_; }         // of the block itself
   T* global_row(std::size_t row, std::size_t column) const { return a(layout_.rows.below(row), column); }
   static void copy(const T* from, T* to, std::size_t items) { std::memcpy(to, from, items * sizeof(T)); }
 
@@ -167,7 +173,8 @@ class NativeForm final : public Form {
     if (column_->size() > 1)
       column_->broadcast(std::as_writable_bytes(std::span(top(0), width_ * width_)),
                          static_cast<int>(step_->owner_row));
-    to_columns(a(step_->below, step_->column), pitch_, below_, width_, w(0), below_);
+    to_columns(a(step_->below, step_->column), pitch_, below_, width_, w(0), column_pitch_);
+    for (std::size_t j = 0; j < width_; ++j) std::fill(w(j) + below_, w(j) + column_pitch_, T{0});
   }
 
   void factor_columns(std::size_t begin, std::size_t end) {
@@ -180,10 +187,11 @@ class NativeForm final : public Form {
     factor_columns(begin, half);
     for (std::size_t c = half; c < end; ++c)
       for (std::size_t r = begin; r < half; ++r) eliminate_top(r, c);
-    // By columns is the transpose by rows: W' of columns x rows -= U' L'.
-    products_->subtract_product(
-        *queue_, end - half, below_, half - begin, {diagonal_.get(), half * width_ + begin, width_},
-        {by_columns_.get(), begin * below_, below_}, {by_columns_.get(), half * below_, below_});
+    // By columns is the transpose by rows: W' of columns x rows -= U' L'. What pads the columns takes part: it is zero.
+    const std::size_t pitch = column_pitch_;
+    products_->subtract_product(*queue_, end - half, below_ > 0 ? pitch : 0, half - begin,
+                                {diagonal_.get(), half * width_ + begin, width_},
+                                {by_columns_.get(), begin * pitch, pitch}, {by_columns_.get(), half * pitch, pitch});
     factor_columns(half, end);
   }
 
@@ -208,7 +216,7 @@ class NativeForm final : public Form {
       row[c - j - 1] = top(c)[j];
       eliminate_top(j, c);
     }
-    loops_.eliminate(w(j), below_, factor, end - j - 1, row);
+    loops_.eliminate(w(j), below_, column_pitch_, factor, end - j - 1, row);
   }
 
   // The largest element of the column comes to row j of the block, its whole row of the panel with it.
@@ -253,7 +261,7 @@ class NativeForm final : public Form {
     auto* diagonal = reinterpret_cast<T*>(to + places.diagonal);
     auto* lower = reinterpret_cast<T*>(to + places.lower);
     to_rows(top(0), width_, width_, width_, diagonal, width_);
-    to_rows(w(0), below_, below_, width_, lower, width_);
+    to_rows(w(0), column_pitch_, below_, width_, lower, width_);
     for (std::size_t i = 0; i < width_ && step_->in_row; ++i)
       copy(diagonal + i * width_, a(step_->row + i, step_->column), width_);
     for (std::size_t i = 0; i < below_; ++i) copy(lower + i * width_, a(step_->below + i, step_->column), width_);
@@ -318,7 +326,7 @@ class NativeForm final : public Form {
   const Step* step_ = nullptr;
   Team* column_ = nullptr;
   bool pivoting_ = false;
-  std::size_t below_ = 0, width_ = 0;
+  std::size_t below_ = 0, width_ = 0, column_pitch_ = 0;
   std::vector<std::int64_t> pivots_;
   std::int64_t singular_ = -1;
 };

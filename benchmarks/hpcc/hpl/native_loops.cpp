@@ -37,7 +37,8 @@ template <class T, std::size_t bytes>
 }
 
 template <class T, std::size_t bytes>
-[[gnu::always_inline]] inline void eliminate(T* l, std::size_t n, T factor, std::size_t columns, const T* u) {
+[[gnu::always_inline]] inline void eliminate(T* l, std::size_t n, std::size_t pitch, T factor, std::size_t columns,
+                                             const T* u) {
   using W = Wide<T, bytes>;
   typename W::Vector own, other;
   std::size_t i = 0;
@@ -46,7 +47,7 @@ template <class T, std::size_t bytes>
     own *= factor;
     W::store(own, l + i);
     for (std::size_t c = 0; c < columns; ++c) {
-      T* column = l + (c + 1) * n + i;
+      T* column = l + (c + 1) * pitch + i;
       W::load(other, column);
       other -= own * u[c];
       W::store(other, column);
@@ -54,7 +55,7 @@ template <class T, std::size_t bytes>
   }
   for (; i < n; ++i) {
     l[i] *= factor;
-    for (std::size_t c = 0; c < columns; ++c) l[(c + 1) * n + i] -= l[i] * u[c];
+    for (std::size_t c = 0; c < columns; ++c) l[(c + 1) * pitch + i] -= l[i] * u[c];
   }
 }
 
@@ -90,40 +91,67 @@ template <class T, std::size_t bytes>
   return sum;
 }
 
-#define PLUMBLINE_HPL_LOOPS(BYTES, TARGET)                                                        \
-  template <class T>                                                                              \
-  TARGET std::size_t largest_##BYTES(const T* x, std::size_t n) {                                 \
-    return largest<T, BYTES>(x, n);                                                               \
-  }                                                                                               \
-  template <class T>                                                                              \
-  TARGET void eliminate_##BYTES(T* l, std::size_t n, T factor, std::size_t columns, const T* u) { \
-    eliminate<T, BYTES>(l, n, factor, columns, u);                                                \
-  }                                                                                               \
-  template <class T>                                                                              \
-  TARGET void subtract_##BYTES(const T* x, T a, T* y, std::size_t n) {                            \
-    subtract<T, BYTES>(x, a, y, n);                                                               \
-  }                                                                                               \
-  template <class T>                                                                              \
-  TARGET T dot_##BYTES(const T* x, const T* y, std::size_t n) {                                   \
-    return dot<T, BYTES>(x, y, n);                                                                \
-  }                                                                                               \
-  template <class T>                                                                              \
-  Loops<T> loops_##BYTES() {                                                                      \
-    return {largest_##BYTES<T>, eliminate_##BYTES<T>, subtract_##BYTES<T>, dot_##BYTES<T>};       \
-  }
+template <class T>
+PLUMBLINE_VECTORS_OF_64 std::size_t largest_64(const T* x, std::size_t n) {
+  return largest<T, 64>(x, n);
+}
+template <class T>
+PLUMBLINE_VECTORS_OF_64 void eliminate_64(T* l, std::size_t n, std::size_t pitch, T factor, std::size_t columns,
+                                          const T* u) {
+  eliminate<T, 64>(l, n, pitch, factor, columns, u);
+}
+template <class T>
+PLUMBLINE_VECTORS_OF_64 void subtract_64(const T* x, T a, T* y, std::size_t n) {
+  subtract<T, 64>(x, a, y, n);
+}
+template <class T>
+PLUMBLINE_VECTORS_OF_64 T dot_64(const T* x, const T* y, std::size_t n) {
+  return dot<T, 64>(x, y, n);
+}
 
-PLUMBLINE_HPL_LOOPS(64, PLUMBLINE_VECTORS_OF_64)
-PLUMBLINE_HPL_LOOPS(32, PLUMBLINE_VECTORS_OF_32)
-PLUMBLINE_HPL_LOOPS(16, )
+template <class T>
+PLUMBLINE_VECTORS_OF_32 std::size_t largest_32(const T* x, std::size_t n) {
+  return largest<T, 32>(x, n);
+}
+template <class T>
+PLUMBLINE_VECTORS_OF_32 void eliminate_32(T* l, std::size_t n, std::size_t pitch, T factor, std::size_t columns,
+                                          const T* u) {
+  eliminate<T, 32>(l, n, pitch, factor, columns, u);
+}
+template <class T>
+PLUMBLINE_VECTORS_OF_32 void subtract_32(const T* x, T a, T* y, std::size_t n) {
+  subtract<T, 32>(x, a, y, n);
+}
+template <class T>
+PLUMBLINE_VECTORS_OF_32 T dot_32(const T* x, const T* y, std::size_t n) {
+  return dot<T, 32>(x, y, n);
+}
 
-#undef PLUMBLINE_HPL_LOOPS
+template <class T>
+std::size_t largest_16(const T* x, std::size_t n) {
+  return largest<T, 16>(x, n);
+}
+template <class T>
+void eliminate_16(T* l, std::size_t n, std::size_t pitch, T factor, std::size_t columns, const T* u) {
+  eliminate<T, 16>(l, n, pitch, factor, columns, u);
+}
+template <class T>
+void subtract_16(const T* x, T a, T* y, std::size_t n) {
+  subtract<T, 16>(x, a, y, n);
+}
+template <class T>
+T dot_16(const T* x, const T* y, std::size_t n) {
+  return dot<T, 16>(x, y, n);
+}
 
 }  // namespace
 
 template <class T>
 Loops<T> native_loops() {
   const std::size_t bytes = host_vector_bytes();
-  return bytes == 64 ? loops_64<T>() : bytes == 32 ? loops_32<T>() : loops_16<T>();
+  if (bytes == 64) return {largest_64<T>, eliminate_64<T>, subtract_64<T>, dot_64<T>};
+  if (bytes == 32) return {largest_32<T>, eliminate_32<T>, subtract_32<T>, dot_32<T>};
+  return {largest_16<T>, eliminate_16<T>, subtract_16<T>, dot_16<T>};
 }
 
 template Loops<float> native_loops<float>();

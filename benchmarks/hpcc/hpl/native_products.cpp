@@ -45,7 +45,7 @@ template <class T>
 class NativeProducts final : public FactorLibrary {
  public:
   NativeProducts(Device& device, const Layout& layout, ScalarType type) : element_(gemm::element_of(to_string(type))) {
-    const std::size_t longest = std::max(layout.rows.count(), layout.columns.count());
+    const std::size_t longest = std::max(layout.rows.count(), layout.columns.count()) + 64;  // with what pads a panel
     const gemm::Problem largest = problem(longest, longest, layout.block, 0);
     const gemm::CpuTiles tiles = gemm::cpu_tiles(largest, host_vector_bytes());
     if (tiles.depths > 1)

@@ -29,7 +29,6 @@ Solver::Solver(Session& session, const Layout& layout, Form& form, const Teams& 
 }
 
 void Solver::reset(std::span<const double> b) {
-  pivots_.assign(layout_.blocks(), {});
   moves_.assign(layout_.blocks(), {});
   singular_ = corrupt_ = -1;
   s_.assign(layout_.rows.count(), 0);
@@ -78,8 +77,7 @@ void Solver::take_panel(const Step& step) {
   } else if (singular_ < 0) {
     singular_ = head.singular;
   }
-  pivots_[step.index] = std::move(head.pivots);
-  moves_[step.index] = interchange(step, pivots_[step.index]);
+  moves_[step.index] = interchange(step, head.pivots);
 }
 
 void Solver::take_part(const Step& step, Columns columns) {
@@ -114,7 +112,7 @@ void Solver::wait_broadcast(const Step&) {
 }
 
 void Solver::exchange_rows(const Step& step, Columns columns) {
-  form_.exchange_rows(step, moves(step), columns, *teams_.column);
+  form_.exchange_rows(step, moves(step.index), columns, *teams_.column);
 }
 
 void Solver::update_columns(const Step& step, Columns columns) {
@@ -122,9 +120,15 @@ void Solver::update_columns(const Step& step, Columns columns) {
 }
 
 void Solver::solve_both(Timed& timed) {
-  if (singular_ >= 0) return;
   timed_ = &timed;
   const auto phase = timed.phase(solve);
+  // A panel that came wrong is known to those alone whom it came to.
+  std::int64_t found[] = {singular_, corrupt_};
+  for (Team* team : {teams_.row.get(), teams_.column.get()})
+    team->all_reduce(std::span<std::int64_t>(found), Fold::maximum);
+  singular_ = found[0];
+  corrupt_ = found[1];
+  if (is_broken()) return;
   forward();
   backward();
 }
@@ -138,7 +142,7 @@ std::vector<double> Solver::block_sum(const Step& step) {
 
 // The rows that a panel's pivots move, of right-hand sides of which every column of the grid has a part.
 void Solver::exchange_right_side(const Step& step) {
-  const Interchange& moved = moves(step);
+  const Interchange& moved = moves(step.index);
   std::map<std::size_t, std::size_t> place;  // of a row among the values
   for (std::size_t i = 0; i < step.width; ++i) place.emplace(step.begin + i, place.size());
   for (const std::size_t row : moved.top) place.emplace(row, place.size());

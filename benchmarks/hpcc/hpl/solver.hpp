@@ -39,16 +39,18 @@ class Solver {
   void reset(std::span<const double> b);
   // P A = L U.
   void factorise(Timed& timed);
-  // L y = P b, then U x = y; not where the matrix was singular.
+  // L y = P b, then U x = y; not where the factorisation was broken. All ranks then know what broke it.
   void solve_both(Timed& timed);
 
   // Columns without a pivot: the first of them, -1 where there is none.
   std::int64_t singular() const { return singular_; }
   // The first step whose panel came with pivots that are none; -1 where all are. It went on without exchanges.
   std::int64_t corrupt() const { return corrupt_; }
+  bool is_broken() const { return singular_ >= 0 || corrupt_ >= 0; }
   // x, of this rank's columns.
   const std::vector<double>& x() const { return x_; }
-  const std::vector<std::vector<std::int64_t>>& pivots() const { return pivots_; }
+  // What the pivots of a step came to.
+  const Interchange& moves(std::size_t step) const { return moves_.at(step); }
 
  protected:
   // Parts of the factorisation, for tests that spoil them.
@@ -68,7 +70,6 @@ class Solver {
   const SolverWish& wish() const { return wish_; }
   std::vector<double>& right_side() { return s_; }
   std::vector<double>& solution() { return x_; }
-  const Interchange& moves(const Step& step) const { return moves_[step.index]; }
   std::size_t buffer_of(const Step& step) const { return step.index % 2; }
 
  private:
@@ -87,7 +88,6 @@ class Solver {
   SolverWish wish_;
   PanelBroadcast broadcast_;
   Timed* timed_ = nullptr;
-  std::vector<std::vector<std::int64_t>> pivots_;
   std::vector<Interchange> moves_;
   std::int64_t singular_ = -1, corrupt_ = -1;
   // What is left of the right-hand side, of this rank's rows: the sum over a row of the grid counts.
