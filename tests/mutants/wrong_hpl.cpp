@@ -6,7 +6,7 @@
 #include "benchmarks/hpcc/hpl/hpl.hpp"
 #include "tests/mutants/mutants.hpp"
 
-namespace plumb::mutants {
+namespace plumb::mutants::of_hpl {  // its names are those of hpl, and others' too
 
 namespace {
 
@@ -260,4 +260,4 @@ const RegisteredBenchmark wrong_hpl[] = {
 
 }  // namespace
 
-}  // namespace plumb::mutants
+}  // namespace plumb::mutants::of_hpl
