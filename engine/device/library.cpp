@@ -24,6 +24,10 @@ std::unique_ptr<GemmLibrary> make_gemm_library(Device& device, Queue& queue, con
   return maker_for<GemmLibraryMaker>(device, "matrix products")(device, queue, shape);
 }
 
+std::unique_ptr<FactorLibrary> make_factor_library(Device& device, Queue& queue, ScalarType type) {
+  return maker_for<FactorLibraryMaker>(device, "triangular solves")(device, queue, type);
+}
+
 std::unique_ptr<FftLibrary> make_fft_library(Device& device, Queue& queue, const FftShape& shape) {
   return maker_for<FftLibraryMaker>(device, "Fourier transforms")(device, queue, shape);
 }

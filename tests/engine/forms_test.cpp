@@ -208,6 +208,12 @@ INSTANTIATE_TEST_SUITE_P(Records, GoldenForms,
                                            "ptrans_2"),
                          [](const auto& info) { return std::string(info.param); });
 
+// --- hpl
+
+TEST_F(Forms, HplsTableIsAsItWas) {
+  compare_with_golden("hpl_2.table.txt", write_form("table", golden_record("hpl_2"), nullptr));
+}
+
 // --- shoms, osu
 
 TEST(ColumnForms, ShomsIsAsItWas) {

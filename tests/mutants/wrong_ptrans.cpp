@@ -64,6 +64,12 @@ class SomeRounds : public CompiledExchange {
   SomeRounds(const SomeRounds&) = delete;
   SomeRounds& operator=(const SomeRounds&) = delete;
 
+  void set_sizes(const std::vector<StepSizes>&) override { throw Error("the transposition's messages have one size"); }
+  void start_after(Queue& queue, std::uint64_t first, std::uint64_t count) override {
+    queue.finish();
+    start(first, count);
+  }
+  void precede(Queue&) override { wait(); }
   void start(std::uint64_t first, std::uint64_t count) override {
     catch_up();
     const Done done = done_(first + operations_of_ptrans - Slide::most);

@@ -186,8 +186,9 @@ class CpuKernels {
     const std::size_t rows = std::min(tiles_.rows, problem_.rows - row);
     const std::size_t columns = std::min(tiles_.columns, problem_.columns - column);
     const bool first = depth == 0, last = depth + 1 == tiles_.depths;
+    const std::size_t pitch = problem_.c_pitch > 0 ? problem_.c_pitch : problem_.columns;
     for (std::size_t i = 0; i < rows; ++i) {
-      const std::size_t at = (row + i) * problem_.columns + column;
+      const std::size_t at = (row + i) * pitch + column;
       const R* sums = tile + i * tiles_.columns;
       for (std::size_t j = 0; j < columns; ++j) {
         const R whole = first ? sums[j] : product.sums[at + j] + sums[j];

@@ -27,6 +27,9 @@ struct Problem {
   Element element;
   std::size_t rows = 0, columns = 0, inner = 0;
   double alpha = 1, beta = 0;  // numbers of the element type
+  // Elements from row to row of C and out, where they are a part of larger matrices; 0 = columns. Others' products
+  // (HPL's updates) have it, and only native_kernels() (cpu.hpp) knows it.
+  std::size_t c_pitch = 0;
 
   std::size_t a_items() const { return rows * inner; }
   std::size_t b_items() const { return inner * columns; }

@@ -1,4 +1,4 @@
-// Matrix products of runtime `native`: OpenBLAS, with one thread for each core of the process.
+// Matrix products and triangular solves of runtime `native`: OpenBLAS, with one thread for each core of the process.
 #include <cblas.h>
 #include <fmt/format.h>
 
@@ -42,10 +42,49 @@ class OpenblasGemm final : public GemmLibrary {
   GemmShape shape_;
 };
 
+template <class T>
+class OpenblasFactor final : public FactorLibrary {
+ public:
+  OpenblasFactor() { openblas_set_num_threads(static_cast<int>(host_share().cores)); }
+  std::string name() const override { return version_of(openblas_get_config()); }
+
+  void subtract_product(Queue&, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                        const MatrixPart& b, const MatrixPart& c) override {
+    const auto m = static_cast<blasint>(rows), n = static_cast<blasint>(columns), k = static_cast<blasint>(inner);
+    if constexpr (sizeof(T) == sizeof(float))
+      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, at(a), pitch(a), at(b), pitch(b), 1, at(c),
+                  pitch(c));
+    else
+      cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, -1, at(a), pitch(a), at(b), pitch(b), 1, at(c),
+                  pitch(c));
+  }
+  void solve_unit_lower(Queue&, std::size_t rows, std::size_t columns, const MatrixPart& l,
+                        const MatrixPart& b) override {
+    const auto m = static_cast<blasint>(rows), n = static_cast<blasint>(columns);
+    if constexpr (sizeof(T) == sizeof(float))
+      cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, m, n, 1, at(l), pitch(l), at(b),
+                  pitch(b));
+    else
+      cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, m, n, 1, at(l), pitch(l), at(b),
+                  pitch(b));
+  }
+
+ private:
+  static T* at(const MatrixPart& part) { return reinterpret_cast<T*>(part.buffer->host_pointer()) + part.offset; }
+  static blasint pitch(const MatrixPart& part) { return static_cast<blasint>(part.pitch); }
+};
+
 const Registered<GemmLibraryMaker> registered_native_gemm_library("native",
                                                                   [](Device&, Queue&, const GemmShape& shape) {
                                                                     return std::make_unique<OpenblasGemm>(shape);
                                                                   });
+
+const Registered<FactorLibraryMaker> registered_native_factor_library(
+    "native", [](Device&, Queue&, ScalarType type) -> std::unique_ptr<FactorLibrary> {
+      if (type == ScalarType::f32) return std::make_unique<OpenblasFactor<float>>();
+      if (type == ScalarType::f64) return std::make_unique<OpenblasFactor<double>>();
+      throw Unsupported(fmt::format("OpenBLAS does not factorise matrices of {}", to_string(type)));
+    });
 
 }  // namespace
 

@@ -1,0 +1,84 @@
+// What one rank computes on its part of the matrix, on its device. Rows and columns are local; a step says which.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/hpcc/hpl/interchange.hpp"
+#include "benchmarks/hpcc/hpl/layout.hpp"
+#include "core/scalar.hpp"
+#include "measure/benchmark.hpp"
+#include "world/team.hpp"
+
+namespace plumb::hpl {
+
+struct Columns {
+  std::size_t begin = 0, end = 0;
+  std::size_t count() const { return end - begin; }
+};
+
+// A panel as it is sent, in one of two buffers: the pivots (global rows) and the first column without one (-1: none),
+// 64-bit each; the block of the diagonal, L and U in one, row by row; the rows of L below it, those that this row of
+// the grid has, row by row. Without gaps but for two that align.
+struct PanelPlaces {
+  std::size_t diagonal = 0, lower = 0, bytes = 0;  // offsets, and the end
+};
+PanelPlaces panel_places(std::size_t block, std::size_t width, std::size_t rows_below, std::size_t element_bytes);
+
+struct PanelHead {
+  std::vector<std::int64_t> pivots;
+  std::int64_t singular = -1;
+};
+
+class Form {
+ public:
+  virtual ~Form() = default;
+  // Untimed: whole local rows from `first` on, as doubles that are exact in the type.
+  virtual void write_rows(std::size_t first, std::span<const double> values) = 0;
+  virtual void read_rows(std::size_t first, std::span<double> values) = 0;
+  // Untimed: fills all memory but the matrix with bytes that make NaN.
+  virtual void poison() = 0;
+
+  virtual const std::vector<BufferView>& panel_buffers() const = 0;
+  virtual std::size_t element_bytes() const = 0;
+
+  // The LU of a block column, from its diagonal block down, into a panel buffer and, with L and U, back into the
+  // matrix. Collective over `column`, the ranks of this column of the grid; on those of the block's column.
+  virtual void factor(const Step& step, bool pivoting, Team& column, std::size_t panel) = 0;
+  virtual PanelHead head(const Step& step, std::size_t panel) = 0;
+  // Exchanges rows, in those columns: what belongs to the block's rows is then on every rank of the column of the grid,
+  // apart from the matrix, and the rest in its place. Collective over `column`.
+  virtual void exchange_rows(const Step& step, const Interchange& moves, Columns columns, Team& column) = 0;
+  // Solves for U in those columns, and subtracts L U from what is below.
+  virtual void update(const Step& step, std::size_t panel, Columns columns) = 0;
+  // Waits for all of the above.
+  virtual void finish() = 0;
+
+  // On the owner of a diagonal block: y = L^-1 y, x = U^-1 x. On the ranks of its column of the grid: takes L y off the
+  // rows below it, U x off the rows above it.
+  virtual void solve_lower(const Step& step, std::span<double> y) = 0;
+  virtual void solve_upper(const Step& step, std::span<double> x) = 0;
+  virtual void subtract_lower(const Step& step, std::span<const double> y, std::span<double> rows_below) = 0;
+  virtual void subtract_upper(const Step& step, std::span<const double> x, std::span<double> rows_above) = 0;
+
+  virtual Json facts() const = 0;
+};
+
+struct FormWish {
+  ScalarType type = ScalarType::f64;
+  bool library = false;
+  std::size_t panel_piece = 1;  // a panel buffer's room is a multiple of it
+};
+
+// Throws Unsupported where the device, or its library, cannot.
+std::unique_ptr<Form> make_native(Session& session, const Layout& layout, const FormWish& wish);
+
+// Bytes of memory beside the matrix, at most.
+std::uint64_t scratch_bytes(const Layout& layout, std::size_t element_bytes);
+std::size_t row_pitch(const Layout& layout, std::size_t element_bytes);  // elements
+
+}  // namespace plumb::hpl

@@ -1,0 +1,73 @@
+#include "benchmarks/hpcc/hpl/residual.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace plumb::hpl {
+
+namespace {
+
+// NaN, which a maximum would pass over, as infinity.
+double or_infinity(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+}
+
+struct RowSums {
+  std::vector<double> product, size, norm;  // of a row: sum of a x, of |a x|, of |a|
+};
+
+RowSums row_sums(const Matrix& matrix, const Layout& layout, std::span<const double> x, Team& row) {
+  const std::size_t rows = layout.rows.count();
+  RowSums sums{std::vector<double>(rows), std::vector<double>(rows), std::vector<double>(rows)};
+#pragma omp parallel
+  {
+    std::vector<double> values(x.size());
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < rows; ++i) {
+      matrix.row(i, values);
+      for (std::size_t j = 0; j < x.size(); ++j) {
+        sums.product[i] += values[j] * x[j];
+        sums.size[i] += std::abs(values[j] * x[j]);
+        sums.norm[i] += std::abs(values[j]);
+      }
+    }
+  }
+  for (auto* of : {&sums.product, &sums.size, &sums.norm}) row.all_reduce(std::span(*of), Fold::sum);
+  return sums;
+}
+
+}  // namespace
+
+Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
+                  const Teams& teams) {
+  const double unit = type == ScalarType::f32 ? 0x1p-24 : 0x1p-53, n = static_cast<double>(layout.n);
+  const RowSums sums = row_sums(matrix, layout, x, *teams.row);
+  std::vector<double> largest(4);  // |A x - b|, |A|, |b|, |x|
+  Located<double> worst{-1, 0};
+  Residual found;
+  for (std::size_t i = 0; i < sums.product.size(); ++i) {
+    const double b = matrix.right_hand_side(i), rest = or_infinity(std::abs(sums.product[i] - b));
+    largest[0] = std::max(largest[0], rest);
+    largest[1] = std::max(largest[1], sums.norm[i]);
+    largest[2] = std::max(largest[2], std::abs(b));
+    const double of_row = or_infinity(rest / (unit * (sums.size[i] + std::abs(b)) * std::sqrt(n)));
+    if (of_row > worst.value) worst = {of_row, static_cast<std::int64_t>(layout.rows.global(i))};
+    ++found.rows;
+  }
+  double error = 0;
+  for (const double value : x) {
+    largest[3] = std::max(largest[3], or_infinity(std::abs(value)));
+    error = std::max(error, or_infinity(std::abs(value - 1)));
+  }
+  largest.push_back(error);
+  teams.row->all_reduce(std::span(largest), Fold::maximum);
+  teams.column->all_reduce(std::span(largest), Fold::maximum);
+  worst = teams.column->all_reduce(worst, Fold::maximum);
+  found.scaled = or_infinity(largest[0] / (unit * (largest[1] * largest[3] + largest[2]) * n));
+  found.largest_row = worst.value;
+  found.worst_row = worst.place;
+  found.normalised_error = largest[4] / (n * largest[2] * 2 * unit);
+  return found;
+}
+
+}  // namespace plumb::hpl

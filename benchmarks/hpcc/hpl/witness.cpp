@@ -1,0 +1,150 @@
+#include "benchmarks/hpcc/hpl/witness.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/pattern.hpp"
+
+namespace plumb::hpl {
+
+namespace {
+
+constexpr std::size_t rows_read_at_a_time = 64;
+
+// Blocks as indices: which of them a taker has.
+Dealt blocks_of(const Layout& layout, const Dealt& dealt) {
+  return {layout.blocks(), 1, dealt.parts, dealt.own};
+}
+
+// The chosen index of each block.
+std::vector<std::size_t> chosen(const Layout& layout, std::uint64_t seed) {
+  std::vector<std::size_t> all;
+  for (std::size_t k = 0; k < layout.blocks(); ++k) {
+    const std::size_t begin = k * layout.block, width = std::min(layout.block, layout.n - begin);
+    all.push_back(begin + mix64(mix64(seed) + k) % width);
+  }
+  return all;
+}
+
+// Where a row was before the interchange of a step.
+std::size_t before(const Interchange& moves, std::size_t begin, std::size_t row) {
+  if (row < begin) return row;
+  if (row < begin + moves.top.size()) return moves.top[row - begin];
+  const auto found = std::ranges::lower_bound(moves.displaced, row, {}, &Interchange::Move::to);
+  return found != moves.displaced.end() && found->to == row ? found->from : row;
+}
+
+// Lines of L and of U, one for each block, of n elements; zero where this rank has none of them.
+class Lines {
+ public:
+  Lines(const Layout& layout, const Solver& solver, std::uint64_t seed)
+      : layout_(layout), rows_(chosen(layout, seed)), columns_(chosen(layout, ~seed)) {
+    const std::size_t blocks = layout.blocks();
+    lower_.assign(blocks * layout.n, 0);
+    upper_.assign(blocks * layout.n, 0);
+    for (std::size_t s = 0; s < blocks; ++s) {
+      std::size_t row = rows_[s];
+      for (std::size_t k = blocks; k-- > 0;) {  // L of a panel is where its rows were before later interchanges
+        if (k <= s) held_.emplace(row, Held{s, k});
+        row = before(solver.moves(k), k * layout.block, row);
+      }
+      original_.push_back(row);
+    }
+  }
+
+  // This rank's part.
+  void read(Form& form) {
+    const std::size_t width = layout_.columns.count();
+    std::vector<double> values(rows_read_at_a_time * width);
+    for (std::size_t first = 0; first < layout_.rows.count(); first += rows_read_at_a_time) {
+      const std::size_t rows = std::min(rows_read_at_a_time, layout_.rows.count() - first);
+      const std::span<double> read = std::span(values).first(rows * width);
+      form.read_rows(first, read);
+      for (std::size_t i = 0; i < rows; ++i) take(layout_.rows.global(first + i), read.subspan(i * width, width));
+    }
+  }
+
+  void add_up(const Teams& teams) {
+    for (auto* lines : {&lower_, &upper_})
+      for (std::size_t s = 0; s < layout_.blocks(); ++s) {
+        const std::span<double> line = std::span(*lines).subspan(s * layout_.n, layout_.n);
+        teams.row->all_reduce(line, Fold::sum);
+        teams.column->all_reduce(line, Fold::sum);
+      }
+    for (std::size_t s = 0; s < layout_.blocks(); ++s) lower_[s * layout_.n + rows_[s]] = 1;
+  }
+
+  struct Element {
+    double product = 0, size = 0;     // of L U there; of |L| |U|
+    std::size_t row = 0, column = 0;  // of A
+  };
+  Element element(std::size_t s, std::size_t t) const {
+    Element found{0, 0, original_[s], columns_[t]};
+    const double *l = &lower_[s * layout_.n], *u = &upper_[t * layout_.n];
+    for (std::size_t k = 0; k <= std::min(rows_[s], columns_[t]); ++k) {
+      found.product += l[k] * u[k];
+      found.size += std::abs(l[k] * u[k]);
+    }
+    return found;
+  }
+
+ private:
+  struct Held {
+    std::size_t line, panel;
+  };
+
+  void take(std::size_t row, std::span<const double> values) {
+    const auto [begin, end] = held_.equal_range(row);
+    for (auto held = begin; held != end; ++held) {
+      const auto [line, panel] = held->second;
+      const Step step = make_step(layout_, panel);
+      for (std::size_t j = step.column; j < step.right; ++j)
+        if (layout_.columns.global(j) < rows_[line]) lower_[line * layout_.n + layout_.columns.global(j)] = values[j];
+    }
+    for (std::size_t t = 0; t < columns_.size(); ++t)
+      if (columns_[t] >= row && layout_.columns.owner(columns_[t]) == layout_.columns.own)
+        upper_[t * layout_.n + row] = values[layout_.columns.below(columns_[t])];
+  }
+
+  Layout layout_;
+  std::vector<std::size_t> rows_, columns_, original_;
+  std::multimap<std::size_t, Held> held_;  // by the row in which they are
+  std::vector<double> lower_, upper_;
+};
+
+}  // namespace
+
+std::uint64_t own_tiles(const Layout& layout) {
+  return blocks_of(layout, layout.rows).count() * blocks_of(layout, layout.columns).count();
+}
+
+Witnesses check_tiles(const Matrix& matrix, const Layout& layout, ScalarType type, Form& form, const Solver& solver,
+                      const Teams& teams, std::uint64_t seed, double tolerance) {
+  const double unit = type == ScalarType::f32 ? 0x1p-24 : 0x1p-53;
+  const double scale = unit * std::sqrt(static_cast<double>(layout.n));
+  Lines lines(layout, solver, seed);
+  lines.read(form);
+  lines.add_up(teams);
+  const Dealt rows = blocks_of(layout, layout.rows), columns = blocks_of(layout, layout.columns);
+  Witnesses found;
+  for (std::size_t i = 0; i < rows.count(); ++i)
+    for (std::size_t j = 0; j < columns.count(); ++j) {
+      const auto element = lines.element(rows.global(i), columns.global(j));
+      const double should = matrix.element(element.row, element.column);
+      double error = std::abs(should - element.product) / (scale * (element.size + std::abs(should)));
+      if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+      ++found.checked;
+      found.wrong += error <= tolerance ? 0 : 1;
+      if (error <= found.largest) continue;
+      found.largest = error;
+      found.detail = fmt::format("in tile ({}, {}) L U is {:.9g} where A has {:.9g}", rows.global(i), columns.global(j),
+                                 element.product, should);
+    }
+  return found;
+}
+
+}  // namespace plumb::hpl

@@ -1,0 +1,27 @@
+// Whether L U is P A, by one element of each tile, which every update of the tile has changed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "benchmarks/hpcc/hpl/matrix.hpp"
+#include "benchmarks/hpcc/hpl/solver.hpp"
+
+namespace plumb::hpl {
+
+struct Witnesses {
+  double largest = 0;                    // |P A - L U| / (eps |L| |U| sqrt(n)) of any element looked at, on this rank
+  std::uint64_t checked = 0, wrong = 0;  // of this rank: a tile each
+  std::string detail;                    // of the largest
+};
+
+// A row of each block row and a column of each block column are chosen by `seed`, the same on all ranks; where they
+// meet is looked at, on the rank that has the tile. Wrong: above `tolerance`. Takes 16 B of the host for each of n
+// elements of each block row. Collective over both teams.
+Witnesses check_tiles(const Matrix& matrix, const Layout& layout, ScalarType type, Form& form, const Solver& solver,
+                      const Teams& teams, std::uint64_t seed, double tolerance);
+
+// Tiles of this rank.
+std::uint64_t own_tiles(const Layout& layout);
+
+}  // namespace plumb::hpl
