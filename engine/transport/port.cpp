@@ -42,14 +42,25 @@ class PortExchange : public WalkedExchange {
   throw Unsupported(fmt::format("{} {}; {}", subject, what, remedy));
 }
 
-// What one lane brings must be none of another's: their kernels do not wait for each other.
+// Whether what one lane brings, another sends on: their kernels do not wait for each other.
 bool depends_on_another(const std::vector<Lane>& lanes) {
   for (const Lane& lane : lanes)
     for (const Lane& other : lanes)
-      if (&lane != &other && lane.receive != nullptr &&
-          ((other.send != nullptr && overlap(lane.receive->slots, other.send->slots)) ||
-           (other.receive != nullptr && overlap(lane.receive->slots, other.receive->slots))))
+      if (&lane != &other && lane.receive != nullptr && other.send != nullptr &&
+          overlap(lane.receive->slots, other.send->slots))
         return true;
+  return false;
+}
+
+// Whether in some rounds messages of two lanes come to one place.
+bool come_to_one_place(const Exchange& exchange) {
+  std::vector<const Slots*> receives;
+  for (const Step& step : exchange.steps)
+    for (const Transfer& receive : step.receives) {
+      for (const Slots* other : receives)
+        if (overlap(receive.slots, *other)) return true;
+      receives.push_back(&receive.slots);
+    }
   return false;
 }
 
@@ -90,10 +101,16 @@ std::vector<Lane> lanes_of(const Exchange& exchange, const std::string& subject,
   return list;
 }
 
+Port::Port(const Exchange& exchange) : most_(exchange.rounds()), one_at_a_time_(come_to_one_place(exchange)) {}
+
 void Port::start(std::uint64_t first, std::uint64_t count, const OwnArguments& own) {
   if (!ends_.empty() && (first > most_ || count > most_ - first))
     throw Error(fmt::format("kernels were started for rounds {} to {}, but the slots have room for {} rounds", first,
                             first + count - 1, most_));
+  if (count > 1 && one_at_a_time_)
+    throw Unsupported(
+        "kernels that make several rounds by themselves need a place of its own for what each lane brings: start one "
+        "round at a time, or use another approach");
   begin_run();
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     End& end = ends_[i];

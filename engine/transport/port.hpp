@@ -78,12 +78,13 @@ class Port {
   virtual void begin_run() {}
   virtual void end_run(std::uint64_t /*count*/) {}
 
-  explicit Port(const Exchange& exchange) : most_(exchange.rounds()) {}
+  explicit Port(const Exchange& exchange);
   std::vector<End> ends_;
 
  private:
   void complete();
   std::uint64_t most_, count_ = 0;
+  bool one_at_a_time_;
   bool running_ = false;
 };
 

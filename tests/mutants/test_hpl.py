@@ -66,7 +66,7 @@ def of_hpl(name: str, grid: str, **options: str) -> dict:
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize(("depth", "kind"), [("0", "double"), ("1", "float")])
 def test_wrong_hpl_fails(tmp_path: Path, ranks: int, depth: str, kind: str) -> None:
-    """Each mutant fails, and the right one passes right after it."""
+    """Each mutant fails, and the right one passes after them."""
     runs = []
     for name, grid, matrix in WRONG:
         if ranks_of(grid) != ranks:
@@ -74,7 +74,8 @@ def test_wrong_hpl_fails(tmp_path: Path, ranks: int, depth: str, kind: str) -> N
         # As many blocks in all rows and columns, where a rank is to take those of another.
         size = "192" if name == "grid-swapped" else "203"
         how = {"matrix": matrix, "type": kind, "depth": depth, "size": size}
-        runs += [of_hpl(f"mutant-hpl-{name}", grid, **how), of_hpl("hpl", grid, **how)]
+        runs.append(of_hpl(f"mutant-hpl-{name}", grid, **how))
+    runs.append(of_hpl("hpl", runs[-1]["options"]["grid"], depth=depth, type=kind))
     for one, found in zip(runs, launch(tmp_path, ranks, runs), strict=True):
         should = "passed" if one["benchmark"] == "hpl" else "failed"
         outcomes = found["outcomes"]

@@ -115,7 +115,9 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
 
 def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
     try:
-        of_ranks = [_parts(record, case, figures, work) for work in case.work_by_rank or [case.work]]
+        of_ranks = [
+            _parts(record, case, figures, work) for work in case.work_by_rank or [case.work]
+        ]
     except UsageError as error:
         return Prediction.unknown(str(error))
     parts = max(of_ranks, key=lambda parts: sum(parts.values()))
