@@ -80,7 +80,10 @@ TEST(CudaRuntime, SaysWhatIsMissing) {
 }
 
 TEST_F(CudaCompiler, TransportPeersKernelsCompile) {
-  EXPECT_FALSE(compile({"peer.cl", embedded_text("engine/transport/peer/peer.cl"), "-DWIDE=uint4"}, 9, 0, "a").empty());
+  const auto text = [](const char* file) { return embedded_text(std::string("engine/transport/") + file); };
+  const std::string port = text("peer/port.cl") + text("rounds.cl");
+  for (const std::string& kernels : {text("peer/landing.cl"), port})
+    EXPECT_FALSE(compile({"peer", text("peer/flags.cl") + kernels, "-DWIDE=uint4"}, 9, 0, "a").empty());
 }
 
 }  // namespace

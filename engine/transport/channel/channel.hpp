@@ -1,6 +1,6 @@
 // Transport `channel`: serial links between FPGAs by Intel's external channels, driven by kernels alone
 // (device-streaming; Meyer 2024, section 4.1.1.2). Each lane of an exchange has a pair of kernels on its rank's device,
-// which run for all rounds of a run: one sends, one receives (channel.cl).
+// which run for all rounds of a run: one sends, one receives (channel.cl, port.cl).
 //
 // The contract with the device, which is the FPGA emulator so far:
 //   * A link is one direction from a rank to a rank on one lane. It has two channels, each CHANNEL_WIDTH = 32 bytes

@@ -22,7 +22,7 @@ std::uint64_t groups_for(const Shape& shape, std::size_t bytes);
 // As many work items as a slice gives work to.
 KernelRange range_for(const Shape& shape, std::size_t bytes);
 
-constexpr std::uint64_t flag_stride = 16;  // ulongs, as in peer.cl
+constexpr std::uint64_t flag_stride = 16;  // ulongs, as in flags.cl
 
 // A file of kernels with what all have in common before it.
 KernelSource kernels(const std::string& file, const std::string& options);
