@@ -63,8 +63,14 @@ def of_hpl(name: str, grid: str, **options: str) -> dict:
     }
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize(("depth", "kind"), [("0", "double"), ("1", "float")])
+@pytest.mark.parametrize(
+    ("ranks", "depth", "kind"),
+    [
+        *[(1, "0", "double"), (1, "1", "float"), (2, "0", "double"), (2, "1", "float")],
+        (4, "1", "float"),
+        pytest.param(4, "0", "double", marks=pytest.mark.soak),
+    ],
+)
 def test_wrong_hpl_fails(tmp_path: Path, ranks: int, depth: str, kind: str) -> None:
     """Each mutant fails, and the right one passes after them."""
     runs = []
@@ -108,7 +114,17 @@ FORMS = [
 
 
 @pytest.mark.parametrize(
-    "grids", [("1x1",), ("1x2", "2x1"), ("2x2", "1x4"), ("1x5",), ("2x3", "3x2")], ids=" ".join
+    "grids",
+    [
+        ("1x1",),
+        ("1x2", "2x1"),
+        ("2x2",),
+        ("1x5",),
+        ("2x3",),
+        pytest.param(("1x4", "4x1"), marks=pytest.mark.soak),
+        pytest.param(("3x2", "6x1"), marks=pytest.mark.soak),
+    ],
+    ids=" ".join,
 )
 def test_hpl_passes_on_every_grid(tmp_path: Path, grids: tuple[str, ...]) -> None:
     runs = [

@@ -37,7 +37,15 @@ NO_SUCH_PAIR = ("mpi-square",)
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        *(pytest.param(name, SMALL, id=f"{name}-small") for name in RUNS),
+        *(
+            pytest.param(
+                name,
+                SMALL,
+                id=f"{name}-small",
+                marks=[pytest.mark.soak] if RUNS[name][0] > 5 else [],
+            )
+            for name in RUNS
+        ),
         *(pytest.param(name, LARGE, id=f"{name}-large") for name in ("mpi", "staged", "peer")),
     ],
 )
@@ -59,7 +67,7 @@ def test_rounds_left_out_are_seen(tmp_path: Path, name: str, words: tuple[str, .
 
 
 WRONG = ("flip-10", "flip-50", "flip-90", "stale", "last-byte", "wrong-rank", "nothing")
-FORGETFUL = ("write-skipped", "read-skipped", "write-lost-now-and-then")
+FORGETFUL = ("write-skipped", "read-skipped")
 
 
 def of_ptrans(transport: str, approach: str = "host-buffered", **options: str) -> dict:
