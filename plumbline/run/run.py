@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
@@ -18,7 +16,7 @@ from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record
-from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap
+from plumbline.run.plan import RunPlan, check_with_engine, with_heap
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
@@ -35,9 +33,8 @@ WEIGHT = (
 )
 
 
-def run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+def run(plan: RunPlan) -> int:
     """Do what ``plumb run`` was asked; returns the exit status."""
-    plan = plan_run(tokens, environ, console)
     engine_plan = check_with_engine(plan)
     if plan.given.flag("dry-run"):
         print(engine_plan, end="")
