@@ -63,7 +63,7 @@ def setup(
     wheels = runtimes.WHEELS[runtime]
     ask = (lambda: typer.confirm(_question(wheels), err=True)) if sys.stdin.isatty() else None
     if not runtimes.licence_accepted(accept_eula, os.environ, ask):
-        raise runtimes.refusal(runtime)
+        raise runtimes.licence_error(runtime)
     print(f"installing {', '.join(wheels.packages)} ({wheels.megabytes} MB)", file=sys.stderr)
     folder = runtimes.install(wheels, find_home())
     print(f"{runtime} is installed: {folder}; plumb run ... --runtime {runtime} uses it")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
-from plumbline.engine.text_form import present
+from plumbline.engine.text_form import print_record
 from plumbline.judge.judgement import Judgement, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
@@ -106,7 +106,7 @@ class Run:
     def _present(self, path: Path, expected: Path | None) -> None:
         engine, environ = self.session.engine, self.session.environ
         form = self.plan.format
-        present(engine, environ, path, expected, form=form, output=self._output)
+        print_record(engine, environ, path, expected, form=form, output=self._output)
 
     def _first_system(self) -> System | None:
         """The system to compare with; calibrates where this machine is not yet known."""
