@@ -78,6 +78,9 @@ def _candidates(
         return _run(before, last, environ)
     if before == ["show"]:
         return _records(environ)
+    if before[0] in ("compare", "tag"):
+        flags = commands.get(before[0], []) if last.startswith("-") else _records(environ)
+        return ["csv", "json", "table"] if before[-1] == "--format" else flags
     if before[0] in ("model", "explain", "fit", "advise", "simulate"):
         return _of_systems(before, last, commands.get(before[0], []), environ)
     fixed = {
