@@ -1,4 +1,4 @@
-"""Commands on this machine and installation: list, devices, transports, doctor, setup, version."""
+"""Commands on this machine: list, devices, transports, doctor, noise, setup, version."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from plumbline.base.version import version as plumb_version
 from plumbline.cli.common import (
     Form,
     app,
+    stderr,
     text_or_json,
 )
 from plumbline.engine import runtimes
@@ -51,6 +52,24 @@ def doctor(form: Form = "text") -> None:
     findings = examination.examine(os.environ)
     print(examination.text(findings, form))
     raise typer.Exit(examination.status_of(findings))
+
+
+@app.command()
+def noise(
+    seconds: Annotated[float, typer.Option(min=1, max=86400, help="of measuring, together")] = 60,
+    launches: Annotated[int, typer.Option(min=1, max=1000, help="launches, which differ")] = 5,
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", "-n", min=1, help="ranks (default: one a core)")
+    ] = None,
+    form: Form = "text",
+) -> None:
+    """Measure how steady cores, memory, links and clocks are, and what precision that allows."""
+    from plumbline.report.noise import write
+    from plumbline.run.noise import measure
+
+    form = text_or_json(form)
+    found = measure(seconds, launches, ranks, os.environ, stderr())
+    print(write(found, form))
 
 
 @app.command()

@@ -43,7 +43,7 @@ DISCOVERY_RATE = 0.05  # false ones among those called slower or faster, over al
 FEWEST_LAUNCHES = 3  # of one side, for an interval
 _DRAWS = 2000
 _MEDIANS = 200  # drawn of each launch's repetitions
-_MOST_LAUNCHES = 1000  # or pairs, that are looked for
+MOST_LAUNCHES = 1000  # or pairs, that are looked for
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def compare_sets(
     low, high = (float(x) * stretch for x in np.quantile(drawn, [tail, 1 - tail]))
     p = 2 * float(stats.t.sf(abs(log_ratio) / error, degrees))
     one_launch = error / math.sqrt(1 / counts[0] + 1 / counts[1])
-    needed = _launches_needed(one_launch, math.log1p(threshold))
+    needed = launches_needed(one_launch, math.log1p(threshold))
     return Estimate(log_ratio, (log_ratio - high, log_ratio - low), p, needed)
 
 
@@ -156,6 +156,14 @@ def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:
     Fewer than six give no 95 % interval either.
     """
     return max(6, math.ceil(1 + math.log2(max(1, cases) / rate)))
+
+
+def launches_needed(spread: float, limit: float) -> int:
+    """Launches of each side for a 95 % interval of half the width ``limit``; 1000: or more.
+
+    ``spread`` is the standard deviation between launches; both are of logarithms.
+    """
+    return _smallest(lambda n: _quantile(2 * n - 2) * spread * math.sqrt(2 / n) <= limit)
 
 
 def discoveries(p_values: Sequence[float | None], rate: float = DISCOVERY_RATE) -> list[bool]:
@@ -282,11 +290,6 @@ def _quantile(degrees: float) -> float:
     return float(stats.t.ppf(0.5 + LEVEL / 2, degrees))
 
 
-def _launches_needed(one_launch: float, limit: float) -> int:
-    """Launches of each side for an interval of half the width ``limit`` (logarithms)."""
-    return _smallest(lambda n: _quantile(2 * n - 2) * one_launch * math.sqrt(2 / n) <= limit)
-
-
 def _pairs_for(spread: float, limit: float) -> int:
     return _smallest(lambda n: _quantile(n - 1) * spread / math.sqrt(n) <= limit)
 
@@ -294,18 +297,18 @@ def _pairs_for(spread: float, limit: float) -> int:
 def _smallest(suffices: Callable[[int], bool]) -> int:
     """The smallest number of launches or pairs that suffices, found by halving."""
     low, high = 2, FEWEST_LAUNCHES
-    while high < _MOST_LAUNCHES and not suffices(high):
+    while high < MOST_LAUNCHES and not suffices(high):
         low, high = high, 2 * high
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if suffices(middle) else (middle + 1, high)
-    return min(max(high, FEWEST_LAUNCHES), _MOST_LAUNCHES)
+    return min(max(high, FEWEST_LAUNCHES), MOST_LAUNCHES)
 
 
 def _told_needed(needed: int | None) -> str:
     if needed is None:
         return ""
-    return f": {needed} would tell" if needed < _MOST_LAUNCHES else ": too much to tell"
+    return f": {needed} would tell" if needed < MOST_LAUNCHES else ": too much to tell"
 
 
 def _launches(count: int) -> str:

@@ -203,7 +203,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
     ("words", "found"),
     [
         ([""], ["advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit", "list",
-                "model", "records", "run", "schema", "setup", "show", "simulate", "tag", "transports", "version"]),
+                "model", "noise", "records", "run", "schema", "setup", "show", "simulate", "tag", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
         (["run", "b_eff", "--max-s"], ["--max-size"]),
