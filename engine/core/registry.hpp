@@ -23,6 +23,9 @@ class Registry {
     if (!factories_.emplace(name, std::move(factory)).second) throw Error("two parts are called " + name);
   }
 
+  // Another one under a name that is there (tests: a part that is wrong on purpose).
+  void replace(const std::string& name, Factory factory) { factories_.at(name) = std::move(factory); }
+
   // Null when there is none of that name.
   const Factory* find(const std::string& name) const {
     const auto found = factories_.find(name);

@@ -201,8 +201,8 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["advise", "calibrate", "compare-transports", "completion", "devices", "doctor", "explain", "fit", "list",
-                "model", "records", "run", "schema", "setup", "show", "simulate", "transports", "version"]),
+        ([""], ["advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit", "list",
+                "model", "noise", "records", "run", "schema", "setup", "show", "simulate", "tag", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
         (["run", "b_eff", "--max-s"], ["--max-size"]),
@@ -214,6 +214,9 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["show", "x", "--format", "h"], ["hpcc-json"]),
         (["show", "l"], ["last"]),
         (["calibrate", "--trans"], ["--transport"]),
+        (["compare", "l"], ["last"]),
+        (["compare", "--ab", "x", "y", "--pa"], ["--pairs"]),
+        (["compare", "x", "y", "--format", ""], ["csv", "json", "table"]),
         (["compare-transports", "b"], ["b_eff"]),
         (["compare-transports", "b_eff", "--trans"], []),
         (["compare-transports", "b_eff", "--max-s"], ["--max-size"]),
