@@ -95,9 +95,13 @@ def compare_pairs_of_records(
     metric: str = TIME,
     despite: Collection[str] = (),
 ) -> Comparison:
-    """Compare launches that were made in turn, pair by pair."""
+    """Compare launches that were made in turn, pair by pair.
+
+    Of each launch's repetitions the lower quartile of times is taken: on cores that others use as
+    well it is disturbed less often than the median, and both sides are alike in it.
+    """
     a, b = [one for one, _ in pairs], [other for _, other in pairs]
-    found = _Found(metric, despite)
+    found = _Found(metric, despite, quantile=0.25)
     names = {record.benchmark.name for record in (*a, *b)}
     if len(names) > 1:
         raise UsageError(f"A and B must run one benchmark, not {' and '.join(sorted(names))}")
@@ -111,7 +115,7 @@ def compare_pairs_of_records(
         found.apart.append(Apart(benchmark, key, "it is not in both launches of every pair"))
     found.values = {key: values for key, values in found.values.items() if key in whole}
     estimates = {
-        key: compare_pairs(_log_ratios(*values), threshold, len(whole))
+        key: compare_pairs(_log_ratios(*values, found.quantile), threshold, len(whole))
         for key, values in whole.items()
     }
     cases = judge(estimates, found.listed(estimates), threshold)
@@ -128,8 +132,8 @@ Values = list[list[float]]  # by launch, by repetition
 class _Found:
     """Cases that both sides have, and those that are apart."""
 
-    def __init__(self, metric: str, despite: Collection[str]) -> None:
-        self.metric, self.despite = metric, despite
+    def __init__(self, metric: str, despite: Collection[str], quantile: float = 0.5) -> None:
+        self.metric, self.despite, self.quantile = metric, despite, quantile
         self.values: dict[tuple[str, str], tuple[Values, Values]] = {}
         self.units: dict[tuple[str, str], str] = {}
         self.apart: list[Apart] = []
@@ -158,7 +162,7 @@ class _Found:
         for (benchmark, key), sides in self.values.items():
             estimate = estimates[benchmark, key]
             ratio, interval = ratio_of(estimate)
-            a, b = (math.exp(pseudo_median(_levels(side))) for side in sides)
+            a, b = (math.exp(pseudo_median(_levels(side, self.quantile))) for side in sides)
             counts = (len(sides[0]), len(sides[1]))
             unit, p, needed = self.units[benchmark, key], estimate.p, estimate.needed
             rows.append(
@@ -304,12 +308,13 @@ def _values(case: Case, metric: str) -> tuple[list[float], str]:
     )
 
 
-def _levels(side: Values) -> list[float]:
-    return [float(np.median(np.log(launch))) for launch in side]
+def _levels(side: Values, quantile: float) -> list[float]:
+    return [float(np.quantile(np.log(launch), quantile)) for launch in side]
 
 
-def _log_ratios(a: Values, b: Values) -> list[float]:
-    return [other - one for one, other in zip(_levels(a), _levels(b), strict=True)]
+def _log_ratios(a: Values, b: Values, quantile: float) -> list[float]:
+    sides = zip(_levels(a, quantile), _levels(b, quantile), strict=True)
+    return [other - one for one, other in sides]
 
 
 def _checked(comparison: Comparison) -> Comparison:
