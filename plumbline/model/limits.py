@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from plumbline.base.units import rounded
 from plumbline.model.prediction import Bound
 from plumbline.record.record import Case, Work
 from plumbline.system.device import (
@@ -91,11 +92,6 @@ def rate(
         return device.rate_s(name, asked) if asked else 0.0
 
     return Limit(cases, "rates", learn, lambda _demand: bound, seconds)
-
-
-def rounded(number: float) -> float:
-    """A figure as system files have it: five digits."""
-    return float(f"{number:.5g}")
 
 
 # --- what cases of ceilings give -----------------------------------------------------------------
