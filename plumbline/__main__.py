@@ -21,7 +21,7 @@ def main() -> None:
         print("plumb: interrupted", file=sys.stderr)
         status = 130
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # all is done: the status stands
+        signal.signal(number, signal.SIG_IGN)  # all is done: the status is final
     sys.exit(status)
 
 

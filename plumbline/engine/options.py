@@ -30,7 +30,7 @@ class OptionGroup:
 
 @dataclass
 class Given:
-    """What the command line gave: options by name (a flag is ``"true"``)."""
+    """The options that were given, by name (a flag is ``"true"``)."""
 
     values: dict[str, str]
 
@@ -69,7 +69,7 @@ def check(option: OptionSpec, text: str) -> str:
 
 
 def whole_number(option: OptionSpec, text: str) -> int | None:
-    """What ``text`` means for an integer option, as in the engine (``core/parameter.hpp``).
+    """The number of ``text`` for an integer option, as in the engine (``core/parameter.hpp``).
 
     Sizes may be written 2048, 2^11, 2Ki, and 2KiB where the unit counts bytes. For a logarithm a
     plain number within the option's range is the exponent; any other form is the size itself.

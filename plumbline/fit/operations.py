@@ -1,4 +1,4 @@
-"""What records of ``shoms`` tell of one-sided operations: LogGP's figures, with intervals.
+"""One-sided operations from records of ``shoms``: LogGP's figures, with intervals.
 
 A count of a test is one operation on each other PE in turn; what does not complete by itself is
 completed behind each one (``--window 1``), or behind many, whose times then are gaps. The tests

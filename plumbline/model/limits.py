@@ -32,7 +32,7 @@ Times = Sequence[tuple[Case, float]]  # cases of one limit, each with the second
 
 @dataclass(frozen=True)
 class Demand:
-    """What a case asks of a device, beyond the work in its record.
+    """The demands of a case on a device, beyond the work in its record.
 
     ``type`` names the arithmetic's; ``matrix`` allows matrix units; ``flops``, where given, is what
     the arithmetic takes of a peak that counts multiply-adds, in place of the record's. The record's

@@ -58,7 +58,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Advice:
-    """What ``plumb advise`` says; ``notes`` are sentences on what it leaves out or assumes."""
+    """The advice of ``plumb advise``; ``notes`` are sentences on omissions and assumptions."""
 
     system: str
     ranks: int
@@ -146,7 +146,7 @@ def _choice(ways: Sequence[Transfer], errors: dict[str, float], size: int) -> Ch
 def _stretches(
     ways: Sequence[Transfer], errors: dict[str, float], first: int, last: int
 ) -> list[Stretch]:
-    """Who is fastest from where on, found on a fine grid and bisected to the byte."""
+    """The fastest transfer by size: changes found on a fine grid, and bisected to the byte."""
     number = int(_POINTS_A_DOUBLING * log2(last / first)) + 2 if last > first else 1
     sizes = np.unique(np.geomspace(first, last, number).round())
     times = np.array([way.seconds(sizes) for way in ways])

@@ -25,7 +25,7 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class ForecastRequest:
-    """What ``plumb model`` was asked; empty sizes, ranks and operations are the benchmark's own.
+    """The request of ``plumb model``; empty sizes, ranks and operations are the benchmark's own.
 
     Sizes are of one device (``weak``), or of the whole problem (``strong``).
     """
@@ -44,7 +44,7 @@ class ForecastRequest:
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: what was asked, and what is to be expected."""
+    """One row: a scenario and its forecast."""
 
     scenario: Scenario
     forecast: Forecast

@@ -19,7 +19,7 @@ from plumbline.system.system import System
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured value; ``printed`` and ``ours`` are in its unit, None where nothing says it."""
+    """One measured value; ``printed`` and ``ours`` are in its unit, None where there is none."""
 
     table: PublishedTable
     row: Row

@@ -106,7 +106,7 @@ class Comparison:
         return [(name, group) for group, name in found.items()]
 
     def crossovers(self) -> list[Crossover]:
-        """Which way is fastest from which size to which, for each kind of case."""
+        """The fastest transport of each range of sizes, for each kind of case."""
         sized = [case for case in self.cases() if case.message_bytes() > 0]
         kinds = dict.fromkeys(_kind(case) for case in sized)
         return [found for kind in kinds for found in self._crossovers_of(kind, sized)]
@@ -282,6 +282,6 @@ def _best(values: Sequence[float | None], unit: Unit) -> float | None:
 
 
 def _kind(case: Case) -> str:
-    """What tells cases apart besides the size."""
+    """The labels that distinguish cases, but for the size."""
     labels = {name: value for name, value in case.labels.items() if name != "message_bytes"}
     return ", ".join(f"{name} {value}" for name, value in labels.items())
