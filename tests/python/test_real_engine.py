@@ -245,7 +245,10 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--device-map 0:9", "9"),
         ("--transport pigeon", "unknown transport: 'pigeon'"),
         ("--approach sideways", "unknown approach of transport staged: 'sideways' (choose from "),
-        ("--transport peer --approach host-streaming", "approach of transport peer: 'host-streaming'"),
+        (
+            "--transport peer --approach host-streaming",
+            "approach of transport peer: 'host-streaming'",
+        ),
         ("--transport peer --runtime native", "runtime native has none of"),
         ("--transport peer --memory svm", "memory of kind svm"),
         ("--loop-decrease 0", "--loop-decrease must lie between 1 and 64, not 0"),

@@ -75,9 +75,10 @@ def model_of(benchmark: str) -> Model | None:
 
 def forecaster_of(benchmark: str) -> Forecaster:
     """The forecasts of ``benchmark``. Raises :class:`UsageError` where there are none."""
-    if benchmark not in BENCHMARKS:
+    found = importlib.import_module(f"{__name__}.{benchmark}") if benchmark in BENCHMARKS else None
+    if not hasattr(found, "forecast"):
         raise UsageError(
             f"no forecast of {benchmark} "
             f"(choose from {', '.join(BENCHMARKS)}){did_you_mean(benchmark, BENCHMARKS)}"
         )
-    return cast(Forecaster, importlib.import_module(f"{__name__}.{benchmark}"))
+    return cast(Forecaster, found)
