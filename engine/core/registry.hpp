@@ -48,7 +48,7 @@ struct Registered {
   Registered(const std::string& name, Factory factory) { Registry<Factory>::instance().add(name, std::move(factory)); }
 };
 
-// "there is no transport called stagd (did you mean staged?); there are: mpi, staged"
+// "unknown transport: 'stagd' (choose from mpi, staged); did you mean staged?"
 std::string unknown_name(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace plumb

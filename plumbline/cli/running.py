@@ -44,7 +44,7 @@ _RUN = Kind(plan.option_groups, _run)
 
 
 def parse_run(words: Sequence[str]) -> Request:
-    """What ``plumb run`` with these words is asked. Raises as the command does."""
+    """The request of ``plumb run`` with these words. Raises as the command does."""
     asked: Request = command_for("run", words, replace(_RUN, act=lambda one: one))(
         list(words), "plumb run", standalone_mode=False
     )

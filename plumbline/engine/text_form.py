@@ -1,4 +1,4 @@
-"""Lets the engine print a record, with the model's columns, to stdout or a file."""
+"""Prints a record by the engine, with the model's columns, to stdout or a file."""
 
 from __future__ import annotations
 

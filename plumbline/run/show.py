@@ -68,7 +68,7 @@ def find_record(given: str, home: Home) -> Path:
         raise UsageError(f"there is no record {given}")
     if not Path(given).exists() and "/" not in given and not named.exists():
         names = [path.stem for path in record_files(home.records)]
-        raise UsageError(f"there is no record {given}{did_you_mean(given, names)}")
+        raise UsageError(f"unknown record {given}{did_you_mean(given, names)}")
     return Path(given) if Path(given).exists() or "/" in given else named
 
 

@@ -566,7 +566,7 @@ TEST_F(ReadRecord, WhatIsJsonButNoRecord) {
   for (const char* content :
        {"{}", "[]", "1", "null", "{\"schema_version\": 1, \"benchmark\": {}}", "{\"schema_version\": \"1.0.0\"}",
         "{\"schema_version\": \"one\", \"benchmark\": {}}", "{\"schema_version\": \"1.0.0\", \"benchmark\": 3}"})
-    EXPECT_TRUE(contains(refusal(content), "no record")) << content;
+    EXPECT_TRUE(contains(refusal(content), "is not a record")) << content;
 }
 
 TEST_F(ReadRecord, AnyJsonIsReadAsJson) {

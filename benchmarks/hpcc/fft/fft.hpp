@@ -57,7 +57,7 @@ class Fft : public Benchmark {
       {1, 64}};
   hpcc::VariantChoice variant_{*this};
   Choice kernel_{*this,
-                 {"kernel", "variant nd_range: which of its kernels; by default what suits the device"},
+                 {"kernel", "variant nd_range: which of its kernels; by default by device"},
                  "default",
                  {"default", "cpu", "gpu"}};
   Parameter<std::int64_t> unroll_{

@@ -35,7 +35,7 @@ class Model(Protocol):
 
 
 class Forecaster(Protocol):
-    """The part of a module that says what a system should reach."""
+    """The part of a module that forecasts a system."""
 
     METRIC: str
     UNIT: str
@@ -51,7 +51,7 @@ class Forecaster(Protocol):
         """The sizes of a table, where none are asked for: of one device."""
 
     def forecast(self, system: System, scenario: Scenario) -> Forecast:
-        """What to expect of ``scenario``."""
+        """The forecast of ``scenario``."""
 
 
 BENCHMARKS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
@@ -75,9 +75,10 @@ def model_of(benchmark: str) -> Model | None:
 
 def forecaster_of(benchmark: str) -> Forecaster:
     """The forecasts of ``benchmark``. Raises :class:`UsageError` where there are none."""
-    if benchmark not in BENCHMARKS:
+    found = importlib.import_module(f"{__name__}.{benchmark}") if benchmark in BENCHMARKS else None
+    if not hasattr(found, "forecast"):
         raise UsageError(
-            f"there is no forecast of {benchmark} "
+            f"no forecast of {benchmark} "
             f"(choose from {', '.join(BENCHMARKS)}){did_you_mean(benchmark, BENCHMARKS)}"
         )
-    return cast(Forecaster, importlib.import_module(f"{__name__}.{benchmark}"))
+    return cast(Forecaster, found)
