@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -12,7 +12,7 @@ from plumbline.base.errors import PlumbError, UsageError, did_you_mean
 from plumbline.base.paths import find_home
 from plumbline.cli.common import OWN_WORDS, app
 from plumbline.engine import runtimes
-from plumbline.engine.options import flags_of
+from plumbline.engine.options import OptionGroup, flags_of
 from plumbline.engine.program import OptionSpec, all_benchmarks, find_engine_for
 from plumbline.record.store import record_files
 from plumbline.run.plan import FORMATS, comparison_groups, option_groups
@@ -74,7 +74,7 @@ def _candidates(
 ) -> Sequence[str]:
     if not before:
         return list(commands)
-    if before[0] in ("run", "calibrate", "compare-transports"):
+    if before[0] in ("run", "calibrate", "compare-transports", "scale"):
         return _run(before, last, environ)
     if before == ["show"]:
         return _records(environ)
@@ -127,7 +127,7 @@ def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequen
     chosen = next((word for word in before if word in names), None)
     description = find_engine_for(before, environ).description
     benchmark = description.benchmark(chosen) if chosen else None
-    groups = comparison_groups if before[0] == "compare-transports" else option_groups
+    groups = _groups_of(before[0])
     options = [o for group in groups(description, benchmark) for o in group.options]
     previous = _option(options, before[-1])
     if previous is not None and previous.type != "flag":
@@ -135,6 +135,14 @@ def _run(before: Sequence[str], last: str, environ: Mapping[str, str]) -> Sequen
     if last.startswith("-"):
         return ["--help", *(f"--{option.name}" for option in options)]
     return names if chosen is None and before[0] != "calibrate" else []
+
+
+def _groups_of(command: str) -> Callable[..., list[OptionGroup]]:
+    if command == "scale":
+        from plumbline.run.scale import scaling_groups  # SciPy takes a while to import
+
+        return scaling_groups
+    return comparison_groups if command == "compare-transports" else option_groups
 
 
 def _option(options: Sequence[OptionSpec], flag: str) -> OptionSpec | None:

@@ -1,4 +1,4 @@
-"""Commands that run benchmarks: run, compare-transports, calibrate."""
+"""Commands that run benchmarks: run, compare-transports, scale, calibrate."""
 
 from __future__ import annotations
 
@@ -36,6 +36,18 @@ def compare_transports(context: typer.Context) -> None:
         print(comparison_help(context.args, find_engine_for(context.args, os.environ).description))
         return
     raise typer.Exit(compare(context.args, os.environ, stderr()))
+
+
+@app.command(context_settings=OWN_WORDS, add_help_option=False)
+def scale(context: typer.Context) -> None:
+    """Run a benchmark on more and more ranks: speed-up, efficiency, serial share."""
+    from plumbline.run.scale import scale as run_series
+    from plumbline.run.scale import scale_help
+
+    if wants_help(context.args):
+        print(scale_help(context.args, find_engine_for(context.args, os.environ).description))
+        return
+    raise typer.Exit(run_series(context.args, os.environ, stderr()))
 
 
 @app.command(context_settings=OWN_WORDS, add_help_option=False)

@@ -440,6 +440,27 @@ def test_transports_are_compared(plumb: Plumb, home: Path) -> None:
     assert (status, out, err) == (2, "", f"plumb: {sentence}\n")
 
 
+def test_a_series_over_ranks(plumb: Plumb, home: Path) -> None:
+    short = ("--size", "256", "--block-size", "32", "--runtime", "native", "--time-limit", "0.01")
+    words = ("scale", "ptrans", "--ranks", "1,2", "--beyond", "4", *short, "--format", "json")
+    status, out, err = plumb(*words)
+    assert status == 0, err
+    (curve,) = json.loads(out)["curves"]
+    assert [(row["ranks"], row["size"]) for row in curve["rows"]] == [(1, 256), (2, 352), (4, None)]
+    status, out, err = plumb(*words, "--mode", "strong")
+    assert status == 0, err
+    found = json.loads(out)
+    assert [(run["ranks"], run["part_of"]) for run in found["runs"]] == [
+        (1, None),
+        (2, None),
+        (1, 2),
+        (1, 4),
+    ]
+    assert {row["size"] for row in found["curves"][0]["rows"]} == {256, None}
+    assert plumb(*words, "--mode", "strong")[1] == out
+    assert len(list((home / "series").iterdir())) == 2
+
+
 def test_a_full_disk_is_told_and_the_results_are_printed(
     plumb: Plumb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
