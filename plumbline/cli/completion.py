@@ -15,7 +15,8 @@ from plumbline.engine import runtimes
 from plumbline.engine.options import OptionGroup, flags_of
 from plumbline.engine.program import OptionSpec, all_benchmarks, find_engine_for
 from plumbline.record.store import record_files
-from plumbline.run.plan import FORMATS, comparison_groups, option_groups
+from plumbline.run.plan import comparison_groups, option_groups
+from plumbline.run.show import FORMATS
 from plumbline.system.files import known_systems
 
 _BASH = """_plumb() {

@@ -24,11 +24,17 @@ from plumbline.report import inventory
 from plumbline.system.files import find_system
 
 
-@app.command()
+@app.command(cls=ListTaker)
 def show(
-    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    records: Annotated[
+        list[str], typer.Argument(metavar="RECORD", help="a record's file or name, or: last")
+    ],
     form: Annotated[
-        str, typer.Option("--format", help="table, csv, hpcc-json, json, shoms or osu")
+        str,
+        typer.Option(
+            "--format",
+            help="table, csv, hpcc-json, json, shoms, osu, hpcc-fpga, or hpcc of several records",
+        ),
     ] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
@@ -38,12 +44,12 @@ def show(
     ] = DEFAULT_TOLERANCE,
 ) -> None:
     """Print a record again, from the record alone."""
-    from plumbline.run.plan import FORMATS
+    from plumbline.run.show import FORMATS
     from plumbline.run.show import show as show_record
 
     choice("--format", form, FORMATS)
     show_record(
-        record,
+        records,
         os.environ,
         stderr(),
         form=form,

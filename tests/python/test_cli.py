@@ -215,7 +215,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["run", "stream", "--el"], ["--elements"]),
         (["run", "b_eff", "--launcher", "mpi"], ["mpiexec", "mpirun"]),
         (["setup", ""], ["fpga-emulator", "intel-cpu", "pocl"]),
-        (["show", "x", "--format", "h"], ["hpcc-json"]),
+        (["show", "x", "--format", "h"], ["hpcc", "hpcc-fpga", "hpcc-json"]),
         (["show", "l"], ["last"]),
         (["calibrate", "--trans"], ["--transport"]),
         (["compare-transports", "b"], ["b_eff"]),
