@@ -115,6 +115,8 @@ bool has_hpcc_form(const std::string& benchmark) {
 }
 
 Json hpcc_form_of(const Json& record) {
+  if (at(record, {"measuring", "active_ranks"}).is_number())
+    throw UsageError("the form hpcc-json is of runs in which all ranks work: HPCC FPGA has no other");
   const Json parts = own_parts(record);
   const Json& program = at(record, "program");
   Json settings = common_settings(record);

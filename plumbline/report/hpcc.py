@@ -173,7 +173,7 @@ def _mode(record: Record) -> str:
 
 def active_ranks(record: Record) -> int:
     """How many ranks worked; the rest idled."""
-    return int(getattr(record.measuring, "active_ranks", 0)) or record.world.ranks
+    return record.measuring.active_ranks or record.world.ranks
 
 
 def _of_one_rank(case: Case | None, name: str) -> float | None:
