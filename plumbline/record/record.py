@@ -144,7 +144,7 @@ class Transport(Part):
 
 
 class Measuring(Part):
-    """By which rules the run repeated and stopped; ``active_ranks``: the rest idled, 0: none did."""
+    """By which rules the run repeated and stopped; ``active_ranks``: the rest idled (0: none)."""
 
     policy: Policy
     min_repetitions: Count

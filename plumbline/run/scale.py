@@ -17,14 +17,8 @@ from typing import cast
 from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
-from plumbline.engine.options import Given, OptionGroup, help_lines, parse, whole_number
-from plumbline.engine.program import (
-    BenchmarkSpec,
-    Description,
-    Engine,
-    OptionSpec,
-    find_engine_for,
-)
+from plumbline.engine.options import Given, OptionGroup, whole_number
+from plumbline.engine.program import BenchmarkSpec, Description, Engine, OptionSpec
 from plumbline.launch.execute import execute, record_place
 from plumbline.launch.launchers import physical_cores
 from plumbline.model.benchmarks import shared_problem
@@ -33,11 +27,10 @@ from plumbline.model.shared import Shared
 from plumbline.record.record import Record
 from plumbline.report.forecast import whole_numbers
 from plumbline.report.scaling import FORMS, Measured, ScalingTable, write, write_plot
-from plumbline.run.plan import RunPlan, check_with_engine, make_plan, option_groups, pick_benchmark
+from plumbline.run.plan import Request, RunPlan, check_with_engine, make_plan, option_groups
 from plumbline.run.run import WEIGHT, index_record
 from plumbline.run.series import Series, is_kept, load_series, series_path
 
-COMMAND = "plumb scale"
 # Options of a run that a series has no use for: what it varies, judges, repeats, or measures not.
 _NOT_SCALED = frozenset(
     (
@@ -90,12 +83,12 @@ class Asked:
         return max(1, _whole(self.benchmark, self.run_values, name)) if name else 1
 
 
-def scale(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+def scale(request: Request, environ: Mapping[str, str], console: Console) -> int:
     """Do what ``plumb scale`` was asked; returns the exit status.
 
     Everything is checked before the first run. Raises :class:`UsageError` for what cannot be.
     """
-    asked = _parse(tokens, environ)
+    asked = _asked(request)
     steps, skipped = _steps(asked, environ, console)
     say = steps[0].plan.session.say
     for line in skipped:
@@ -139,14 +132,8 @@ def _show(asked: Asked, table: ScalingTable) -> None:
 # --- what to run ----------------------------------------------------------------------------------
 
 
-def _parse(tokens: Sequence[str], environ: Mapping[str, str]) -> Asked:
-    engine = find_engine_for(tokens, environ)
-    benchmark, rest = pick_benchmark(tokens, engine.description, COMMAND)
-    given = parse(
-        rest, scaling_groups(engine.description, benchmark), f"{COMMAND} {benchmark.name}"
-    )
-    if given.words:
-        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
+def _asked(request: Request) -> Asked:
+    benchmark, given = request.benchmark, request.given
     mode = cast(Mode, given.values.get("mode", "weak"))
     cores = physical_cores()
     usual = ",".join(str(1 << i) for i in range(cores.bit_length()) if 1 << i <= cores)
@@ -162,7 +149,7 @@ def _parse(tokens: Sequence[str], environ: Mapping[str, str]) -> Asked:
     if shared is not None:
         for name in (one for one in shared.instead if one in values):
             raise UsageError(f"a series needs the size as --{shared.option}, not --{name}")
-    return Asked(engine, benchmark, given, mode, ranks, beyond, shared, values)
+    return Asked(request.engine, benchmark, given, mode, ranks, beyond, shared, values)
 
 
 def _steps(
@@ -201,7 +188,7 @@ def _plan(
     values = {**asked.run_values, "ranks": str(ranks)}
     if size is not None and asked.shared is not None:
         values[asked.shared.option] = str(size)
-    return make_plan(asked.engine, asked.benchmark, Given(values), environ, console)
+    return make_plan(Request(asked.engine, asked.benchmark, Given(values)), environ, console)
 
 
 def _whole(benchmark: BenchmarkSpec, values: Mapping[str, str], name: str) -> int:
@@ -274,7 +261,7 @@ def scaling_groups(description: Description, benchmark: BenchmarkSpec | None) ->
         OptionGroup(group.title, [o for o in group.options if o.name not in _NOT_SCALED])
         for group in option_groups(description, benchmark)
     ]
-    return [OptionGroup("options of a series", _own_options()), *groups]
+    return [OptionGroup("Options of a series", _own_options()), *groups]
 
 
 def _own_options() -> list[OptionSpec]:
@@ -298,18 +285,3 @@ def _own_options() -> list[OptionSpec]:
         option("output", "text", "write the results to this file instead of stdout"),
         option("plot", "text", "write a plot to this file (HTML)"),
     ]
-
-
-def scale_help(tokens: Sequence[str], description: Description) -> str:
-    """The help of ``plumb scale``, with the options of the benchmark it names."""
-    words = [token for token in tokens if not token.startswith("-")]
-    benchmark = description.benchmark(words[0]) if words else None
-    name = benchmark.name if benchmark else "BENCHMARK"
-    lines = [
-        f"usage: {COMMAND} {name} --ranks 1,2,4 --mode weak|strong [options]",
-        "",
-        "Runs the benchmark on more and more ranks, and gives speed-up, efficiency and the serial",
-        "share that fits them. The record of each run is kept; the same command again goes on",
-        "where it ended.",
-    ]
-    return "\n".join([*lines, *help_lines(scaling_groups(description, benchmark))])

@@ -255,7 +255,7 @@ def test_a_wrong_answer_is_no_point(
         ("scale b_eff --ranks 0", "--ranks must be positive integers"),
         ("scale b_eff --system x", "unknown option --system"),
         ("scale b_eff --series FILE", "is a series of hpl, weak scaling, not of b_eff, weak"),
-        ("scale", "missing benchmark: plumb scale BENCHMARK"),
+        ("scale", "missing argument 'BENCHMARK'"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(

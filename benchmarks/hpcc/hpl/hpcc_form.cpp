@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "core/scalar.hpp"
 #include "core/units.hpp"
-#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -92,5 +92,11 @@ Json hpl_hpcc_form(const Json& record) {
             {"Data Type", type},
             {"FPGA Torus", grid_of(measured)}}}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_hpl_form("hpl", hpl_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 
-#include "benchmarks/hpcc/hpl/hpcc_form.hpp"
 #include "benchmarks/hpcc/hpl/witness.hpp"
 #include "core/units.hpp"
 
@@ -238,10 +237,6 @@ std::vector<Metric> Hpl::metrics(const CaseResult& result, int) const {
            "2n^2 over the time of the two triangular solves, likewise"},
           {"time_lu", lu, "s", "of the factorisation, slowest rank by its median repetition"},
           {"time_solve", solved, "s", "of the two triangular solves, likewise"}};
-}
-
-Json Hpl::hpcc_form(const Json& record) const {
-  return hpl_hpcc_form(record);
 }
 
 namespace {

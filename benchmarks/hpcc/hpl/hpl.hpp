@@ -41,7 +41,6 @@ class Hpl : public Benchmark {
   Json facts() const override;
   void release() override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
 
  protected:
   // For tests that spoil one of them.
