@@ -137,6 +137,7 @@ RunSettings EngineOptions::settings() const {
   settings.synchronise_by_clock = sync.get() == "clock";
   settings.validate = !skip_validation;
   settings.setup_only = test;
+  settings.active_ranks = static_cast<int>(active_ranks.get());
   return settings;
 }
 

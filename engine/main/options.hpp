@@ -67,6 +67,12 @@ class EngineOptions : public Parameters {
       {"confidence", "adaptive: stop when the 95 % interval of the median is within ± this part of it"},
       0.02,
       {1e-6, 1}};
+  Parameter<std::int64_t> active_ranks{
+      *this,
+      {"active-ranks",
+       "the first so many ranks work, the rest idle (HPCC's Single: 1), where each has a problem of its own; 0: all"},
+      0,
+      {0}};
   Choice sync{*this,
               {"sync", "how repetitions start together: at an agreed time on a common clock, or after a barrier"},
               "clock",

@@ -36,6 +36,15 @@ def print_record(
         raise RunError(problem)
 
 
+def form_of(engine: Engine, environ: Mapping[str, str], record: Path, form: str) -> str:
+    """``record`` in the form ``form``. Raises :class:`RunError` where there is none."""
+    command = [str(engine.path), "--show", str(record), "--format", form]
+    done = subprocess.run(command, env=dict(environ), stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise RunError(f"{engine.path.name} --show ended with status {done.returncode}")
+    return done.stdout.decode()
+
+
 def _write(text: bytes, output: Path | None) -> str | None:
     if output is not None:
         try:

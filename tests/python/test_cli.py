@@ -42,6 +42,7 @@ def test_the_module_is_the_command() -> None:
         ("run-b_eff-help.txt", ["run", "b_eff", "--help"]),
         ("calibrate-help.txt", ["calibrate", "--help"]),
         ("compare-transports-help.txt", ["compare-transports", "b_eff", "--help"]),
+        ("scale-help.txt", ["scale", "b_eff", "--help"]),
     ],
 )
 def test_texts(
@@ -93,6 +94,8 @@ MISTAKES = [
     "compare-transports b_ef",
     "compare-transports b_eff --transport peer",
     "compare-transports b_eff --format hpcc-json",
+    "scale b_eff --mode strong",
+    "scale b_eff --format xml",
     "setup cuda",
     "setup intel-cpu",
     "completion tcsh",
@@ -202,7 +205,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
     ("words", "found"),
     [
         ([""], ["advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit", "list",
-                "model", "noise", "records", "run", "schema", "setup", "show", "simulate", "tag", "transports", "version"]),
+                "model", "noise", "records", "run", "scale", "schema", "setup", "show", "simulate", "tag", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
         (["run", "b_eff", "--max-s"], ["--max-size"]),
@@ -211,7 +214,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["run", "stream", "--el"], ["--elements"]),
         (["run", "b_eff", "--launcher", "mpi"], ["mpiexec", "mpirun"]),
         (["setup", ""], ["fpga-emulator", "intel-cpu", "pocl"]),
-        (["show", "x", "--format", "h"], ["hpcc-json"]),
+        (["show", "x", "--format", "h"], ["hpcc", "hpcc-fpga", "hpcc-json"]),
         (["show", "l"], ["last"]),
         (["calibrate", "--trans"], ["--transport"]),
         (["compare", "l"], ["last"]),
@@ -221,6 +224,8 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["compare-transports", "b_eff", "--trans"], []),
         (["compare-transports", "b_eff", "--max-s"], ["--max-size"]),
         (["compare-transports", "b_eff", "--format", ""], ["csv", "json", "table"]),
+        (["scale", "b_eff", "--mod"], ["--mode"]),
+        (["scale", "b_eff", "--ranks", "2", "--launch"], ["--launcher", "--launcher-args"]),
         (["completion", "b"], ["bash"]),
         (["schema", ""], ["record", "system"]),
         (["model", "str"], ["stream"]),

@@ -29,6 +29,7 @@ class Fft : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool takes_kernel_file() const override { return true; }
+  bool ranks_work_apart() const override { return true; }
 
   void check(const Plan& plan) const override;
   void check_device(const Plan& plan, const DeviceInfo& device) const override;

@@ -26,6 +26,7 @@ class RandomAccess : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool takes_kernel_file() const override { return true; }
+  bool ranks_work_apart() const override { return table_ == "own"; }
 
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;

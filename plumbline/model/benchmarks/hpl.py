@@ -40,6 +40,7 @@ from plumbline.model.forecast import (
     size_of,
 )
 from plumbline.model.prediction import Prediction
+from plumbline.model.shared import Shared
 from plumbline.model.transfer import transfer_of
 from plumbline.system.system import System, known
 
@@ -154,6 +155,7 @@ RANKS = (1,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ()
 SENDS = True
+SHARED = Shared("size", 0.5, multiple_of="block")
 
 
 def sizes(system: System) -> list[float]:

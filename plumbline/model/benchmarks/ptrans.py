@@ -31,6 +31,7 @@ from plumbline.model.forecast import (
 )
 from plumbline.model.legs import LEGS_OF
 from plumbline.model.prediction import Prediction
+from plumbline.model.shared import Shared
 from plumbline.model.transfer import transfer_of
 from plumbline.record.record import Case, Record, Work
 from plumbline.system.device import Bitstream
@@ -183,6 +184,7 @@ RANKS = (1,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ()
 SENDS = True
+SHARED = Shared("size", 0.5, multiple_of="block-size", instead=("size-in-blocks",))
 
 
 def sizes(_system: System) -> list[float]:
