@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from plumbline.base.columns import aligned
+from plumbline.base.columns import aligned, csv_text
 from plumbline.base.errors import RunError, UsageError
 from plumbline.model.benchmarks import scaled_metric
 from plumbline.model.scaling import LAWS, Curve, Fit, Mode, Point, law
 from plumbline.record.record import Case, Metric, Record
-from plumbline.report.forecast import csv_text, number
+from plumbline.report.forecast import number
 
 FORMS = ("text", "json", "csv")
 _NO_SHARE = 1e-8  # what a fit that ends at its bound leaves
