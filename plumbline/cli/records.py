@@ -13,35 +13,33 @@ from plumbline.base.errors import UsageError
 from plumbline.base.paths import find_home
 from plumbline.cli.common import (
     Form,
-    ListTaker,
+    RecordName,
+    Tolerance,
     app,
-    choice,
+    record_names,
     stderr,
-    text_or_json,
+    system_option,
 )
+from plumbline.cli.options import PlainUsage, choice
+from plumbline.engine.options import check
+from plumbline.engine.program import OptionSpec
 from plumbline.record.expectations import DEFAULT_TOLERANCE
 from plumbline.report import inventory
+from plumbline.run.plan import FORMATS
 from plumbline.system.files import find_system
 
 
 @app.command()
 def show(
-    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
-    form: Annotated[
-        str, typer.Option("--format", help="table, csv, hpcc-json, json, shoms or osu")
-    ] = "table",
+    record: RecordName,
+    form: Annotated[str, choice("--format", "form of the results", FORMATS)] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
-    system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
-    tolerance: Annotated[
-        float,
-        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
-    ] = DEFAULT_TOLERANCE,
+    system: Annotated[str | None, system_option("system file or name to judge by")] = None,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
 ) -> None:
     """Print a record again, from the record alone."""
-    from plumbline.run.plan import FORMATS
     from plumbline.run.show import show as show_record
 
-    choice("--format", form, FORMATS)
     show_record(
         record,
         os.environ,
@@ -55,15 +53,12 @@ def show(
 
 @app.command()
 def explain(
-    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    record: RecordName,
     system: Annotated[
-        str | None, typer.Option(help="system file or name to judge by (default: this machine)")
+        str | None, system_option("system file or name to judge by (default: this machine)")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
-    tolerance: Annotated[
-        float,
-        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
-    ] = DEFAULT_TOLERANCE,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
     form: Form = "text",
 ) -> None:
     """Show the bound of each case, and hints for a higher rate."""
@@ -72,15 +67,18 @@ def explain(
     from plumbline.record.record import load_record
     from plumbline.run.show import find_record
 
-    form, home = text_or_json(form), find_home()
+    home = find_home()
     found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
     print(write(found, form, all_cases=every))
 
 
-@app.command()
+_SIDE = "records, or with --ab a command"
+
+
+@app.command(cls=PlainUsage)
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="records, or with --ab a command")],
-    b: Annotated[str, typer.Argument(metavar="B", help="records, or with --ab a command")],
+    a: Annotated[str, typer.Argument(metavar="A", help=_SIDE, autocompletion=record_names)],
+    b: Annotated[str, typer.Argument(metavar="B", help=_SIDE, autocompletion=record_names)],
     in_turn: Annotated[
         bool, typer.Option("--ab", help="A and B are commands: run them in turn, and compare pairs")
     ] = False,
@@ -93,7 +91,9 @@ def compare(
     despite: Annotated[
         str, typer.Option(help="conditions that may differ: driver,devices,ranks,…")
     ] = "",
-    form: Annotated[str, typer.Option("--format", help="table, csv or json")] = "table",
+    form: Annotated[
+        str, choice("--format", "form of the table", ["table", "csv", "json"])
+    ] = "table",
 ) -> None:
     """Compare two sets of records, or two commands in turn (--ab); exits with 4 where B is slower.
 
@@ -103,7 +103,6 @@ def compare(
     from plumbline.run import compare as comparing
     from plumbline.run.in_turn import compare_in_turn
 
-    choice("--format", form, ["table", "csv", "json"])
     home = find_home()
     if not in_turn:
         found = comparing.compare_sets(
@@ -124,10 +123,13 @@ def compare(
     raise typer.Exit(status or shown)
 
 
-@app.command(cls=ListTaker)
+@app.command(cls=PlainUsage)
 def tag(
     name: Annotated[str, typer.Argument(help="the tag")],
-    records: Annotated[list[str], typer.Argument(metavar="RECORD", help="records, as for compare")],
+    records: Annotated[
+        list[str],
+        typer.Argument(metavar="RECORD", help="as for compare", autocompletion=record_names),
+    ],
 ) -> None:
     """Give records a name together, for plumb compare."""
     from plumbline.run.compare import tag as add_to_tag
@@ -148,18 +150,21 @@ def records(
     store = Store(find_home())
     for problem in store.sync(rebuild=rebuild):
         print(f"plumb: {problem}", file=sys.stderr)
-    print(inventory.records(store.entries(benchmark), text_or_json(form)))
+    print(inventory.records(store.entries(benchmark), form))
 
 
-@app.command(cls=ListTaker)
+@app.command(cls=PlainUsage)
 def fit(
-    records: Annotated[list[str], typer.Argument(metavar="RECORD", help="records' files or names")],
+    records: Annotated[
+        list[str],
+        typer.Argument(metavar="RECORD", help="files or names", autocompletion=record_names),
+    ],
     name: Annotated[str, typer.Option(help="name of the system")] = "fitted",
     output: Annotated[
         str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
     ] = None,
     system: Annotated[
-        str | None, typer.Option(help="a system whose other figures stay, and that is compared")
+        str | None, system_option("a system whose other figures stay, and that is compared")
     ] = None,
     segments: Annotated[
         int, typer.Option(min=1, max=4, help="how many lines a transfer's sizes may take")
@@ -172,7 +177,7 @@ def fit(
     from plumbline.run.show import find_record
     from plumbline.system.files import save_system
 
-    form, home = text_or_json(form), find_home()
+    home = find_home()
     if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
         raise UsageError(f"--name must be letters, digits, - and _, and not local, not '{name}'")
     base = find_system(system, home) if system is not None else None
@@ -189,14 +194,16 @@ def fit(
 
 @app.command()
 def schema(
-    of: Annotated[str, typer.Argument(help="record or system")] = "record",
+    of: Annotated[
+        str, typer.Argument(help="record or system", autocompletion=lambda: ["record", "system"])
+    ] = "record",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
 ) -> None:
     """Print the JSON Schema of records, or of system files."""
     from plumbline.record import record
     from plumbline.system import files as systems
 
-    choice("schema", of, ["record", "system"])
+    check(OptionSpec(name="schema", type="choice", choices=["record", "system"]), of)
     text = record.schema_text() if of == "record" else systems.schema_text()
     if output is None:
         print(text, end="")

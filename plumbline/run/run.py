@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
-from plumbline.engine.text_form import present
+from plumbline.engine.text_form import print_record
 from plumbline.judge.judgement import Judgement, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record
-from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap
+from plumbline.run.plan import RunPlan, check_with_engine, with_heap
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
@@ -35,9 +33,8 @@ WEIGHT = (
 )
 
 
-def run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+def run(plan: RunPlan) -> int:
     """Do what ``plumb run`` was asked; returns the exit status."""
-    plan = plan_run(tokens, environ, console)
     engine_plan = check_with_engine(plan)
     if plan.given.flag("dry-run"):
         print(engine_plan, end="")
@@ -109,7 +106,7 @@ class Run:
     def _present(self, path: Path, expected: Path | None) -> None:
         engine, environ = self.session.engine, self.session.environ
         form = self.plan.format
-        present(engine, environ, path, expected, form=form, output=self._output)
+        print_record(engine, environ, path, expected, form=form, output=self._output)
 
     def _first_system(self) -> System | None:
         """The system to compare with; calibrates where this machine is not yet known."""

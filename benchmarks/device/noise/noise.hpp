@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/benchmark.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::noise {
 
