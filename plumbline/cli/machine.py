@@ -56,10 +56,12 @@ def noise(
     form: Form = "text",
 ) -> None:
     """Measure how steady cores, memory, links and clocks are, and what precision that allows."""
+    from plumbline.cli.running import parse_run
     from plumbline.report.noise import write
-    from plumbline.run.noise import measure
+    from plumbline.run.noise import measure, words_of
 
-    found = measure(seconds, launches, ranks, os.environ, stderr())
+    asked = parse_run(words_of(seconds, launches, ranks))
+    found = measure(asked, launches, os.environ, stderr())
     print(write(found, form))
 
 

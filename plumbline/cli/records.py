@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,20 +25,13 @@ from plumbline.engine.options import check
 from plumbline.engine.program import OptionSpec
 from plumbline.record.expectations import DEFAULT_TOLERANCE
 from plumbline.report import inventory
-from plumbline.run.show import FORMATS
+from plumbline.run.plan import FORMATS
 from plumbline.system.files import find_system
 
 
-@app.command(cls=PlainUsage)
+@app.command()
 def show(
-    records: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RECORD",
-            help="files or names, or: last; form hpcc joins several",
-            autocompletion=record_names,
-        ),
-    ],
+    record: RecordName,
     form: Annotated[str, choice("--format", "form of the results", FORMATS)] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, system_option("system file or name to judge by")] = None,
@@ -48,7 +41,7 @@ def show(
     from plumbline.run.show import show as show_record
 
     show_record(
-        records,
+        record,
         os.environ,
         stderr(),
         form=form,
@@ -79,16 +72,13 @@ def explain(
     print(write(found, form, all_cases=every))
 
 
-def _side(name: str) -> Any:
-    return typer.Argument(
-        metavar=name, help="records, or with --ab a command", autocompletion=record_names
-    )
+_SIDE = "records, or with --ab a command"
 
 
-@app.command()
+@app.command(cls=PlainUsage)
 def compare(
-    a: Annotated[str, _side("A")],
-    b: Annotated[str, _side("B")],
+    a: Annotated[str, typer.Argument(metavar="A", help=_SIDE, autocompletion=record_names)],
+    b: Annotated[str, typer.Argument(metavar="B", help=_SIDE, autocompletion=record_names)],
     in_turn: Annotated[
         bool, typer.Option("--ab", help="A and B are commands: run them in turn, and compare pairs")
     ] = False,
@@ -138,9 +128,7 @@ def tag(
     name: Annotated[str, typer.Argument(help="the tag")],
     records: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RECORD", help="records, as for compare", autocompletion=record_names
-        ),
+        typer.Argument(metavar="RECORD", help="as for compare", autocompletion=record_names),
     ],
 ) -> None:
     """Give records a name together, for plumb compare."""

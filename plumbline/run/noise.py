@@ -10,14 +10,12 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
-from plumbline.engine.options import Given
-from plumbline.engine.program import find_engine
+from plumbline.base.errors import ExitStatus, InterruptError, RunError
 from plumbline.launch.execute import execute, record_place
 from plumbline.launch.launchers import physical_cores
 from plumbline.record.record import Record
 from plumbline.report.noise import Steadiness, steadiness
-from plumbline.run.plan import Request, RunPlan, make_plan
+from plumbline.run.plan import Request, make_plan
 from plumbline.run.run import index_record
 
 _CASES = 3  # core, memory, link
@@ -32,18 +30,21 @@ class CoreTimes(NamedTuple):
     stolen: int
 
 
+def words_of(seconds: float, launches: int, ranks: int | None) -> list[str]:
+    """The words of ``plumb run`` for launches of so many seconds together."""
+    each = seconds / (launches * _CASES)
+    words = ["noise", "--runtime", "native", "--no-model", "--time-limit", f"{each:.3f}"]
+    return [*words, "-n", str(ranks or physical_cores())]
+
+
 def measure(
-    seconds: float,
-    launches: int,
-    ranks: int | None,
-    environ: Mapping[str, str],
-    console: Console,
+    asked: Request, launches: int, environ: Mapping[str, str], console: Console
 ) -> Steadiness:
-    """Launch ``noise`` so often within so many seconds, and say what was found.
+    """Launch ``noise`` so often, and say what was found.
 
     Raises :class:`RunError` for a launch that fails; an interrupt keeps those that were complete.
     """
-    plan = _plan(seconds, launches, ranks, environ, console)
+    plan = make_plan(asked, environ, console)
     before, begin = core_times(), time.monotonic()
     records: list[Record] = []
     for number in range(1, launches + 1):
@@ -62,22 +63,6 @@ def measure(
         raise InterruptError("interrupted before the first launch was complete")
     stolen, busy = shares(before, core_times())
     return steadiness(records, time.monotonic() - begin, stolen, busy)
-
-
-def _plan(
-    seconds: float, launches: int, ranks: int | None, environ: Mapping[str, str], console: Console
-) -> RunPlan:
-    each = seconds / (launches * _CASES)
-    engine = find_engine(environ)
-    benchmark = engine.description.benchmark("noise")
-    if benchmark is None:
-        raise UsageError(f"{engine.path} has no benchmark noise")
-    values = {
-        "runtime": "native",
-        "time-limit": f"{each:.3f}",
-        "ranks": str(ranks or physical_cores()),
-    }
-    return make_plan(Request(engine, benchmark, Given(values)), environ, console)
 
 
 def core_times(path: Path = _STAT) -> CoreTimes | None:
