@@ -208,19 +208,32 @@ T largest_of_all(World& world, T value) {
   return broadcast_value(world, all.empty() ? value : *std::max_element(all.begin(), all.end()));
 }
 
+struct PipelinedOptions : Parameters {
+  Parameter<std::int64_t> chunk{
+      *this,
+      {"pipeline-chunk", "transport pipelined: size of the pieces of a message; 0: what it measures to be best", "KiB"},
+      0,
+      {0, 1 << 20}};
+  Parameter<std::int64_t> depth{
+      *this, {"pipeline-depth", "transport pipelined: pieces under way together; 0 = 4"}, 0, {0, 64}};
+};
+
+const RegisteredTransportOptions registered_pipelined_options("pipelined",
+                                                              [] { return std::make_unique<PipelinedOptions>(); });
+
 class PipelinedTransport : public Transport {
  public:
-  PipelinedTransport(World& world, Device& device, const TransportWish& wish)
+  PipelinedTransport(World& world, Device& device, const PipelinedOptions& options, const std::string& through)
       : world_(world),
         device_(device),
         host_(make_host_transport(world, device)),
-        depth_(wish.depth > 0 ? wish.depth : usual_depth),
+        depth_(options.depth > 0 ? static_cast<unsigned>(options.depth) : usual_depth),
         shares_cores_(device.info().type != "gpu") {
     find_near();
-    if (wish.chunk_bytes > 0)
-      choices_ = {{0, wish.chunk_bytes, wish.through != "world"}};
+    if (options.chunk > 0)
+      choices_ = {{0, static_cast<std::size_t>(options.chunk) << 10, through != "world"}};
     else
-      measure_choices(wish.through);
+      measure_choices(through);
   }
 
   const TransportInfo& info() const override { return pipelined_info; }
@@ -382,7 +395,9 @@ class PipelinedTransport : public Transport {
 const RegisteredTransport registered_pipelined("pipelined",
                                                {pipelined_info, false, [](const World&) -> std::string { return ""; },
                                                 [](World& world, Device& device, const TransportWish& wish) {
-                                                  return std::make_unique<PipelinedTransport>(world, device, wish);
+                                                  return std::make_unique<PipelinedTransport>(
+                                                      world, device, wish.of<PipelinedOptions>("pipelined"),
+                                                      wish.of<ConduitOptions>("conduit").through);
                                                 }});
 
 }  // namespace

@@ -43,7 +43,11 @@ class Transports : public ::testing::TestWithParam<Setting> {
     const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
     if (!refused.empty()) GTEST_SKIP() << refused;
     try {
-      transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3, GetParam().through});
+      TransportOptions options;
+      options.find("pipeline-chunk")->parse("8");
+      options.find("pipeline-depth")->parse("3");
+      if (!GetParam().through.empty()) options.find("pipeline-through")->parse(GetParam().through);
+      transport_ = entry.make(world, *device_, {GetParam().approach, &options});
     } catch (const Unsupported& reason) {
       GTEST_SKIP() << reason.what();
     }
