@@ -27,6 +27,12 @@ class Parameters {
   const std::vector<ParameterBase*>& parameters() const { return parameters_; }
   ParameterBase* find(const std::string& name) const;
 
+ protected:
+  // Those of others as well, which live as long.
+  void include(const Parameters& others) {
+    parameters_.insert(parameters_.end(), others.parameters_.begin(), others.parameters_.end());
+  }
+
  private:
   friend class ParameterBase;
   std::vector<ParameterBase*> parameters_;

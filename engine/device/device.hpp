@@ -72,6 +72,9 @@ class Buffer {
   // Where the host (and so MPI) may read and write the bytes without a transfer; null when it may not. For `host`
   // buffers this is pinned memory.
   virtual std::byte* host_pointer() const { return nullptr; }
+  // By which other libraries know the device's memory (an MPI that takes such addresses, NCCL); null where the runtime
+  // gives none.
+  virtual std::byte* device_address() const { return nullptr; }
 
  protected:
   Buffer(std::size_t size, Placement placement) : size_(size), placement_(placement) {}
@@ -89,6 +92,10 @@ struct BufferView {
 
   std::byte* host_pointer() const {
     std::byte* base = buffer->host_pointer();
+    return base == nullptr ? nullptr : base + offset;
+  }
+  std::byte* device_address() const {
+    std::byte* base = buffer->device_address();
     return base == nullptr ? nullptr : base + offset;
   }
 };
@@ -164,6 +171,8 @@ class Queue {
   virtual void enqueue_write(const std::byte* from, const BufferView& to) = 0;
   virtual void enqueue_copy(const BufferView& from, const BufferView& to) = 0;
   virtual void enqueue(Kernel& kernel, const KernelRange& range) = 0;
+  // A library's call as a command: it is given the queue that the runtime made, and enqueues there.
+  virtual void enqueue_call(const std::function<void(Queue& own)>& call) { call(*this); }
   virtual void finish() = 0;
   // True when everything enqueued is complete; does not wait. Starts what was enqueued.
   virtual bool finished() = 0;

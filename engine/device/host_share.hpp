@@ -15,8 +15,4 @@ struct HostShare {
 
 HostShare host_share();
 
-// What fresh memory is filled with, so that it exists: neither zero nor a likely answer, because what nobody wrote must
-// not pass.
-inline constexpr int poison_byte = 0xa5;
-
 }  // namespace plumb

@@ -8,6 +8,7 @@
 #include "core/parameter.hpp"
 #include "measure/benchmark.hpp"
 #include "measure/runner.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb {
 
@@ -37,26 +38,6 @@ class EngineOptions : public Parameters {
                                    "who starts a transfer and where it lands, of a transport that has several: "
                                    "host-buffered, device-buffered or device-streaming"},
                                   ""};
-  Parameter<std::int64_t> pipeline_chunk{
-      *this,
-      {"pipeline-chunk", "transport pipelined: size of the pieces of a message; 0: the best by measurement", "KiB"},
-      0,
-      {0, 1 << 20}};
-  Parameter<std::int64_t> pipeline_depth{
-      *this, {"pipeline-depth", "transport pipelined: pieces under way together; 0 = 4"}, 0, {0, 64}};
-  Parameter<std::int64_t> relay_port{
-      *this,
-      {"relay-port",
-       "transport channel between hosts: the first of 64 ports a rank that its neighbours connect to; 0 = any"},
-      0,
-      {0, 65535}};
-  Choice pipeline_through{
-      *this,
-      {"pipeline-through",
-       "transports pipelined, channel: between ranks of one host, memory that both pin (segment), as "
-       "between hosts (world), or the faster by measurement"},
-      "fastest",
-      {"fastest", "segment", "world"}};
   Parameter<std::int64_t> repetitions{
       *this, {"repetitions", "exactly so many repetitions of each case; adaptive when not given"}, 0, {1}};
   Parameter<std::int64_t> min_repetitions{*this, {"min-repetitions", "adaptive: at least so many"}, 10, {6, 1000000}};
@@ -102,6 +83,9 @@ class EngineOptions : public Parameters {
   Choice format{*this, {"format", "content of standard output"}, "table", formats()};
   Choice progress{*this, {"progress", "content of standard error"}, "text", {"text", "json", "none"}};
 
+  const TransportOptions of_transports;
+
+  EngineOptions() { include(of_transports); }
   RunSettings settings() const;  // throws UsageError when options contradict each other
 
  private:

@@ -196,7 +196,7 @@ class ProgramRun {
       check_memory(info, placement, world_.local_size());
       benchmark_.check_device(plan_, info);
       device_ = catalogue.open(info);
-      if (entry_ != nullptr) transport_ = entry_->make(world_, *device_, transport_wish());
+      if (entry_ != nullptr) transport_ = entry_->make(world_, *device_, {options_.approach, &options_.of_transports});
       return "";
     } catch (const Error& error) {
       return error.what();
@@ -224,12 +224,6 @@ class ProgramRun {
     const std::string reason = entry_->device_reason(info);
     if (!reason.empty())
       throw UsageError(fmt::format("transport {} does not work on {}: {}", transport_name_, info.name, reason));
-  }
-
-  TransportWish transport_wish() const {
-    return {options_.approach, static_cast<std::size_t>(options_.pipeline_chunk) << 10,
-            static_cast<unsigned>(options_.pipeline_depth), options_.pipeline_through,
-            static_cast<std::uint16_t>(options_.relay_port)};
   }
 
   // local_ranks: those that share this host's memory.

@@ -214,11 +214,11 @@ std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, s
 
 // The loop length at which a sample lasts the target time; 0 when a repetition failed.
 std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
-  struct Choice {
+  struct LoopLength {
     std::uint64_t count;
     bool final;
   };
-  Choice choice{record.count, false};
+  LoopLength choice{record.count, false};
   const std::uint64_t most =
       measured.most_operations > 0 ? std::min(measured.most_operations, longest_loop) : longest_loop;
   while (!choice.final) {

@@ -168,4 +168,11 @@ Conduits world_conduits(const Step& step, Transport& host, Device& device, const
   return conduits;
 }
 
+namespace {
+
+const RegisteredTransportOptions registered_conduit_options("conduit",
+                                                            [] { return std::make_unique<ConduitOptions>(); });
+
+}  // namespace
+
 }  // namespace plumb

@@ -30,6 +30,16 @@ class ReceiveConduit {
   virtual void emptied(std::uint64_t piece) = 0;
 };
 
+// How pieces go between ranks of one host: registered as "conduit".
+struct ConduitOptions : Parameters {
+  Choice through{*this,
+                 {"pipeline-through",
+                  "transports pipelined, channel: between ranks of one host, memory that both pin (segment), as "
+                  "between hosts (world), or what it measures to be faster"},
+                 "fastest",
+                 {"fastest", "segment", "world"}};
+};
+
 struct ConduitShape {
   std::size_t piece_bytes = 0;
   unsigned depth = 1;

@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include "device/cuda/context.hpp"
 #include "transport/mpi_messages.hpp"
 
 namespace plumb {
@@ -35,8 +34,12 @@ class MpiDeviceTransport : public Transport {
   const TransportInfo& info() const override { return device_info; }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     check_exchange(exchange, world_);
-    return compile_mpi(exchange, communicator_,
-                       [](const BufferView& view) { return cuda::own(view).address() + view.offset; });
+    return compile_mpi(exchange, communicator_, [](const BufferView& view) {
+      if (view.device_address() == nullptr)
+        throw Unsupported(
+            "transport mpi-device needs a device whose memory has addresses that MPI takes: use --runtime cuda");
+      return view.device_address();
+    });
   }
 
  private:

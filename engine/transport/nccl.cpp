@@ -142,7 +142,7 @@ class NcclExchange : public WalkedExchange {
     check_nccl(nccl().group_end(), "end a group");
   }
 
-  static std::byte* address(const BufferView& view) { return cuda::own(*view.buffer).address() + view.offset; }
+  static std::byte* address(const BufferView& view) { return view.device_address(); }
 
   NcclCommunicator communicator_;
   cuda::CudaQueue& queue_;

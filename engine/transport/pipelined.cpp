@@ -196,7 +196,7 @@ class PipelinedExchange : public WalkedExchange {
 };
 
 // From so many bytes on, messages go in pieces of so many; 0: staged.
-struct Choice {
+struct Crossover {
   std::size_t from = 0, piece = 0;
   bool by_segment = true;  // between ranks of one host; else as between hosts
 };
@@ -208,19 +208,32 @@ T largest_of_all(World& world, T value) {
   return broadcast_value(world, all.empty() ? value : *std::max_element(all.begin(), all.end()));
 }
 
+struct PipelinedOptions : Parameters {
+  Parameter<std::int64_t> chunk{
+      *this,
+      {"pipeline-chunk", "transport pipelined: size of the pieces of a message; 0: what it measures to be best", "KiB"},
+      0,
+      {0, 1 << 20}};
+  Parameter<std::int64_t> depth{
+      *this, {"pipeline-depth", "transport pipelined: pieces under way together; 0 = 4"}, 0, {0, 64}};
+};
+
+const RegisteredTransportOptions registered_pipelined_options("pipelined",
+                                                              [] { return std::make_unique<PipelinedOptions>(); });
+
 class PipelinedTransport : public Transport {
  public:
-  PipelinedTransport(World& world, Device& device, const TransportWish& wish)
+  PipelinedTransport(World& world, Device& device, const PipelinedOptions& options, const std::string& through)
       : world_(world),
         device_(device),
         host_(make_host_transport(world, device)),
-        depth_(wish.depth > 0 ? wish.depth : usual_depth),
+        depth_(options.depth > 0 ? static_cast<unsigned>(options.depth) : usual_depth),
         shares_cores_(device.info().type != "gpu") {
     find_near();
-    if (wish.chunk_bytes > 0)
-      choices_ = {{0, wish.chunk_bytes, wish.through != "world"}};
+    if (options.chunk > 0)
+      choices_ = {{0, static_cast<std::size_t>(options.chunk) << 10, through != "world"}};
     else
-      measure_choices(wish.through);
+      measure_choices(through);
   }
 
   const TransportInfo& info() const override { return pipelined_info; }
@@ -228,7 +241,7 @@ class PipelinedTransport : public Transport {
 
   Json facts() const override {
     Json pieces = Json::array();
-    for (const Choice& choice : choices_)
+    for (const Crossover& choice : choices_)
       pieces.push_back({{"from_bytes", choice.from},
                         {"piece_bytes", choice.piece},
                         {"through", choice.by_segment ? "segment" : "world"}});
@@ -251,14 +264,14 @@ class PipelinedTransport : public Transport {
   template <class Barrier>
   std::unique_ptr<CompiledExchange> compile_together(const Exchange& exchange, std::size_t largest, Barrier barrier) {
     check_exchange(exchange, world_);
-    Choice way = choices_.front();
-    for (const Choice& choice : choices_)
+    Crossover way = choices_.front();
+    for (const Crossover& choice : choices_)
       if (choice.from <= largest) way = choice;
     return awaited(world_, [&] { return compile_with(exchange, way, largest, barrier); });
   }
 
   template <class Barrier>
-  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, const Choice& way, std::size_t largest,
+  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, const Crossover& way, std::size_t largest,
                                                  Barrier barrier) {
     if (way.piece == 0) return compile_staged(exchange, device_, *host_);
     const ConduitShape shape{std::min(way.piece, largest), depth_};
@@ -315,7 +328,7 @@ class PipelinedTransport : public Transport {
   // processes share has no large pages on many systems, and MPI may have a way that does without: both are tried.
   void measure_choices(const std::string& through) {
     constexpr std::size_t kib = std::size_t{1} << 10;
-    std::vector<Choice> candidates;
+    std::vector<Crossover> candidates;
     if (through != "world")
       for (const std::size_t piece : {64 * kib, 256 * kib, 1024 * kib, 4096 * kib})
         candidates.push_back({0, piece, true});
@@ -324,10 +337,10 @@ class PipelinedTransport : public Transport {
     choices_ = {{0, 0}};
     double spent = 0;
     for (std::size_t size = 16 * kib; size <= 16384 * kib && spent < longest_tuning; size *= 4) {
-      Choice best{size, 0};
+      Crossover best{size, 0};
       const Shift shift(world_, device_, size);
       double best_time = time_of(shift, best, spent) * gain_needed;
-      for (const Choice& candidate : candidates) {
+      for (const Crossover& candidate : candidates) {
         if (candidate.piece > size) continue;
         const double time = time_of(shift, candidate, spent);
         if (time < best_time) {
@@ -335,7 +348,7 @@ class PipelinedTransport : public Transport {
           best = {size, candidate.piece, candidate.by_segment};
         }
       }
-      const Choice& last = choices_.back();
+      const Crossover& last = choices_.back();
       if (best.piece != last.piece || best.by_segment != last.by_segment) choices_.push_back(best);
     }
   }
@@ -355,7 +368,7 @@ class PipelinedTransport : public Transport {
   };
 
   // Seconds of the best of some shifts, of the slowest rank. Adds to `spent` what it took.
-  double time_of(const Shift& shift, const Choice& way, double& spent) {
+  double time_of(const Shift& shift, const Crossover& way, double& spent) {
     const double begin = now_seconds();
     const auto compiled =
         compile_with(shift.exchange, way, shift.exchange.largest_message(), [this] { world_.barrier(); });
@@ -375,14 +388,16 @@ class PipelinedTransport : public Transport {
   std::unique_ptr<Transport> host_;
   unsigned depth_;
   bool shares_cores_;
-  std::vector<bool> near_;       // by rank
-  std::vector<Choice> choices_;  // by size of message, the first from 0 on
+  std::vector<bool> near_;          // by rank
+  std::vector<Crossover> choices_;  // by size of message, the first from 0 on
 };
 
 const RegisteredTransport registered_pipelined("pipelined",
                                                {pipelined_info, false, [](const World&) -> std::string { return ""; },
                                                 [](World& world, Device& device, const TransportWish& wish) {
-                                                  return std::make_unique<PipelinedTransport>(world, device, wish);
+                                                  return std::make_unique<PipelinedTransport>(
+                                                      world, device, wish.of<PipelinedOptions>("pipelined"),
+                                                      wish.of<ConduitOptions>("conduit").through);
                                                 }});
 
 }  // namespace

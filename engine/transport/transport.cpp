@@ -40,6 +40,14 @@ std::unique_ptr<CompiledExchange> Transport::compile_in(Team&, const Exchange& e
   return compile(exchange);
 }
 
+TransportOptions::TransportOptions() {
+  const auto& registry = Registry<TransportOptionsMaker>::instance();
+  for (const std::string& name : registry.names()) {
+    by_name_[name] = (*registry.find(name))();
+    include(*by_name_[name]);
+  }
+}
+
 const TransportEntry& find_transport(const std::string& name) {
   const auto& registry = Registry<TransportEntry>::instance();
   const TransportEntry* entry = registry.find(name);

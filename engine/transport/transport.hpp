@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/parameter.hpp"
 #include "core/registry.hpp"
 #include "device/device.hpp"
 #include "world/world.hpp"
@@ -137,13 +139,31 @@ class Transport {
 // Who starts a transfer and where it lands, as users name it: "host-buffered", "device-streaming".
 std::string approach(const TransportInfo& info);
 
-// What a user wishes of a transport; 0 and "" leave it to the transport.
+// Options that one transport has, or a part of several: declared in its file, and registered under its name.
+using TransportOptionsMaker = std::function<std::unique_ptr<Parameters>()>;
+using RegisteredTransportOptions = Registered<TransportOptionsMaker>;
+
+// All of them, as options of a program.
+class TransportOptions : public Parameters {
+ public:
+  TransportOptions();
+  const Parameters& of(const std::string& name) const { return *by_name_.at(name); }
+
+ private:
+  std::map<std::string, std::unique_ptr<Parameters>> by_name_;
+};
+
+// What a user wishes of a transport.
 struct TransportWish {
-  std::string approach = {};
-  std::size_t chunk_bytes = 0;   // of what is sent in pieces
-  unsigned depth = 0;            // pieces of a message under way together
-  std::string through = {};      // between ranks of one host: "segment" (shared memory) or "world"; else the faster
-  std::uint16_t relay_port = 0;  // the first that other hosts' ranks connect to; 0 = any that is free
+  std::string approach = {};                  // "" leaves it to the transport
+  const TransportOptions* options = nullptr;  // null: their defaults
+
+  // Those registered under `name`, of that type.
+  template <class Options>
+  const Options& of(const std::string& name) const {
+    static const Options defaults;
+    return options == nullptr ? defaults : dynamic_cast<const Options&>(options->of(name));
+  }
 };
 
 // What registers a transport.

@@ -6,10 +6,10 @@
 #include <tuple>
 #include <vector>
 
+#include "core/data.hpp"
 #include "core/error.hpp"
 #include "core/json.hpp"
 #include "core/parameter.hpp"
-#include "core/pattern.hpp"
 #include "core/registry.hpp"
 #include "core/units.hpp"
 
@@ -153,7 +153,7 @@ TEST(Units, BytesAndSeconds) {
   EXPECT_EQ(format_seconds(2e-9), "2 ns");
 }
 
-std::vector<std::byte> message(const MessageIdentity& id) {
+std::vector<std::byte> message(const Provenance& id) {
   std::vector<std::byte> bytes(id.size);
   fill_message(bytes, id);
   return bytes;
@@ -161,13 +161,13 @@ std::vector<std::byte> message(const MessageIdentity& id) {
 
 TEST(Pattern, ComparesEqualToItselfAtAnySize) {
   for (const std::uint64_t size : {1u, 2u, 7u, 8u, 9u, 4096u, 4099u}) {
-    const MessageIdentity id{1, 2, 3, size, 4};
+    const Provenance id{1, 2, 3, size, 4};
     EXPECT_EQ(compare_message(message(id), id).wrong, 0u) << size;
   }
 }
 
 TEST(Pattern, OneFlippedBitIsFoundWhereItIs) {
-  const MessageIdentity id{1, 0, 0, 1000, 1};
+  const Provenance id{1, 0, 0, 1000, 1};
   for (const std::size_t at : {0u, 1u, 100u, 500u, 900u, 999u}) {
     auto bytes = message(id);
     bytes[at] ^= std::byte{1};
@@ -180,7 +180,7 @@ TEST(Pattern, OneFlippedBitIsFoundWhereItIs) {
 
 TEST(Pattern, PoisonIsWrongInEveryByte) {
   for (const std::uint64_t size : {1u, 3u, 8u, 1001u}) {
-    const MessageIdentity id{1, 5, 1, size, 9};
+    const Provenance id{1, 5, 1, size, 9};
     std::vector<std::byte> bytes(size);
     poison_message(bytes, id);
     EXPECT_EQ(compare_message(bytes, id).wrong, size);

@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "core/data.hpp"
 #include "core/json.hpp"
-#include "core/pattern.hpp"
 #include "device/host_share.hpp"
 #include "device/select.hpp"
 
@@ -53,7 +53,7 @@ std::string message_of(Action action) {
 
 std::vector<std::byte> message(std::size_t size, std::uint64_t repetition = 0) {
   std::vector<std::byte> bytes(size);
-  fill_message(bytes, {.origin = 1, .size = size, .repetition = repetition});
+  fill_message(bytes, {.rank = 1, .size = size, .repetition = repetition});
   return bytes;
 }
 

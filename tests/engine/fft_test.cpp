@@ -18,7 +18,7 @@ namespace {
 
 using testing::ElementsAre;
 
-const Identity identity{.seed = 7, .rank = 1, .repetition = 3};
+const Provenance identity{.seed = 7, .rank = 1, .repetition = 3};
 
 template <class T>
 std::vector<std::complex<T>> points_of(const Shape& shape, std::uint64_t batch) {
@@ -120,7 +120,7 @@ TEST(FftData, DiffersByWhoseItIsAndIsNeverZero) {
   const Shape shape{ScalarType::f32, 10, false};
   const auto mine = points_of<float>(shape, 2);
   std::vector<std::complex<float>> others(mine.size());
-  for (const Identity& other : {Identity{8, 1, 3}, Identity{7, 2, 3}, Identity{7, 1, 4}}) {
+  for (const Provenance& other : {Provenance{8, 1, 0, 0, 3}, Provenance{7, 2, 0, 0, 3}, Provenance{7, 1, 0, 0, 4}}) {
     fill_points(other, shape.type, 0, others.size(), std::as_writable_bytes(std::span(others)));
     EXPECT_NE(mine, others);
   }

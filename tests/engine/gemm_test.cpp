@@ -26,7 +26,7 @@ Problem square(const std::string& type, std::size_t size) {
   return problem_of(type, size, size, size);
 }
 
-std::vector<double> filled(std::size_t items, const std::string& type, const Origin& origin, Matrix matrix) {
+std::vector<double> filled(std::size_t items, const std::string& type, const Provenance& origin, Matrix matrix) {
   std::vector<double> values(items);
   fill(values, element_of(type).stored, origin, matrix);
   return values;
@@ -119,7 +119,7 @@ std::vector<double> product_of(const Problem& problem, const Values& values) {
 
 struct Made {
   Problem problem;
-  Origin origin{7, 3};
+  Provenance origin{7, 3};
   Values values;
   Reference reference;
 
@@ -140,7 +140,7 @@ TEST(GemmReference, IsTheProduct) {
 
 TEST(GemmReference, ItsProofSeesOneWrongElement) {
   const Problem problem = problem_of("double", 40, 50, 60);
-  const Origin origin{1, 0};
+  const Provenance origin{1, 0};
   const Values values = make_values(problem, origin);
   auto product = product_of(problem, values);
   const std::vector<double> row_norms(problem.rows, 0.5 * std::sqrt(20.0 / 60)),

@@ -11,7 +11,7 @@ TEST(GupsProblem, PartsAreTheTable) {
     const Problem problem(Stream::polynomial, 5, ranks);
     std::uint64_t next = 0;
     for (int rank = 0; rank < ranks; ++rank) {
-      const Part part = problem.part(rank);
+      const TableRange part = problem.part(rank);
       EXPECT_EQ(part.first, next);
       EXPECT_LE(part.words, problem.words_of_rank());
       EXPECT_EQ(problem.task(rank).part.words, part.words);

@@ -8,7 +8,7 @@
 #include <complex>
 #include <numbers>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "device/select.hpp"
 
 namespace plumb {

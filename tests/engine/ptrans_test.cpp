@@ -51,7 +51,7 @@ TEST(PtransDistribution, EveryNumberIsOnOneRankOnce) {
       std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
       std::uint64_t items = 0;
       for (int rank = 0; rank < dealt.ranks(); ++rank)
-        for (const Part& part : parts_of(dealt, rank, stages)) {
+        for (const Portion& part : parts_of(dealt, rank, stages)) {
           std::uint64_t at = 0;
           for (const Block& block : part.blocks) {
             EXPECT_EQ(block.at, at);
@@ -68,13 +68,13 @@ TEST(PtransDistribution, EveryNumberIsOnOneRankOnce) {
 // What a rank sends another lies there block by block where what comes back lies here.
 TEST(PtransDistribution, PartnersPartsMirrorEachOther) {
   for (const Distribution& dealt : distributions()) {
-    std::map<std::tuple<int, int, std::uint64_t>, Part> parts;
+    std::map<std::tuple<int, int, std::uint64_t>, Portion> parts;
     for (int rank = 0; rank < dealt.ranks(); ++rank)
-      for (const Part& part : parts_of(dealt, rank, 3)) parts[{rank, part.partner, part.stage}] = part;
+      for (const Portion& part : parts_of(dealt, rank, 3)) parts[{rank, part.partner, part.stage}] = part;
     for (const auto& [key, part] : parts) {
       const auto& [rank, partner, stage] = key;
       if (rank == partner) continue;
-      const Part expected = mirrored(part, rank), &there = parts.at({partner, rank, stage});
+      const Portion expected = mirrored(part, rank), &there = parts.at({partner, rank, stage});
       ASSERT_EQ(there.blocks.size(), expected.blocks.size());
       for (std::size_t i = 0; i < there.blocks.size(); ++i) {
         EXPECT_EQ(there.blocks[i].top, expected.blocks[i].top);
@@ -107,7 +107,7 @@ TEST(PtransDistribution, OnlySquareGridsAndPairsHaveOnePartner) {
 
 TEST(PtransContents, SumsAreExactAndNoNumberIsZero) {
   for (const ScalarType type : number_types) {
-    const Contents contents(ragged, type, {3, 1});
+    const Contents contents(ragged, type, {3, 0, 0, 0, 1});
     std::set<double> distinct;
     for (std::uint64_t row = 0; row < 67; ++row)
       for (std::uint64_t column = 0; column < 67; ++column) {
@@ -126,7 +126,7 @@ TEST(PtransContents, SumsAreExactAndNoNumberIsZero) {
 }
 
 TEST(PtransContents, AChangesWithTheRepetition) {
-  const Contents one(ragged, ScalarType::f64, {1, 1}), two(ragged, ScalarType::f64, {1, 2});
+  const Contents one(ragged, ScalarType::f64, {1, 0, 0, 0, 1}), two(ragged, ScalarType::f64, {1, 0, 0, 0, 2});
   EXPECT_NE(one.a(3, 4), two.a(3, 4));
   EXPECT_EQ(one.b(3, 4), two.b(3, 4));
 }
@@ -135,9 +135,9 @@ TEST(PtransContents, AChangesWithTheRepetition) {
 class PtransCheck : public testing::Test {
  protected:
   PtransCheck() {
-    for (const Part& part : parts_of(Distribution::pq(ragged, {2, 3}), 1, 2)) parts_.emplace_back(part, 1);
+    for (const Portion& part : parts_of(Distribution::pq(ragged, {2, 3}), 1, 2)) parts_.emplace_back(part, 1);
   }
-  std::vector<double> right_c(const LocalPart& local) const {
+  std::vector<double> right_c(const LocalPortion& local) const {
     std::vector<double> c;
     for (const Block& block : local.part.blocks)
       for (std::uint64_t i = block.top; i < block.top + block.rows; ++i)
@@ -145,16 +145,16 @@ class PtransCheck : public testing::Test {
           c.push_back(contents_.b(i, j) + contents_.a(j, i));
     return c;
   }
-  Finding check(const LocalPart& local, const std::vector<double>& c) const {
+  Finding check(const LocalPortion& local, const std::vector<double>& c) const {
     return check_c(contents_, local, std::as_bytes(std::span(c)));
   }
 
-  Contents contents_{ragged, ScalarType::f64, {1, 1}};
-  std::vector<LocalPart> parts_;
+  Contents contents_{ragged, ScalarType::f64, {1, 0, 0, 0, 1}};
+  std::vector<LocalPortion> parts_;
 };
 
 TEST_F(PtransCheck, RightNumbersPassAndEachWrongOneIsFound) {
-  for (const LocalPart& local : parts_) {
+  for (const LocalPortion& local : parts_) {
     std::vector<double> c = right_c(local);
     EXPECT_EQ(check(local, c).wrong, 0u);
     for (std::size_t at = 0; at < c.size(); at += 7) {
@@ -171,7 +171,7 @@ TEST_F(PtransCheck, RightNumbersPassAndEachWrongOneIsFound) {
 }
 
 TEST_F(PtransCheck, RepeatedRowsAreFound) {
-  for (const LocalPart& local : parts_) {
+  for (const LocalPortion& local : parts_) {
     std::vector<double> c = right_c(local);
     const std::uint64_t row = local.part.blocks.front().columns;
     std::copy_n(c.begin(), row, c.begin() + static_cast<std::ptrdiff_t>(row));
@@ -181,7 +181,7 @@ TEST_F(PtransCheck, RepeatedRowsAreFound) {
 
 // What an operation leaves at its begin is another one's, whichever the two are.
 TEST_F(PtransCheck, OperationsAreToldFromEachOther) {
-  for (const LocalPart& local : parts_)
+  for (const LocalPortion& local : parts_)
     for (const std::uint64_t later : {0u, 1u, 2u, 22u, 1023u}) {
       std::vector<double> begin(2 * slide.step() / sizeof(double));
       begin.resize(std::min<std::size_t>(begin.size(), local.part.items));
@@ -202,8 +202,8 @@ TEST(PtransKernel, NativeTransposesBlocksOfAnyShape) {
     const KernelForm form = kernel_form(device->info(), type);
     for (const std::uint64_t edge : {1u, 5u, 8u, 16u, 32u, 64u, 70u}) {
       const Problem problem{2 * edge + (edge > 1 ? edge / 2 : 0), edge};
-      const Contents contents(problem, type, {1, 1});
-      const LocalPart local(parts_of(Distribution::pq(problem, {1, 1}), 0, 1).front(), 0);
+      const Contents contents(problem, type, {1, 0, 0, 0, 1});
+      const LocalPortion local(parts_of(Distribution::pq(problem, {1, 1}), 0, 1).front(), 0);
       std::vector<std::byte> a(local.part.items * size), b(a.size()), c(a.size());
       fill_a(contents, local, 0, a);
       fill_b(contents, local, 0, b);

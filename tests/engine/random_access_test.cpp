@@ -144,7 +144,7 @@ TEST(RandomAccessReplay, ANoOpIsWrongEverywhere) {
 }
 
 TEST(RandomAccessKernels, NamesTellWhatABitstreamWasBuiltWith) {
-  Form form;
+  KernelForm form;
   form.variant = hpcc::Variant::single_work_item;
   form.replications = 2;
   form.rng_count_log = 5;
@@ -153,8 +153,8 @@ TEST(RandomAccessKernels, NamesTellWhatABitstreamWasBuiltWith) {
   const std::vector<std::string> built{"update_0_g5_d3_b4", "update_1_g5_d3_b4"};
   EXPECT_EQ(kernel_name(built, form, 1), "update_1_g5_d3_b4");
   EXPECT_EQ(kernel_name({"update_0", "update_1"}, form, 1), "update_1");
-  const auto refused = [&](Form other) { EXPECT_THROW(kernel_name(built, other, 0), Error); };
-  Form other = form;
+  const auto refused = [&](KernelForm other) { EXPECT_THROW(kernel_name(built, other, 0), Error); };
+  KernelForm other = form;
   other.replications = 1;
   refused(other);
   other = form;
@@ -172,7 +172,7 @@ TEST(RandomAccessKernels, CompileForANvidiaGpu) {
   for (const Stream stream : streams)
     for (const Updates updates : {Updates::buffered, Updates::atomic, Updates::atomic32})
       for (const bool whole : {true, false}) {
-        Form form;
+        KernelForm form;
         form.stream = stream;
         form.updates = updates;
         form.log2_table = 32;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "tests/engine/ranks_fixture.hpp"
 #include "world/one_sided.hpp"
 

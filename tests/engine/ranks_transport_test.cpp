@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "device/select.hpp"
 #include "tests/engine/ranks_fixture.hpp"
 #include "transport/patterns/all_to_all.hpp"
@@ -43,7 +43,11 @@ class Transports : public ::testing::TestWithParam<Setting> {
     const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
     if (!refused.empty()) GTEST_SKIP() << refused;
     try {
-      transport_ = entry.make(world, *device_, {GetParam().approach, 8192, 3, GetParam().through});
+      TransportOptions options;
+      options.find("pipeline-chunk")->parse("8");
+      options.find("pipeline-depth")->parse("3");
+      if (!GetParam().through.empty()) options.find("pipeline-through")->parse(GetParam().through);
+      transport_ = entry.make(world, *device_, {GetParam().approach, &options});
     } catch (const Unsupported& reason) {
       GTEST_SKIP() << reason.what();
     }
@@ -51,7 +55,7 @@ class Transports : public ::testing::TestWithParam<Setting> {
     queue_ = device_->make_queue();
   }
 
-  std::unique_ptr<Buffer> filled(const MessageIdentity& id, bool right) {
+  std::unique_ptr<Buffer> filled(const Provenance& id, bool right) {
     auto buffer = device_->allocate(id.size, placement_);
     std::vector<std::byte> bytes(id.size);
     if (right)
@@ -62,7 +66,7 @@ class Transports : public ::testing::TestWithParam<Setting> {
     return buffer;
   }
 
-  std::uint64_t wrong_bytes(Buffer& buffer, const MessageIdentity& id) {
+  std::uint64_t wrong_bytes(Buffer& buffer, const Provenance& id) {
     std::vector<std::byte> bytes(id.size);
     poison_message(bytes, id);
     queue_->read(whole(buffer), bytes.data());
@@ -81,7 +85,7 @@ class Transports : public ::testing::TestWithParam<Setting> {
 
 TEST_P(Transports, RingShiftAtManySizes) {
   for (const std::uint64_t size : {1u, 3u, 4096u, 65537u, 1u << 20}) {
-    const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1}, theirs{1, id(left()), 0, size, 1};
+    const Provenance mine{1, id(test_world().rank()), 0, size, 1}, theirs{1, id(left()), 0, size, 1};
     auto out = filled(mine, true), in = filled(theirs, false);
     const auto exchange = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
     exchange->run(0, 1);
@@ -107,7 +111,7 @@ TEST_P(Transports, MembersOfATeamExchangeAloneAndInItsOrder) {
     for (const std::uint64_t size : {3u, 65537u})
       shift_in(*team, [&](int right, int left) {
         const int from = team->ranks()[static_cast<std::size_t>(left)];
-        const MessageIdentity mine{1, id(world.rank()), 0, size, 1}, theirs{1, id(from), 0, size, 1};
+        const Provenance mine{1, id(world.rank()), 0, size, 1}, theirs{1, id(from), 0, size, 1};
         auto out = filled(mine, true), in = filled(theirs, false);
         const auto exchange =
             transport_->compile({{{{{right, 0, {whole(*out)}}}, {{left, 0, {whole(*in)}}}}}, 1}, *team);
@@ -168,7 +172,7 @@ TEST_P(Transports, EachRoundLeavesItsMessageInASlotOfItsOwn) {
       const SlidingSlots slots(*device_, placement_, size, rounds);
       const auto message = [&](std::uint64_t hops) {
         const int back = static_cast<int>(hops % static_cast<std::uint64_t>(ranks));
-        return MessageIdentity{1, id((test_world().rank() + ranks - back) % ranks), 0, size, 1};
+        return Provenance{1, id((test_world().rank() + ranks - back) % ranks), 0, size, 1};
       };
       const std::vector<std::byte> wrong(slots.buffer().size(), std::byte{0});
       queue_->write(wrong.data(), whole(slots.buffer()));
@@ -324,7 +328,7 @@ TEST_P(Transports, TwoExchangesUnderWayTogether) {
   constexpr std::uint64_t size = 5000, rounds = 4;
   std::vector<std::unique_ptr<Buffer>> out, in;
   std::vector<std::unique_ptr<CompiledExchange>> exchanges;
-  const auto message = [&](int rank, std::uint64_t lane) { return MessageIdentity{1, id(rank), lane, size, 1}; };
+  const auto message = [&](int rank, std::uint64_t lane) { return Provenance{1, id(rank), lane, size, 1}; };
   for (std::uint64_t lane = 0; lane < 2; ++lane) {
     out.push_back(filled(message(test_world().rank(), lane), true));
     in.push_back(filled(message(left(), lane), false));
@@ -343,7 +347,7 @@ TEST_P(Transports, TwoExchangesUnderWayTogether) {
 
 TEST_P(Transports, TestCompletesWithoutWaiting) {
   constexpr std::uint64_t size = 10000;
-  const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1}, theirs{1, id(left()), 0, size, 1};
+  const Provenance mine{1, id(test_world().rank()), 0, size, 1}, theirs{1, id(left()), 0, size, 1};
   auto out = filled(mine, true), in = filled(theirs, false);
   const auto exchange = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
   exchange->start(0, 5);
@@ -356,7 +360,7 @@ TEST_P(Transports, TestCompletesWithoutWaiting) {
 TEST_P(Transports, WindowOfMessagesUnderWayTogether) {
   constexpr std::uint64_t size = 300, window = 16;
   const Slots sent{{nullptr, 0, size}, window, size};
-  const auto of_window = [&](int rank, std::uint64_t i) { return MessageIdentity{1, id(rank), i, size, 1}; };
+  const auto of_window = [&](int rank, std::uint64_t i) { return Provenance{1, id(rank), i, size, 1}; };
   std::vector<std::byte> mine(window * size), theirs(window * size);
   for (std::uint64_t i = 0; i < window; ++i) {
     fill_message(std::span(mine).subspan(i * size, size), of_window(test_world().rank(), i));
@@ -380,7 +384,7 @@ TEST_P(Transports, StepsFollowOneAnother) {
   constexpr std::uint64_t size = 777;
   const bool pings = test_world().rank() % 2 == 0;
   const int partner = pings ? right() : left();
-  const MessageIdentity message{1, id(pings ? test_world().rank() : partner), 0, size, 1};
+  const Provenance message{1, id(pings ? test_world().rank() : partner), 0, size, 1};
   auto a = filled(message, pings), b = filled(message, false);
   // The one that pings sends its own and gets it back elsewhere; the other returns what it received.
   const std::vector<Transfer> ours{{partner, 0, {whole(*a)}}}, other{{partner, 0, {whole(*b)}}};
@@ -397,7 +401,7 @@ TEST_P(Transports, TorusBroadcastsAlongRowsAndColumns) {
   for (const bool along_row : {true, false}) {
     const int root = (along_row ? columns : rows) - 1;
     const int source = along_row ? torus.at(torus.row(), root) : torus.at(root, torus.column());
-    const MessageIdentity message{1, id(source), 0, size, 1};
+    const Provenance message{1, id(source), 0, size, 1};
     auto buffer = filled(message, source == test_world().rank());
     const auto exchange = transport_->compile(along_row ? torus.row_broadcast(whole(*buffer), root)
                                                         : torus.column_broadcast(whole(*buffer), root));
@@ -411,9 +415,7 @@ TEST_P(Transports, AllToAll) {
   for (const std::uint64_t size : {5u, 40000u}) {
     std::vector<std::unique_ptr<Buffer>> out, in;
     std::vector<BufferView> to, from;
-    const auto message = [&](int sender, int receiver) {
-      return MessageIdentity{1, id(sender), id(receiver), size, 1};
-    };
+    const auto message = [&](int sender, int receiver) { return Provenance{1, id(sender), id(receiver), size, 1}; };
     for (int rank = 0; rank < test_world().size(); ++rank) {
       to.push_back(whole(*out.emplace_back(filled(message(test_world().rank(), rank), true))));
       from.push_back(whole(*in.emplace_back(filled(message(rank, test_world().rank()), false))));
@@ -487,8 +489,8 @@ TEST_P(Reductions, OfEveryTypeAndOperation) {
 
 TEST_P(Transports, ExchangesOfManyPatternsLiveTogether) {
   constexpr std::uint64_t size = 100;
-  const MessageIdentity mine{1, id(test_world().rank()), 0, size, 1};
-  const MessageIdentity of_left{1, id(left()), 0, size, 1}, of_right{1, id(right()), 0, size, 1};
+  const Provenance mine{1, id(test_world().rank()), 0, size, 1};
+  const Provenance of_left{1, id(left()), 0, size, 1}, of_right{1, id(right()), 0, size, 1};
   auto out = filled(mine, true), in = filled(of_left, false), back = filled(of_right, false);
   const auto rightward = transport_->compile({{{{{right(), 0, {whole(*out)}}}, {{left(), 0, {whole(*in)}}}}}, 1});
   const auto leftward = transport_->compile({{{{{left(), 0, {whole(*out)}}}, {{right(), 0, {whole(*back)}}}}}, 1});

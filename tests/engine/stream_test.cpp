@@ -39,7 +39,7 @@ TEST(StreamNumbers, NoOperationRounds) {
   for (const ScalarType type : types)
     for (const char* name : {"copy", "scale", "add", "triad"}) {
       const Operation& rule = operation(name);
-      const Contents given = contents(rule, type, 5000, {1, 2, 3, 4});
+      const Contents given = contents(rule, type, 5000, {1, 2, 3, 0, 4});
       const auto stored = result_of(rule, given, type, 5000);
       std::vector<double> back(5000);
       load_scalars(stored, type, back);
@@ -74,12 +74,12 @@ TEST(StreamNumbers, AreNeitherConstantNorZero) {
 }
 
 TEST(StreamNumbers, DifferByOwnerAndArray) {
-  const auto first = [](const Owner& owner) {
+  const auto first = [](const Provenance& owner) {
     return contents(operation("triad"), ScalarType::f64, 10, owner).a.word(0);
   };
-  const Contents one = contents(operation("triad"), ScalarType::f64, 10, {1, 0, 0, 1});
-  const std::set<std::uint64_t> words{first({1, 0, 0, 1}), first({2, 0, 0, 1}), first({1, 1, 0, 1}),
-                                      first({1, 0, 1, 1}), first({1, 0, 0, 2}), one.b.word(0),
+  const Contents one = contents(operation("triad"), ScalarType::f64, 10, {1, 0, 0, 0, 1});
+  const std::set<std::uint64_t> words{first({1, 0, 0, 0, 1}), first({2, 0, 0, 0, 1}), first({1, 1, 0, 0, 1}),
+                                      first({1, 0, 1, 0, 1}), first({1, 0, 0, 0, 2}), one.b.word(0),
                                       one.c.word(0)};
   EXPECT_EQ(words.size(), 7u);
 }
@@ -208,7 +208,7 @@ constexpr std::uint64_t operations = 23;
 // Reset without a fault, the operations with it (those that are left out are not), the check without.
 Validation under(const Fault& fault, const char* name, const std::function<bool(std::uint64_t)>& left_out = {}) {
   FaultyDevice device;
-  Form form;
+  KernelForm form;
   form.variant = hpcc::Variant::library;
   const Operation& chosen = operation(name);
   Replication replication(device, {}, form, {1001, 4, 4});
@@ -279,7 +279,7 @@ TEST(StreamKernels, ABitstreamHasOneForEachReplication) {
   FaultyDevice device;
   Buffers buffers;
   for (auto& array : buffers.arrays) array = device.allocate(64, {});
-  Form form;
+  KernelForm form;
   form.variant = hpcc::Variant::single_work_item;
   NamedProgram numbered({"calc_0", "calc_1"});
   launches(numbered, form, operation("add"), buffers, 1, 1, 2);

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "device/select.hpp"
 #include "transport/walk.hpp"
 

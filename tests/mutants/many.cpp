@@ -67,8 +67,9 @@ Json run_one(World& world, Devices& devices, const Places& places, const Json& w
   }
   const Plan plan{world.rank(), world.size(), 1};
   benchmark->check(plan);
-  const auto transport =
-      entry.make(world, device, {wish.value("approach", ""), wish.value("pipeline_chunk_kib", std::size_t{0}) << 10});
+  TransportOptions transports;
+  transports.find("pipeline-chunk")->parse(std::to_string(wish.value("pipeline_chunk_kib", std::size_t{0})));
+  const auto transport = entry.make(world, device, {wish.value("approach", ""), &transports});
   Session session{world, device, transport.get(), {MemoryKind::automatic, {}, entry.shares_buffers}, 1};
   RunSettings settings;
   settings.policy.fixed = 1;

@@ -173,10 +173,10 @@ void register_wrong_orders() {
   LockFunctions open = standard_locks();
   open.set = [](long*) {};
   open.clear = [](long*) {};
-  add("does-not-lock", lock_row("set_lock", Lock::Part::set, open));
+  add("does-not-lock", lock_row("set_lock", Lock::Action::set, open));
   LockFunctions kept = standard_locks();
   kept.test = [](long*) { return 0; };
-  add("always-free", lock_row("test_lock", Lock::Part::test, kept));
+  add("always-free", lock_row("test_lock", Lock::Action::test, kept));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ class ServedQueue : public Queue {
   void enqueue_write(const std::byte* from, const BufferView& to) override { real_->enqueue_write(from, to); }
   void enqueue_copy(const BufferView& from, const BufferView& to) override { real_->enqueue_copy(from, to); }
   void enqueue(Kernel& kernel, const KernelRange& range) override { real_->enqueue(kernel, range); }
+  void enqueue_call(const std::function<void(Queue&)>& call) override { real_->enqueue_call(call); }
   void finish() override { real_->finish(); }
   bool finished() override { return real_->finished(); }
   void follow(Queue& earlier) override {

@@ -58,6 +58,12 @@ PIPELINES = {
 }
 """Forms that not every runtime has, tried on PoCL."""
 
+LIBRARIES = {
+    "fft": ("fft", "--size", "3,9", "--batch", "5", "--variant", "library"),
+    "gemm": ("gemm", "--size", "65", "--variant", "library"),
+}
+"""Libraries' calls: FFTW and OpenBLAS, clFFT and CLBlast."""
+
 
 def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
     """Exit status and record of a run on one rank."""
@@ -96,6 +102,13 @@ def test_operations_left_out_are_seen(tmp_path: Path, device: str, name: str) ->
 def test_operations_left_out_are_seen_in_other_forms(tmp_path: Path, name: str) -> None:
     benchmark, *words = PIPELINES[name]
     assert_every_case_failed(*run(tmp_path, "pocl", f"mutant-queues-{benchmark}", *words))
+
+
+@pytest.mark.parametrize("device", ["native", "pocl"])
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_calls_of_libraries_left_out_are_seen(tmp_path: Path, device: str, name: str) -> None:
+    benchmark, *words = LIBRARIES[name]
+    assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -101,6 +101,9 @@ class LeavingOut : public ServedQueue {
       real().enqueue(recorded.with(arguments), range);
     });
   }
+  void enqueue_call(const std::function<void(Queue&)>& call) override {
+    keep([this, call] { real().enqueue_call(call); });
+  }
   void finish() override {
     execute();
     real().finish();

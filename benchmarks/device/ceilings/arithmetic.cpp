@@ -55,7 +55,7 @@ class ArithmeticPart : public Part {
 
   // What is left of an earlier launch would be right again.
   void reset(std::uint64_t) override {
-    std::fill(bytes_.begin(), bytes_.end(), std::byte{0xa5});
+    std::fill(bytes_.begin(), bytes_.end(), poison_byte);
     queue_->write(bytes_.data(), whole(*to_));
   }
 

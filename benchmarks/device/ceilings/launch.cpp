@@ -1,7 +1,7 @@
 // launch/wait, launch/row: what it costs to start a kernel. link/read, link/write: copies between the device and pinned
 // host memory.
 #include "benchmarks/device/ceilings/parts.hpp"
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 
 namespace plumb::ceilings {
 
@@ -17,7 +17,7 @@ class LaunchPart : public Part {
         counter_(session.device.allocate(sizeof(std::uint64_t), session.memory)),
         program_(session.device.build(session.source(kernels("")))),
         kernel_(program_->kernel("count_launch")),
-        start_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))) {
+        start_(Provenance{session.seed, static_cast<std::uint64_t>(session.world.rank())}.key()) {
     kernel_->set({static_cast<const Buffer*>(counter_.get())});
     staging_.put(*counter_, [&](std::uint64_t) { return start_; });
   }
@@ -53,7 +53,7 @@ class LinkPart : public Part {
       : reads_(measured.payload.as<Point>().operation == "read"),
         length_(measured.payload.as<Point>().bytes),
         slide_(session.device.info()),
-        seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
+        seed_(Provenance{session.seed, static_cast<std::uint64_t>(session.world.rank())}.key()),
         queue_(session.device.make_queue()),
         staging_(session.device, *queue_, slide_.target_room(length_) / sizeof(std::uint64_t)),
         device_(session.device.allocate(reads_ ? slide_.source_room(length_) : slide_.target_room(length_),
@@ -66,7 +66,7 @@ class LinkPart : public Part {
   void reset(std::uint64_t count) override {
     const Slide::Range taken = slide_.targets(length_, count);
     if (reads_) return fill_host(taken.begin / sizeof(std::uint64_t), [](std::uint64_t) { return ~std::uint64_t{0}; });
-    const std::vector<std::byte> poison(taken.size, std::byte{0xff});
+    const std::vector<std::byte> poison(taken.size, poison_byte);
     queue_->write(poison.data(), {device_.get(), taken.begin, taken.size});
   }
 

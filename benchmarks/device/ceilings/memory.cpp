@@ -17,7 +17,7 @@ class MemoryPart : public Part {
  public:
   MemoryPart(Session& session, const Case& measured)
       : operation_(measured.payload.as<Point>().operation),
-        seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
+        seed_(Provenance{session.seed, static_cast<std::uint64_t>(session.world.rank())}.key()),
         words_(measured.payload.as<Point>().bytes / word_bytes),
         layout_(layout_of(session.device.info())),
         slide_(session.device.info()),

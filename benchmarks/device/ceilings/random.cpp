@@ -11,7 +11,7 @@ namespace {
 class RandomPart : public Part {
  public:
   RandomPart(Session& session, const Case& measured)
-      : seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
+      : seed_(Provenance{session.seed, static_cast<std::uint64_t>(session.world.rank())}.key()),
         words_(measured.payload.as<Point>().bytes / sizeof(std::uint64_t)),
         bits_(static_cast<unsigned>(std::bit_width(words_) - 1)),
         updates_(measured.work.updates),

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "core/scalar.hpp"
 
 namespace plumb::ceilings {
@@ -91,7 +91,7 @@ constexpr Steps steps_of(ScalarType type) {
 
 // Start of accumulator `index` on `rank`: between -2000 and -1488, a multiple of the unit.
 constexpr double start_of(std::uint64_t seed, std::uint64_t rank, std::uint64_t index, ScalarType type) {
-  const std::uint64_t word = mix64(mix64(seed ^ (rank << 40)) + index);
+  const std::uint64_t word = mix64(Provenance{seed, rank}.key() + index);
   const double fraction = type == ScalarType::f16 ? 0 : static_cast<double>((word >> 32) % 4096) * unit_of(type);
   return -2000 + static_cast<double>(word % 512) + fraction;
 }

@@ -47,7 +47,7 @@ void BEff::check(const Plan& plan) const {
   if (loop_lower_.get() > loop_upper_.get())
     throw UsageError(
         fmt::format("--loop-lower {} must not exceed --loop-upper {}", loop_lower_.get(), loop_upper_.get()));
-  if (form() == Form::ping_pong && plan.ranks < 2) throw UsageError("--form ping-pong needs two ranks or more");
+  if (traffic() == Traffic::ping_pong && plan.ranks < 2) throw UsageError("--form ping-pong needs two ranks or more");
 }
 
 bool BEff::by_formula() const {
@@ -58,12 +58,12 @@ std::uint64_t BEff::fixed_count(int exponent) const {
   if (!by_formula()) return 0;
   const std::uint64_t length = LoopFormula{loop_upper_, loop_lower_, loop_offset_, loop_decrease_}.length(exponent);
   const auto batch = static_cast<std::uint64_t>(batch_.get());
-  return form() == Form::batched ? (length + batch - 1) / batch * batch : length;
+  return traffic() == Traffic::batched ? (length + batch - 1) / batch * batch : length;
 }
 
-Form BEff::form() const {
-  if (form_ == "ping-pong") return Form::ping_pong;
-  return form_ == "batched" ? Form::batched : Form::exchange;
+Traffic BEff::traffic() const {
+  if (form_ == "ping-pong") return Traffic::ping_pong;
+  return form_ == "batched" ? Traffic::batched : Traffic::exchange;
 }
 
 // Of the longest loop: HPCC FPGA's, or what the engine may choose, in little memory and long enough for its clock.
@@ -71,12 +71,12 @@ std::uint64_t BEff::most_rounds(int exponent) const {
   if (by_formula()) return fixed_count(exponent);
   constexpr std::uint64_t fewest = 1024, most = 65536, bytes = 16 << 20;
   const std::uint64_t rounds = std::clamp(bytes >> exponent, fewest, most);
-  return form() == Form::batched ? rounds - rounds % static_cast<std::uint64_t>(batch_.get()) : rounds;
+  return traffic() == Traffic::batched ? rounds - rounds % static_cast<std::uint64_t>(batch_.get()) : rounds;
 }
 
 Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) const {
   Pattern pattern;
-  pattern.form = form();
+  pattern.traffic = traffic();
   pattern.place = place_in(ring == "random" ? random_ring(plan.ranks, plan.seed) : natural_ring(plan.ranks), plan.rank);
   pattern.rank = plan.rank;
   pattern.replications = static_cast<std::uint64_t>(replications_.get());
@@ -150,13 +150,13 @@ void BEff::prepare(Session& session, const Case& measured) {
 
 std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
   if (measured.payload.as<Point>().part == "launch") return wanted;
-  const std::uint64_t window = form() == Form::batched ? static_cast<std::uint64_t>(batch_.get()) : 1;
+  const std::uint64_t window = traffic() == Traffic::batched ? static_cast<std::uint64_t>(batch_.get()) : 1;
   return (wanted + window - 1) / window * window;
 }
 
 std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {
   const std::string& part = point_of(result).part;
-  const double ways = form() == Form::ping_pong && (part == "transfer" || part == "exchange") ? 2.0 : 1.0;
+  const double ways = traffic() == Traffic::ping_pong && (part == "transfer" || part == "exchange") ? 2.0 : 1.0;
   const double best = result.best_seconds() / ways, median = result.median_seconds() / ways;
   const std::string what = part == "launch" ? "one kernel, launched and waited for"
                            : ways > 1       ? "one way: half of a message there and back"

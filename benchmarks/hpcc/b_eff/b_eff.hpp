@@ -85,7 +85,7 @@ class BEff : public Benchmark {
 
   bool by_formula() const;
   std::uint64_t fixed_count(int exponent) const;
-  Form form() const;
+  Traffic traffic() const;
   std::uint64_t most_rounds(int exponent) const;
   Pattern pattern(const std::string& ring, int exponent, const Plan& plan) const;
   Case make_case(const std::string& ring, const std::string& part, int exponent, const Plan& plan) const;

@@ -20,13 +20,13 @@ int partner(const Pattern& pattern) {
 
 // To whom a lane goes (+1) or from whom it comes (-1): lane l goes right when even, left when odd.
 int neighbour(const Pattern& pattern, std::uint64_t lane, int direction) {
-  if (pattern.form == Form::ping_pong) return partner(pattern);
+  if (pattern.traffic == Traffic::ping_pong) return partner(pattern);
   return pattern.place.at(lane % 2 == 0 ? direction : -direction);
 }
 
 // Who made a message that has come so many hops to this rank, in a lane.
 int origin_of(const Pattern& pattern, std::uint64_t lane, std::uint64_t hops) {
-  if (pattern.form == Form::ping_pong) return hops % 2 == 0 ? pattern.rank : partner(pattern);
+  if (pattern.traffic == Traffic::ping_pong) return hops % 2 == 0 ? pattern.rank : partner(pattern);
   const auto back = static_cast<std::int64_t>(hops % static_cast<std::uint64_t>(pattern.place.size()));
   return pattern.place.at(lane % 2 == 0 ? -back : back);
 }
@@ -38,7 +38,7 @@ void invert(std::vector<std::byte>& bytes) {
 }  // namespace
 
 std::uint64_t Pattern::lanes() const {
-  if (form != Form::ping_pong) return 2 * replications;
+  if (traffic != Traffic::ping_pong) return 2 * replications;
   const bool alone = place.position == place.size() - 1 && place.size() % 2 == 1;
   return alone ? 0 : replications;
 }
@@ -48,14 +48,14 @@ std::size_t Pattern::pitch() const {
   return (bytes + (rounds + window() - 1) / areas() * stride() + page - 1) / page * page;
 }
 
-void Expected::add(const Part& part) {
+void Expected::add(const Run& part) {
   parts.push_back(part);
   bytes.resize(std::max(bytes.size(), part.at + part.size));
 }
 
 // The messages of a window stay beside each other.
-MessageIdentity message_of(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t lane,
-                           std::uint64_t turn) {
+Provenance message_of(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t lane,
+                      std::uint64_t turn) {
   const std::uint64_t window = pattern.window();
   return {seed, static_cast<std::uint64_t>(origin_of(pattern, lane, turn / window)), lane * window + turn % window,
           pattern.bytes, repetition};
@@ -102,7 +102,7 @@ void LaneBuffers::check(std::uint64_t lane, std::size_t at, const Expected& expe
     std::memcpy(is.data(), host, is.size());
   else
     queue_->read(view, is.data());
-  for (const Expected::Part& part : expected.parts) {
+  for (const Expected::Run& part : expected.parts) {
     found.items_checked += part.size;
     if (std::memcmp(is.data() + part.at, expected.bytes.data() + part.at, part.size) == 0) continue;
     std::size_t first = part.size;
@@ -132,7 +132,7 @@ Exchange make_exchange(const Pattern& pattern, const LaneBuffers& buffers) {
   }
   Exchange exchange;
   exchange.window = pattern.window();
-  if (pattern.form == Form::ping_pong) {
+  if (pattern.traffic == Traffic::ping_pong) {
     if (pattern.lanes() > 0)
       exchange.steps = pings(pattern) ? std::vector{sends, receives} : std::vector{receives, sends};
   } else {

@@ -14,10 +14,10 @@
 
 namespace plumb::b_eff {
 
-enum class Form { exchange, ping_pong, batched };
+enum class Traffic { exchange, ping_pong, batched };
 
 struct Pattern {
-  Form form = Form::exchange;
+  Traffic traffic = Traffic::exchange;
   Place place;
   int rank = 0;
   std::uint64_t replications = 1;
@@ -27,8 +27,10 @@ struct Pattern {
 
   // Lanes of this rank: exchange and batched two a replication (right, left), ping-pong one, or none without a partner.
   std::uint64_t lanes() const;
-  std::uint64_t window() const { return form == Form::batched ? batch : 1; }  // messages of a lane under way together
-  std::uint64_t areas() const { return window() * (window() < 3 ? 3 : 2); }   // of a lane
+  std::uint64_t window() const {
+    return traffic == Traffic::batched ? batch : 1;
+  }                                                                          // messages of a lane under way together
+  std::uint64_t areas() const { return window() * (window() < 3 ? 3 : 2); }  // of a lane
   // How far a slot lies behind the one before it in its area: small messages close together, because what a cache does
   // not hold yet costs a tenth of their time; no more than a line of any cache.
   std::size_t stride() const { return std::clamp<std::size_t>(bytes, 8, 128); }
@@ -45,14 +47,14 @@ struct Pattern {
 
 // What a buffer must hold from some byte on.
 struct Expected {
-  struct Part {
+  struct Run {
     std::size_t at = 0, size = 0;  // bytes
     std::uint64_t round = 0;       // that brought them
   };
   std::vector<std::byte> bytes;
-  std::vector<Part> parts;  // that somebody looks at
+  std::vector<Run> parts;  // that somebody looks at
 
-  void add(const Part& part);
+  void add(const Run& part);
 };
 
 // What an area of a lane holds after `count` rounds of repetition `repetition`: a window of rounds passes on what the
@@ -60,8 +62,8 @@ struct Expected {
 Expected expected_in_area(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t count,
                           std::uint64_t lane, std::uint64_t area);
 // The message that a lane's turn holds; those of the first `window` turns are this rank's own.
-MessageIdentity message_of(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t lane,
-                           std::uint64_t turn);
+Provenance message_of(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t lane,
+                      std::uint64_t turn);
 
 // A buffer for each lane, with untimed writes and reads.
 class LaneBuffers {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 
 namespace plumb::b_eff {
 

@@ -10,7 +10,6 @@
 #include <numbers>
 #include <vector>
 
-#include "core/pattern.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb::fft {
@@ -23,10 +22,6 @@ float float_from(std::uint32_t bits) {
 }
 double double_from(std::uint64_t bits) {
   return (static_cast<double>(static_cast<std::int64_t>(bits) >> 11) + 0.5) * 0x1p-52;
-}
-
-std::uint64_t key_of(const Identity& identity) {
-  return mix64(mix64(mix64(identity.seed) + identity.rank) + identity.repetition);
 }
 
 template <class T>
@@ -105,7 +100,7 @@ class FftwChecker final : public Checker {
   FftwChecker(const FftwChecker&) = delete;
   FftwChecker& operator=(const FftwChecker&) = delete;
 
-  void check(const Identity& identity, std::uint64_t first, std::span<const std::byte> results,
+  void check(const Provenance& identity, std::uint64_t first, std::span<const std::byte> results,
              Validation& found) override {
     const std::uint64_t transforms = results.size() / shape_.bytes();
     found.reference = Fftw::name;
@@ -127,7 +122,7 @@ class FftwChecker final : public Checker {
     }
   }
 
-  void check_begins(const Identity& identity, std::uint64_t first, std::uint64_t step, std::uint64_t windows,
+  void check_begins(const Provenance& identity, std::uint64_t first, std::uint64_t step, std::uint64_t windows,
                     std::span<const std::byte> results, Validation& found) override {
     const std::uint64_t n = shape_.points(), points = results.size() / windows / (2 * sizeof(Kernel));
     Room room = make_room();
@@ -156,10 +151,10 @@ class FftwChecker final : public Checker {
   }
 
   // Of the points from `first` on.
-  void make_reference(const Identity& identity, std::uint64_t first, std::vector<Kernel>& values,
+  void make_reference(const Provenance& identity, std::uint64_t first, std::vector<Kernel>& values,
                       const Room& room) const {
     const std::uint64_t n = shape_.points();
-    fill_as(key_of(identity), first, n, values.data());
+    fill_as(identity.key(), first, n, values.data());
     for (std::uint64_t i = 0; i < n; ++i) room[i] = Complex(values[2 * i], values[2 * i + 1]);
     Fftw::execute(plan_, at(room), at(room));
   }
@@ -178,11 +173,11 @@ class FftwChecker final : public Checker {
   // The begin of the transform of n points from `first` on becomes that of the one a step on:
   // X'_k = exp(2 pi i step k / n) (X_k + sum_{m < step} (x_{n+m} - x_m) exp(-2 pi i m k / n)).
   // Returns by how much the sum of the points' squares grows.
-  Real slide(const Identity& identity, std::uint64_t first, std::uint64_t step, const std::vector<Complex>& roots,
+  Real slide(const Provenance& identity, std::uint64_t first, std::uint64_t step, const std::vector<Complex>& roots,
              std::vector<Complex>& begins) const {
     std::vector<Kernel> out(2 * step), in(2 * step);
-    fill_as(key_of(identity), first, step, out.data());
-    fill_as(key_of(identity), first + shape_.points(), step, in.data());
+    fill_as(identity.key(), first, step, out.data());
+    fill_as(identity.key(), first + shape_.points(), step, in.data());
     Real growth = 0;
     std::vector<Complex> change;
     for (std::uint64_t m = 0; m < step; ++m) {
@@ -262,10 +257,10 @@ class FftwChecker final : public Checker {
 
 }  // namespace
 
-void fill_points(const Identity& identity, ScalarType type, std::uint64_t first, std::uint64_t count,
+void fill_points(const Provenance& identity, ScalarType type, std::uint64_t first, std::uint64_t count,
                  std::span<std::byte> bytes) {
   constexpr std::uint64_t piece = 1 << 14;
-  const std::uint64_t key = key_of(identity);
+  const std::uint64_t key = identity.key();
   const std::size_t size = 2 * size_of(type);
 #pragma omp parallel for schedule(static)
   for (std::uint64_t begin = 0; begin < count; begin += piece)

@@ -5,18 +5,15 @@
 #include <memory>
 #include <span>
 
+#include "core/data.hpp"
 #include "core/scalar.hpp"
 #include "measure/benchmark.hpp"
 
 namespace plumb::fft {
 
-// Whose data: re and im of every point are uniform in (-1, 1), never zero, and differ by seed, rank and repetition.
-struct Identity {
-  std::uint64_t seed = 1, rank = 0, repetition = 0;
-};
-
+// re and im of every point are uniform in (-1, 1), never zero, and differ by seed, rank and repetition.
 // Points first .. first + count - 1 of the whole batch, in the element type, into count * 2 * size_of(type) bytes.
-void fill_points(const Identity& identity, ScalarType type, std::uint64_t first, std::uint64_t count,
+void fill_points(const Provenance& identity, ScalarType type, std::uint64_t first, std::uint64_t count,
                  std::span<std::byte> bytes);
 
 // Transforms of one length in one direction, not scaled either way.
@@ -38,11 +35,11 @@ class Checker {
  public:
   virtual ~Checker() = default;
   // Adds to `found` what is in whole transforms, one after the other, of the identity's points from `first` on.
-  virtual void check(const Identity& identity, std::uint64_t first, std::span<const std::byte> results,
+  virtual void check(const Provenance& identity, std::uint64_t first, std::span<const std::byte> results,
                      Validation& found) = 0;
   // Likewise the begins of `windows` transforms, each of as many points as all results hold for one: of the points from
   // first, first + step, … on. Made by sliding: one transform tells them all.
-  virtual void check_begins(const Identity& identity, std::uint64_t first, std::uint64_t step, std::uint64_t windows,
+  virtual void check_begins(const Provenance& identity, std::uint64_t first, std::uint64_t step, std::uint64_t windows,
                             std::span<const std::byte> results, Validation& found) = 0;
 };
 

@@ -91,7 +91,7 @@ class Fft : public Benchmark {
 
   Shape shape_;
   Slide slide_;
-  Identity identity_;
+  Provenance identity_;
   std::vector<Replication> replications_of_rank_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Buffer> staging_;  // pinned

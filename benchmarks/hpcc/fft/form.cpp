@@ -12,13 +12,14 @@ namespace {
 class LibraryForm final : public Form {
  public:
   LibraryForm(Session& session, const Job& job) : job_(job), queue_(session.device.make_queue(true)) {
-    library_ =
-        make_fft_library(session.device, *queue_,
-                         {job.shape.type, job.shape.points(), job.batch, job.shape.inverse, session.memory.kind});
+    const FftShape shape{job.shape.type, job.shape.points(), job.batch, job.shape.inverse, session.memory.kind};
+    queue_->enqueue_call([&](Queue& own) { library_ = make_fft_library(session.device, own, shape); });
   }
 
   void start(std::uint64_t count) override {
-    for (std::uint64_t later = count; later-- > 0;) library_->enqueue(*queue_, job_.source(later), job_.target(later));
+    for (std::uint64_t later = count; later-- > 0;)
+      queue_->enqueue_call(
+          [this, later](Queue& own) { library_->enqueue(own, job_.source(later), job_.target(later)); });
   }
   void wait() override { queue_->finish(); }
   double device_seconds() const override {

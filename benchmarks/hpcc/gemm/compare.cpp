@@ -83,7 +83,7 @@ namespace {
 class RowProduct {
  public:
   // Of the first columns, so many.
-  RowProduct(const Problem& problem, const Origin& origin, std::size_t columns)
+  RowProduct(const Problem& problem, const Provenance& origin, std::size_t columns)
       : problem_(problem), origin_(origin), width_(columns), b_(problem.inner * columns), norms_(columns) {
     for (std::size_t k = 0; k < problem.inner; ++k)
       fill(std::span(b_).subspan(k * width_, width_), problem.element.stored, origin, Matrix::b, k * problem.columns);
@@ -117,7 +117,7 @@ class RowProduct {
 
  private:
   const Problem& problem_;
-  const Origin& origin_;
+  const Provenance& origin_;
   std::size_t width_;
   std::vector<double> b_, norms_;
 };
@@ -131,7 +131,7 @@ void add(Comparison& result, const Comparison& more) {
 
 }  // namespace
 
-void compare_rests(const Problem& problem, const Rounding& rounding, const Origin& origin, const Slide& slide,
+void compare_rests(const Problem& problem, const Rounding& rounding, const Provenance& origin, const Slide& slide,
                    const Rests& rests, Comparison& result) {
   const std::size_t size = problem.bytes(1), length = problem.bytes(rests.items);
   const std::size_t begin = slide.target(rests.count - 1), last = slide.target(0);
@@ -145,7 +145,7 @@ void compare_rests(const Problem& problem, const Rounding& rounding, const Origi
       [&](std::size_t from, std::size_t bytes) {
         const auto run = from > last ? rests.guard : rests.before.subspan(from - begin, bytes);
         written += static_cast<std::uint64_t>(
-            std::count_if(run.begin(), run.end(), [](std::byte b) { return b != std::byte{0xff}; }));
+            std::count_if(run.begin(), run.end(), [](std::byte b) { return b != poison_byte; }));
       });
   if (written > 0) {
     result.validation.wrong_items += written;

@@ -27,7 +27,7 @@ struct Rests {
   std::span<const std::byte> before,
       guard;  // the buffer from the first operation's begin to the last's, and behind that
 };
-void compare_rests(const Problem& problem, const Rounding& rounding, const Origin& origin, const Slide& slide,
+void compare_rests(const Problem& problem, const Rounding& rounding, const Provenance& origin, const Slide& slide,
                    const Rests& rests, Comparison& result);
 
 }  // namespace plumb::gemm

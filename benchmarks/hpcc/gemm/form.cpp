@@ -39,7 +39,7 @@ void give(Queue& queue, const std::vector<std::byte>& from, Buffer& to, const Sl
 }
 
 void poison(Queue& queue, const BufferView& view) {
-  const std::vector<std::byte> bytes(std::min(view.size, std::size_t{4} << 20), std::byte{0xff});
+  const std::vector<std::byte> bytes(std::min(view.size, std::size_t{4} << 20), poison_byte);
   for (std::size_t at = 0; at < view.size; at += bytes.size())
     queue.enqueue_write(bytes.data(), {view.buffer, view.offset + at, std::min(bytes.size(), view.size - at)});
   queue.finish();

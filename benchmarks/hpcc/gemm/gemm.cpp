@@ -19,7 +19,7 @@ std::size_t local_memory_bytes(const Element& element, std::size_t block) {
   return blocks_in_local_memory * block * block * size_of(element.computed);
 }
 
-Origin origin_of(const Session& session) {
+Provenance origin_of(const Session& session) {
   return {session.seed, static_cast<std::uint64_t>(session.world.rank())};
 }
 
@@ -200,7 +200,7 @@ void Gemm::run(Session&, const Case&, Timed& timed) {
 }
 
 Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uint64_t count) {
-  const Origin origin = origin_of(session);
+  const Provenance origin = origin_of(session);
   if (!reference_) {
     const std::size_t first = slide_.source(0) / size_of(problem_.element.stored);
     reference_ = std::make_unique<Reference>(problem_, make_values(problem_, origin, first), origin);

@@ -12,17 +12,20 @@ namespace {
 
 class LibraryForm final : public OneQueueForm {
  public:
-  LibraryForm(Session& session, const Problem& problem)
-      : OneQueueForm(session, problem),
-        library_(make_gemm_library(session.device, *queue_,
-                                   {problem.element.stored, problem.rows, problem.columns, problem.inner, problem.alpha,
-                                    problem.beta, problem.element.short_factors, session.memory.kind})) {}
+  LibraryForm(Session& session, const Problem& problem) : OneQueueForm(session, problem) {
+    const GemmShape shape{
+        problem.element.stored,        problem.rows,       problem.columns, problem.inner, problem.alpha, problem.beta,
+        problem.element.short_factors, session.memory.kind};
+    queue_->enqueue_call([&](Queue& own) { library_ = make_gemm_library(session.device, own, shape); });
+  }
 
   void reset(const Inputs& inputs, std::uint64_t count) override {
     OneQueueForm::reset(inputs, count);
     queue_->write(inputs.c.data() + slide_.source(0), out(0));
   }
-  void enqueue(std::uint64_t later) override { library_->enqueue(*queue_, a(later), whole(*b_), out(later)); }
+  void enqueue(std::uint64_t later) override {
+    queue_->enqueue_call([this, later](Queue& own) { library_->enqueue(own, a(later), whole(*b_), out(later)); });
+  }
   Rounding rounding() const override {
     const bool sums_in_half = session_.device.info().runtime == "opencl";  // CLBlast's of half
     return rounding_of(problem_.element, sums_in_half ? problem_.element.stored : problem_.element.computed);

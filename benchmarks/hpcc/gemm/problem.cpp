@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "benchmarks/hpcc/gemm/bound.hpp"
+#include "core/data.hpp"
 #include "core/error.hpp"
-#include "core/pattern.hpp"
 
 namespace plumb::gemm {
 
@@ -68,11 +68,11 @@ void check_factors(const Problem& problem) {
                     problem.alpha, problem.beta, type));
 }
 
-void fill(std::span<double> values, ScalarType stored, const Origin& origin, Matrix matrix, std::size_t first) {
+void fill(std::span<double> values, ScalarType stored, const Provenance& origin, Matrix matrix, std::size_t first) {
   const int bits = significant_bits(stored);
   const double unit = std::ldexp(1.0, -bits);
   const auto half_range = static_cast<std::int64_t>(std::uint64_t{1} << bits);
-  const std::uint64_t key = mix64(mix64(mix64(origin.seed) + origin.rank) + static_cast<std::uint64_t>(matrix));
+  const std::uint64_t key = Provenance{origin.seed, origin.rank, static_cast<std::uint64_t>(matrix)}.key();
 #pragma omp parallel for schedule(static) if (values.size() > chunk_items)
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto word = static_cast<std::int64_t>(mix64(key + first + i) >> (64 - bits));

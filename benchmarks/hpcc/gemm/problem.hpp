@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/data.hpp"
 #include "core/scalar.hpp"
 
 namespace plumb::gemm {
@@ -46,14 +47,9 @@ void check_factors(const Problem& problem);
 
 enum class Matrix : std::uint64_t { a, b, c };
 
-struct Origin {
-  std::uint64_t seed = 1;
-  std::uint64_t rank = 0;
-};
-
 // Elements of a matrix: odd multiples of 2^-p between -1 and 1, p the significant bits of `stored` (so exact in it, and
 // never zero), each a hash of origin, matrix and index: those from `first` on.
-void fill(std::span<double> values, ScalarType stored, const Origin& origin, Matrix matrix, std::size_t first = 0);
+void fill(std::span<double> values, ScalarType stored, const Provenance& origin, Matrix matrix, std::size_t first = 0);
 
 // values, exact in `stored`, as bytes.
 std::vector<std::byte> bytes_of(std::span<const double> values, ScalarType stored);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/data.hpp"
 #include "core/error.hpp"
-#include "core/pattern.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb::gemm {
@@ -51,7 +51,7 @@ std::vector<long double> times(std::span<const double> matrix, std::size_t rows,
 
 }  // namespace
 
-Values make_values(const Problem& problem, const Origin& origin, std::size_t first) {
+Values make_values(const Problem& problem, const Provenance& origin, std::size_t first) {
   Values values{std::vector<double>(problem.a_items()), std::vector<double>(problem.b_items()),
                 std::vector<double>(problem.c_items())};
   fill(values.a, problem.element.stored, origin, Matrix::a, first);
@@ -60,7 +60,7 @@ Values make_values(const Problem& problem, const Origin& origin, std::size_t fir
   return values;
 }
 
-Reference::Reference(const Problem& problem, const Values& values, const Origin& origin)
+Reference::Reference(const Problem& problem, const Values& values, const Provenance& origin)
     : exact_(values.c),
       row_norms_(norms_of_rows(values.a, problem.rows, problem.inner)),
       column_norms_(norms_of_columns(values.b, problem.inner, problem.columns)) {
@@ -84,8 +84,8 @@ std::string Reference::name() {
   return config.substr(0, config.find(' ', config.find(' ') + 1)) + "'s dgemm";
 }
 
-double residual_of(const Problem& problem, const Values& values, std::span<const double> product, const Origin& origin,
-                   std::span<const double> row_norms, std::span<const double> column_norms) {
+double residual_of(const Problem& problem, const Values& values, std::span<const double> product,
+                   const Provenance& origin, std::span<const double> row_norms, std::span<const double> column_norms) {
   std::vector<double> signs(problem.columns);
   for (std::size_t j = 0; j < signs.size(); ++j)
     signs[j] = (mix64(mix64(origin.seed ^ signs_salt) + origin.rank * signs.size() + j) & 1) != 0 ? 1.0 : -1.0;

@@ -17,12 +17,12 @@ struct Values {
 };
 
 // A and C from the items `first` of theirs on.
-Values make_values(const Problem& problem, const Origin& origin, std::size_t first = 0);
+Values make_values(const Problem& problem, const Provenance& origin, std::size_t first = 0);
 
 class Reference {
  public:
   // Throws Error when the reference does not stand its own proof.
-  Reference(const Problem& problem, const Values& values, const Origin& origin);
+  Reference(const Problem& problem, const Values& values, const Provenance& origin);
 
   double at(std::size_t index) const { return exact_[index]; }
   // Of an element (see Bound).
@@ -37,7 +37,7 @@ class Reference {
 
 // Largest ratio, over the rows i, of |R x - alpha A (B x) - beta C x|_i to what the bound allows, x random signs: above
 // 1, R is not alpha A B + beta C. In long double.
-double residual_of(const Problem& problem, const Values& values, std::span<const double> product, const Origin& origin,
-                   std::span<const double> row_norms, std::span<const double> column_norms);
+double residual_of(const Problem& problem, const Values& values, std::span<const double> product,
+                   const Provenance& origin, std::span<const double> row_norms, std::span<const double> column_norms);
 
 }  // namespace plumb::gemm

@@ -7,6 +7,7 @@
 #include "benchmarks/hpcc/hpl/form.hpp"
 #include "benchmarks/hpcc/hpl/native_loops.hpp"
 #include "benchmarks/hpcc/hpl/products.hpp"
+#include "core/data.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb::hpl {
@@ -73,7 +74,7 @@ class NativeForm final : public Form {
   }
   void poison() override {
     for (Buffer* buffer : {by_columns_.get(), diagonal_.get(), upper_.get(), panels_[0].get(), panels_[1].get()})
-      std::memset(buffer->host_pointer(), 0xff, buffer->size());
+      std::memset(buffer->host_pointer(), std::to_integer<int>(poison_byte), buffer->size());
   }
   const std::vector<BufferView>& panel_buffers() const override { return views_; }
   std::size_t element_bytes() const override { return sizeof(T); }

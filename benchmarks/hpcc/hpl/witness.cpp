@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 
 namespace plumb::hpl {
 

@@ -74,7 +74,7 @@ bool Distribution::Shares::at_most_one_partner() const {
   return std::all_of(partners.begin(), partners.end(), [](const auto& of_rank) { return of_rank.size() <= 1; });
 }
 
-const Block& Part::block_of(std::uint64_t at) const {
+const Block& Portion::block_of(std::uint64_t at) const {
   const auto behind = std::upper_bound(blocks.begin(), blocks.end(), at,
                                        [](std::uint64_t item, const Block& block) { return item < block.at; });
   return *std::prev(behind);
@@ -88,8 +88,8 @@ auto order_of(const Block& block) {
   return std::tuple(std::max(block.top, block.left), std::min(block.top, block.left), block.top > block.left);
 }
 
-Part part_of(int partner, std::uint64_t stage, std::span<const Block> blocks) {
-  Part part{partner, stage, {blocks.begin(), blocks.end()}, 0};
+Portion part_of(int partner, std::uint64_t stage, std::span<const Block> blocks) {
+  Portion part{partner, stage, {blocks.begin(), blocks.end()}, 0};
   for (Block& block : part.blocks) {
     block.at = part.items;
     part.items += block.items();
@@ -99,7 +99,7 @@ Part part_of(int partner, std::uint64_t stage, std::span<const Block> blocks) {
 
 }  // namespace
 
-std::vector<Part> parts_of(const Distribution& distribution, int rank, std::uint64_t stages) {
+std::vector<Portion> parts_of(const Distribution& distribution, int rank, std::uint64_t stages) {
   const Problem& problem = distribution.problem();
   std::map<int, std::vector<Block>> by_partner;
   for (std::uint64_t row = 0; row < problem.blocks(); ++row)
@@ -107,7 +107,7 @@ std::vector<Part> parts_of(const Distribution& distribution, int rank, std::uint
       if (distribution.owner(row, column) == rank)
         by_partner[distribution.owner(column, row)].push_back(
             {row * problem.block, column * problem.block, problem.extent(row), problem.extent(column)});
-  std::vector<Part> parts;
+  std::vector<Portion> parts;
   for (auto& [partner, blocks] : by_partner) {
     std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return order_of(a) < order_of(b); });
     const std::uint64_t cuts = partner == rank ? 1 : stages, count = blocks.size();
@@ -116,12 +116,12 @@ std::vector<Part> parts_of(const Distribution& distribution, int rank, std::uint
       if (end > begin) parts.push_back(part_of(partner, stage, std::span(blocks).subspan(begin, end - begin)));
     }
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.stage < b.stage; });
+  std::stable_sort(parts.begin(), parts.end(), [](const Portion& a, const Portion& b) { return a.stage < b.stage; });
   return parts;
 }
 
-Part mirrored(const Part& part, int rank) {
-  Part result = part;
+Portion mirrored(const Portion& part, int rank) {
+  Portion result = part;
   result.partner = rank;
   for (Block& block : result.blocks) {
     std::swap(block.top, block.left);

@@ -70,7 +70,7 @@ struct Block {
 // A run of a rank's blocks whose mirror images all lie on one rank, its partner or itself. The k-th block here is the
 // mirror image of the k-th block there, so A's part is a message as it lies, and what comes in return lies block by
 // block where C's part does. Within the rank itself the mirror image is another block of the same part.
-struct Part {
+struct Portion {
   int partner = 0;
   std::uint64_t stage = 0;
   std::vector<Block> blocks;
@@ -82,9 +82,9 @@ struct Part {
 
 // What rank `rank` keeps, by partner: what is exchanged cut into at most `stages` parts, all of a stage one behind the
 // other (parts without blocks are left out); what it needs of itself is one part, of stage 0.
-std::vector<Part> parts_of(const Distribution& distribution, int rank, std::uint64_t stages);
+std::vector<Portion> parts_of(const Distribution& distribution, int rank, std::uint64_t stages);
 
 // The same part as it lies with the partner: mirrored blocks at the same places.
-Part mirrored(const Part& part, int rank);
+Portion mirrored(const Portion& part, int rank);
 
 }  // namespace plumb::ptrans

@@ -8,8 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "core/pattern.hpp"
-
 namespace plumb::ptrans {
 
 namespace {
@@ -26,7 +24,7 @@ struct Run {
   std::uint64_t row, column, numbers, at;
 };
 
-std::vector<Run> runs_of(const Part& part, std::uint64_t first, std::uint64_t count) {
+std::vector<Run> runs_of(const Portion& part, std::uint64_t first, std::uint64_t count) {
   std::vector<Run> runs;
   for (std::uint64_t at = 0; at < count;) {
     const Block& block = part.block_of(first + at);
@@ -40,7 +38,8 @@ std::vector<Run> runs_of(const Part& part, std::uint64_t first, std::uint64_t co
 }
 
 template <class NumberAt>
-void fill_rows(const Part& part, std::uint64_t first, ScalarType type, std::span<std::byte> bytes, NumberAt number_at) {
+void fill_rows(const Portion& part, std::uint64_t first, ScalarType type, std::span<std::byte> bytes,
+               NumberAt number_at) {
   const std::size_t size = size_of(type);
   const std::vector<Run> runs = runs_of(part, first, bytes.size() / size);
 #pragma omp parallel if (bytes.size() / size >= worth_comparing_together)
@@ -96,11 +95,11 @@ Finding check_begin(std::span<const std::byte> bytes, ScalarType type,
 
 }  // namespace
 
-Contents::Contents(const Problem& problem, ScalarType type, const Origin& origin)
+Contents::Contents(const Problem& problem, ScalarType type, const Provenance& origin)
     : size_(problem.size),
       type_(type),
-      a_(mix64(mix64(origin.seed) + 1 + origin.repetition)),
-      b_(mix64(mix64(~origin.seed))),
+      a_(origin.key()),
+      b_(Provenance{origin.seed, 0, 1}.key()),
       before_(mix64(a_)),
       bits_(significant_bits_of(type) - 1),
       unit_(std::ldexp(1.0, -bits_)) {}
@@ -110,12 +109,12 @@ double Contents::number(std::uint64_t word) const {
   return static_cast<double>(2 * drawn + 1 - (std::int64_t{1} << bits_)) * unit_;
 }
 
-double Contents::before(const Part& part, int rank, std::uint64_t numbers) const {
+double Contents::before(const Portion& part, int rank, std::uint64_t numbers) const {
   const auto place = mix64((static_cast<std::uint64_t>(rank) << 32) + static_cast<std::uint64_t>(part.partner));
   return number(before_ + mix64(place + part.stage) + numbers);
 }
 
-double Contents::sent(const Part& part, int rank, std::uint64_t at, std::uint64_t later) const {
+double Contents::sent(const Portion& part, int rank, std::uint64_t at, std::uint64_t later) const {
   const std::uint64_t back = (slide.source(0) - slide.source(later)) / size_of(type_);
   if (at < back) return before(part, rank, back - at);
   const Block& block = part.block_of(at - back);
@@ -123,14 +122,14 @@ double Contents::sent(const Part& part, int rank, std::uint64_t at, std::uint64_
   return a(block.top + within / block.columns, block.left + within % block.columns);
 }
 
-LocalPart::LocalPart(Part of, int own) : part(std::move(of)), rank(own) {
+LocalPortion::LocalPortion(Portion of, int own) : part(std::move(of)), rank(own) {
   source = is_exchanged() ? mirrored(part, rank) : part;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> places;
   for (const Block& block : source.blocks) places[{block.top, block.left}] = block.at;
   for (const Block& block : part.blocks) images.push_back(places.at({block.left, block.top}));
 }
 
-void fill_a(const Contents& contents, const LocalPart& of, std::int64_t first, std::span<std::byte> bytes) {
+void fill_a(const Contents& contents, const LocalPortion& of, std::int64_t first, std::span<std::byte> bytes) {
   const std::size_t size = size_of(contents.type());
   std::vector<double> before;
   for (; first < 0 && before.size() * size < bytes.size(); ++first)
@@ -142,13 +141,13 @@ void fill_a(const Contents& contents, const LocalPart& of, std::int64_t first, s
             });
 }
 
-void fill_b(const Contents& contents, const LocalPart& of, std::uint64_t first, std::span<std::byte> bytes) {
+void fill_b(const Contents& contents, const LocalPortion& of, std::uint64_t first, std::span<std::byte> bytes) {
   fill_rows(of.part, first, contents.type(), bytes, [&](const Block& block, std::uint64_t row, std::uint64_t column) {
     return contents.b(block.top + row, block.left + column);
   });
 }
 
-Finding check_c(const Contents& contents, const LocalPart& of, std::span<const std::byte> bytes) {
+Finding check_c(const Contents& contents, const LocalPortion& of, std::span<const std::byte> bytes) {
   const std::size_t size = size_of(contents.type());
   const std::vector<Run> runs = runs_of(of.part, 0, of.part.items);
   Finding finding;
@@ -172,7 +171,7 @@ Finding check_c(const Contents& contents, const LocalPart& of, std::span<const s
   return finding;
 }
 
-Finding check_c_begin(const Contents& contents, const LocalPart& of, std::uint64_t later,
+Finding check_c_begin(const Contents& contents, const LocalPortion& of, std::uint64_t later,
                       std::span<const std::byte> bytes) {
   return check_begin(bytes, contents.type(), [&](std::uint64_t at) {
     const Block& block = of.part.block_of(at);
@@ -183,7 +182,7 @@ Finding check_c_begin(const Contents& contents, const LocalPart& of, std::uint64
   });
 }
 
-Finding check_received_begin(const Contents& contents, const LocalPart& of, std::uint64_t later,
+Finding check_received_begin(const Contents& contents, const LocalPortion& of, std::uint64_t later,
                              std::span<const std::byte> bytes) {
   return check_begin(bytes, contents.type(), [&](std::uint64_t at) {
     const Block& block = of.source.block_of(at);

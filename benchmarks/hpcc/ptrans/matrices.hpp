@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/hpcc/ptrans/distribution.hpp"
+#include "core/data.hpp"
 #include "core/scalar.hpp"
 #include "measure/slide.hpp"
 
@@ -21,17 +22,14 @@ inline const Slide slide{128};
 // A's parts lie further numbers, for the operations before the last.
 class Contents {
  public:
-  struct Origin {
-    std::uint64_t seed = 1, repetition = 0;
-  };
-  Contents(const Problem& problem, ScalarType type, const Origin& origin);
+  Contents(const Problem& problem, ScalarType type, const Provenance& origin);
 
   double a(std::uint64_t row, std::uint64_t column) const { return number(a_ + row * size_ + column); }
   double b(std::uint64_t row, std::uint64_t column) const { return number(b_ + row * size_ + column); }
   // What lies so many numbers (1 or more) before the begin of a part of `rank`.
-  double before(const Part& part, int rank, std::uint64_t numbers) const;
+  double before(const Portion& part, int rank, std::uint64_t numbers) const;
   // Number `at` of what an operation sends of a part of `rank`, of which `later` more of the sample come after it.
-  double sent(const Part& part, int rank, std::uint64_t at, std::uint64_t later) const;
+  double sent(const Portion& part, int rank, std::uint64_t at, std::uint64_t later) const;
 
   ScalarType type() const { return type_; }
 
@@ -46,20 +44,20 @@ class Contents {
 };
 
 // A part of a rank, and where what C's part needs of A lies.
-struct LocalPart {
-  LocalPart(Part part, int rank);
+struct LocalPortion {
+  LocalPortion(Portion part, int rank);
 
-  Part part;
+  Portion part;
   int rank = 0;
-  Part source;                        // as it lies with the partner; within the rank itself, the part
+  Portion source;                     // as it lies with the partner; within the rank itself, the part
   std::vector<std::uint64_t> images;  // of each block, where in `source` its mirror image begins
 
   bool is_exchanged() const { return part.partner != rank; }
 };
 
 // So many numbers of A's part from `first` on, as bytes; negative places lie before it.
-void fill_a(const Contents& contents, const LocalPart& of, std::int64_t first, std::span<std::byte> bytes);
-void fill_b(const Contents& contents, const LocalPart& of, std::uint64_t first, std::span<std::byte> bytes);
+void fill_a(const Contents& contents, const LocalPortion& of, std::int64_t first, std::span<std::byte> bytes);
+void fill_b(const Contents& contents, const LocalPortion& of, std::uint64_t first, std::span<std::byte> bytes);
 
 // What was found in a part.
 struct Finding {
@@ -70,11 +68,11 @@ struct Finding {
 };
 
 // Every number of C's part after the last operation.
-Finding check_c(const Contents& contents, const LocalPart& of, std::span<const std::byte> bytes);
+Finding check_c(const Contents& contents, const LocalPortion& of, std::span<const std::byte> bytes);
 // The begin of C's part, or of what was received for it, as an operation leaves it.
-Finding check_c_begin(const Contents& contents, const LocalPart& of, std::uint64_t later,
+Finding check_c_begin(const Contents& contents, const LocalPortion& of, std::uint64_t later,
                       std::span<const std::byte> bytes);
-Finding check_received_begin(const Contents& contents, const LocalPart& of, std::uint64_t later,
+Finding check_received_begin(const Contents& contents, const LocalPortion& of, std::uint64_t later,
                              std::span<const std::byte> bytes);
 
 }  // namespace plumb::ptrans

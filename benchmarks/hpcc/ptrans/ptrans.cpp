@@ -101,10 +101,10 @@ void Ptrans::check(const Plan& plan) const {
 std::vector<Group> Ptrans::groups(const Plan& plan) const {
   const Problem wanted = problem();
   const std::size_t size = size_of(parse_scalar_type(type_));
-  const std::vector<Part> parts = parts_of(distribution(plan.ranks), plan.rank, course().stages);
+  const std::vector<Portion> parts = parts_of(distribution(plan.ranks), plan.rank, course().stages);
   const Extents extents = extents_of(parts, plan.rank, size);
   std::uint64_t items = 0, exchanged = 0;
-  for (const Part& part : parts) {
+  for (const Portion& part : parts) {
     items += part.items;
     exchanged += part.partner != plan.rank ? 1 : 0;
   }

@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t region_alignment = 4096;        // bytes: of parts in their buffers; any device's view_alignment
 constexpr std::size_t guard = 256;                    // behind each part: nobody may write there
 constexpr std::size_t chunk = std::size_t{16} << 20;  // bytes that go to the device at a time
-constexpr std::byte poison_value{0xff};               // of every byte: no number
 
 enum Phase : std::size_t { exchange_phase, kernel_phase };
 
@@ -21,15 +20,15 @@ std::size_t region(std::size_t bytes) {
   return (bytes + guard + region_alignment - 1) / region_alignment * region_alignment;
 }
 
-std::size_t table_bytes(const Part& part) {
+std::size_t table_bytes(const Portion& part) {
   return region(4 * sizeof(std::uint64_t) * part.blocks.size());
 }
 
 }  // namespace
 
-Extents extents_of(const std::vector<Part>& parts, int rank, std::size_t number_bytes) {
+Extents extents_of(const std::vector<Portion>& parts, int rank, std::size_t number_bytes) {
   Extents extents;
-  for (const Part& part : parts) {
+  for (const Portion& part : parts) {
     const std::size_t bytes = part.items * number_bytes;
     extents.a += region(slide.source_room(bytes));
     extents.b += region(bytes);
@@ -49,7 +48,7 @@ Transposition::Transposition(Session& session, const Distribution& distribution,
       course_(course),
       form_(kernel_form(session.device.info(), type)),
       queue_(session.device.make_queue()) {
-  const std::vector<Part> parts = parts_of(distribution, session.world.rank(), course.stages);
+  const std::vector<Portion> parts = parts_of(distribution, session.world.rank(), course.stages);
   allocate(extents_of(parts, session.world.rank(), size_of(type)));
   place(parts);
   write_b();
@@ -71,11 +70,11 @@ void Transposition::allocate(const Extents& extents) {
   table_ = make(extents.table, own);
 }
 
-void Transposition::place(const std::vector<Part>& parts) {
+void Transposition::place(const std::vector<Portion>& parts) {
   Extents next;
-  for (const Part& part : parts) {
-    Placed& placed = parts_.emplace_back(
-        Placed{LocalPart(part, session_.world.rank()), next.a, next.b, next.c, next.received, next.table, nullptr, {}});
+  for (const Portion& part : parts) {
+    Placed& placed = parts_.emplace_back(Placed{
+        LocalPortion(part, session_.world.rank()), next.a, next.b, next.c, next.received, next.table, nullptr, {}});
     const std::size_t bytes = placed.bytes(type_);
     next.a += region(slide.source_room(bytes));
     next.b += region(bytes);
@@ -127,7 +126,7 @@ Step Transposition::step_of(std::uint64_t stage) const {
   const int ranks = session_.world.size(), rank = session_.world.rank();
   Step step;
   for (const Placed& placed : parts_) {
-    const Part& part = placed.local.part;
+    const Portion& part = placed.local.part;
     if (!placed.local.is_exchanged() || part.stage != stage) continue;
     const int lane = static_cast<int>(stage) * ranks + (rank + part.partner) % ranks;
     const std::size_t bytes = placed.bytes(type_);
@@ -149,7 +148,7 @@ std::size_t Transposition::block_bytes() const {
 }
 
 Contents Transposition::contents(std::uint64_t repetition) const {
-  return {problem_, type_, {session_.seed, repetition}};
+  return {problem_, type_, {session_.seed, 0, 0, 0, repetition}};
 }
 
 void Transposition::enqueue(Placed& placed, std::uint64_t later) {
@@ -205,7 +204,7 @@ void Transposition::run(Timed& timed) {
 }
 
 void Transposition::poison(Buffer& buffer, std::size_t begin, std::size_t end) {
-  image_.assign(std::min(chunk, end - begin), poison_value);
+  image_.assign(std::min(chunk, end - begin), poison_byte);
   for (std::size_t at = begin; at < end; at += chunk)
     queue_->enqueue_write(image_.data(), {&buffer, at, std::min(chunk, end - at)});
   queue_->finish();
@@ -273,7 +272,7 @@ void Transposition::check_region(Buffer& buffer, std::size_t at, const Placed& p
     if (from >= end) return;
     Finding found;
     for (const std::byte value : bytes_at(from, std::min(size, end - from)))
-      found.wrong += value != poison_value ? 1 : 0;
+      found.wrong += value != poison_byte ? 1 : 0;
     if (found.wrong > 0) found.error = std::numeric_limits<double>::infinity();
     report(validation, found, "bytes that no operation writes were written: ");
   };

@@ -17,7 +17,7 @@ struct Extents {
   std::size_t a = 0, b = 0, c = 0, received = 0, table = 0, sent = 0;
   std::size_t all() const { return a + b + c + received + table; }
 };
-Extents extents_of(const std::vector<Part>& parts, int rank, std::size_t number_bytes);
+Extents extents_of(const std::vector<Portion>& parts, int rank, std::size_t number_bytes);
 
 // How an operation is run.
 struct Course {
@@ -42,14 +42,14 @@ class Transposition {
  private:
   // A part, and where it lies: bytes from the begin of each buffer.
   struct Placed {
-    LocalPart local;
+    LocalPortion local;
     std::size_t a = 0, b = 0, c = 0, received = 0, table = 0;
     std::unique_ptr<Kernel> kernel;
     KernelRange range;
     std::size_t bytes(ScalarType type) const { return local.part.items * size_of(type); }
   };
 
-  void place(const std::vector<Part>& parts);
+  void place(const std::vector<Portion>& parts);
   void allocate(const Extents& extents);
   void write_b();
   void write_table();

@@ -14,13 +14,13 @@ namespace {
 
 using hpcc::Variant;
 
-std::string pipeline_options(const Form& form) {
+std::string pipeline_options(const KernelForm& form) {
   return fmt::format("-DNUM_REPLICATIONS={} -DRNG_COUNT_LOG={} -DRNG_DISTANCE={} -DBUFFER_LOG={}{}", form.replications,
                      form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead),
                      form.ivdep ? " -DIVDEP" : "");
 }
 
-std::string nd_range_options(const Form& form) {
+std::string nd_range_options(const KernelForm& form) {
   std::string options =
       fmt::format("-DLOOK_AHEAD={} -DLANES={} -DUPDATES={}{}{}", form.look_ahead, form.lanes(),
                   static_cast<int>(form.updates), form.whole ? " -DWHOLE" : "", form.fetch ? " -DFETCH" : "");
@@ -32,17 +32,17 @@ std::string nd_range_options(const Form& form) {
 }
 
 // What single_work_item.cl calls a kernel after its number.
-std::string built_with(const Form& form) {
+std::string built_with(const KernelForm& form) {
   return fmt::format("_g{}_d{}_b{}", form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead));
 }
 
 }  // namespace
 
-bool Form::exact() const {
+bool KernelForm::exact() const {
   return updates != Updates::buffered || (variant == Variant::single_work_item && look_ahead == 1 && !ivdep);
 }
 
-Shares shares_of(const Form& form, std::uint64_t updates) {
+Shares shares_of(const KernelForm& form, std::uint64_t updates) {
   if (form.variant == Variant::single_work_item) {
     const std::uint64_t generators = std::uint64_t{1} << form.rng_count_log;
     Shares shares = cut(updates, generators, 1);
@@ -52,13 +52,13 @@ Shares shares_of(const Form& form, std::uint64_t updates) {
   return cut(updates, form.work_items, form.look_ahead);
 }
 
-KernelRange range_of(const Form& form, const Shares& shares) {
+KernelRange range_of(const KernelForm& form, const Shares& shares) {
   if (form.variant == Variant::single_work_item) return {1, 1};
   const std::uint64_t groups = (shares.count + form.group_size - 1) / form.group_size;
   return {groups * form.group_size, form.group_size};
 }
 
-KernelSource source_of(const Form& form) {
+KernelSource source_of(const KernelForm& form) {
   const bool pipeline = form.variant == Variant::single_work_item;
   KernelSource source;
   source.name = pipeline ? "single_work_item.cl" : "nd_range.cl";
@@ -69,7 +69,7 @@ KernelSource source_of(const Form& form) {
   return source;
 }
 
-std::string kernel_name(const std::vector<std::string>& names, const Form& form, std::uint64_t replication) {
+std::string kernel_name(const std::vector<std::string>& names, const KernelForm& form, std::uint64_t replication) {
   if (form.variant != Variant::single_work_item) return "update";
   std::string prefix = fmt::format("update_{}", replication);
   if (std::find(names.begin(), names.end(), prefix) != names.end())

@@ -19,7 +19,7 @@ enum class Updates { buffered, atomic, atomic32 };
 inline constexpr std::uint64_t most_look_ahead = 1024;  // HPCC's rule
 inline constexpr std::uint64_t most_lanes = 32;
 
-struct Form {
+struct KernelForm {
   hpcc::Variant variant = hpcc::Variant::nd_range;
   Stream stream = Stream::polynomial;
   Updates updates = Updates::atomic;
@@ -40,19 +40,19 @@ struct Form {
 };
 
 // The updates of one rank cut for the form's generators: work items, or a pipeline's.
-Shares shares_of(const Form& form, std::uint64_t updates);
+Shares shares_of(const KernelForm& form, std::uint64_t updates);
 
 // All work items of a launch: whole groups; those without a share have nothing to do.
-KernelRange range_of(const Form& form, const Shares& shares);
+KernelRange range_of(const KernelForm& form, const Shares& shares);
 
 // OpenCL C, and for nd_range the same as functions. Kernels' arguments: table, starts, share, updates, first, words.
-KernelSource source_of(const Form& form);
+KernelSource source_of(const KernelForm& form);
 
 // The kernel of a replication among those of a program. Throws Error where what the program was built with (a
 // bitstream) contradicts the form.
-std::string kernel_name(const std::vector<std::string>& names, const Form& form, std::uint64_t replication);
+std::string kernel_name(const std::vector<std::string>& names, const KernelForm& form, std::uint64_t replication);
 
 // nd_range.cl's kernel as a function, for runtime native.
-std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const Form& form);
+std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const KernelForm& form);
 
 }  // namespace plumb::random_access

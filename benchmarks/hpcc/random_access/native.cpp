@@ -80,7 +80,7 @@ void change(std::uint64_t& word, std::uint64_t by) {
 
 // While a look-ahead is applied, the words of the next one are fetched.
 template <Stream stream, Updates updates, std::uint64_t lanes, bool all_here>
-void update_share(const Form& form, const Arguments& to, std::uint64_t item) {
+void update_share(const KernelForm& form, const Arguments& to, std::uint64_t item) {
   const std::uint64_t begin = item * to.share;
   if (begin >= to.updates) return;
   const std::uint64_t length = std::min(to.share, to.updates - begin);
@@ -105,7 +105,7 @@ void update_share(const Form& form, const Arguments& to, std::uint64_t item) {
 }
 
 template <Stream stream, Updates updates, std::uint64_t lanes>
-void update(const Form& form, const Arguments& to, const KernelRange& range) {
+void update(const KernelForm& form, const Arguments& to, const KernelRange& range) {
   const auto run =
       form.whole ? update_share<stream, updates, lanes, true> : update_share<stream, updates, lanes, false>;
 #pragma omp parallel for schedule(dynamic)
@@ -113,13 +113,13 @@ void update(const Form& form, const Arguments& to, const KernelRange& range) {
 }
 
 template <Stream stream, Updates updates>
-void update(const Form& form, const Arguments& to, const KernelRange& range) {
+void update(const KernelForm& form, const Arguments& to, const KernelRange& range) {
   const auto run = form.look_ahead < most_lanes ? update<stream, updates, 1> : update<stream, updates, most_lanes>;
   run(form, to, range);
 }
 
 template <Stream stream>
-void update(const Form& form, const Arguments& to, const KernelRange& range) {
+void update(const KernelForm& form, const Arguments& to, const KernelRange& range) {
   const auto run =
       form.updates == Updates::buffered ? update<stream, Updates::buffered> : update<stream, Updates::atomic>;
   run(form, to, range);
@@ -127,7 +127,7 @@ void update(const Form& form, const Arguments& to, const KernelRange& range) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const Form& form) {
+std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const KernelForm& form) {
   return {{"update", [form](std::span<const KernelArgument> arguments, const KernelRange& range) {
              const auto run = form.stream == Stream::lcg ? update<Stream::lcg> : update<Stream::polynomial>;
              run(form, arguments_of(arguments), range);

@@ -40,7 +40,7 @@ bool on_cpu(const DeviceInfo& device) {
   return device.type == "cpu" || device.type == "native";
 }
 
-void require(const DeviceInfo& device, const Form& form) {
+void require(const DeviceInfo& device, const KernelForm& form) {
   const bool pipeline = form.variant == hpcc::Variant::single_work_item;
   if (pipeline && form.updates == Updates::atomic32)
     throw Unsupported("a pipeline of single_work_item ends each update before the next: there is atomic, not atomic32");
@@ -115,7 +115,7 @@ std::vector<Group> RandomAccess::groups(const Plan& plan) const {
 }
 
 // HPCC's 1,024 where a table is so large that fewer than 1 % of its words come out wrong (README.md), fewer below.
-std::uint64_t RandomAccess::look_ahead(const DeviceInfo& device, const Form& form, std::uint64_t words) const {
+std::uint64_t RandomAccess::look_ahead(const DeviceInfo& device, const KernelForm& form, std::uint64_t words) const {
   const bool pipeline = form.variant == hpcc::Variant::single_work_item;
   if (pipeline && form.updates != Updates::buffered) return 1;
   if (buffer_log_.get() >= 0) return std::uint64_t{1} << buffer_log_.get();
@@ -123,7 +123,7 @@ std::uint64_t RandomAccess::look_ahead(const DeviceInfo& device, const Form& for
   return on_cpu(device) ? 32 : 4;
 }
 
-std::uint64_t RandomAccess::work_items(const DeviceInfo& device, const Form& form, const Task& task) const {
+std::uint64_t RandomAccess::work_items(const DeviceInfo& device, const KernelForm& form, const Task& task) const {
   const std::uint64_t at_once = device.compute_units * (on_cpu(device) ? 1 : items_a_unit);
   const std::uint64_t wanted = device.compute_units * (on_cpu(device) ? shares_a_core : items_a_unit);
   if (form.updates != Updates::buffered) return wanted;
@@ -132,8 +132,8 @@ std::uint64_t RandomAccess::work_items(const DeviceInfo& device, const Form& for
   return most < at_once ? most : wanted;
 }
 
-Form RandomAccess::form(const DeviceInfo& device, Updates kind, const Task& task) const {
-  Form form;
+KernelForm RandomAccess::form(const DeviceInfo& device, Updates kind, const Task& task) const {
+  KernelForm form;
   form.variant = variant_.on(device);
   form.stream = stream_ == "lcg" ? Stream::lcg : Stream::polynomial;
   form.updates = kind;
@@ -160,7 +160,7 @@ void RandomAccess::prepare(Session& session, const Case& measured) {
   const std::unique_ptr<Program> program = device.build(session.source(source_of(form_)));
   const std::vector<std::string> names = program->kernel_names();
   std::vector<std::uint64_t> starts = starts_of(form_.stream, own_.first_update, shares_);
-  const std::vector<Part> parts = split(own_.part, form_.replications);
+  const std::vector<TableRange> parts = split(own_.part, form_.replications);
   for (std::uint64_t i = 0; i < parts.size(); ++i) {
     auto& replication = replications_of_rank_.emplace_back(
         std::make_unique<Replication>(device, placement_of(session.memory, i, parts.size()), parts[i], starts));

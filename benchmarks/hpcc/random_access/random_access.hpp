@@ -103,12 +103,12 @@ class RandomAccess : public Benchmark {
   Task task(int rank, int ranks) const;
   std::vector<Updates> kinds() const;
   Case make_case(Updates kind, const Plan& plan) const;
-  Form form(const DeviceInfo& device, Updates kind, const Task& task) const;
-  std::uint64_t work_items(const DeviceInfo& device, const Form& form, const Task& task) const;
-  std::uint64_t look_ahead(const DeviceInfo& device, const Form& form, std::uint64_t words) const;
+  KernelForm form(const DeviceInfo& device, Updates kind, const Task& task) const;
+  std::uint64_t work_items(const DeviceInfo& device, const KernelForm& form, const Task& task) const;
+  std::uint64_t look_ahead(const DeviceInfo& device, const KernelForm& form, std::uint64_t words) const;
 
   Task own_;
-  Form form_;
+  KernelForm form_;
   Shares shares_;
   std::vector<std::unique_ptr<Replication>> replications_of_rank_;
   std::unique_ptr<Buffer> staging_;

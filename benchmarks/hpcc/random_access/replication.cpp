@@ -4,7 +4,7 @@
 
 namespace plumb::random_access {
 
-Replication::Replication(Device& device, const Placement& memory, const Part& part,
+Replication::Replication(Device& device, const Placement& memory, const TableRange& part,
                          std::span<const std::uint64_t> starts)
     : part_(part),
       table_(device.allocate(part.words * word_bytes, memory)),

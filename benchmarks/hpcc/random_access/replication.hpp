@@ -16,7 +16,7 @@ constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 class Replication {
  public:
   // Allocates; `starts` are the words before the shares.
-  Replication(Device& device, const Placement& memory, const Part& part, std::span<const std::uint64_t> starts);
+  Replication(Device& device, const Placement& memory, const TableRange& part, std::span<const std::uint64_t> starts);
   // Prepares `kernel` for all shares of `updates`.
   void choose(std::unique_ptr<Kernel> kernel, const KernelRange& range, const Shares& shares, std::uint64_t updates);
 
@@ -27,10 +27,10 @@ class Replication {
   std::optional<DeviceTime> span() const { return queue_->span(); }
   // Untimed: the part's words.
   void read(std::span<std::uint64_t> words);
-  const Part& part() const { return part_; }
+  const TableRange& part() const { return part_; }
 
  private:
-  Part part_;
+  TableRange part_;
   std::unique_ptr<Buffer> table_, starts_;
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Kernel> kernel_;

@@ -7,14 +7,14 @@
 namespace plumb::random_access {
 
 // Words `first` to `first + words - 1` of a table.
-struct Part {
+struct TableRange {
   std::uint64_t first = 0, words = 0;
 };
 
 // What one rank does.
 struct Task {
   int log2_table = 0;              // words of the table that places in it are counted in
-  Part part;                       // of that table, on this rank
+  TableRange part;                 // of that table, on this rank
   std::uint64_t content = 0;       // word i of the table is content + i at the start
   std::uint64_t first_update = 0;  // of the stream
   std::uint64_t updates = 0;       // that are generated here; those outside the part are another rank's
@@ -27,6 +27,6 @@ Task own_table(int log2_words, int rank);
 Task shared_table(int log2_words, int rank, int ranks);
 
 // A part cut into `count`, one for each replication, which differ by one word at most.
-std::vector<Part> split(const Part& part, std::uint64_t count);
+std::vector<TableRange> split(const TableRange& part, std::uint64_t count);
 
 }  // namespace plumb::random_access

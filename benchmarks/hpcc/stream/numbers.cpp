@@ -163,10 +163,9 @@ Numbers::Numbers(ScalarType type, int fraction_bits, std::uint64_t key) : type_(
   one_ = in_each(type, exponent_of_one << stored);
 }
 
-Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Owner& owner) {
+Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Provenance& owner) {
   const int bits = operation.kind == Operation::Kind::dot ? fraction_bits_of_dot(type, elements) : fraction_bits(type);
-  std::uint64_t key = mix64(owner.seed);
-  for (const std::uint64_t part : {owner.rank, owner.replication, owner.repetition}) key = mix64(key ^ part);
+  const std::uint64_t key = owner.key();
   const auto numbers = [&](std::uint64_t array) { return Numbers(type, bits, mix64(key ^ array)); };
   return {numbers(1), numbers(2), numbers(3)};
 }

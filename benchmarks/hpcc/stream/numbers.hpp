@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "core/scalar.hpp"
 #include "measure/benchmark.hpp"
 
@@ -63,11 +63,8 @@ struct Contents {
   const Numbers& of(Array array) const { return array == Array::a ? a : array == Array::b ? b : c; }
 };
 
-// Whose contents: of which rank, replication (its part of the arrays) and repetition.
-struct Owner {
-  std::uint64_t seed = 1, rank = 0, replication = 0, repetition = 0;
-};
-Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Owner& owner);
+// Lanes are replications, which have parts of the arrays.
+Contents contents(const Operation& operation, ScalarType type, std::uint64_t elements, const Provenance& owner);
 
 // Writes numbers of an array, those from 64-bit word `first` on, as many as there is room for; a multiple of the type's
 // size.

@@ -52,7 +52,7 @@ Launch launch_of(std::unique_ptr<Kernel> kernel, const KernelRange& range, const
 
 }  // namespace
 
-KernelSource source_of(const Form& form) {
+KernelSource source_of(const KernelForm& form) {
   const bool one = form.variant == Variant::single_work_item;
   const std::string wide_type = form.type == ScalarType::f64 ? "double" : "float";
   KernelSource source;
@@ -68,8 +68,9 @@ KernelSource source_of(const Form& form) {
   return source;
 }
 
-std::vector<Launch> launches(Program& program, const Form& form, const Operation& operation, const Buffers& buffers,
-                             std::uint64_t vectors, std::uint64_t replication, std::uint64_t replications) {
+std::vector<Launch> launches(Program& program, const KernelForm& form, const Operation& operation,
+                             const Buffers& buffers, std::uint64_t vectors, std::uint64_t replication,
+                             std::uint64_t replications) {
   const bool is_dot = operation.kind == Operation::Kind::dot;
   std::vector<Launch::Moving> moving;
   for (const Array array : operation.inputs) moving.push_back({buffers.of(array), false});
@@ -106,8 +107,6 @@ std::vector<Launch> launches(Program& program, const Form& form, const Operation
 
 namespace {
 
-constexpr std::byte poison{0xff};  // bytes of NaN in every type
-
 void note(Validation& validation, const std::string& detail) {
   if (validation.detail.empty()) validation.detail = detail;
 }
@@ -122,7 +121,7 @@ char letter(Array array) {
 
 }  // namespace
 
-Replication::Replication(Device& device, const Placement& memory, const Form& form, const Extent& extent)
+Replication::Replication(Device& device, const Placement& memory, const KernelForm& form, const Extent& extent)
     : type_(form.type), extent_(extent), slide_(device.info()), queue_(device.make_queue(true)) {
   for (auto& array : buffers_.arrays) array = device.allocate(extent.buffer_bytes(slide_), memory);
   for (auto& image : images_) image = allocate_host(device, extent.buffer_bytes(slide_));
@@ -166,17 +165,17 @@ void Replication::reset(const Contents& contents, std::uint64_t count) {
     for (const Array array : operation_->inputs) {
       fill({image(array) + given.begin, given.size}, contents.of(array), given.begin / sizeof(std::uint64_t));
       // Behind it, unlike what must stay behind the outputs.
-      std::memset(image(array) + given.begin + given.size, poison_byte, Extent::guard);
+      std::memset(image(array) + given.begin + given.size, std::to_integer<int>(poison_byte), Extent::guard);
       if (!writes) put(array, given);  // its inputs are the images
     }
   };
   if (reads) give_inputs();
   for (const Array array : operation_->outputs) {
-    std::memset(image(array) + taken.begin, static_cast<int>(poison), taken.size + Extent::guard);
+    std::memset(image(array) + taken.begin, std::to_integer<int>(poison_byte), taken.size + Extent::guard);
     if (!reads) put(array, taken, Extent::guard);  // its outputs are the images
   }
   if (!reads) give_inputs();
-  const std::vector<std::byte> no_sums(buffers_.sums->size(), poison);
+  const std::vector<std::byte> no_sums(buffers_.sums->size(), poison_byte);
   queue_->write(no_sums.data(), whole(*buffers_.sums));
   for (const Launch& launch : kernels_)
     for (std::uint64_t later = count; later-- > 0;) place(launch, later);  // what a first time costs is paid here
@@ -192,7 +191,7 @@ void Replication::check_array(Array array, const Contents& contents, Validation&
   const auto [begin, size] = slide_.targets(length_, count_);
   if (operation_->kind != Operation::Kind::read) {
     // A read that does not happen must not pass.
-    std::memset(image(array) + begin, static_cast<int>(poison), size + Extent::guard);
+    std::memset(image(array) + begin, std::to_integer<int>(poison_byte), size + Extent::guard);
     queue_->read({buffers_.of(array), begin, size + Extent::guard}, image(array) + begin);
   }
   std::uint64_t written = 0;
@@ -200,8 +199,8 @@ void Replication::check_array(Array array, const Contents& contents, Validation&
       length_, count_, begin + size + Extent::guard,
       [&](const Slide::Rest& rest) { check_rest(array, rest, contents, validation); },
       [&](std::size_t from, std::size_t bytes) {
-        written += static_cast<std::uint64_t>(
-            std::count_if(image(array) + from, image(array) + from + bytes, [](std::byte b) { return b != poison; }));
+        written += static_cast<std::uint64_t>(std::count_if(image(array) + from, image(array) + from + bytes,
+                                                            [](std::byte b) { return b != poison_byte; }));
       });
   if (written == 0) return;
   validation.wrong_items += written;

@@ -14,7 +14,7 @@
 namespace plumb::stream {
 
 // How kernels are built and started.
-struct Form {
+struct KernelForm {
   hpcc::Variant variant = hpcc::Variant::nd_range;
   ScalarType type = ScalarType::f32;
   std::uint64_t vector = 1;        // numbers
@@ -28,7 +28,7 @@ struct Form {
 
 // The file of the variant, for this form; native_kernels() are nd_range.cl's as functions, for runtime native: there a
 // vector is a line of the caches.
-KernelSource source_of(const Form& form);
+KernelSource source_of(const KernelForm& form);
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(ScalarType type);
 
 // What an operation works on: so many numbers, which kernels handle in whole vectors. Behind the last one that any
@@ -67,12 +67,13 @@ struct Launch {
 
 // Kernels that, one after the other, do an operation once. `replication` of so many picks calc_0, calc_1, … where a
 // bitstream has a kernel for each. Throws Unsupported where the program has no kernel for the operation.
-std::vector<Launch> launches(Program& program, const Form& form, const Operation& operation, const Buffers& buffers,
-                             std::uint64_t vectors, std::uint64_t replication, std::uint64_t replications);
+std::vector<Launch> launches(Program& program, const KernelForm& form, const Operation& operation,
+                             const Buffers& buffers, std::uint64_t vectors, std::uint64_t replication,
+                             std::uint64_t replications);
 
 class Replication {
  public:
-  Replication(Device& device, const Placement& memory, const Form& form, const Extent& extent);
+  Replication(Device& device, const Placement& memory, const KernelForm& form, const Extent& extent);
   Replication(const Replication&) = delete;
   Replication& operator=(const Replication&) = delete;
 

@@ -63,7 +63,7 @@ void Stream::check(const Plan&) const {
 }
 
 void Stream::check_device(const Plan&, const DeviceInfo& device) const {
-  const Form form = form_on(device);
+  const KernelForm form = form_on(device);
   if (device.type == "native" && vector_.given())
     throw UsageError("--vector is for OpenCL C: on runtime native a vector is a line of the caches");
   if (form.group_size > device.largest_group && device.type != "native")
@@ -82,8 +82,8 @@ void Stream::check_device(const Plan&, const DeviceInfo& device) const {
         elements_.get()));
 }
 
-Form Stream::form_on(const DeviceInfo& device) const {
-  Form form;
+KernelForm Stream::form_on(const DeviceInfo& device) const {
+  KernelForm form;
   form.variant = variant_.on(device);
   form.type = type();
   const Habits habits = habits_of(device);
@@ -169,7 +169,7 @@ void Stream::build(Session& session) {
 Contents Stream::contents_of(const Session& session, std::uint64_t replication, std::uint64_t repetition) const {
   const Extent& extent = replicas_[replication].extent();
   return contents(*measured_, form_.type, extent.vectors() * extent.vector,
-                  {session.seed, static_cast<std::uint64_t>(session.world.rank()), replication, repetition});
+                  {session.seed, static_cast<std::uint64_t>(session.world.rank()), replication, 0, repetition});
 }
 
 void Stream::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {

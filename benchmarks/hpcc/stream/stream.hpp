@@ -90,13 +90,13 @@ class Stream : public Benchmark {
       {0, 1 << 30}};
 
   ScalarType type() const { return parse_scalar_type(type_); }
-  Form form_on(const DeviceInfo& device) const;
+  KernelForm form_on(const DeviceInfo& device) const;
   Extent extent(std::uint64_t replication, std::uint64_t vector) const;
   Case make_case(const Operation& operation) const;
   void build(Session& session);
   Contents contents_of(const Session& session, std::uint64_t replication, std::uint64_t repetition) const;
 
-  Form form_;                            // on the device of this run
+  KernelForm form_;                      // on the device of this run
   std::unique_ptr<Program> program_;     // null until a case needs kernels
   std::deque<Replication> replicas_;     // after the program, whose kernels they hold
   const Operation* measured_ = nullptr;  // of the case that is prepared

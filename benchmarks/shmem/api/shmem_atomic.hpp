@@ -12,7 +12,7 @@
 #include "benchmarks/shmem/api/shmem_race.hpp"
 #include "benchmarks/shmem/api/shmem_region.hpp"
 #include "benchmarks/shmem/api/track.hpp"
-#include "benchmarks/shmem/api/values.hpp"
+#include "core/data.hpp"
 
 namespace plumb::shmem_api {
 
@@ -105,7 +105,7 @@ class Atomic : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t) override {
-    key_ = Origin{setting_.seed, 0, 0, repetition}.key();
+    key_ = Provenance{setting_.seed, 0, 0, 0, repetition}.key();
     for (int thread = 0; thread < setting_.threads; ++thread)
       for (std::size_t word = 0; word < track_.places; ++word) words(thread)[word] = first(thread, word);
     std::fill(seen_.begin(), seen_.end(), 0);

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "benchmarks/shmem/api/shmem_region.hpp"
-#include "benchmarks/shmem/api/values.hpp"
+#include "core/data.hpp"
 
 namespace plumb::shmem_api {
 
@@ -126,7 +126,7 @@ class Collective : public Pattern {
       T* const values = source_.data() + slot * extent_.source_length;
       for (std::size_t i = 0; i < extent_.source_length; ++i) values[i] = given(setting_.pe, mix64(key + i));
     }
-    poison(target_, untouched(repetition));
+    poison_values(target_, untouched(repetition));
     shmem_barrier_all();  // the targets are ready before any PE calls
   }
 
@@ -162,10 +162,10 @@ class Collective : public Pattern {
   }
 
  private:
-  Origin origin(int pe, std::size_t slot, std::uint64_t repetition) const {
-    return {setting_.seed, pe, slot, repetition};
+  Provenance origin(int pe, std::size_t slot, std::uint64_t repetition) const {
+    return {setting_.seed, static_cast<std::uint64_t>(pe), slot, 0, repetition};
   }
-  Origin untouched(std::uint64_t repetition) const { return origin(setting_.pe, std::size_t{1} << 40, repetition); }
+  Provenance untouched(std::uint64_t repetition) const { return origin(setting_.pe, std::size_t{1} << 40, repetition); }
   T given(int pe, std::uint64_t bits) const {
     return collector_.gathers == Gathers::reduction ? contribution<T>(collector_.reduces, pe, bits) : value_of<T>(bits);
   }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "benchmarks/shmem/api/values.hpp"
+#include "core/data.hpp"
 #include "world/shmem_faults.hpp"
 
 namespace plumb::shmem_api {
@@ -22,25 +22,25 @@ Needs Pieces::needs(const Setting& s) {
   return needs;
 }
 
-Pieces::Pieces(Part part, Allocate allocate, const Setting& setting)
+Pieces::Pieces(Action part, Allocate allocate, const Setting& setting)
     : part_(part), allocate_(allocate), setting_(setting), pieces_(number(setting)) {}
 
 void Pieces::reset(std::uint64_t, std::uint64_t) {
   give_back();
-  if (part_ == Part::give_back) have();
+  if (part_ == Action::give_back) have();
 }
 
 void Pieces::run(std::uint64_t) {
-  part_ == Part::have ? have() : give_back();
+  part_ == Action::have ? have() : give_back();
 }
 
 Validation Pieces::validate(std::uint64_t repetition, std::uint64_t) {
-  if (part_ == Part::give_back) have();  // what was given back can be had again
+  if (part_ == Action::give_back) have();  // what was given back can be had again
   Validation found;
   found.reference = "every byte, put by the PE before this one";
   const int next = (setting_.pe + 1) % setting_.pes, before = (setting_.pe + setting_.pes - 1) % setting_.pes;
   const auto identity = [&](int pe, std::size_t piece) {
-    return MessageIdentity{setting_.seed, static_cast<std::uint64_t>(pe), piece, setting_.bytes, repetition};
+    return Provenance{setting_.seed, static_cast<std::uint64_t>(pe), piece, setting_.bytes, repetition};
   };
   std::vector<std::byte> bytes(setting_.bytes);
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -59,7 +59,7 @@ Validation Pieces::validate(std::uint64_t repetition, std::uint64_t) {
                                     difference.is, difference.should_be));
   }
   shmem_barrier_all();
-  if (part_ == Part::give_back) give_back();
+  if (part_ == Action::give_back) give_back();
   return found;
 }
 
@@ -72,7 +72,7 @@ void Pieces::give_back() {
     if (piece != nullptr) shmem_free(std::exchange(piece, nullptr));
 }
 
-Row piece_row(std::string name, std::string set, Pieces::Part part, Pieces::Allocate allocate) {
+Row piece_row(std::string name, std::string set, Pieces::Action part, Pieces::Allocate allocate) {
   Row row{std::move(name), "heap", std::move(set), 1};
   row.needs = [](const Setting& s) { return Pieces::needs(s); };
   row.make = [part, allocate](const Setting& s) { return std::make_unique<Pieces>(part, allocate, s); };
@@ -84,26 +84,26 @@ namespace {
 // A PE's own loads from, or stores to, symmetric memory.
 class Local : public Pattern {
  public:
-  enum class Part { read, write };
-  static Needs needs(Part part, const Setting& s) {
+  enum class Action { read, write };
+  static Needs needs(Action part, const Setting& s) {
     Needs needs;
     needs.moved = s.bytes / 8 * 8 * static_cast<std::uint64_t>(s.pes);
-    (part == Part::read ? needs.work.bytes_read : needs.work.bytes_written) = s.bytes / 8 * 8;
-    needs.items_to_check = part == Part::read ? 1 : s.bytes / 8;
+    (part == Action::read ? needs.work.bytes_read : needs.work.bytes_written) = s.bytes / 8 * 8;
+    needs.items_to_check = part == Action::read ? 1 : s.bytes / 8;
     needs.symmetric_bytes = s.bytes * s.slots;
     return needs;
   }
 
-  Local(Part part, const Setting& setting)
+  Local(Action part, const Setting& setting)
       : part_(part),
         setting_(setting),
         region_(setting.bytes * setting.slots, setting.global),
         words_(array_in<std::uint64_t>(region_, 0, setting.bytes / 8 * setting.slots)) {}
 
   void reset(std::uint64_t repetition, std::uint64_t) override {
-    const Origin origin{setting_.seed, setting_.pe, 0, repetition};
+    const Provenance origin{setting_.seed, static_cast<std::uint64_t>(setting_.pe), 0, 0, repetition};
     key_ = origin.key();
-    part_ == Part::read ? fill(words_, origin) : poison(words_, origin);
+    part_ == Action::read ? fill_values(words_, origin) : poison_values(words_, origin);
     sum_ = 0;
   }
 
@@ -112,7 +112,7 @@ class Local : public Pattern {
     std::size_t slot = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       std::uint64_t* const words = words_.data() + slot * length;
-      part_ == Part::read ? read(words, length) : write(words, length, key_ + i);
+      part_ == Action::read ? read(words, length) : write(words, length, key_ + i);
       if (++slot == setting_.slots) slot = 0;
     }
   }
@@ -121,7 +121,7 @@ class Local : public Pattern {
     Validation found;
     found.reference = "sums of the same words, or each word stored";
     const std::size_t length = setting_.bytes / 8;
-    if (part_ == Part::read) {
+    if (part_ == Action::read) {
       std::vector<std::uint64_t> of_slot(setting_.slots);
       for (std::size_t i = 0; i < words_.size(); ++i) of_slot[i / length] += value_of<std::uint64_t>(mix64(key_ + i));
       std::uint64_t should = 0;
@@ -152,14 +152,14 @@ class Local : public Pattern {
     asm volatile("" : : "r"(words) : "memory");
   }
 
-  Part part_;
+  Action part_;
   Setting setting_;
   Region region_;
   std::span<std::uint64_t> words_;
   std::uint64_t key_ = 0, sum_ = 0;
 };
 
-Row local_row(std::string name, Local::Part part) {
+Row local_row(std::string name, Local::Action part) {
   Row row{std::move(name), "local", "shoms", 8};
   row.needs = [part](const Setting& s) { return Local::needs(part, s); };
   row.make = [part](const Setting& s) { return std::make_unique<Local>(part, s); };
@@ -170,14 +170,15 @@ Row local_row(std::string name, Local::Part part) {
 
 std::vector<Row> heap_rows() {
   Row calloc =
-      piece_row("calloc", "later", Pieces::Part::have, [](std::size_t bytes) { return shmem_calloc(bytes, 1); });
+      piece_row("calloc", "later", Pieces::Action::have, [](std::size_t bytes) { return shmem_calloc(bytes, 1); });
   calloc.fault = fault_of_calloc();
-  return {local_row("local_read", Local::Part::read),
-          local_row("local_write", Local::Part::write),
-          piece_row("shmalloc", "shoms", Pieces::Part::have, [](std::size_t bytes) { return shmem_malloc(bytes); }),
-          piece_row("shfree", "shoms", Pieces::Part::give_back, [](std::size_t bytes) { return shmem_malloc(bytes); }),
-          calloc,
-          piece_row("align", "later", Pieces::Part::have, [](std::size_t bytes) { return shmem_align(4096, bytes); })};
+  return {
+      local_row("local_read", Local::Action::read),
+      local_row("local_write", Local::Action::write),
+      piece_row("shmalloc", "shoms", Pieces::Action::have, [](std::size_t bytes) { return shmem_malloc(bytes); }),
+      piece_row("shfree", "shoms", Pieces::Action::give_back, [](std::size_t bytes) { return shmem_malloc(bytes); }),
+      calloc,
+      piece_row("align", "later", Pieces::Action::have, [](std::size_t bytes) { return shmem_align(4096, bytes); })};
 }
 
 }  // namespace plumb::shmem_api

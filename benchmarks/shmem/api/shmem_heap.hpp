@@ -8,11 +8,11 @@ namespace plumb::shmem_api {
 // Pieces of the heap, as many as 16 MiB hold, 64 at most. Untimed: each is filled by the PE before this one.
 class Pieces : public Pattern {
  public:
-  enum class Part { have, give_back };
+  enum class Action { have, give_back };
   using Allocate = void* (*)(std::size_t bytes);
 
   static Needs needs(const Setting& s);
-  Pieces(Part part, Allocate allocate, const Setting& setting);
+  Pieces(Action part, Allocate allocate, const Setting& setting);
   ~Pieces() override { give_back(); }
   void reset(std::uint64_t repetition, std::uint64_t count) override;
   void run(std::uint64_t count) override;
@@ -23,12 +23,12 @@ class Pieces : public Pattern {
   void have();
   void give_back();
 
-  Part part_;
+  Action part_;
   Allocate allocate_;
   Setting setting_;
   std::vector<void*> pieces_;
 };
 
-Row piece_row(std::string name, std::string set, Pieces::Part part, Pieces::Allocate allocate);
+Row piece_row(std::string name, std::string set, Pieces::Action part, Pieces::Allocate allocate);
 
 }  // namespace plumb::shmem_api

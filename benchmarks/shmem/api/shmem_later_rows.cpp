@@ -79,7 +79,7 @@ class SignalledPut : public Pattern {
     layout.add(sizeof(std::uint64_t));
     return layout;
   }
-  MessageIdentity identity(std::uint64_t repetition, std::uint64_t slot) const {
+  Provenance identity(std::uint64_t repetition, std::uint64_t slot) const {
     return {setting_.seed, 0, slot, setting_.bytes, repetition};
   }
 
@@ -178,7 +178,7 @@ void add_waits_and_hints(std::vector<Row>& rows) {
                           "uint64_wait_until_any", "later",
                           [](Word* word, Word, Word next) { functions().wait_until_any(word, 1, next); }, put),
                       f.wait_until_any != nullptr, "waits for several words"));
-  rows.push_back(with(piece_row("malloc_with_hints", "later", Pieces::Part::have,
+  rows.push_back(with(piece_row("malloc_with_hints", "later", Pieces::Action::have,
                                 [](std::size_t bytes) { return functions().malloc_for_atomics(bytes); }),
                       f.malloc_for_atomics != nullptr, "hints for memory"));
 }

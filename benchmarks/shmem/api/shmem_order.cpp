@@ -65,7 +65,7 @@ Needs Lock::needs(const Setting& s) {
   return needs;
 }
 
-Lock::Lock(Part part, LockFunctions functions, const Setting& setting)
+Lock::Lock(Action part, LockFunctions functions, const Setting& setting)
     : part_(part),
       functions_(std::move(functions)),
       setting_(setting),
@@ -80,19 +80,19 @@ void Lock::reset(std::uint64_t, std::uint64_t) {
   if (setting_.pe != 0) return;
   clear_held();
   refused_ = 0;
-  if (part_ == Part::clear)
+  if (part_ == Action::clear)
     for (held_ = 0; held_ < locks; ++held_) functions_.set(lock(held_));
 }
 
 void Lock::run(std::uint64_t count) {
   if (setting_.pe != 0) return;
-  if (part_ == Part::set)
+  if (part_ == Action::set)
     for (std::uint64_t i = 0; i < count; ++i) functions_.set(lock(i));
-  else if (part_ == Part::clear)
+  else if (part_ == Action::clear)
     for (std::uint64_t i = 0; i < count; ++i) functions_.clear(lock(i));
   else
     for (std::uint64_t i = 0; i < count; ++i) refused_ += functions_.test(lock(i)) != 0 ? 1 : 0;
-  held_ = part_ == Part::clear ? 0 : count;
+  held_ = part_ == Action::clear ? 0 : count;
 }
 
 Validation Lock::validate(std::uint64_t, std::uint64_t) {
@@ -110,7 +110,7 @@ void Lock::check_state(Validation& found) {
       ++found.items_checked;
       const bool free = functions_.test(lock(i)) == 0;
       if (free) functions_.clear(lock(i));
-      if (free != (part_ == Part::clear))
+      if (free != (part_ == Action::clear))
         note_wrong(found,
                    fmt::format("lock {} is {}", i, free ? "free, and PE 0 took it" : "held, and PE 0 gave it back"));
     }
@@ -148,7 +148,7 @@ Row barrier_row(std::string name, std::string set, Gate gate) {
   return row;
 }
 
-Row lock_row(std::string name, Lock::Part part, LockFunctions functions) {
+Row lock_row(std::string name, Lock::Action part, LockFunctions functions) {
   Row row{std::move(name), "lock", "shoms"};
   row.needs = [](const Setting& s) { return Lock::needs(s); };
   row.make = [part, functions](const Setting& s) { return std::make_unique<Lock>(part, functions, s); };
@@ -197,9 +197,9 @@ std::vector<Row> order_rows() {
   add_waits<int>(rows, "int", shmem_int_wait_until, shmem_int_test, shmem_int_p);
   add_waits<long>(rows, "long", shmem_long_wait_until, shmem_long_test, shmem_long_p);
   add_waits<long long>(rows, "longlong", shmem_longlong_wait_until, shmem_longlong_test, shmem_longlong_p);
-  rows.push_back(lock_row("clear_lock", Lock::Part::clear, standard_locks()));
-  rows.push_back(lock_row("set_lock", Lock::Part::set, standard_locks()));
-  rows.push_back(lock_row("test_lock", Lock::Part::test, standard_locks()));
+  rows.push_back(lock_row("clear_lock", Lock::Action::clear, standard_locks()));
+  rows.push_back(lock_row("set_lock", Lock::Action::set, standard_locks()));
+  rows.push_back(lock_row("test_lock", Lock::Action::test, standard_locks()));
   rows.push_back(barrier_row("barrier_all", "shoms", {[](int, long*) { shmem_barrier_all(); }}));
   rows.push_back(barrier_row("sync_all", "later", {[](int, long*) { shmem_sync_all(); }, 1, false}));
   rows.push_back(

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "benchmarks/shmem/api/shmem_region.hpp"
-#include "benchmarks/shmem/api/values.hpp"
+#include "core/data.hpp"
 
 namespace plumb::shmem_api {
 
@@ -111,10 +111,10 @@ struct LockFunctions {
 // free; then all PEs count up one word under one lock.
 class Lock : public Pattern {
  public:
-  enum class Part { set, clear, test };
+  enum class Action { set, clear, test };
   static constexpr std::uint64_t locks = 256;
   static Needs needs(const Setting& s);
-  Lock(Part part, LockFunctions functions, const Setting& setting);
+  Lock(Action part, LockFunctions functions, const Setting& setting);
   void reset(std::uint64_t repetition, std::uint64_t count) override;
   void run(std::uint64_t count) override;
   Validation validate(std::uint64_t repetition, std::uint64_t count) override;
@@ -126,7 +126,7 @@ class Lock : public Pattern {
   void check_state(Validation& found);
   void check_exclusion(Validation& found);
 
-  Part part_;
+  Action part_;
   LockFunctions functions_;
   Setting setting_;
   Region region_;
@@ -143,7 +143,7 @@ Row wait_row(std::string name, std::string set, typename Wait<T>::Waiter wait, t
 }
 
 Row barrier_row(std::string name, std::string set, Gate gate);
-Row lock_row(std::string name, Lock::Part part, LockFunctions functions);
+Row lock_row(std::string name, Lock::Action part, LockFunctions functions);
 LockFunctions standard_locks();
 
 }  // namespace plumb::shmem_api

@@ -10,7 +10,7 @@
 #include <functional>
 
 #include "benchmarks/shmem/api/shmem_region.hpp"
-#include "benchmarks/shmem/api/values.hpp"
+#include "core/data.hpp"
 #include "measure/clock.hpp"
 
 namespace plumb::shmem_api {

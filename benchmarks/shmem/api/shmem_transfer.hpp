@@ -14,7 +14,7 @@
 
 #include "benchmarks/shmem/api/shmem_region.hpp"
 #include "benchmarks/shmem/api/track.hpp"
-#include "benchmarks/shmem/api/values.hpp"
+#include "core/data.hpp"
 #include "measure/clock.hpp"
 
 namespace plumb::shmem_api {
@@ -218,7 +218,7 @@ class Transfer : public Pattern {
     // What was never written is as it was.
     const bool is_idle = resets_ > 1 && count >= reset_for_;
     reset_for_ = count;
-    for_parts(repetition, count, target_, [this, is_idle](const Part& part, std::span<T> there) {
+    for_parts(repetition, count, target_, [this, is_idle](const Run& part, std::span<T> there) {
       if (!part.message && is_idle) return;
       should_be(part, there.size());
       for (std::size_t i = 0; i < there.size(); ++i)
@@ -249,7 +249,7 @@ class Transfer : public Pattern {
   static constexpr std::size_t some_elements = 4096;  // made again at a time
 
   // Elements that lie together and are of one origin.
-  struct Part {
+  struct Run {
     std::size_t lane, place, at;  // at: the first one's element of the place
     std::optional<std::uint64_t> message;
     std::uint64_t key;  // of the run of values that they hold, and where in it
@@ -258,7 +258,7 @@ class Transfer : public Pattern {
   };
 
   std::uint64_t key(int pe, std::size_t thread, std::uint64_t repetition) const {
-    return Origin{setting_.seed, pe, thread, repetition}.key();
+    return Provenance{setting_.seed, static_cast<std::uint64_t>(pe), thread, 0, repetition}.key();
   }
   std::span<T> source_of(std::size_t thread) const {
     return source_.subspan(thread * extent_.source.elements(), extent_.source.elements());
@@ -280,7 +280,7 @@ class Transfer : public Pattern {
           const std::size_t index = message ? extent_.source.begin_of(*message) + offset : first + begin;
           for (std::size_t at = begin; at < end; at += some_elements) {
             const std::size_t some = std::min(some_elements, end - at);
-            action(Part{lane, place, at, message, message ? from : idle, index + at - begin},
+            action(Run{lane, place, at, message, message ? from : idle, index + at - begin},
                    targets.subspan(first + at, some));
           }
         };
@@ -301,7 +301,7 @@ class Transfer : public Pattern {
   }
 
   // Makes should_[0, size): what a part holds, and between the elements of a stride what it held before.
-  void should_be(const Part& part, std::size_t size) {
+  void should_be(const Run& part, std::size_t size) {
     should_.resize(some_elements);
     const std::span<T> all = std::span(should_).first(size);
     generate(all, part.key, part.index);
@@ -313,7 +313,7 @@ class Transfer : public Pattern {
   }
 
   void check(std::uint64_t repetition, std::uint64_t count, std::span<T> targets, const char* when, Validation& found) {
-    for_parts(repetition, count, targets, [&](const Part& part, std::span<T> there) {
+    for_parts(repetition, count, targets, [&](const Run& part, std::span<T> there) {
       should_be(part, there.size());
       if (std::equal(there.begin(), there.end(), should_.begin())) return;
       for (std::size_t i = 0; i < there.size(); ++i)
@@ -321,7 +321,7 @@ class Transfer : public Pattern {
     });
   }
 
-  std::string sentence(const Part& part, std::size_t i, const char* when) const {
+  std::string sentence(const Run& part, std::size_t i, const char* when) const {
     if (!part.written(i, mover_.stride))
       return fmt::format("element {} of place {} in lane {} was written{}, and should not be", part.at + i, part.place,
                          part.lane, when);

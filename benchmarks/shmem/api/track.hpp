@@ -41,12 +41,12 @@ struct Track {
   // Calls part(begin, end, message, offset) for the parts of a place, in order and without gaps: elements
   // [begin, end) of the place hold what lies from `offset` on in that message of `count`; nothing when none was
   // written there. For tracks that go forwards.
-  template <class Part>
-  void for_parts(std::size_t place, std::uint64_t count, Part part) const;
+  template <class Use>
+  void for_parts(std::size_t place, std::uint64_t count, Use part) const;
 };
 
-template <class Part>
-void Track::for_parts(std::size_t place, std::uint64_t count, Part part) const {
+template <class Use>
+void Track::for_parts(std::size_t place, std::uint64_t count, Use part) const {
   const std::uint64_t first = first_at(place);
   if (first >= count) {
     part(std::size_t{0}, pitch, std::optional<std::uint64_t>{}, std::size_t{0});

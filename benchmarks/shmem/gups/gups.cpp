@@ -74,7 +74,7 @@ std::vector<Group> Gups::groups(const Plan& plan) const {
 }
 
 Share Gups::share(int rank) const {
-  const Part part = problem_->part(rank);
+  const TableRange part = problem_->part(rank);
   const auto count = static_cast<std::uint64_t>(done_ * 4 * static_cast<double>(part.words));
   return {4 * part.first, std::clamp<std::uint64_t>(count, 1, 4 * part.words)};
 }
@@ -104,7 +104,7 @@ double Gups::share_in_time(World& world) {
 }
 
 void Gups::fill(int rank) {
-  const Part part = problem_->part(rank);
+  const TableRange part = problem_->part(rank);
   for (std::uint64_t i = 0; i < part.words; ++i) updater_->memory().words()[i] = part.first + i;
   updater_->memory().synchronise();
 }

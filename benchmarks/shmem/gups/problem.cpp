@@ -13,7 +13,7 @@ Problem::Problem(Stream stream, int log2_words, int ranks) : stream_(stream), ra
   shift_ = longer_ == 0 ? std::countr_zero(least_) : -1;
 }
 
-Part Problem::part(int rank) const {
+TableRange Problem::part(int rank) const {
   const auto place = static_cast<std::uint64_t>(rank);
   return {place * least_ + std::min(place, longer_), least_ + (place < longer_ ? 1 : 0)};
 }

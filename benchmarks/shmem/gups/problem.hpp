@@ -8,8 +8,8 @@
 
 namespace plumb::gups {
 
-using random_access::Part;
 using random_access::Stream;
+using random_access::TableRange;
 using random_access::Task;
 
 // HPCC's bound: updates that a rank has generated and that are not yet in the table.
@@ -36,7 +36,7 @@ class Problem {
   Stream stream() const { return stream_; }
   int ranks() const { return ranks_; }
   std::uint64_t words() const { return std::uint64_t{1} << log2_table_; }
-  Part part(int rank) const;
+  TableRange part(int rank) const;
   std::uint64_t words_of_rank() const { return least_ + (longer_ > 0 ? 1 : 0); }  // the most that a rank has
   // The rank's part of the table with all the updates of all ranks, for the replay.
   Task task(int rank) const;

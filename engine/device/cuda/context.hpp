@@ -51,7 +51,7 @@ class CudaBuffer final : public Buffer {
   IpcHandle handle() const;                                      // of shared memory of the device
 
   std::byte* host_pointer() const override { return host_; }
-  Address address() const { return address_; }
+  std::byte* device_address() const override { return address_; }
 
  private:
   void take();

@@ -80,7 +80,8 @@ class CublasGemm final : public GemmLibrary {
 
   void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
     dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
-      check_cublas(multiply(own(a).address() + a.offset, own(b).address() + b.offset, own(c).address() + c.offset),
+      check_cublas(multiply(own(a).device_address() + a.offset, own(b).device_address() + b.offset,
+                            own(c).device_address() + c.offset),
                    "multiply matrices");
     });
   }

@@ -82,8 +82,8 @@ class CufftFft final : public FftLibrary {
 
   void enqueue(Queue& queue, const BufferView& from, const BufferView& to) override {
     dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
-      Address input = own(from).address() + from.offset;
-      Address output = own(to).address() + to.offset;
+      Address input = own(from).device_address() + from.offset;
+      Address output = own(to).device_address() + to.offset;
       const int direction = shape_.inverse ? backward : forward;
       const bool is_float = shape_.type == ScalarType::f32;
       check_cufft(is_float ? cufft().execute_float(plan_, input, output, direction)

@@ -29,9 +29,10 @@ TileMap map_of(const TiledMatrix& matrix) {
   const std::uint32_t tile[]{static_cast<std::uint32_t>(tile_row_bytes / matrix.element_bytes),
                              static_cast<std::uint32_t>(matrix.tile_rows)};
   const std::uint32_t all[]{1, 1};
-  check(driver().encode_tiles(&map, element_of(matrix), 2, own(matrix.view).address() + matrix.view.offset, sizes,
-                              strides, tile, all, no_interleave, swizzle_128_bytes, fetch_256_bytes, zeros_outside),
-        "describe a matrix's tiles to the GPU");
+  check(
+      driver().encode_tiles(&map, element_of(matrix), 2, own(matrix.view).device_address() + matrix.view.offset, sizes,
+                            strides, tile, all, no_interleave, swizzle_128_bytes, fetch_256_bytes, zeros_outside),
+      "describe a matrix's tiles to the GPU");
   return map;
 }
 
@@ -66,8 +67,8 @@ void CudaKernel::set(std::size_t index, const KernelArgument& argument) {
     std::memcpy(to, &value, sizeof value);
   };
   void* const to = &values_.at(index);
-  if (const auto* const* buffer = std::get_if<const Buffer*>(&argument)) return put(own(**buffer).address(), to);
-  if (const auto* view = std::get_if<BufferView>(&argument)) return put(own(*view).address() + view->offset, to);
+  if (const auto* const* buffer = std::get_if<const Buffer*>(&argument)) return put(own(**buffer).device_address(), to);
+  if (const auto* view = std::get_if<BufferView>(&argument)) return put(own(*view).device_address() + view->offset, to);
   if (const auto* matrix = std::get_if<TiledMatrix>(&argument)) return put(map_of(*matrix), &maps_.at(index));
   std::visit(
       [&](const auto& value) {
@@ -160,16 +161,16 @@ void CudaQueue::copy(const std::byte* from, Address to, std::size_t size) {
 }
 
 void CudaQueue::enqueue_read(const BufferView& from, std::byte* to) {
-  copy(own(from).address() + from.offset, to, from.size);
+  copy(own(from).device_address() + from.offset, to, from.size);
 }
 
 void CudaQueue::enqueue_write(const std::byte* from, const BufferView& to) {
-  copy(from, own(to).address() + to.offset, to.size);
+  copy(from, own(to).device_address() + to.offset, to.size);
 }
 
 void CudaQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
   if (from.size != to.size) throw Error(fmt::format("a copy of {} bytes into {} bytes", from.size, to.size));
-  copy(own(from).address() + from.offset, own(to).address() + to.offset, from.size);
+  copy(own(from).device_address() + from.offset, own(to).device_address() + to.offset, from.size);
 }
 
 void CudaQueue::enqueue(Kernel& kernel, const KernelRange& range) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/data.hpp"
 #include "core/seconds.hpp"
 #include "core/units.hpp"
 #include "device/device.hpp"
@@ -31,7 +32,7 @@ class NativeBuffer final : public Buffer {
     std::byte* bytes = host_pointer();
 #pragma omp parallel for schedule(static) if (size >= worth_sharing)
     for (std::size_t at = 0; at < size; at += huge_page)
-      std::memset(bytes + at, poison_byte, std::min(huge_page, size - at));
+      std::memset(bytes + at, std::to_integer<int>(poison_byte), std::min(huge_page, size - at));
   }
   // Another process's.
   explicit NativeBuffer(std::unique_ptr<HostSegment> segment)

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/data.hpp"
 #include "core/units.hpp"
 #include "device/host_memory.hpp"
 #include "device/host_share.hpp"
@@ -32,22 +33,22 @@ cl_mem_flags bank_flags(const Context& context, const Placement& placement) {
 }  // namespace
 
 Storage storage_of(const Context& context, const Placement& placement) {
-  using Form = Storage::Form;
+  using Kind = Storage::Kind;
   switch (placement.kind) {
     case MemoryKind::automatic:
-      return {Form::device, CL_MEM_READ_WRITE};
+      return {Kind::device, CL_MEM_READ_WRITE};
     case MemoryKind::host:
-      return {Form::host, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR};
+      return {Kind::host, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR};
     case MemoryKind::svm:
       if (context.abilities.svm)
-        return {Form::svm,
+        return {Kind::svm,
                 CL_MEM_READ_WRITE | (context.abilities.fine_svm ? cl_mem_flags{CL_MEM_SVM_FINE_GRAIN_BUFFER} : 0)};
       refuse(context, placement,
              fmt::format("shared virtual memory is an option of OpenCL 2.0 and later that this device ({}) "
                          "does not offer",
                          context.info.version));
     case MemoryKind::ddr:
-      if (context.abilities.banks) return {Form::device, CL_MEM_READ_WRITE | bank_flags(context, placement)};
+      if (context.abilities.banks) return {Kind::device, CL_MEM_READ_WRITE | bank_flags(context, placement)};
       refuse(context, placement,
              "the choice of DDR banks needs an Intel FPGA (CL_CHANNEL_n_INTELFPGA) or an AMD FPGA through "
              "XRT (cl_mem_ext_ptr), which is not implemented");
@@ -66,8 +67,8 @@ Storage storage_of(const Context& context, const Placement& placement) {
 Reservation::Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage)
     : context_(std::move(context)) {
   const DeviceInfo& info = context_->info;
-  const bool of_device = context_->abilities.on_host || storage.form != Storage::Form::host;
-  const bool of_host = context_->abilities.on_host || storage.form == Storage::Form::host;
+  const bool of_device = context_->abilities.on_host || storage.kind != Storage::Kind::host;
+  const bool of_host = context_->abilities.on_host || storage.kind == Storage::Kind::host;
   const auto lack = [&](std::uint64_t available, const std::string& what) {
     return Error(fmt::format("could not allocate a buffer on {}: needed {}, available {} ({})", info.name,
                              format_bytes(bytes), format_bytes(available), what));
@@ -91,7 +92,7 @@ namespace {
 // Only memory of the host is shared: a GPU's own is not, by OpenCL.
 void check_sharing(const Context& context, const Storage& storage) {
   const bool of_host =
-      storage.form == Storage::Form::host || (context.abilities.on_host && storage.form == Storage::Form::device);
+      storage.kind == Storage::Kind::host || (context.abilities.on_host && storage.kind == Storage::Kind::device);
   if (!of_host)
     throw Unsupported(
         fmt::format("{} does not share its memory with other processes through OpenCL; an NVIDIA GPU "
@@ -137,12 +138,12 @@ OpenclBuffer::OpenclBuffer(SharedContext context, cl::Buffer memory, std::size_t
       svm_(nullptr, {context_->context()}) {}
 
 void OpenclBuffer::take() {
-  switch (storage_.form) {
-    case Storage::Form::device:
+  switch (storage_.kind) {
+    case Storage::Kind::device:
       return take_device();
-    case Storage::Form::host:
+    case Storage::Kind::host:
       return take_host();
-    case Storage::Form::svm:
+    case Storage::Kind::svm:
       return take_svm();
   }
 }
@@ -160,7 +161,7 @@ OpenclBuffer::~OpenclBuffer() {
 template <class Fill>
 void OpenclBuffer::poison(Fill fill) {
   std::array<cl_uchar, 16> pattern{};
-  pattern.fill(poison_byte);
+  pattern.fill(std::to_integer<unsigned char>(poison_byte));
   const std::size_t tail = size() % pattern.size();
   cl_int code = CL_SUCCESS;
   if (size() > tail) code = fill(pattern.data(), pattern.size(), 0, size() - tail);
@@ -191,7 +192,7 @@ void OpenclBuffer::take_host() {
   take_memory();
   host_ = static_cast<std::byte*>(
       context_->service.enqueueMapBuffer(memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size()));
-  if (!opened_) std::memset(host_, poison_byte, size());
+  if (!opened_) std::memset(host_, std::to_integer<int>(poison_byte), size());
 }
 
 void OpenclBuffer::take_svm() {

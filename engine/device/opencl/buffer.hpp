@@ -11,7 +11,7 @@ namespace plumb::opencl {
 
 // What a placement becomes on this device. Throws Unsupported with what would be needed.
 struct Storage {
-  enum class Form { device, host, svm } form = Form::device;
+  enum class Kind { device, host, svm } kind = Kind::device;
   cl_mem_flags flags = CL_MEM_READ_WRITE;
 };
 Storage storage_of(const Context& context, const Placement& placement);

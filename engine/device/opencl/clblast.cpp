@@ -63,7 +63,8 @@ void compile_kernels(Device& device, GemmShape shape) {
   const auto a = matrix(shape.rows * shape.inner), b = matrix(shape.inner * shape.columns),
              c = matrix(shape.rows * shape.columns);
   const auto queue = device.make_queue();
-  ClblastGemm(device.info(), shape).enqueue(*queue, whole(*a), whole(*b), whole(*c));
+  queue->enqueue_call(
+      [&](Queue& own) { ClblastGemm(device.info(), shape).enqueue(own, whole(*a), whole(*b), whole(*c)); });
   queue->finish();
 }
 

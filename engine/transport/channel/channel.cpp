@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json.hpp"
+#include "transport/conduit.hpp"
 
 namespace plumb::channel {
 
@@ -63,10 +64,24 @@ class ChannelPort : public Port {
 const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links (Intel's external channels)", "device",
                                  "streaming"};
 
+struct ChannelOptions : Parameters {
+  Parameter<std::int64_t> relay_port{
+      *this,
+      {"relay-port",
+       "transport channel between hosts: the first of 64 ports a rank that its neighbours connect to; 0 = any"},
+      0,
+      {0, 65535}};
+};
+
+const RegisteredTransportOptions registered_channel_options("channel",
+                                                            [] { return std::make_unique<ChannelOptions>(); });
+
 class ChannelTransport : public Transport {
  public:
   ChannelTransport(World& world, Device& device, const TransportWish& wish)
-      : world_(world), wiring_(world, device, wish.through == "world", wish.relay_port) {}
+      : world_(world),
+        wiring_(world, device, wish.of<ConduitOptions>("conduit").through == "world",
+                static_cast<std::uint16_t>(wish.of<ChannelOptions>("channel").relay_port)) {}
   const TransportInfo& info() const override { return channel_info; }
   Json facts() const override {
     return {{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};

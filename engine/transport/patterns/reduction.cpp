@@ -56,7 +56,7 @@ class ReductionExchange : public WalkedExchange {
   ReductionExchange& operator=(const ReductionExchange&) = delete;
 
  private:
-  struct Part {
+  struct Piece {
     int rank = 0;
     Block block;
   };
@@ -79,7 +79,7 @@ class ReductionExchange : public WalkedExchange {
   }
 
   // Short views have empty blocks, of which nobody speaks.
-  void add(Transport& transport, const Part& send, const Part& receive, bool combines) {
+  void add(Transport& transport, const Piece& send, const Piece& receive, bool combines) {
     Step step;
     if (send.block.count > 0) step.sends.push_back({send.rank, reduction_.lane, {view_of(send.block)}});
     if (receive.block.count > 0) {

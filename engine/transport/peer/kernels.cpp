@@ -10,9 +10,9 @@
 
 namespace plumb::peer {
 
-Shape shape_of(const DeviceInfo& info) {
+LaunchShape shape_of(const DeviceInfo& info) {
   const double patience = (Watchdog::limit_seconds() > 0 ? Watchdog::limit_seconds() : 60) / 2;
-  Shape shape;
+  LaunchShape shape;
   if (info.type == "gpu") {
     // Two lanes of half of the units each: every group of both runs at once, so none waits for one that cannot start.
     shape.largest_groups = std::max(1u, info.compute_units / 2);
@@ -26,12 +26,12 @@ Shape shape_of(const DeviceInfo& info) {
   return shape;
 }
 
-std::uint64_t groups_for(const Shape& shape, std::size_t bytes) {
+std::uint64_t groups_for(const LaunchShape& shape, std::size_t bytes) {
   const std::size_t slice = std::size_t{8} << 10;  // bytes that are worth a group
   return std::clamp<std::uint64_t>(bytes / slice, 1, shape.largest_groups);
 }
 
-KernelRange range_for(const Shape& shape, std::size_t bytes) {
+KernelRange range_for(const LaunchShape& shape, std::size_t bytes) {
   constexpr std::uint64_t warp = 32, at_once = 16;  // bytes that a work item copies at a time
   const std::uint64_t groups = groups_for(shape, bytes);
   const std::uint64_t useful = (bytes / groups / at_once + warp) / warp * warp;

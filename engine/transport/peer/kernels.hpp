@@ -10,17 +10,17 @@
 namespace plumb::peer {
 
 // How kernels of a device share the work of a message.
-struct Shape {
+struct LaunchShape {
   std::uint64_t largest_groups = 1;  // each with a slice; all of them must run at the same time
   std::uint64_t largest_group = 1;   // work items
   std::uint64_t looks = 0;           // at a flag until a kernel gives up: about half of the longest wait
   std::string options = {};
 };
-Shape shape_of(const DeviceInfo& info);
+LaunchShape shape_of(const DeviceInfo& info);
 // Groups that share a message: the same on both sides of a transfer.
-std::uint64_t groups_for(const Shape& shape, std::size_t bytes);
+std::uint64_t groups_for(const LaunchShape& shape, std::size_t bytes);
 // As many work items as a slice gives work to.
-KernelRange range_for(const Shape& shape, std::size_t bytes);
+KernelRange range_for(const LaunchShape& shape, std::size_t bytes);
 
 constexpr std::uint64_t flag_stride = 16;  // ulongs, as in flags.cl
 

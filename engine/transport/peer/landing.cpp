@@ -155,7 +155,7 @@ class LandingExchange : public WalkedExchange {
   }
 
   std::unique_ptr<Neighbours> neighbours_;
-  Shape shape_;
+  LaunchShape shape_;
   Patience patience_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Queue> queue_;

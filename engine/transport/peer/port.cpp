@@ -159,7 +159,7 @@ class PeerPort : public Port {
   }
 
   std::unique_ptr<Neighbours> neighbours_;
-  Shape shape_;
+  LaunchShape shape_;
   std::unique_ptr<Program> program_;
   std::vector<LaneFlags> lanes_;  // as ends_
   std::uint64_t serial_ = 1;

@@ -1,4 +1,4 @@
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -7,15 +7,9 @@ namespace plumb {
 
 namespace {
 
-std::uint64_t key_of(const MessageIdentity& id) {
-  std::uint64_t key = mix64(id.seed);
-  for (std::uint64_t part : {id.origin, id.lane, id.size, id.repetition}) key = mix64(key ^ part);
-  return key;
-}
-
 // Odd multipliers, whose small sums and differences are not multiples of 256: neighbours in any one index differ.
-std::uint8_t first_byte(const MessageIdentity& id) {
-  return static_cast<std::uint8_t>(id.seed + 7 * id.origin + 101 * id.lane + 29 * id.repetition + 31 * id.size);
+std::uint8_t first_byte(const Provenance& id) {
+  return static_cast<std::uint8_t>(id.seed + 7 * id.rank + 101 * id.lane + 29 * id.repetition + 31 * id.size);
 }
 
 std::uint64_t word_at(std::uint64_t key, std::size_t index, std::uint8_t first) {
@@ -23,9 +17,9 @@ std::uint64_t word_at(std::uint64_t key, std::size_t index, std::uint8_t first) 
   return index == 0 ? (word & ~std::uint64_t{0xff}) | first : word;
 }
 
-void write_message(std::span<std::byte> bytes, const MessageIdentity& identity, std::uint64_t flip) {
-  const std::uint64_t key = key_of(identity);
-  const std::uint8_t first = first_byte(identity);
+void write_message(std::span<std::byte> bytes, const Provenance& provenance, std::uint64_t flip) {
+  const std::uint64_t key = provenance.key();
+  const std::uint8_t first = first_byte(provenance);
   for (std::size_t at = 0, index = 0; at < bytes.size(); at += 8, ++index) {
     const std::uint64_t word = word_at(key, index, first) ^ flip;
     std::memcpy(bytes.data() + at, &word, std::min<std::size_t>(8, bytes.size() - at));
@@ -34,17 +28,17 @@ void write_message(std::span<std::byte> bytes, const MessageIdentity& identity, 
 
 }  // namespace
 
-void fill_message(std::span<std::byte> bytes, const MessageIdentity& identity) {
-  write_message(bytes, identity, 0);
+void fill_message(std::span<std::byte> bytes, const Provenance& provenance) {
+  write_message(bytes, provenance, 0);
 }
 
-void poison_message(std::span<std::byte> bytes, const MessageIdentity& identity) {
-  write_message(bytes, identity, ~std::uint64_t{0});
+void poison_message(std::span<std::byte> bytes, const Provenance& provenance) {
+  write_message(bytes, provenance, ~std::uint64_t{0});
 }
 
-Difference compare_message(std::span<const std::byte> bytes, const MessageIdentity& identity) {
-  const std::uint64_t key = key_of(identity);
-  const std::uint8_t first = first_byte(identity);
+Difference compare_message(std::span<const std::byte> bytes, const Provenance& provenance) {
+  const std::uint64_t key = provenance.key();
+  const std::uint8_t first = first_byte(provenance);
   Difference difference;
   for (std::size_t at = 0, index = 0; at < bytes.size(); at += 8, ++index) {
     const std::size_t length = std::min<std::size_t>(8, bytes.size() - at);
