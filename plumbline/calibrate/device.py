@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, log2
 from typing import Any
 
-from plumbline.model.limits import LIMITS, SOURCE, Times, rounded
+from plumbline.model.limits import LIMITS, SOURCE, rounded
 from plumbline.model.roofline import CACHES
 from plumbline.record.record import Case, Device, Record
 from plumbline.system.device import DeviceTable, Kernel
@@ -143,7 +143,7 @@ def is_disturbed(records: Sequence[Record]) -> bool:
     return wide > _DISTURBED_SHARE * len(widths)
 
 
-def _best_times(records: Sequence[Record]) -> Times:
+def _best_times(records: Sequence[Record]) -> list[tuple[Case, float]]:
     """Each case that passed, and seconds of one count in its best repetition: it is a limit."""
     best: dict[str, tuple[Case, float]] = {}
     for case in (one for record in records for one in record.cases):
@@ -154,7 +154,7 @@ def _best_times(records: Sequence[Record]) -> Times:
     return list(best.values())
 
 
-def _kernels(products: Times, table: DeviceTable) -> Iterator[Kernel]:
+def _kernels(products: Sequence[tuple[Case, float]], table: DeviceTable) -> Iterator[Kernel]:
     """The part of its peak that each product reached, by the units that it used."""
     for case, seconds in products:
         type_ = case.label("type")

@@ -12,6 +12,7 @@
 #include "world/mpi.hpp"
 
 int main(int argc, char** argv) {
+  plumb::mutants::register_waiting();
   plumb::mutants::register_wrong_transports();
   if (argc != 3 || std::string_view(argv[1]) != "--many")
     return plumb::run_program(argc, argv, {"plumb-mpi", plumb::make_mpi_world, plumb::mpi_info});
