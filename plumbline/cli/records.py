@@ -19,7 +19,7 @@ from plumbline.cli.common import (
     stderr,
     text_or_json,
 )
-from plumbline.record.expectations import DEFAULT_TOLERANCE
+from plumbline.record.expectations import TOLERANCE
 from plumbline.report import inventory
 from plumbline.system.files import find_system
 
@@ -32,10 +32,7 @@ def show(
     ] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
-    tolerance: Annotated[
-        float,
-        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
-    ] = DEFAULT_TOLERANCE,
+    tolerance: Annotated[float | None, typer.Option(min=0, help=TOLERANCE)] = None,
 ) -> None:
     """Print a record again, from the record alone."""
     from plumbline.run.plan import FORMATS
@@ -60,10 +57,7 @@ def explain(
         str | None, typer.Option(help="system file or name to judge by (default: this machine)")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
-    tolerance: Annotated[
-        float,
-        typer.Option(min=0, help="largest deviation from the model that is still ok, relative"),
-    ] = DEFAULT_TOLERANCE,
+    tolerance: Annotated[float | None, typer.Option(min=0, help=TOLERANCE)] = None,
     form: Form = "text",
 ) -> None:
     """Show the bound of each case, and hints for a higher rate."""

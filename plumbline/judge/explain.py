@@ -63,13 +63,13 @@ class Explanation:
     apart: dict[str, list[str]]
 
 
-def explain(record: Record, home: Home, system: str | None, tolerance: float) -> Explanation:
+def explain(record: Record, home: Home, system: str | None, tolerance: float | None) -> Explanation:
     """Judge ``record`` by ``system`` (this machine's calibration where None is named)."""
     chosen = find_system(system, home) if system is not None else local_system(home)
     return explained(record, chosen, tolerance)
 
 
-def explained(record: Record, system: System, tolerance: float) -> Explanation:
+def explained(record: Record, system: System, tolerance: float | None) -> Explanation:
     """The groups of ``record``'s cases by ``system``, and the cases that stand apart."""
     judgement = judge(record, system, tolerance)
     members: list[Member] = []

@@ -25,6 +25,7 @@ from plumbline.engine.program import (
     OptionSpec,
     find_engine_for,
 )
+from plumbline.judge.parts import Planned, wanted
 from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (
@@ -34,7 +35,8 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
-from plumbline.record.expectations import DEFAULT_TOLERANCE
+from plumbline.model.benchmarks import model_of
+from plumbline.record.expectations import TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
 _TAKEN_OVER = frozenset(
@@ -70,9 +72,10 @@ class RunPlan:
     arguments: list[str]
 
     @property
-    def tolerance(self) -> float:
-        """Largest relative excess over the expected time that is still ok."""
-        return float(self.given.values.get("tolerance", DEFAULT_TOLERANCE))
+    def tolerance(self) -> float | None:
+        """Largest relative excess over the expected time that is still ok, where one was given."""
+        given = self.given.values.get("tolerance")
+        return None if given is None else float(given)
 
     @property
     def launches(self) -> int:
@@ -114,8 +117,7 @@ def own_options(description: Description) -> list[OptionSpec]:
         _option(
             "tolerance",
             "number",
-            "largest deviation from the model that is still ok, relative",
-            default=DEFAULT_TOLERANCE,
+            TOLERANCE,
             minimum=0,
         ),
         _option("fail-slow", "flag", "exit with 4 where a case is slower than its model"),
@@ -316,6 +318,26 @@ def check_with_engine(plan: RunPlan) -> str:
             said[-1].removeprefix("error: ") if said else "the engine rejects these options"
         )
     return done.stdout
+
+
+def with_parts(plan: RunPlan) -> RunPlan:
+    """``plan`` with the parts that judge its cases, where the engine measures such.
+
+    Parts that the user named stay; without a model there are none.
+    """
+    given, known = plan.given, {option.name for option in plan.session.engine.description.options}
+    if "parts" not in known or "parts" in given.values:
+        return plan
+    if given.flag("no-model") or given.flag("test"):
+        return plan
+    words = ("--format", "json")
+    done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.request, *words)
+    if done.returncode != 0:
+        return plan
+    document = json.loads(done.stdout)
+    planned = Planned(document["transport"], document["planned"], document["device"])
+    text = wanted(model_of(plan.benchmark.name), planned, given.values)
+    return replace(plan, arguments=[*plan.arguments, "--parts", text]) if text else plan
 
 
 def _dry_run(

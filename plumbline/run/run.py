@@ -10,21 +10,23 @@ from pathlib import Path
 from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
+from plumbline.base.paths import Home
 from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import present
-from plumbline.judge.judgement import Judgement, is_covered, judge
+from plumbline.judge.judgement import Judgement, conditions_of, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
-from plumbline.record.record import Record
-from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap
+from plumbline.record.record import Record, load_record
+from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
 # What decides the exit status of several launches, the last of them first.
 # Whose links stand beside a run over emulated ones, where no system is named.
 LINKED_BOARDS = "noctua1-520n"
+HISTORY = 20  # earlier launches that tell what is usual
 WEIGHT = (
     ExitStatus.PASSED,
     ExitStatus.SLOW,
@@ -42,7 +44,7 @@ def run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> 
     if plan.given.flag("dry-run"):
         print(engine_plan, end="")
         return ExitStatus.PASSED
-    return Run(plan).launch_all()
+    return Run(with_parts(plan)).launch_all()
 
 
 class Run:
@@ -53,6 +55,7 @@ class Run:
         self.session = plan.session
         self._modelled = not (plan.given.flag("no-model") or plan.given.flag("test"))
         self._local = self._modelled and "system" not in plan.given.values
+        self._has_parts = "--parts" in plan.arguments  # which stand in for a calibration
         self._output = fresh_output(plan)
         self._system: System | None = None
 
@@ -123,6 +126,8 @@ class Run:
         if need_of(model, transport) == "channel":
             return find_system(LINKED_BOARDS, self.session.home)
         system = local_system(self.session.home)
+        if self._has_parts:
+            return system
         asked = request_of(self.plan, model.NEEDS)
         if system.answers(asked) or not self._can_calibrate(model.NEEDS):
             return system
@@ -147,13 +152,14 @@ class Run:
             return Judgement(None, "")
         model = model_of(record.benchmark.name)
         covered = self._system is None or is_covered(record, self._system)
-        wanted = self._local and not covered and not interrupted
+        wanted = self._local and not covered and not interrupted and not self._has_parts
         if model and wanted and self._can_calibrate(model.NEEDS):
             why = "the run was under other conditions than its calibration"
             self._system = self._calibrate(
                 model.NEEDS, why, lambda known: is_covered(record, known)
             )
-        return judge(record, self._system, self.plan.tolerance)
+        history = earlier_launches(self.session.home, record) if self._has_parts else []
+        return judge(record, self._system, self.plan.tolerance, history)
 
     def _show_spread(self, records: Sequence[Record]) -> None:
         text = spread(records)
@@ -161,6 +167,28 @@ class Run:
             print(text)
         else:
             self.session.say(text)
+
+
+def earlier_launches(home: Home, record: Record) -> list[Record]:
+    """Up to :data:`HISTORY` indexed records with parts, under the conditions of ``record``."""
+    conditions = conditions_of(record)
+    found: list[Record] = []
+    try:
+        entries = store.Store(home).entries(record.benchmark.name)
+    except (OSError, store.StoreError):
+        return found
+    for entry in reversed(entries):
+        if len(found) == HISTORY:
+            break
+        if (entry.ranks, entry.transport) != (record.world.ranks, record.transport_name):
+            continue
+        try:
+            earlier = load_record(entry.path)
+        except UsageError:  # gone, or no longer a record
+            continue
+        if earlier.parts is not None and conditions_of(earlier) == conditions:
+            found.append(earlier)
+    return found
 
 
 def calibrate_for(
