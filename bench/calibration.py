@@ -25,9 +25,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from plumbline.base.paths import Home  # noqa: E402
+from plumbline.cli.running import parse_run  # noqa: E402
 from plumbline.judge.judgement import judge  # noqa: E402
 from plumbline.launch.execute import execute  # noqa: E402
-from plumbline.run.plan import plan_run  # noqa: E402
+from plumbline.run.plan import make_plan  # noqa: E402
 from plumbline.run.run import calibrate_for  # noqa: E402
 from plumbline.system.files import local_system  # noqa: E402
 from plumbline.system.system import Need  # noqa: E402
@@ -46,7 +47,7 @@ def one_round(kind: str, records: int, options: list[str]) -> Ratios:
     need, words = KINDS[kind]
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         environ = {**os.environ, "PLUMBLINE_HOME": folder}
-        plan = plan_run([*words, *options], environ, Console(stderr=True))
+        plan = make_plan(parse_run([*words, *options]), environ, Console(stderr=True))
         calibrate_for(plan, need, "bench/calibration.py")
         system = local_system(Home(Path(folder)))
         ratios: Ratios = {}

@@ -12,6 +12,7 @@
 
 #include "device/select.hpp"
 #include "measure/runner.hpp"
+#include "transport/transport.hpp"
 #include "world/collect.hpp"
 #include "world/mpi.hpp"
 

@@ -9,6 +9,7 @@
 #include "core/version.hpp"
 #include "device/select.hpp"
 #include "record/forms.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb {
 

@@ -119,6 +119,12 @@ std::string options_text(const Parameters& owner) {
 
 }  // namespace
 
+std::vector<std::string> EngineOptions::formats() {
+  std::vector<std::string> names = form_names();
+  names.emplace_back("none");
+  return names;
+}
+
 RunSettings EngineOptions::settings() const {
   if (min_repetitions.get() > max_repetitions.get())
     throw UsageError(fmt::format("--min-repetitions {} is above --max-repetitions {}", min_repetitions.get(),
@@ -190,12 +196,12 @@ std::string program_help(const std::string& program) {
       "  {0} --list                   benchmarks\n"
       "  {0} --devices                devices, with the index that --device takes\n"
       "  {0} --transports             transports, and which of them work here\n"
-      "  {0} --show RECORD            a record again: --format table|csv|hpcc-json|json|shoms|osu, --expected FILE\n"
+      "  {0} --show RECORD            a record again: --format {1}, --expected FILE\n"
       "  {0} --describe               all options, as JSON\n"
       "  {0} --version\n\n"
       "Results go to standard output, progress to standard error. Exit status: 0 all passed, 1 a wrong answer,\n"
       "2 bad usage, 3 an error while running.\n",
-      program);
+      program, fmt::join(form_names(), "|"));
 }
 
 std::string benchmark_help(const std::string& program, const Benchmark& benchmark, const EngineOptions& options) {

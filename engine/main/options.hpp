@@ -98,13 +98,13 @@ class EngineOptions : public Parameters {
       {0}};
   Parameter<std::string> record{
       *this, {"record", "file of the record, or none; BENCHMARK-TIME.json in this folder when not given"}, ""};
-  Choice format{*this,
-                {"format", "what goes to standard output"},
-                "table",
-                {"table", "csv", "hpcc-json", "json", "shoms", "osu", "none"}};
+  Choice format{*this, {"format", "what goes to standard output"}, "table", formats()};
   Choice progress{*this, {"progress", "what goes to standard error"}, "text", {"text", "json", "none"}};
 
   RunSettings settings() const;  // throws UsageError when options contradict each other
+
+ private:
+  static std::vector<std::string> formats();  // of records, and none
 };
 
 struct CommandLine {

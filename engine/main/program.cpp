@@ -19,6 +19,7 @@
 #include "measure/runner.hpp"
 #include "record/forms.hpp"
 #include "record/writer.hpp"
+#include "transport/transport.hpp"
 #include "world/collect.hpp"
 #include "world/watchdog.hpp"
 

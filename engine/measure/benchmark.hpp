@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 #include "core/event.hpp"
@@ -17,10 +18,11 @@
 #include "device/device.hpp"
 #include "measure/statistics.hpp"
 #include "measure/timed.hpp"
-#include "transport/transport.hpp"
 #include "world/world.hpp"
 
 namespace plumb {
+
+class Transport;  // transport/transport.hpp: for those that have one
 
 // What a case must do in one count on one rank. Zero = none of it.
 struct Work {
@@ -38,10 +40,31 @@ struct CasePolicy {
   double longest_seconds = 0;  // that a repetition may take, where that is more than --timeout
 };
 
+// What a case is to its benchmark, in a type of the benchmark's own; copies share it.
+class Payload {
+ public:
+  Payload() = default;
+  template <class T>
+  explicit Payload(T value) : type_(&typeid(T)), value_(std::make_shared<const T>(std::move(value))) {}
+
+  // Throws Error when it was made of another type.
+  template <class T>
+  const T& as() const {
+    if (type_ == nullptr || *type_ != typeid(T)) throw Error("this case is of another benchmark");
+    return *static_cast<const T*>(value_.get());
+  }
+
+ private:
+  const std::type_info* type_ = nullptr;
+  std::shared_ptr<const void> value_;
+};
+
 // One measured point.
 struct Case {
   std::string key;  // unique in a run: "natural/transfer/1024"
-  Json labels;      // what varies, in table order: {"ring": "natural", "message_bytes": 1024}
+  // What varies, in table order, for the record: {"ring": "natural", "message_bytes": 1024}. The same for the benchmark
+  // is in `payload`.
+  Json labels;
   Work work;
   // What validate() must check on this rank in one repetition, no more and no less: so many items of what the whole
   // sample, or its last operation, leaves, and so many of each operation before that (see measure/slide.hpp).
@@ -52,6 +75,7 @@ struct Case {
   std::vector<std::string> phases = {};  // named parts of a sample (Timed::phase)
   bool laps = false;                     // the time of each operation is kept (Timed::lap)
   unsigned threads = 1;                  // that tell something of a sample (Timed::thread)
+  Payload payload = {};
 
   std::uint64_t items_of(std::uint64_t count) const { return items_to_check + witnesses * (count - 1); }
 };
@@ -185,12 +209,6 @@ class Benchmark : public Parameters {
 
   virtual std::vector<Metric> metrics(const CaseResult&, int ranks) const = 0;
   virtual std::vector<Metric> aggregate(const std::vector<CaseResult>&, int) const { return {}; }
-  // The record in HPCC FPGA's JSON shape: the parts that are this benchmark's own (results, timings, errors, settings).
-  // From the record alone. Empty when HPCC FPGA has no such benchmark.
-  virtual Json hpcc_form(const Json& record) const {
-    (void)record;
-    return {};
-  }
 };
 
 using BenchmarkFactory = std::function<std::unique_ptr<Benchmark>()>;

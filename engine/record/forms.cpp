@@ -10,21 +10,14 @@
 #include <optional>
 
 #include "core/error.hpp"
-#include "core/registry.hpp"
 #include "core/version.hpp"
 #include "record/csv.hpp"
-#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 #include "record/table.hpp"
-#include "record/tests_form.hpp"
 
 namespace plumb {
 
 namespace {
-
-std::string pretty(const Json& document) {
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 // The whole file; throws UsageError with the system's reason.
 std::string contents(const std::string& path) {
@@ -63,22 +56,22 @@ std::optional<int> major_version(const std::string& version) {
 
 }  // namespace
 
-const std::vector<std::string>& form_names() {
-  static const std::vector<std::string> names{"table", "csv", "hpcc-json", "json", "shoms", "osu"};
+std::string pretty(const Json& document) {
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::vector<std::string> form_names() {
+  std::vector<std::string> names{"table", "csv", "json"};
+  for (const std::string& own : Registry<OwnForm>::instance().names()) names.push_back(own);
   return names;
 }
 
-std::string benchmark_of_form(const std::string& form) {
-  if (form == "shoms") return "shoms";
-  return form == "osu" ? "osu_shmem" : "";
-}
-
 std::vector<std::string> forms_of(const std::string& benchmark) {
-  std::vector<std::string> forms;
-  for (const std::string& form : form_names()) {
-    const std::string only = benchmark_of_form(form);
-    if (only.empty() ? form != "hpcc-json" || has_hpcc_form(benchmark) : only == benchmark) forms.push_back(form);
-  }
+  std::vector<std::string> forms = form_names();
+  std::erase_if(forms, [&](const std::string& form) {
+    const OwnForm* own = Registry<OwnForm>::instance().find(form);
+    return own != nullptr && !own->is_for(benchmark);
+  });
   return forms;
 }
 
@@ -87,10 +80,12 @@ std::string write_form(const std::string& form, const Json& record, const Json& 
     throw UsageError("what was given as expectation is none: it has no \"cases\" (docs/record.md shows its layout)");
   if (form == "table") return table_form(record, expected);
   if (form == "csv") return csv_form(record, expected);
-  if (form == "hpcc-json") return pretty(hpcc_form_of(record));
   if (form == "json") return pretty(record);
-  if (form == "shoms") return shoms_form(record);
-  if (form == "osu") return osu_form(record);
+  if (const OwnForm* own = Registry<OwnForm>::instance().find(form)) {
+    const std::string benchmark = lookup::text(lookup::at(record, {"benchmark", "name"}), "?");
+    if (own->is_for(benchmark)) return own->write(record);
+    throw UsageError(fmt::format("the form {} is for {}, and this is a record of {}", form, own->whose, benchmark));
+  }
   throw UsageError(unknown_name("form", form, form_names()));
 }
 

@@ -116,19 +116,14 @@ void add_expectation(std::vector<Column>& columns, const Json& cases, const Json
   }));
   columns.push_back(column(cases, "ratio", "", true,
                            [&](const Json& measured) { return format_ratio(number(at(judged(measured), "ratio"))); }));
-  const auto word = [&](const char* heading, const char* name, const char* why) {
-    columns.push_back(column(cases, heading, "", false, [&, name, why](const Json& measured) {
-      const std::string reason = text(at(judged(measured), why));
-      return layout::printable(text(at(judged(measured), name), "-") + (reason.empty() ? "" : ": " + reason));
+  const auto word = [&](const char* heading, const char* name) {
+    columns.push_back(column(cases, heading, "", false, [&, name](const Json& measured) {
+      return layout::printable(text(at(judged(measured), name), "-"));
     }));
   };
-  if (by_parts(expected)) {
-    word("efficiency", "verdict", "why");
-    word("state", "state", "");
-    word("promise", "promise", "");
-  } else {
-    word("verdict", "verdict", "");
-  }
+  word(by_parts(expected) ? "efficiency" : "verdict", "verdict");
+  if (by_parts(expected))
+    for (const char* name : {"state", "promise"}) word(name, name);
   columns.push_back(column(cases, "bound", "", false, [&](const Json& measured) {
     return layout::printable(text(at(judged(measured), "bound"), "-"));
   }));
@@ -238,6 +233,9 @@ void write_expectation(Page& page, const Json& record, const Json& expected) {
   std::vector<Note> notes;
   for (const auto& [key, reason] : lookup::table(at(expected, "without")).items())
     add_note(notes, at(at(expected, "cases"), key).is_object() ? "no verdict" : "no model", text(reason), key);
+  for (const Json& measured : cases)
+    if (const std::string why = text(at(at(at(expected, "cases"), key_of(measured)), "why")); !why.empty())
+      add_note(notes, "ambiguous", why, key_of(measured));
   for (const Note& note : notes) page.entry(note.name, layout::enumerate(note.keys, most_keys) + ": " + note.text);
 }
 

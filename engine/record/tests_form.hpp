@@ -1,20 +1,28 @@
-// The forms `shoms` and `osu`: the columns that SHOMS and OSU's OpenSHMEM tests print, a block for each test, for
-// scripts that read those. From the record alone.
+// What the text forms of suites have in common that print a block of lines for each test (SHOMS, OSU). From the record
+// alone; for measure/operations.hpp's tables.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/json.hpp"
 
-namespace plumb {
+namespace plumb::tests_form {
 
-// #bytes #repetitions t_min[nsec] t_max[nsec] t_avg[nsec] Bw_aggregated[MB/sec]. Times are nanoseconds of one
-// operation, 1 MB is 1e6 bytes, N/A stands where no data moves (SHOMS multiplies by its clock's GHz where it should
-// divide). Throws UsageError for the record of another benchmark.
-std::string shoms_form(const Json& record);
+// Consecutive cases of one test.
+struct TestBlock {
+  std::string test;
+  std::vector<const Json*> cases;
+};
+std::vector<TestBlock> blocks_of(const Json& record);
 
-// "# OSU OpenSHMEM Put Test", then size and latency, bandwidth, rate, overlap or operations, as the test has them.
-// Throws UsageError for the record of another benchmark.
-std::string osu_form(const Json& record);
+// What the first column names: an operation, or a size.
+std::string size_of(const Json& measured);
 
-}  // namespace plumb
+std::optional<double> metric(const Json& measured, const std::string& name);
+
+// Why there are no figures, as a comment; "" where there are.
+std::string excuse(const Json& measured);
+
+}  // namespace plumb::tests_form

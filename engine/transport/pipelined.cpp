@@ -15,6 +15,7 @@
 #include "transport/walk.hpp"
 #include "world/collect.hpp"
 #include "world/hosts.hpp"
+#include "world/team.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
@@ -236,30 +237,42 @@ class PipelinedTransport : public Transport {
   }
 
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
-    check_exchange(exchange, world_);
-    const std::size_t size = largest_of_all(world_, exchange.largest_message());
-    Choice way = choices_.front();
-    for (const Choice& choice : choices_)
-      if (choice.from <= size) way = choice;
-    return awaited(world_, [&] { return compile_with(exchange, way); });
+    return compile_together(exchange, largest_of_all(world_, exchange.largest_message()), [this] { world_.barrier(); });
+  }
+
+ protected:
+  std::unique_ptr<CompiledExchange> compile_in(Team& team, const Exchange& exchange) override {
+    const std::uint64_t size = team.all_reduce(std::uint64_t{exchange.largest_message()}, Fold::maximum);
+    return compile_together(exchange, size, [&team] { team.barrier(); });
   }
 
  private:
+  // largest: of all messages of those who compile; barrier: among them.
+  template <class Barrier>
+  std::unique_ptr<CompiledExchange> compile_together(const Exchange& exchange, std::size_t largest, Barrier barrier) {
+    check_exchange(exchange, world_);
+    Choice way = choices_.front();
+    for (const Choice& choice : choices_)
+      if (choice.from <= largest) way = choice;
+    return awaited(world_, [&] { return compile_with(exchange, way, largest, barrier); });
+  }
+
+  template <class Barrier>
+  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, const Choice& way, std::size_t largest,
+                                                 Barrier barrier) {
+    if (way.piece == 0) return compile_staged(exchange, device_, *host_);
+    const ConduitShape shape{std::min(way.piece, largest), depth_};
+    std::vector<PipelinedStep> steps;
+    for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape, way.by_segment));
+    barrier();  // all have opened what they share: from here on an owner may close it
+    return std::make_unique<PipelinedExchange>(exchange, std::move(steps), shares_cores_);
+  }
+
   // Which ranks this one can reach through memory of the host.
   void find_near() {
     const std::vector<std::string> hosts = hosts_of_ranks(world_);
     const std::string& here = hosts[static_cast<std::size_t>(world_.rank())];
     for (const std::string& host : hosts) near_.push_back(host == here);
-  }
-
-  std::unique_ptr<CompiledExchange> compile_with(const Exchange& exchange, const Choice& way) {
-    if (way.piece == 0) return compile_staged(exchange, device_, *host_);
-    std::vector<PipelinedStep> steps;
-    // Agreed once for all steps: ranks may have different numbers of them.
-    const ConduitShape shape{std::min(way.piece, largest_of_all(world_, exchange.largest_message())), depth_};
-    for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape, way.by_segment));
-    world_.barrier();  // all have opened what they share: from here on an owner may close it
-    return std::make_unique<PipelinedExchange>(exchange, std::move(steps), shares_cores_);
   }
 
   // Transfers that go one way, and where they stand in their step.
@@ -344,7 +357,8 @@ class PipelinedTransport : public Transport {
   // Seconds of the best of some shifts, of the slowest rank. Adds to `spent` what it took.
   double time_of(const Shift& shift, const Choice& way, double& spent) {
     const double begin = now_seconds();
-    const auto compiled = compile_with(shift.exchange, way);
+    const auto compiled =
+        compile_with(shift.exchange, way, shift.exchange.largest_message(), [this] { world_.barrier(); });
     double best = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 4; ++i) {
       world_.barrier();

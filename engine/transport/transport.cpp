@@ -7,6 +7,7 @@
 
 #include "core/json.hpp"
 #include "transport/port.hpp"
+#include "world/team.hpp"
 
 namespace plumb {
 
@@ -19,6 +20,24 @@ std::unique_ptr<Port> Transport::open_port(const Exchange&, const KernelSource&,
       fmt::format("transport {} ({}) has no port for kernels, because the host starts its messages; use peer "
                   "(device-streaming) or channel",
                   info().name, approach(info())));
+}
+
+std::unique_ptr<CompiledExchange> Transport::compile(const Exchange& exchange, Team& team) {
+  if (!team.is_member()) throw Error("an exchange among a team is compiled by a rank that is no member of it");
+  Exchange of_world = exchange;
+  for (Step& step : of_world.steps)
+    for (auto* transfers : {&step.sends, &step.receives})
+      for (Transfer& transfer : *transfers) {
+        if (transfer.peer < 0 || transfer.peer >= team.size())
+          throw Error(fmt::format("an exchange names place {} of a team, which has places 0 to {}", transfer.peer,
+                                  team.size() - 1));
+        transfer.peer = team.ranks()[static_cast<std::size_t>(transfer.peer)];
+      }
+  return compile_in(team, of_world);
+}
+
+std::unique_ptr<CompiledExchange> Transport::compile_in(Team&, const Exchange& exchange) {
+  return compile(exchange);
 }
 
 const TransportEntry& find_transport(const std::string& name) {

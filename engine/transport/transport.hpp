@@ -119,10 +119,19 @@ class Transport {
   // in the same order on all ranks, before the buffers that they use. Throws Unsupported with the reason when the views
   // lie where this transport cannot reach.
   virtual std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) = 0;
+  // The same among a team, which must outlive it: the members alone compile, and a transfer's peer is a place in the
+  // team. Ranks may do so each with a team of its own (the rows of a grid). Throws Error on a rank that is no member,
+  // and for a place that the team has not.
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange, Team& team);
   // The same for a kernel of the caller's that makes all rounds by itself (port.hpp): `kernel` of `source`. Throws
   // Unsupported where this transport has no port, and says which have one.
   virtual std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
                                           const std::string& kernel);
+
+ protected:
+  // By a team's members alone; peers are ranks of the world. As compile() where this transport's ranks wait for nobody
+  // but their peers while they compile.
+  virtual std::unique_ptr<CompiledExchange> compile_in(Team& team, const Exchange& exchange);
 };
 
 // Who starts a transfer and where it lands, as users name it: "host-buffered", "device-streaming".

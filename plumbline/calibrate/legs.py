@@ -15,7 +15,7 @@ from dataclasses import replace
 from plumbline.model.legs import is_whole, leg_of
 from plumbline.record.record import Case, Record
 from plumbline.system.segments import Segment
-from plumbline.system.system import LEGS, Leg, Legs, Point, Way
+from plumbline.system.system import LEGS, Leg, Legs, MeasuredTransfer, Point
 
 BENCHMARK = "b_eff"
 _Choice = Callable[[Record, Case], bool]
@@ -43,7 +43,7 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     return [start(BENCHMARK, _FIXED) for _ in range(_LAUNCHES)]
 
 
-def fit_transfers(records: Sequence[Record]) -> list[Way]:
+def fit_transfers(records: Sequence[Record]) -> list[MeasuredTransfer]:
     """The transfers of several legs that ``records`` have cases of, as a whole."""
     from plumbline.fit.segments import fit_segments, undisturbed
 
@@ -53,7 +53,7 @@ def fit_transfers(records: Sequence[Record]) -> list[Way]:
     record = records[0]
     approach = record.approach
     segments = fit_segments(points)
-    return [Way(transport=record.transport_name, approach=approach, segments=segments)]
+    return [MeasuredTransfer(transport=record.transport_name, approach=approach, segments=segments)]
 
 
 def fit_legs(records: Sequence[Record]) -> Legs:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from plumbline.base.errors import ExitStatus, PlumbError, shortened
+from plumbline.base.errors import ExitStatus, PlumbError, did_you_mean, shortened
 from plumbline.base.version import version as plumb_version
 from plumbline.cli import completion, machine, models, records, running
 from plumbline.cli.common import app
@@ -34,13 +34,22 @@ def start(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitStatus.PASSED
     except Exception as error:
-        # Typer's own refusals share no public base class over its versions, only this method.
-        sentence = getattr(error, "format_message", None)
-        if sentence is None:
+        # Typer's own errors share no public base class over its versions, only this method.
+        if not hasattr(error, "format_message"):
             raise
-        text = shortened(sentence().strip().rstrip("."))
-        print(f"plumb: {text[:1].lower()}{text[1:]} (plumb --help)", file=sys.stderr)
+        print(f"plumb: {shortened(sentence(error))}", file=sys.stderr)
         return ExitStatus.BAD_USAGE
+
+
+def sentence(error: Any) -> str:
+    """What typer found wrong with the words, and the help to look at."""
+    command = getattr(error.ctx, "command_path", "plumb") if hasattr(error, "ctx") else "plumb"
+    if type(error).__name__ == "NoSuchOption":
+        near = did_you_mean(error.option_name, error.possibilities or [])
+        text = f"unknown option {error.option_name}{near}"
+    else:
+        text = error.format_message().strip().rstrip(".")
+    return f"{text[:1].lower()}{text[1:]} ({command} --help shows all)"
 
 
 @app.callback(invoke_without_command=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from plumbline.base.errors import InterruptError
-from plumbline.engine.options import check
-from plumbline.engine.program import OptionSpec
+from plumbline.base.paths import find_home
+from plumbline.cli.options import choice
+from plumbline.record.expectations import TOLERANCE
+from plumbline.record.store import record_files
+from plumbline.system.files import known_systems
 
 
 class Commands(TyperGroup):
@@ -33,38 +37,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# Of commands whose options are declared by the engine.
-OWN_WORDS = {
-    "allow_extra_args": True,
-    "ignore_unknown_options": True,
-    "allow_interspersed_args": False,
-    "help_option_names": [],
-}
-Form = Annotated[str, typer.Option("--format", help="text or json")]
+
+def record_names() -> list[str]:
+    """What completes a record."""
+    return ["last", *(path.stem for path in record_files(find_home(os.environ).records))]
 
 
-class ListTaker(TyperCommand):
-    """A command whose usage names a list as RECORD..., without the braces of Typer's own."""
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The usage behind the command's name, in pieces."""
-        return [piece.strip("{").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+def system_option(help: str) -> Any:
+    """The option ``--system``."""
+    return typer.Option("--system", help=help, autocompletion=lambda: known_systems(find_home()))
 
 
-def wants_help(tokens: list[str]) -> bool:
-    """Whether help was asked for."""
-    return "--help" in tokens or "-h" in tokens
-
-
-def text_or_json(form: str) -> str:
-    """``--format`` of lists: text or json."""
-    return choice("--format", form, ["text", "json"])
-
-
-def choice(flag: str, given: str, choices: list[str]) -> str:
-    """``given``, which must be one of ``choices``."""
-    check(OptionSpec(name=flag, type="choice", choices=choices), given, flag)
-    return given
+Form = Annotated[str, choice("--format", "form of the list", ["text", "json"])]
+FormOrCsv = Annotated[str, choice("--format", "form of the table", ["text", "json", "csv"])]
+Scalar = Annotated[str, choice("--type", "type of the elements", ["half", "float", "double"])]
+RecordName = Annotated[
+    str, typer.Argument(help="a record's file or name, or: last", autocompletion=record_names)
+]
+Tolerance = Annotated[float | None, typer.Option(min=0, help=TOLERANCE)]
 
 
 def stderr() -> Console:

@@ -10,11 +10,7 @@ import typer
 
 from plumbline.base.paths import find_home
 from plumbline.base.version import version as plumb_version
-from plumbline.cli.common import (
-    Form,
-    app,
-    text_or_json,
-)
+from plumbline.cli.common import Form, app
 from plumbline.engine import runtimes
 from plumbline.engine.program import all_benchmarks, find_engine
 from plumbline.report import inventory
@@ -23,13 +19,12 @@ from plumbline.report import inventory
 @app.command("list")
 def list_benchmarks(form: Form = "text") -> None:
     """List the benchmarks."""
-    print(inventory.benchmarks(all_benchmarks(), text_or_json(form)))
+    print(inventory.benchmarks(all_benchmarks(), form))
 
 
 @app.command()
 def devices(form: Form = "text") -> None:
     """List the devices of this node, by vendor list."""
-    form = text_or_json(form)
     lists = inventory.devices(find_engine(), find_home(), os.environ)
     print(inventory.devices_text(lists, form))
 
@@ -37,7 +32,6 @@ def devices(form: Form = "text") -> None:
 @app.command()
 def transports(form: Form = "text") -> None:
     """List the transports, their approaches, and on which device each works."""
-    form = text_or_json(form)
     lists = inventory.transports(find_engine(), find_home(), os.environ)
     print(inventory.transports_text(lists, form))
 
@@ -47,7 +41,6 @@ def doctor(form: Form = "text") -> None:
     """Find known faults of this machine's MPI, OpenSHMEM and OpenCL, and their remedies."""
     from plumbline.run import doctor as examination
 
-    form = text_or_json(form)
     findings = examination.examine(os.environ)
     print(examination.text(findings, form))
     raise typer.Exit(examination.status_of(findings))
@@ -55,7 +48,9 @@ def doctor(form: Form = "text") -> None:
 
 @app.command()
 def setup(
-    runtime: Annotated[str, typer.Argument(help=", ".join(runtimes.NAMES))],
+    runtime: Annotated[
+        str, typer.Argument(help=", ".join(runtimes.NAMES), autocompletion=lambda: runtimes.NAMES)
+    ],
     accept_eula: Annotated[
         bool, typer.Option("--accept-eula", help="accept Intel's licence for its runtimes")
     ] = False,
@@ -68,7 +63,7 @@ def setup(
     wheels = runtimes.WHEELS[runtime]
     ask = (lambda: typer.confirm(_question(wheels), err=True)) if sys.stdin.isatty() else None
     if not runtimes.licence_accepted(accept_eula, os.environ, ask):
-        raise runtimes.refusal(runtime)
+        raise runtimes.licence_error(runtime)
     print(f"installing {', '.join(wheels.packages)} ({wheels.megabytes} MB)", file=sys.stderr)
     folder = runtimes.install(wheels, find_home())
     print(f"{runtime} is installed: {folder}; plumb run ... --runtime {runtime} uses it")

@@ -10,36 +10,49 @@ import typer
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import find_home
-from plumbline.cli.common import (
-    Form,
-    app,
-    choice,
-)
+from plumbline.cli.common import Form, FormOrCsv, Scalar, app, system_option
+from plumbline.cli.options import choice
 from plumbline.system.files import find_system, known_systems
 from plumbline.system.system import System
+
+SIMULATED = ("hpl", "ptrans", "shallow_water")
+
+
+def _subjects() -> list[str]:
+    from plumbline.model.benchmarks import BENCHMARKS
+
+    return [*BENCHMARKS, "check"]
+
+
+def _tables() -> list[str]:
+    from plumbline.model.published import tables
+
+    return [table.name for table in tables()]
 
 
 @app.command("model")
 def model_command(
-    what: Annotated[str, typer.Argument(help="a benchmark, or: check")],
-    table: Annotated[str | None, typer.Argument(help="check: only this published table")] = None,
-    system: Annotated[str | None, typer.Option(help="system file or name")] = None,
+    what: Annotated[str, typer.Argument(help="a benchmark, or: check", autocompletion=_subjects)],
+    table: Annotated[
+        str | None, typer.Argument(help="check: only this published table", autocompletion=_tables)
+    ] = None,
+    system: Annotated[str | None, system_option("system file or name")] = None,
     sizes: Annotated[
         str | None, typer.Option(help="sizes of one device: 64,4KiB,2^20, or 1:1MiB by doubling")
     ] = None,
     ranks: Annotated[str | None, typer.Option(help="numbers of devices: 1,4,16 or 1:64")] = None,
     scaling: Annotated[
-        str, typer.Option(help="weak: sizes are of one device; strong: of the whole")
+        str, choice("--scaling", "sizes of one device, or of the whole", ["weak", "strong"])
     ] = "weak",
     operation: Annotated[
         str | None, typer.Option(help="only these operations (copy,triad; bcast)")
     ] = None,
-    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    type_: Scalar = "float",
     transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
     approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
     kernel: Annotated[str | None, typer.Option(help="variant of the board's kernels")] = None,
     window: Annotated[int, typer.Option(min=1, help="gups: updates under way at once")] = 1,
-    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+    form: FormOrCsv = "text",
     plot: Annotated[Path | None, typer.Option(help="write a picture to this HTML file")] = None,
 ) -> None:
     """Forecast a system, or check the models against published tables.
@@ -53,7 +66,6 @@ def model_command(
     from plumbline.report import forecast as forecast_table
     from plumbline.report import model_check
 
-    choice("--format", form, ["text", "json", "csv"])
     if what == "check":
         from plumbline.model.published import table_of, tables
 
@@ -65,8 +77,6 @@ def model_command(
             ](found)
         )
         return
-    choice("--scaling", scaling, ["weak", "strong"])
-    choice("--type", type_, ["half", "float", "double"])
     made = forecast_table.make_table(
         forecast_table.ForecastRequest(
             benchmark=what,
@@ -95,7 +105,7 @@ def model_command(
 
 @app.command()
 def advise(
-    system: Annotated[str | None, typer.Option(help="system (default: this machine)")] = None,
+    system: Annotated[str | None, system_option("system (default: this machine)")] = None,
     sizes: Annotated[
         str, typer.Option(help="message sizes: 64,4KiB,2^20, or 1:1MiB by doubling")
     ] = "1:1MiB",
@@ -106,14 +116,13 @@ def advise(
     error: Annotated[
         float, typer.Option(min=0, max=1, help="relative error of figures that name none")
     ] = 0.1,
-    form: Annotated[str, typer.Option("--format", help="text, json or csv")] = "text",
+    form: FormOrCsv = "text",
 ) -> None:
     """Recommend a transport and approach for each message size."""
     from plumbline.report import advise as advising
     from plumbline.report.forecast import whole_numbers
     from plumbline.system.files import find_system, local_system
 
-    choice("--format", form, ["text", "json", "csv"])
     home = find_home()
     chosen = find_system(system, home) if system is not None else local_system(home)
     names = transports.split(",") if transports else []
@@ -123,8 +132,10 @@ def advise(
 
 @app.command()
 def simulate(
-    benchmark: Annotated[str, typer.Argument(help="hpl, ptrans or shallow_water")],
-    system: Annotated[str, typer.Option(help="system file or name")],
+    benchmark: Annotated[
+        str, typer.Argument(help=", ".join(SIMULATED), autocompletion=lambda: SIMULATED)
+    ],
+    system: Annotated[str, system_option("system file or name")],
     ranks: Annotated[int | None, typer.Option(min=1, help="number of devices")] = None,
     rows: Annotated[int | None, typer.Option("-P", min=1, help="rows of the grid")] = None,
     columns: Annotated[int | None, typer.Option("-Q", min=1, help="columns of the grid")] = None,
@@ -132,7 +143,7 @@ def simulate(
         int | None, typer.Option(min=1, help="rows of the whole matrix; elements of the mesh")
     ] = None,
     nb: Annotated[int, typer.Option(min=0, help="rows of a block (0: the kernels' own)")] = 0,
-    type_: Annotated[str, typer.Option("--type", help="half, float or double")] = "float",
+    type_: Scalar = "float",
     transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
     approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
     barrier: Annotated[
@@ -163,8 +174,6 @@ def simulate(
     from plumbline.report import simulation as command
     from plumbline.system.files import find_system
 
-    choice("--format", form, ["text", "json"])
-    choice("--type", type_, ["half", "float", "double"])
     parts = command.partitions_of(graph, benchmark, (ranks, rows, columns, n))
     place = (len(parts), 1) if parts else command.grid_of(ranks, rows, columns)
     request = command.SimulationRequest(

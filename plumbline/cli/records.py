@@ -13,32 +13,32 @@ from plumbline.base.errors import UsageError
 from plumbline.base.paths import find_home
 from plumbline.cli.common import (
     Form,
-    ListTaker,
+    RecordName,
+    Tolerance,
     app,
-    choice,
+    record_names,
     stderr,
-    text_or_json,
+    system_option,
 )
-from plumbline.record.expectations import TOLERANCE
+from plumbline.cli.options import PlainUsage, choice
+from plumbline.engine.options import check
+from plumbline.engine.program import OptionSpec
 from plumbline.report import inventory
+from plumbline.run.plan import FORMATS
 from plumbline.system.files import find_system
 
 
 @app.command()
 def show(
-    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
-    form: Annotated[
-        str, typer.Option("--format", help="table, csv, hpcc-json, json, shoms or osu")
-    ] = "table",
+    record: RecordName,
+    form: Annotated[str, choice("--format", "form of the results", FORMATS)] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
-    system: Annotated[str | None, typer.Option(help="system file or name to judge by")] = None,
-    tolerance: Annotated[float | None, typer.Option(min=0, help=TOLERANCE)] = None,
+    system: Annotated[str | None, system_option("system file or name to judge by")] = None,
+    tolerance: Tolerance = None,
 ) -> None:
     """Print a record again, from the record alone."""
-    from plumbline.run.plan import FORMATS
     from plumbline.run.show import show as show_record
 
-    choice("--format", form, FORMATS)
     show_record(
         record,
         os.environ,
@@ -52,12 +52,12 @@ def show(
 
 @app.command()
 def explain(
-    record: Annotated[str, typer.Argument(help="a record's file or name, or: last")],
+    record: RecordName,
     system: Annotated[
-        str | None, typer.Option(help="system file or name to judge by (default: this machine)")
+        str | None, system_option("system file or name to judge by (default: this machine)")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
-    tolerance: Annotated[float | None, typer.Option(min=0, help=TOLERANCE)] = None,
+    tolerance: Tolerance = None,
     form: Form = "text",
 ) -> None:
     """Show the bound of each case, and hints for a higher rate."""
@@ -66,7 +66,7 @@ def explain(
     from plumbline.record.record import load_record
     from plumbline.run.show import find_record
 
-    form, home = text_or_json(form), find_home()
+    home = find_home()
     found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
     print(write(found, form, all_cases=every))
 
@@ -83,18 +83,21 @@ def records(
     store = Store(find_home())
     for problem in store.sync(rebuild=rebuild):
         print(f"plumb: {problem}", file=sys.stderr)
-    print(inventory.records(store.entries(benchmark), text_or_json(form)))
+    print(inventory.records(store.entries(benchmark), form))
 
 
-@app.command(cls=ListTaker)
+@app.command(cls=PlainUsage)
 def fit(
-    records: Annotated[list[str], typer.Argument(metavar="RECORD", help="records' files or names")],
+    records: Annotated[
+        list[str],
+        typer.Argument(metavar="RECORD", help="files or names", autocompletion=record_names),
+    ],
     name: Annotated[str, typer.Option(help="name of the system")] = "fitted",
     output: Annotated[
         str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
     ] = None,
     system: Annotated[
-        str | None, typer.Option(help="a system whose other figures stay, and that is compared")
+        str | None, system_option("a system whose other figures stay, and that is compared")
     ] = None,
     segments: Annotated[
         int, typer.Option(min=1, max=4, help="how many lines a transfer's sizes may take")
@@ -107,7 +110,7 @@ def fit(
     from plumbline.run.show import find_record
     from plumbline.system.files import save_system
 
-    form, home = text_or_json(form), find_home()
+    home = find_home()
     if output is None and (not name.replace("-", "").replace("_", "").isalnum() or name == "local"):
         raise UsageError(f"--name must be letters, digits, - and _, and not local, not '{name}'")
     base = find_system(system, home) if system is not None else None
@@ -124,14 +127,16 @@ def fit(
 
 @app.command()
 def schema(
-    of: Annotated[str, typer.Argument(help="record or system")] = "record",
+    of: Annotated[
+        str, typer.Argument(help="record or system", autocompletion=lambda: ["record", "system"])
+    ] = "record",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
 ) -> None:
     """Print the JSON Schema of records, or of system files."""
     from plumbline.record import record
     from plumbline.system import files as systems
 
-    choice("schema", of, ["record", "system"])
+    check(OptionSpec(name="schema", type="choice", choices=["record", "system"]), of)
     text = record.schema_text() if of == "record" else systems.schema_text()
     if output is None:
         print(text, end="")

@@ -3,73 +3,69 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 
 import typer
 
-from plumbline.cli.common import (
-    OWN_WORDS,
-    app,
-    stderr,
-    wants_help,
-)
-from plumbline.engine.program import all_benchmarks, find_engine, find_engine_for
+from plumbline.cli.common import app, stderr
+from plumbline.cli.options import Declared, Kind, command_for
+from plumbline.run import plan
+from plumbline.run.plan import Request
 
 
-@app.command(context_settings=OWN_WORDS, add_help_option=False)
-def run(context: typer.Context) -> None:
-    """Run a benchmark (plumb run BENCHMARK --help)."""
-    from plumbline.run.run import run as run_benchmark
+def _run(asked: Request) -> None:
+    from plumbline.run.run import run
 
-    if wants_help(context.args):
-        print(_run_help(context.args))
-        return
-    raise typer.Exit(run_benchmark(context.args, os.environ, stderr()))
+    raise typer.Exit(run(plan.make_plan(asked, os.environ, stderr())))
 
 
-@app.command("compare-transports", context_settings=OWN_WORDS, add_help_option=False)
-def compare_transports(context: typer.Context) -> None:
-    """Run a benchmark over every transport, side by side."""
+def _compare(asked: Request) -> None:
     from plumbline.run.compare_transports import compare
-    from plumbline.run.plan import comparison_help
 
-    if wants_help(context.args):
-        print(comparison_help(context.args, find_engine_for(context.args, os.environ).description))
-        return
-    raise typer.Exit(compare(context.args, os.environ, stderr()))
+    raise typer.Exit(compare(plan.make_plan(asked, os.environ, stderr())))
 
 
-@app.command(context_settings=OWN_WORDS, add_help_option=False)
-def calibrate(context: typer.Context) -> None:
-    """Measure what the models need of this machine."""
+def _calibrate(asked: Request) -> None:
     from plumbline.calibrate.calibrate import NEEDS, can_measure
-    from plumbline.run.plan import plan_calibration
     from plumbline.run.run import calibrate_for
 
-    if wants_help(context.args):
-        print("\n".join(_calibrate_help()))
-        return
-    plan = plan_calibration(context.args, os.environ, stderr())
-    for need in (one for one in NEEDS if can_measure(one, plan.session.engine)):
-        calibrate_for(plan, need, f"{need}, as asked")
+    planned = plan.make_plan(asked, os.environ, stderr())
+    for need in (one for one in NEEDS if can_measure(one, planned.session.engine)):
+        calibrate_for(planned, need, f"{need}, as asked")
 
 
-def _run_help(tokens: list[str]) -> str:
-    from plumbline.run.plan import run_help
+_COMPARE_HELP = """Runs the benchmark over every transport and approach that works here for the
+device, and prints times and bandwidths side by side. The record of each run is kept."""
+_CALIBRATE_HELP = """Measures the steps of transfers (launch, read, exchange, write), the limits of
+the device and, with --world shmem, one-sided operations, and stores them in systems/local.toml for
+the models. plumb run does so itself where it needs them."""
+_RUN = Kind(plan.option_groups, _run)
 
-    engine = find_engine_for(tokens, os.environ)
-    named = [token for token in tokens if not token.startswith("-")]
-    return run_help(tokens, engine.description if named else all_benchmarks())
+
+def parse_run(words: Sequence[str]) -> Request:
+    """What ``plumb run`` with these words is asked. Raises as the command does."""
+    asked: Request = command_for("run", words, replace(_RUN, act=lambda one: one))(
+        list(words), "plumb run", standalone_mode=False
+    )
+    return asked
 
 
-def _calibrate_help() -> list[str]:
-    from plumbline.engine.options import help_lines
-    from plumbline.run.plan import calibration_groups
+def _register(name: str, summary: str, kind: Kind) -> None:
+    def listed() -> None:
+        """Only named in lists of commands: the one that runs is made from the words."""
 
-    head = [
-        "usage: plumb calibrate [-n RANKS] [options]",
-        "",
-        "Measures the steps of transfers (launch, read, exchange, write), the limits of the device",
-        "and, with --world shmem, one-sided operations, and stores them in systems/local.toml for",
-        "the models. plumb run does so itself where it needs them.",
-    ]
-    return [*head, *help_lines(calibration_groups(find_engine().description))]
+    app.command(name, cls=type("_Declared", (Declared,), {"kind": kind}), help=summary)(listed)
+
+
+_register("run", "Run a benchmark (plumb run BENCHMARK --help).", _RUN)
+_register(
+    "compare-transports",
+    "Run a benchmark over every transport, side by side.",
+    Kind(plan.comparison_groups, _compare, _COMPARE_HELP),
+)
+_register(
+    "calibrate",
+    "Measure what the models need of this machine.",
+    Kind(plan.calibration_groups, _calibrate, _CALIBRATE_HELP, fixed="b_eff"),
+)

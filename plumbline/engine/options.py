@@ -1,15 +1,15 @@
-"""Command-line words against declared options: names, types, ranges, each once.
+"""Values against declared options: types, units and ranges, as the engine has them.
 
 The options of ``plumb run`` are three groups: ``plumb``'s own, the engine's, and the benchmark's.
-All are :class:`~plumbline.engine.program.OptionSpec`: one parser, one help, one completion.
+All are :class:`~plumbline.engine.program.OptionSpec`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.engine.program import OptionSpec
@@ -17,7 +17,6 @@ from plumbline.engine.program import OptionSpec
 _INTEGER = re.compile(r"-?\d{1,100}")
 _SIZE = re.compile(r"2\^(?P<exponent>\d{1,2})|(?P<count>\d{1,18})(?P<prefix>[KMGT])i(?P<bytes>B?)")
 _BYTES = {"B": 1, "log2 B": 1, "KiB": 2**10, "MiB": 2**20}
-_NEGATIVE = re.compile(r"-\.?\d")
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,9 @@ class OptionGroup:
 
 @dataclass
 class Given:
-    """What the command line gave: options by name (a flag is ``"true"``), and other words."""
+    """What the command line gave: options by name (a flag is ``"true"``)."""
 
-    values: dict[str, str] = field(default_factory=dict)
-    words: list[str] = field(default_factory=list)
+    values: dict[str, str]
 
     def count(self, name: str, default: int) -> int:
         """The value of the integer option ``name``, which has no unit."""
@@ -45,39 +43,10 @@ class Given:
         """Whether the flag ``name`` was given."""
         return name in self.values
 
-    def take(self, names: Iterable[str]) -> dict[str, str]:
-        """Those of ``names`` that were given, with their values, in the order given."""
-        wanted = set(names)
-        return {name: value for name, value in self.values.items() if name in wanted}
 
-
-def parse(tokens: Sequence[str], groups: Sequence[OptionGroup], command: str) -> Given:
-    """Sort ``tokens`` into options and words, and check each option by itself.
-
-    Raises :class:`UsageError` with one sentence for an unknown option, one given twice, a missing
-    or unwanted value, a wrong type, or a value out of range. ``command`` is named in the sentence.
-    """
-    table = _by_flag(groups)
-    given = Given()
-    rest = iter(tokens)
-    for token in rest:
-        if not _is_option(token):
-            given.words.append(token)
-            continue
-        flag, value = _split(token, table)
-        option = table.get(flag)
-        if option is None:
-            raise UsageError(_unknown(flag, table, command))
-        if option.name in given.values:
-            raise UsageError(f"{flag} is given twice")
-        given.values[option.name] = _value(flag, option, value, rest)
-    _check_pairs(given, groups)
-    return given
-
-
-def check(option: OptionSpec, text: str, flag: str | None = None) -> None:
-    """Raise :class:`UsageError` where ``text`` has another type than ``option``, or is outside."""
-    flag = flag or f"--{option.name}"
+def check(option: OptionSpec, text: str) -> str:
+    """``text``, which must have the type and range of ``option``; else :class:`UsageError`."""
+    flag = f"--{option.name}"
     if option.type == "integer":
         number = whole_number(option, text)
         if number is None:
@@ -95,6 +64,7 @@ def check(option: OptionSpec, text: str, flag: str | None = None) -> None:
         )
     elif not text:
         raise UsageError(f"{flag} must not be empty")
+    return text
 
 
 def whole_number(option: OptionSpec, text: str) -> int | None:
@@ -147,31 +117,13 @@ def range_text(option: OptionSpec) -> str:
     return f"at most {_show(high)}" if high is not None else ""
 
 
-def help_lines(groups: Sequence[OptionGroup]) -> Iterator[str]:
-    """The help of all options, in groups, with default, unit and range."""
-    for group in groups:
-        if not group.options:
-            continue
-        yield ""
-        yield f"{group.title}:"
-        for option in group.options:
-            yield from _option_lines(option)
-
-
-def _option_lines(option: OptionSpec) -> Iterator[str]:
-    what = {"integer": "N", "number": "X", "text": "TEXT", "choice": "", "flag": ""}[option.type]
-    choices = "|".join(option.choices or []) if option.type == "choice" else ""
-    head = f"  {', '.join(flags_of(option))} {choices or what}".rstrip()
+def value_text(option: OptionSpec) -> str:
+    """The help of ``option``, with unit, range and default."""
     facts = [option.unit] if option.unit else []
     if option.type != "choice" and range_text(option):
         facts.append(range_text(option))
     facts += _default_text(option)
-    text = f"{option.help} [{', '.join(facts)}]" if facts else option.help
-    if len(head) < 30:
-        yield f"{head:<30}{text}"
-    else:
-        yield head
-        yield f"{'':<30}{text}"
+    return f"{option.help} [{', '.join(facts)}]" if facts else option.help
 
 
 def _default_text(option: OptionSpec) -> list[str]:
@@ -183,51 +135,6 @@ def _default_text(option: OptionSpec) -> list[str]:
     if isinstance(default, int | float) and default < low:
         return []
     return [f"default {default}"]
-
-
-def _by_flag(groups: Sequence[OptionGroup]) -> dict[str, OptionSpec]:
-    table: dict[str, OptionSpec] = {}
-    for group in groups:
-        for option in group.options:
-            for flag in flags_of(option):
-                table.setdefault(flag, option)
-    return table
-
-
-def _is_option(token: str) -> bool:
-    return token.startswith("-") and token != "-" and not _NEGATIVE.match(token)
-
-
-def _split(token: str, table: dict[str, OptionSpec]) -> tuple[str, str | None]:
-    """``--name=value``, ``-n2`` and ``-n=2`` into flag and value."""
-    if "=" in token:
-        flag, value = token.split("=", 1)
-        return flag, value
-    if not token.startswith("--") and token not in table and token[:2] in table:
-        return token[:2], token[2:]
-    return token, None
-
-
-def _unknown(flag: str, table: dict[str, OptionSpec], command: str) -> str:
-    near = did_you_mean(flag, table)
-    return f"unknown option {flag} of {command}{near} ({command} --help lists all)"
-
-
-def _value(flag: str, option: OptionSpec, value: str | None, rest: Iterator[str]) -> str:
-    if option.type == "flag":
-        if value not in (None, "true"):
-            raise UsageError(f"{flag} is a flag and takes no value, not '{value}'")
-        return "true"
-    if value is None:
-        value = next(rest, None)
-        if value is None or (_is_option(value) and option.type != "text"):
-            raise UsageError(f"{flag} needs a value{_expected(option)}")
-    check(option, value, flag)
-    return value
-
-
-def _expected(option: OptionSpec) -> str:
-    return f": {range_text(option)}{_unit(option)}" if range_text(option) else ""
 
 
 def _unit(option: OptionSpec) -> str:
@@ -254,14 +161,14 @@ def _check_range(option: OptionSpec, number: float, flag: str, text: str) -> Non
     raise UsageError(f"{flag} must {limits}{_unit(option)}, not {text}")
 
 
-def _check_pairs(given: Given, groups: Sequence[OptionGroup]) -> None:
-    """Options ``min-x`` and ``max-x`` must not be reversed where both are given."""
+def check_pairs(given: Mapping[str, str], groups: Sequence[OptionGroup]) -> None:
+    """Raise :class:`UsageError` where ``min-x`` exceeds ``max-x`` among the values given."""
     options = {option.name: option for group in groups for option in group.options}
 
     def value(name: str) -> float | None:
-        if name not in options or name not in given.values:
+        if name not in options or name not in given:
             return None
-        text = given.values[name]
+        text = given[name]
         whole = whole_number(options[name], text) if options[name].type == "integer" else None
         return _number(text) if whole is None else whole
 

@@ -103,7 +103,7 @@ def licence_accepted(
     return ask() if ask else False
 
 
-def refusal(name: str) -> UsageError:
+def licence_error(name: str) -> UsageError:
     """The sentence for a licence that was not accepted."""
     return UsageError(
         f"{name} falls under the Intel End User License Agreement for Developer Tools and is "

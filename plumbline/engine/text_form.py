@@ -11,7 +11,7 @@ from plumbline.base.errors import RunError
 from plumbline.engine.program import Engine
 
 
-def present(
+def print_record(
     engine: Engine,
     environ: Mapping[str, str],
     record: Path,

@@ -168,8 +168,7 @@ def _of_messages(
     gaps, noise = found.gaps, noise_of(found.cases)
     both = [size for size in single if size in gaps]
     if len(both) > 1:
-        fit = fit_loggp(both, [single[size] for size in both], [gaps[size] for size in both])
-        return fit.empty_s, fit.gap_s, fit.byte_s
+        return fit_loggp(both, [single[size] for size in both], [gaps[size] for size in both])
     empty = _known(single[min(single)], noise)
     return empty, _known(gaps[both[0]], noise) if both else None, None
 

@@ -27,7 +27,7 @@ from plumbline.model.prediction import Bound
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment, time_of
-from plumbline.system.system import Identity, Leg, Legs, Point, System, Way
+from plumbline.system.system import Identity, Leg, Legs, MeasuredTransfer, Point, System
 
 _NAMED = 8
 
@@ -124,7 +124,7 @@ def _transfers(
                 point = Point(case.work.messages, case.message_bytes(), seconds)
                 points.setdefault(_place(record, case), []).append(point)
     legs = system.legs or Legs()
-    ways = list(system.transfers)
+    transfers = list(system.transfers)
     parts: list[Fitted] = []
     for (kind, name), found in points.items():
         lines, part = _of_sizes(f"{kind} {name}", found, noise, segments)
@@ -133,9 +133,13 @@ def _transfers(
             legs = legs.model_copy(update={name: lines})
         else:
             transport, approach = name.split("/")
-            ways = [one for one in ways if (one.transport, one.approach) != (transport, approach)]
-            ways.append(Way(transport=transport, approach=approach, segments=lines))
-    given = {"legs": legs if legs != Legs() else None, "transfers": ways}
+            transfers = [
+                one for one in transfers if (one.transport, one.approach) != (transport, approach)
+            ]
+            transfers.append(
+                MeasuredTransfer(transport=transport, approach=approach, segments=lines)
+            )
+    given = {"legs": legs if legs != Legs() else None, "transfers": transfers}
     return system.model_copy(update=given), parts
 
 

@@ -122,27 +122,15 @@ def location(values: Sequence[float]) -> Estimate:
     return Estimate(float(np.exp(np.median(logs))), float(low), float(high))
 
 
-@dataclass(frozen=True)
-class LogGP:
-    """What one network operation takes (Alexandrov et al., "LogGP", SPAA 1995).
-
-    ``empty_s`` is L + 2 o: what an empty operation takes until it is complete; latencies alone do
-    not tell L from o. ``gap_s`` is g, between the starts of two operations in a row; ``byte_s``
-    is G, in seconds a byte, of operations in a row. The times that they give are those of
-    :class:`plumbline.system.operations.Operation`.
-    """
-
-    empty_s: Estimate
-    gap_s: Estimate
-    byte_s: Estimate
-
-
-def fit_loggp(sizes: ArrayLike, latency_s: ArrayLike, gap_s: ArrayLike) -> LogGP:
-    """LogGP from latencies and gaps of the same sizes (bytes), all above 0, of like length.
+def fit_loggp(
+    sizes: ArrayLike, latency_s: ArrayLike, gap_s: ArrayLike
+) -> tuple[Estimate, Estimate, Estimate]:
+    """L + 2 o, g and G of LogGP (Alexandrov et al., SPAA 1995), from times at the same sizes.
 
     ``latency_s`` is one operation until it is complete; ``gap_s`` the time of each of many in a
-    row (size / bandwidth). G is told by the long ones of the gaps, from where they are twice the
-    shortest; g by the others.
+    row (size / bandwidth); sizes in bytes, all above 0. Latencies alone do not separate L from o.
+    G, in seconds a byte, is fitted to the long gaps, from twice the shortest on; g to the others.
+    :class:`plumbline.system.operations.Operation` has the times that these figures give.
     """
     size = np.asarray(sizes, dtype=float)
     gap, latency = np.asarray(gap_s, dtype=float), np.asarray(latency_s, dtype=float)
@@ -155,9 +143,8 @@ def fit_loggp(sizes: ArrayLike, latency_s: ArrayLike, gap_s: ArrayLike) -> LogGP
     transferred = np.minimum(rest * byte_s.value, 0.99 * latency)
     nearest = transferred <= latency / 2
     chosen = nearest if nearest.any() else size == size.min()
-    return LogGP(
-        location(list((latency - transferred)[chosen])), location(list(gap[short])), byte_s
-    )
+    empty_s = location(list((latency - transferred)[chosen]))
+    return empty_s, location(list(gap[short])), byte_s
 
 
 def refined(

@@ -325,7 +325,7 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
         return Judgement(None, f"no model: there is none for {record.benchmark.name} yet")
     figures = system.figures_under(conditions_of(record)) if system else None
     whole = bool(
-        record.transport and figures and figures.way(record.transport_name, record.approach)
+        record.transport and figures and figures.transfer(record.transport_name, record.approach)
     )
     if record.transport_name not in model.TRANSPORTS and not whole:
         return Judgement(None, f"no model: there is none for the {record.transport_name} transport")

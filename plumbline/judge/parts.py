@@ -20,7 +20,7 @@ from plumbline.model.roofline import CACHES
 from plumbline.record.record import Case, PartCase, PartVisit, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment
-from plumbline.system.system import Figures, Legs, Way
+from plumbline.system.system import Figures, Legs, MeasuredTransfer
 
 LINKS, CEILINGS = "links", "ceilings"
 RELAYED = frozenset({"staged", "pipelined"})  # which read, exchange and write
@@ -224,7 +224,7 @@ def _figures(
 
 def _of_links(
     record: Record, links: Sequence[tuple[PartCase, _Times]], level: str
-) -> tuple[Legs | None, list[Way]]:
+) -> tuple[Legs | None, list[MeasuredTransfer]]:
     """Legs and the whole, at the case's own size: figures that do not depend on the size."""
     if not links:
         return None, []
@@ -233,7 +233,7 @@ def _of_links(
         return Legs(exchange=[_flat(one.at(level))]), []
     scale = one.at(level) / one.middle
     legs = Legs.model_validate({leg: [_flat(s * scale)] for leg, s in one.legs.items()})
-    way = Way(
+    way = MeasuredTransfer(
         transport=record.transport_name,
         approach=record.approach,
         segments=[_flat(one.at(level))],

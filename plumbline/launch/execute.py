@@ -18,7 +18,7 @@ from plumbline.base.files import claim, drop_empty
 from plumbline.base.paths import Home
 from plumbline.engine.program import Engine
 from plumbline.launch.events import Failed, Finish
-from plumbline.launch.launcher_output import LauncherNoise
+from plumbline.launch.launcher_output import LauncherOutput
 from plumbline.launch.launchers import Launch
 from plumbline.launch.progress import ProgressView
 from plumbline.launch.supervise import Ending, supervise
@@ -80,7 +80,7 @@ def execute(
         record, problem = _record_left(path)
     finally:
         drop_empty(path)
-    status, sentence = judge_ending(ending, view.noise)
+    status, sentence = judge_ending(ending, view.launcher)
     if status is ExitStatus.ERROR and sentence is None:
         sentence = _worst(record)
     if status in (ExitStatus.ERROR, ExitStatus.INTERRUPTED):
@@ -94,7 +94,7 @@ def execute(
     return Executed(status, path, record, ending.interrupted, said)
 
 
-def judge_ending(ending: Ending, noise: LauncherNoise) -> tuple[ExitStatus, str | None]:
+def judge_ending(ending: Ending, launcher: LauncherOutput) -> tuple[ExitStatus, str | None]:
     """The exit status of a start, and a sentence where the engine's events did not say it.
 
     The engine's own 0 to 4 are kept where the engine is seen to have meant them: Hydra, too, ends
@@ -110,10 +110,10 @@ def judge_ending(ending: Ending, noise: LauncherNoise) -> tuple[ExitStatus, str 
         return ExitStatus(last.exit), None
     if isinstance(last, Failed) and ending.status in (ExitStatus.BAD_USAGE, ExitStatus.ERROR):
         return ExitStatus(ending.status), "the run ended early" if ending.status == 3 else None
-    died = noise.died()
+    died = launcher.died()
     if last is None and died is None and ending.status in known:
-        return ExitStatus(ending.status), noise.text() or "the engine ended without a word"
-    reason = died or noise.text() or _exit_text(ending.status)
+        return ExitStatus(ending.status), launcher.text() or "the engine ended without a word"
+    reason = died or launcher.text() or _exit_text(ending.status)
     return ExitStatus.ERROR, reason
 
 

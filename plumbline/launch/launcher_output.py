@@ -34,7 +34,7 @@ _SLURM = re.compile(r"srun: error: (?P<node>[^:]+): task (?P<rank>\d+): (?P<what
 
 
 @dataclass
-class LauncherNoise:
+class LauncherOutput:
     """Tells a launcher's lines from all others, and keeps them in ``held``."""
 
     held: list[str] = field(default_factory=list)

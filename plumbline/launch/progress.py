@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from plumbline.launch.events import CaseFinished, CaseStarted, Event, Failed, Start, Warned
-from plumbline.launch.launcher_output import LauncherNoise
+from plumbline.launch.launcher_output import LauncherOutput
 
 
 class ProgressView:
@@ -20,7 +20,7 @@ class ProgressView:
     """
 
     def __init__(self, console: Console, title: str, aside: str | None = None) -> None:
-        self.noise = LauncherNoise()
+        self.launcher = LauncherOutput()
         self.cases_finished = 0
         self._console = console
         self._title = title
@@ -69,7 +69,7 @@ class ProgressView:
 
     def on_text(self, line: str) -> None:
         """Pass a line on that was no event, unless it is the launcher's."""
-        if not self.noise.hides(line):
+        if not self.launcher.hides(line):
             self.say(line)
 
     def say(self, text: str) -> None:

@@ -93,16 +93,16 @@ def bitstream_of(system: System, benchmark: str, scenario: Scenario) -> Bitstrea
 
 
 def message_of(system: System, scenario: Scenario) -> Transfer:
-    """How a case's messages go: as it says, else the first way that the system knows."""
+    """How a case's messages go: as it says, else by the first transfer of the system."""
     if scenario.transport is not None:
         return transfer_of(system, scenario.transport, scenario.approach)
-    ways = transfers_of(system)
-    if not ways:
+    transfers = transfers_of(system)
+    if not transfers:
         raise UsageError(
             f"the system {system.system.name} has no figures of a transport: it needs the table "
             "[legs], [channel], [accl] or [[transfers]]"
         )
-    return ways[0]
+    return transfers[0]
 
 
 def own_update_s(device: DeviceTable, table_bytes: int) -> float:

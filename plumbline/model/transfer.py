@@ -1,4 +1,4 @@
-"""The ways in which a system gets a message from one device's memory into another's.
+"""The transfers by which a system gets a message from one device's memory into another's.
 
 Each :class:`Transfer` has the figures of a system in it and takes arrays of sizes. The equations
 are those of :mod:`plumbline.model.messages`.
@@ -34,14 +34,14 @@ from plumbline.model import messages
 from plumbline.model.arrays import ArrayLike, Floats, floats
 from plumbline.model.legs import LEGS_OF
 from plumbline.system.segments import Segment
-from plumbline.system.system import LEGS, Accl, Legs, Stack, System, Way, known
+from plumbline.system.system import LEGS, Accl, Legs, MeasuredTransfer, Stack, System, known
 
 HOST, STREAM = "host-buffered", "device-streaming"
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """One way of getting a message from one device's memory to another's.
+    """A transport and approach that gets a message from one device's memory to another's.
 
     ``smallest_bytes`` and ``largest_bytes`` (None: no limit) bound where its figures are known:
     outside, its times are extrapolated. ``relative_error`` is that of its figures, 0 where they
@@ -82,7 +82,7 @@ class Transfer:
 
 
 def transfers_of(system: System) -> list[Transfer]:
-    """Every way that ``system`` has all figures of."""
+    """Every transfer that ``system`` has all figures of."""
     found: list[Transfer] = []
     for wanted in _makers(system):
         try:
@@ -95,7 +95,7 @@ def transfers_of(system: System) -> list[Transfer]:
 
 
 def transfer_of(system: System, transport: str, approach: str | None = None) -> Transfer:
-    """The way called so; without an approach the first of that transport.
+    """The transfer of that name; without an approach the first of that transport.
 
     Raises :class:`UsageError` naming the figure that the system lacks and its table, or, with the
     nearest one, a transport or approach that there is no model for.
@@ -126,8 +126,8 @@ class _Maker(NamedTuple):
 
 
 def _makers(system: System) -> Iterator[_Maker]:
-    for way in _own_ways(system):
-        yield _Maker(way.transport, way.approach, partial(_measured, way))
+    for transfer in _own_transfers(system):
+        yield _Maker(transfer.transport, transfer.approach, partial(_measured, transfer))
     for transport in LEGS_OF:
         yield _Maker(transport, HOST, partial(_by_legs, system, transport))
     yield _Maker("channel", STREAM, partial(_by_channel, system))
@@ -139,15 +139,15 @@ def _makers(system: System) -> Iterator[_Maker]:
             yield _Maker(transport, f"{scheduled}-{lands}", make)
 
 
-def _measured(way: Way) -> Transfer:
+def _measured(transfer: MeasuredTransfer) -> Transfer:
     return Transfer(
-        way.transport,
-        way.approach,
+        transfer.transport,
+        transfer.approach,
         0,
-        _largest([way.segments]),
-        _error([way.segments]),
-        way.segments[0].source if way.segments else "",
-        {way.transport: partial(segments_s, way.segments)},
+        _largest([transfer.segments]),
+        _error([transfer.segments]),
+        transfer.segments[0].source if transfer.segments else "",
+        {transfer.transport: partial(segments_s, transfer.segments)},
     )
 
 
@@ -164,9 +164,9 @@ def _by_legs(system: System, transport: str) -> Transfer:
     return Transfer(transport, HOST, 0, _largest(lists), _error(lists), source, parts)
 
 
-def _own_ways(system: System) -> list[Way]:
+def _own_transfers(system: System) -> list[MeasuredTransfer]:
     """The file's own transfers, else those of its calibrations, the newest first."""
-    calibrated = [way for one in reversed(system.calibrations) for way in one.transfers]
+    calibrated = [transfer for one in reversed(system.calibrations) for transfer in one.transfers]
     return system.transfers or calibrated
 
 

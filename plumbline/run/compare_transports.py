@@ -7,28 +7,25 @@ stands side by side is :mod:`plumbline.report.transports`'s.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-
-from rich.console import Console
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.engine.program import TransportDevice, TransportList, TransportState
 from plumbline.launch.execute import execute, record_place
 from plumbline.record.record import Record
 from plumbline.report.transports import Column, Comparison, LeftOut, write
-from plumbline.run.plan import RunPlan, check_with_engine, plan_comparison
+from plumbline.run.plan import RunPlan, check_with_engine
 from plumbline.run.run import WEIGHT, fresh_output, index_record
 
 
-def compare(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+def compare(plan: RunPlan) -> int:
     """Do what ``plumb compare-transports`` was asked; returns the exit status.
 
     What the engine refuses for a device is left out with its reason; that is no failure unless
     nothing is left. Raises :class:`UsageError` for options that no run would take.
     """
-    plan = plan_comparison(tokens, environ, console)
     listed = plan.session.engine.transports(plan.session.environ)
     plan = _on_one_device(plan, listed)
     ways = list(_ways(plan, listed))

@@ -1,4 +1,4 @@
-"""From the words of ``plumb run`` to a checked plan; before anything is launched."""
+"""From what ``plumb run`` was asked to a checked plan, before anything is launched."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -14,16 +14,14 @@ from rich.console import Console
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home, find_home
 from plumbline.calibrate.calibrate import DECIDING
-from plumbline.calibrate.legs import BENCHMARK
 from plumbline.engine import runtimes
-from plumbline.engine.options import Given, OptionGroup, help_lines, parse
+from plumbline.engine.options import Given, OptionGroup
 from plumbline.engine.program import (
     WORLDS,
     BenchmarkSpec,
     Description,
     Engine,
     OptionSpec,
-    find_engine_for,
 )
 from plumbline.judge.parts import Planned, wanted
 from plumbline.launch import launchers
@@ -53,9 +51,18 @@ COMPARISON_FORMATS = ["table", "csv", "json"]
 _NOT_COMPARED = frozenset(
     (
         *("transport", "approach", "launches", "system", "no-model", "tolerance", "fail-slow"),
-        *("record", "format", "test", "dry-run"),
+        *("record", "test", "dry-run"),
     )
 )
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command line asked for, each option checked by itself."""
+
+    engine: Engine
+    benchmark: BenchmarkSpec
+    given: Given
 
 
 @dataclass(frozen=True)
@@ -88,77 +95,71 @@ class RunPlan:
         return self.given.values.get("format", FORMATS[0])
 
 
-def own_options(description: Description) -> list[OptionSpec]:
-    """``plumb``'s own options of ``run``."""
-    names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
+def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
+    """``plumb``'s own options of ``run``; ``forms`` are those of the results."""
+    runtime_names = list(dict.fromkeys([*runtimes.NAMES, *description.runtimes]))
+    ranks, system = "ranks (MPI), PEs (OpenSHMEM)", "system file or name to compare with"
     return [
         _option("world", "choice", "MPI, OpenSHMEM, or one process alone", choices=list(WORLDS)),
+        _option("ranks", "integer", ranks, default_ranks(), minimum=1, aliases=["-n"]),
+        _option("runtime", "choice", "runtime that drives the devices", choices=runtime_names),
         _option(
-            "ranks",
-            "integer",
-            "ranks (MPI), PEs (OpenSHMEM)",
-            default=default_ranks(),
-            minimum=1,
-            aliases=["-n"],
-        ),
-        _option("runtime", "choice", "runtime that drives the devices", choices=names),
-        _option(
-            "launcher",
-            "choice",
-            "program that starts the ranks",
-            default="auto",
-            choices=launchers.CHOICES,
+            "launcher", "choice", "program that starts the ranks", "auto", choices=launchers.CHOICES
         ),
         _option("launcher-args", "text", "further words for the launcher, in one quoted text"),
         _option("oversubscribe", "flag", "allow more ranks than cores"),
-        _option("launches", "integer", "start the program N times", default=1, minimum=1),
-        _option("system", "text", "system file or name to compare with (default: this machine's)"),
+        _option("launches", "integer", "start the program N times", 1, minimum=1),
+        _option("system", "text", f"{system} (default: this machine's)"),
         _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
-        _option(
-            "tolerance",
-            "number",
-            TOLERANCE,
-            minimum=0,
-        ),
+        _option("tolerance", "number", TOLERANCE, minimum=0),
         _option("fail-slow", "flag", "exit with 4 where a case is slower than its model"),
-        _option("format", "choice", "form of the results", default="table", choices=FORMATS),
+        _option("format", "choice", "form of the results", "table", choices=forms),
         _option("output", "text", "write the results to this file instead of stdout"),
         _option("record", "text", "write the record to this file"),
         _option("verbose", "flag", "print the command lines that are started"),
     ]
 
 
-def option_groups(description: Description, benchmark: BenchmarkSpec | None) -> list[OptionGroup]:
+def option_groups(
+    description: Description, benchmark: BenchmarkSpec | None, forms: Sequence[str] = FORMATS
+) -> list[OptionGroup]:
     """All options of ``plumb run`` in groups: plumb's, the engine's, the benchmark's."""
     engine = [option for option in description.options if option.name not in _TAKEN_OVER]
     groups = [
-        OptionGroup("plumb's options", own_options(description)),
-        OptionGroup("the engine's options", engine),
+        OptionGroup("Options of plumb", own_options(description, list(forms))),
+        OptionGroup("Options of the engine", engine),
     ]
     if benchmark is not None:
-        groups.append(OptionGroup(f"options of {benchmark.name}", benchmark.parameters))
+        groups.append(OptionGroup(f"Options of {benchmark.name}", benchmark.parameters))
     return groups
 
 
-def plan_run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
-    """Check everything that can be checked before a launch. Raises :class:`UsageError`."""
-    engine = find_engine_for(tokens, environ)
-    benchmark, rest = pick_benchmark(tokens, engine.description)
-    groups = option_groups(engine.description, benchmark)
-    given = parse(rest, groups, f"plumb run {benchmark.name}")
-    if given.words:
-        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
-    return make_plan(engine, benchmark, given, environ, console)
+def calibration_groups(
+    description: Description, benchmark: BenchmarkSpec | None
+) -> list[OptionGroup]:
+    """Those options of a run that decide which calibration fits it."""
+    deciding = {name for names in DECIDING.values() for name in names} | _LAUNCHING
+    return _those(option_groups(description, benchmark), lambda name: name in deciding)
 
 
-def make_plan(
-    engine: Engine,
-    benchmark: BenchmarkSpec,
-    given: Given,
-    environ: Mapping[str, str],
-    console: Console,
-) -> RunPlan:
-    """The plan for checked options: launcher, environment, and the engine's words."""
+def comparison_groups(
+    description: Description, benchmark: BenchmarkSpec | None
+) -> list[OptionGroup]:
+    """The options of a run but for those that a comparison of transports decides itself."""
+    groups = option_groups(description, benchmark, COMPARISON_FORMATS)
+    return _those(groups, lambda name: name not in _NOT_COMPARED)
+
+
+def _those(groups: Sequence[OptionGroup], taken: Callable[[str], bool]) -> list[OptionGroup]:
+    return [OptionGroup(g.title, [o for o in g.options if taken(o.name)]) for g in groups]
+
+
+def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> RunPlan:
+    """The plan of a run: launcher, environment, and the engine's words.
+
+    Raises :class:`UsageError` for what can be seen to fail before a launch.
+    """
+    engine, benchmark, given = asked.engine, asked.benchmark, asked.given
     home = find_home(environ)
     request = LaunchRequest(
         ranks=given.count("ranks", default_ranks(environ)),
@@ -202,110 +203,6 @@ def with_heap(
     return replace(session, environ={**environ, **heap}, exported=(*exported, *heap))
 
 
-def plan_calibration(
-    tokens: Sequence[str], environ: Mapping[str, str], console: Console
-) -> RunPlan:
-    """The plan of ``plumb calibrate``: like a run's, with the options that decide only."""
-    engine = find_engine_for(tokens, environ)
-    given = parse(tokens, calibration_groups(engine.description), "plumb calibrate")
-    if given.words:
-        raise UsageError(
-            f"unexpected argument '{given.words[0]}': plumb calibrate takes options only"
-        )
-    benchmark = engine.description.benchmark(BENCHMARK)
-    return make_plan(engine, benchmark, given, environ, console)
-
-
-def calibration_groups(description: Description) -> list[OptionGroup]:
-    """Those options of a run that decide which calibration fits it."""
-    groups = option_groups(description, description.benchmark(BENCHMARK))
-    deciding = {name for names in DECIDING.values() for name in names}
-    return [
-        OptionGroup(
-            group.title,
-            [o for o in group.options if o.name in deciding or o.name in _LAUNCHING],
-        )
-        for group in groups
-    ]
-
-
-def plan_comparison(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> RunPlan:
-    """The plan that all runs of ``plumb compare-transports`` share, without a transport."""
-    engine = find_engine_for(tokens, environ)
-    command = "plumb compare-transports"
-    benchmark, rest = pick_benchmark(tokens, engine.description, command)
-    groups = comparison_groups(engine.description, benchmark)
-    given = parse(rest, groups, f"{command} {benchmark.name}")
-    if given.words:
-        raise UsageError(f"unexpected argument '{given.words[0]}': one benchmark at a time")
-    return make_plan(engine, benchmark, given, environ, console)
-
-
-def comparison_groups(
-    description: Description, benchmark: BenchmarkSpec | None
-) -> list[OptionGroup]:
-    """The options of a run but for those that a comparison answers itself."""
-    groups = [
-        OptionGroup(group.title, [o for o in group.options if o.name not in _NOT_COMPARED])
-        for group in option_groups(description, benchmark)
-    ]
-    form = _option(
-        "format", "choice", "form of the results", default="table", choices=COMPARISON_FORMATS
-    )
-    own = OptionGroup(groups[0].title, [*groups[0].options, form])
-    return [own, *groups[1:]]
-
-
-def comparison_help(tokens: Sequence[str], description: Description) -> str:
-    """The help of ``plumb compare-transports``, with the options of the benchmark it names."""
-    words = [token for token in tokens if not token.startswith("-")]
-    benchmark = description.benchmark(words[0]) if words else None
-    name = benchmark.name if benchmark else "BENCHMARK"
-    lines = [
-        f"usage: plumb compare-transports {name} [-n RANKS] [options]",
-        "",
-        "Runs the benchmark over every transport and approach that works here for the device, and",
-        "prints times and bandwidths side by side. The record of each run is kept.",
-    ]
-    return "\n".join([*lines, *help_lines(comparison_groups(description, benchmark))])
-
-
-def run_help(tokens: Sequence[str], description: Description) -> str:
-    """The help of ``plumb run``, with the options of the benchmark named among ``tokens``."""
-    words = [token for token in tokens if not token.startswith("-")]
-    benchmark = description.benchmark(words[0]) if words else None
-    if benchmark is None:
-        lines = ["usage: plumb run BENCHMARK [-n RANKS] [options]", "", "benchmarks:"]
-        lines += [f"  {known.name:<28}{known.title}" for known in description.benchmarks]
-    else:
-        lines = [f"usage: plumb run {benchmark.name} [-n RANKS] [options]", ""]
-        lines += [benchmark.title, f"source: {benchmark.source}"]
-    lines += help_lines(option_groups(description, benchmark))
-    if benchmark is not None and benchmark.presets:
-        lines += ["", "presets:", *_preset_lines(benchmark)]
-    return "\n".join(lines)
-
-
-def _preset_lines(benchmark: BenchmarkSpec) -> list[str]:
-    return [
-        f"  {name:<28}" + " ".join(f"--{option} {value}" for option, value in settings.items())
-        for name, settings in benchmark.presets.items()
-    ]
-
-
-def pick_benchmark(
-    tokens: Sequence[str], description: Description, command: str = "plumb run"
-) -> tuple[BenchmarkSpec, list[str]]:
-    """The benchmark among ``tokens``, wherever it stands, and the tokens without it."""
-    names = {benchmark.name for benchmark in description.benchmarks}
-    for position, token in enumerate(tokens):
-        if token in names:
-            return description.benchmark(token), [*tokens[:position], *tokens[position + 1 :]]
-    if tokens and not tokens[0].startswith("-"):
-        description.benchmark(tokens[0])
-    raise UsageError(f"missing benchmark: {command} BENCHMARK [options] (plumb list shows all)")
-
-
 def check_with_engine(plan: RunPlan) -> str:
     """Let the engine check the options and plan the run, as one process; returns its plan.
 
@@ -336,6 +233,8 @@ def with_parts(plan: RunPlan) -> RunPlan:
         return plan
     document = json.loads(done.stdout)
     planned = Planned(document["transport"], document["planned"], document["device"])
+    if plan.session.engine.description.world == "shmem" and planned.transport != "none":
+        return plan  # a world without bare messages
     text = wanted(model_of(plan.benchmark.name), planned, given.values)
     return replace(plan, arguments=[*plan.arguments, "--parts", text]) if text else plan
 
@@ -369,26 +268,10 @@ def default_ranks(environ: Mapping[str, str] = os.environ) -> int:
 
 
 def _option(
-    name: str,
-    kind: str,
-    help: str,
-    *,
-    default: int | float | str | None = None,
-    minimum: float | None = None,
-    choices: list[str] | None = None,
-    aliases: list[str] | None = None,
+    name: str, kind: str, help: str, default: int | float | str | None = None, **more: object
 ) -> OptionSpec:
-    return OptionSpec.model_validate(
-        {
-            "name": name,
-            "type": kind,
-            "help": help,
-            "default": default,
-            "minimum": minimum,
-            "choices": choices,
-            "aliases": aliases or [],
-        }
-    )
+    facts = {"name": name, "type": kind, "help": help, "default": default, **more}
+    return OptionSpec.model_validate(facts)
 
 
 def _launcher_words(given: Given) -> tuple[str, ...]:

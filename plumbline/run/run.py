@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rich.console import Console
-
 from plumbline.base.errors import ExitStatus, RunError, UsageError
-from plumbline.base.paths import Home
 from plumbline.calibrate import calibrate
-from plumbline.engine.text_form import present
-from plumbline.judge.judgement import Judgement, conditions_of, is_covered, judge
+from plumbline.engine.text_form import print_record
+from plumbline.judge.history import earlier_launches
+from plumbline.judge.judgement import Judgement, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
-from plumbline.record.record import Record, load_record
-from plumbline.run.plan import RunPlan, check_with_engine, plan_run, with_heap, with_parts
+from plumbline.record.record import Record
+from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
 # What decides the exit status of several launches, the last of them first.
 # Whose links stand beside a run over emulated ones, where no system is named.
 LINKED_BOARDS = "noctua1-520n"
-HISTORY = 20  # earlier launches that tell what is usual
 WEIGHT = (
     ExitStatus.PASSED,
     ExitStatus.SLOW,
@@ -37,9 +34,8 @@ WEIGHT = (
 )
 
 
-def run(tokens: Sequence[str], environ: Mapping[str, str], console: Console) -> int:
+def run(plan: RunPlan) -> int:
     """Do what ``plumb run`` was asked; returns the exit status."""
-    plan = plan_run(tokens, environ, console)
     engine_plan = check_with_engine(plan)
     if plan.given.flag("dry-run"):
         print(engine_plan, end="")
@@ -112,7 +108,7 @@ class Run:
     def _present(self, path: Path, expected: Path | None) -> None:
         engine, environ = self.session.engine, self.session.environ
         form = self.plan.format
-        present(engine, environ, path, expected, form=form, output=self._output)
+        print_record(engine, environ, path, expected, form=form, output=self._output)
 
     def _first_system(self) -> System | None:
         """The system to compare with; calibrates where this machine is not yet known."""
@@ -167,28 +163,6 @@ class Run:
             print(text)
         else:
             self.session.say(text)
-
-
-def earlier_launches(home: Home, record: Record) -> list[Record]:
-    """Up to :data:`HISTORY` indexed records with parts, under the conditions of ``record``."""
-    conditions = conditions_of(record)
-    found: list[Record] = []
-    try:
-        entries = store.Store(home).entries(record.benchmark.name)
-    except (OSError, store.StoreError):
-        return found
-    for entry in reversed(entries):
-        if len(found) == HISTORY:
-            break
-        if (entry.ranks, entry.transport) != (record.world.ranks, record.transport_name):
-            continue
-        try:
-            earlier = load_record(entry.path)
-        except UsageError:  # gone, or no longer a record
-            continue
-        if earlier.parts is not None and conditions_of(earlier) == conditions:
-            found.append(earlier)
-    return found
 
 
 def calibrate_for(

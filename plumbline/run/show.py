@@ -11,7 +11,7 @@ from rich.console import Console
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.paths import Home, find_home
 from plumbline.engine.program import find_engine
-from plumbline.engine.text_form import present
+from plumbline.engine.text_form import print_record
 from plumbline.judge.judgement import Judgement, judge
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import load_record
@@ -48,7 +48,7 @@ def show(
             expected = write_expected(judgement, Path(spare) / path.name, Path(spare))
             console.print(judgement.line, markup=False, highlight=False, soft_wrap=True)
         output_path = Path(output) if output else None
-        present(engine, environ, path, expected, form=form, output=output_path)
+        print_record(engine, environ, path, expected, form=form, output=output_path)
     if record.status != "complete":
         reason = f": {record.reason}" if record.reason else ""
         console.print(f"the run did not complete{reason}", markup=False, soft_wrap=True)

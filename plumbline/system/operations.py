@@ -1,8 +1,8 @@
 """One-sided operations of a world: what each costs one rank that does it to others.
 
-The figures are those of LogGP (Alexandrov et al., "LogGP", SPAA 1995), as
-:class:`plumbline.fit.regression.LogGP` has them. ``spread_bytes`` is set where the words
-lie scattered over so much memory that caches no longer hold them; the time includes that.
+The figures are those of LogGP (Alexandrov et al., "LogGP", SPAA 1995). ``spread_bytes`` is set
+where the words lie scattered over so much memory that caches no longer hold them; the time includes
+that.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Calibration(Table):
     seconds: float
     conditions: Conditions
     legs: Legs | None = None
-    transfers: list[Way] = Field(default_factory=list)
+    transfers: list[MeasuredTransfer] = Field(default_factory=list)
     device: DeviceTable | None = None
     operations: list[Operation] = Field(default_factory=list)
 
@@ -203,7 +203,7 @@ class Machine(Table):
         return self.nodes * self.devices_per_node
 
 
-class Way(Table):
+class MeasuredTransfer(Table):
     """A transport and approach whose messages were measured: segments by size, one direction."""
 
     transport: str
@@ -237,10 +237,10 @@ class Figures:
     device: DeviceTable | None
     by_all_ranks: bool = False
     channel: Channel | None = None
-    transfers: Sequence[Way] = ()
+    transfers: Sequence[MeasuredTransfer] = ()
     operations: Sequence[Operation] = ()
 
-    def way(self, transport: str, approach: str | None) -> Way | None:
+    def transfer(self, transport: str, approach: str | None) -> MeasuredTransfer | None:
         """The transfers of such a transport that were measured whole, or None."""
         for one in self.transfers:
             if one.transport == transport and one.approach in (None, approach):
@@ -268,7 +268,7 @@ class System(Table):
     legs: Legs | None = None
     channel: Channel | None = None
     accl: Accl | None = None
-    transfers: list[Way] = Field(default_factory=list)
+    transfers: list[MeasuredTransfer] = Field(default_factory=list)
     operations: list[Operation] = Field(default_factory=list)
     calibrations: list[Calibration] = Field(default_factory=list)
 
@@ -299,7 +299,7 @@ class System(Table):
             table,
             by_all_ranks=True,
             channel=self.channel,
-            transfers=[way for one in made for way in one.transfers],
+            transfers=[transfer for one in made for transfer in one.transfers],
             operations=[row for one in made for row in one.operations],
         )
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/engine/refusal.hpp"
+#include "transport/transport.hpp"
 #include "world/team.hpp"
 
 namespace plumb::hpl {

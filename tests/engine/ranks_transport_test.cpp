@@ -1,6 +1,7 @@
 // Transports on N ranks: every transport that works here, on every device, moves the right bytes in every pattern.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -14,6 +15,7 @@
 #include "transport/port.hpp"
 #include "transport/staged.hpp"
 #include "transport/transport.hpp"
+#include "world/team.hpp"
 
 namespace plumb {
 namespace {
@@ -86,6 +88,47 @@ TEST_P(Transports, RingShiftAtManySizes) {
     EXPECT_EQ(wrong_bytes(*in, theirs), 0u) << size;
     EXPECT_EQ(wrong_bytes(*out, mine), 0u) << "what was sent must stay";
   }
+}
+
+// A ring of the team's places; whoever is no member has nothing to do with it.
+void shift_in(Team& team, const std::function<void(int right, int left)>& shift) {
+  if (!team.is_member()) return;
+  shift((team.rank() + 1) % team.size(), (team.rank() + team.size() - 1) % team.size());
+}
+
+TEST_P(Transports, MembersOfATeamExchangeAloneAndInItsOrder) {
+  World& world = test_world();
+  std::vector<int> some(static_cast<std::size_t>(std::max(1, world.size() - 1)));  // all but rank 0, from the last on
+  std::iota(some.rbegin(), some.rend(), world.size() > 1 ? 1 : 0);
+  std::vector<int> row;  // of a grid of two columns: each rank its own
+  for (int rank = world.rank() % 2; rank < world.size(); rank += 2) row.push_back(rank);
+  for (const std::vector<int>& ranks : {some, row}) {
+    const auto team = world.team(ranks);
+    for (const std::uint64_t size : {3u, 65537u})
+      shift_in(*team, [&](int right, int left) {
+        const int from = team->ranks()[static_cast<std::size_t>(left)];
+        const MessageIdentity mine{1, id(world.rank()), 0, size, 1}, theirs{1, id(from), 0, size, 1};
+        auto out = filled(mine, true), in = filled(theirs, false);
+        const auto exchange =
+            transport_->compile({{{{{right, 0, {whole(*out)}}}, {{left, 0, {whole(*in)}}}}}, 1}, *team);
+        exchange->run(0, 1);
+        EXPECT_EQ(wrong_bytes(*in, theirs), 0u) << size;
+      });
+  }
+}
+
+TEST_P(Transports, RefusesExchangesThatATeamCannotHave) {
+  World& world = test_world();
+  EXPECT_THROW(world.team({}), Error);
+  EXPECT_THROW(world.team({0, 0}), Error);
+  const auto team = world.team({0});
+  auto buffer = filled({1, id(0), 0, 8, 1}, true);
+  if (!team->is_member()) {
+    EXPECT_THROW(transport_->compile(Exchange{}, *team), Error);
+    return;
+  }
+  for (const int place : {-1, 1})
+    EXPECT_THROW(transport_->compile({{{{{place, 0, {whole(*buffer)}}}, {}}}, 1}, *team), Error) << place;
 }
 
 // Round i passes on what round i - 1 brought, to the right, each from a slot of its own.

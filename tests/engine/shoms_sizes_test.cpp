@@ -28,12 +28,6 @@ class Files : public ::testing::Test {
   }
 };
 
-TEST(Sizes, Grow) {
-  EXPECT_THAT(growing_sizes(8, 64, 2), ElementsAre(8, 16, 32, 64));
-  EXPECT_THAT(growing_sizes(8, 100, 4), ElementsAre(8, 32));
-  EXPECT_EQ(growing_sizes(8, 16777216, 2).size(), 22u);  // SHOMS'
-}
-
 TEST_F(Files, OfSizes) {
   EXPECT_THAT(sizes_in_file(file("8\n# larger\n\n 24 # odd\n")), ElementsAre(8, 24));
   for (const char* wrong : {"eight\n", "8 9\n", "-8\n", "0\n", "8.5\n", "99999999999999999999\n"})
@@ -47,15 +41,6 @@ TEST_F(Files, OfNames) {
   const std::string sentence = refusal([&] { names_in_file(file("long_get\nint_pat\n"), known); });
   EXPECT_THAT(sentence, HasSubstr("line 2"));
   EXPECT_THAT(sentence, HasSubstr("did you mean int_put?"));
-}
-
-TEST(Names, ArePickedByNameBeginningOrPattern) {
-  EXPECT_EQ(names_picked("", known), known);
-  EXPECT_THAT(names_picked("int_put", known), ElementsAre("int_put"));
-  EXPECT_THAT(names_picked("int_p", known), ElementsAre("int_put", "int_put_nbi"));
-  EXPECT_THAT(names_picked("*_get,barrier_all", known), ElementsAre("long_get", "barrier_all"));
-  EXPECT_THAT(refusal([] { names_picked("int_gut", known); }), HasSubstr("int_gut"));
-  EXPECT_NE(refusal([] { names_picked(",", known); }), "");
 }
 
 TEST(Cores, AreAList) {

@@ -1,7 +1,5 @@
 #include "tests/mutants/shmem_wrong_shoms.hpp"
 
-#include <algorithm>
-
 #include "benchmarks/osu/shmem/shmem_osu.hpp"
 #include "benchmarks/shmem/shoms/shmem_shoms.hpp"
 
@@ -13,24 +11,20 @@ using shmem_api::Row;
 
 class WrongShoms : public shoms::Shoms {
  public:
-  WrongShoms(std::string name, const Row& wrong) : name_(std::move(name)), table_(shmem_api::api_table()) {
-    std::ranges::replace_if(
-        table_, [&](const Row& row) { return row.name == wrong.name; }, wrong);
+  WrongShoms(std::string name, const Row& wrong) : name_(std::move(name)) {
+    for (Test& test : tests_)
+      if (test.name == wrong.name) test.rows = {wrong};
   }
   std::string name() const override { return name_; }
 
- protected:
-  const std::vector<Row>& table() const override { return table_; }
-
  private:
   std::string name_;
-  std::vector<Row> table_;
 };
 
 class WrongOsu : public osu::OsuShmem {
  public:
   WrongOsu(std::string name, const std::string& test, const Row& wrong) : name_(std::move(name)) {
-    for (osu::OsuTest& one : tests_)
+    for (Test& one : tests_)
       if (one.name == "osu_oshm_" + test) one.rows = {wrong};
   }
   std::string name() const override { return name_; }

@@ -5,6 +5,7 @@
 
 #include "benchmarks/hpcc/hpl/hpl.hpp"
 #include "tests/mutants/mutants.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::mutants::of_hpl {  // its names are those of hpl, and others' too
 

@@ -12,6 +12,7 @@
 #include "benchmarks/hpcc/ptrans/ptrans.hpp"
 #include "benchmarks/hpcc/stream/stream.hpp"
 #include "tests/mutants/spoiled_device.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::mutants {
 

@@ -4,6 +4,7 @@
 
 #include "tests/mutants/mutants.hpp"
 #include "tests/mutants/spoiled_device.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::mutants {
 

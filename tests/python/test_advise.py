@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from plumbline.report.advise import advise, write
 from plumbline.system.segments import Segment
-from plumbline.system.system import Identity, System, Way
+from plumbline.system.system import Identity, MeasuredTransfer, System
 
 Golden = Callable[[str, str], None]
 
 
-def way(name: str, latency_us: float, gb_s: float, error: float | None = None) -> Way:
+def way(name: str, latency_us: float, gb_s: float, error: float | None = None) -> MeasuredTransfer:
     line = Segment(
         latency_us=latency_us,
         bandwidth_gb_s=gb_s,
@@ -26,10 +26,10 @@ def way(name: str, latency_us: float, gb_s: float, error: float | None = None) -
         worst_error=error,
         largest_bytes=2**24,
     )
-    return Way(transport=name, approach="host-buffered", segments=[line])
+    return MeasuredTransfer(transport=name, approach="host-buffered", segments=[line])
 
 
-def system(*ways: Way) -> System:
+def system(*ways: MeasuredTransfer) -> System:
     return System(system=Identity(name="test", description="", source=""), transfers=list(ways))
 
 

@@ -135,7 +135,6 @@ def test_the_help_lists_the_commands(plumb: Plumb, words: list[str]) -> None:
         "setup",
     ):
         assert f"\n  {command} " in out
-    assert "_complete" not in out
 
 
 def test_without_an_engine_every_command_says_so(
@@ -232,13 +231,22 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
         (["simulate", "p"], ["ptrans"]),
         (["simulate", "hpl", "--system", "cyg"], ["cygnus-520n"]),
         (["simulate", "hpl", "--ba"], ["--barrier"]),
-        (["nothing", ""], []),
     ],
 )  # fmt: skip
-def test_completion(plumb: Plumb, words: list[str], found: list[str]) -> None:
-    status, out, err = plumb("_complete", "--", *words)
-    assert (status, err) == (0, "")
-    assert out.split() == found
+def test_completion(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    found: list[str],
+) -> None:
+    monkeypatch.setenv("_PLUMB_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["plumb", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    with pytest.raises(SystemExit):
+        cli.start([])
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert sorted(out.split()) == found
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
@@ -249,7 +257,7 @@ def test_the_completion_script_works_in_bash(plumb: Plumb, tmp_path: Path) -> No
     program.chmod(0o755)
     test = (
         f"PATH={tmp_path}:$PATH\n{script}\n"
-        "COMP_WORDS=(plumb run b_eff --ring n); COMP_CWORD=4; _plumb; echo ${COMPREPLY[@]}"
+        "COMP_WORDS=(plumb run b_eff --ring n); COMP_CWORD=4; _plumb_completion plumb; echo ${COMPREPLY[@]}"
     )
     done = subprocess.run(["bash", "-c", test], capture_output=True, text=True, check=True)
     assert done.stdout == "natural\n"

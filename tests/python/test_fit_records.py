@@ -98,18 +98,18 @@ def test_loggp_is_found_again(empty_us: float, gap_us: float, gb_s: float) -> No
     byte_s = 1e-9 / gb_s
     latency = empty_us * 1e-6 + (sizes - 1) * byte_s
     gap = np.maximum(gap_us * 1e-6, (sizes - 1) * byte_s)
-    found = fit_loggp(sizes, latency, gap)
-    assert found.empty_s.value == pytest.approx(empty_us * 1e-6, rel=0.05)
-    assert found.gap_s.value == pytest.approx(gap_us * 1e-6, rel=0.05)
-    assert found.byte_s.value == pytest.approx(byte_s, rel=0.05)
+    empty_s, gap_s, each_s = fit_loggp(sizes, latency, gap)
+    assert empty_s.value == pytest.approx(empty_us * 1e-6, rel=0.05)
+    assert gap_s.value == pytest.approx(gap_us * 1e-6, rel=0.05)
+    assert each_s.value == pytest.approx(byte_s, rel=0.05)
     row = Operation(
         name="long_g",
         world="shmem",
         library="l",
         ranks=2,
-        empty_us=found.empty_s.value * 1e6,
-        gap_us=found.gap_s.value * 1e6,
-        gap_per_byte_ns=found.byte_s.value * 1e9,
+        empty_us=empty_s.value * 1e6,
+        gap_us=gap_s.value * 1e6,
+        gap_per_byte_ns=each_s.value * 1e9,
         source="s",
     )
     assert [row.latency_s(size) for size in sizes] == pytest.approx(latency, rel=0.1)

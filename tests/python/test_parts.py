@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from conftest import DATA
 
+from plumbline.judge.causes import causes
 from plumbline.judge.judgement import Judgement, judge
 from plumbline.judge.parts import Planned, interval_of_median, wanted
 from plumbline.judge.state import state_of
@@ -83,6 +84,25 @@ def test_the_state_of_the_machine() -> None:
     assert "is 1.6 times slower than in 5 of 5 earlier launches" in slow.sentence
     assert state_of(record(part=1.65), history[:3]).of_case(KEY) == "new"
     assert "what is usual is known from 4 on" in state_of(record(), []).sentence
+
+
+def test_causes_that_a_record_has_evidence_of() -> None:
+    document = copy.deepcopy(DOCUMENT)
+    cores = document["hosts"][0]["cores"]
+    document["load"].update(stolen_share=0.07, average_begin=cores + 3.0, clock_begin_mhz=2600.0)
+    document["load"]["clock_end_mhz"] = 1300.0
+    history = [record(part=1 + 0.01 * launch) for launch in range(5)]
+    slow = record(part=1.65)
+    said = " ".join(causes(slow, state_of(slow, history)))
+    assert "moved: 1.6 times slower than in 5 of 5" in said
+    busy = parse_record(json.dumps(document), "busy")
+    said = " ".join(causes(busy, state_of(busy, [])))
+    assert "The hypervisor took 7.0% of the cores' time" in said
+    assert "other work on the node" in said
+    assert "fell from 2600 to 1300 MHz" in said
+    document["load"].update(stolen_share=0.0, average_begin=0.1, clock_end_mhz=2600.0)
+    quiet = parse_record(json.dumps(document), "quiet")
+    assert list(causes(quiet, state_of(quiet, []))) == []
 
 
 def test_efficiency_and_state_are_told_apart() -> None:

@@ -109,7 +109,6 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
     assert {case["verdict"] for case in judged.values()} <= {"ok", "slow", "ambiguous"}
     status, out, _ = plumb("explain", str(path), "--all")
     assert (status, out.count("natural/transfer/1024 ") >= 1) == (0, True)
-    assert "latency counts" in out or "bandwidth counts" in out  # as the machine is busy or not
     assert plumb("fit", str(path), "--name", "mine")[0] == 0
     status, out, _ = plumb("advise", "--system", "mine", "--sizes", "1,1KiB")
     assert (status, "staged/host-buffered" in out) == (0, True)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus, UsageError
+from plumbline.cli.app import start
 from plumbline.engine.program import named_world, shmem_engine
 from plumbline.launch.launchers import HEAP_VARIABLES, LaunchRequest, plan_launch
 
@@ -99,9 +100,15 @@ def test_an_unknown_world_is_named() -> None:
         named_world(["gups", "--world", "shmen"])
 
 
-def test_the_worlds_are_completed(plumb: Plumb) -> None:
-    _, out, _ = plumb("_complete", "--", "run", "gups", "--world", "s")
-    assert out.split() == ["serial", "shmem"]
+def test_the_worlds_are_completed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_PLUMB_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "plumb run gups --world s")
+    monkeypatch.setenv("COMP_CWORD", "4")
+    with pytest.raises(SystemExit):
+        start([])
+    assert set(capfd.readouterr().out.split()) == {"serial", "shmem"}
 
 
 def test_gups_beside_operations_that_were_fitted(plumb: Plumb, home: Path, tmp_path: Path) -> None:

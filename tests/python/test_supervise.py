@@ -24,7 +24,7 @@ from plumbline.launch.events import (
     parse_event,
 )
 from plumbline.launch.execute import judge_ending
-from plumbline.launch.launcher_output import LauncherNoise
+from plumbline.launch.launcher_output import LauncherOutput
 from plumbline.launch.supervise import Ending, supervise
 
 ERROR = json.dumps({"event": "error", "text": "lost"})
@@ -85,7 +85,7 @@ def test_events_and_text_are_told_apart_as_they_come() -> None:
 
 
 def test_an_event_in_a_launchers_line_is_found() -> None:
-    noise = LauncherNoise()
+    noise = LauncherOutput()
     shown: list[str] = []
     events: list[Event] = []
 
@@ -230,13 +230,13 @@ the job to be terminated. The first process to do so was:
 def test_launchers_noise_is_held_back_and_read(
     text: str, shown: list[str], died: str | None
 ) -> None:
-    noise = LauncherNoise()
+    noise = LauncherOutput()
     assert [line for line in text.splitlines() if not noise.hides(line)] == shown
     assert noise.died() == died
 
 
-def noise_of(text: str) -> LauncherNoise:
-    noise = LauncherNoise()
+def noise_of(text: str) -> LauncherOutput:
+    noise = LauncherOutput()
     for line in text.splitlines():
         noise.hides(line)
     return noise

@@ -182,7 +182,9 @@ def test_an_interrupt_ends_several_launches(stand_in: Path, home: Path, tmp_path
     assert list(record_files(home / "records")) == [entry.path]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, 20))]
+)
 def test_an_interrupt_at_a_random_moment_keeps_what_was_told(
     stand_in: Path, home: Path, tmp_path: Path, seed: int
 ) -> None:
@@ -203,6 +205,33 @@ def test_an_interrupt_at_a_random_moment_keeps_what_was_told(
     assert sum(len(record.cases) for record in kept) >= told
     assert len(kept) == 1 or status == 130
     assert not [path for path in (home / "records").glob("*") if path.stat().st_size == 0]
+
+
+IN_A_DESTRUCTOR = """
+import signal, sys
+from plumbline.__main__ import main
+import plumbline.cli.app
+
+class Loses:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def start(arguments):
+    Loses()
+    while True:
+        pass
+
+plumbline.cli.app.start = start
+main()
+"""
+
+
+def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
+    """Python prints an exception of a destructor, and goes on."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "plumb: interrupted\n")
 
 
 def test_a_given_name_is_every_launchs_own(plumb: Plumb, stand_in: Path, tmp_path: Path) -> None:

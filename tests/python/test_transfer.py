@@ -21,9 +21,9 @@ from plumbline.system.system import (
     Copies,
     Identity,
     Legs,
+    MeasuredTransfer,
     Stack,
     System,
-    Way,
 )
 
 NOCTUA = load_system(ROOT / "systems" / "noctua1-520n.toml")
@@ -139,7 +139,7 @@ def test_what_is_unknown_is_named(system: System, words: tuple[str, ...], senten
 
 def test_what_a_system_measured_comes_first() -> None:
     measured = Segment(latency_us=2, source="run", worst_error=0.1, largest_bytes=4096)
-    own = Way(transport="staged", approach="host-buffered", segments=[measured])
+    own = MeasuredTransfer(transport="staged", approach="host-buffered", segments=[measured])
     system = FULL.model_copy(update={"transfers": [own]})
     found = transfer_of(system, "staged")
     assert found.seconds([1, 1e6]) == pytest.approx([2e-6, 2e-6])

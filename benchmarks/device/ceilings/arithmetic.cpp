@@ -18,8 +18,8 @@ struct Kind {
 };
 
 Kind kind_of(const Case& measured) {
-  const auto type = measured.labels.at("type").get<std::string>();
-  if (measured.labels.at("units") != "matrix") {
+  const auto& [limit, operation, bytes, type, matrix] = measured.payload.as<Point>();
+  if (!matrix) {
     const ScalarType numbers = parse_scalar_type(type);
     return {type, false, numbers, numbers, 1};
   }

@@ -19,15 +19,12 @@ void let_slide(Case& measured) {
   measured.most_operations = Slide::most;
 }
 
-std::string text_label(const Case& measured, const char* name) {
-  return measured.labels.at(name).get<std::string>();
-}
-
-Case make_case(const std::string& limit, const std::string& operation, std::uint64_t bytes) {
+Case make_case(const Point& point) {
   Case result;
-  result.key = limit + "/" + operation;
-  result.labels = {{"limit", limit}, {"operation", operation}};
-  if (bytes > 0) result.labels["bytes"] = bytes;
+  result.key = point.limit + "/" + point.operation;
+  result.labels = {{"limit", point.limit}, {"operation", point.operation}};
+  if (point.bytes > 0) result.labels["bytes"] = point.bytes;
+  result.payload = Payload(point);
   return result;
 }
 
@@ -55,7 +52,7 @@ Group Ceilings::flops_group() const {
   Group group{"flops", {}};
   const auto numbers = static_cast<std::uint64_t>(accumulators_.get());
   const auto add = [&](const std::string& type, bool matrix, int multiply_adds) {
-    Case measured = make_case("flops", (matrix ? "matrix_" : "") + type, 0);
+    Case measured = make_case({"flops", (matrix ? "matrix_" : "") + type, 0, type, matrix});
     measured.labels["type"] = type;
     measured.labels["units"] = matrix ? "matrix" : "vector";
     measured.work.flops = 4.0 * multiply_adds * pairs_of_steps * static_cast<double>(numbers);
@@ -77,7 +74,7 @@ Group Ceilings::memory_group() const {
   Group group{"memory", {}};
   const std::uint64_t bytes = std::uint64_t{1} << size_.get();
   for (const char* operation : {"read", "write", "copy"}) {
-    Case measured = make_case("memory", operation, bytes);
+    Case measured = make_case({"memory", operation, bytes});
     if (operation != std::string("write")) measured.work.bytes_read = bytes;
     if (operation != std::string("read")) measured.work.bytes_written = bytes;
     measured.items_to_check = bytes / sizeof(std::uint64_t);
@@ -95,7 +92,7 @@ Group Ceilings::random_group() const {
   for (std::int64_t table = 0; table < tables_.get(); ++table)
     for (const char* operation : {"update", "atomic"}) {
       const std::uint64_t bytes = std::uint64_t{1} << (size_.get() + 3 * table);
-      Case measured = make_case("random", operation, bytes);
+      Case measured = make_case({"random", operation, bytes});
       measured.key += fmt::format("/{}", bytes);
       measured.items_to_check = bytes / sizeof(std::uint64_t);
       measured.work.updates = std::min(std::uint64_t{1} << updates_.get(), measured.items_to_check);
@@ -107,7 +104,7 @@ Group Ceilings::random_group() const {
 }
 
 Group Ceilings::launch_group() const {
-  Group group{"launch", {make_case("launch", "wait", 0), make_case("launch", "row", 0)}};
+  Group group{"launch", {make_case({"launch", "wait"}), make_case({"launch", "row"})}};
   for (Case& measured : group.cases) measured.items_to_check = 1;
   group.device_bytes = group.largest_buffer_bytes = group.host_bytes = sizeof(std::uint64_t);
   return group;
@@ -118,7 +115,7 @@ Group Ceilings::link_group() const {
   const std::uint64_t bytes = std::uint64_t{1} << size_.get();
   for (const char* operation : {"read", "write"})
     for (const std::uint64_t length : {short_message, bytes}) {
-      Case measured = make_case("link", operation, length);
+      Case measured = make_case({"link", operation, length});
       measured.key += fmt::format("/{}", length);
       measured.work.messages = 1;
       (operation == std::string("read") ? measured.work.bytes_read : measured.work.bytes_written) = length;
@@ -150,7 +147,7 @@ std::vector<Group> Ceilings::groups(const Plan&) const {
 }
 
 void Ceilings::prepare(Session& session, const Case& measured) {
-  const std::string limit = text_label(measured, "limit");
+  const std::string& limit = measured.payload.as<Point>().limit;
   const auto make = limit == "launch"   ? make_launch
                     : limit == "flops"  ? make_arithmetic
                     : limit == "memory" ? make_memory

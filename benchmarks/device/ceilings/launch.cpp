@@ -11,7 +11,7 @@ namespace {
 class LaunchPart : public Part {
  public:
   LaunchPart(Session& session, const Case& measured)
-      : awaits_each_(measured.labels.at("operation") == "wait"),
+      : awaits_each_(measured.payload.as<Point>().operation == "wait"),
         queue_(session.device.make_queue()),
         staging_(session.device, *queue_, 1),
         counter_(session.device.allocate(sizeof(std::uint64_t), session.memory)),
@@ -50,8 +50,8 @@ class LaunchPart : public Part {
 class LinkPart : public Part {
  public:
   LinkPart(Session& session, const Case& measured)
-      : reads_(measured.labels.at("operation") == "read"),
-        length_(bytes_of(measured)),
+      : reads_(measured.payload.as<Point>().operation == "read"),
+        length_(measured.payload.as<Point>().bytes),
         slide_(session.device.info()),
         seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
         queue_(session.device.make_queue()),

@@ -16,9 +16,9 @@ std::uint64_t key_of(std::uint64_t seed, std::uint64_t launch) {
 class MemoryPart : public Part {
  public:
   MemoryPart(Session& session, const Case& measured)
-      : operation_(measured.labels.at("operation").get<std::string>()),
+      : operation_(measured.payload.as<Point>().operation),
         seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
-        words_(bytes_of(measured) / word_bytes),
+        words_(measured.payload.as<Point>().bytes / word_bytes),
         layout_(layout_of(session.device.info())),
         slide_(session.device.info()),
         queue_(session.device.make_queue()),

@@ -23,8 +23,4 @@ KernelSource kernels(const std::string& options) {
   return {"ceilings.cl", embedded_text("benchmarks/device/ceilings/ceilings.cl"), options, native_kernels(), {}};
 }
 
-std::uint64_t bytes_of(const Case& measured) {
-  return measured.labels.at("bytes").get<std::uint64_t>();
-}
-
 }  // namespace plumb::ceilings

@@ -32,8 +32,13 @@ Layout layout_of(const DeviceInfo& device);
 // of them a core begins in a cycle (4 times 2).
 inline constexpr std::size_t chains = 8;
 
-// Where a case's size stands among its labels.
-std::uint64_t bytes_of(const Case& measured);
+// What a case times: of a limit, one operation.
+struct Point {
+  std::string limit, operation;  // as in its key: "memory", "copy"
+  std::uint64_t bytes = 0;       // of an array, a table or a copy
+  std::string type = {};         // of flops: half, float, tf32 or double
+  bool matrix = false;           // of flops: by matrix units
+};
 
 // What a case times.
 class Part {

@@ -12,13 +12,13 @@ class RandomPart : public Part {
  public:
   RandomPart(Session& session, const Case& measured)
       : seed_(mix64(session.seed + static_cast<std::uint64_t>(session.world.rank()))),
-        words_(bytes_of(measured) / sizeof(std::uint64_t)),
+        words_(measured.payload.as<Point>().bytes / sizeof(std::uint64_t)),
         bits_(static_cast<unsigned>(std::bit_width(words_) - 1)),
         updates_(measured.work.updates),
         layout_(layout_of(session.device.info())),
         queue_(session.device.make_queue()),
         staging_(session.device, *queue_, words_) {
-    const auto operation = measured.labels.at("operation").get<std::string>();
+    const std::string& operation = measured.payload.as<Point>().operation;
     const bool atomic = operation == "atomic";
     if (atomic && !session.device.info().has(Feature::atomics64))
       throw Unsupported(session.device.info().name + " has no 64-bit atomics");

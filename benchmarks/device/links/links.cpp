@@ -22,13 +22,11 @@ constexpr std::size_t short_bytes = 2048;                      // that MPI deliv
 constexpr std::uint64_t between_looks = 16;  // relays from one whose legs are timed to the next: a look costs 1 us
 constexpr const char* legs[]{"read", "exchange", "write"};
 
-std::string text_of(const Case& measured, const char* name) {
-  return measured.labels.at(name).get<std::string>();
-}
-
-std::uint64_t bytes_of(const Case& measured) {
-  return measured.labels.at("message_bytes").get<std::uint64_t>();
-}
+// One case.
+struct Message {
+  bool relayed = false;
+  std::uint64_t bytes = 0;
+};
 
 class Links : public Benchmark {
  public:
@@ -113,6 +111,7 @@ Case Links::make_case(std::uint64_t bytes, const Plan& plan) const {
   Case result;
   result.key = fmt::format("{}/{}/{}", ring_.get(), part_.get(), bytes);
   result.labels = {{"ring", ring_.get()}, {"part", part_.get()}, {"message_bytes", bytes}};
+  result.payload = Payload(Message{part_ == "relay", bytes});
   result.items_to_check = p.lanes() * bytes;
   result.witnesses = p.lanes() * p.kept_bytes();
   result.most_operations = p.rounds;
@@ -138,8 +137,9 @@ std::vector<Group> Links::groups(const Plan& plan) const {
 }
 
 void Links::prepare(Session& session, const Case& measured) {
-  pattern_ = pattern(bytes_of(measured), {session.world.rank(), session.world.size(), session.seed});
-  relays_ = text_of(measured, "part") == "relay";
+  const auto& [relayed, bytes] = measured.payload.as<Message>();
+  pattern_ = pattern(bytes, {session.world.rank(), session.world.size(), session.seed});
+  relays_ = relayed;
   messages_ = session.world.bare_messages(2 * pattern_.lanes());
   if (!messages_) throw Unsupported("a world over " + session.world.info().kind + " has no bare messages");
   Placement memory = relays_ ? session.memory : Placement{MemoryKind::host, {}};

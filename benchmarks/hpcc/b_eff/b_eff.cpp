@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "benchmarks/hpcc/b_eff/hpcc_form.hpp"
 #include "core/units.hpp"
 
 namespace plumb::b_eff {
@@ -17,25 +16,21 @@ namespace {
 constexpr int largest_effective = 20;  // b_eff is the mean over exactly 2^0..2^20 B
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-std::string text_label(const Case& measured, const char* name) {
-  return measured.labels.at(name).get<std::string>();
-}
+// What a case times: a part of a ring's transfers, of messages of 2^exponent bytes (launch: of none).
+struct Point {
+  std::string ring, part;
+  int exponent = 0;
+  std::uint64_t bytes() const { return std::uint64_t{1} << exponent; }
+};
 
-std::uint64_t bytes_label(const Case& measured) {
-  const auto found = measured.labels.find("message_bytes");
-  return found == measured.labels.end() ? 0 : found->get<std::uint64_t>();
+const Point& point_of(const CaseResult& result) {
+  return result.measured->payload.as<Point>();
 }
 
 double find_metric(const std::vector<Metric>& metrics, const std::string& name) {
   for (const Metric& metric : metrics)
     if (metric.name == name) return metric.value;
   return nan;
-}
-
-int log2_of(std::uint64_t bytes) {
-  int exponent = 0;
-  while ((std::uint64_t{1} << exponent) < bytes) ++exponent;
-  return exponent;
 }
 
 }  // namespace
@@ -95,6 +90,7 @@ Case BEff::make_case(const std::string& ring, const std::string& part, int expon
   Case result;
   result.key = fmt::format("{}/{}/{}", ring, part, part == "launch" ? 1 : p.bytes);
   result.labels = {{"ring", ring}, {"part", part}};
+  result.payload = Payload(Point{ring, part, exponent});
   result.fixed_count = fixed_count(exponent);
   if (part == "launch") {
     result.items_to_check = 1;
@@ -146,20 +142,19 @@ std::vector<Group> BEff::groups(const Plan& plan) const {
 }
 
 void BEff::prepare(Session& session, const Case& measured) {
-  const int exponent = log2_of(std::max<std::uint64_t>(1, bytes_label(measured)));
-  const Pattern p =
-      pattern(text_label(measured, "ring"), exponent, {session.world.rank(), session.world.size(), session.seed});
-  part_ = make_part(text_label(measured, "part"), session, p);
+  const auto& [ring, part, exponent] = measured.payload.as<Point>();
+  const Plan plan{session.world.rank(), session.world.size(), session.seed};
+  part_ = make_part(part, session, pattern(ring, exponent, plan));
 }
 
 std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
-  if (text_label(measured, "part") == "launch") return wanted;
+  if (measured.payload.as<Point>().part == "launch") return wanted;
   const std::uint64_t window = form() == Form::batched ? static_cast<std::uint64_t>(batch_.get()) : 1;
   return (wanted + window - 1) / window * window;
 }
 
 std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {
-  const std::string part = text_label(*result.measured, "part");
+  const std::string& part = point_of(result).part;
   const double ways = form() == Form::ping_pong && (part == "transfer" || part == "exchange") ? 2.0 : 1.0;
   const double best = result.best_seconds() / ways, median = result.median_seconds() / ways;
   const std::string what = part == "launch" ? "one kernel, launched and waited for"
@@ -170,7 +165,7 @@ std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {
       {"time_per_message_median", median / micro, "us", what + "; median repetition, slowest rank", ""}};
   if (part == "launch") return list;
   const auto r = static_cast<double>(replications_.get());
-  const auto length = static_cast<double>(bytes_label(*result.measured));
+  const auto length = static_cast<double>(point_of(result).bytes());
   const double p = ranks;
   const double neighbours = ways > 1 ? 1 : 2;
   const double senders = ways > 1 ? std::floor(p / 2) : p;
@@ -192,8 +187,8 @@ Metric BEff::bandwidth_mean(const std::vector<CaseResult>& results, const std::s
   std::vector<std::string> missing;
   for (int exponent = 0; exponent <= largest_effective; ++exponent) {
     const auto found = std::find_if(results.begin(), results.end(), [&](const CaseResult& r) {
-      return text_label(*r.measured, "ring") == ring && text_label(*r.measured, "part") == "transfer" &&
-             bytes_label(*r.measured) == std::uint64_t{1} << exponent;
+      const Point& point = point_of(r);
+      return point.ring == ring && point.part == "transfer" && point.exponent == exponent;
     });
     if (found == results.end() || !found->passed || found->summary.samples == 0)
       missing.push_back(fmt::format("2^{}", exponent));
@@ -213,10 +208,8 @@ std::vector<Metric> BEff::aggregate(const std::vector<CaseResult>& results, int 
   std::vector<Metric> list;
   std::vector<std::string> rings;
   for (const CaseResult& result : results) {
-    const std::string ring = text_label(*result.measured, "ring");
-    if (text_label(*result.measured, "part") == "transfer" &&
-        std::find(rings.begin(), rings.end(), ring) == rings.end())
-      rings.push_back(ring);
+    const auto& [ring, part, exponent] = point_of(result);
+    if (part == "transfer" && std::find(rings.begin(), rings.end(), ring) == rings.end()) rings.push_back(ring);
   }
   for (const std::string& ring : rings) {
     const auto add = [&](const char* name, const char* metric, const char* convention) {
@@ -230,11 +223,11 @@ std::vector<Metric> BEff::aggregate(const std::vector<CaseResult>& results, int 
     add("b_eff", "bandwidth_total", "the same of all ranks together");
     add("b_eff_hpcc_fpga", "bandwidth_hpcc_fpga", "mean over 2^0..2^20 B of HPCC FPGA's p*r*L*loop/t");
     const auto smallest = std::find_if(results.begin(), results.end(), [&](const CaseResult& r) {
-      return text_label(*r.measured, "ring") == ring && text_label(*r.measured, "part") == "transfer";
+      return point_of(r).ring == ring && point_of(r).part == "transfer";
     });
     Metric latency{"latency", nan, "us", "", "the smallest message gave no valid result"};
     latency.convention = fmt::format("time of a message of {} to each neighbour; best repetition, slowest rank",
-                                     format_bytes(bytes_label(*smallest->measured)));
+                                     format_bytes(point_of(*smallest).bytes()));
     latency.group = ring;
     if (smallest->passed && smallest->summary.samples > 0) {
       latency.value = find_metric(metrics(*smallest, ranks), "time_per_message");
@@ -243,10 +236,6 @@ std::vector<Metric> BEff::aggregate(const std::vector<CaseResult>& results, int 
     list.push_back(std::move(latency));
   }
   return list;
-}
-
-Json BEff::hpcc_form(const Json& record) const {
-  return b_eff_hpcc_form(record);
 }
 
 namespace {

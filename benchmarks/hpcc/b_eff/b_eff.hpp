@@ -48,7 +48,6 @@ class BEff : public Benchmark {
   void release() override { part_.reset(); }
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
   std::vector<Metric> aggregate(const std::vector<CaseResult>& results, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
 
  private:
   Parameter<std::int64_t> min_size_{*this, {"min-size", "smallest message", "log2 B"}, 0, {0, 30}};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -134,5 +135,11 @@ Json b_eff_hpcc_form(const Json& record) {
           {"errors", errors_of(sizes)},
           {"settings", settings_of(sizes)}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_b_eff_form("b_eff", b_eff_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb

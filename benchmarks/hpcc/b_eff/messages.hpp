@@ -10,6 +10,7 @@
 
 #include "benchmarks/hpcc/b_eff/ring.hpp"
 #include "measure/benchmark.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::b_eff {
 

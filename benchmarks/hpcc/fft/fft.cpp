@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstring>
 
-#include "benchmarks/hpcc/fft/hpcc_form.hpp"
 #include "benchmarks/hpcc/fft/plan.hpp"
 #include "core/units.hpp"
 #include "device/host_share.hpp"
@@ -93,6 +92,7 @@ Group Fft::make_group(int log_points) const {
   Case one;
   one.key = fmt::format("{}/{}", shape.inverse ? "inverse" : "forward", shape.points());
   one.labels = {{"direction", shape.inverse ? "inverse" : "forward"}, {"points", shape.points()}, {"batch", batch}};
+  one.payload = Payload(shape);
   one.work.bytes_read = one.work.bytes_written = batch * shape.bytes();
   one.work.flops = 5.0 * static_cast<double>(points) * log_points;
   one.items_to_check = points;
@@ -141,10 +141,7 @@ std::unique_ptr<Form> Fft::make_form(Session& session, const Job& job) {
 void Fft::prepare(Session& session, const Case& measured) {
   const DeviceInfo& device = session.device.info();
   hpcc::require_type(device, type());
-  const auto points = measured.labels.at("points").get<std::uint64_t>();
-  int log_points = 0;
-  while (std::uint64_t{1} << log_points < points) ++log_points;
-  shape_ = shape_of(log_points);
+  shape_ = measured.payload.as<Shape>();
   identity_ = {session.seed, static_cast<std::uint64_t>(session.world.rank()), 0};
   queue_ = session.device.make_queue();
   staging_ = allocate_host(session.device, std::max(shape_.bytes(), staging_bytes));
@@ -264,14 +261,10 @@ std::vector<Metric> Fft::metrics(const CaseResult& result, int ranks) const {
   Metric bandwidth = hpcc::parallel_metrics("bandwidth", "GB/s", giga, bytes, result, ranks).front();
   bandwidth.convention = "every point read once and written once, " + bandwidth.convention;
   list.push_back(std::move(bandwidth));
-  const auto batch = result.measured->labels.at("batch").get<double>();
+  const auto batch = static_cast<double>(batch_of(result.measured->payload.as<Shape>()));
   list.push_back({"time_per_transform", result.best_seconds() / batch / micro, "us",
                   "t/batch; best repetition, slowest rank", "", false});
   return list;
-}
-
-Json Fft::hpcc_form(const Json& record) const {
-  return fft_hpcc_form(record);
 }
 
 namespace {

@@ -40,7 +40,6 @@ class Fft : public Benchmark {
   Json facts() const override { return facts_; }
   void release() override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
 
  private:
   Parameter<std::string> sizes_{

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "core/scalar.hpp"
 #include "core/units.hpp"
-#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -68,5 +68,11 @@ Json fft_hpcc_form(const Json& record) {
             {"Inverse", at(record, {"parameters", "inverse"})},
             {"Data Type", type}}}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_fft_form("fft", fft_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb

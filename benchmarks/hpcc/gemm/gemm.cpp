@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "benchmarks/hpcc/gemm/compare.hpp"
-#include "benchmarks/hpcc/gemm/hpcc_form.hpp"
 #include "core/units.hpp"
 
 namespace plumb::gemm {
@@ -241,10 +240,6 @@ std::vector<Metric> Gemm::metrics(const CaseResult& result, int ranks) const {
   auto metrics = hpcc::parallel_metrics("performance", "GFLOP/s", giga, result.measured->work.flops, result, ranks);
   metrics.push_back({"time_per_product", result.best_seconds() / milli, "ms", "best repetition, slowest rank"});
   return metrics;
-}
-
-Json Gemm::hpcc_form(const Json& record) const {
-  return gemm_hpcc_form(record);
 }
 
 namespace {

@@ -34,7 +34,6 @@ class Gemm : public Benchmark {
   Json facts() const override;
   void release() override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
 
  private:
   Parameter<std::int64_t> size_{*this, {"size", "rows and columns of the matrices", "elements"}, 4096, {1, 1 << 20}};

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "core/scalar.hpp"
 #include "core/units.hpp"
-#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -59,5 +59,11 @@ Json gemm_hpcc_form(const Json& record) {
             {"Data Type", at(parameters, "type")},
             {"Replicate Inputs", at(parameters, "replicate-inputs")}}}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_gemm_form("gemm", gemm_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb

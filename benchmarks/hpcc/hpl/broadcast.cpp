@@ -8,14 +8,13 @@ namespace {
 
 constexpr std::size_t smallest_piece = std::size_t{1} << 12, largest_piece = std::size_t{1} << 20;
 
-Exchange exchange_of(const Links& links, const std::vector<int>& row, const BufferView& buffer, std::size_t piece,
-                     int lane) {
+Exchange exchange_of(const Links& links, const BufferView& buffer, std::size_t piece, int lane) {
   Slots slots{{buffer.buffer, buffer.offset, piece}};
   slots.stride = piece;
   Exchange exchange;
-  if (links.from >= 0) exchange.steps.push_back({{}, {{row[static_cast<std::size_t>(links.from)], lane, slots}}});
+  if (links.from >= 0) exchange.steps.push_back({{}, {{links.from, lane, slots}}});
   Step sends;
-  for (const int to : links.to) sends.sends.push_back({row[static_cast<std::size_t>(to)], lane, slots});
+  for (const int to : links.to) sends.sends.push_back({to, lane, slots});
   if (!links.to.empty()) exchange.steps.push_back(sends);
   return exchange;
 }
@@ -40,14 +39,15 @@ Links links(Way way, int place, int root, int length) {
   return links;
 }
 
-PanelBroadcast::PanelBroadcast(Transport* transport, Way way, const std::vector<int>& row, int place,
-                               const std::vector<BufferView>& buffers, std::size_t piece)
-    : piece_(piece), length_(row.size()) {
+PanelBroadcast::PanelBroadcast(Transport* transport, Way way, Team& row, const std::vector<BufferView>& buffers,
+                               std::size_t piece)
+    : piece_(piece), length_(row.ranks().size()) {
   if (length_ == 1) return;
   for (std::size_t buffer = 0; buffer < buffers.size(); ++buffer)
-    for (int root = 0; root < static_cast<int>(length_); ++root)
-      exchanges_.push_back(transport->compile(exchange_of(links(way, place, root, static_cast<int>(length_)), row,
-                                                          buffers[buffer], piece, static_cast<int>(buffer))));
+    for (int root = 0; root < row.size(); ++root) {
+      const Links own = links(way, row.rank(), root, row.size());
+      exchanges_.push_back(transport->compile(exchange_of(own, buffers[buffer], piece, static_cast<int>(buffer)), row));
+    }
 }
 
 std::size_t PanelBroadcast::piece_of(std::size_t largest) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "transport/transport.hpp"
+#include "world/team.hpp"
 
 namespace plumb::hpl {
 
@@ -21,10 +22,8 @@ Links links(Way way, int place, int root, int length);
 // Broadcasts of buffers of one size from any place of a row, the first bytes of them, in pieces.
 class PanelBroadcast {
  public:
-  // Collective over the world. Row: the ranks of this rank's row of the grid, in order. The buffers must have room for
-  // whole pieces.
-  PanelBroadcast(Transport* transport, Way way, const std::vector<int>& row, int place,
-                 const std::vector<BufferView>& buffers, std::size_t piece);
+  // Collective over this rank's row of the grid. The buffers must have room for whole pieces.
+  PanelBroadcast(Transport* transport, Way way, Team& row, const std::vector<BufferView>& buffers, std::size_t piece);
   // The first `bytes` of a buffer, from the root's place; the same on all ranks of the row.
   void start(std::size_t buffer, int root, std::size_t bytes);
   void wait();

@@ -25,8 +25,7 @@ Solver::Solver(Session& session, const Layout& layout, Form& form, const Teams& 
       form_(form),
       teams_(teams),
       wish_(wish),
-      broadcast_(session.transport, wish.way, teams.row->ranks(), teams.row->rank(), form.panel_buffers(), wish.piece) {
-}
+      broadcast_(session.transport, wish.way, *teams.row, form.panel_buffers(), wish.piece) {}
 
 void Solver::reset(std::span<const double> b) {
   moves_.assign(layout_.blocks(), {});

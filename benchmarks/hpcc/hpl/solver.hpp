@@ -8,6 +8,7 @@
 #include "benchmarks/hpcc/hpl/broadcast.hpp"
 #include "benchmarks/hpcc/hpl/form.hpp"
 #include "measure/timed.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::hpl {
 

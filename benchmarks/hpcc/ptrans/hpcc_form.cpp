@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "core/scalar.hpp"
 #include "core/units.hpp"
-#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -104,5 +104,11 @@ Json ptrans_hpcc_form(const Json& record) {
             {"Data Handler", diagonal ? "DIAG" : "PQ"},
             {"FPGA Torus", torus(measured)}}}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_ptrans_form("ptrans", ptrans_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb

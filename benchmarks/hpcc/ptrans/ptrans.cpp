@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "benchmarks/hpcc/common/single_device.hpp"
-#include "benchmarks/hpcc/ptrans/hpcc_form.hpp"
 #include "core/units.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::ptrans {
 
@@ -201,10 +201,6 @@ std::vector<Metric> Ptrans::metrics(const CaseResult& result, int) const {
            : "phase kernel of the rank in which it is longest; median repetition",
        "", false},
   };
-}
-
-Json Ptrans::hpcc_form(const Json& record) const {
-  return ptrans_hpcc_form(record);
 }
 
 namespace {

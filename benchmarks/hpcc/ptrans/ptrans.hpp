@@ -35,7 +35,6 @@ class Ptrans : public Benchmark {
   Json facts() const override;
   void release() override { transposition_.reset(); }
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
 
  private:
   Parameter<std::int64_t> size_{*this, {"size", "rows and columns of the matrices", "elements"}, 4096, {1, 1 << 20}};

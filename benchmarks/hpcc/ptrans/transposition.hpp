@@ -8,6 +8,7 @@
 #include "benchmarks/hpcc/ptrans/kernels.hpp"
 #include "benchmarks/hpcc/ptrans/matrices.hpp"
 #include "measure/benchmark.hpp"
+#include "transport/transport.hpp"
 
 namespace plumb::ptrans {
 

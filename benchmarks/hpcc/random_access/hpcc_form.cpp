@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -87,5 +88,11 @@ Json random_access_hpcc_form(const Json& record) {
            {{"Array Size", power_of_two(at(record, {"parameters", "size"}))},
             {"#RNGs", power_of_two(at(record, {"parameters", "rng-count-log"}))}}}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_random_access_form("random_access", random_access_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "benchmarks/hpcc/random_access/hpcc_form.hpp"
 #include "benchmarks/hpcc/random_access/replay.hpp"
 #include "core/units.hpp"
 
@@ -35,11 +34,6 @@ std::string to_string(Updates updates) {
     default:
       return "atomic32";
   }
-}
-
-Updates kind_of(const Case& measured) {
-  const std::string word = measured.labels.at("updates").get<std::string>();
-  return word == "buffered" ? Updates::buffered : word == "atomic" ? Updates::atomic : Updates::atomic32;
 }
 
 bool on_cpu(const DeviceInfo& device) {
@@ -101,6 +95,7 @@ Case RandomAccess::make_case(Updates kind, const Plan& plan) const {
   Case result;
   result.key = fmt::format("{}/{}", to_string(kind), table_bytes);
   result.labels = {{"updates", to_string(kind)}, {"table_bytes", table_bytes}};
+  result.payload = Payload(kind);
   result.work.updates = 4 * own.part.words;  // of a shared table: this rank's share, on average over streams
   result.items_to_check = own.part.words;
   result.fixed_count = 1;  // a second round would undo the first
@@ -159,7 +154,7 @@ Form RandomAccess::form(const DeviceInfo& device, Updates kind, const Task& task
 void RandomAccess::prepare(Session& session, const Case& measured) {
   Device& device = session.device;
   own_ = task(session.world.rank(), session.world.size());
-  form_ = form(device.info(), kind_of(measured), own_);
+  form_ = form(device.info(), measured.payload.as<Updates>(), own_);
   require(device.info(), form_);
   shares_ = shares_of(form_, own_.updates);
   const std::unique_ptr<Program> program = device.build(session.source(source_of(form_)));
@@ -228,10 +223,6 @@ std::vector<Metric> RandomAccess::metrics(const CaseResult& result, int ranks) c
   const Task own = task(0, ranks);
   const double of_all = static_cast<double>(own.updates) * (is_shared() ? 1 : ranks);
   return hpcc::parallel_metrics("updates", "GUP/s", giga, of_all / ranks, result, ranks);
-}
-
-Json RandomAccess::hpcc_form(const Json& record) const {
-  return random_access_hpcc_form(record);
 }
 
 namespace {

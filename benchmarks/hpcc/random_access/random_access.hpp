@@ -36,7 +36,6 @@ class RandomAccess : public Benchmark {
   Json facts() const override;
   void release() override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override;
 
  private:
   hpcc::VariantChoice variant_{*this};

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 #include "benchmarks/hpcc/stream/stream.hpp"
 #include "core/scalar.hpp"
-#include "record/hpcc.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb::stream {
@@ -86,5 +86,11 @@ Json stream_hpcc_form(const Json& record) {
             {"Data Type", type},
             {"Kernel Type", variant == "single_work_item" ? "Single" : "Separate"}}}};
 }
+
+namespace {
+
+const RegisteredHpccParts registered_stream_form("stream", stream_hpcc_form);
+
+}  // namespace
 
 }  // namespace plumb::stream

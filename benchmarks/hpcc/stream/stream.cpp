@@ -42,10 +42,6 @@ Placement bank_of(Placement memory, std::uint64_t replication, std::uint64_t rep
   return memory;
 }
 
-const Operation& operation_of(const Case& measured) {
-  return operation(measured.labels.at("operation").get<std::string>());
-}
-
 }  // namespace
 
 Preset Stream::preset(const std::string& name) const {
@@ -116,6 +112,7 @@ Case Stream::make_case(const Operation& operation) const {
   Case result;
   result.key = operation.name;
   result.labels = {{"operation", operation.name}};
+  result.payload = Payload(&operation);
   // Of a transfer each byte counts once, whichever side reads or writes it.
   result.work.bytes_read = operation.kind == Operation::Kind::write ? 0 : operation.inputs.size() * bytes;
   result.work.bytes_written = operation.kind == Operation::Kind::read ? 0 : operation.outputs.size() * bytes;
@@ -148,7 +145,7 @@ void Stream::prepare_group(Session& session, const Group&, Timed&) {
 }
 
 void Stream::prepare(Session& session, const Case& measured) {
-  measured_ = &operation_of(measured);
+  measured_ = &*measured.payload.as<const Operation*>();
   const bool copies = measured_->is_transfer() || (form_.variant == Variant::library && measured_->name == "copy");
   if (!copies) build(session);
   for (std::uint64_t i = 0; i < replicas_.size(); ++i) {

@@ -40,7 +40,6 @@ class Stream : public Benchmark {
   Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   Json facts() const override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-  Json hpcc_form(const Json& record) const override { return stream_hpcc_form(record); }
 
  private:
   Parameter<std::int64_t> elements_{

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "benchmarks/shmem/api/shmem_transfer.hpp"
-#include "benchmarks/shmem/shoms/sizes.hpp"
 #include "core/units.hpp"
 #include "world/shmem_faults.hpp"
 
@@ -14,7 +13,6 @@ namespace plumb::osu {
 using shmem_api::Mover;
 using shmem_api::Row;
 using shmem_api::Setting;
-using shmem_api::Shape;
 
 namespace {
 
@@ -54,12 +52,8 @@ std::vector<Row> atomic_rows() {
   return rows;
 }
 
-bool is_windowed(const OsuTest& test) {
-  return test.kind == "bandwidth" || test.kind == "message rate";
-}
-
-std::string hindrance(const Row& row, bool known_faults) {
-  return row.missing.empty() && !known_faults ? row.fault : row.missing;
+bool is_windowed(const std::string& kind) {
+  return kind == "bandwidth" || kind == "message rate";
 }
 
 }  // namespace
@@ -85,7 +79,7 @@ void Computing::measure() {
   turns = 0;
 }
 
-OsuShmem::OsuShmem() {
+OsuShmem::OsuShmem() : Table(1, 1048576) {
   const auto add = [&](const char* name, const char* kind, std::vector<Row> rows) {
     tests_.push_back({std::string("osu_oshm_") + name, kind, std::move(rows)});
   };
@@ -116,108 +110,58 @@ OsuShmem::OsuShmem() {
 
 Preset OsuShmem::preset(const std::string& name) const {
   if (name == "smoke")
-    return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "256"}, {"maxsize", "65536"}};
+    return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "8192"}, {"maxsize", "8192"}};
   if (name == "full") return {{"time-limit", "1"}, {"maxsize", "4194304"}};
   return {{"time-limit", "0.1"}, {"min-repetitions", "6"}};
 }
 
 void OsuShmem::check(const Plan& plan) const {
-  if (plan.ranks < 2)
-    throw UsageError("osu_shmem measures between PEs: it needs two or more (plumb run osu_shmem -n 2)");
+  check_between_ranks(plan);
   if (const std::string fault = fault_of_global_variables(); area_ == "global" && !fault.empty() && !known_faults_)
     throw UsageError(fmt::format("--area global cannot be run here: {}; --known-faults runs it", fault));
-  if (minsize_.get() > maxsize_.get())
-    throw UsageError(fmt::format("--minsize {} is above --maxsize {}", minsize_.get(), maxsize_.get()));
 }
 
-Setting OsuShmem::setting(const Plan& plan, const OsuTest& test, std::uint64_t bytes) const {
+Setting OsuShmem::setting(const Plan& plan, const Point& point) const {
   Setting setting;
   setting.pe = plan.rank;
   setting.pes = plan.ranks;
   setting.who = shmem_api::Who::halves;
-  setting.bytes = bytes;
-  setting.window = is_windowed(test) ? static_cast<std::uint64_t>(window_.get()) : 1;
+  setting.bytes = point.bytes;
+  setting.window = is_windowed(point.test->kind) ? static_cast<std::uint64_t>(window_.get()) : 1;
   setting.global = area_ == "global";
   setting.seed = plan.seed;
   return setting;
 }
 
-Case OsuShmem::make_case(const OsuTest& test, const Row& row, const Plan& plan, std::uint64_t bytes,
-                         std::uint64_t& symmetric) const {
-  Case one;
-  one.key = test.name;
-  one.labels = {{"test", test.name}, {"kind", test.kind}, {"memory", area_.get()}};
-  if (test.rows.size() > 1) {
-    one.key += "/" + row.name;
-    one.labels["operation"] = row.name;
-  } else if (row.element_bytes > 0) {
-    one.key += fmt::format("/{}", bytes);
-    one.labels["bytes"] = bytes;
-  }
-  if (!hindrance(row, known_faults_).empty()) return one;
-  const Shape shape = row.shape(setting(plan, test, bytes));
-  one.work = shape.work;
-  one.items_to_check = shape.items_to_check;
-  symmetric = std::max(symmetric, shape.symmetric_bytes);
-  return one;
-}
-
 std::vector<Group> OsuShmem::groups(const Plan& plan) const {
-  std::vector<std::string> known;
-  for (const OsuTest& test : tests_) known.push_back(test.name);
-  const std::vector<std::string> picked = shoms::names_picked(only_, known);
+  const std::vector<std::string> picked = operations::names_picked(only_, names());
   std::vector<Group> groups;
-  for (const OsuTest& test : tests_) {
+  for (const Test& test : tests_) {
     if (std::ranges::find(picked, test.name) == picked.end()) continue;
-    Group group;
-    group.key = test.name;
-    for (const Row& row : test.rows) {
-      const std::vector<std::uint64_t> sizes =
-          row.element_bytes == 0 ? std::vector<std::uint64_t>{8}
-                                 : shoms::growing_sizes(static_cast<std::uint64_t>(minsize_.get()),
-                                                        static_cast<std::uint64_t>(maxsize_.get()),
-                                                        static_cast<std::uint64_t>(size_factor_.get()));
-      for (const std::uint64_t bytes : sizes)
-        if (bytes >= row.element_bytes) group.cases.push_back(make_case(test, row, plan, bytes, group.symmetric_bytes));
-    }
+    Group group = group_of(test, plan, swept_sizes(), "", {{"memory", area_.get()}});
     if (area_ == "global") group.symmetric_bytes = 0;
     if (!group.cases.empty()) groups.push_back(std::move(group));
   }
   return groups;
 }
 
-const OsuTest& OsuShmem::test_of(const Case& measured) const {
-  const std::string name = measured.labels.at("test").get<std::string>();
-  return *std::ranges::find_if(tests_, [&](const OsuTest& test) { return test.name == name; });
-}
-
-const Row& OsuShmem::row_of(const Case& measured) const {
-  const OsuTest& test = test_of(measured);
-  if (test.rows.size() == 1) return test.rows.front();
-  const std::string name = measured.labels.at("operation").get<std::string>();
-  return *std::ranges::find_if(test.rows, [&](const Row& row) { return row.name == name; });
-}
-
 void OsuShmem::prepare(Session& session, const Case& measured) {
-  const Row& row = row_of(measured);
-  if (const std::string reason = hindrance(row, known_faults_); !reason.empty()) throw Unsupported(reason);
-  const auto bytes = measured.labels.find("bytes");
-  const Plan plan{session.world.rank(), session.world.size(), session.seed};
-  overlaps_ = test_of(measured).kind == "overlap";
-  is_timed_ = plan.rank < timed_pes(test_of(measured), plan.ranks);
+  const Test& test = *point_of(measured).test;
+  overlaps_ = test.kind == "overlap";
+  is_timed_ = session.world.rank() < timed_pes(test, session.world.size());
   if (overlaps_) computing_->measure();
   computing_->turns = 0;
-  test_ = row.make(setting(plan, test_of(measured), bytes == measured.labels.end() ? 8 : bytes->get<std::uint64_t>()));
+  Table::prepare(session, measured);
 }
 
 // The transfer alone, before what overlaps it: computing is made to last as long.
 void OsuShmem::time_alone(std::uint64_t repetition, std::uint64_t count) {
   const std::uint64_t some = std::min<std::uint64_t>(count, 1000);
   computing_->turns = 0;
-  test_->reset(repetition, some);
+  pattern_->reset(repetition, some);
   shmem_barrier_all();
   const double begin = now_seconds();
-  test_->run(some);
+  pattern_->run(some);
   alone_s_ = (now_seconds() - begin) / static_cast<double>(some);
   computing_->turns = static_cast<std::uint64_t>(alone_s_ / computing_->seconds_per_turn);
   const double before = now_seconds();
@@ -226,24 +170,21 @@ void OsuShmem::time_alone(std::uint64_t repetition, std::uint64_t count) {
   shmem_barrier_all();
 }
 
-void OsuShmem::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) {
+void OsuShmem::reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) {
   if (overlaps_) time_alone(repetition, count);
-  test_->reset(repetition, count);
+  Table::reset(session, measured, repetition, count);
 }
 
-int OsuShmem::timed_pes(const OsuTest& test, int ranks) const {
+int OsuShmem::timed_pes(const Test& test, int ranks) const {
   if (test.kind == "overlap") return 1;
   return test.kind == "collective" ? ranks : ranks / 2;
 }
 
 void OsuShmem::run(Session&, const Case&, Timed& timed) {
   const double begin = now_seconds();
-  test_->run(timed.count());
+  pattern_->run(timed.count());
   const double seconds = now_seconds() - begin;
-  if (const auto [of_injection, operations] = test_->injection(); operations > 0) {
-    timed.tally("injection_s", of_injection);
-    timed.tally("injections", operations);
-  }
+  tell(timed);
   if (!is_timed_) return;
   const auto count = static_cast<double>(timed.count());
   timed.tally("own_samples", 1);
@@ -255,8 +196,8 @@ void OsuShmem::run(Session&, const Case&, Timed& timed) {
 }
 
 std::vector<Metric> OsuShmem::metrics(const CaseResult& result, int ranks) const {
-  const Case& measured = *result.measured;
-  const OsuTest& test = test_of(measured);
+  const Point& point = point_of(*result.measured);
+  const Test& test = *point.test;
   const auto tally = [&](const char* name) {
     const auto found = result.tallies.find(name);
     return found == result.tallies.end() ? 0.0 : found->second;
@@ -270,12 +211,10 @@ std::vector<Metric> OsuShmem::metrics(const CaseResult& result, int ranks) const
   std::vector<Metric> list{{"latency", mean / micro, "us", whose},
                            {"latency_slowest", slowest / micro, "us", "the same of the slowest PE of each repetition"},
                            {"latency_median", result.median_seconds() / micro, "us", "the same; median"}};
-  if (tally("injections") > 0)
-    list.push_back({"injection", tally("injection_s") / tally("injections") / micro, "us",
-                    "begun and not waited for, up to 64 at a time; mean"});
+  operations::add_injection(list, result, micro, "us");
   const double pairs = ranks / 2;  // whole ones
-  if (is_windowed(test)) {
-    const auto length = static_cast<double>(measured.labels.at("bytes").get<std::uint64_t>());
+  if (is_windowed(test.kind)) {
+    const auto length = static_cast<double>(point.bytes);
     list.push_back({"bandwidth", pairs * length / mean / 1e6, "MB/s", "bytes of all pairs / mean time of one message"});
     list.push_back({"message_rate", tally("own_rates") / repetitions, "1/s",
                     "sum of the rates that the PEs find, each by its own time; mean of the repetitions"});

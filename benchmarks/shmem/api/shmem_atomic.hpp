@@ -78,17 +78,17 @@ std::function<void(const Volley<T>&)> volley_of(Does does, bool returns, Functio
 }
 
 template <class T>
-class Atomic : public Test {
+class Atomic : public Pattern {
  public:
-  static Shape shape(const Actor<T>& actor, const Setting& s) {
-    Shape shape;
+  static Needs needs(const Actor<T>& actor, const Setting& s) {
+    Needs needs;
     const Partners partners(s);
     const auto threads = static_cast<std::uint64_t>(s.threads), peers = static_cast<std::uint64_t>(partners.each);
-    if (partners.acts()) shape.work.messages = shape.work.updates = threads * peers;
-    shape.items_to_check = threads * (words_of_thread(actor, s) + (partners.acts() && actor.returns ? peers : 0)) +
+    if (partners.acts()) needs.work.messages = needs.work.updates = threads * peers;
+    needs.items_to_check = threads * (words_of_thread(actor, s) + (partners.acts() && actor.returns ? peers : 0)) +
                            (s.pe == 0 && Race<T>::can_be_run(actor.does) ? 1 : 0);
-    shape.symmetric_bytes = sizes(actor, s).bytes();
-    return shape;
+    needs.symmetric_bytes = sizes(actor, s).bytes();
+    return needs;
   }
 
   Atomic(Actor<T> actor, const Setting& setting, bool in_context)
@@ -273,7 +273,7 @@ Actor<T> actor(Does does, bool returns, F plain, C in_context, Act act) {
 template <class T>
 Row atomic_row(std::string name, std::string kind, std::string set, Actor<T> actor, bool in_context = false) {
   Row row{std::move(name), std::move(kind), std::move(set), 0, true};
-  row.shape = [actor](const Setting& s) { return Atomic<T>::shape(actor, s); };
+  row.needs = [actor](const Setting& s) { return Atomic<T>::needs(actor, s); };
   row.make = [actor, in_context](const Setting& s) { return std::make_unique<Atomic<T>>(actor, s, in_context); };
   return row;
 }

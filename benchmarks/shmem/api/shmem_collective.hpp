@@ -90,23 +90,23 @@ struct CollectiveExtent {
 };
 
 template <class T>
-class Collective : public Test {
+class Collective : public Pattern {
  public:
-  static Shape shape(const Collector<T>& c, const Setting& s) {
+  static Needs needs(const Collector<T>& c, const Setting& s) {
     const CollectiveExtent<T> extent(c, s);
-    Shape shape;
+    Needs needs;
     const std::uint64_t bytes = extent.elements * sizeof(T), pes = static_cast<std::uint64_t>(s.pes);
     // What the operation must bring to each PE from others, whatever the algorithm: one vector, or one of each other
     // PE.
     const bool everyone = c.gathers == Gathers::collect || c.gathers == Gathers::alltoall;
-    shape.moved = c.gathers == Gathers::broadcast ? bytes * (pes - 1) : bytes * (everyone ? pes * (pes - 1) : pes);
-    shape.work.bytes_sent = c.gathers == Gathers::alltoall ? bytes * (pes - 1) : bytes;
-    shape.work.messages = 1;
+    needs.moved = c.gathers == Gathers::broadcast ? bytes * (pes - 1) : bytes * (everyone ? pes * (pes - 1) : pes);
+    needs.work.bytes_sent = c.gathers == Gathers::alltoall ? bytes * (pes - 1) : bytes;
+    needs.work.messages = 1;
     if (c.gathers == Gathers::reduction && c.reduces >= Reduces::minimum)
-      shape.work.flops = static_cast<double>(extent.elements);
-    shape.items_to_check = extent.turns * extent.target_length;
-    shape.symmetric_bytes = extent.layout.bytes();
-    return shape;
+      needs.work.flops = static_cast<double>(extent.elements);
+    needs.items_to_check = extent.turns * extent.target_length;
+    needs.symmetric_bytes = extent.layout.bytes();
+    return needs;
   }
 
   Collective(Collector<T> collector, const Setting& setting)
@@ -223,7 +223,7 @@ class Collective : public Test {
 template <class T>
 Row collective_row(std::string name, std::string kind, std::string set, Collector<T> collector) {
   Row row{std::move(name), std::move(kind), std::move(set), sizeof(T)};
-  row.shape = [collector](const Setting& s) { return Collective<T>::shape(collector, s); };
+  row.needs = [collector](const Setting& s) { return Collective<T>::needs(collector, s); };
   row.make = [collector](const Setting& s) { return std::make_unique<Collective<T>>(collector, s); };
   return row;
 }

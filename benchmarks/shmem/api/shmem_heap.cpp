@@ -14,12 +14,12 @@ std::uint64_t Pieces::number(const Setting& s) {
   return std::clamp<std::uint64_t>((std::uint64_t{16} << 20) / s.bytes, 1, 64);
 }
 
-Shape Pieces::shape(const Setting& s) {
-  Shape shape;
-  shape.items_to_check = number(s) * s.bytes;
-  shape.symmetric_bytes = number(s) * (s.bytes + 4096);
-  shape.fixed_count = number(s);
-  return shape;
+Needs Pieces::needs(const Setting& s) {
+  Needs needs;
+  needs.items_to_check = number(s) * s.bytes;
+  needs.symmetric_bytes = number(s) * (s.bytes + 4096);
+  needs.fixed_count = number(s);
+  return needs;
 }
 
 Pieces::Pieces(Part part, Allocate allocate, const Setting& setting)
@@ -74,7 +74,7 @@ void Pieces::give_back() {
 
 Row piece_row(std::string name, std::string set, Pieces::Part part, Pieces::Allocate allocate) {
   Row row{std::move(name), "heap", std::move(set), 1};
-  row.shape = [](const Setting& s) { return Pieces::shape(s); };
+  row.needs = [](const Setting& s) { return Pieces::needs(s); };
   row.make = [part, allocate](const Setting& s) { return std::make_unique<Pieces>(part, allocate, s); };
   return row;
 }
@@ -82,16 +82,16 @@ Row piece_row(std::string name, std::string set, Pieces::Part part, Pieces::Allo
 namespace {
 
 // A PE's own loads from, or stores to, symmetric memory.
-class Local : public Test {
+class Local : public Pattern {
  public:
   enum class Part { read, write };
-  static Shape shape(Part part, const Setting& s) {
-    Shape shape;
-    shape.moved = s.bytes / 8 * 8 * static_cast<std::uint64_t>(s.pes);
-    (part == Part::read ? shape.work.bytes_read : shape.work.bytes_written) = s.bytes / 8 * 8;
-    shape.items_to_check = part == Part::read ? 1 : s.bytes / 8;
-    shape.symmetric_bytes = s.bytes * s.slots;
-    return shape;
+  static Needs needs(Part part, const Setting& s) {
+    Needs needs;
+    needs.moved = s.bytes / 8 * 8 * static_cast<std::uint64_t>(s.pes);
+    (part == Part::read ? needs.work.bytes_read : needs.work.bytes_written) = s.bytes / 8 * 8;
+    needs.items_to_check = part == Part::read ? 1 : s.bytes / 8;
+    needs.symmetric_bytes = s.bytes * s.slots;
+    return needs;
   }
 
   Local(Part part, const Setting& setting)
@@ -161,7 +161,7 @@ class Local : public Test {
 
 Row local_row(std::string name, Local::Part part) {
   Row row{std::move(name), "local", "shoms", 8};
-  row.shape = [part](const Setting& s) { return Local::shape(part, s); };
+  row.needs = [part](const Setting& s) { return Local::needs(part, s); };
   row.make = [part](const Setting& s) { return std::make_unique<Local>(part, s); };
   return row;
 }

@@ -6,12 +6,12 @@
 namespace plumb::shmem_api {
 
 // Pieces of the heap, as many as 16 MiB hold, 64 at most. Untimed: each is filled by the PE before this one.
-class Pieces : public Test {
+class Pieces : public Pattern {
  public:
   enum class Part { have, give_back };
   using Allocate = void* (*)(std::size_t bytes);
 
-  static Shape shape(const Setting& s);
+  static Needs needs(const Setting& s);
   Pieces(Part part, Allocate allocate, const Setting& setting);
   ~Pieces() override { give_back(); }
   void reset(std::uint64_t repetition, std::uint64_t count) override;

@@ -12,21 +12,21 @@ namespace {
 using shmem_later::functions;
 
 // PE 0 puts a message and its signal to each other PE; these wait for the last signal, and find the message there.
-class SignalledPut : public Test {
+class SignalledPut : public Pattern {
  public:
   using Function = decltype(shmem_later::Functions::putmem_signal);
 
-  static Shape shape(const Setting& s) {
-    Shape shape;
+  static Needs needs(const Setting& s) {
+    Needs needs;
     const auto peers = static_cast<std::uint64_t>(s.pes - 1);
-    shape.moved = peers * s.bytes;
+    needs.moved = peers * s.bytes;
     if (s.pe == 0) {
-      shape.work.bytes_sent = shape.moved;
-      shape.work.messages = peers;
+      needs.work.bytes_sent = needs.moved;
+      needs.work.messages = peers;
     }
-    shape.items_to_check = s.pe == 0 ? 0 : s.bytes + 1;
-    shape.symmetric_bytes = sizes(s).bytes();
-    return shape;
+    needs.items_to_check = s.pe == 0 ? 0 : s.bytes + 1;
+    needs.symmetric_bytes = sizes(s).bytes();
+    return needs;
   }
 
   SignalledPut(Function put, const Setting& setting)
@@ -138,7 +138,7 @@ void add_teams(std::vector<Row>& rows) {
 
 Row signal_row(const char* name, SignalledPut::Function put) {
   Row row{name, "signal", "later", 1};
-  row.shape = SignalledPut::shape;
+  row.needs = SignalledPut::needs;
   row.make = [put](const Setting& s) { return std::make_unique<SignalledPut>(put, s); };
   return with(std::move(row), put != nullptr, "signals");
 }

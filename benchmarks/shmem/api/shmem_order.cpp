@@ -9,11 +9,11 @@ Layout Barrier::sizes(const Gate& gate, const Setting& s) {
   return layout;
 }
 
-Shape Barrier::shape(const Gate& gate, const Setting& s) {
-  Shape shape;
-  shape.items_to_check = static_cast<std::uint64_t>(s.pes);
-  shape.symmetric_bytes = sizes(gate, s).bytes();
-  return shape;
+Needs Barrier::needs(const Gate& gate, const Setting& s) {
+  Needs needs;
+  needs.items_to_check = static_cast<std::uint64_t>(s.pes);
+  needs.symmetric_bytes = sizes(gate, s).bytes();
+  return needs;
 }
 
 Barrier::Barrier(Gate gate, const Setting& setting)
@@ -56,13 +56,13 @@ Validation Barrier::validate(std::uint64_t repetition, std::uint64_t) {
   return found;
 }
 
-Shape Lock::shape(const Setting& s) {
-  Shape shape;
-  if (s.pe == 0) shape.work.messages = 1;
-  shape.items_to_check = s.pe == 0 ? 1 : s.pe == 1 ? locks : 0;
-  shape.symmetric_bytes = (locks + 1) * sizeof(long);
-  shape.fixed_count = locks;
-  return shape;
+Needs Lock::needs(const Setting& s) {
+  Needs needs;
+  if (s.pe == 0) needs.work.messages = 1;
+  needs.items_to_check = s.pe == 0 ? 1 : s.pe == 1 ? locks : 0;
+  needs.symmetric_bytes = (locks + 1) * sizeof(long);
+  needs.fixed_count = locks;
+  return needs;
 }
 
 Lock::Lock(Part part, LockFunctions functions, const Setting& setting)
@@ -143,14 +143,14 @@ void Lock::check_exclusion(Validation& found) {
 
 Row barrier_row(std::string name, std::string set, Gate gate) {
   Row row{std::move(name), "barrier", std::move(set)};
-  row.shape = [gate](const Setting& s) { return Barrier::shape(gate, s); };
+  row.needs = [gate](const Setting& s) { return Barrier::needs(gate, s); };
   row.make = [gate](const Setting& s) { return std::make_unique<Barrier>(gate, s); };
   return row;
 }
 
 Row lock_row(std::string name, Lock::Part part, LockFunctions functions) {
   Row row{std::move(name), "lock", "shoms"};
-  row.shape = [](const Setting& s) { return Lock::shape(s); };
+  row.needs = [](const Setting& s) { return Lock::needs(s); };
   row.make = [part, functions](const Setting& s) { return std::make_unique<Lock>(part, functions, s); };
   return row;
 }

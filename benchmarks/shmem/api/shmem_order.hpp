@@ -19,9 +19,9 @@ struct Gate {
 };
 
 // Barriers. Afterwards, untimed: in turn each PE comes late, and nobody may be through before it.
-class Barrier : public Test {
+class Barrier : public Pattern {
  public:
-  static Shape shape(const Gate& gate, const Setting& s);
+  static Needs needs(const Gate& gate, const Setting& s);
   Barrier(Gate gate, const Setting& setting);
   void reset(std::uint64_t repetition, std::uint64_t count) override;
   void run(std::uint64_t count) override;
@@ -39,19 +39,19 @@ class Barrier : public Test {
 
 // A value goes round the ring of PEs: each waits for it, looks at it, and puts it on to the next. A count is one hop.
 template <class T>
-class Wait : public Test {
+class Wait : public Pattern {
  public:
   // wait(word, old, next): until the word is no longer old, or is next.
   using Waiter = std::function<void(T* word, T old, T next)>;
   using Putter = void (*)(T*, T, int);
 
-  static Shape shape(const Setting& s) {
-    Shape shape;
-    shape.work.messages = 1;
-    shape.items_to_check = 1;
-    shape.symmetric_bytes = sizeof(T);
-    shape.count_multiple = static_cast<std::uint64_t>(s.pes);
-    return shape;
+  static Needs needs(const Setting& s) {
+    Needs needs;
+    needs.work.messages = 1;
+    needs.items_to_check = 1;
+    needs.symmetric_bytes = sizeof(T);
+    needs.count_multiple = static_cast<std::uint64_t>(s.pes);
+    return needs;
   }
 
   Wait(Waiter wait, Putter put, const Setting& setting)
@@ -109,11 +109,11 @@ struct LockFunctions {
 
 // PE 0 takes, gives back or tries many locks that nobody else wants. Untimed: another PE finds each of them held, or
 // free; then all PEs count up one word under one lock.
-class Lock : public Test {
+class Lock : public Pattern {
  public:
   enum class Part { set, clear, test };
   static constexpr std::uint64_t locks = 256;
-  static Shape shape(const Setting& s);
+  static Needs needs(const Setting& s);
   Lock(Part part, LockFunctions functions, const Setting& setting);
   void reset(std::uint64_t repetition, std::uint64_t count) override;
   void run(std::uint64_t count) override;
@@ -137,7 +137,7 @@ class Lock : public Test {
 template <class T>
 Row wait_row(std::string name, std::string set, typename Wait<T>::Waiter wait, typename Wait<T>::Putter put) {
   Row row{std::move(name), "wait", std::move(set)};
-  row.shape = [](const Setting& s) { return Wait<T>::shape(s); };
+  row.needs = [](const Setting& s) { return Wait<T>::needs(s); };
   row.make = [wait, put](const Setting& s) { return std::make_unique<Wait<T>>(wait, put, s); };
   return row;
 }

@@ -7,13 +7,13 @@ namespace plumb::shmem_api {
 namespace {
 
 // shmem_init was timed when the world was made.
-class Initialised : public Test {
+class Initialised : public Pattern {
  public:
-  static Shape shape(const Setting&) {
-    Shape shape;
-    shape.items_to_check = 1;
-    shape.once = true;
-    return shape;
+  static Needs needs(const Setting&) {
+    Needs needs;
+    needs.items_to_check = 1;
+    needs.once = true;
+    return needs;
   }
   explicit Initialised(const Setting& setting) : setting_(setting) {}
   void reset(std::uint64_t, std::uint64_t) override {}
@@ -36,7 +36,7 @@ class Initialised : public Test {
 
 std::vector<Row> startup_rows() {
   Row init{"init", "startup", "shoms"};
-  init.shape = Initialised::shape;
+  init.needs = Initialised::needs;
   init.make = [](const Setting& s) { return std::make_unique<Initialised>(s); };
   Row finalize{"finalize", "startup", "shoms"};
   finalize.missing = "shmem_finalize ends the world: after it nothing can be gathered or recorded";

@@ -177,25 +177,25 @@ struct Extent {
 };
 
 template <class T>
-class Transfer : public Test {
+class Transfer : public Pattern {
  public:
-  static Shape shape(const Mover<T>& mover, const Setting& s) {
+  static Needs needs(const Mover<T>& mover, const Setting& s) {
     const Extent<T> extent(mover, s);
-    Shape shape;
+    Needs needs;
     const Partners partners(s);
     const std::uint64_t messages = static_cast<std::uint64_t>(partners.each) * extent.threads;
     const std::uint64_t bytes = messages * extent.elements * sizeof(T);
-    shape.moved = bytes * static_cast<std::uint64_t>(partners.actors);
+    needs.moved = bytes * static_cast<std::uint64_t>(partners.actors);
     if (partners.acts()) {
-      (mover.way == Way::put ? shape.work.bytes_sent : shape.work.bytes_read) = bytes;
-      shape.work.messages = messages * (mover.messages_of_elements != 0 ? extent.elements : 1);
+      (mover.way == Way::put ? needs.work.bytes_sent : needs.work.bytes_read) = bytes;
+      needs.work.messages = messages * (mover.messages_of_elements != 0 ? extent.elements : 1);
     }
-    shape.items_to_check = extent.target_elements();
-    shape.symmetric_bytes = extent.layout.bytes();
+    needs.items_to_check = extent.target_elements();
+    needs.symmetric_bytes = extent.layout.bytes();
     if (s.scattered)
-      shape.fixed_count =
+      needs.fixed_count =
           2 * std::min((mover.way == Way::put ? extent.target : extent.source).places, Extent<T>::most_scattered);
-    return shape;
+    return needs;
   }
 
   Transfer(Mover<T> mover, const Setting& setting, bool in_context)
@@ -437,7 +437,7 @@ class Transfer : public Test {
 template <class T>
 Row transfer_row(std::string name, std::string kind, std::string set, const Mover<T>& mover, bool in_context = false) {
   Row row{std::move(name), std::move(kind), std::move(set), sizeof(T), true};
-  row.shape = [mover](const Setting& s) { return Transfer<T>::shape(mover, s); };
+  row.needs = [mover](const Setting& s) { return Transfer<T>::needs(mover, s); };
   row.make = [mover, in_context](const Setting& s) { return std::make_unique<Transfer<T>>(mover, s, in_context); };
   return row;
 }

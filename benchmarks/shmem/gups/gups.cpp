@@ -18,8 +18,7 @@ namespace {
 
 constexpr double lost_updates_allowed = 0.01;  // of all words, HPCC's rule
 
-Way way_of(const Case& measured) {
-  const std::string word = measured.labels.at("variant").get<std::string>();
+Way way_of(const std::string& word) {
   return word == "get-put"    ? Way::get_put
          : word == "atomic"   ? Way::atomic
          : word == "bucketed" ? Way::bucketed
@@ -63,6 +62,7 @@ std::vector<Group> Gups::groups(const Plan& plan) const {
     Case one;
     one.key = fmt::format("{}/{}", variant, 8 * problem.words());
     one.labels = {{"variant", variant}, {"table_bytes", 8 * problem.words()}};
+    one.payload = Payload(way_of(variant));
     if (variant == "threaded") one.labels["threads"] = threads_.get();
     one.items_to_check = problem.part(plan.rank).words;
     one.work.updates = 4 * one.items_to_check;
@@ -82,7 +82,7 @@ Share Gups::share(int rank) const {
 void Gups::prepare(Session& session, const Case& measured) {
   const int ranks = session.world.size();
   problem_ = std::make_unique<Problem>(problem(ranks));
-  updater_ = make_updater_(session.world, *problem_, way_of(measured), static_cast<int>(threads_.get()));
+  updater_ = make_updater_(session.world, *problem_, measured.payload.as<Way>(), static_cast<int>(threads_.get()));
   done_ = share_in_time(session.world);
   double updates = 0;
   for (int rank = 0; rank < ranks; ++rank) updates += static_cast<double>(share(rank).count);
@@ -144,7 +144,7 @@ Validation Gups::validate(Session& session, const Case& measured, std::uint64_t,
   for (int rank = 0; rank < problem_->ranks(); ++rank) runs.push_back({share(rank).first, share(rank).count});
   const std::span words(updater_->memory().words(), task.part.words);
   Validation validation;
-  validation.tolerance = way_of(measured) == Way::get_put ? lost_updates_allowed : 0;
+  validation.tolerance = measured.payload.as<Way>() == Way::get_put ? lost_updates_allowed : 0;
   const double all = static_cast<double>(words.size());
   const auto allowed = static_cast<std::uint64_t>(validation.tolerance * all);
   const random_access::Replayed found = random_access::replay(problem_->stream(), task, runs, words, allowed);

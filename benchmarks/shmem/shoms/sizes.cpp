@@ -1,7 +1,6 @@
 #include "benchmarks/shmem/shoms/sizes.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <sstream>
 
 #include "core/error.hpp"
 
@@ -53,18 +51,7 @@ std::string hint(const std::string& name, const std::vector<std::string>& known)
   return near.empty() ? "" : fmt::format(" (did you mean {}?)", near);
 }
 
-bool picks(const std::string& part, const std::string& name, bool is_name) {
-  if (is_name) return name == part;
-  return part.find('*') != std::string::npos ? fnmatch(part.c_str(), name.c_str(), 0) == 0 : name.starts_with(part);
-}
-
 }  // namespace
-
-std::vector<std::uint64_t> growing_sizes(std::uint64_t minimum, std::uint64_t maximum, std::uint64_t factor) {
-  std::vector<std::uint64_t> sizes;
-  for (std::uint64_t size = minimum; size <= maximum; size *= factor) sizes.push_back(size);
-  return sizes;
-}
 
 std::vector<std::uint64_t> sizes_in_file(const std::string& path) {
   std::vector<std::uint64_t> sizes;
@@ -87,25 +74,6 @@ std::vector<std::string> names_in_file(const std::string& path, const std::vecto
       throw UsageError(fmt::format("--input {}, line {}: there is no test {}{}", path, line, text, hint(name, known)));
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   });
-  return names;
-}
-
-std::vector<std::string> names_picked(const std::string& selection, const std::vector<std::string>& known) {
-  if (selection.empty()) return known;
-  std::vector<std::string> names;
-  std::istringstream parts(selection);
-  for (std::string part; std::getline(parts, part, ',');) {
-    const bool is_name = std::ranges::find(known, part) != known.end();
-    std::size_t picked = 0;
-    for (const std::string& name : known) {
-      if (part.empty() || !picks(part, name, is_name)) continue;
-      ++picked;
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-    if (picked == 0)
-      throw UsageError(fmt::format("--only {}: no test is called or begins so{}", part, hint(part, known)));
-  }
-  if (names.empty()) throw UsageError("--only names no test");
   return names;
 }
 

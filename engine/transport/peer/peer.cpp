@@ -1,5 +1,6 @@
 #include "transport/peer/peer.hpp"
 #include "transport/port.hpp"
+#include "world/team.hpp"
 
 #include <fmt/format.h>
 
@@ -22,25 +23,34 @@ class PeerTransport : public Transport {
       : world_(world), device_(device), info_(info) {}
   const TransportInfo& info() const override { return info_; }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
-    check_exchange(exchange, world_);
-    return awaited(world_, [&] {
-      auto neighbours = std::make_unique<Neighbours>(world_, device_);
-      if (info_.scheduled_by == "host") return compile_copies(exchange, std::move(neighbours));
-      if (info_.landing == "buffered") return compile_landing(exchange, std::move(neighbours));
-      return exchange_by_port(exchange,
-                              peer::open_port(exchange, rounds_source(), rounds_kernel, std::move(neighbours)));
-    });
+    return compile_among(nullptr, exchange);
   }
   std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
                                   const std::string& kernel) override {
     if (info_.landing == "buffered") return Transport::open_port(exchange, source, kernel);
     check_exchange(exchange, world_);
     return awaited(world_, [&] {
-      return peer::open_port(exchange, source, kernel, std::make_unique<Neighbours>(world_, device_));
+      return peer::open_port(exchange, source, kernel, std::make_unique<Neighbours>(world_, device_, nullptr));
     });
   }
 
+ protected:
+  std::unique_ptr<CompiledExchange> compile_in(Team& team, const Exchange& exchange) override {
+    return compile_among(&team, exchange);
+  }
+
  private:
+  std::unique_ptr<CompiledExchange> compile_among(Team* team, const Exchange& exchange) {
+    check_exchange(exchange, world_);
+    return awaited(world_, [&] {
+      auto neighbours = std::make_unique<Neighbours>(world_, device_, team);
+      if (info_.scheduled_by == "host") return compile_copies(exchange, std::move(neighbours));
+      if (info_.landing == "buffered") return compile_landing(exchange, std::move(neighbours));
+      return exchange_by_port(exchange,
+                              peer::open_port(exchange, rounds_source(), rounds_kernel, std::move(neighbours)));
+    });
+  }
+
   World& world_;
   Device& device_;
   const TransportInfo& info_;
@@ -79,7 +89,7 @@ const RegisteredTransport registered_peer("peer", entry());
 Neighbours::~Neighbours() {
   opened_.clear();
   // A rank that fails does not come here on its own feet: the others are being ended, and would be waited for in vain.
-  if (std::uncaught_exceptions() == 0) world_.barrier();
+  if (std::uncaught_exceptions() == 0) team_ != nullptr ? team_->barrier() : world_.barrier();
 }
 
 std::string Neighbours::offer(const BufferView& view) {

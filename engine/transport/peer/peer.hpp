@@ -17,8 +17,9 @@ namespace plumb::peer {
 // What several processes of this host use together while an exchange lives.
 class Neighbours {
  public:
-  Neighbours(World& world, Device& device) : world_(world), device_(device) {}
-  // Collective when it goes: memory is closed by all who opened it before its owner frees it.
+  // Those of a team; all of the world where there is none.
+  Neighbours(World& world, Device& device, Team* team) : world_(world), device_(device), team_(team) {}
+  // Collective among them when it goes: memory is closed by all who opened it before its owner frees it.
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
@@ -32,6 +33,7 @@ class Neighbours {
  private:
   World& world_;
   Device& device_;
+  Team* team_;
   std::map<std::string, std::unique_ptr<Buffer>> opened_;
 };
 

@@ -33,7 +33,17 @@ from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.transfer import Transfer
 from plumbline.record.record import Case, Record
 from plumbline.system.segments import time_of
-from plumbline.system.system import LEGS, Channel, Figures, Leg, Legs, Need, System, Way, known
+from plumbline.system.system import (
+    LEGS,
+    Channel,
+    Figures,
+    Leg,
+    Legs,
+    MeasuredTransfer,
+    Need,
+    System,
+    known,
+)
 
 # --- equations ------------------------------------------------------------------------------------
 
@@ -74,7 +84,7 @@ _LATENCY = Bound("latency", "channel latency")
 
 def describe(record: Record, figures: Figures) -> str:
     """The transfer's model, with its equation."""
-    if figures.way(record.transport_name, record.approach):
+    if figures.transfer(record.transport_name, record.approach):
         legs = LEGS_OF.get(record.transport_name, ()) if figures.legs else ()
         of = f", of {', '.join(legs)} and handover" if legs else ""
         return f"{record.transport_name}, measured whole{of}: latency + n L / bandwidth"
@@ -89,23 +99,25 @@ def describe(record: Record, figures: Figures) -> str:
 
 def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     """The time of one count of each case; cases without a model carry the reason."""
-    way = figures.way(record.transport_name, record.approach)
-    if record.transport_name == "channel" and way is None:
+    transfer = figures.transfer(record.transport_name, record.approach)
+    if record.transport_name == "channel" and transfer is None:
         return {case.key: _over_links(record, case, figures.channel) for case in record.cases}
     legs = figures.legs or Legs()
-    return {case.key: _expectation(record, case, legs, way) for case in record.cases}
+    return {case.key: _expectation(record, case, legs, transfer) for case in record.cases}
 
 
-def _expectation(record: Record, case: Case, legs: Legs, way: Way | None) -> Prediction:
+def _expectation(
+    record: Record, case: Case, legs: Legs, transfer: MeasuredTransfer | None
+) -> Prediction:
     steps = legs_of(record, case)
-    whole = way is not None and case.label("part") not in LEGS
+    whole = transfer is not None and case.label("part") not in LEGS
     if not (steps or whole):
         return Prediction.unknown(f"no model for the transport {record.transport_name}")
     form = record.parameters.get("form", "exchange")
     if form != "exchange":
         return Prediction.unknown(f"no model for the form {form}, only for exchange")
-    if way is not None and whole:
-        return _measured_whole(case, legs, steps, way)
+    if transfer is not None and whole:
+        return _measured_whole(case, legs, steps, transfer)
     parts = _parts(case, legs, steps)
     for leg, seconds in parts.items():
         if seconds is None:
@@ -122,9 +134,11 @@ def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | 
     }
 
 
-def _measured_whole(case: Case, legs: Legs, steps: tuple[Leg, ...], way: Way) -> Prediction:
+def _measured_whole(
+    case: Case, legs: Legs, steps: tuple[Leg, ...], transfer: MeasuredTransfer
+) -> Prediction:
     """The whole's own time; where its legs are known, they and what it takes beyond them."""
-    whole = time_of(way.segments, case.work.messages, case.message_bytes()) or 0.0
+    whole = time_of(transfer.segments, case.work.messages, case.message_bytes()) or 0.0
     took: dict[str, float] = {
         leg: seconds or 0.0 for leg, seconds in _parts(case, legs, steps).items()
     }
@@ -174,39 +188,39 @@ def sizes(_system: System) -> list[float]:
 
 def forecast(system: System, scenario: Scenario) -> Forecast:
     """One exchange; kernels of a board use two channels each, all pairs at once."""
-    way, beyond = message_of(system, scenario), too_many(system, scenario)
-    pairs = _pairs(system, scenario, way)
+    transfer, beyond = message_of(system, scenario), too_many(system, scenario)
+    pairs = _pairs(system, scenario, transfer)
     if scenario.operation == "latency":
-        found = Prediction.in_turn(_parts_of(way, scenario.size or 1.0))
+        found = Prediction.in_turn(_parts_of(transfer, scenario.size or 1.0))
         return Forecast(found, found.time_s * 1e6, None, beyond, "us")
     if scenario.operation == "one way":
-        found = Prediction.in_turn(_parts_of(way, size_of(scenario, "size")))
+        found = Prediction.in_turn(_parts_of(transfer, size_of(scenario, "size")))
         return Forecast(found, size_of(scenario, "size") / found.time_s * 1e-9, None, beyond)
     length = message_sizes() if scenario.size is None else np.array([scenario.size])
-    if way.is_extrapolated(length).any():
-        beyond = f"the figures of {way.name} end at {way.largest_bytes} B"
-    rates = bandwidth(length, way.seconds(length)) * pairs * 1e-9
-    longest = Prediction.in_turn(_parts_of(way, float(length[-1])))
-    printed = float(effective_bandwidth(_printed(way, length) * pairs * 1e-9))
+    if transfer.is_extrapolated(length).any():
+        beyond = f"the figures of {transfer.name} end at {transfer.largest_bytes} B"
+    rates = bandwidth(length, transfer.seconds(length)) * pairs * 1e-9
+    longest = Prediction.in_turn(_parts_of(transfer, float(length[-1])))
+    printed = float(effective_bandwidth(_printed(transfer, length) * pairs * 1e-9))
     value = float(effective_bandwidth(rates))
-    found = replace(longest, seconds=float(way.seconds(length).sum()))
+    found = replace(longest, seconds=float(transfer.seconds(length).sum()))
     return Forecast(found, value, printed, beyond)
 
 
-def _pairs(system: System, scenario: Scenario, way: Transfer) -> float:
-    if way.transport != "channel" or system.channel is None:
+def _pairs(system: System, scenario: Scenario, transfer: Transfer) -> float:
+    if transfer.transport != "channel" or system.channel is None:
         return 1
     kernel = bitstream_of(system, "b_eff", scenario) if system.device else None
     most = system.channel.count / CHANNELS_OF_A_PAIR
     return min(most, kernel.replications) if kernel else most
 
 
-def _printed(way: Transfer, length: np.ndarray) -> np.ndarray:
+def _printed(transfer: Transfer, length: np.ndarray) -> np.ndarray:
     """Eq. 4.2 has peaks alone (eq. 4.7), eq. 4.3 its latency too."""
-    if way.transport == "channel" or way.transport.startswith("accl"):
-        return bandwidth(length, way.seconds(length))
-    return bandwidth(length, way.seconds(length) - way.seconds(np.zeros_like(length)))
+    if transfer.transport == "channel" or transfer.transport.startswith("accl"):
+        return bandwidth(length, transfer.seconds(length))
+    return bandwidth(length, transfer.seconds(length) - transfer.seconds(np.zeros_like(length)))
 
 
-def _parts_of(way: Transfer, size: float) -> dict[str, float]:
-    return {name: float(part) for name, part in way.parts_s(size).items()}
+def _parts_of(transfer: Transfer, size: float) -> dict[str, float]:
+    return {name: float(part) for name, part in transfer.parts_s(size).items()}

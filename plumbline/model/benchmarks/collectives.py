@@ -84,34 +84,36 @@ def sizes(_system: System) -> list[float]:
 
 def forecast(system: System, scenario: Scenario) -> Forecast:
     """One collective by all ranks."""
-    way, p = message_of(system, scenario), scenario.ranks
+    transfer, p = message_of(system, scenario), scenario.ranks
     size = 0.0 if scenario.operation == "barrier" else size_of(scenario, "size")
 
     def message(length: float) -> float:
-        return float(way.seconds(length))
+        return float(transfer.seconds(length))
 
     whole, piece, empty = message(size), message(size / p), message(0)
     tree = float(tree_s(p, whole))
     if scenario.operation == "barrier":
-        ways = {"tree": tree}
+        algorithms = {"tree": tree}
     elif scenario.operation == "bcast":
         rest = message(size * (p - 1) / p) - empty
-        ways = {"tree": tree, "ring": float(scattered_s(p, empty, rest, piece))}
+        algorithms = {"tree": tree, "ring": float(scattered_s(p, empty, rest, piece))}
     elif scenario.operation == "allreduce":
-        ways = {"tree": tree, "ring": float(two_rings_s(p, piece))}
+        algorithms = {"tree": tree, "ring": float(two_rings_s(p, piece))}
     elif scenario.operation == "allgather":
         rest = message(size * (p - 1)) - empty
-        ways = {
+        algorithms = {
             "doubling": float(doubling_s(p, empty, rest)),
             "ring": float(ring_s(p, whole)),
         }
     else:
-        ways = {
+        algorithms = {
             "Bruck": float(tree_s(p, message(size / 2))),
             "pairs": float(ring_s(p, piece)),
         }
-    bound = min(ways, key=ways.__getitem__)
+    bound = min(algorithms, key=algorithms.__getitem__)
     beyond = too_many(system, scenario)
-    if way.is_extrapolated(size).any():
-        beyond = f"the figures of {way.name} end at {way.largest_bytes} B"
-    return Forecast(Prediction(ways[bound], bound, ways), ways[bound] * 1e6, None, beyond)
+    if transfer.is_extrapolated(size).any():
+        beyond = f"the figures of {transfer.name} end at {transfer.largest_bytes} B"
+    return Forecast(
+        Prediction(algorithms[bound], bound, algorithms), algorithms[bound] * 1e6, None, beyond
+    )

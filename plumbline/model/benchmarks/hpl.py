@@ -139,8 +139,8 @@ def links_of(system: System, scenario: Scenario, block_bytes: int, panel: float)
         channel = known(system.channel, "count", "channel")
         sent = block_bytes / (channel.channel_gb_s() * 1e9)
         return Links(block_s=max(0.0, sent - panel), hop_s=(channel.latency_ns or 0.0) * 1e-9)
-    way = transfer_of(system, scenario.transport or "staged", scenario.approach)
-    one, two = (float(s) for s in way.seconds([block_bytes, 2 * block_bytes]))
+    transfer = transfer_of(system, scenario.transport or "staged", scenario.approach)
+    one, two = (float(s) for s in transfer.seconds([block_bytes, 2 * block_bytes]))
     return Links(lu_s=one, panel_s=2 * (2 * one - two), block_s=2 * (two - one))
 
 

@@ -141,9 +141,9 @@ def _parts(record: Record, case: Case, figures: Figures, work: Work) -> dict[str
 
 def _moving(record: Record, figures: Figures, work: Work) -> dict[str, float]:
     message = work.bytes_sent / work.messages
-    way = figures.way(record.transport_name, record.approach)
-    if way is not None:
-        return {"transfer": time_of(way.segments, work.messages, message) or 0.0}
+    transfer = figures.transfer(record.transport_name, record.approach)
+    if transfer is not None:
+        return {"transfer": time_of(transfer.segments, work.messages, message) or 0.0}
     parts: dict[str, float] = {}
     for leg in LEGS_OF.get(record.transport_name, ()):
         seconds = (figures.legs or Legs()).time_s(leg, work.messages, message)
@@ -225,14 +225,14 @@ def _over_channels(
 
 def _over_hosts(system: System, scenario: Scenario, sent: float) -> dict[str, float]:
     """One after the other: the exchange of A, then three pipelines (eq. 4.5)."""
-    way = transfer_of(system, scenario.transport or "staged", scenario.approach)
+    transfer = transfer_of(system, scenario.transport or "staged", scenario.approach)
     kernel = known(bitstream_of(system, "ptrans", scenario), "ptrans", "device.bitstreams")
     b = known(kernel.block_size, "block_size", "device.bitstreams")
     width = known(kernel.channel_width, "channel_width", "device.bitstreams")
     blocks = size_of(scenario, "size") ** 2 / scenario.ranks / b**2 / kernel.replications
     pipelines = blocks * float(block_s(0, b, width, kernel.frequency_mhz * 1e6))
     memory = _memory_s(system, scenario)
-    parts = {name: float(part) for name, part in way.parts_s(sent).items()} if sent else {}
+    parts = {name: float(part) for name, part in transfer.parts_s(sent).items()} if sent else {}
     return {**parts, "kernels": max(pipelines, memory)}
 
 

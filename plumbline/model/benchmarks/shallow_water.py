@@ -197,13 +197,13 @@ def costs(system: System, scenario: Scenario, transport: str, part: Partition) -
     if not transport.startswith("accl"):
         seconds = float(transfer_of(system, transport, scenario.approach).seconds(message))
         return {"clock": clock, "command_s": 0.0, "copy_s": 0.0, "message_s": seconds}
-    way = transfer_of(system, transport, "device-buffered").parts_s(message / part.neighbours)
-    command_s = float(way["commands"]) / 2
+    transfer = transfer_of(system, transport, "device-buffered").parts_s(message / part.neighbours)
+    command_s = float(transfer["commands"]) / 2
     return {
         "clock": clock,
         "command_s": command_s,
-        "copy_s": float(way["copy"]),
-        "message_s": float(way["link"]) + command_s,
+        "copy_s": float(transfer["copy"]),
+        "message_s": float(transfer["link"]) + command_s,
     }
 
 

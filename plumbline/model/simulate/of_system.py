@@ -201,8 +201,8 @@ def _ptrans_costs(
     return ptrans.Costs(block_bytes, memory, one, kernel.replications, message_s=message)
 
 
-def _message(way: Transfer) -> Callable[[float], float]:
-    return lambda size: float(way.seconds(size))
+def _message(transfer: Transfer) -> Callable[[float], float]:
+    return lambda size: float(transfer.seconds(size))
 
 
 def _ptrans_closed(
@@ -228,14 +228,14 @@ def shallow_water_on(system: System, request: SimulationRequest) -> Outcome:
     transport = request.transport or "accl-udp-switch"
     if request.graph:
         elements = sum(part.elements for part in request.graph)
-        slowest = _slowest(request.graph)
+        worst = _worst_part(request.graph)
     else:
         elements = request.size or int(water_sizes(system)[0]) * request.ranks
-        slowest = partition(float(elements), request.ranks)
-    found = water_costs(system, request.scenario(transport), transport, slowest)
-    costs = shallow_water.Costs(pipeline=slowest.pipeline, **found)
+        worst = partition(float(elements), request.ranks)
+    found = water_costs(system, request.scenario(transport), transport, worst)
+    costs = shallow_water.Costs(pipeline=worst.pipeline, **found)
     timeline = _timeline(request)
-    parts = [_part(part) for part in request.graph] or _parts(request, slowest)
+    parts = [_part(part) for part in request.graph] or _parts(request, worst)
     seconds = shallow_water.Simulation(parts, costs, request.steps, timeline).run()
     alike = (
         not request.imbalance and len({(one.core, one.sent, one.messages) for one in parts}) == 1
@@ -246,14 +246,14 @@ def shallow_water_on(system: System, request: SimulationRequest) -> Outcome:
         value=FLOP_AN_ELEMENT * elements * request.steps / seconds * 1e-9,
         metric="throughput",
         unit="GFLOP/s",
-        closed_s=request.steps * _step_s(costs, slowest) if alike else None,
+        closed_s=request.steps * _step_s(costs, worst) if alike else None,
         shares=shares(timeline, request.ranks, seconds),
         timeline=timeline,
-        notes=[] if slowest.is_known else ["no published mesh has this partition: estimated"],
+        notes=[] if worst.is_known else ["no published mesh has this partition: estimated"],
     )
 
 
-def _slowest(graph: Sequence[PartitionOf]) -> Partition:
+def _worst_part(graph: Sequence[PartitionOf]) -> Partition:
     """The worst of each kind in one partition: most elements, border and neighbours."""
     exchanged = 2.0 * max(sum(part.borders.values()) for part in graph)
     core = max(part.elements - sum(part.borders.values()) for part in graph)
@@ -277,15 +277,15 @@ def _step_s(costs: shallow_water.Costs, part: Partition) -> float:
     return float(cycles) / costs.clock
 
 
-def _parts(request: SimulationRequest, slowest: Partition) -> list[shallow_water.Part]:
-    """All like the slowest, or smaller by up to twice the imbalance, drawn with the seed."""
-    near = shallow_water.grid(request.rows, request.columns, min(8, int(slowest.neighbours)))
+def _parts(request: SimulationRequest, worst: Partition) -> list[shallow_water.Part]:
+    """All like the worst, or smaller by up to twice the imbalance, drawn with the seed."""
+    near = shallow_water.grid(request.rows, request.columns, min(8, int(worst.neighbours)))
     drawn = np.random.default_rng(request.seed).uniform(1 - 2 * request.imbalance, 1, request.ranks)
     drawn[0] = 1.0
-    core = slowest.core + slowest.external
-    half = slowest.exchanged / 2
+    core = worst.core + worst.external
+    half = worst.exchanged / 2
     return [
-        shallow_water.Part(core * share, half, half, beside, int(slowest.neighbours))
+        shallow_water.Part(core * share, half, half, beside, int(worst.neighbours))
         for share, beside in zip(drawn.tolist(), near, strict=True)
     ]
 

@@ -1,12 +1,13 @@
-#include "record/hpcc.hpp"
+#include "benchmarks/hpcc/common/hpcc_form.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 
-#include "measure/benchmark.hpp"
+#include "record/forms.hpp"
 #include "record/lookup.hpp"
 
 namespace plumb {
@@ -93,29 +94,8 @@ Json common_settings(const Json& record) {
           {"Test Mode", test_mode(record)}};
 }
 
-// What the benchmark itself has to say.
-Json own_parts(const Json& record) {
-  const std::string name = text(at(record, {"benchmark", "name"}));
-  const auto& registry = Registry<BenchmarkFactory>::instance();
-  const BenchmarkFactory* make = registry.find(name);
-  if (make == nullptr)
-    throw UsageError("the form hpcc-json needs the record's benchmark: " +
-                     unknown_name("benchmark", name, registry.names()));
-  Json parts = (*make)()->hpcc_form(record);
-  if (parts.empty())
-    throw UsageError(fmt::format("the form hpcc-json is not for {}: HPCC FPGA has no such benchmark", name));
-  return parts;
-}
-
-}  // namespace
-
-bool has_hpcc_form(const std::string& benchmark) {
-  const BenchmarkFactory* make = Registry<BenchmarkFactory>::instance().find(benchmark);
-  return make != nullptr && !(*make)()->hpcc_form(Json::object()).empty();
-}
-
-Json hpcc_form_of(const Json& record) {
-  const Json parts = own_parts(record);
+std::string hpcc_form(const Json& record) {
+  const Json parts = (*Registry<HpccParts>::instance().find(text(at(record, {"benchmark", "name"}))))(record);
   const Json& program = at(record, "program");
   Json settings = common_settings(record);
   settings.update(lookup::table(at(parts, "settings")));
@@ -130,8 +110,17 @@ Json hpcc_form_of(const Json& record) {
   document["environment"] = lookup::table(at(record, "environment"));
   for (const char* part : {"results", "timings", "errors"}) document[part] = lookup::table(at(parts, part));
   document["settings"] = std::move(settings);
-  return document;
+  return pretty(document);
 }
+
+const RegisteredForm registered_hpcc_form("hpcc-json", {"the benchmarks of HPCC FPGA",
+                                                        [](const std::string& benchmark) {
+                                                          return Registry<HpccParts>::instance().find(benchmark) !=
+                                                                 nullptr;
+                                                        },
+                                                        hpcc_form});
+
+}  // namespace
 
 Json quantity(const char* unit, double value) {
   return {{"unit", unit}, {"value", finite_or_null(value)}};

@@ -1,0 +1,202 @@
+"""Options of typer, made from those that the engine (``--describe``) or a line here declares.
+
+typer parses, completes and prints them. Two things stay by hand, because typer has neither: a list
+of options that depends on the words (the world and the benchmark choose it), and sizes such as 2Ki.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from plumbline.base.errors import PlumbError, UsageError
+from plumbline.engine.options import Given, OptionGroup, check, check_pairs, flags_of, value_text
+from plumbline.engine.program import (
+    BenchmarkSpec,
+    Description,
+    OptionSpec,
+    all_benchmarks,
+    find_engine_for,
+)
+from plumbline.run.plan import Request
+
+Sections = Mapping[str, Sequence[tuple[str, str]]]
+
+
+def choice(flag: str, help: str, choices: Sequence[str]) -> Any:
+    """An option that takes one of ``choices``."""
+    spec = OptionSpec(name=flag.removeprefix("--"), type="choice", choices=list(choices))
+    return typer.Option(
+        flag,
+        help=help,
+        metavar="|".join(choices),
+        parser=lambda text: check(spec, text),
+        autocompletion=lambda: list(choices),
+    )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A command whose options the engine declares.
+
+    ``groups`` chooses among them, ``fixed`` is the benchmark where the words name none, ``help``
+    the text above the options.
+    """
+
+    groups: Callable[[Description, BenchmarkSpec | None], list[OptionGroup]]
+    act: Callable[[Request], Any]
+    help: str = ""
+    fixed: str | None = None
+
+
+class Declared(TyperCommand):
+    """Makes the real command from the words. A subclass has its kind."""
+
+    kind: Kind
+
+    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
+        """The context of the command with the options that these words choose."""
+        try:
+            command: Any = command_for(self.name or "", args, self.kind)
+        except PlumbError:
+            if not extra.get("resilient_parsing"):  # as completion does
+                raise
+            command = super()
+        return command.make_context(info_name, args, parent, **extra)
+
+
+def command_for(name: str, words: Sequence[str], kind: Kind) -> TyperCommand:
+    """The command ``name`` for ``words``. Raises :class:`UsageError` for an unknown benchmark."""
+    engine = find_engine_for(words, os.environ)
+    names = {known.name for known in engine.description.benchmarks}
+    found = kind.fixed or next((word for word in words if word in names), None)
+    description = engine.description if found else all_benchmarks()
+    if found is None and words and words[0][:1] not in ("-", ""):
+        found = words[0]
+    benchmark = description.benchmark(found) if found is not None else None
+    groups = kind.groups(description, benchmark)
+
+    def act(values: dict[str, str]) -> Any:
+        check_pairs(values, groups)
+        assert benchmark is not None
+        return kind.act(Request(engine, benchmark, Given(values)))
+
+    text, lists = _texts(kind, description, benchmark)
+    return command_of(name, groups, act, None if kind.fixed else description, text, lists)
+
+
+def command_of(
+    name: str,
+    groups: Sequence[OptionGroup],
+    act: Callable[[dict[str, str]], Any],
+    argument: Description | None = None,
+    help: str = "",
+    lists: Sections | None = None,
+) -> TyperCommand:
+    """A command with the options of ``groups``; ``act`` takes the texts that were given by name.
+
+    Its argument is a benchmark of ``argument``; ``lists`` go into its help.
+    """
+    specs = {f"option_{n}": o for n, o in enumerate(o for group in groups for o in group.options)}
+    titles = {id(option): group.title for group in groups for option in group.options}
+
+    def run(**words: Any) -> Any:
+        given = [(specs[key], value) for key, value in words.items() if key in specs and value]
+        return act({spec.name: _value(spec, value) for spec, value in given})
+
+    parameters = [_parameter(key, spec, titles[id(spec)]) for key, spec in specs.items()]
+    if argument is not None:
+        parameters.append(_benchmark(argument))
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    shape = type("_Shape", (_InGroups,), {"lists": lists or {}})
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    settings = {"help_option_names": ["--help", "-h"], "max_content_width": 120}
+    app.command(name, cls=shape, help=help, context_settings=settings)(run)
+    made: TyperCommand = typer.main.get_command(app)  # type: ignore[assignment]
+    return made
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+class PlainUsage(TyperCommand):
+    """A command whose usage names an argument as RECORD..., without the braces of typer's own."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The usage behind the command's name, in pieces."""
+        return [piece.strip("{").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+
+class _InGroups(PlainUsage):
+    """A command whose help lists its options in groups, between ``lists``."""
+
+    lists: Sections
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups, and the lists after those."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if parameter.name != "benchmark" else None
+            if record:
+                title = getattr(parameter, "rich_help_panel", None) or "Options"
+                groups.setdefault(title, []).append(record)
+        for title, rows in {**self.lists, **groups}.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+def _parameter(key: str, spec: OptionSpec, title: str) -> inspect.Parameter:
+    shown: dict[str, Any] = {"help": value_text(spec), "rich_help_panel": title}
+    if spec.type == "flag":
+        option = typer.Option(*flags_of(spec), **shown)
+        return inspect.Parameter(key, _KEYWORD, default=False, annotation=Annotated[bool, option])
+    kinds = {"integer": "N", "number": "X", "text": "TEXT", "choice": "|".join(spec.choices or [])}
+    option = typer.Option(
+        *flags_of(spec),
+        metavar=kinds[spec.type],
+        show_default=False,
+        autocompletion=lambda: spec.choices or [],
+        **shown,
+    )
+    every = Annotated[list[str] | None, option]  # a list, so that the second value is not lost
+    return inspect.Parameter(key, _KEYWORD, default=None, annotation=every)
+
+
+def _benchmark(description: Description) -> inspect.Parameter:
+    argument = typer.Argument(
+        metavar="BENCHMARK",
+        parser=lambda text: description.benchmark(text).name,
+        autocompletion=lambda: [one.name for one in description.benchmarks],
+    )
+    return inspect.Parameter("benchmark", _KEYWORD, annotation=Annotated[str, argument])
+
+
+def _value(spec: OptionSpec, given: bool | list[str]) -> str:
+    if isinstance(given, bool):
+        return "true"
+    if len(given) > 1:
+        raise UsageError(f"--{spec.name} must be given once, not {len(given)} times")
+    return check(spec, given[0])
+
+
+def _texts(
+    kind: Kind, description: Description, benchmark: BenchmarkSpec | None
+) -> tuple[str, Sections]:
+    """The text above the options, and the lists in the help."""
+    if benchmark is None:
+        known = [(one.name, one.title) for one in description.benchmarks]
+        return kind.help, {"Benchmarks": known}
+    if kind.fixed:
+        return kind.help, {}
+    presets = [
+        (name, " ".join(f"--{option} {value}" for option, value in settings.items()))
+        for name, settings in benchmark.presets.items()
+    ]
+    title = f"{benchmark.title}\n\nSource: {benchmark.source}"
+    return "\n\n".join(filter(None, [title, kind.help])), {"Presets": presets} if presets else {}
