@@ -10,7 +10,7 @@ namespace plumb {
 
 std::string library_sentence(const std::string& action, const std::string& library, long code,
                              const std::string& code_name, const std::string& remedy) {
-  std::string sentence = fmt::format("could not {}: {} says {} ({})", action, library, code_name, code);
+  std::string sentence = fmt::format("could not {}: {} returned {} ({})", action, library, code_name, code);
   if (!remedy.empty()) sentence += "; " + remedy;
   return sentence;
 }

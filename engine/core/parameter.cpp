@@ -90,7 +90,7 @@ ParameterBase* Parameters::find(const std::string& name) const {
 }
 
 void ParameterBase::refuse(const std::string& text, const std::string& wanted) const {
-  throw UsageError(fmt::format("--{} is {}, but \"{}\" was given", name(), wanted, text));
+  throw UsageError(fmt::format("--{} must be {}, not \"{}\"", name(), wanted, text));
 }
 
 template <class T>
@@ -101,7 +101,7 @@ void Parameter<T>::read(const std::string& text) {
   } else if constexpr (std::is_same_v<T, std::string>) {
     value_ = text;
   } else {
-    const std::string kind = std::is_integral_v<T> ? "a whole number" : "a number";
+    const std::string kind = std::is_integral_v<T> ? "an integer" : "a number";
     const std::string domain = domain_text();
     std::string wanted = domain.empty() ? kind : kind + " (" + domain + ")";
     if (is_log2(*this)) wanted += ", the exponent, or a power of two in another form (2^11, 2Ki)";

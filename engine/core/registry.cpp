@@ -7,8 +7,8 @@ namespace plumb {
 
 std::string unknown_name(const std::string& kind, const std::string& name, const std::vector<std::string>& known) {
   const std::string near = nearest(name, known);
-  return fmt::format("there is no {} called \"{}\"{}; there are: {}", kind, name,
-                     near.empty() ? "" : " (did you mean " + near + "?)", fmt::join(known, ", "));
+  return fmt::format("unknown {}: '{}' (choose from {}){}", kind, name, fmt::join(known, ", "),
+                     near.empty() ? "" : "; did you mean " + near + "?");
 }
 
 }  // namespace plumb

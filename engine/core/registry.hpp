@@ -23,6 +23,9 @@ class Registry {
     if (!factories_.emplace(name, std::move(factory)).second) throw Error("two parts are called " + name);
   }
 
+  // Another one under a name that is there (tests: a part that is wrong on purpose).
+  void replace(const std::string& name, Factory factory) { factories_.at(name) = std::move(factory); }
+
   // Null when there is none of that name.
   const Factory* find(const std::string& name) const {
     const auto found = factories_.find(name);
@@ -45,7 +48,7 @@ struct Registered {
   Registered(const std::string& name, Factory factory) { Registry<Factory>::instance().add(name, std::move(factory)); }
 };
 
-// "there is no transport called stagd (did you mean staged?); there are: mpi, staged"
+// "unknown transport: 'stagd' (choose from mpi, staged); did you mean staged?"
 std::string unknown_name(const std::string& kind, const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace plumb

@@ -56,7 +56,7 @@ std::string to_string(ScalarType type) {
 ScalarType parse_scalar_type(const std::string& text) {
   for (const ScalarType type : {ScalarType::f16, ScalarType::bf16, ScalarType::f32, ScalarType::f64})
     if (to_string(type) == text) return type;
-  throw UsageError("there is no element type " + text + "; there are: half, bfloat16, float, double");
+  throw UsageError("unknown element type '" + text + "' (choose from half, bfloat16, float, double)");
 }
 
 std::size_t size_of(ScalarType type) {

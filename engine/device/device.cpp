@@ -64,8 +64,7 @@ Placement parse_placement(const std::string& text) {
   int bank = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bank);
   if (error != std::errc{} || end != digits.data() + digits.size() || bank < 0)
-    throw UsageError(
-        fmt::format("the bank in --memory {} is a whole number from 0, but \"{}\" was given", text, digits));
+    throw UsageError(fmt::format("the bank in --memory {} must be an integer of at least 0, not \"{}\"", text, digits));
   if (!has_banks(placement.kind))
     throw UsageError(fmt::format("--memory {}: memory kind {} has no banks; ddr, hbm and plram have", text,
                                  to_string(placement.kind)));

@@ -38,7 +38,7 @@ HostSegment::HostSegment(std::size_t size) : size_((size + small_page - 1) / sma
 HostSegment::HostSegment(const std::string& handle) {
   int process = 0, file = 0;
   if (std::sscanf(handle.c_str(), "%d:%d:%zu", &process, &file, &size_) != 3)
-    throw Error(fmt::format("{} is no handle of shared memory", handle));
+    throw Error(fmt::format("invalid handle of shared memory '{}'", handle));
   const std::string path = fmt::format("/proc/{}/fd/{}", process, file);
   file_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file_ < 0)

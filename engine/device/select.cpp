@@ -32,7 +32,7 @@ std::string listing(const Infos& infos) {
   std::vector<std::string> lines;
   for (const DeviceInfo& info : infos)
     lines.push_back(fmt::format("{} ({} {}: {}, {})", info.index, info.runtime, info.type, info.platform, info.name));
-  return lines.empty() ? "there is no device at all" : fmt::format("there are: {}", fmt::join(lines, "; "));
+  return lines.empty() ? "no device was found" : fmt::format("there are: {}", fmt::join(lines, "; "));
 }
 
 // A whole number from 0, or none.
@@ -57,7 +57,7 @@ Infos filtered(const Infos& infos, Keep keep) {
 const DeviceInfo& by_index(const Infos& infos, std::optional<int> index, const std::string& runtime,
                            const std::string& said) {
   const auto found = std::find_if(infos.begin(), infos.end(), [&](const auto& info) { return info.index == index; });
-  if (found == infos.end()) throw UsageError(fmt::format("{}: there is no such device; {}", said, listing(infos)));
+  if (found == infos.end()) throw UsageError(fmt::format("{}: unknown device; {}", said, listing(infos)));
   if (!runtime.empty() && found->runtime != runtime)
     throw UsageError(
         fmt::format("{}: that device belongs to runtime {}, but --runtime is {}", said, found->runtime, runtime));
@@ -152,8 +152,8 @@ std::vector<int> parse_device_map(const std::string& text, int ranks) {
     const std::optional<int> index = parse_index(entry);
     if (!index)
       throw UsageError(
-          fmt::format("--device-map is device numbers with colons between, such as 2:0:3, but \"{}\" was given "
-                      "(\"{}\" is no number of a device)",
+          fmt::format("--device-map must be device numbers separated by colons, such as 2:0:3, not \"{}\" "
+                      "(invalid number \"{}\")",
                       text, entry));
     map.push_back(*index);
     from = colon + 1;

@@ -50,7 +50,7 @@ class PlannedWorld : public World {
   void abort(int exit_status) override { std::_Exit(exit_status); }
 
  private:
-  [[noreturn]] static void refuse() { throw Error("a planned world has nobody to talk to"); }
+  [[noreturn]] static void refuse() { throw Error("a planned world has no messages"); }
   WorldInfo info_;
   int ranks_;
 };

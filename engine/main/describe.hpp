@@ -10,7 +10,7 @@
 namespace plumb {
 
 std::string list_text();
-// Returns the exit status: 2 when there is no device at all.
+// Returns the exit status: 2 when no device was found.
 int print_devices(bool json);
 void print_transports(const ProgramKind& kind, bool json);
 // A world that only tells its kind and size: to plan a run that is not started.

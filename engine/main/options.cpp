@@ -127,7 +127,7 @@ std::vector<std::string> EngineOptions::formats() {
 
 RunSettings EngineOptions::settings() const {
   if (min_repetitions.get() > max_repetitions.get())
-    throw UsageError(fmt::format("--min-repetitions {} is above --max-repetitions {}", min_repetitions.get(),
+    throw UsageError(fmt::format("--min-repetitions {} must not exceed --max-repetitions {}", min_repetitions.get(),
                                  max_repetitions.get()));
   if (!device.get().empty() && !device_map.get().empty())
     throw UsageError("--device and --device-map both choose the device; give one of them");
@@ -139,6 +139,7 @@ RunSettings EngineOptions::settings() const {
   settings.validate = !skip_validation;
   settings.setup_only = test;
   settings.parts = parse_parts(parts);
+  settings.active_ranks = static_cast<int>(active_ranks.get());
   return settings;
 }
 
@@ -175,10 +176,10 @@ CommandLine parse_command_line(int argc, const char* const* argv, EngineOptions&
     return line;
   }
   if (first.starts_with("-"))
-    throw UsageError(
-        fmt::format("the first word is a benchmark or one of --help, --version, --list, --devices, --transports, "
-                    "--describe, --show, but \"{}\" was given",
-                    first));
+    throw UsageError(fmt::format(
+        "the first argument must be a benchmark or one of --help, --version, --list, --devices, --transports, "
+        "--describe, --show, not \"{}\"",
+        first));
   line.benchmark = first;
   benchmark = make_benchmark(first);
   if (std::any_of(words.begin(), words.end(), [](const std::string& w) { return w == "--help" || w == "-h"; }))

@@ -16,7 +16,7 @@ class EngineOptions : public Parameters {
   Choice preset{
       *this, {"preset", "how thorough: smoke under 10 s, standard, full"}, "standard", {"smoke", "standard", "full"}};
   Parameter<std::string> runtime{
-      *this, {"runtime", "what drives the device (see --devices); by default what the transport needs"}, ""};
+      *this, {"runtime", "runtime that drives the device (see --devices); by default that of the transport"}, ""};
   Parameter<std::string> device{*this,
                                 {"device",
                                  "device by index, by type (gpu, cpu, accelerator, native) or by a part of its name; "
@@ -39,7 +39,7 @@ class EngineOptions : public Parameters {
                                   ""};
   Parameter<std::int64_t> pipeline_chunk{
       *this,
-      {"pipeline-chunk", "transport pipelined: size of the pieces of a message; 0: what it measures to be best", "KiB"},
+      {"pipeline-chunk", "transport pipelined: size of the pieces of a message; 0: the best by measurement", "KiB"},
       0,
       {0, 1 << 20}};
   Parameter<std::int64_t> pipeline_depth{
@@ -54,7 +54,7 @@ class EngineOptions : public Parameters {
       *this,
       {"pipeline-through",
        "transports pipelined, channel: between ranks of one host, memory that both pin (segment), as "
-       "between hosts (world), or what it measures to be faster"},
+       "between hosts (world), or the faster by measurement"},
       "fastest",
       {"fastest", "segment", "world"}};
   Parameter<std::int64_t> repetitions{
@@ -67,6 +67,12 @@ class EngineOptions : public Parameters {
       {"confidence", "adaptive: stop when the 95 % interval of the median is within ± this part of it"},
       0.02,
       {1e-6, 1}};
+  Parameter<std::int64_t> active_ranks{
+      *this,
+      {"active-ranks",
+       "the first so many ranks work, the rest idle (HPCC's Single: 1), where each has a problem of its own; 0: all"},
+      0,
+      {0}};
   Choice sync{*this,
               {"sync", "how repetitions start together: at an agreed time on a common clock, or after a barrier"},
               "clock",
@@ -87,7 +93,7 @@ class EngineOptions : public Parameters {
       *this, {"skip-validation", "measure without checking results (recorded as such)"}, false};
   Parameter<bool> test{*this, {"test", "set everything up, run nothing"}, false};
   Parameter<bool> dry_run{
-      *this, {"dry-run", "print the plan (cases, memory), refuse what cannot be, and run nothing"}, false};
+      *this, {"dry-run", "check the options and print the plan (cases, memory), without a run"}, false};
   Parameter<std::int64_t> ranks{
       *this, {"ranks", "with --dry-run: plan for so many ranks instead of those present"}, 0, {1}};
   Parameter<std::int64_t> local_ranks{
@@ -98,8 +104,8 @@ class EngineOptions : public Parameters {
       {0}};
   Parameter<std::string> record{
       *this, {"record", "file of the record, or none; BENCHMARK-TIME.json in this folder when not given"}, ""};
-  Choice format{*this, {"format", "what goes to standard output"}, "table", formats()};
-  Choice progress{*this, {"progress", "what goes to standard error"}, "text", {"text", "json", "none"}};
+  Choice format{*this, {"format", "content of standard output"}, "table", formats()};
+  Choice progress{*this, {"progress", "content of standard error"}, "text", {"text", "json", "none"}};
 
   RunSettings settings() const;  // throws UsageError when options contradict each other
 

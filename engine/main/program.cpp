@@ -61,6 +61,7 @@ class ProgramRun {
     if (options_.kernel_file.given() && !benchmark_.takes_kernel_file())
       throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");
     if (options_.kernel_file.given()) read_kernel_file(options_.kernel_file);
+    check_active_ranks(settings);
     const int ranks = options_.ranks.given() ? static_cast<int>(options_.ranks.get()) : world_.size();
     if (options_.ranks.given() && !options_.dry_run)
       throw UsageError("--ranks plans with --dry-run; a run has the launcher's ranks");
@@ -336,7 +337,24 @@ class ProgramRun {
             {"facts", transport_->facts()}};
   }
 
+  void check_active_ranks(const RunSettings& settings) const {
+    const int ranks = options_.ranks.given() ? static_cast<int>(options_.ranks.get()) : world_.size();
+    if (settings.active_ranks > 0 && !benchmark_.ranks_work_apart())
+      throw UsageError(benchmark_.name() + " has one problem for all ranks: it takes no --active-ranks");
+    if (settings.active_ranks > 0 && options_.format == "hpcc-json")
+      throw UsageError("--format hpcc-json is of runs in which all ranks work: HPCC FPGA has no other");
+    if (settings.active_ranks > ranks)
+      throw UsageError(
+          fmt::format("--active-ranks {} is above the {} ranks that there are", settings.active_ranks, ranks));
+  }
+
   Json measuring_json(const RunSettings& settings) const {
+    Json measuring = rules_json(settings);
+    if (settings.active_ranks > 0) measuring["active_ranks"] = settings.active_ranks;
+    return measuring;
+  }
+
+  Json rules_json(const RunSettings& settings) const {
     return {{"policy", settings.policy.fixed > 0 ? "fixed" : "adaptive"},
             {"min_repetitions", settings.policy.fixed > 0 ? settings.policy.fixed : settings.policy.minimum},
             {"max_repetitions", settings.policy.fixed > 0 ? settings.policy.fixed : settings.policy.maximum},

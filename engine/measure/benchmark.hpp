@@ -179,6 +179,9 @@ class Benchmark : public Parameters {
   virtual Preset preset(const std::string& name) const = 0;  // smoke (under 10 s on two cores), standard, full
 
   virtual bool takes_kernel_file() const { return false; }
+  // Whether each rank has a problem of its own from prepare() to validate(), without a word to the others: then some
+  // may idle (--active-ranks).
+  virtual bool ranks_work_apart() const { return false; }
   // Whether several threads of a rank communicate at once; asked before the world starts, from the options alone.
   virtual bool threads_communicate() const { return false; }
 

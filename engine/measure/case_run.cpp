@@ -114,7 +114,7 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
   ++repetition_;
   std::string problem;
   try {
-    benchmark_.reset(session_, measured, repetition_, timed.count());
+    if (!idles()) benchmark_.reset(session_, measured, repetition_, timed.count());
   } catch (const Error& error) {
     problem = error.what();
   }
@@ -125,9 +125,16 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
   }
   // Kernels and copies that do not name their own wait.
   const Waiting waiting("a repetition to end", measured.policy.longest_seconds);
+  work(measured, timed);
+  if (validated) validate(measured, timed.count());
+  return true;
+}
+
+// The sample of this rank; one that idles has one without a length.
+void CaseRun::work(const Case& measured, Timed& timed) {
   const double begin = now_seconds();
-  benchmark_.run(session_, measured, timed);
-  const double end = now_seconds();
+  if (!idles()) benchmark_.run(session_, measured, timed);
+  const double end = idles() ? begin : now_seconds();
   const CommonClock& clock = start_.clock();
   sample_.begin = clock.to_common(begin);
   sample_.end = clock.to_common(end);
@@ -136,11 +143,13 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
   sample_.device_seconds = timed.device_seconds();
   sample_.paused_seconds = timed.paused_seconds();
   sample_.late = static_cast<char>(start_.late() ? 1 : 0);
-  if (validated) validate(measured, timed.count());
-  return true;
 }
 
 void CaseRun::validate(const Case& measured, std::uint64_t count) {
+  if (idles()) {
+    ++findings_.repetitions;
+    return;
+  }
   Validation found;
   try {
     found = benchmark_.validate(session_, measured, repetition_, count);
@@ -280,7 +289,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
 
 // `first_begin`: of this repetition on the first rank that began, on the common clock.
 void CaseRun::keep(const Timed& timed, double first_begin) {
-  seconds_.push_back(sample_.seconds);
+  if (!idles()) seconds_.push_back(sample_.seconds);
   device_seconds_.push_back(sample_.device_seconds);
   paused_seconds_.push_back(sample_.paused_seconds);
   const CommonClock& clock = start_.clock();
@@ -321,7 +330,7 @@ void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
     record.phases[name] = {gather_vectors(world, times.seconds), gather_vectors(world, times.begin),
                            gather_vectors(world, times.end)};
   if (measured.laps) record.laps_by_rank = gather_vectors(world, laps_);
-  record.work_by_rank = gather_values(world, measured.work);
+  record.work_by_rank = gather_values(world, idles() ? Work{} : measured.work);
   const std::vector<std::string> texts = gather_texts(world, Json(tallies_).dump());
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
     const Json tallies = Json::parse(texts[rank]);  // items() keeps no Json alive
@@ -365,7 +374,7 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
     if (!sound && detail.is_null()) detail = fmt::format("rank {}, {}", rank, got["detail"].get<std::string>());
     passed = passed && sound;
     error = rank == 0 ? found : worse_error(error, found);
-    tolerance = got["tolerance"];
+    if (!is_idle(rank)) tolerance = got["tolerance"];
     wrong += got["wrong"].get<std::uint64_t>();
     repetitions = rank == 0 ? got["repetitions"].get<std::uint64_t>()
                             : std::min(repetitions, got["repetitions"].get<std::uint64_t>());

@@ -72,6 +72,9 @@ class CaseRun {
   bool prepare(const Case& measured, CaseRecord& record);
   bool repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validate);
   bool is_once(const Case& measured) const;
+  bool is_idle(int rank) const { return settings_.active_ranks > 0 && rank >= settings_.active_ranks; }
+  bool idles() const { return is_idle(session_.world.rank()); }
+  void work(const Case& measured, Timed& timed);
   Policy policy_of(const Case& measured) const;
   bool warm_up(const Case& measured, CaseRecord& record);
   std::optional<double> probe(const Case& measured, CaseRecord& record, std::uint64_t count);

@@ -171,7 +171,7 @@ void doubt_cores(const Places& places, std::vector<Warning>& warnings) {
     if (ranks > static_cast<std::size_t>(h.cores) || ranks > used.size())
       warnings.push_back(
           {"oversubscribed", fmt::format("{} ranks share {} cores on {}: they wait for each other, and the "
-                                         "times say little",
+                                         "times are not representative",
                                          ranks, used.size(), h.name)});
     else if (shared)
       warnings.push_back({"unbound", fmt::format("the ranks on {} are not bound to cores of their own: bind them "

@@ -248,6 +248,8 @@ class Run {
     return broadcast_value(session_.world, crowded);
   }
 
+  int workers() const { return settings_.active_ranks > 0 ? settings_.active_ranks : session_.world.size(); }
+
   void warn(const Warning& warning) {
     listener_.warned(warning);
     warnings_.push_back(warning);
@@ -307,7 +309,7 @@ class Run {
         result.rank_best_seconds.push_back(*std::min_element(seconds.begin(), seconds.end()) /
                                            static_cast<double>(record.count));
     const bool has_metrics = result.passed && result.summary.samples > 0;
-    const auto metrics = has_metrics ? benchmark_.metrics(result, session_.world.size()) : std::vector<Metric>{};
+    const auto metrics = has_metrics ? benchmark_.metrics(result, workers()) : std::vector<Metric>{};
     writer_.add_case(case_json(group, measured, record, settings_, result.summary, metrics));
     results_.push_back(std::move(result));
     if (severity(record.outcome.status) > severity(outcome_.status)) {
@@ -349,8 +351,7 @@ class Run {
     std::uint64_t late = 0;
     for (const Json& one : writer_.document()["cases"]) late += one["late_starts"].get<std::uint64_t>();
     Json metrics = Json::array();
-    for (const Metric& metric : benchmark_.aggregate(results_, session_.world.size()))
-      metrics.push_back(to_json(metric));
+    for (const Metric& metric : benchmark_.aggregate(results_, workers())) metrics.push_back(to_json(metric));
     writer_.finish({{"clock_sync",
                      {{"reference_rank", 0},
                       {"offset_s", offsets},

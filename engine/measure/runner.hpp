@@ -18,6 +18,7 @@ struct RunSettings {
   bool synchronise_by_clock = true;  // else by a barrier
   bool validate = true;
   bool setup_only = false;        // --test
+  int active_ranks = 0;           // the first so many work, the rest idle; 0: all
   double target_sample = 1e-3;    // seconds that an adaptive loop lasts
   double longest_sample = 10e-3;  // seconds up to which it is made longer for operations that are slow themselves
   std::vector<std::shared_ptr<Benchmark>> parts = {};  // measured beside the cases (measure/parts.hpp)

@@ -60,7 +60,8 @@ std::vector<double> slowest_of_each(const std::vector<std::vector<double>>& by_r
   if (by_rank.empty()) return slowest;
   slowest = by_rank.front();
   for (const auto& samples : by_rank)
-    for (std::size_t i = 0; i < slowest.size(); ++i) slowest[i] = std::max(slowest[i], samples[i]);
+    for (std::size_t i = 0; i < std::min(slowest.size(), samples.size()); ++i)
+      slowest[i] = std::max(slowest[i], samples[i]);
   return slowest;
 }
 

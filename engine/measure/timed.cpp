@@ -29,7 +29,7 @@ Timed::Timed(TimedPlan plan) : plan_(std::move(plan)), lives_(plan_.phases.size(
 std::size_t Timed::number_of(const std::string& phase) const {
   const auto found = std::find(plan_.phases.begin(), plan_.phases.end(), phase);
   if (found == plan_.phases.end())
-    throw Error(fmt::format("phase {} is none of those declared: {}", phase, fmt::join(plan_.phases, ", ")));
+    throw Error(fmt::format("undeclared phase {} (declared: {})", phase, fmt::join(plan_.phases, ", ")));
   return static_cast<std::size_t>(found - plan_.phases.begin());
 }
 

@@ -77,7 +77,7 @@ std::vector<std::string> forms_of(const std::string& benchmark) {
 
 std::string write_form(const std::string& form, const Json& record, const Json& expected) {
   if (!expected.is_null() && !lookup::at(expected, "cases").is_object())
-    throw UsageError("what was given as expectation is none: it has no \"cases\" (docs/record.md shows its layout)");
+    throw UsageError("--expected must be a file with a table \"cases\" (docs/record.md shows its layout)");
   if (form == "table") return table_form(record, expected);
   if (form == "csv") return csv_form(record, expected);
   if (form == "json") return pretty(record);
@@ -105,11 +105,11 @@ Json read_record(const std::string& path) {
   Json record = read_json(path);
   const auto version = major_version(lookup::text(lookup::at(record, "schema_version")));
   if (!version || !lookup::at(record, "benchmark").is_object())
-    throw UsageError(path + " is JSON, but no record: it lacks schema_version or benchmark");
+    throw UsageError(path + " is not a record: schema_version or benchmark is missing");
   if (*version > major_version(schema_version))
     throw UsageError(
-        fmt::format("{} is a record of layout {}, and this program knows layouts up to {}: a newer Plumbline "
-                    "reads it",
+        fmt::format("{} is a record of layout {}, but this program reads layouts up to {}: use a newer "
+                    "Plumbline",
                     path, lookup::text(lookup::at(record, "schema_version")), schema_version));
   return record;
 }

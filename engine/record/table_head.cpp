@@ -230,6 +230,8 @@ void write_head(Page& page, const Json& record) {
   page.entry("program", program_text(at(record, "program")));
   write_hosts(page, list(at(record, "hosts")));
   page.entry("world", world_text(at(record, "world")));
+  if (const auto active = count(at(record, {"measuring", "active_ranks"})))
+    page.entry("active", fmt::format("{}; the rest idle", layout::counted(*active, "rank")));
   write_devices(page, list(at(record, "ranks")));
   page.entry("transport", transport_text(at(record, "transport")));
   page.entry("memory", memory_text(at(record, "memory")));

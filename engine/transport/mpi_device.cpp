@@ -18,12 +18,12 @@ std::string unfit_library(const World& world) {
   const auto query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
   if (query == nullptr)
     return fmt::format(
-        "{} does not say whether it takes addresses of device memory (it has no MPIX_Query_cuda_support); "
+        "{} declares no support of device memory (MPIX_Query_cuda_support is missing); "
         "use pipelined, or peer on one host",
         world.info().library);
   if (query() == 0)
     return fmt::format(
-        "{} takes no addresses of device memory (MPIX_Query_cuda_support says 0): build it with CUDA, or "
+        "{} takes no addresses of device memory (MPIX_Query_cuda_support returns 0): build it with CUDA, or "
         "use pipelined, or peer on one host",
         world.info().library);
   return "";
@@ -50,7 +50,7 @@ TransportEntry entry() {
   entry.runtime = "cuda";
   entry.reason = unfit_library;
   entry.device_reason = [](const DeviceInfo& info) -> std::string {
-    return info.runtime == "cuda" ? "" : "MPI libraries know device memory of runtime cuda only";
+    return info.runtime == "cuda" ? "" : "MPI libraries support device memory of runtime cuda only";
   };
   entry.make = [](World& world, Device&, const TransportWish&) { return std::make_unique<MpiDeviceTransport>(world); };
   return entry;

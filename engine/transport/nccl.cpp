@@ -38,7 +38,7 @@ const Nccl& nccl() {
 
 void check_nccl(int code, const char* action) {
   if (code != 0) [[unlikely]]
-    throw Error(library_sentence(action, "NCCL", code, nccl().error_text(code), "NCCL_DEBUG=INFO has it say more"));
+    throw Error(library_sentence(action, "NCCL", code, nccl().error_text(code), "NCCL_DEBUG=INFO prints details"));
 }
 
 std::string nccl_name() {

@@ -97,7 +97,7 @@ std::vector<Lane> lanes_of(const Exchange& exchange, const std::string& subject,
     lane.number = number;
     list.push_back(lane);
   }
-  if (depends_on_another(list)) refuse(subject, "passes on what came in the same lane only", remedy);
+  if (depends_on_another(list)) refuse(subject, "passes messages on within a lane only", remedy);
   return list;
 }
 
@@ -109,7 +109,7 @@ void Port::start(std::uint64_t first, std::uint64_t count, const OwnArguments& o
                             first + count - 1, most_));
   if (count > 1 && one_at_a_time_)
     throw Unsupported(
-        "kernels that make several rounds by themselves need a place of its own for what each lane brings: start one "
+        "kernels that make several rounds by themselves need a separate place for the messages of each lane: start one "
         "round at a time, or use another approach");
   begin_run();
   for (std::size_t i = 0; i < ends_.size(); ++i) {

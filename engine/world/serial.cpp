@@ -24,7 +24,7 @@ class SerialWorld : public World {
   void send(std::span<const std::byte> bytes, int) override { messages_.emplace_back(bytes.begin(), bytes.end()); }
   void receive(std::span<std::byte> bytes, int) override {
     if (messages_.empty() || messages_.front().size() != bytes.size())
-      throw Error("the serial world was asked for a message that nobody sent");
+      throw Error("no such message was sent in the serial world");
     std::memcpy(bytes.data(), messages_.front().data(), bytes.size());
     messages_.pop_front();
   }

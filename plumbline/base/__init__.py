@@ -1,1 +1,1 @@
-"""What every room uses: errors, paths, files, units, columns of text, TOML."""
+"""The parts that every room uses: errors, paths, files, units, columns of text, TOML."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int | None = None) -> Iterator[str]:
@@ -15,3 +17,12 @@ def aligned(rows: Sequence[Sequence[str]], left: int | None = None) -> Iterator[
             for number, (word, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """CSV without the last line's end; what is None is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
+    return text.getvalue().rstrip("\n")

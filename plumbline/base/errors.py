@@ -1,4 +1,4 @@
-"""What can go wrong, as one sentence and an exit status."""
+"""Failures, each with one sentence and an exit status."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class ExitStatus(IntEnum):
 class PlumbError(Exception):
     """A failure told to the user as one sentence; ``status`` is the exit status it ends with.
 
-    Without a sentence it was told already.
+    Without a sentence it was reported before.
     """
 
     status = ExitStatus.ERROR
 
 
 class UsageError(PlumbError):
-    """Asked for something that cannot be; nothing was started."""
+    """The request is invalid; nothing was started."""
 
     status = ExitStatus.BAD_USAGE
 

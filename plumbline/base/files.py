@@ -32,7 +32,7 @@ def drop_empty(path: Path) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` in one step: who reads it sees the old or the new. Raises OSError.
+    """Write ``text`` to ``path`` in one step: a reader sees the old or the new. Raises OSError.
 
     Its folder is made where it is missing.
     """

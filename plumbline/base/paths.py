@@ -1,4 +1,4 @@
-"""Where things lie: records, runtimes, system files, and their index."""
+"""The places of records, runtimes, system files and their index."""
 
 from __future__ import annotations
 
@@ -77,5 +77,5 @@ def find_home(environ: Mapping[str, str] = os.environ) -> Home:
 
 
 def cache_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Folder for what may be thrown away at any time."""
+    """Folder of files that may be deleted at any time."""
     return Path(environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "plumbline"

@@ -1,4 +1,4 @@
-"""What the tables of a system file have in common, and how they are written as TOML."""
+"""The common base of a system file's tables, and how they are written as TOML."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _plain(value: object) -> object:
 
 
 def _values(table: Table) -> Iterator[tuple[str, object]]:
-    """Keys and values, but for what is left at a default that says "none"."""
+    """Keys and values, but for defaults that mean "none"."""
     for key, about in type(table).model_fields.items():
         value = getattr(table, key)
         if about.is_required() or value not in (None, []):

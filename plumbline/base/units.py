@@ -57,7 +57,7 @@ def parse_quantity(text: str, unit: str) -> float:
     """
     dimension, base = _UNITS[unit]
     matched = _TEXT.fullmatch(text)
-    number = _number(matched[1]) if matched else None
+    number = finite(matched[1]) if matched else None
     if matched is None or number is None:
         raise ValueError(f"must be a number with a unit, such as '2 {unit}', not {text!r}")
     given = matched[2]
@@ -108,7 +108,8 @@ def count_of_bytes() -> tuple[BeforeValidator, WithJsonSchema]:
     return BeforeValidator(read), WithJsonSchema(schema)
 
 
-def _number(text: str) -> float | None:
+def finite(text: str) -> float | None:
+    """The finite number that ``text`` is, or None."""
     try:
         number = float(text)
     except ValueError:
@@ -144,6 +145,11 @@ def size_text(size: int) -> str:
         if size >= 1 << shift and size % (1 << shift) == 0:
             return f"{size >> shift} {prefix}"
     return f"{size} B"
+
+
+def rounded(number: float) -> float:
+    """With five significant digits, as files have it."""
+    return float(f"{number:.5g}")
 
 
 def ratio_text(ratio: float) -> str:

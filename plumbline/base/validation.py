@@ -46,7 +46,7 @@ def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def known_keys(model: type[BaseModel]) -> list[str]:
-    """Every key that ``model`` or a model inside it knows, sorted, each once."""
+    """Every key of ``model`` and of the models inside it, sorted, each once."""
     return sorted(set(_keys(model.model_json_schema())))
 
 

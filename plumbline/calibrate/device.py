@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, log2
 from typing import Any
 
-from plumbline.model.limits import LIMITS, SOURCE, rounded
+from plumbline.base.units import rounded
+from plumbline.model.limits import LIMITS, SOURCE
 from plumbline.model.roofline import CACHES
 from plumbline.record.record import Case, Device, Record
 from plumbline.system.device import DeviceTable, Kernel

@@ -42,7 +42,7 @@ def start(arguments: list[str]) -> int:
 
 
 def sentence(error: Any) -> str:
-    """What typer found wrong with the words, and the help to look at."""
+    """Typer's error in plain words, with the command whose help lists the options."""
     command = getattr(error.ctx, "command_path", "plumb") if hasattr(error, "ctx") else "plumb"
     if type(error).__name__ == "NoSuchOption":
         near = did_you_mean(error.option_name, error.possibilities or [])

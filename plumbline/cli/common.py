@@ -1,4 +1,4 @@
-"""The parts that all groups of commands share."""
+"""The common parts of all groups of commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plumbline.system.files import known_systems
 
 
 class Commands(TyperGroup):
-    """The commands; an interrupt of one is a failure like any other, and no library's to tell."""
+    """The commands; an interrupt of one is a failure like any other."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that was given."""
@@ -39,7 +39,7 @@ app = typer.Typer(
 
 
 def record_names() -> list[str]:
-    """What completes a record."""
+    """Completions of a record."""
     return ["last", *(path.stem for path in record_files(find_home(os.environ).records))]
 
 

@@ -1,4 +1,4 @@
-"""Commands on this machine and installation: list, devices, transports, doctor, setup, version."""
+"""Commands on this machine: list, devices, transports, doctor, noise, setup, version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from plumbline.base.paths import find_home
 from plumbline.base.version import version as plumb_version
-from plumbline.cli.common import Form, app
+from plumbline.cli.common import Form, app, stderr
 from plumbline.engine import runtimes
 from plumbline.engine.program import all_benchmarks, find_engine
 from plumbline.report import inventory
@@ -44,6 +44,23 @@ def doctor(form: Form = "text") -> None:
     findings = examination.examine(os.environ)
     print(examination.text(findings, form))
     raise typer.Exit(examination.status_of(findings))
+
+
+@app.command()
+def noise(
+    seconds: Annotated[float, typer.Option(min=1, max=86400, help="of measuring, together")] = 60,
+    launches: Annotated[int, typer.Option(min=1, max=1000, help="launches, which differ")] = 5,
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", "-n", min=1, help="ranks (default: one a core)")
+    ] = None,
+    form: Form = "text",
+) -> None:
+    """Measure how steady cores, memory, links and clocks are, and what precision that allows."""
+    from plumbline.report.noise import write
+    from plumbline.run.noise import measure
+
+    found = measure(seconds, launches, ranks, os.environ, stderr())
+    print(write(found, form))
 
 
 @app.command()

@@ -1,11 +1,11 @@
-"""Commands on records: show, explain, records, fit, schema."""
+"""Commands on records: show, explain, compare, tag, records, fit, schema."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,13 +24,20 @@ from plumbline.cli.options import PlainUsage, choice
 from plumbline.engine.options import check
 from plumbline.engine.program import OptionSpec
 from plumbline.report import inventory
-from plumbline.run.plan import FORMATS
+from plumbline.run.show import FORMATS
 from plumbline.system.files import find_system
 
 
-@app.command()
+@app.command(cls=PlainUsage)
 def show(
-    record: RecordName,
+    records: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECORD",
+            help="files or names, or: last; form hpcc joins several",
+            autocompletion=record_names,
+        ),
+    ],
     form: Annotated[str, choice("--format", "form of the results", FORMATS)] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, system_option("system file or name to judge by")] = None,
@@ -40,7 +47,7 @@ def show(
     from plumbline.run.show import show as show_record
 
     show_record(
-        record,
+        records,
         os.environ,
         stderr(),
         form=form,
@@ -69,6 +76,77 @@ def explain(
     home = find_home()
     found = explain_record(load_record(find_record(record, home)), home, system, tolerance)
     print(write(found, form, all_cases=every))
+
+
+def _side(name: str) -> Any:
+    return typer.Argument(
+        metavar=name, help="records, or with --ab a command", autocompletion=record_names
+    )
+
+
+@app.command()
+def compare(
+    a: Annotated[str, _side("A")],
+    b: Annotated[str, _side("B")],
+    in_turn: Annotated[
+        bool, typer.Option("--ab", help="A and B are commands: run them in turn, and compare pairs")
+    ] = False,
+    pairs: Annotated[int, typer.Option(min=1, max=10000, help="with --ab: how many pairs")] = 10,
+    seed: Annotated[int, typer.Option(help="with --ab: of the order within pairs")] = 1,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=10, help="a smaller difference is none, relative")
+    ] = 0.03,
+    metric: Annotated[str, typer.Option(help="compare this metric, not the time")] = "time",
+    despite: Annotated[
+        str, typer.Option(help="conditions that may differ: driver,devices,ranks,…")
+    ] = "",
+    form: Annotated[
+        str, choice("--format", "form of the table", ["table", "csv", "json"])
+    ] = "table",
+) -> None:
+    """Compare two sets of records, or two commands in turn (--ab); exits with 4 where B is slower.
+
+    A set is one or several, with commas, of: a record's file or name, a folder, a pattern, a tag,
+    last, last~N.
+    """
+    from plumbline.run import compare as comparing
+    from plumbline.run.in_turn import compare_in_turn
+
+    home = find_home()
+    if not in_turn:
+        found = comparing.compare_sets(
+            a, b, home, threshold=threshold, metric=metric, despite=despite
+        )
+        raise typer.Exit(comparing.show(found, form))
+    found, status = compare_in_turn(
+        (a, b),
+        home,
+        stderr(),
+        pairs=pairs,
+        seed=seed,
+        threshold=threshold,
+        metric=metric,
+        despite=comparing.conditions_named(despite),
+    )
+    shown = comparing.show(found, form)
+    raise typer.Exit(status or shown)
+
+
+@app.command(cls=PlainUsage)
+def tag(
+    name: Annotated[str, typer.Argument(help="the tag")],
+    records: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECORD", help="records, as for compare", autocompletion=record_names
+        ),
+    ],
+) -> None:
+    """Give records a name together, for plumb compare."""
+    from plumbline.run.compare import tag as add_to_tag
+
+    count = add_to_tag(name, records, find_home())
+    print(f"{name}: {count} record{'s' if count != 1 else ''}")
 
 
 @app.command()

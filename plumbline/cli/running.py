@@ -1,4 +1,4 @@
-"""Commands that run benchmarks: run, compare-transports, calibrate."""
+"""Commands that run benchmarks: run, compare-transports, scale, calibrate."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import typer
 
 from plumbline.cli.common import app, stderr
 from plumbline.cli.options import Declared, Kind, command_for
+from plumbline.engine.options import OptionGroup
+from plumbline.engine.program import BenchmarkSpec, Description
 from plumbline.run import plan
 from plumbline.run.plan import Request
 
@@ -26,6 +28,18 @@ def _compare(asked: Request) -> None:
     raise typer.Exit(compare(plan.make_plan(asked, os.environ, stderr())))
 
 
+def _scale(asked: Request) -> None:
+    from plumbline.run.scale import scale
+
+    raise typer.Exit(scale(asked, os.environ, stderr()))
+
+
+def _scaling(description: Description, benchmark: BenchmarkSpec | None) -> list[OptionGroup]:
+    from plumbline.run.scale import scaling_groups  # SciPy takes a while to import
+
+    return scaling_groups(description, benchmark)
+
+
 def _calibrate(asked: Request) -> None:
     from plumbline.calibrate.calibrate import NEEDS, can_measure
     from plumbline.run.run import calibrate_for
@@ -37,6 +51,9 @@ def _calibrate(asked: Request) -> None:
 
 _COMPARE_HELP = """Runs the benchmark over every transport and approach that works here for the
 device, and prints times and bandwidths side by side. The record of each run is kept."""
+_SCALE_HELP = """Runs the benchmark on more and more ranks, and gives speed-up, efficiency and the
+serial share that fits them. The record of each run is kept; the same command again goes on where it
+ended."""
 _CALIBRATE_HELP = """Measures the steps of transfers (launch, read, exchange, write), the limits of
 the device and, with --world shmem, one-sided operations, and stores them in systems/local.toml for
 the models. plumb run does so itself where it needs them."""
@@ -44,7 +61,7 @@ _RUN = Kind(plan.option_groups, _run)
 
 
 def parse_run(words: Sequence[str]) -> Request:
-    """What ``plumb run`` with these words is asked. Raises as the command does."""
+    """The request of ``plumb run`` with these words. Raises as the command does."""
     asked: Request = command_for("run", words, replace(_RUN, act=lambda one: one))(
         list(words), "plumb run", standalone_mode=False
     )
@@ -63,6 +80,11 @@ _register(
     "compare-transports",
     "Run a benchmark over every transport, side by side.",
     Kind(plan.comparison_groups, _compare, _COMPARE_HELP),
+)
+_register(
+    "scale",
+    "Run a benchmark on more and more ranks: speed-up, efficiency, serial share.",
+    Kind(_scaling, _scale, _SCALE_HELP),
 )
 _register(
     "calibrate",

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.units import finite
 from plumbline.engine.program import OptionSpec
 
 _INTEGER = re.compile(r"-?\d{1,100}")
@@ -29,7 +30,7 @@ class OptionGroup:
 
 @dataclass
 class Given:
-    """What the command line gave: options by name (a flag is ``"true"``)."""
+    """The options that were given, by name (a flag is ``"true"``)."""
 
     values: dict[str, str]
 
@@ -53,7 +54,7 @@ def check(option: OptionSpec, text: str) -> str:
             raise UsageError(f"{flag} must be an integer{_unit(option)}, not '{text}'")
         _check_range(option, number, flag, text)
     elif option.type == "number":
-        real = _number(text)
+        real = finite(text)
         if real is None:
             raise UsageError(f"{flag} must be a number{_unit(option)}, not '{text}'")
         _check_range(option, real, flag, text)
@@ -68,7 +69,7 @@ def check(option: OptionSpec, text: str) -> str:
 
 
 def whole_number(option: OptionSpec, text: str) -> int | None:
-    """What ``text`` means for an integer option, as in the engine (``core/parameter.hpp``).
+    """The number of ``text`` for an integer option, as in the engine (``core/parameter.hpp``).
 
     Sizes may be written 2048, 2^11, 2Ki, and 2KiB where the unit counts bytes. For a logarithm a
     plain number within the option's range is the exponent; any other form is the size itself.
@@ -141,14 +142,6 @@ def _unit(option: OptionSpec) -> str:
     return f" ({option.unit})" if option.unit else ""
 
 
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _check_range(option: OptionSpec, number: float, flag: str, text: str) -> None:
     low = option.minimum if option.minimum is not None else -math.inf
     high = option.maximum if option.maximum is not None else math.inf
@@ -170,7 +163,7 @@ def check_pairs(given: Mapping[str, str], groups: Sequence[OptionGroup]) -> None
             return None
         text = given[name]
         whole = whole_number(options[name], text) if options[name].type == "integer" else None
-        return _number(text) if whole is None else whole
+        return finite(text) if whole is None else whole
 
     for name in sorted(name for name in options if name.startswith("min-")):
         other = name.replace("min-", "max-", 1)

@@ -1,4 +1,4 @@
-"""The engine's programs: where they lie, and what they say of themselves.
+"""The engine's programs: their places and descriptions.
 
 ``plumb-mpi --describe`` names benchmarks, options, transports and runtimes; ``plumb`` checks and
 completes with it. The answer is cached by the program's path, time and size.
@@ -32,7 +32,7 @@ _ASK_TIMEOUT_S = 60
 
 
 class Described(BaseModel):
-    """A part of what the engine says of itself; keys of newer engines are ignored."""
+    """A part of the engine's description; keys of newer engines are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -81,7 +81,7 @@ class TransportDevice(Described):
 class TransportState(TransportSpec):
     """A transport with its approaches, the usual one first.
 
-    ``reason`` says why it does not work in this program at all (None: it does).
+    ``reason``: why it does not work in this program at all (None: it does).
     """
 
     approaches: list[str]
@@ -90,14 +90,14 @@ class TransportState(TransportSpec):
 
 
 class TransportList(Described):
-    """What ``--transports --format json`` prints; ``reason`` where it could not be had."""
+    """The output of ``--transports --format json``; ``reason`` where there is none."""
 
     transports: list[TransportState]
     reason: str | None = None
 
 
 class Description(Described):
-    """What ``--describe`` prints."""
+    """The output of ``--describe``."""
 
     program: str
     version: str
@@ -122,7 +122,7 @@ class Description(Described):
 
 
 class DeviceList(Described):
-    """What ``--devices --format json`` prints."""
+    """The output of ``--devices --format json``."""
 
     devices: list[Device]
     reason: str | None = None
@@ -208,7 +208,7 @@ def shmem_engine(environ: Mapping[str, str]) -> Engine | None:
 
 
 def all_benchmarks(environ: Mapping[str, str] = os.environ) -> Description:
-    """What the usual program says, with the benchmarks that plumb-shmem alone has."""
+    """The usual program's description, with the benchmarks that plumb-shmem alone has."""
     usual = find_engine(environ).description
     shmem = shmem_engine(environ)
     known = {benchmark.name for benchmark in usual.benchmarks}
@@ -256,7 +256,7 @@ def folders(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def describe(path: Path, environ: Mapping[str, str] = os.environ) -> Description:
-    """What the program at ``path`` says of itself, from the cache where that is fresh."""
+    """The description of the program at ``path``, from the cache where that is fresh."""
     cache = cache_folder(environ) / f"describe-{_fingerprint(path, environ)}.json"
     try:
         return Description.model_validate_json(cache.read_text(encoding="utf-8"))

@@ -57,7 +57,7 @@ NAMES = ("pocl", *WHEELS)
 
 
 def is_installed(name: str, home: Home) -> bool:
-    """Whether the vendor list of runtime ``name`` exists and its library lies where it says."""
+    """Whether the vendor list of runtime ``name`` and the library that it names exist."""
     vendors = _vendor_list(name, home)
     if vendors is None:
         return False
@@ -140,7 +140,7 @@ def install(runtime: WheelRuntime, home: Home) -> Path:
 
 
 def set_up_pocl() -> str:
-    """Make sure that PoCL is there; the sentence says what was done, or raises what to do."""
+    """Install PoCL where it is missing; returns a sentence. Raises with the remedy."""
     if pocl_vendor_file() is not None:
         return f"pocl is installed: {pocl_vendor_file()}"
     command = ["apt-get", "install", "--yes", POCL_PACKAGE]

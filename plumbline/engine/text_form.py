@@ -1,4 +1,4 @@
-"""Lets the engine print a record, with the model's columns, to stdout or a file."""
+"""Prints a record by the engine, with the model's columns, to stdout or a file."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ def print_record(
         raise RunError(f"{engine.path.name} --show ended with status {done.returncode}")
     if problem:
         raise RunError(problem)
+
+
+def form_of(engine: Engine, environ: Mapping[str, str], record: Path, form: str) -> str:
+    """``record`` in the form ``form``. Raises :class:`RunError` where there is none."""
+    command = [str(engine.path), "--show", str(record), "--format", form]
+    done = subprocess.run(command, env=dict(environ), stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise RunError(f"{engine.path.name} --show ended with status {done.returncode}")
+    return done.stdout.decode()
 
 
 def _write(text: bytes, output: Path | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What records of one device's benchmarks tell of its memory, link, arithmetic and updates."""
+"""A device's memory, link, arithmetic and updates, from records of its benchmarks."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What was estimated for one part of the system, and measured / fitted of its cases."""
+    """The estimates for one part of the system, and measured / fitted of its cases."""
 
     what: str
     figures: list[Figure]

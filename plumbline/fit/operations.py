@@ -1,4 +1,4 @@
-"""What records of ``shoms`` tell of one-sided operations: LogGP's figures, with intervals.
+"""One-sided operations from records of ``shoms``: LogGP's figures, with intervals.
 
 A count of a test is one operation on each other PE in turn; what does not complete by itself is
 completed behind each one (``--window 1``), or behind many, whose times then are gaps. The tests
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 
+from plumbline.base.units import rounded
 from plumbline.fit.figures import SOURCE, Figure, Fitted, measured, noise_of
 from plumbline.fit.regression import Estimate, fit_loggp, robust_line
 from plumbline.record.record import Case, Record
@@ -137,13 +138,13 @@ def _fitted(name: str, spread: int | None, found: _Found) -> tuple[Operation, Fi
         library=world.library or world.kind,
         ranks=world.ranks,
         spread_bytes=spread,
-        empty_us=_rounded(empty.value * 1e6),
-        gap_us=_rounded(gap.value * 1e6) if gap else None,
-        gap_per_byte_ns=_rounded(byte_s.value * 1e9) if byte_s else None,
+        empty_us=rounded(empty.value * 1e6),
+        gap_us=rounded(gap.value * 1e6) if gap else None,
+        gap_per_byte_ns=rounded(byte_s.value * 1e9) if byte_s else None,
         source=SOURCE,
     )
     ratios = list(_ratios(row, found, single))
-    worst = _rounded(max((abs(ratio - 1) for _, ratio in ratios), default=0.0))
+    worst = rounded(max((abs(ratio - 1) for _, ratio in ratios), default=0.0))
     figures = [Figure("empty", empty.scaled(1e9), "ns")]
     figures += [Figure("gap", gap.scaled(1e9), "ns")] if gap else []
     figures += [Figure("a byte", byte_s.scaled(1e9), "ns")] if byte_s else []
@@ -193,7 +194,3 @@ def _ratios(row: Operation, found: _Found, single: dict[int, float]) -> Iterator
     for size, seconds in found.gaps.items():
         if row.gap_us is not None:
             yield f"{size} B in a row", seconds / row.stream_s(size)
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.5g}")

@@ -44,7 +44,7 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
     """Fit all that ``records`` tell; ``base`` has the figures that stay as they are.
 
     ``segments`` is how many lines a transfer may have. Raises :class:`UsageError` where the
-    records are of different machines, or tell nothing.
+    records are of different machines, or hold no figure to fit.
     """
     _check_alike(records)
     start = base or System(system=Identity(name=name, description="", source=""))

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 from scipy.stats import t as t_distribution
 
+from plumbline.base.units import rounded
 from plumbline.system.segments import Segment
 
 Floats = NDArray[np.float64]
@@ -173,15 +174,11 @@ def refined(
         largest = max(sizes[i] for i in inside) if segment.up_to_bytes is None else None
         bandwidth = None if flat else 1e-9 / line.each.value
         changes = {
-            "latency_us": _rounded(line.fixed.value * 1e6),
-            "bandwidth_gb_s": _rounded(bandwidth) if bandwidth else None,
+            "latency_us": rounded(line.fixed.value * 1e6),
+            "bandwidth_gb_s": rounded(bandwidth) if bandwidth else None,
             "source": "fitted",
-            "worst_error": _rounded(float(worst)),
+            "worst_error": rounded(float(worst)),
             "largest_bytes": largest,
         }
         found.append((segment.model_copy(update=changes), line))
     return found
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.5g}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
+from plumbline.base.units import rounded
 from plumbline.system.segments import Segment
 from plumbline.system.system import Point
 
@@ -109,13 +110,9 @@ def _segment(
     flat = line.seconds_per_byte * points[cut[1] - 1].message_bytes < 1e-6 * points[cut[0]].seconds
     return Segment(
         up_to_bytes=points[cut[1] - 1].message_bytes if cut[1] < count else None,
-        latency_us=_rounded(line.latency_s * 1e6),
-        bandwidth_gb_s=None if flat else _rounded(1e-9 / line.seconds_per_byte),
+        latency_us=rounded(line.latency_s * 1e6),
+        bandwidth_gb_s=None if flat else rounded(1e-9 / line.seconds_per_byte),
         source="measured",
-        worst_error=_rounded(line.worst),
+        worst_error=rounded(line.worst),
         largest_bytes=points[-1].message_bytes if cut[1] == count else None,
     )
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.5g}")

@@ -323,6 +323,8 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
     model = model_of(record.benchmark.name)
     if model is None:
         return Judgement(None, f"no model: there is none for {record.benchmark.name} yet")
+    if record.measuring.active_ranks:
+        return Judgement(None, "no model: it has figures of all ranks at work, and some idled")
     figures = system.figures_under(conditions_of(record)) if system else None
     whole = bool(
         record.transport and figures and figures.transfer(record.transport_name, record.approach)

@@ -45,7 +45,7 @@ class CaseFinished(_Event):
 
 
 class Warned(_Event):
-    """The engine doubts something."""
+    """A warning of the engine."""
 
     event: Literal["warning"]
     code: str
@@ -53,7 +53,7 @@ class Warned(_Event):
 
 
 class Failed(_Event):
-    """The engine gives up, with its sentence."""
+    """The engine ends with this error."""
 
     event: Literal["error"]
     text: str
@@ -86,7 +86,7 @@ _BROKEN = re.compile(r"(?P<event>\{.*?)(?P<row>-{12,}|={12,})")
 
 
 class EventLines:
-    """Tells events from all else in lines that a launcher may have written into.
+    """Separates events from other text in lines that a launcher may have written into.
 
     A launcher writes its rows into the middle of lines: before an event, or between two pieces of
     one, where the pipe cut what a rank wrote. Then the pieces are put together again.

@@ -29,7 +29,7 @@ _ROOM_BYTES = 16 * 2**20
 
 @dataclass(frozen=True)
 class Session:
-    """What all starts of one ``plumb`` command share.
+    """The common parts of all starts of one ``plumb`` command.
 
     ``environ`` is the ranks' whole environment, ``exported`` the variables that plumb set in it.
     ``console`` writes to stderr.
@@ -112,7 +112,7 @@ def judge_ending(ending: Ending, launcher: LauncherOutput) -> tuple[ExitStatus, 
         return ExitStatus(ending.status), "the run ended early" if ending.status == 3 else None
     died = launcher.died()
     if last is None and died is None and ending.status in known:
-        return ExitStatus(ending.status), launcher.text() or "the engine ended without a word"
+        return ExitStatus(ending.status), launcher.text() or "the engine ended without a message"
     reason = died or launcher.text() or _exit_text(ending.status)
     return ExitStatus.ERROR, reason
 
@@ -171,7 +171,7 @@ def _left(record: Record | None, path: Path) -> str:
 
 
 def _worst(record: Record | None) -> str:
-    """What a run that came to its end with an error says of itself."""
+    """The reason of a run that ended with an error."""
     outcome = record.outcome if record else None
     return (outcome.reason if outcome else None) or "the run ended with an error"
 

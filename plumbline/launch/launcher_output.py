@@ -1,4 +1,4 @@
-"""What launchers say when a rank ends badly: held back, and read for which rank it was.
+"""The output of launchers when a rank fails: held back, and read for the rank's number.
 
 Open MPI puts its texts between rows of dashes, Hydra (MPICH) between rows of equals signs; Slurm
 starts its lines with ``srun:``. Rows come broken where a rank writes at the same time, so the usual
@@ -35,7 +35,7 @@ _SLURM = re.compile(r"srun: error: (?P<node>[^:]+): task (?P<rank>\d+): (?P<what
 
 @dataclass
 class LauncherOutput:
-    """Tells a launcher's lines from all others, and keeps them in ``held``."""
+    """Separates a launcher's lines from all others, and keeps them in ``held``."""
 
     held: list[str] = field(default_factory=list)
     _row: str = ""
@@ -56,7 +56,7 @@ class LauncherOutput:
         return " ".join(self.held)
 
     def died(self) -> str | None:
-        """Which rank ended how, as far as the launcher told, or None."""
+        """The rank that ended, and how, where the launcher's output names it."""
         text = self.text()
         if found := _OPENMPI_SIGNAL.search(text):
             return (

@@ -1,4 +1,4 @@
-"""Which launcher starts the ranks, with which command line, bound how, in which environment.
+"""Launchers: the program that starts the ranks, its command line, binding and environment.
 
 Ranks of one node share its cores evenly, each bound to its own (``k = cores // ranks``). Open MPI,
 MPICH (and its kin), Intel MPI and Slurm's ``srun`` are known; others are reached by
@@ -29,7 +29,7 @@ _PLACES_RANKS = re.compile(r"--?(bind-to|map-by|cpu-bind)(=.*)?")
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """What the user asked of the launch."""
+    """The request of a launch, from the options."""
 
     ranks: int
     launcher: str = "auto"
@@ -38,7 +38,7 @@ class LaunchRequest:
 
     @property
     def names_hosts(self) -> bool:
-        """Whether the arguments for the launcher name hosts, so that local cores say nothing."""
+        """Whether the arguments for the launcher name hosts, so that local cores do not matter."""
         return any(_PLACES_HOSTS.fullmatch(argument) for argument in self.arguments)
 
     @property
@@ -184,7 +184,7 @@ class Srun(Launcher):
     count = "-n"
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
-        """Slurm knows the cores."""
+        """Slurm assigns the cores."""
         del share, oversubscribed
         return ("--cpu-bind=cores",)
 
@@ -247,7 +247,7 @@ def plan_launch(
     if local and request.ranks > cores and not request.oversubscribe:
         raise UsageError(
             f"{request.ranks} ranks exceed the {cores} cores of this node: give at most {cores}, "
-            "or --oversubscribe (times then mean little)"
+            "or --oversubscribe (times are then not representative)"
         )
     share = max(cores // request.ranks, 1) if local else None
     launcher = LAUNCHERS[kind]
@@ -335,7 +335,7 @@ def library_kind(library: str) -> str:
 
 
 def launcher_kind(program: str, environ: Mapping[str, str]) -> str | None:
-    """To whom the launcher ``program`` belongs, from its ``--version``; None where unknown."""
+    """The kind of the launcher ``program``, from its ``--version``; None where unknown."""
     try:
         done = subprocess.run(
             [program, "--version"],

@@ -50,7 +50,7 @@ class ProgressView:
         self._bar.stop()
 
     def on_event(self, event: Event) -> None:
-        """Show what ``event`` tells."""
+        """Show ``event``."""
         if isinstance(event, Start):
             self._bar.update(self._task, total=event.cases)
             self._line(

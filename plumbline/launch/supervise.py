@@ -1,6 +1,6 @@
-"""Starts a launcher, reads what its ranks say, and leaves no process behind.
+"""Starts a launcher, reads the output of its ranks, and leaves no process behind.
 
-A launcher that goes on for 15 s after the engine said its last word (an error, or the end) is
+A launcher that goes on for 15 s after the engine's last event (an error, or the end) is
 ended. On an interrupt or SIGTERM the launcher is asked to end, and all that is left is killed; a
 second one does not wait for what was asked. Neither raises an exception here, so none falls between
 a start and what ends it.
@@ -34,7 +34,7 @@ class Ending:
     """How a run ended.
 
     ``status`` is the launcher's exit status (minus a signal's number where one ended it). ``said``
-    is what launcher and ranks wrote that was no event; ``last_word`` is the error or finish event.
+    is the output of launcher and ranks without events; ``last_word`` is the error or finish event.
     """
 
     status: int = 0

@@ -1,6 +1,6 @@
 """Equations: pure functions over numpy arrays, one module a benchmark, named like it.
 
-They know numbers only: SI units (seconds, bytes, hertz), no system file and no record. Each says
+They take numbers only, in SI units (seconds, bytes, hertz): no system file, no record. Each names
 its source, an equation or section of M. Meyer, "An OpenCL- and HLS-based Benchmark Suite for
 Reconfigurable Hardware in HPC" (dissertation, Paderborn University, 2024), where no other is named.
 A function called ``printed_...`` evaluates what the source prints, as it stands; beside it is the

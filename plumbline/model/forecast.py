@@ -1,4 +1,4 @@
-"""Forecasts: what a system should reach that nobody measured.
+"""Forecasts: the performance of a system that was not measured.
 
 A :class:`Scenario` is the question, a :class:`Forecast` the answer; the modules of
 :mod:`plumbline.model.benchmarks` give it. A figure that a system lacks is a
@@ -21,7 +21,7 @@ from plumbline.system.system import System, known
 
 @dataclass(frozen=True)
 class Scenario:
-    """What is asked of a system. ``size`` is of the whole problem, over all ``ranks`` devices.
+    """The request of a forecast. ``size`` is of the whole problem, over all ``ranks`` devices.
 
     ``kernel`` names a variant of a board's bitstream; ``single`` is what one device reached
     (GFLOP/s) and at which clock (MHz), where a forecast is to start from that.
@@ -40,7 +40,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What to expect: the time and what bounds it, and the metric.
+    """A forecast: the time with its bound, and the metric.
 
     ``printed`` is the metric by the equation as its source prints it, None where there is none.
     ``extrapolated`` is why the figures do not reach so far, and is empty where they do.
@@ -93,7 +93,7 @@ def bitstream_of(system: System, benchmark: str, scenario: Scenario) -> Bitstrea
 
 
 def message_of(system: System, scenario: Scenario) -> Transfer:
-    """How a case's messages go: as it says, else by the first transfer of the system."""
+    """The transfer of a case's messages: the one named, else the system's first."""
     if scenario.transport is not None:
         return transfer_of(system, scenario.transport, scenario.approach)
     transfers = transfers_of(system)
@@ -121,7 +121,7 @@ def at_least_a_launch(work: float, rates: Mapping[str, float], device: DeviceTab
 
 
 def too_many(system: System, scenario: Scenario) -> str:
-    """Why so many devices are an extrapolation, or nothing."""
+    """The reason for which so many devices are an extrapolation, or an empty text."""
     if system.machine is None:
         return "the system is one device" if scenario.ranks > 1 else ""
     devices = system.machine.devices

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from plumbline.base.units import rounded
 from plumbline.model.prediction import Bound
 from plumbline.record.record import Case, PartCase, Work
 from plumbline.system.device import (
@@ -32,7 +33,7 @@ Times = Sequence[tuple[Case | PartCase, float]]
 
 @dataclass(frozen=True)
 class Demand:
-    """What a case asks of a device, beyond the work in its record.
+    """The demands of a case on a device, beyond the work in its record.
 
     ``type`` names the arithmetic's; ``matrix`` allows matrix units; ``flops``, where given, is what
     the arithmetic takes of a peak that counts multiply-adds, in place of the record's. The record's
@@ -92,11 +93,6 @@ def rate(
         return device.rate_s(name, asked) if asked else 0.0
 
     return Limit(cases, "rates", learn, lambda _demand: bound, seconds)
-
-
-def rounded(number: float) -> float:
-    """A figure as system files have it: five digits."""
-    return float(f"{number:.5g}")
 
 
 # --- what cases of ceilings give -----------------------------------------------------------------

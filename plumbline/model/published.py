@@ -26,7 +26,7 @@ Mesh = tuple[int, int, int, int, int, int, int]
 
 
 class Column(Table):
-    """What a column was measured on."""
+    """The system and configuration of a column's measurements."""
 
     name: str
     system: str | None = None
@@ -39,7 +39,7 @@ class Column(Table):
 
 
 class Row(Table):
-    """A figure, measured in some columns; without a ``benchmark`` nothing forecasts it."""
+    """A figure, measured in some columns; without a ``benchmark`` it has no forecast."""
 
     figure: str
     unit: str

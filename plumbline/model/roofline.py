@@ -30,7 +30,7 @@ def type_of(record: Record, case: Case) -> str:
 
 
 def bitstream(record: Record, figures: Figures, benchmark: str) -> Bitstream | None:
-    """What the system's board runs for ``benchmark`` in the run's type, or None."""
+    """The system's bitstream of ``benchmark`` in the run's type, or None."""
     number = str(record.parameters.get("type", "float"))
     return figures.device.bitstream(benchmark, number) if figures.device else None
 

@@ -104,7 +104,7 @@ def transfer_of(system: System, transport: str, approach: str | None = None) -> 
     names = list(dict.fromkeys(maker.transport for maker in makers))
     if transport not in names:
         raise UsageError(
-            f"there is no model of the transport {transport} "
+            f"unknown transport {transport} "
             f"(choose from {', '.join(names)}){did_you_mean(transport, names)}"
         )
     fitting = [maker for maker in makers if maker.transport == transport]
@@ -171,7 +171,7 @@ def _own_transfers(system: System) -> list[MeasuredTransfer]:
 
 
 def _own_legs(system: System) -> Legs | None:
-    """The file's own legs, else those of the newest calibration that knows the most of them."""
+    """The file's own legs, else those of the newest calibration with the most of them."""
     if system.legs is not None:
         return system.legs
     calibrated = [one.legs for one in system.calibrations if one.legs is not None]

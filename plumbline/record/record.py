@@ -144,7 +144,7 @@ class Transport(Part):
 
 
 class Measuring(Part):
-    """By which rules the run repeated and stopped."""
+    """By which rules the run repeated and stopped; ``active_ranks``: the rest idled (0: none)."""
 
     policy: Policy
     min_repetitions: Count
@@ -152,6 +152,7 @@ class Measuring(Part):
     time_limit_s: Seconds
     confidence: Annotated[float, Field(ge=0)]
     sync: Annotated[str, _words("clock", "barrier")]
+    active_ranks: Count = 0
     seed: int
     preset: str
     validated: bool = Field(alias="validate")

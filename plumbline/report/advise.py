@@ -14,7 +14,7 @@ from math import log2
 
 import numpy as np
 
-from plumbline.base.columns import aligned
+from plumbline.base.columns import aligned, csv_text
 from plumbline.base.errors import UsageError
 from plumbline.base.units import duration, ratio_text, size_text
 from plumbline.model.arrays import Floats
@@ -58,7 +58,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Advice:
-    """What ``plumb advise`` says; ``notes`` are sentences on what it leaves out or assumes."""
+    """The advice of ``plumb advise``; ``notes`` are sentences on omissions and assumptions."""
 
     system: str
     ranks: int
@@ -89,7 +89,7 @@ def write(advice: Advice, form: str) -> str:
     if form == "json":
         return json.dumps(_document(advice), indent=2)
     if form == "csv":
-        return "\n".join(_csv(advice))
+        return csv_text(_CSV_HEAD, _csv(advice))
     return "\n".join(_lines(advice))
 
 
@@ -146,7 +146,7 @@ def _choice(ways: Sequence[Transfer], errors: dict[str, float], size: int) -> Ch
 def _stretches(
     ways: Sequence[Transfer], errors: dict[str, float], first: int, last: int
 ) -> list[Stretch]:
-    """Who is fastest from where on, found on a fine grid and bisected to the byte."""
+    """The fastest transfer by size: changes found on a fine grid, and bisected to the byte."""
     number = int(_POINTS_A_DOUBLING * log2(last / first)) + 2 if last > first else 1
     sizes = np.unique(np.geomspace(first, last, number).round())
     times = np.array([way.seconds(sizes) for way in ways])
@@ -235,14 +235,24 @@ def _changes(advice: Advice) -> Iterator[str]:
         )
 
 
-def _csv(advice: Advice) -> Iterator[str]:
-    yield "bytes,rank,way,seconds,low_s,high_s,indistinguishable,extrapolated"
+_CSV_HEAD = [
+    "bytes",
+    "rank",
+    "way",
+    "seconds",
+    "low_s",
+    "high_s",
+    "indistinguishable",
+    "extrapolated",
+]
+
+
+def _csv(advice: Advice) -> Iterator[list[object]]:
     for choice in advice.choices:
         for place, name in enumerate(choice.ways):
             times = (choice.seconds[place], choice.low[place], choice.high[place])
             told = int(name in choice.alike), int(name in choice.extrapolated)
-            cells = [choice.size, place + 1, name, *(f"{one:.6g}" for one in times), *told]
-            yield ",".join(map(str, cells))
+            yield [choice.size, place + 1, name, *(f"{one:.6g}" for one in times), *told]
 
 
 def _document(advice: Advice) -> dict[str, object]:

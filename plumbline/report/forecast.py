@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from plumbline.base.columns import aligned
+from plumbline.base.columns import aligned, csv_text
 from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.units import duration, parse_quantity
 from plumbline.model.benchmarks import Forecaster, forecaster_of
@@ -27,7 +25,7 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class ForecastRequest:
-    """What ``plumb model`` was asked; empty sizes, ranks and operations are the benchmark's own.
+    """The request of ``plumb model``; empty sizes, ranks and operations are the benchmark's own.
 
     Sizes are of one device (``weak``), or of the whole problem (``strong``).
     """
@@ -46,7 +44,7 @@ class ForecastRequest:
 
 @dataclass(frozen=True)
 class Entry:
-    """One row: what was asked, and what is to be expected."""
+    """One row: a scenario and its forecast."""
 
     scenario: Scenario
     forecast: Forecast
@@ -174,15 +172,6 @@ def as_json(table: ForecastTable) -> str:
 def as_csv(table: ForecastTable) -> str:
     """A line a row."""
     return csv_text(_HEAD, (_cells(table, entry) for entry in table.entries))
-
-
-def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """CSV without the last line's end; what is None is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows([["" if cell is None else cell for cell in row] for row in rows])
-    return text.getvalue().rstrip("\n")
 
 
 def _cells(table: ForecastTable, entry: Entry) -> list[object]:

@@ -1,4 +1,4 @@
-"""``plumb list``, ``devices``, ``transports``, ``records``: what there is, as text or JSON."""
+"""``plumb list``, ``devices``, ``transports``, ``records``: lists, as text or JSON."""
 
 from __future__ import annotations
 

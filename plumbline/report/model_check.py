@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from plumbline.base.columns import aligned
+from plumbline.base.columns import aligned, csv_text
 from plumbline.base.paths import Home
 from plumbline.model.benchmarks import forecaster_of
 from plumbline.model.forecast import Forecast, Scenario
 from plumbline.model.published import Column, PublishedTable, Row
-from plumbline.report.forecast import csv_text, number
+from plumbline.report.forecast import number
 from plumbline.system.files import find_system
 from plumbline.system.system import System
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured value; ``printed`` and ``ours`` are in its unit, None where nothing says it."""
+    """One measured value; ``printed`` and ``ours`` are in its unit, None where there is none."""
 
     table: PublishedTable
     row: Row

@@ -64,7 +64,7 @@ def simulate(system: System, request: SimulationRequest) -> Outcome:
     }
     if request.benchmark not in kinds:
         raise UsageError(
-            f"there is no simulation of {request.benchmark} "
+            f"no simulation of {request.benchmark} "
             f"(choose from {', '.join(kinds)}){did_you_mean(request.benchmark, kinds)}"
         )
     outcome = kinds[request.benchmark](system, request)

@@ -16,7 +16,7 @@ MOST_SPANS = 20_000
 def write_timeline(outcome: Outcome, path: Path) -> None:
     """Write an HTML page with a row for each lane of each rank that was watched, plotly inline.
 
-    Where there are more than :data:`MOST_SPANS`, the first are drawn, and the title says so.
+    Where there are more than :data:`MOST_SPANS`, the first are drawn, and the title notes it.
     Raises :class:`RunError` where the file cannot be written.
     """
     spans = sorted(outcome.timeline.spans, key=lambda span: span.start_s)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from plumbline.base.columns import aligned
+from plumbline.base.columns import aligned, csv_text
 from plumbline.base.units import size_text
 from plumbline.record.record import Case, Metric, Record
 
@@ -108,7 +106,7 @@ class Comparison:
         return [(name, group) for group, name in found.items()]
 
     def crossovers(self) -> list[Crossover]:
-        """Which way is fastest from which size to which, for each kind of case."""
+        """The fastest transport of each range of sizes, for each kind of case."""
         sized = [case for case in self.cases() if case.message_bytes() > 0]
         kinds = dict.fromkeys(_kind(case) for case in sized)
         return [found for kind in kinds for found in self._crossovers_of(kind, sized)]
@@ -127,7 +125,7 @@ def write(comparison: Comparison, form: str) -> str:
     if form == "json":
         return json.dumps(_document(comparison), indent=2)
     if form == "csv":
-        return _csv(comparison)
+        return csv_text(_CSV_HEAD, _csv(comparison))
     return "\n".join(_table(comparison))
 
 
@@ -221,18 +219,14 @@ def _range(crossover: Crossover) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _csv(comparison: Comparison) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_CSV_HEAD)
+def _csv(comparison: Comparison) -> Iterator[list[object]]:
     for case in comparison.cases():
         best = comparison.fastest(case.key)
         for column in comparison.columns:
-            values = ["" if v is None else v for v in (column.value(case.key, u) for u in UNITS)]
+            values = [column.value(case.key, unit) for unit in UNITS]
             head = [comparison.benchmark, comparison.ranks, case.key, case.message_bytes()]
             tail = [_state(column, case.key), "yes" if column is best else "no", column.path]
-            writer.writerow([*head, column.transport, column.approach, *values, *tail])
-    return text.getvalue().rstrip("\n")
+            yield [*head, column.transport, column.approach, *values, *tail]
 
 
 def _document(comparison: Comparison) -> dict[str, Any]:
@@ -288,6 +282,6 @@ def _best(values: Sequence[float | None], unit: Unit) -> float | None:
 
 
 def _kind(case: Case) -> str:
-    """What tells cases apart besides the size."""
+    """The labels that distinguish cases, but for the size."""
     labels = {name: value for name, value in case.labels.items() if name != "message_bytes"}
     return ", ".join(f"{name} {value}" for name, value in labels.items())

@@ -21,10 +21,10 @@ from plumbline.run.run import WEIGHT, fresh_output, index_record
 
 
 def compare(plan: RunPlan) -> int:
-    """Do what ``plumb compare-transports`` was asked; returns the exit status.
+    """Run a plan over every transport; returns the exit status.
 
-    What the engine refuses for a device is left out with its reason; that is no failure unless
-    nothing is left. Raises :class:`UsageError` for options that no run would take.
+    Transports that the engine refuses for a device are left out with the reason, which is a failure
+    only where none is left. Raises :class:`UsageError` for options that no run would take.
     """
     listed = plan.session.engine.transports(plan.session.environ)
     plan = _on_one_device(plan, listed)

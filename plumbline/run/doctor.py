@@ -1,9 +1,9 @@
-"""``plumb doctor``: tries the faults that MPI, OpenSHMEM and OpenCL stacks are known for.
+"""``plumb doctor``: probes for the known faults of MPI, OpenSHMEM and OpenCL stacks.
 
-Each probe is one short process, or a few, with a time limit. A finding says what is wrong, what
-cures it, and whether ``plumb run`` applies the cure by itself. Sources of the faults: Open MPI's
-issues 11604 (finalize) and 11257 (32-bit compare-and-swap); for the rest the finding says what was
-tried.
+Each probe is one short process, or a few, with a time limit. A finding names the fault, its
+cure, and whether ``plumb run`` applies the cure by itself. Sources of the faults: Open MPI's
+issues 11604 (finalize) and 11257 (32-bit compare-and-swap); for the rest the finding names the
+probe.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True)
 class Finding:
-    """What a probe found; ``cure`` is None where none is needed."""
+    """The result of a probe; ``cure`` is None where none is needed."""
 
     part: str
     probe: str
@@ -188,7 +188,7 @@ def _open_mpi(launcher: str, environ: Mapping[str, str]) -> Iterator[Finding]:
         "cured" if more.status != 0 else "ok",
         f"{4 * cores + 1} ranks on {cores} cores are {'refused' if more.status != 0 else 'allowed'}"
         " by the launcher",
-        "given --oversubscribe it tells the launcher, and has waiting ranks yield the cores"
+        "--oversubscribe (passed to the launcher; waiting ranks then yield the cores)"
         if more.status != 0
         else None,
     )

@@ -47,7 +47,7 @@ _LAUNCHING = frozenset(
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
 COMPARISON_FORMATS = ["table", "csv", "json"]
 # Options of a run that a comparison of transports has no use for: what it varies, what judges or
-# repeats one run, and what measures nothing.
+# repeats one run, and options without a measurement.
 _NOT_COMPARED = frozenset(
     (
         *("transport", "approach", "launches", "system", "no-model", "tolerance", "fail-slow"),
@@ -58,7 +58,7 @@ _NOT_COMPARED = frozenset(
 
 @dataclass(frozen=True)
 class Request:
-    """What a command line asked for, each option checked by itself."""
+    """A command line's request, each option checked by itself."""
 
     engine: Engine
     benchmark: BenchmarkSpec
@@ -254,7 +254,7 @@ def _dry_run(
 def _symmetric_bytes(
     session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
 ) -> int:
-    """What the cases need of each PE's symmetric heap; 0 where the engine refuses the options."""
+    """Bytes of symmetric heap a PE for the cases; 0 where the engine refuses the options."""
     done = _dry_run(session, benchmark, arguments, request, "--format", "json")
     return int(json.loads(done.stdout)["symmetric_bytes"]) if done.returncode == 0 else 0
 

@@ -22,7 +22,7 @@ from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
 # What decides the exit status of several launches, the last of them first.
-# Whose links stand beside a run over emulated ones, where no system is named.
+# The system whose links are compared with emulated ones, where none is named.
 LINKED_BOARDS = "noctua1-520n"
 WEIGHT = (
     ExitStatus.PASSED,
@@ -35,7 +35,7 @@ WEIGHT = (
 
 
 def run(plan: RunPlan) -> int:
-    """Do what ``plumb run`` was asked; returns the exit status."""
+    """Run a plan; returns the exit status."""
     engine_plan = check_with_engine(plan)
     if plan.given.flag("dry-run"):
         print(engine_plan, end="")
@@ -44,7 +44,7 @@ def run(plan: RunPlan) -> int:
 
 
 class Run:
-    """One ``plumb run`` whose plan stands: its launches, and the system they are judged by."""
+    """One planned ``plumb run``: its launches, and the system that judges them."""
 
     def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
@@ -231,7 +231,7 @@ def _deciding_arguments(plan: RunPlan, need: Need) -> list[str]:
 
 
 def index_record(session: Session, path: Path) -> None:
-    """Index the record at ``path``; an index that cannot be written is only told."""
+    """Index the record at ``path``; an index that cannot be written is a message only."""
     try:
         store.Store(session.home).add(path)
     except (OSError, store.StoreError) as error:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
-from plumbline.base.errors import UsageError, did_you_mean
+from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.paths import Home, find_home
 from plumbline.engine.program import find_engine
-from plumbline.engine.text_form import print_record
+from plumbline.engine.text_form import form_of, print_record
 from plumbline.judge.judgement import Judgement, judge
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import load_record
 from plumbline.record.store import record_files
+from plumbline.run.plan import FORMATS as RUN_FORMATS
 from plumbline.run.run import write_expected
 from plumbline.system.files import find_system, local_system
 
+FORMATS = [*RUN_FORMATS, "hpcc", "hpcc-fpga"]
 _LONGEST_NAME = 4096  # of a path, on Linux
 
 
 def show(
-    given: str,
+    given: Sequence[str],
     environ: Mapping[str, str],
     console: Console,
     *,
@@ -34,13 +37,28 @@ def show(
 ) -> None:
     """Print the record ``given`` (a path, a name in HOME/records, or ``last``).
 
-    The expectation file beside the record is used where there is one and no other ``system`` was
-    named; else the record is judged by ``system`` or by this machine's calibration.
+    ``hpcc`` joins several records; all other forms take one. The expectation file beside the
+    record is used where there is one and no other ``system`` was named; else the record is judged
+    by ``system`` or by this machine's calibration.
     """
     home = find_home(environ)
-    path = find_record(given, home)
+    paths = [find_record(one, home) for one in given]
+    if form == "hpcc":
+        from plumbline.report import hpcc
+
+        _print(hpcc.write([load_record(path) for path in paths]), output)
+        return
+    if len(paths) > 1:
+        raise UsageError(f"--format {form} takes one record: hpcc joins several")
+    (path,) = paths
     record = load_record(path)
     engine = find_engine(environ)
+    if form == "hpcc-fpga":
+        from plumbline.report import hpcc_fpga
+
+        document = form_of(engine, environ, path, "hpcc-json")
+        _print(hpcc_fpga.text_of(json.loads(document)), output)
+        return
     expected: Path | None = expected_path(path)
     with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
         if system is not None or expected is None or not expected.is_file():
@@ -52,6 +70,16 @@ def show(
     if record.status != "complete":
         reason = f": {record.reason}" if record.reason else ""
         console.print(f"the run did not complete{reason}", markup=False, soft_wrap=True)
+
+
+def _print(text: str, output: str | None) -> None:
+    if output is None:
+        print(text)
+        return
+    try:
+        Path(output).write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"--output {output} cannot be written: {error.strerror}") from None
 
 
 def find_record(given: str, home: Home) -> Path:
@@ -68,7 +96,7 @@ def find_record(given: str, home: Home) -> Path:
         raise UsageError(f"there is no record {given}")
     if not Path(given).exists() and "/" not in given and not named.exists():
         names = [path.stem for path in record_files(home.records)]
-        raise UsageError(f"there is no record {given}{did_you_mean(given, names)}")
+        raise UsageError(f"unknown record {given}{did_you_mean(given, names)}")
     return Path(given) if Path(given).exists() or "/" in given else named
 
 

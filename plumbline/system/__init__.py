@@ -1,1 +1,1 @@
-"""Systems: what a system file says of a board or a machine."""
+"""Systems: the figures of a board or a machine in a system file."""

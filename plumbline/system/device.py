@@ -1,4 +1,4 @@
-"""What a system file says of a device: its limits, each with a source.
+"""A device in a system file: its limits, each with a source.
 
 Figures are of one device that one rank uses alone; in a calibration, of one rank while all work at
 once. Rates are in SI units (1 GB/s = 1e9 B/s).
@@ -66,7 +66,7 @@ class Peak(Table):
 
 
 class Kernel(Table):
-    """Which part of the peak of ``units`` the kernels of ``benchmark`` reach in a type.
+    """The part of the peak of ``units`` that the kernels of ``benchmark`` reach in a type.
 
     ``variant`` is the form of the kernels, as cases name it in their facts.
     """
@@ -123,9 +123,9 @@ class Rate(Table):
 
 
 class Bitstream(Table):
-    """What is fixed when a board's kernels are synthesised: the clock and the configuration.
+    """A synthesis of a board's kernels: the clock and the configuration.
 
-    Keys that mean nothing to the benchmark are absent. Names are HPCC FPGA's build parameters;
+    Keys that do not apply to the benchmark are absent. Names are HPCC FPGA's build parameters;
     ``block_size`` and ``gemm_size`` are HPL's block in local memory and in registers too, and
     ``channel_width`` counts numbers. ``name`` tells a variant from the usual one. ``transport`` is
     set where the kernels send by themselves or differ by it, ``banks`` where the arrays lie in
@@ -156,7 +156,7 @@ class Bitstream(Table):
 
 
 class Resources(Table):
-    """What kernels may use of an FPGA."""
+    """The resources of an FPGA that kernels may use."""
 
     luts: Whole | None = None
     registers: Whole | None = None
@@ -275,7 +275,7 @@ class DeviceTable(Table):
 
 
 def joined(tables: Sequence[DeviceTable]) -> DeviceTable:
-    """One table of what each of ``tables`` knows; the first that knows a figure counts."""
+    """One table of all figures of ``tables``; of each figure the first is taken."""
     return DeviceTable.model_validate(
         {
             name: next(

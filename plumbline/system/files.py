@@ -22,7 +22,7 @@ SCHEMA_ID = "urn:plumbline:system"
 def load_system(path: Path, *, written_by_plumb: bool = False) -> System:
     """Read a system file, and the boards it names, from its own folder or the shipped ones.
 
-    An unknown key is a slip of who wrote the file, and refused; in one that plumb writes it is of a
+    An unknown key is an error in the file, and refused; in one that plumb writes it is of a
     newer version, and passed over. Raises :class:`UsageError` naming file, key and what was
     expected.
     """
@@ -45,7 +45,7 @@ def _board_path(board: str, path: Path, named_in: Path) -> Path:
             return folder / f"{board}.toml"
     names = sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
     raise UsageError(
-        f"the system file {named_in}: there is no board {board}{did_you_mean(board, names)}"
+        f"the system file {named_in}: unknown board {board}{did_you_mean(board, names)}"
     )
 
 

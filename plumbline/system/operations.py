@@ -48,7 +48,7 @@ class Operation(Table):
     source: str
 
     def is_replaced_by(self, new: Operation) -> bool:
-        """Whether ``new`` says the same thing anew."""
+        """Whether ``new`` has the figures of the same operation."""
         return self._place == new._place
 
     @property
@@ -76,7 +76,7 @@ class Operation(Table):
 
 
 def scattered_s(rows: Sequence[Operation], name: str, size: float) -> float | None:
-    """What ``name`` takes longer where its words lie over ``size`` bytes that another changed.
+    """Additional seconds of ``name`` where its words lie over ``size`` bytes that another changed.
 
     Between two lengths that were measured it is interpolated over their logarithm; below the
     shortest it is that one's, above the longest that one's. What took longer than over more memory

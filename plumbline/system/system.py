@@ -95,7 +95,7 @@ class Conditions(Table):
 
 
 class Calibration(Table):
-    """What one calibration found. ``request`` is the launch that asked for it."""
+    """The figures of one calibration. ``request`` is the launch that asked for it."""
 
     request: str
     started: str
@@ -109,7 +109,7 @@ class Calibration(Table):
 
     @property
     def need(self) -> Need:
-        """What it was made for."""
+        """The kind of model that it serves."""
         if self.legs is not None:
             return "legs"
         if self.operations:
@@ -122,7 +122,7 @@ class Calibration(Table):
 
 
 class Identity(Table):
-    """Which system, and where its figures are from."""
+    """The system's name, and the source of its figures."""
 
     name: str
     description: str
@@ -143,14 +143,14 @@ class Channel(Table):
     source: str
 
     def channel_gb_s(self) -> float:
-        """What one channel carries in one direction."""
+        """The rate of one channel in one direction."""
         if self.frequency_mhz is not None and self.width_bytes is not None:
             return self.width_bytes * self.frequency_mhz * 1e-3
         return known(self.gb_s, "gb_s", "channel")
 
 
 class Commands(Table):
-    """What ACCL takes for one command, scheduled by the host or by a kernel of the device."""
+    """The time of one command of ACCL, scheduled by the host or by a kernel of the device."""
 
     host_us: Micros | None = None
     device_us: Micros | None = None
@@ -228,7 +228,7 @@ def known(figure: _Known | None, name: str, table: str) -> _Known:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a system offers the models under some conditions; None where it knows nothing.
+    """A system's figures for the models under some conditions; None where it has no figure.
 
     ``by_all_ranks``: measured while all ranks worked at once, so that what they share is shared.
     """

@@ -53,10 +53,10 @@ TEST(Parameter, ReadsWhatItDeclares) {
 TEST(Parameter, RefusesWithASentence) {
   Options o;
   for (const char* bad : {"31", "-1", "4.5", "4x", "", " 4", "1e3", "99999999999999999999"})
-    EXPECT_THAT(refusal_of(o.size, bad), HasSubstr("--size is a whole number (0..30)")) << bad;
+    EXPECT_THAT(refusal_of(o.size, bad), HasSubstr("--size must be an integer (0..30)")) << bad;
   for (const char* bad : {"nan", "1.5", "-0.1", "inf", "half"})
-    EXPECT_THAT(refusal_of(o.share, bad), HasSubstr("--share is a number (0..1)")) << bad;
-  EXPECT_EQ(refusal_of(o.ring, "nat"), "--ring is one of natural, random, but \"nat\" was given");
+    EXPECT_THAT(refusal_of(o.share, bad), HasSubstr("--share must be a number (0..1)")) << bad;
+  EXPECT_EQ(refusal_of(o.ring, "nat"), "--ring must be one of natural, random, not \"nat\"");
   EXPECT_EQ(o.size.get(), 4);
   EXPECT_FALSE(o.size.given());
 }
@@ -101,7 +101,7 @@ TEST(Parameter, ReadsSizesAsPeopleWriteThem) {
     Sizes sizes;
     Parameter<std::int64_t>& size = sizes.*member;
     if (!value) {
-      EXPECT_THAT(refusal_of(size, text), HasSubstr("--size is a whole number")) << text;
+      EXPECT_THAT(refusal_of(size, text), HasSubstr("--size must be an integer")) << text;
       continue;
     }
     size.parse(text);
@@ -138,7 +138,7 @@ TEST(Names, NearestIsMeant) {
   EXPECT_EQ(nearest("stagd", names), "staged");
   EXPECT_EQ(nearest("quite-another", names), "");
   EXPECT_EQ(unknown_name("transport", "stagd", names),
-            "there is no transport called \"stagd\" (did you mean staged?); there are: staged, mpi, pipelined");
+            "unknown transport: 'stagd' (choose from staged, mpi, pipelined); did you mean staged?");
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
   EXPECT_EQ(edit_distance("", "abc"), 3u);
 }

@@ -65,8 +65,8 @@ TEST(GemmFactors, ThatProveNothingAreRefused) {
     return [problem] { check_factors(problem); };
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(refused("float", nan, 1), ThrowsMessage<UsageError>(HasSubstr("--alpha is no finite number")));
-  EXPECT_THAT(refused("float", 1, infinity), ThrowsMessage<UsageError>(HasSubstr("--beta is no finite number")));
+  EXPECT_THAT(refused("float", nan, 1), ThrowsMessage<UsageError>(HasSubstr("--alpha must be a finite number")));
+  EXPECT_THAT(refused("float", 1, infinity), ThrowsMessage<UsageError>(HasSubstr("--beta must be a finite number")));
   EXPECT_THAT(refused("float", 0, 1), ThrowsMessage<UsageError>(HasSubstr("nothing of A B")));
   EXPECT_THAT(refused("half", 4000, 2), ThrowsMessage<UsageError>(HasSubstr("infinite")));
   EXPECT_THAT(refused("float", 1, 1e9), ThrowsMessage<UsageError>(HasSubstr("a wrong product would pass")));

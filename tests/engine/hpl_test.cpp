@@ -185,7 +185,7 @@ TEST(HplOptions, AreRefusedInASentence) {
   };
   EXPECT_THAT(refused("grid", "2x2", 6),
               HasSubstr("--grid 2x2 needs 4 ranks, but there are 6: grids of so many are 2 x 3, 3 x 2, 1 x 6, 6 x 1"));
-  EXPECT_THAT(refused("grid", "2by3", 6), HasSubstr("such as 2x3, but \"2by3\" was given"));
+  EXPECT_THAT(refused("grid", "2by3", 6), HasSubstr("such as 2x3, not \"2by3\""));
   EXPECT_THAT(refused("grid", "2x3x", 6), HasSubstr("such as 2x3"));
   EXPECT_THAT(refused("grid", "0x6", 6), HasSubstr("such as 2x3"));
   EXPECT_THAT(refused("size", "128", 2), HasSubstr("makes 1 block row, but a grid of 1 x 2 needs 2"));

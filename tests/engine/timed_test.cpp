@@ -28,7 +28,7 @@ TEST(Timed, RefusesWhatIsNoPhase) {
   EXPECT_EQ(refusal([&] { timed.begin(0); }), "phase panel begins twice without an end");
   timed.end(0);
   EXPECT_EQ(refusal([&] { timed.end(0); }), "phase panel ends without a begin") << "a phase that ended twice";
-  EXPECT_EQ(refusal([&] { timed.number_of("panle"); }), "phase panle is none of those declared: panel, update");
+  EXPECT_EQ(refusal([&] { timed.number_of("panle"); }), "undeclared phase panle (declared: panel, update)");
 }
 
 TEST(Timed, AScopeLeavesAPhaseThatHasEnded) {

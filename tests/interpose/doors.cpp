@@ -265,7 +265,7 @@ void try_bad_input() {
   };
   says(plumb_mpi_alloc_on("hbmm", nullptr, nullptr, size, &address), "did you mean hbm?");
   says(plumb_mpi_alloc_on(nullptr, "opencll", nullptr, size, &address), "did you mean opencl?");
-  says(plumb_mpi_alloc_on(nullptr, nullptr, "99", size, &address), "PLUMB_MPI_DEVICE 99: there is no such device");
+  says(plumb_mpi_alloc_on(nullptr, nullptr, "99", size, &address), "PLUMB_MPI_DEVICE 99: unknown device");
   says(plumb_mpi_alloc(0, &address), "at least one byte");
   says(plumb_mpi_free(&address), "not from plumb_mpi_alloc or plumb_mpi_wrap");
 }

@@ -214,7 +214,7 @@ def test_the_command_writes_a_file_that_reads_again(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["nothing"], "no record nothing"),
+        (["nothing"], "unknown record nothing"),
         ([str(DATA / "record.json"), "--name", "a/b"], "letters, digits"),
         ([str(DATA / "record.json"), "--name", "local"], "not local"),
         ([str(DATA / "record.json"), "--output", "/proc/none/x.toml"], "cannot be written"),

@@ -335,7 +335,7 @@ def test_a_picture_without_network(plumb: Plumb, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("strem --system h200", "there is no forecast of strem (choose from b_eff"),
+        ("strem --system h200", "no forecast of strem (choose from b_eff"),
         ("stream", "plumb model stream needs --system (choose from alveo-u280-ddr"),
         ("stream --system h20", "unknown system h20 (choose from alveo"),
         ("check 3.9", "unknown published table 3.9"),

@@ -268,9 +268,12 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--min-size 25", "25"),
         ("--device nonesuch", "nonesuch"),
         ("--device-map 0:9", "9"),
-        ("--transport pigeon", 'there is no transport called "pigeon"'),
-        ("--approach sideways", 'no approach of transport staged called "sideways"; there are: '),
-        ("--transport peer --approach host-streaming", 'of transport peer called "host-streaming"'),
+        ("--transport pigeon", "unknown transport: 'pigeon'"),
+        ("--approach sideways", "unknown approach of transport staged: 'sideways' (choose from "),
+        (
+            "--transport peer --approach host-streaming",
+            "approach of transport peer: 'host-streaming'",
+        ),
         ("--transport peer --runtime native", "runtime native has none of"),
         ("--transport peer --memory svm", "memory of kind svm"),
         ("--loop-decrease 0", "--loop-decrease must lie between 1 and 64, not 0"),
@@ -463,6 +466,69 @@ def test_transports_are_compared(plumb: Plumb, home: Path) -> None:
     sentence = "stream sends nothing between ranks: it takes no --transport"
     status, out, err = plumb("compare-transports", "stream", "-n", "2")
     assert (status, out, err) == (2, "", f"plumb: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "stream --elements 20000",
+        "random_access --size 12",
+        "fft --size 8 --data 1",
+        "gemm --size 64",
+    ],
+)
+def test_one_rank_works_and_the_rest_idle(plumb: Plumb, tmp_path: Path, words: str) -> None:
+    short = f"--runtime native -n 2 --time-limit 0.01 --active-ranks 1 --record {tmp_path}/x.json"
+    status, out, err = plumb("run", *words.split(), *short.split())
+    assert status == 0, err
+    assert "active      1 rank; the rest idle" in out
+    assert faults(tmp_path / "x.json") == []
+    record = load_record(tmp_path / "x.json")
+    assert record.measuring.active_ranks == 1
+    for case in record.cases:
+        assert [len(samples) > 0 for samples in case.samples.by_rank] == [True, False]
+        assert case.validation is not None
+        assert case.validation.items_checked[0] > case.validation.items_checked[1] == 0
+        assert not any(metric.name.endswith("_per_rank") for metric in case.metrics)
+    status, out, _ = plumb("show", "--format", "hpcc", str(tmp_path / "x.json"))
+    assert (status, "Success=" in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("ptrans", "ptrans has one problem for all ranks: it takes no --active-ranks"),
+        ("random_access --table shared", "random_access has one problem for all ranks"),
+        ("gemm --format hpcc-json", "--format hpcc-json is of runs in which all ranks work"),
+        ("gemm -n 1", "--active-ranks 2 is above the 1 ranks that there are"),
+    ],
+)
+def test_ranks_that_cannot_idle(plumb: Plumb, words: str, sentence: str) -> None:
+    active = "2" if "-n" in words else "1"
+    status, _, err = plumb("run", *words.split(), "--active-ranks", active, "--runtime", "native")
+    assert status == 2
+    assert sentence in err
+
+
+def test_a_series_over_ranks(plumb: Plumb, home: Path) -> None:
+    short = ("--size", "256", "--block-size", "32", "--runtime", "native", "--time-limit", "0.01")
+    words = ("scale", "ptrans", "--ranks", "1,2", "--beyond", "4", *short, "--format", "json")
+    status, out, err = plumb(*words)
+    assert status == 0, err
+    (curve,) = json.loads(out)["curves"]
+    assert [(row["ranks"], row["size"]) for row in curve["rows"]] == [(1, 256), (2, 352), (4, None)]
+    status, out, err = plumb(*words, "--mode", "strong")
+    assert status == 0, err
+    found = json.loads(out)
+    assert [(run["ranks"], run["part_of"]) for run in found["runs"]] == [
+        (1, None),
+        (2, None),
+        (1, 2),
+        (1, 4),
+    ]
+    assert {row["size"] for row in found["curves"][0]["rows"]} == {256, None}
+    assert plumb(*words, "--mode", "strong")[1] == out
+    assert len(list((home / "series").iterdir())) == 2
 
 
 def test_a_full_disk_is_told_and_the_results_are_printed(

@@ -255,7 +255,7 @@ def test_a_machine_stands_on_its_board(tmp_path: Path) -> None:
 
 def test_boards_that_are_not_there_or_go_in_a_ring(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text('board = "b"\n' + HEAD)
-    with pytest.raises(UsageError, match=r"a\.toml: there is no board b"):
+    with pytest.raises(UsageError, match=r"a\.toml: unknown board b"):
         load_system(tmp_path / "a.toml")
     (tmp_path / "b.toml").write_text('board = "a"\n' + HEAD)
     with pytest.raises(UsageError, match=r"b\.toml: the boards form a cycle: a"):

@@ -114,7 +114,7 @@ def test_all_ways_of_a_system() -> None:
         (BARE, ("staged",), r"no figure read in the table \[legs\]"),
         (BARE, ("channel",), r"no figure count in the table \[channel\]"),
         (BARE, ("accl-udp",), r"no figure commands in the table \[accl\]"),
-        (FULL, ("chanel",), r"no model of the transport chanel .*; did you mean channel\?"),
+        (FULL, ("chanel",), r"unknown transport chanel .*; did you mean channel\?"),
         (
             FULL,
             ("accl-udp", "host-bufered"),

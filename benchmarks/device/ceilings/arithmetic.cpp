@@ -98,7 +98,7 @@ class ArithmeticPart : public Part {
   void build_products(Session& session) {
     const DeviceInfo& device = session.device.info();
     if (device.type != "gpu" || device.vendor.find("NVIDIA") == std::string::npos)
-      throw Unsupported(device.name + " has no matrix units that kernels here know (an NVIDIA GPU's, by PTX)");
+      throw Unsupported(device.name + " has no matrix units that these kernels support (an NVIDIA GPU's, by PTX)");
     layout_.items = numbers_ / chains;
     std::string problem;
     for (const int generation : matrix_generations) try {
@@ -108,8 +108,8 @@ class ArithmeticPart : public Part {
       } catch (const Error& error) {
         problem = error.what();
       }
-    throw Unsupported(fmt::format("{} has no matrix units for {} that kernels here know: {}", device.name, kind_.type,
-                                  problem.substr(0, problem.find('\n'))));
+    throw Unsupported(fmt::format("{} has no matrix units for {} that these kernels support: {}", device.name,
+                                  kind_.type, problem.substr(0, problem.find('\n'))));
   }
 
   void set_arguments(const Steps& steps) {

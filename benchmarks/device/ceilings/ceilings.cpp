@@ -39,7 +39,7 @@ Preset Ceilings::preset(const std::string& name) const {
 void Ceilings::check(const Plan& plan) const {
   if (accumulators_.get() % accumulators_of_a_group != 0)
     throw UsageError(
-        fmt::format("--accumulators {} is no multiple of {}", accumulators_.get(), accumulators_of_a_group));
+        fmt::format("--accumulators {} must be a multiple of {}", accumulators_.get(), accumulators_of_a_group));
   if (size_.get() + 3 * (tables_.get() - 1) > 40)
     throw UsageError(fmt::format("--tables {} with --size {}: the last table would be longer than 1 TiB", tables_.get(),
                                  size_.get()));

@@ -43,9 +43,10 @@ Preset BEff::preset(const std::string& name) const {
 
 void BEff::check(const Plan& plan) const {
   if (min_size_.get() > max_size_.get())
-    throw UsageError(fmt::format("--min-size {} is above --max-size {}", min_size_.get(), max_size_.get()));
+    throw UsageError(fmt::format("--min-size {} must not exceed --max-size {}", min_size_.get(), max_size_.get()));
   if (loop_lower_.get() > loop_upper_.get())
-    throw UsageError(fmt::format("--loop-lower {} is above --loop-upper {}", loop_lower_.get(), loop_upper_.get()));
+    throw UsageError(
+        fmt::format("--loop-lower {} must not exceed --loop-upper {}", loop_lower_.get(), loop_upper_.get()));
   if (form() == Form::ping_pong && plan.ranks < 2) throw UsageError("--form ping-pong needs two ranks or more");
 }
 
@@ -198,7 +199,7 @@ Metric BEff::bandwidth_mean(const std::vector<CaseResult>& results, const std::s
   Metric mean{"", missing.empty() ? sum / (largest_effective + 1) : nan, "GB/s", "", ""};
   if (!missing.empty())
     mean.reason = fmt::format(
-        "it is the mean over 2^0..2^20 B, of which there is no valid result for {}",
+        "the mean over 2^0..2^20 B lacks a valid result for {}",
         missing.size() > 4 ? fmt::format("{} sizes", missing.size()) : fmt::format("{}", fmt::join(missing, ", ")));
   mean.group = ring;
   return mean;

@@ -60,7 +60,7 @@ class BEff : public Benchmark {
   Parameter<std::int64_t> batch_{
       *this, {"batch", "form batched: messages of a neighbour under way together"}, 16, {1, 1024}};
   Choice part_choice_{*this,
-                      {"part", "what to time: the transfer, one of its sub-steps, or all of them beside each other"},
+                      {"part", "part to time: the transfer, one of its sub-steps, or all of them beside each other"},
                       "transfer",
                       {"transfer", "launch", "read", "exchange", "write", "all"}};
   Parameter<std::int64_t> replications_{

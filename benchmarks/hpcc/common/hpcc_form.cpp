@@ -95,6 +95,8 @@ Json common_settings(const Json& record) {
 }
 
 std::string hpcc_form(const Json& record) {
+  if (at(record, {"measuring", "active_ranks"}).is_number())
+    throw UsageError("the form hpcc-json is of runs in which all ranks work: HPCC FPGA has no other");
   const Json parts = (*Registry<HpccParts>::instance().find(text(at(record, {"benchmark", "name"}))))(record);
   const Json& program = at(record, "program");
   Json settings = common_settings(record);

@@ -22,7 +22,7 @@ VariantChoice::VariantChoice(Parameters& owner)
     : Choice(owner,
              {"variant",
               "form of the kernels: one work item in a pipeline (FPGAs), many work items, or a well-kept library's; "
-              "by default what suits the device"},
+              "by default by device"},
              "default", {"default", "single_work_item", "nd_range", "library"}) {}
 
 Variant VariantChoice::on(const DeviceInfo& device) const {

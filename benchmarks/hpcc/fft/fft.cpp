@@ -23,10 +23,10 @@ constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 int parse_size(std::string_view text, const std::string& whole) {
   if (!read_written(std::string(text)))
     throw UsageError(
-        fmt::format("--size {}: \"{}\" is no number (a list is like 9,17 or 3-12 or 2^9,4Ki)", whole, text));
+        fmt::format("--size {}: invalid number \"{}\" (a list is like 9,17 or 3-12 or 2^9,4Ki)", whole, text));
   const auto value = read_exponent(std::string(text), least_log, most_log);
   if (!value || *value < least_log || *value > most_log)
-    throw UsageError(fmt::format("--size {}: transforms have 2^{} to 2^{} points", whole, least_log, most_log));
+    throw UsageError(fmt::format("--size {}: transforms must have 2^{} to 2^{} points", whole, least_log, most_log));
   return static_cast<int>(*value);
 }
 
@@ -40,10 +40,10 @@ std::vector<int> parse_sizes(const std::string& text) {
     const std::size_t dash = item.find('-');
     const int first = parse_size(item.substr(0, dash), text);
     const int last = dash == std::string_view::npos ? first : parse_size(item.substr(dash + 1), text);
-    if (last < first) throw UsageError(fmt::format("--size {}: {} is above {}", text, first, last));
+    if (last < first) throw UsageError(fmt::format("--size {}: {} exceeds {}", text, first, last));
     for (int size = first; size <= last; ++size) {
       if (std::find(sizes.begin(), sizes.end(), size) != sizes.end())
-        throw UsageError(fmt::format("--size {}: {} is there twice", text, size));
+        throw UsageError(fmt::format("--size {}: {} is given twice", text, size));
       sizes.push_back(size);
     }
     begin = end + 1;
@@ -60,7 +60,7 @@ Preset Fft::preset(const std::string& name) const {
 void Fft::check(const Plan&) const {
   const std::int64_t unroll = unroll_;
   if (unroll == 1 || (unroll & (unroll - 1)) != 0)
-    throw UsageError(fmt::format("--unroll {}: it is 2, 4, 8 or 16 (0 = by the kernel)", unroll));
+    throw UsageError(fmt::format("--unroll must be 2, 4, 8 or 16 (0 = by the kernel), not {}", unroll));
   for (const int size : parse_sizes(sizes_)) {
     const std::uint64_t batch = batch_of(shape_of(size));
     if (batch < static_cast<std::uint64_t>(replications_.get()))

@@ -29,6 +29,7 @@ class Fft : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool takes_kernel_file() const override { return true; }
+  bool ranks_work_apart() const override { return true; }
 
   void check(const Plan& plan) const override;
   void check_device(const Plan& plan, const DeviceInfo& device) const override;
@@ -57,7 +58,7 @@ class Fft : public Benchmark {
       {1, 64}};
   hpcc::VariantChoice variant_{*this};
   Choice kernel_{*this,
-                 {"kernel", "variant nd_range: which of its kernels; by default what suits the device"},
+                 {"kernel", "variant nd_range: which of its kernels; by default by device"},
                  "default",
                  {"default", "cpu", "gpu"}};
   Parameter<std::int64_t> unroll_{

@@ -22,6 +22,7 @@ class Gemm : public Benchmark {
            "matrices)";
   }
   bool takes_kernel_file() const override { return true; }
+  bool ranks_work_apart() const override { return true; }
   Preset preset(const std::string& name) const override;
 
   void check(const Plan& plan) const override;

@@ -50,7 +50,8 @@ void check_factors(const Problem& problem) {
   const std::string& type = problem.element.name;
   for (const auto& [name, value] : {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}})
     if (!std::isfinite(value))
-      throw UsageError(fmt::format("--{} is no finite number of type {}: C would hold NaN or infinity", name, type));
+      throw UsageError(
+          fmt::format("--{} must be a finite number of type {}: C would hold NaN or infinity", name, type));
   if (problem.alpha == 0)
     throw UsageError(fmt::format("--alpha is zero in type {}: nothing of A B would be left to prove", type));
   // Nine standard deviations of alpha A B: no element of billions is larger.

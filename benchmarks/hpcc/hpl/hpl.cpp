@@ -64,7 +64,7 @@ std::pair<int, int> Hpl::grid(int ranks) const {
   const bool is_split = first.ec == std::errc{} && first.ptr != end && *first.ptr == 'x';
   const auto second = std::from_chars(is_split ? first.ptr + 1 : end, end, columns);
   if (!is_split || second.ec != std::errc{} || second.ptr != end || rows < 1 || columns < 1)
-    throw UsageError(fmt::format("--grid must be rows x columns of ranks, such as 2x3, but \"{}\" was given", text));
+    throw UsageError(fmt::format("--grid must be rows x columns of ranks, such as 2x3, not \"{}\"", text));
   if (rows * columns != ranks)
     throw UsageError(fmt::format("--grid {} needs {} ranks, but there are {}: grids of so many are {}", text,
                                  static_cast<std::int64_t>(rows) * columns, ranks, grid_text(ranks)));
@@ -195,12 +195,12 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
   found_["normalised_error"] = kind() == Kind::dominant ? finite_or_null(found.normalised_error) : Json(nullptr);
   if (solver_->corrupt() >= 0) {
     validation.error = std::numeric_limits<double>::quiet_NaN();
-    validation.detail = fmt::format("panel {} came with pivots that are no rows below it", solver_->corrupt());
+    validation.detail = fmt::format("panel {} came with pivots outside the rows below it", solver_->corrupt());
   } else if (solver_->singular() >= 0) {
     validation.error = std::numeric_limits<double>::quiet_NaN();
     validation.detail = fmt::format("the matrix is singular: column {} has no pivot", solver_->singular());
   } else if (differs) {
-    validation.detail = "x differs from what the first rank of its column of the grid has";
+    validation.detail = "x differs from that of the first rank of its grid column";
   } else if (tiles.wrong > 0) {
     validation.detail = fmt::format("{} of {} tiles are wrong: {}", tiles.wrong, tiles.checked, tiles.detail);
   } else if (!(found.scaled <= hpl_threshold) || validation.wrong_items > 0) {

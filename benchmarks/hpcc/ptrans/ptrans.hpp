@@ -60,7 +60,7 @@ class Ptrans : public Benchmark {
       0,
       {0, 1 << 20}};
   Parameter<std::int64_t> grid_columns_{
-      *this, {"grid-columns", "distribution pq: its columns (Q); 0 = what the rows leave", ""}, 0, {0, 1 << 20}};
+      *this, {"grid-columns", "distribution pq: its columns (Q); 0 = by ranks and rows", ""}, 0, {0, 1 << 20}};
   Parameter<std::int64_t> stages_{
       *this,
       {"stages", "parts into which what a rank sends another is cut: kernels run while the next one is exchanged"},

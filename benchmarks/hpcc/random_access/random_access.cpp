@@ -74,7 +74,7 @@ void RandomAccess::check(const Plan& plan) const {
   for (const auto* log2 : {&buffer_log_, &rng_count_log_})
     if (log2->get() > own.log2_table + 2)
       throw UsageError(
-          fmt::format("--{} {} is above the number of updates, 2^{}", log2->name(), log2->get(), own.log2_table + 2));
+          fmt::format("--{} {} exceeds the number of updates, 2^{}", log2->name(), log2->get(), own.log2_table + 2));
 }
 
 Task RandomAccess::task(int rank, int ranks) const {

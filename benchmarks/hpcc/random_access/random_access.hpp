@@ -26,6 +26,7 @@ class RandomAccess : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool takes_kernel_file() const override { return true; }
+  bool ranks_work_apart() const override { return table_ == "own"; }
 
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
@@ -67,7 +68,7 @@ class RandomAccess : public Benchmark {
   Parameter<std::int64_t> buffer_log_{
       *this,
       {"buffer-log",
-       "updates that a generator knows before it applies the first of them; -1: what suits the form",
+       "updates that a generator knows before it applies the first of them; -1: by form",
        "log2",
        {"--HPCC_FPGA_RA_DEVICE_BUFFER_SIZE_LOG"}},
       -1,
@@ -94,9 +95,9 @@ class RandomAccess : public Benchmark {
                           {"--HPCC_FPGA_RA_INTEL_USE_PRAGMA_IVDEP"}},
                          false};
   Parameter<std::int64_t> work_items_{
-      *this, {"work-items", "nd_range: generators, each a work item; 0: what suits the device"}, 0, {0, 1 << 26}};
+      *this, {"work-items", "nd_range: generators, each a work item; 0: by device"}, 0, {0, 1 << 26}};
   Parameter<std::int64_t> group_size_{
-      *this, {"group-size", "nd_range: work items of a group; 0: what suits the device"}, 0, {0, 1024}};
+      *this, {"group-size", "nd_range: work items of a group; 0: by device"}, 0, {0, 1024}};
 
   bool is_shared() const { return table_ == "shared"; }
   Task task(int rank, int ranks) const;

@@ -54,12 +54,12 @@ void Stream::check(const Plan&) const {
     throw UsageError(
         fmt::format("--elements {} cannot be dealt out to --replications {}", elements_.get(), replications_.get()));
   if (vector_.get() > 0 && !is_power_of_two(vector_))
-    throw UsageError(fmt::format("--vector {} is not 1, 2, 4, 8 or 16", vector_.get()));
+    throw UsageError(fmt::format("--vector must be 1, 2, 4, 8 or 16, not {}", vector_.get()));
   if (group_size_.get() > 0 && !is_power_of_two(group_size_))
-    throw UsageError(fmt::format("--group-size {} is not a power of two", group_size_.get()));
+    throw UsageError(fmt::format("--group-size must be a power of two, not {}", group_size_.get()));
   if (variant_ == "library" && operation_ != "all" && operation_ != "copy" && !operation(operation_).is_transfer())
-    throw UsageError(fmt::format("--variant library is the runtime's own copy, and there is none for --operation {}",
-                                 operation_.get()));
+    throw UsageError(
+        fmt::format("--variant library, the runtime's own copy, does not support --operation {}", operation_.get()));
 }
 
 void Stream::check_device(const Plan&, const DeviceInfo& device) const {
@@ -67,14 +67,15 @@ void Stream::check_device(const Plan&, const DeviceInfo& device) const {
   if (device.type == "native" && vector_.given())
     throw UsageError("--vector is for OpenCL C: on runtime native a vector is a line of the caches");
   if (form.group_size > device.largest_group && device.type != "native")
-    throw UsageError(fmt::format("--group-size {} is above the {} work items that a group of {} may have",
+    throw UsageError(fmt::format("--group-size {} exceeds the {} work items that a group of {} may have",
                                  form.group_size, device.largest_group, device.name));
   if (form.variant != Variant::single_work_item) return;
   if (const std::uint64_t bytes = form.local_buffer * form.vector * size_of(form.type); bytes > largest_local_buffer)
     throw UsageError(fmt::format("--local-buffer {} is {} of vectors: {} fit on a chip", form.local_buffer,
                                  format_bytes(bytes), format_bytes(largest_local_buffer)));
   if (form.local_buffer % form.unroll != 0)
-    throw UsageError(fmt::format("--local-buffer {} is not a multiple of --unroll {}", form.local_buffer, form.unroll));
+    throw UsageError(
+        fmt::format("--local-buffer {} must be a multiple of --unroll {}", form.local_buffer, form.unroll));
   if (extent(0, form.vector).elements > std::numeric_limits<std::uint32_t>::max() - longest_vector)
     throw UsageError(fmt::format(
         "variant single_work_item counts an array's elements in 32 bits: --elements {} needs more --replications",

@@ -28,6 +28,7 @@ class Stream : public Benchmark {
     return "McCalpin's STREAM 5.10 with HPCC FPGA's rules (Meyer, Kenter, Plessl); Dot as in BabelStream";
   }
   bool takes_kernel_file() const override { return true; }
+  bool ranks_work_apart() const override { return true; }
   Preset preset(const std::string& name) const override;
 
   void check(const Plan& plan) const override;

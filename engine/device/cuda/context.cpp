@@ -89,7 +89,7 @@ void CudaBuffer::take() {
       break;
     default:
       throw Unsupported(
-          fmt::format("{} has no memory of kind {}: runtime cuda knows default (the GPU's own), host "
+          fmt::format("{} has no memory of kind {}: runtime cuda provides default (the GPU's own), host "
                       "(pinned) and svm (managed)",
                       context_->info.name, to_string(placement())));
   }

@@ -73,7 +73,7 @@ const Loaded& loaded() {
 }
 
 std::string remedy_for(Result result) {
-  if (result == out_of_memory) return "Use smaller sizes, or end what else uses the GPU (see nvidia-smi)";
+  if (result == out_of_memory) return "Use smaller sizes, or end other processes on the GPU (see nvidia-smi)";
   return "";
 }
 

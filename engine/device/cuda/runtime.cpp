@@ -45,7 +45,7 @@ class CudaDevice final : public Device {
     const std::size_t space = handle.find(' ', 4);
     IpcHandle opened{};
     if (!handle.starts_with("gpu ") || handle.size() != space + 1 + sizeof opened.bytes)
-      throw Error("this is no handle of a GPU's memory");
+      throw Error("invalid handle of a GPU's memory");
     std::memcpy(opened.bytes, handle.data() + space + 1, sizeof opened.bytes);
     return std::make_unique<CudaBuffer>(context_, std::stoull(handle.substr(4)), opened);
   }

@@ -81,7 +81,7 @@ constexpr std::array names{
 
 constexpr const char* too_large =
     "the device or this host has too little free memory: take smaller sizes, fewer ranks on a "
-    "device, or end what else uses it";
+    "device, or end other processes on it";
 
 constexpr std::array remedies{
     Entry{CL_OUT_OF_HOST_MEMORY, too_large},

@@ -140,7 +140,7 @@ std::vector<Descriptor> connected(const std::string& offer, bool same_host) {
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
   if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &addresses); code != 0)
-    throw Error(fmt::format("the relay of transport channel does not know the host {}: {}", host, gai_strerror(code)));
+    throw Error(fmt::format("the relay of transport channel cannot resolve the host {}: {}", host, gai_strerror(code)));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(addresses, freeaddrinfo);
   std::vector<Descriptor> list;
   for (hello.channel = 0; hello.channel < channels_of_link; ++hello.channel) {

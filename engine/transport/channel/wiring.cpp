@@ -105,8 +105,9 @@ const std::string& LinkEnd::make() {
   if (error) folder = "/tmp";
   folder += "/plumb-links-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr)
-    throw Error(fmt::format("transport channel cannot make a folder for its links ({}): {}; TMPDIR says where", folder,
-                            std::strerror(errno)));
+    throw Error(
+        fmt::format("transport channel cannot make a folder for its links ({}): {}; TMPDIR names another folder",
+                    folder, std::strerror(errno)));
   folder_ = folder;
   for (std::size_t i = 0; i < channels_of_link; ++i)
     if (mkfifo(pipe_in(folder, i).c_str(), 0600) != 0)

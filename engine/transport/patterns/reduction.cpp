@@ -34,7 +34,7 @@ class ReductionExchange : public WalkedExchange {
     const auto own = std::find(reduction.members.begin(), reduction.members.end(), world.rank());
     if (own == reduction.members.end()) throw Error("a reduction is compiled by its members");
     if (reduction.view.size % size_of(reduction.type) != 0 || reduction.view.offset % size_of(reduction.type) != 0)
-      throw Error(fmt::format("{} bytes at {} are no whole numbers of {} bytes", reduction.view.size,
+      throw Error(fmt::format("{} bytes at {} must be multiples of {} bytes", reduction.view.size,
                               reduction.view.offset, size_of(reduction.type)));
     if (members == 1) return;
     const std::int64_t place = own - reduction.members.begin();

@@ -100,7 +100,7 @@ std::string Neighbours::offer(const BufferView& view) {
 
 BufferView Neighbours::open(const std::string& text) {
   std::size_t offset = 0, size = 0;
-  if (std::sscanf(text.c_str(), "%zu %zu", &offset, &size) != 2) throw Error("this is no offer of memory");
+  if (std::sscanf(text.c_str(), "%zu %zu", &offset, &size) != 2) throw Error("invalid offer of memory");
   const std::string handle = text.substr(text.find(' ', text.find(' ') + 1) + 1);
   std::unique_ptr<Buffer>& buffer = opened_[handle];
   if (!buffer) buffer = device_.open_shared(handle);

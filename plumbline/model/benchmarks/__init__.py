@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.model.prediction import Prediction
+from plumbline.model.shared import Shared
 from plumbline.record.record import Record
 from plumbline.system.system import Figures, Need, System
 
@@ -35,7 +36,7 @@ class Model(Protocol):
 
 
 class Forecaster(Protocol):
-    """The part of a module that says what a system should reach."""
+    """The part of a module that forecasts a system."""
 
     METRIC: str
     UNIT: str
@@ -51,7 +52,7 @@ class Forecaster(Protocol):
         """The sizes of a table, where none are asked for: of one device."""
 
     def forecast(self, system: System, scenario: Scenario) -> Forecast:
-        """What to expect of ``scenario``."""
+        """The forecast of ``scenario``."""
 
 
 BENCHMARKS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
@@ -75,9 +76,28 @@ def model_of(benchmark: str) -> Model | None:
 
 def forecaster_of(benchmark: str) -> Forecaster:
     """The forecasts of ``benchmark``. Raises :class:`UsageError` where there are none."""
-    if benchmark not in BENCHMARKS:
+    found = importlib.import_module(f"{__name__}.{benchmark}") if benchmark in BENCHMARKS else None
+    if not hasattr(found, "forecast"):
         raise UsageError(
-            f"there is no forecast of {benchmark} "
+            f"no forecast of {benchmark} "
             f"(choose from {', '.join(BENCHMARKS)}){did_you_mean(benchmark, BENCHMARKS)}"
         )
-    return cast(Forecaster, importlib.import_module(f"{__name__}.{benchmark}"))
+    return cast(Forecaster, found)
+
+
+def shared_problem(benchmark: str, values: Mapping[str, str]) -> Shared | None:
+    """The problem that the ranks of a run with these options share, if they share one."""
+    if benchmark not in BENCHMARKS:
+        return None
+    shared = getattr(importlib.import_module(f"{__name__}.{benchmark}"), "SHARED", None)
+    if shared is None or (shared.only and values.get(shared.only[0]) != shared.only[1]):
+        return None
+    return cast(Shared, shared)
+
+
+def scaled_metric(benchmark: str) -> str | None:
+    """The metric of all ranks together by which a benchmark scales; None: no model names one."""
+    if benchmark not in BENCHMARKS:
+        return None
+    module = importlib.import_module(f"{__name__}.{benchmark}")
+    return cast("str | None", getattr(module, "SCALED", getattr(module, "METRIC", None)))

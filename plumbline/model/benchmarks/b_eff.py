@@ -179,6 +179,7 @@ RANKS = (2,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ("latency", "one way")
 SENDS = True
+SCALED = "b_eff"  # the metric of a series over ranks
 
 
 def sizes(_system: System) -> list[float]:

@@ -79,7 +79,7 @@ def moved_rate(flops: ArrayLike, levels: ArrayLike, point_bytes: ArrayLike) -> F
 
 
 def flops_of_peak(named: ArrayLike, levels: ArrayLike) -> Floats:
-    """What of a peak in multiply-adds ``named`` flops of transforms of 2^levels points take."""
+    """Flops of a peak in multiply-adds that ``named`` flops of 2^levels points take."""
     share = 2 * INSTRUCTIONS_A_LEVEL * (1 - 1 / floats(levels)) / NAMED_FLOPS_A_LEVEL
     return floats(floats(named) * share)
 

@@ -95,7 +95,7 @@ def bucket_updates(ranks: ArrayLike) -> Floats:
 
 
 def bucket_share_s(ranks: ArrayLike, message_s: ArrayLike) -> Floats:
-    """What an update pays of its bucket's messages, which 1 - 1/p of all buckets need."""
+    """An update's share of its bucket's messages, which 1 - 1/p of all buckets need."""
     return floats((1 - 1 / floats(ranks)) * floats(message_s) / bucket_updates(ranks))
 
 
@@ -126,7 +126,7 @@ class _UnknownError(Exception):
 
 @dataclass(frozen=True)
 class _Known:
-    """What the system knows of the run's world, and the table of a case."""
+    """The system's figures of the run's world, and the table of a case."""
 
     record: Record
     operations: Sequence[Operation]
@@ -142,11 +142,11 @@ class _Known:
         raise _UnknownError(f"operation {names[0]}")
 
     def fetching_s(self) -> float:
-        """What a word of the table takes longer: it is elsewhere, and must be fetched."""
+        """Additional seconds of a word of the table, which must be fetched from elsewhere."""
         return self._scattered_s(GET, self.table_bytes)
 
     def taking_s(self) -> float:
-        """What writing a word takes longer that was only read, and is in others' caches, too."""
+        """Additional seconds of a write to a word that other caches hold, too."""
         own = self.record.ranks[0].device
         held = held_share(self.table_bytes, own.cache_bytes if own else 0)
         return float(held) * self._scattered_s(PUT, 1)
@@ -158,7 +158,7 @@ class _Known:
         return seconds
 
     def farther_s(self) -> float:
-        """What an own word takes longer in this part of the table than in a short one."""
+        """Additional seconds of an own word in this part of the table, over a short one."""
         part = self.table_bytes // self.ranks
         here = self.device.updates_s(1, part, atomic=False)
         short = self.device.updates_s(1, 1, atomic=False)
@@ -173,7 +173,7 @@ class _Known:
 
 
 def describe(_record: Record, _figures: Figures) -> str:
-    """What is added up."""
+    """The terms of the sum."""
     return "operations by LogGP (SHOMS) + scattered words"
 
 
@@ -240,7 +240,7 @@ def _bucketed(known: _Known, _case: Case) -> dict[str, float]:
     put, notice, collect = (known.operation(name) for name in (BULK, NOTICE, COLLECT))
     updates = float(bucket_updates(known.ranks))
     size = WORD_BYTES * (1 + updates)
-    # The sender puts and says so; the receiver says when it has taken the bucket.
+    # The sender puts and notifies; the receiver notifies once the bucket is taken.
     message = put.stream_s(size) + 2 * notice.empty_s
     buckets = float(bucket_share_s(known.ranks, message))
     own = max(collect.empty_s - buckets, 0.0) + known.farther_s()

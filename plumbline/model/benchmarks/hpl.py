@@ -3,8 +3,8 @@
 Source: Meyer 2024, section 4.1.3 and figures 4.4 to 4.8 (what depends on what), section 4.2.3 (the
 extrapolation from one device), eq. 3.2 with n = b (section 4.2.3: multiplications "work on smaller
 matrix sizes of just a single block"). The source prints no equation for one device; this one is
-ours, from what it says of the kernels. N is the matrix's width, b a block's, m the blocks left in a
-row of one device. Times in seconds.
+ours, from its description of the kernels. N is the matrix's width, b a block's, m the blocks left
+in a row of one device. Times in seconds.
 
 In iteration m the critical path is the LU of a block, then m blocks to the right and, at the same
 time, m below, each after the other, and the first row and column of the update, without which the
@@ -18,7 +18,7 @@ because ceil(k / t) of the k global blocks left are one device's.
 *A forecast.* The LU of an N x N matrix, N = ``size``, over a torus with P = Q.
 
 With ``single``, what one device reached, the point starts from that figure: weak scaling of section
-4.2.3, by the clock. It stands in ``printed``.
+4.2.3, by the clock, in ``printed``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from plumbline.model.forecast import (
     size_of,
 )
 from plumbline.model.prediction import Prediction
+from plumbline.model.shared import Shared
 from plumbline.model.transfer import transfer_of
 from plumbline.system.system import System, known
 
@@ -113,7 +114,7 @@ def _squares(m: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Links:
-    """What messages add: an L or U block, a panel of left and top blocks, each of m blocks; in s.
+    """Seconds of messages: an L or U block, a panel of left and top blocks, each of m blocks; in s.
 
     A message that goes from neighbour to neighbour takes ``hop_s`` for each.
     """
@@ -124,7 +125,7 @@ class Links:
     hop_s: float = 0.0
 
     def fixed_s(self, torus: int) -> float:
-        """What an iteration adds whatever m, on a torus of that side."""
+        """Seconds that an iteration adds for any m, on a torus of that side."""
         return self.lu_s + self.panel_s + 2 * (torus - 1) * self.hop_s
 
 
@@ -154,6 +155,7 @@ RANKS = (1,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ()
 SENDS = True
+SHARED = Shared("size", 0.5, multiple_of="block")
 
 
 def sizes(system: System) -> list[float]:

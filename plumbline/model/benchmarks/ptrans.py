@@ -1,4 +1,4 @@
-"""PTRANS, C = B + A^T over a grid of devices (P = Q): what a block takes, and who bounds.
+"""PTRANS, C = B + A^T over a grid of devices (P = Q): the time of a block, and the bound.
 
 Source: Meyer 2024, sections 4.1.2.1 and 4.1.2.2, eq. 4.5 and 4.6. b is a block's rows, c_w the
 width of the channel in numbers (eq. 4.5) or bytes (eq. 4.6), c_f its clock in hertz.
@@ -31,6 +31,7 @@ from plumbline.model.forecast import (
 )
 from plumbline.model.legs import LEGS_OF
 from plumbline.model.prediction import Prediction
+from plumbline.model.shared import Shared
 from plumbline.model.transfer import transfer_of
 from plumbline.record.record import Case, Record, Work
 from plumbline.system.device import Bitstream
@@ -65,7 +66,7 @@ def printed_peak(
 
 
 def exchanged_bytes(n: ArrayLike, devices: ArrayLike, number_bytes: ArrayLike) -> Floats:
-    """What one device sends of A: its n^2/p numbers; none where p = 1 (it is its own partner)."""
+    """Bytes of A that one device sends: its n^2/p numbers; 0 where p = 1 (its own partner)."""
     count = floats(devices)
     return floats(np.where(count > 1, floats(n) ** 2 / count * floats(number_bytes), 0.0))
 
@@ -183,10 +184,11 @@ RANKS = (1,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ()
 SENDS = True
+SHARED = Shared("size", 0.5, multiple_of="block-size", instead=("size-in-blocks",))
 
 
 def sizes(_system: System) -> list[float]:
-    """16,384 rows, as figure 4.12 says (the text says 32,768)."""
+    """16,384 rows, as in figure 4.12 (32,768 in the text)."""
     return [16384.0]
 
 

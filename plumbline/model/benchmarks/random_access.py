@@ -28,6 +28,7 @@ from plumbline.model.forecast import (
 )
 from plumbline.model.limits import Demand
 from plumbline.model.prediction import Prediction
+from plumbline.model.shared import Shared
 from plumbline.record.record import Case, Record
 from plumbline.system.device import Bitstream, DeviceTable
 from plumbline.system.system import Figures, Need, System
@@ -114,6 +115,7 @@ RANKS = (1,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ()
 SENDS = False
+SHARED = Shared("size", 1, logarithm=True, only=("table", "shared"))
 _WORD = 8
 _UPDATES_A_WORD = 4
 

@@ -186,7 +186,7 @@ def _kernel(system: System, scenario: Scenario, transport: str) -> float | None:
 
 
 def costs(system: System, scenario: Scenario, transport: str, part: Partition) -> dict[str, float]:
-    """What eq. 5.3 takes: ``clock`` in hertz; seconds of a command, a copy in and a message.
+    """The inputs of eq. 5.3: ``clock`` in hertz; seconds of a command, a copy in and a message.
 
     Over hosts the whole transfer is one message; by ACCL it is streamed out and buffered in.
     """

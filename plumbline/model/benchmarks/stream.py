@@ -48,7 +48,7 @@ def bank_rate(banks: ArrayLike, rate: ArrayLike, replications: ArrayLike) -> Flo
 
 
 def kernel_rate(replications: ArrayLike, cycle_bytes: ArrayLike, clock: ArrayLike) -> Floats:
-    """What the kernels ask for at most: the bytes of one cycle of each, times their clock."""
+    """The kernels' largest demand: the bytes of one cycle of each, times their clock."""
     return floats(floats(replications) * floats(cycle_bytes) * floats(clock))
 
 

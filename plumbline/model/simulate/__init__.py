@@ -1,6 +1,6 @@
 """Discrete-event simulations of applications over a grid or graph of ranks.
 
-They ask what equations in closed form cannot say: who waits for whom where ranks do not march in
+Closed forms omit waiting between ranks that do not proceed in
 step, grids that are not square, partitions of different sizes, and what a timeline looks like.
 Kernels and transfers take the times of the same equations
 (:mod:`plumbline.model.benchmarks`), so that a simulation with a barrier after each iteration is the
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Span:
-    """What a lane (a kernel, a network) of a rank did from ``start_s`` to ``end_s``."""
+    """An activity of a lane (a kernel, a network) of a rank, from ``start_s`` to ``end_s``."""
 
     rank: str
     lane: str
@@ -45,7 +45,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a simulation found: seconds, the metric, and the same by the closed form, if any.
+    """The result of a simulation: seconds, the metric, and the same by the closed form, if any.
 
     ``shares`` are of all ranks' time, by lane. ``notes`` say what was assumed.
     """

@@ -141,7 +141,7 @@ class _Rank:
             run.top[k][self.q].succeed(end)
 
     def _multiply(self, k: int, rows: int, columns: int) -> None:
-        """Takes note of when the products are done; nobody waits here, so nothing is awaited."""
+        """Records the end of the products; no process waits for it here."""
         run, product_s = self.run, self.run.kernels.product_s
         left = _time(run.left[k][self.p]) + _hops(self.q, k, run.columns) * run.links.hop_s
         top = _time(run.top[k][self.q]) + _hops(self.p, k, run.rows) * run.links.hop_s

@@ -1,4 +1,4 @@
-"""What a simulation takes from a system: kernels, links and partitions, and the closed form."""
+"""The inputs of a simulation from a system: kernels, links and partitions, and the closed form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_BLOCKS = 2**24  # of work for simpy: a few minutes
 
 @dataclass(frozen=True)
 class SimulationRequest:
-    """What was asked. ``size`` is of the whole problem; ``block`` 0 is the kernels' own.
+    """A request. ``size`` is of the whole problem; ``block`` 0 is the kernels' own.
 
     ``graph``: the partitions themselves, one a rank, in place of a grid of them.
     """

@@ -1,4 +1,4 @@
-"""Partitions of a mesh and who borders on whom, from a graph file as METIS reads and writes them.
+"""Partitions of a mesh and their borders, from a graph file in METIS' format.
 
 A header names vertices, edges and the format; then comes a line for each vertex: its weight, and
 pairs of a neighbour (from 1) and the edge's weight. Here a vertex is a partition and its weight

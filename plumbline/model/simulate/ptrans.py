@@ -67,7 +67,7 @@ class Simulation:
         return _share(self.blocks, self.rows, p) * _share(self.blocks, self.columns, q)
 
     def _partners(self, p: int, q: int) -> Counter[tuple[int, int]]:
-        """Who needs how many of the rank's blocks, itself left out."""
+        """The number of the rank's blocks that each other rank needs."""
         found: Counter[tuple[int, int]] = Counter()
         across = Counter(j % self.rows for j in range(q, self.blocks, self.columns))
         down = Counter(i % self.columns for i in range(p, self.blocks, self.rows))
@@ -108,7 +108,7 @@ class Simulation:
                 yield env.timeout(end - env.now)
 
     def _staged(self, place: tuple[int, int]) -> _Process:
-        """Messages to others, who take them one by one; then their messages; then the blocks."""
+        """Messages to other ranks, one by one; then their messages; then the blocks."""
         env, costs, name = self.env, self.costs, _name(place)
         later = sorted(self._sends[place], key=lambda other: (other <= place, other))
         for other in later:

@@ -24,7 +24,7 @@ _Process = Generator[simpy.Event, Any, None]
 
 @dataclass(frozen=True)
 class Part:
-    """One partition: cycles of its core, elements that leave and enter, and who is next to it.
+    """One partition: cycles of its core, elements that leave and enter, and its neighbours.
 
     ``messages`` are those of a step, one for each neighbour of the mesh.
     """

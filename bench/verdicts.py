@@ -1,0 +1,377 @@
+#!/usr/bin/env python3
+"""How often verdicts are wrong: false alarms where nothing changed, and detection of planted slow-downs.
+
+    bench/verdicts.py run BENCHMARK [WORDS] --runs 50 [--load]         real launches, judged by `plumb run`
+    bench/verdicts.py ab BENCHMARK [WORDS] --runs 50 --pairs 10 [--load]    real `plumb compare --ab`, A against itself
+    bench/verdicts.py simulate FOLDER [--pairs 10] [--svg FILE]        from launches kept in FOLDER (records, in the order of their names)
+
+`run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
+waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
+another core busy meanwhile. `simulate` makes pairs of launches that follow each other, in either order, and multiplies B's times; it needs
+at least twice as many launches as pairs. All figures are JSON lines on stdout, a table on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
+from plumbline.record.record import Record, load_record  # noqa: E402
+from plumbline.record.store import record_files  # noqa: E402
+
+PERCENTS = (5, 10, 25, 50)
+PLANTS = ("one", "all", "three")
+Figures = dict[str, Any]
+
+
+class Tally:
+    """Words of cases over many runs: of those where nothing was planted, and of those where it was."""
+
+    def __init__(self) -> None:
+        self.runs = self.alarmed = 0
+        self.words: dict[bool, dict[str, int]] = {False: {}, True: {}}
+
+    def add(self, words: dict[str, str], planted: set[str]) -> None:
+        self.runs += 1
+        self.alarmed += any(is_call(word) for key, word in words.items() if key not in planted)
+        for key, word in words.items():
+            counts = self.words[key in planted]
+            counts[word] = counts.get(word, 0) + 1
+
+    def figures(self) -> Figures:
+        """Shares; None where there was no such case."""
+
+        def share(of_which: str, wanted: str) -> float | None:
+            counts = self.words[of_which == "planted"]
+            of = sum(counts.values())
+            return sum(n for word, n in counts.items() if wanted in kind(word)) / of if of else None
+
+        return {
+            "runs": self.runs,
+            "false_alarm_runs": self.alarmed / self.runs if self.runs else None,
+            "false_alarm_cases": share("null", "call"),
+            "undecided_cases": share("null", "undecided"),
+            "detected": share("planted", "slow"),
+            "planted_undecided": share("planted", "undecided"),
+        }
+
+
+def kind(word: str) -> set[str]:
+    if word in ("slow", "slower"):
+        return {"call", "slow"}
+    return (
+        {"call"}
+        if word in ("fast", "faster")
+        else {"undecided"}
+        if word in ("ambiguous", "none")
+        else set()
+    )
+
+
+def is_call(word: str) -> bool:
+    return "call" in kind(word)
+
+
+# --- simulated ------------------------------------------------------------------------------------
+
+
+def slowed(record: Record, keys: set[str], percent: float) -> Record:
+    """The launch with the times of some cases longer."""
+    cases = []
+    for case in record.cases:
+        if case.key in keys:
+            longer = [[s * (1 + percent / 100) for s in rank] for rank in case.samples.by_rank]
+            samples = case.samples.model_copy(update={"by_rank": longer})
+            case = case.model_copy(update={"samples": samples})
+        cases.append(case)
+    return record.model_copy(update={"cases": cases})
+
+
+def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
+    launches = [load_record(path) for path in sorted(record_files(wish.folder))]
+    launches = [record for record in launches if record.status == "complete"]
+    if len(launches) < 2 * wish.pairs:
+        raise SystemExit(
+            f"{len(launches)} launches are too few for {wish.pairs} pairs: {2 * wish.pairs}"
+        )
+    for paired in (True, False):
+        for percent, plant in [(0, "none"), *((p, plant) for plant in PLANTS for p in PERCENTS)]:
+            draw, tally = random.Random(wish.seed), Tally()
+            for _ in range(wish.draws):
+                begin = draw.randrange(len(launches) - 2 * wish.pairs + 1)
+                block = launches[begin : begin + 2 * wish.pairs]
+                pairs = [draw.sample(block[2 * i : 2 * i + 2], 2) for i in range(wish.pairs)]
+                keys = [case.key for case in block[0].cases]
+                planted = (
+                    {draw.choice(keys)}
+                    if plant == "one"
+                    else set(keys)
+                    if plant != "none"
+                    else set()
+                )
+                third = draw.randrange(3)
+                sides = [
+                    (a, slowed(b, planted, percent) if plant != "three" or i % 3 == third else b)
+                    for i, (a, b) in enumerate(pairs)
+                ]
+                found = (
+                    compare_pairs_of_records(sides)
+                    if paired
+                    else compare_records(*zip(*sides, strict=True))
+                )
+                tally.add({case.key: case.word for case in found.cases}, planted)
+            yield {
+                "what": "compare --ab" if paired else "compare",
+                "percent": percent,
+                "plant": plant,
+                **tally.figures(),
+            }
+
+
+# --- real -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def load(wanted: bool) -> Iterator[None]:
+    """A process of ours that computes without end, on the last core."""
+    if not wanted:
+        yield
+        return
+    child = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    os.sched_setaffinity(child.pid, {max(os.sched_getaffinity(0))})
+    try:
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+@contextmanager
+def mutants() -> Iterator[str]:
+    """A folder in which the mutants' program is the engine."""
+    build = Path(os.environ.get("PLUMBLINE_BUILD", ROOT / "build" / "release"))
+    program = build.resolve() / "bin" / "plumb-mpi-mutants"
+    if not program.exists():
+        raise SystemExit(f"there is no {program}: build it, or set PLUMBLINE_BUILD")
+    with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
+        (Path(folder) / "plumb-mpi").symlink_to(program)
+        yield folder
+
+
+def keys_of(words: list[str], environ: dict[str, str]) -> list[str]:
+    """The cases of a run: one launch, for their names."""
+    with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
+        path = Path(folder) / "record.json"
+        plumb(["run", *words, "--no-model", "--record", str(path)], environ)
+        return [case.key for case in load_record(path).cases if case.outcome.status == "passed"]
+
+
+def plumb(words: list[str], environ: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "plumbline", *words],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 4):
+        raise SystemExit(
+            f"plumb {' '.join(words)} ended with {done.returncode}: {done.stderr[-400:]}"
+        )
+    return done.stdout
+
+
+def settings_of(wish: argparse.Namespace) -> list[tuple[int, str]]:
+    return [(0, "none"), *((p, plant) for plant in wish.plant for p in wish.percent)]
+
+
+def waits(where: str, percent: int, key: str) -> str:
+    return f"PLUMBLINE_MUTANT_WAITS={where}:{percent}:{key}"
+
+
+def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
+    """`plumb run` with its verdicts, from the expectation file beside the record."""
+    environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
+    keys = keys_of(wish.words, environ)
+    for percent, plant in settings_of(wish):
+        draw, tally = random.Random(wish.seed), Tally()
+        for number in range(wish.runs):
+            key = draw.choice(keys) if plant == "one" else ""
+            waiting = plant in ("one", "all") or (plant == "three" and number % 3 == 0)
+            variables = dict([waits(wish.where, percent, key).split("=", 1)]) if waiting else {}
+            with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
+                path = Path(folder) / "record.json"
+                plumb(["run", *wish.words, "--record", str(path)], {**environ, **variables})
+                judged = path.with_name("record.expected.json")
+                cases = json.loads(judged.read_text())["cases"] if judged.exists() else {}
+            words = {name: (cases.get(name) or {}).get("verdict") or "none" for name in keys}
+            planted = {name for name in keys if name.startswith(key)} if waiting else set()
+            tally.add(words, planted)
+            progress(f"run {number + 1} of {wish.runs}, {percent} % in {plant}: {tally.figures()}")
+        yield {
+            "what": "run",
+            "percent": percent,
+            "plant": plant,
+            "loaded": wish.load,
+            **tally.figures(),
+        }
+
+
+def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
+    """`plumb compare --ab`, the same build on both sides but for what waits."""
+    environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
+    keys = keys_of(wish.words, environ)
+    for percent, plant in settings_of(wish):
+        if plant == "three":
+            continue  # a command cannot wait in some of its launches alone
+        draw, tally = random.Random(wish.seed), Tally()
+        for number in range(wish.runs):
+            key = draw.choice(keys) if plant == "one" else ""
+            command = " ".join(wish.words)
+            other = f"{waits(wish.where, percent, key)} {command}" if plant != "none" else command
+            options = ["--pairs", str(wish.pairs), "--seed", str(number), "--format", "json"]
+            found = json.loads(plumb(["compare", "--ab", command, other, *options], environ))
+            planted = {k for k in keys if k.startswith(key)} if plant != "none" else set()
+            tally.add({case["key"]: case["word"] for case in found["cases"]}, planted)
+            progress(
+                f"comparison {number + 1} of {wish.runs}, {percent} % in {plant}: {tally.figures()}"
+            )
+        yield {
+            "what": "ab",
+            "percent": percent,
+            "plant": plant,
+            "loaded": wish.load,
+            **tally.figures(),
+        }
+
+
+def progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+# --- shown ----------------------------------------------------------------------------------------
+
+
+def table(found: list[Figures]) -> Iterator[str]:
+    yield f"{'what':<14} {'planted':<16} {'runs':>5} {'alarm: runs':>12} {'cases':>8} {'detected':>9} {'undecided':>10}"
+    for one in found:
+        planted = "nothing" if one["plant"] == "none" else f"{one['percent']} % in {one['plant']}"
+        undecided = (
+            one["undecided_cases"]
+            if one["undecided_cases"] is not None
+            else one["planted_undecided"]
+        )
+        shares = [one["false_alarm_runs"], one["false_alarm_cases"], one["detected"], undecided]
+        cells = ["-" if share is None else f"{100 * share:.1f} %" for share in shares]
+        yield f"{one['what']:<14} {planted:<16} {one['runs']:>5} {cells[0]:>12} {cells[1]:>8} {cells[2]:>9} {cells[3]:>10}"
+
+
+def svg(found: list[Figures], title: str) -> str:
+    """Operating curves: the share detected over the slow-down planted, a line for each plant; at 0 the false alarms."""
+    width, height, left, top = 560, 340, 60, 40
+    colours = {"one": "#1f77b4", "all": "#d62728", "three": "#2ca02c"}
+
+    def at(percent: float, share: float) -> tuple[float, float]:
+        return left + percent / 50 * (width - left - 130), top + (1 - share) * (height - top - 50)
+
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{width}" height="{height}" fill="white"/><text x="{left}" y="20" font-size="14">{title}</text>',
+    ]
+    for share in (0, 0.25, 0.5, 0.75, 0.95, 1):
+        (x0, y), (x1, _) = at(0, share), at(50, share)
+        dash = ' stroke-dasharray="4 3"' if share == 0.95 else ""
+        lines.append(
+            f'<line x1="{x0}" y1="{y:.1f}" x2="{x1:.1f}" y2="{y:.1f}" stroke="#ccc"{dash}/>'
+        )
+        lines.append(
+            f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{share * 100:.0f} %</text>'
+        )
+    for percent in (0, *PERCENTS):
+        x, y = at(percent, 0)
+        lines.append(f'<text x="{x:.1f}" y="{y + 18:.1f}" text-anchor="middle">{percent}</text>')
+    x, y = at(25, 0)
+    lines.append(
+        f'<text x="{x:.1f}" y="{y + 38:.1f}" text-anchor="middle">planted slow-down, %</text>'
+    )
+    names = {"one": "in one case", "all": "in all cases", "three": "one launch in three"}
+    for what, dash in (("compare --ab", ""), ("compare", ' stroke-dasharray="6 4"')):
+        null = next(
+            (f["false_alarm_cases"] for f in found if f["what"] == what and f["plant"] == "none"),
+            None,
+        )
+        for plant, colour in colours.items():
+            points = [
+                (f["percent"], f["detected"])
+                for f in found
+                if (f["what"], f["plant"]) == (what, plant)
+            ]
+            points = [(p, d) for p, d in [(0, null), *points] if d is not None]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(p, d) for p, d in points))
+            lines.append(
+                f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
+            )
+    for number, (plant, colour) in enumerate(colours.items()):
+        y = top + 20 + 18 * number
+        lines.append(f'<text x="{width - 122}" y="{y}" fill="{colour}">{names[plant]}</text>')
+    lines.append(
+        f'<text x="{width - 122}" y="{top + 84}">solid: --ab</text><text x="{width - 122}" y="{top + 102}">dashed: sets</text></svg>'
+    )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    for name in ("run", "ab"):
+        one = kinds.add_parser(name)
+        one.add_argument("words", nargs="+", help="benchmark and options (behind --)")
+        one.add_argument("--runs", type=int, default=50)
+        one.add_argument("--pairs", type=int, default=10)
+        one.add_argument("--load", action="store_true")
+        one.add_argument("--where", default="run", choices=["queue", "transport", "run"])
+        one.add_argument("--percent", type=int, nargs="*", default=PERCENTS)
+        one.add_argument("--plant", nargs="*", default=PLANTS, choices=PLANTS)
+        one.add_argument("--seed", type=int, default=1)
+    one = kinds.add_parser("simulate")
+    one.add_argument("folder", type=Path)
+    one.add_argument("--pairs", type=int, default=10)
+    one.add_argument("--draws", type=int, default=200)
+    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--svg", type=Path)
+    one.add_argument("--title", default="detected")
+    wish = parser.parse_args()
+    found: list[Figures] = []
+
+    def take(figures: Iterator[Figures]) -> None:
+        for one in figures:
+            found.append(one)
+            print(json.dumps(one), flush=True)
+
+    if wish.kind == "simulate":
+        take(simulate(wish))
+        if wish.svg:
+            wish.svg.write_text(svg(found, wish.title))
+    else:
+        with mutants() as engine, load(wish.load):
+            take((real_runs if wish.kind == "run" else real_pairs)(wish, engine))
+    print("\n".join(table(found)), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

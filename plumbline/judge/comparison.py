@@ -1,0 +1,319 @@
+"""Two sides of launches against each other: each case's ratio, its interval, and one word.
+
+**Two sets** (A and B, launches of each in no order). A side's level is the pseudo-median (Hodges
+and Lehmann 1963, the median of all pairs' means) of the logarithms of its launches' medians: the
+median where there is one launch, nearly the mean's precision without its weakness for outliers.
+Its variance is a hierarchical bootstrap's (Davison and Hinkley 1997, section 3.8): launches are
+drawn with return, then repetitions within each, so that it takes in what differs between launches.
+Drawn deviations are stretched by sqrt(n / (n - 1)) and by Student's quantile over the normal one,
+at Welch's degrees of freedom, because a bootstrap of few launches is too narrow. With one launch a
+side takes the other side's variance between launches; where neither has more than one, nothing is
+known of it: there is no interval, and no verdict but ``ambiguous``.
+
+**Pairs** (A and B in turn). The pairs' log ratios: their mean without the fifth at either end, and
+Student's interval and p-value by its winsorised variance (Tukey and McLaughlin 1963; Yuen 1974):
+what disturbs some launches by any factor moves neither far.
+
+**One word.** ``slower`` (``faster``) where the ratio is beyond the threshold and its p-value, of no
+difference, passes the procedure of Benjamini and Hochberg (1995) at 5 % over all cases compared;
+``same`` where the 95 % interval lies within the threshold on both sides; else ``ambiguous``.
+Exchanging A and B gives the reciprocal ratio, the mirrored interval and the opposite word.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Word = Literal["same", "faster", "slower", "ambiguous"]
+Direction = Literal["time", "rate"]
+Floats = NDArray[np.float64]
+
+DEFAULT_THRESHOLD = 0.03  # relative; a smaller difference is none
+LEVEL = 0.95  # of intervals
+DISCOVERY_RATE = 0.05  # false ones among those called slower or faster, over all cases
+FEWEST_LAUNCHES = 3  # of one side, for an interval
+FEWEST_PAIRS = 6
+_MOST_ERRORS = 6.0
+_DRAWS = 2000
+_MEDIANS = 200  # drawn of each launch's repetitions
+MOST_LAUNCHES = 1000  # or pairs, that are looked for
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A case: ``ratio`` is B / A of what was compared, ``interval`` its 95 % interval.
+
+    ``word`` says how B stands to A; ``reason`` why it is no other, in a clause. ``launches`` are
+    those of A and of B (pairs: of each); ``p`` is two-sided, ``needed`` launches a side (or pairs)
+    would give an interval of the threshold's width here. None: not known.
+    """
+
+    benchmark: str
+    key: str
+    unit: str
+    a: float
+    b: float
+    ratio: float
+    interval: tuple[float, float] | None
+    p: float | None
+    word: Word
+    reason: str
+    launches: tuple[int, int]
+    needed: int | None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """log(B / A): ``interval`` of 95 %, two-sided ``p`` of none; both None where not to be had."""
+
+    log_ratio: float
+    interval: tuple[float, float] | None
+    p: float | None
+    needed: int | None
+    why_none: str = ""
+
+
+def pseudo_median(values: Sequence[float] | Floats) -> float:
+    """The median of the means of all pairs of ``values``, each with itself among them."""
+    return float(np.median(_walsh(np.asarray(values, dtype=float))))
+
+
+def compare_sets(
+    a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], threshold: float = DEFAULT_THRESHOLD
+) -> Estimate:
+    """Two sides, each a list of launches, each a list of values above zero (its repetitions)."""
+    sides = [[np.log(np.asarray(launch, dtype=float)) for launch in side] for side in (a, b)]
+    levels = [pseudo_median([float(np.median(launch)) for launch in side]) for side in sides]
+    log_ratio = levels[1] - levels[0]
+    most = max(len(side) for side in sides)
+    if most < FEWEST_LAUNCHES:
+        why = f"{_launches(most)} a side: {FEWEST_LAUNCHES} of one are needed"
+        return Estimate(log_ratio, None, None, None, why)
+    deviations = [_drawn(side) - level for side, level in zip(sides, levels, strict=True)]
+    counts = [len(side) for side in sides]
+    for one, other in ((0, 1), (1, 0)):
+        if counts[one] < FEWEST_LAUNCHES:  # its launches differ as the other side's are seen to
+            between = deviations[other] * math.sqrt(counts[other] / counts[one])
+            deviations[one] = between
+    freedom = [max(counts[i] if counts[i] >= FEWEST_LAUNCHES else most, 2) - 1 for i in (0, 1)]
+    deviations = [d * math.sqrt((f + 1) / f) for d, f in zip(deviations, freedom, strict=True)]
+    variances = [float(np.mean(np.square(d))) for d in deviations]
+    error = math.sqrt(sum(variances))
+    if error == 0:
+        return Estimate(log_ratio, (log_ratio, log_ratio), 1.0 if log_ratio == 0 else 0.0, most)
+    degrees = error**4 / sum(v * v / f for v, f in zip(variances, freedom, strict=True))
+    # Reversed, so that exchanged sides give mirrored draws, and equal ones not the same.
+    draws = min(len(d) for d in deviations)
+    drawn = deviations[1][:draws] - deviations[0][:draws][::-1]
+    stretch = _quantile(degrees) / float(stats.norm.ppf(0.5 + LEVEL / 2))
+    tail = (1 - LEVEL) / 2
+    low, high = (float(x) * stretch for x in np.quantile(drawn, [tail, 1 - tail]))
+    p = 2 * float(stats.t.sf(abs(log_ratio) / error, degrees))
+    one_launch = error / math.sqrt(1 / counts[0] + 1 / counts[1])
+    needed = launches_needed(one_launch, math.log1p(threshold))
+    return Estimate(log_ratio, (log_ratio - high, log_ratio - low), p, needed)
+
+
+def compare_pairs(
+    log_ratios: Sequence[float], threshold: float = DEFAULT_THRESHOLD, cases: int = 1
+) -> Estimate:
+    """Pairs' log(B / A), of a family of ``cases``."""
+    values = np.sort(np.asarray(log_ratios, dtype=float))
+    count, least = len(values), pairs_needed(cases)
+    cut = _cut(count)
+    middle = float(np.mean(values[cut : count - cut]))
+    if count < FEWEST_PAIRS:
+        why = f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {least}"
+        return Estimate(middle, None, None, least, why)
+    bounded = np.clip(values, values[cut], values[count - cut - 1])
+    kept = count - 2 * cut
+    error = float(np.std(bounded)) * math.sqrt(count / (kept * (kept - 1)))
+    width = _quantile(_freedom(count)) * error
+    interval = (middle - width, middle + width)
+    needed = max(least, _pairs_for(error * math.sqrt(count), math.log1p(threshold)))
+    if count < least:
+        why = f"{_pairs(count)}: {_cases(cases)} {_need(cases)} {least}"
+        return Estimate(middle, interval, None, needed, why)
+    if error == 0:
+        return Estimate(middle, interval, 1.0 if middle == 0 else 0.0, needed)
+    p = 2 * float(stats.t.sf(abs(middle) / error, _freedom(count)))
+    return Estimate(middle, interval, p, needed)
+
+
+def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:
+    """The fewest pairs with which one of ``cases`` can well be called slower.
+
+    That is where a difference of six standard errors passes the strictest step of Benjamini and
+    Hochberg's procedure, ``rate / cases``.
+    """
+    wanted = 1 - rate / (2 * max(1, cases))
+    return next(
+        count
+        for count in range(FEWEST_PAIRS, MOST_LAUNCHES)
+        if stats.t.ppf(wanted, _freedom(count)) <= _MOST_ERRORS
+    )
+
+
+def launches_needed(spread: float, limit: float) -> int:
+    """Launches of each side for a 95 % interval of half the width ``limit``; 1000: or more.
+
+    ``spread`` is the standard deviation between launches; both are of logarithms.
+    """
+    return _smallest(lambda n: _quantile(2 * n - 2) * spread * math.sqrt(2 / n) <= limit)
+
+
+def discoveries(p_values: Sequence[float | None], rate: float = DISCOVERY_RATE) -> list[bool]:
+    """Which are found by Benjamini and Hochberg's procedure; those without a value are not."""
+    known = [p for p in p_values if p is not None]
+    if not known:
+        return [False] * len(p_values)
+    adjusted = iter(stats.false_discovery_control(known, method="bh"))
+    return [p is not None and bool(next(adjusted) <= rate) for p in p_values]
+
+
+def judge(
+    estimates: Mapping[tuple[str, str], Estimate],
+    found: Sequence[Compared],
+    threshold: float,
+) -> list[Compared]:
+    """``found`` with words and reasons, by their estimates; false discoveries bounded over all."""
+    each = [estimates[one.benchmark, one.key] for one in found]
+    differ = discoveries([estimate.p for estimate in each])
+    judged = []
+    for one, estimate, differs in zip(found, each, differ, strict=True):
+        word, reason = word_of(estimate, differs, threshold, is_rate=is_rate(one.unit))
+        judged.append(replace(one, word=word, reason=reason))
+    return judged
+
+
+def word_of(
+    estimate: Estimate, differs: bool, threshold: float, *, is_rate: bool = False
+) -> tuple[Word, str]:
+    """The word for an estimate that was found to differ (or not) among its family."""
+    limit = math.log1p(threshold)
+    if estimate.interval is None or estimate.p is None:
+        return "ambiguous", estimate.why_none
+    low, high = estimate.interval
+    if differs and abs(estimate.log_ratio) > limit:
+        return ("slower" if (estimate.log_ratio > 0) != is_rate else "faster"), ""
+    if low >= -limit and high <= limit:
+        return "same", ""
+    if differs:
+        return "ambiguous", "differs by about the threshold"
+    if low > 0 or high < 0:
+        return "ambiguous", f"not certain among so many cases{_told_needed(estimate.needed)}"
+    return "ambiguous", f"launches differ{_told_needed(estimate.needed)}"
+
+
+def ratio_of(estimate: Estimate) -> tuple[float, tuple[float, float] | None]:
+    """B / A and its interval."""
+    interval = estimate.interval
+    return math.exp(estimate.log_ratio), (
+        (math.exp(interval[0]), math.exp(interval[1])) if interval else None
+    )
+
+
+def is_rate(unit: str) -> bool:
+    """Whether more is better in ``unit``: GB/s, GFLOP/s, GUP/s, TEPS; else less is (us, s)."""
+    return unit.endswith(("/s", "TEPS"))
+
+
+def has_direction(unit: str) -> bool:
+    """Whether it is known what is better in ``unit``: of times, and of rates."""
+    return is_rate(unit) or unit in ("s", "ms", "us", "ns")
+
+
+# --- the parts ------------------------------------------------------------------------------------
+
+
+def _drawn(side: Sequence[Floats]) -> Floats:
+    """Levels of the side's launches drawn with return, and of repetitions drawn in each."""
+    generator = np.random.default_rng(zlib.crc32(b"".join(launch.tobytes() for launch in side)))
+    medians = np.stack([_drawn_medians(launch, generator) for launch in side])
+    count = len(side)
+    draws = _DRAWS if count <= 16 else _DRAWS // 4  # the means of all pairs are many then
+    which = generator.integers(count, size=(draws, count))
+    picked = medians[which, generator.integers(medians.shape[1], size=(draws, count))]
+    if count == 1:
+        return picked[:, 0]
+    first, second = _pairs_of(count)
+    return np.median((picked[:, first] + picked[:, second]) / 2, axis=1)
+
+
+def _drawn_medians(launch: Floats, generator: np.random.Generator) -> Floats:
+    if len(launch) == 1:
+        return np.repeat(launch, _MEDIANS)
+    if len(launch) > 1000:  # the sample median's own spread, by its order statistics
+        ranks = generator.binomial(len(launch), 0.5, size=_MEDIANS).clip(0, len(launch) - 1)
+        return np.asarray(np.sort(launch)[ranks])
+    picks = generator.integers(len(launch), size=(_MEDIANS, len(launch)))
+    return np.asarray(np.median(launch[picks], axis=1))
+
+
+@cache
+def _pairs_of(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.triu_indices(count)
+
+
+def _walsh(values: Floats) -> Floats:
+    first, second = _pairs_of(len(values))
+    return np.asarray((values[first] + values[second]) / 2)
+
+
+def _cut(count: int) -> int:
+    """How many of so many sorted pairs are left out at either end."""
+    return count // 5
+
+
+def _freedom(count: int) -> int:
+    return count - 2 * _cut(count) - 1
+
+
+def _quantile(degrees: float) -> float:
+    return float(stats.t.ppf(0.5 + LEVEL / 2, degrees))
+
+
+def _pairs_for(spread: float, limit: float) -> int:
+    return _smallest(lambda n: _quantile(_freedom(n)) * spread / math.sqrt(n) <= limit)
+
+
+def _smallest(suffices: Callable[[int], bool]) -> int:
+    """The smallest number of launches or pairs that suffices, found by halving."""
+    low, high = 2, FEWEST_LAUNCHES
+    while high < MOST_LAUNCHES and not suffices(high):
+        low, high = high, 2 * high
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle + 1, high)
+    return min(max(high, FEWEST_LAUNCHES), MOST_LAUNCHES)
+
+
+def _told_needed(needed: int | None) -> str:
+    if needed is None:
+        return ""
+    return f": {needed} would tell" if needed < MOST_LAUNCHES else ": too much to tell"
+
+
+def _launches(count: int) -> str:
+    return "one launch" if count == 1 else f"{count} launches"
+
+
+def _pairs(count: int) -> str:
+    return "one pair" if count == 1 else f"{count} pairs"
+
+
+def _cases(count: int) -> str:
+    return "a case" if count == 1 else f"{count} cases"
+
+
+def _need(count: int) -> str:
+    return "needs" if count == 1 else "need"

@@ -1,0 +1,335 @@
+"""Records as the two sides of a comparison: what can be compared, and what cannot for which reason.
+
+Records of one benchmark are compared case by case; where they were measured under other conditions
+(ranks, devices, driver, memory, types) or did other work (sizes), they are not, and say why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+
+from plumbline.base.errors import UsageError
+from plumbline.judge.comparison import (
+    DEFAULT_THRESHOLD,
+    Compared,
+    Estimate,
+    compare_pairs,
+    compare_sets,
+    has_direction,
+    judge,
+    pseudo_median,
+    ratio_of,
+)
+from plumbline.record.record import Case, Record
+
+CONDITIONS = ("world", "ranks", "nodes", "devices", "driver", "memory", "type")
+TIME = "time"  # of one count, in seconds: what is compared where no metric is named
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What was not compared: a case, or (key empty) a benchmark's records; and why."""
+
+    benchmark: str
+    key: str
+    reason: str
+
+    @property
+    def title(self) -> str:
+        """What it is, as users read it."""
+        return f"{self.benchmark} {self.key}".rstrip()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every case of two sides; ``launches`` of A and of B, ``differences`` that matter not.
+
+    ``metric`` is what was compared, ``pairs`` how many there were (None: sets).
+    """
+
+    cases: Sequence[Compared]
+    apart: Sequence[Apart]
+    launches: tuple[int, int]
+    differences: Sequence[str] = field(default=())
+    metric: str = TIME
+    threshold: float = DEFAULT_THRESHOLD
+    pairs: int | None = None
+
+    def count(self, word: str) -> int:
+        """How many cases have that word."""
+        return sum(case.word == word for case in self.cases)
+
+
+def compare_records(
+    a: Sequence[Record],
+    b: Sequence[Record],
+    *,
+    threshold: float = DEFAULT_THRESHOLD,
+    metric: str = TIME,
+    despite: Collection[str] = (),
+) -> Comparison:
+    """Compare two sets of launches. Raises :class:`UsageError` where no case can be compared."""
+    found = _Found(metric, despite)
+    for name, (of_a, of_b) in _by_benchmark(a, b).items():
+        found.add_benchmark(name, of_a, of_b)
+    estimates = {
+        key: compare_sets(one, other, threshold) for key, (one, other) in found.values.items()
+    }
+    cases = judge(estimates, found.listed(estimates), threshold)
+    return _checked(
+        Comparison(
+            cases, found.apart, (len(a), len(b)), _differences(a, b, despite), metric, threshold
+        )
+    )
+
+
+def compare_pairs_of_records(
+    pairs: Sequence[tuple[Record, Record]],
+    *,
+    threshold: float = DEFAULT_THRESHOLD,
+    metric: str = TIME,
+    despite: Collection[str] = (),
+) -> Comparison:
+    """Compare launches that were made in turn, pair by pair.
+
+    Of each launch's repetitions the lower quartile of times is taken: on cores that others use as
+    well it is disturbed less often than the median, and both sides are alike in it.
+    """
+    a, b = [one for one, _ in pairs], [other for _, other in pairs]
+    found = _Found(metric, despite, quantile=0.25)
+    names = {record.benchmark.name for record in (*a, *b)}
+    if len(names) > 1:
+        raise UsageError(f"A and B must run one benchmark, not {' and '.join(sorted(names))}")
+    found.add_benchmark(names.pop(), a, b)
+    whole = {
+        key: values
+        for key, values in found.values.items()
+        if len(values[0]) == len(values[1]) == len(pairs)
+    }
+    for benchmark, key in found.values.keys() - whole.keys():
+        found.apart.append(Apart(benchmark, key, "it is not in both launches of every pair"))
+    found.values = {key: values for key, values in found.values.items() if key in whole}
+    estimates = {
+        key: compare_pairs(_log_ratios(*values, found.quantile), threshold, len(whole))
+        for key, values in whole.items()
+    }
+    cases = judge(estimates, found.listed(estimates), threshold)
+    differences = _differences(a, b, despite)
+    counts = (len(a), len(b))
+    return _checked(
+        Comparison(cases, found.apart, counts, differences, metric, threshold, len(pairs))
+    )
+
+
+Values = list[list[float]]  # by launch, by repetition
+
+
+class _Found:
+    """Cases that both sides have, and those that are apart."""
+
+    def __init__(self, metric: str, despite: Collection[str], quantile: float = 0.5) -> None:
+        self.metric, self.despite, self.quantile = metric, despite, quantile
+        self.values: dict[tuple[str, str], tuple[Values, Values]] = {}
+        self.units: dict[tuple[str, str], str] = {}
+        self.apart: list[Apart] = []
+
+    def add_benchmark(self, name: str, a: Sequence[Record], b: Sequence[Record]) -> None:
+        """All cases of the records of one benchmark."""
+        if not a or not b:
+            self.apart.append(Apart(name, "", f"there is none in {'B' if a else 'A'}"))
+            return
+        reason = self._unlike([*a, *b], a[0])
+        if reason:
+            self.apart.append(Apart(name, "", reason))
+            return
+        cases = [_by_key(side) for side in (a, b)]
+        for key in dict.fromkeys([*cases[0], *cases[1]]):
+            of_a, of_b = cases[0].get(key, []), cases[1].get(key, [])
+            reason = _case_unlike(of_a, of_b) or self._add_case(name, key, of_a, of_b)
+            if reason:
+                self.apart.append(Apart(name, key, reason))
+        if self.metric != TIME:
+            self._add_aggregates(name, a, b)
+
+    def listed(self, estimates: Mapping[tuple[str, str], Estimate]) -> list[Compared]:
+        """Every case with its figures; without a word yet."""
+        rows = []
+        for (benchmark, key), sides in self.values.items():
+            estimate = estimates[benchmark, key]
+            ratio, interval = ratio_of(estimate)
+            a, b = (math.exp(pseudo_median(_levels(side, self.quantile))) for side in sides)
+            counts = (len(sides[0]), len(sides[1]))
+            unit, p, needed = self.units[benchmark, key], estimate.p, estimate.needed
+            rows.append(
+                Compared(
+                    *(benchmark, key, unit, a, b, ratio, interval, p),
+                    *("ambiguous", "", counts, needed),
+                )
+            )
+        return rows
+
+    def _unlike(self, records: Sequence[Record], first: Record) -> str | None:
+        wanted = conditions(first)
+        for record in records:
+            for name, value in conditions(record).items():
+                if name not in self.despite and value != wanted[name]:
+                    return f"{name} differ: {wanted[name]} and {value}"
+        return None
+
+    def _add_case(
+        self, benchmark: str, key: str, a: Sequence[Case], b: Sequence[Case]
+    ) -> str | None:
+        sides = [[_values(case, self.metric) for case in side] for side in (a, b)]
+        kept = [[values for values, _ in side if values] for side in sides]
+        units = {unit for side in sides for values, unit in side if values}
+        if not kept[0] or not kept[1]:
+            return None if self.metric != TIME else "it has no samples"
+        if len(units) > 1 or not has_direction(next(iter(units))):
+            return f"it is not known what is better of {self.metric} in {' and '.join(units)}"
+        self.values[benchmark, key] = (kept[0], kept[1])
+        self.units[benchmark, key] = units.pop()
+        return None
+
+    def _add_aggregates(self, benchmark: str, a: Sequence[Record], b: Sequence[Record]) -> None:
+        groups = {m.group for r in (*a, *b) for m in r.metrics if m.name == self.metric}
+        for group in sorted(groups, key=str):
+            metrics = [
+                [record.metric(self.metric, group) for record in side if record.metrics]
+                for side in (a, b)
+            ]
+            values = [[[m.value] for m in side if m and m.value] for side in metrics]
+            units = {m.unit for side in metrics for m in side if m}
+            title = f"{self.metric} ({group})" if group else self.metric
+            if values[0] and values[1] and len(units) == 1 and has_direction(next(iter(units))):
+                self.values[benchmark, title] = (values[0], values[1])
+                self.units[benchmark, title] = units.pop()
+
+
+def conditions(record: Record) -> dict[str, str]:
+    """What must be the same for two records to be compared, as users read it."""
+    devices = [rank.device for rank in record.ranks if rank.device]
+    bank = "" if record.memory.bank is None else f":{record.memory.bank}"
+    runtimes = sorted({device.runtime for device in devices})
+    return {
+        "world": record.world.kind,
+        "ranks": str(record.world.ranks),
+        "nodes": str(record.world.nodes),
+        "devices": ", ".join([*record.devices(), *runtimes]) or "none",
+        "driver": ", ".join(sorted({device.driver for device in devices})) or "none",
+        "memory": f"{record.memory.kind}{bank}",
+        "type": str(record.parameters.get("type", "none")),
+    }
+
+
+def _differences(
+    a: Sequence[Record], b: Sequence[Record], despite: Collection[str]
+) -> Sequence[str]:
+    """What differs between the sides, and may: ``transport mpi | staged``."""
+
+    def told(records: Sequence[Record], name: str) -> str:
+        return ", ".join(sorted({_facts(record).get(name, "none") for record in records}))
+
+    names = dict.fromkeys(name for record in (*a, *b) for name in _facts(record))
+    named = [name for name in names if name not in CONDITIONS or name in despite]
+    told_both = [(name, told(a, name), told(b, name)) for name in named]
+    return [f"{name} {one} | {other}" for name, one, other in told_both if one != other]
+
+
+def _facts(record: Record) -> dict[str, str]:
+    commit = f"{record.program.version} {record.program.commit or ''}".rstrip()
+    return {
+        **conditions(record),
+        "program": f"{commit}{' (altered)' if record.program.dirty else ''}",
+        "build": record.program.build_type,
+        "host": ", ".join(sorted({host.name for host in record.hosts})),
+        "library": record.world.library or "none",
+        "transport": f"{record.transport_name} {record.approach or ''}".rstrip(),
+        **{name: str(value) for name, value in record.parameters.items() if name != "type"},
+    }
+
+
+def _by_benchmark(
+    a: Sequence[Record], b: Sequence[Record]
+) -> dict[str, tuple[list[Record], list[Record]]]:
+    names = dict.fromkeys(record.benchmark.name for record in (*a, *b))
+    return {
+        name: (
+            [record for record in a if record.benchmark.name == name],
+            [record for record in b if record.benchmark.name == name],
+        )
+        for name in names
+    }
+
+
+def _by_key(records: Sequence[Record]) -> dict[str, list[Case]]:
+    cases: dict[str, list[Case]] = {}
+    for record in records:
+        for case in record.cases:
+            cases.setdefault(case.key, []).append(case)
+    return cases
+
+
+def _case_unlike(a: Sequence[Case], b: Sequence[Case]) -> str | None:
+    """Why a case cannot be compared: it failed, is missing on a side, or did other work."""
+    for side, cases in (("A", a), ("B", b)):
+        if not cases:
+            return f"it is not in {side}"
+        bad = next((case for case in cases if case.outcome.status != "passed"), None)
+        if bad:
+            return f"{bad.outcome.status} in {side}: {bad.outcome.reason}"
+    first = a[0]
+    for case in (*a, *b):
+        for name, value in case.labels.items():
+            if value != first.labels.get(name):
+                return f"sizes differ: {name} {first.labels.get(name)} and {value}"
+        ours, theirs = first.work.model_dump(), case.work.model_dump()
+        for name, amount in ours.items():
+            if amount != theirs[name]:
+                return f"sizes differ: {name} {amount:.6g} and {theirs[name]:.6g}"
+    return None
+
+
+def _values(case: Case, metric: str) -> tuple[list[float], str]:
+    """One launch's values above zero of the case, and their unit."""
+    if metric == TIME:
+        by_rank = np.asarray(case.samples.by_rank)
+        if by_rank.size == 0 or not case.count:
+            return [], "s"
+        slowest = by_rank.max(axis=0) / case.count
+        return [float(value) for value in slowest if value > 0], "s"
+    found = next((one for one in case.metrics if one.name == metric), None)
+    return ([found.value] if found and found.value and found.value > 0 else []), (
+        found.unit if found else ""
+    )
+
+
+def _levels(side: Values, quantile: float) -> list[float]:
+    return [float(np.quantile(np.log(launch), quantile)) for launch in side]
+
+
+def _log_ratios(a: Values, b: Values, quantile: float) -> list[float]:
+    sides = zip(_levels(a, quantile), _levels(b, quantile), strict=True)
+    return [other - one for one, other in sides]
+
+
+def _checked(comparison: Comparison) -> Comparison:
+    """``comparison``, unless there is nothing in it."""
+    if comparison.cases:
+        return comparison
+    odd = [one for one in comparison.apart if comparison.metric in one.reason]
+    if comparison.metric != TIME and not odd and not any(not one.key for one in comparison.apart):
+        raise UsageError(f"no case can be compared: none has a metric called {comparison.metric}")
+    reasons = groupby(comparison.apart, key=lambda apart: apart.reason)
+    raise UsageError(f"no case can be compared: {'; '.join(_told(reasons))}")
+
+
+def _told(reasons: Iterator[tuple[str, Iterator[Apart]]]) -> Iterator[str]:
+    for reason, group in reasons:
+        of = list(group)
+        more = f" and {len(of) - 1} more" if len(of) > 1 else ""
+        yield f"{of[0].title}{more}: {reason}"

@@ -1,0 +1,48 @@
+"""What of a run grows with its ranks, where they share one problem (weak and strong scaling)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from plumbline.base.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A problem that all ranks share, and the option that says how large it is.
+
+    In weak scaling the option's value is that of one rank, and grows by ranks^``power``; the result
+    is rounded to a multiple of the option ``multiple_of``. A ``logarithm`` grows by so many powers
+    of two. ``instead`` names options that would set the size in its place; ``only`` the option, and
+    its value, without which each rank has a problem of its own.
+    """
+
+    option: str
+    power: float
+    multiple_of: str = ""
+    logarithm: bool = False
+    instead: tuple[str, ...] = ()
+    only: tuple[str, str] | None = None
+
+    def grown(self, value: int, ranks: int, multiple: int = 1) -> int:
+        """The option for ``ranks`` ranks where it is ``value`` for one."""
+        if self.logarithm:
+            return value + _log2(ranks, self.option)
+        wanted = value * ranks**self.power
+        return max(1, round(wanted / multiple)) * multiple if ranks > 1 else value
+
+    def part(self, value: int, ranks: int, multiple: int = 1) -> int:
+        """The option for one rank with as much as one of ``ranks`` ranks has of ``value``."""
+        if self.logarithm:
+            return value - _log2(ranks, self.option)
+        wanted = value / ranks**self.power
+        return max(1, round(wanted / multiple)) * multiple if ranks > 1 else value
+
+
+def _log2(ranks: int, option: str) -> int:
+    if ranks & (ranks - 1):
+        raise UsageError(
+            f"--{option} is a power of two and grows with the ranks: they must be powers of two, "
+            f"not {ranks}"
+        )
+    return ranks.bit_length() - 1

@@ -1,0 +1,245 @@
+"""``plumb compare --ab``: two commands in turn, A and B in an order drawn anew for each pair.
+
+What else the machine does then meets both alike; only that holds on a shared machine. A command is
+``plumb run`` with its words (``plumb run`` may be left out), or any other that writes a record:
+``{record}`` in it is replaced by the file's name, else ``--record FILE`` in it names the file.
+Variables may stand before it, as in a shell.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
+from plumbline.base.paths import Home
+from plumbline.judge.comparison import pairs_needed
+from plumbline.judge.sides import Comparison, compare_pairs_of_records
+from plumbline.record.record import Record, load_record
+
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_PLACE = "{record}"
+_END_S = 10.0  # until a command that was asked to end is killed
+
+
+@dataclass(frozen=True)
+class Command:
+    """One of the two: ``words`` with ``{record}`` in them, or the file ``own_record`` it writes."""
+
+    side: str
+    words: Sequence[str]
+    variables: Mapping[str, str]
+    own_record: Path | None = None
+
+    def line(self, record: Path) -> list[str]:
+        """The words to start."""
+        return [word.replace(_PLACE, str(record)) for word in self.words]
+
+
+@dataclass
+class InTurn:
+    """Pairs of launches of two commands; ``folder`` keeps their records and what they said."""
+
+    commands: tuple[Command, Command]
+    folder: Path
+    environ: Mapping[str, str]
+    console: Console
+    pairs: list[tuple[Record, Record]] = field(default_factory=list)
+
+    def measure(self, count: int, seed: int) -> None:
+        """Make ``count`` pairs. Raises :class:`RunError` for a command that fails."""
+        order = random.Random(seed)
+        for number in range(1, count + 1):
+            first = order.randrange(2)
+            records: dict[int, Record] = {}
+            seconds = {}
+            for which in (first, 1 - first):
+                begin = time.monotonic()
+                records[which] = self._launch(self.commands[which], number)
+                seconds[which] = time.monotonic() - begin
+            self.pairs.append((records[0], records[1]))
+            self._say(f"pair {number} of {count}: A {seconds[0]:.1f} s, B {seconds[1]:.1f} s")
+            if number == 1:
+                self._warn_of_too_few(count)
+
+    def compared(self, *, threshold: float, metric: str, despite: Collection[str]) -> Comparison:
+        """What the pairs so far say."""
+        return compare_pairs_of_records(
+            self.pairs, threshold=threshold, metric=metric, despite=despite
+        )
+
+    def _warn_of_too_few(self, count: int) -> None:
+        cases = sum(case.outcome.status == "passed" for case in self.pairs[0][0].cases)
+        if count < pairs_needed(cases):
+            self._say(
+                f"{count} pairs are too few to call one of {cases} cases slower: "
+                f"--pairs {pairs_needed(cases)}"
+            )
+
+    def _launch(self, command: Command, number: int) -> Record:
+        path = self.folder / f"{command.side.lower()}-{number:03}.json"
+        if command.own_record is not None:
+            command.own_record.unlink(missing_ok=True)
+        log = path.with_suffix(".log")
+        status = self._run(command, path, log)
+        what = f"command {command.side} in pair {number}"
+        if status != 0:
+            raise RunError(f"{what} ended with status {status}: {_last_line(log)} ({log})")
+        with suppress(FileNotFoundError):
+            if command.own_record is not None:
+                path.write_bytes(command.own_record.read_bytes())
+        if not path.is_file():
+            raise RunError(f"{what} wrote no record at {command.own_record or path}")
+        return load_record(path)
+
+    def _run(self, command: Command, path: Path, log: Path) -> int:
+        environ = {**self.environ, **command.variables}
+        with log.open("wb") as out:
+            try:
+                child = subprocess.Popen(
+                    command.line(path),
+                    env=environ,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                )
+            except OSError as error:
+                what = f"command {command.side} cannot be started: {command.words[0]}"
+                raise RunError(f"{what}: {error.strerror}") from None
+            try:
+                return child.wait()
+            except KeyboardInterrupt:
+                _end(child)
+                raise
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def compare_in_turn(
+    texts: tuple[str, str],
+    home: Home,
+    console: Console,
+    *,
+    pairs: int,
+    seed: int,
+    threshold: float,
+    metric: str,
+    despite: Collection[str],
+    environ: Mapping[str, str] = os.environ,
+) -> tuple[Comparison, ExitStatus]:
+    """Measure pairs and compare them; the status is the interrupt's where there was one.
+
+    An interrupt keeps the pairs that were measured, and compares them.
+    """
+    commands = (parse_command("A", texts[0]), parse_command("B", texts[1]))
+    folder = _new_folder(home)
+    turn = InTurn(commands, folder, environ, console)
+    status = ExitStatus.PASSED
+    try:
+        turn.measure(pairs, seed)
+    except KeyboardInterrupt:
+        if not turn.pairs:
+            raise InterruptError("interrupted before the first pair was complete") from None
+        console.print(f"interrupted after {len(turn.pairs)} of {pairs} pairs", markup=False)
+        status = ExitStatus.INTERRUPTED
+    finally:
+        if turn.pairs:
+            console.print(f"records: {folder}", markup=False, highlight=False, soft_wrap=True)
+    return turn.compared(threshold=threshold, metric=metric, despite=despite), status
+
+
+def parse_command(side: str, text: str) -> Command:
+    """A command from its text. Raises :class:`UsageError` where it names no record."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"command {side} must be words as in a shell: {error}") from None
+    variables = {}
+    while words and (matched := _VARIABLE.fullmatch(words[0])):
+        variables[matched[1]] = matched[2]
+        words = words[1:]
+    if not words:
+        raise UsageError(f"command {side} is empty")
+    if words[:2] == ["plumb", "run"] or words[0] == "run":
+        return _of_plumb(side, words[words.index("run") + 1 :], variables)
+    if any(_PLACE in word for word in words):
+        return Command(side, words, variables)
+    named = _option(words, "--record")
+    if named is not None and named != "none":
+        return Command(side, words, variables, Path(named).absolute())
+    if "/" not in words[0] and not _is_program(words[0]):
+        return _of_plumb(side, words, variables)
+    raise UsageError(
+        f"command {side} names no record: write {_PLACE} where its file belongs, or --record FILE"
+    )
+
+
+def _of_plumb(side: str, words: Sequence[str], variables: Mapping[str, str]) -> Command:
+    """``plumb run`` with these words, a record of ours, and without a model unless one is named."""
+    for taken in ("--record", "--launches", "--output"):
+        if _option(words, taken) is not None:
+            raise UsageError(f"command {side} takes no {taken}: plumb compare sets it")
+    extra = [] if _option(words, "--system") or "--no-model" in words else ["--no-model"]
+    start = [sys.executable, "-m", "plumbline", "run"]
+    return Command(side, [*start, *words, *extra, "--record", _PLACE], variables)
+
+
+def _is_program(word: str) -> bool:
+    return any(
+        os.access(Path(folder) / word, os.X_OK)
+        for folder in os.environ.get("PATH", "").split(os.pathsep)
+        if folder
+    )
+
+
+def _option(words: Sequence[str], name: str) -> str | None:
+    for position, word in enumerate(words):
+        if word.startswith(f"{name}="):
+            return word.removeprefix(f"{name}=")
+        if word == name:
+            return words[position + 1] if position + 1 < len(words) else ""
+    return None
+
+
+def _new_folder(home: Home) -> Path:
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    parent = home.root / "comparisons"
+    for number in range(1, 1000):
+        folder = parent / (stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise RunError(f"no record can be kept in {parent}: {error.strerror}") from None
+        return folder
+    raise RunError(f"no new folder in {parent}")
+
+
+def _last_line(log: Path) -> str:
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Let a command end that was interrupted with us, or by us."""
+    with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
+        child.send_signal(signal.SIGTERM)
+        child.wait(_END_S)
+        return
+    child.kill()
+    child.wait()

@@ -1,0 +1,94 @@
+"""The file of a scaling series: which runs it has, so that it can be taken up again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from plumbline.base.errors import UsageError
+from plumbline.base.files import replace_file
+from plumbline.base.paths import Home
+from plumbline.base.validation import first_problem
+from plumbline.record.record import Record, load_record
+
+
+class Entry(BaseModel):
+    """One run that came to its end: ranks, the engine's words, and where its record is."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    ranks: int
+    arguments: list[str]
+    record: str
+
+
+class Series(BaseModel):
+    """All runs of a series so far, in the order in which they ended."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    format: Literal["plumbline series 1"] = "plumbline series 1"
+    benchmark: str
+    mode: str
+    runs: list[Entry] = []
+
+    def found(self, ranks: int, arguments: Sequence[str]) -> tuple[Path, Record] | None:
+        """The record of a run that passed, where it is still there."""
+        for run in reversed(self.runs):
+            if run.ranks != ranks or run.arguments != list(arguments):
+                continue
+            with suppress(UsageError):
+                record = load_record(Path(run.record))
+                if is_kept(record, ranks):
+                    return Path(run.record), record
+        return None
+
+    def add(self, path: Path, ranks: int, arguments: Sequence[str], record: Path) -> None:
+        """Add a run, and write the file. Raises OSError."""
+        self.runs.append(
+            Entry(ranks=ranks, arguments=list(arguments), record=str(record.absolute()))
+        )
+        replace_file(path, json.dumps(self.model_dump(), indent=1) + "\n")
+
+
+def is_kept(record: Record, ranks: int) -> bool:
+    """Whether a run came to its end with right answers, on as many ranks."""
+    outcome = record.outcome.status if record.outcome else ""
+    complete = record.status == "complete" and outcome in ("passed", "skipped", "unsupported")
+    return complete and record.world.ranks == ranks
+
+
+def series_path(home: Home, benchmark: str, mode: str, values: Mapping[str, str]) -> Path:
+    """The file of a series with these options: the same options, the same file."""
+    text = json.dumps(sorted(values.items()))
+    name = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return home.root / "series" / f"{benchmark}-{mode}-{name}.json"
+
+
+def load_series(path: Path, benchmark: str, mode: str) -> Series:
+    """The series in ``path``, or an empty one where there is none.
+
+    Raises :class:`UsageError` for a file that is no series, or another benchmark's or mode's.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Series(benchmark=benchmark, mode=mode)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--series {path} cannot be read: {error}") from None
+    try:
+        series = Series.model_validate_json(text)
+    except ValidationError as error:
+        raise UsageError(f"{path} is not a series: {first_problem(error, Series)}") from None
+    if (series.benchmark, series.mode) != (benchmark, mode):
+        raise UsageError(
+            f"{path} is a series of {series.benchmark}, {series.mode} scaling, "
+            f"not of {benchmark}, {mode}"
+        )
+    return series

@@ -1,0 +1,66 @@
+"""``bench/verdicts.py``: false alarms and detection, counted on launches made by hand."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import DATA, ROOT
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+import verdicts
+
+
+@pytest.fixture
+def launches(tmp_path: Path) -> Path:
+    """Twenty launches that differ by one percent."""
+    draw = random.Random(3)
+    document = json.loads((DATA / "record.json").read_text())
+    document["cases"] = document["cases"][:5]
+    for number in range(20):
+        for case in document["cases"]:
+            level = draw.lognormvariate(0, 0.01)
+            by_rank = [[3e-6 * level] * 4] * 2
+            case["samples"]["by_rank"] = by_rank
+        (tmp_path / f"{number:02}.json").write_text(json.dumps(document))
+    return tmp_path
+
+
+def test_quiet_launches_raise_no_alarm_and_show_what_is_planted(launches: Path) -> None:
+    wish = argparse.Namespace(folder=launches, pairs=10, draws=2, seed=1)
+    found = list(verdicts.simulate(wish))
+    assert len(found) == 2 * (1 + 3 * 4)
+    null = [one for one in found if one["plant"] == "none"]
+    assert [(one["false_alarm_cases"], one["detected"]) for one in null] == [(0, None)] * 2
+    strong = [one for one in found if one["percent"] == 25 and one["plant"] in ("one", "all")]
+    assert [one["detected"] for one in strong] == [1] * 4
+    assert [one["false_alarm_cases"] for one in strong if one["plant"] == "one"] == [0] * 2
+    drawn = verdicts.svg(found, "b_eff")
+    assert drawn.count("<polyline") == 6
+    assert "planted slow-down" in drawn
+    assert len(list(verdicts.table(found))) == 1 + len(found)
+
+
+def test_too_few_launches_say_how_many(launches: Path) -> None:
+    wish = argparse.Namespace(folder=launches, pairs=11, draws=4, seed=1)
+    with pytest.raises(SystemExit, match="20 launches are too few for 11 pairs: 22"):
+        next(verdicts.simulate(wish))
+
+
+def test_words_are_counted_by_what_was_planted() -> None:
+    tally = verdicts.Tally()
+    tally.add({"a": "slow", "b": "ok", "c": "fast"}, {"a"})
+    tally.add({"a": "ambiguous", "b": "ok", "c": "none"}, {"a"})
+    assert tally.figures() == {
+        "runs": 2,
+        "false_alarm_runs": 0.5,
+        "false_alarm_cases": 0.25,
+        "undecided_cases": 0.25,
+        "detected": 0.5,
+        "planted_undecided": 0.5,
+    }
