@@ -18,6 +18,6 @@ const BuildInfo& build_info();
 
 // Version of the record's layout. The first number changes when a reader of the old layout would misread the new one,
 // the second when something is added.
-inline constexpr const char* schema_version = "1.1.0";
+inline constexpr const char* schema_version = "1.2.0";
 
 }  // namespace plumb

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "measure/parts.hpp"
 #include "record/forms.hpp"
 
 namespace plumb {
@@ -137,6 +138,7 @@ RunSettings EngineOptions::settings() const {
   settings.synchronise_by_clock = sync.get() == "clock";
   settings.validate = !skip_validation;
   settings.setup_only = test;
+  settings.parts = parse_parts(parts);
   settings.active_ranks = static_cast<int>(active_ranks.get());
   return settings;
 }

@@ -65,6 +65,11 @@ class EngineOptions : public Parameters {
       {"kernel-file",
        "your own kernels in place of the benchmark's, of the same names and signatures: OpenCL C, or a bitstream"},
       ""};
+  Parameter<std::string> parts{*this,
+                               {"parts",
+                                "what the cases are made of, measured beside them: benchmarks with their options, as "
+                                "'ceilings only=memory size=24; links ring=random'; plumb run chooses them"},
+                               ""};
   Parameter<bool> skip_validation{
       *this, {"skip-validation", "measure without checking results (recorded as such)"}, false};
   Parameter<bool> test{*this, {"test", "set everything up, run nothing"}, false};

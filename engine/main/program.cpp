@@ -139,29 +139,42 @@ class ProgramRun {
 
   // Refuses what this host or the device that a rank would get has no memory for. Without a device that fits there is
   // nothing to compare with: only the run itself refuses that.
-  void check_planned_memory(int local_ranks) const {
-    if (local_ranks == 0) return;
+  std::optional<DeviceInfo> check_planned_memory(int local_ranks) const {
+    if (local_ranks == 0) return std::nullopt;
     const Placement placement = this->placement();
     const DeviceCatalogue catalogue;
     DeviceInfo info;
     try {
       info = catalogue.choose(device_wish(placement), 0, plan_.ranks, 0);
     } catch (const UsageError&) {
-      return;
+      return std::nullopt;
     }
     check_memory(info, placement, local_ranks);
+    return info;
+  }
+
+  Json planned_cases() const {
+    Json list = Json::array();
+    for (const Group& group : groups_)
+      for (const Case& one : group.cases)
+        list.push_back({{"key", one.key}, {"labels", one.labels}, {"work", to_json(one.work)}});
+    return list;
   }
 
   int dry_run(int ranks, const RunSettings& settings) {
     if (world_.rank() != 0) return 0;
     const int here = options_.ranks.given() ? 1 : world_.local_size();
-    check_planned_memory(options_.local_ranks.given() ? static_cast<int>(options_.local_ranks.get()) : here);
+    const auto device =
+        check_planned_memory(options_.local_ranks.given() ? static_cast<int>(options_.local_ranks.get()) : here);
     const Needs needed = needs();
     if (options_.format.get() == "json") {
       const Json plan{{"cases", needed.cases},
                       {"device_bytes", needed.device},
                       {"host_bytes", needed.host},
-                      {"symmetric_bytes", needed.symmetric}};
+                      {"symmetric_bytes", needed.symmetric},
+                      {"planned", planned_cases()},
+                      {"transport", transport_name_.empty() ? Json("none") : Json(transport_name_)},
+                      {"device", device ? to_json(*device) : Json(nullptr)}};
       return print_results(plan.dump() + "\n") ? 0 : status(ExitStatus::error);
     }
     std::string text =

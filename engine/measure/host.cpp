@@ -199,4 +199,35 @@ std::vector<Warning> doubts(const Places& places) {
   return warnings;
 }
 
+HostLoad host_load() {
+  HostLoad load;
+  std::ifstream stat("/proc/stat"), average("/proc/loadavg"), cpus("/proc/cpuinfo");
+  std::string word;
+  stat >> word;
+  // user nice system idle iowait irq softirq steal (proc(5)); what follows is counted in user already.
+  double ticks = 0;
+  for (int field = 0; field < 8 && stat >> ticks; ++field) {
+    load.all += ticks;
+    if (field == 3 || field == 4) load.idle += ticks;
+    if (field == 7) load.stolen = ticks;
+  }
+  average >> load.average;
+  for (std::string line; std::getline(cpus, line);)
+    if (line.starts_with("cpu MHz")) load.mhz = std::max(load.mhz, std::atof(line.substr(line.find(':') + 1).c_str()));
+  return load;
+}
+
+Json to_json(const HostLoad& begin, const HostLoad& end) {
+  const double ticks = end.all - begin.all;
+  const auto share = [&](double from, double to) { return ticks > 0 ? Json((to - from) / ticks) : Json(nullptr); };
+  const auto clock = [](double mhz) { return mhz > 0 ? Json(mhz) : Json(nullptr); };
+  return {{"of", "the host of rank 0"},
+          {"idle_share", share(begin.idle, end.idle)},
+          {"stolen_share", share(begin.stolen, end.stolen)},
+          {"average_begin", begin.average},
+          {"average_end", end.average},
+          {"clock_begin_mhz", clock(begin.mhz)},
+          {"clock_end_mhz", clock(end.mhz)}};
+}
+
 }  // namespace plumb

@@ -27,6 +27,16 @@ std::uint64_t available_memory_bytes();
 // Variables of the environment that steer MPI, SHMEM, their networks and the devices' runtimes.
 Json steering_environment();
 
+// What else this host does: ticks of all cores since it started, by /proc/stat; the clock of the fastest core.
+struct HostLoad {
+  double all = 0, idle = 0, stolen = 0;
+  double average = 0;  // runnable threads over the last minute
+  double mhz = 0;      // 0: the kernel does not tell
+};
+HostLoad host_load();
+// What happened between two looks: shares of the cores' time that were idle or stolen by the hypervisor.
+Json to_json(const HostLoad& begin, const HostLoad& end);
+
 // What one rank knows about itself; gathered to rank 0.
 struct RankPlace {
   int rank = 0, host = 0, local_rank = 0;

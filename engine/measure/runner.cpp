@@ -11,6 +11,7 @@
 
 #include "core/units.hpp"
 #include "measure/case_run.hpp"
+#include "measure/parts.hpp"
 #include "record/writer.hpp"
 #include "world/collect.hpp"
 
@@ -29,18 +30,6 @@ Json to_json(const Metric& metric) {
   return result;
 }
 
-namespace {
-
-Json to_json(const Outcome& outcome) {
-  return {{"status", outcome.status}, {"reason", outcome.reason.empty() ? Json(nullptr) : Json(outcome.reason)}};
-}
-
-Json to_json(const std::vector<Warning>& warnings) {
-  Json result = Json::array();
-  for (const Warning& warning : warnings) result.push_back({{"code", warning.code}, {"text", warning.text}});
-  return result;
-}
-
 Json to_json(const Work& work) {
   Json result = Json::object();
   const auto add = [&](const char* name, auto value) {
@@ -53,6 +42,18 @@ Json to_json(const Work& work) {
   add("flops", work.flops);
   add("updates", work.updates);
   add("edges", work.edges);
+  return result;
+}
+
+namespace {
+
+Json to_json(const Outcome& outcome) {
+  return {{"status", outcome.status}, {"reason", outcome.reason.empty() ? Json(nullptr) : Json(outcome.reason)}};
+}
+
+Json to_json(const std::vector<Warning>& warnings) {
+  Json result = Json::array();
+  for (const Warning& warning : warnings) result.push_back({{"code", warning.code}, {"text", warning.text}});
   return result;
 }
 
@@ -222,7 +223,9 @@ class Run {
         speaks_(session.world.rank() == 0),
         writer_(path, std::move(head)),
         start_(session.world, settings.synchronise_by_clock, crowded()),
-        case_run_(benchmark, session, settings, start_) {
+        case_run_(benchmark, session, settings, start_),
+        parts_(session, settings, start_),
+        load_(speaks_ ? host_load() : HostLoad{}) {
     for (const Group& group : groups) total_ += group.cases.size();
   }
 
@@ -233,6 +236,7 @@ class Run {
       if (!writer_.problem().empty()) warn({"record", writer_.problem()});
     }
     for (const Group& group : groups_) run_group(group);
+    parts_.visit(nullptr, index_);
     return finish();
   }
 
@@ -256,7 +260,9 @@ class Run {
     const auto hindered = hindrance(session_.world, [&] { benchmark_.prepare_group(session_, group, timed); });
     add_set_up(group, timed);
     for (const Case& measured : group.cases) {
-      if (speaks_) listener_.case_started(++index_, total_, measured.key);
+      parts_.visit(&measured, index_);
+      ++index_;
+      if (speaks_) listener_.case_started(index_, total_, measured.key);
       CaseRecord record;
       if (hindered)
         record.outcome = *hindered;
@@ -355,6 +361,8 @@ class Run {
                       {"starts", start_.starts()}}},
                     {"metrics", metrics},
                     {"set_ups", set_ups_},
+                    {"load", to_json(load_, host_load())},
+                    {"parts", parts_.none() ? Json(nullptr) : parts_.json()},
                     {"warnings", to_json(warnings_)},
                     {"status", "complete"},
                     {"reason", nullptr},
@@ -378,6 +386,8 @@ class Run {
   RecordWriter writer_;
   SynchronisedStart start_;
   CaseRun case_run_;
+  Parts parts_;
+  HostLoad load_;  // when the run began
   std::size_t total_ = 0, index_ = 0;
   std::vector<CaseResult> results_;
   Json set_ups_ = Json::array();

@@ -21,7 +21,11 @@ struct RunSettings {
   int active_ranks = 0;           // the first so many work, the rest idle; 0: all
   double target_sample = 1e-3;    // seconds that an adaptive loop lasts
   double longest_sample = 10e-3;  // seconds up to which it is made longer for operations that are slow themselves
+  std::vector<std::shared_ptr<Benchmark>> parts = {};  // measured beside the cases (measure/parts.hpp)
 };
+
+// What a case has of each kind of work; what it has none of is left out.
+Json to_json(const Work& work);
 
 struct Outcome {
   std::string status = "passed";  // passed, failed, unsupported, skipped, error

@@ -103,6 +103,11 @@ std::string format_ratio(std::optional<double> ratio) {
   return *ratio < 1000 ? fmt::format("{:.2f}", *ratio) : layout::format_value(*ratio);
 }
 
+// Judged by what was measured beside the cases: then there are three questions.
+bool by_parts(const Json& expected) {
+  return at(expected, "state").is_string();
+}
+
 void add_expectation(std::vector<Column>& columns, const Json& cases, const Json& expected) {
   const auto judged = [&](const Json& measured) -> const Json& { return at(at(expected, "cases"), key_of(measured)); };
   columns.push_back(column(cases, "expected", "us", true, [&](const Json& measured) {
@@ -111,9 +116,14 @@ void add_expectation(std::vector<Column>& columns, const Json& cases, const Json
   }));
   columns.push_back(column(cases, "ratio", "", true,
                            [&](const Json& measured) { return format_ratio(number(at(judged(measured), "ratio"))); }));
-  columns.push_back(column(cases, "verdict", "", false, [&](const Json& measured) {
-    return layout::printable(text(at(judged(measured), "verdict"), "-"));
-  }));
+  const auto word = [&](const char* heading, const char* name) {
+    columns.push_back(column(cases, heading, "", false, [&, name](const Json& measured) {
+      return layout::printable(text(at(judged(measured), name), "-"));
+    }));
+  };
+  word(by_parts(expected) ? "efficiency" : "verdict", "verdict");
+  if (by_parts(expected))
+    for (const char* name : {"state", "promise"}) word(name, name);
   columns.push_back(column(cases, "bound", "", false, [&](const Json& measured) {
     return layout::printable(text(at(judged(measured), "bound"), "-"));
   }));
@@ -125,8 +135,10 @@ std::vector<Column> case_columns(const Json& record, const Json& expected) {
   for (const std::string& name : split_labels(record).varying) columns.push_back(label_column(cases, name));
   if (columns.empty())
     columns.push_back(column(cases, "case", "", false, [](const Json& c) { return layout::printable(key_of(c)); }));
+  // What the record holds, and the verdicts' columns need the room of.
   for (const char* name : {"count", "repetitions"})
-    columns.push_back(column(cases, name, "", true, [&](const Json& c) { return lookup::words(at(c, name)); }));
+    if (!by_parts(expected))
+      columns.push_back(column(cases, name, "", true, [&](const Json& c) { return lookup::words(at(c, name)); }));
   const double wanted = wanted_width(record);
   for (const MetricKind& kind : table_metrics(cases)) columns.push_back(metric_column(cases, kind, wanted));
   if (expected.is_object()) add_expectation(columns, cases, expected);
@@ -211,13 +223,19 @@ void write_expectation(Page& page, const Json& record, const Json& expected) {
     });
     if (judged > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", judged, verdict);
   }
-  page.entry("expected", fmt::format("time of one count by the model \"{}\" with the system \"{}\": {}",
-                                     text(at(expected, "model"), "unnamed"), text(at(expected, "system"), "unnamed"),
-                                     counts.empty() ? "no verdict" : counts));
+  page.entry(by_parts(expected) ? "efficiency" : "expected",
+             fmt::format("time of one count by the model \"{}\" with the system \"{}\": {}",
+                         text(at(expected, "model"), "unnamed"), text(at(expected, "system"), "unnamed"),
+                         counts.empty() ? "no verdict" : counts));
+  for (const char* name : {"state", "promise"})
+    if (const std::string said = text(at(expected, name)); !said.empty()) page.entry(name, layout::printable(said));
   page.entry("ratio", "median of the measured time of one count over the expected (above 1: slower)");
   std::vector<Note> notes;
   for (const auto& [key, reason] : lookup::table(at(expected, "without")).items())
     add_note(notes, at(at(expected, "cases"), key).is_object() ? "no verdict" : "no model", text(reason), key);
+  for (const Json& measured : cases)
+    if (const std::string why = text(at(at(at(expected, "cases"), key_of(measured)), "why")); !why.empty())
+      add_note(notes, "ambiguous", why, key_of(measured));
   for (const Note& note : notes) page.entry(note.name, layout::enumerate(note.keys, most_keys) + ": " + note.text);
 }
 

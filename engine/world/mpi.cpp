@@ -1,6 +1,7 @@
 #include "world/mpi.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <array>
 #include <climits>
@@ -12,6 +13,33 @@
 namespace plumb {
 
 namespace {
+
+class MpiBareMessages : public BareMessages {
+ public:
+  MpiBareMessages(MPI_Comm communicator, std::size_t most) : communicator_(communicator), requests_(most) {}
+
+  void exchange(std::span<const BareMessage> receives, std::span<const BareMessage> sends, bool yields) override {
+    int code = MPI_SUCCESS, active = 0;
+    for (const BareMessage& m : receives)
+      code |= MPI_Irecv(m.at, static_cast<int>(m.bytes), MPI_BYTE, m.peer, m.tag, communicator_, &requests_[active++]);
+    for (const BareMessage& m : sends)
+      code |= MPI_Isend(m.at, static_cast<int>(m.bytes), MPI_BYTE, m.peer, m.tag, communicator_, &requests_[active++]);
+    if (yields) {
+      for (int done = 0; done == 0 && code == MPI_SUCCESS;) {
+        code |= MPI_Testall(active, requests_.data(), &done, MPI_STATUSES_IGNORE);
+        if (done == 0) sched_yield();
+      }
+    } else {
+      code |= MPI_Waitall(active, requests_.data(), MPI_STATUSES_IGNORE);
+    }
+    if (code != MPI_SUCCESS) [[unlikely]]
+      check_mpi(code, "exchange bare messages");
+  }
+
+ private:
+  MPI_Comm communicator_;
+  std::vector<MPI_Request> requests_;
+};
 
 class MpiWorld : public World {
  public:
@@ -88,6 +116,11 @@ class MpiWorld : public World {
   void receive(std::span<std::byte> bytes, int from) override {
     const Waiting waiting("a control message");
     check_mpi(MPI_Recv(bytes.data(), length(bytes.size()), MPI_BYTE, from, 0, control_, MPI_STATUS_IGNORE), "receive");
+  }
+
+  // On the transports' communicator: a library may treat communicators differently.
+  std::unique_ptr<BareMessages> bare_messages(std::size_t most) override {
+    return std::make_unique<MpiBareMessages>(transport_, most);
   }
 
   void abort(int exit_status) override {

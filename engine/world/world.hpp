@@ -25,6 +25,22 @@ struct WorldNeeds {
 
 class Team;
 
+// A message of one round between hosts' memories: where it lies (its bytes, or the place for them).
+struct BareMessage {
+  int peer = 0, tag = 0;
+  std::byte* at = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Messages by the library's own calls and nothing beside them, for the parts that a run is judged by: no transport's
+// code is in them.
+class BareMessages {
+ public:
+  virtual ~BareMessages() = default;
+  // All at once, receives first; complete on return. `yields`: while it waits, others get the core.
+  virtual void exchange(std::span<const BareMessage> receives, std::span<const BareMessage> sends, bool yields) = 0;
+};
+
 class World {
  public:
   virtual ~World() = default;
@@ -50,6 +66,8 @@ class World {
   // Why so many bytes of memory that other ranks reach cannot be had on each rank, with what to do; "" where they can.
   // Collective, the same number on all ranks.
   virtual std::string symmetric_problem(std::uint64_t) { return ""; }
+  // Bare messages of at most so many a round; null where this world has none. They end before the world.
+  virtual std::unique_ptr<BareMessages> bare_messages(std::size_t) { return nullptr; }
   // Ends all ranks within seconds; does not return.
   virtual void abort(int exit_status) = 0;
 };

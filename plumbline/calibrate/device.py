@@ -18,7 +18,7 @@ from math import ceil, log2
 from typing import Any
 
 from plumbline.base.units import rounded
-from plumbline.model.limits import LIMITS, SOURCE, Times
+from plumbline.model.limits import LIMITS, SOURCE
 from plumbline.model.roofline import CACHES
 from plumbline.record.record import Case, Device, Record
 from plumbline.system.device import DeviceTable, Kernel
@@ -144,7 +144,7 @@ def is_disturbed(records: Sequence[Record]) -> bool:
     return wide > _DISTURBED_SHARE * len(widths)
 
 
-def _best_times(records: Sequence[Record]) -> Times:
+def _best_times(records: Sequence[Record]) -> list[tuple[Case, float]]:
     """Each case that passed, and seconds of one count in its best repetition: it is a limit."""
     best: dict[str, tuple[Case, float]] = {}
     for case in (one for record in records for one in record.cases):
@@ -155,7 +155,7 @@ def _best_times(records: Sequence[Record]) -> Times:
     return list(best.values())
 
 
-def _kernels(products: Times, table: DeviceTable) -> Iterator[Kernel]:
+def _kernels(products: Sequence[tuple[Case, float]], table: DeviceTable) -> Iterator[Kernel]:
     """The part of its peak that each product reached, by the units that it used."""
     for case, seconds in products:
         type_ = case.label("type")

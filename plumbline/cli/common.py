@@ -12,8 +12,8 @@ from typer.core import TyperGroup
 from plumbline.base.errors import InterruptError
 from plumbline.base.paths import find_home
 from plumbline.cli.options import choice
+from plumbline.record.expectations import TOLERANCE
 from plumbline.record.store import record_files
-from plumbline.run.plan import TOLERANCE_HELP
 from plumbline.system.files import known_systems
 
 
@@ -54,7 +54,7 @@ Scalar = Annotated[str, choice("--type", "type of the elements", ["half", "float
 RecordName = Annotated[
     str, typer.Argument(help="a record's file or name, or: last", autocompletion=record_names)
 ]
-Tolerance = Annotated[float, typer.Option(min=0, help=TOLERANCE_HELP)]
+Tolerance = Annotated[float | None, typer.Option(min=0, help=TOLERANCE)]
 
 
 def stderr() -> Console:

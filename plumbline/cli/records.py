@@ -23,7 +23,6 @@ from plumbline.cli.common import (
 from plumbline.cli.options import PlainUsage, choice
 from plumbline.engine.options import check
 from plumbline.engine.program import OptionSpec
-from plumbline.record.expectations import DEFAULT_TOLERANCE
 from plumbline.report import inventory
 from plumbline.run.plan import FORMATS
 from plumbline.system.files import find_system
@@ -35,7 +34,7 @@ def show(
     form: Annotated[str, choice("--format", "form of the results", FORMATS)] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, system_option("system file or name to judge by")] = None,
-    tolerance: Tolerance = DEFAULT_TOLERANCE,
+    tolerance: Tolerance = None,
 ) -> None:
     """Print a record again, from the record alone."""
     from plumbline.run.show import show as show_record
@@ -58,7 +57,7 @@ def explain(
         str | None, system_option("system file or name to judge by (default: this machine)")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
-    tolerance: Tolerance = DEFAULT_TOLERANCE,
+    tolerance: Tolerance = None,
     form: Form = "text",
 ) -> None:
     """Show the bound of each case, and hints for a higher rate."""

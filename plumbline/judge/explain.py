@@ -9,15 +9,18 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 from plumbline.base.columns import aligned
 from plumbline.base.paths import Home
 from plumbline.base.units import duration, ratio_text
+from plumbline.judge.causes import causes
 from plumbline.judge.hints import Member, advice, grouped
+from plumbline.judge.history import earlier_launches
 from plumbline.judge.judgement import Judgement, judge
+from plumbline.judge.state import state_of
 from plumbline.record.record import Case, Record
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import System
@@ -61,17 +64,20 @@ class Explanation:
     judgement: Judgement
     groups: list[Group]
     apart: dict[str, list[str]]
+    causes: list[str] = field(default_factory=list)
 
 
-def explain(record: Record, home: Home, system: str | None, tolerance: float) -> Explanation:
+def explain(record: Record, home: Home, system: str | None, tolerance: float | None) -> Explanation:
     """Judge ``record`` by ``system`` (this machine's calibration where None is named)."""
     chosen = find_system(system, home) if system is not None else local_system(home)
-    return explained(record, chosen, tolerance)
+    return explained(record, chosen, tolerance, earlier_launches(home, record))
 
 
-def explained(record: Record, system: System, tolerance: float) -> Explanation:
+def explained(
+    record: Record, system: System, tolerance: float | None, history: Sequence[Record] = ()
+) -> Explanation:
     """The groups of ``record``'s cases by ``system``, and the cases that stand apart."""
-    judgement = judge(record, system, tolerance)
+    judgement = judge(record, system, tolerance, history)
     members: list[Member] = []
     apart: dict[str, list[str]] = {}
     for case in record.cases:
@@ -82,7 +88,8 @@ def explained(record: Record, system: System, tolerance: float) -> Explanation:
         if reason:
             apart.setdefault(reason, []).append(case.key)
     groups = [Group(group, advice(record, group)) for group in grouped(members)]
-    return Explanation(record, judgement, groups, apart)
+    found = list(causes(record, state_of(record, history)))
+    return Explanation(record, judgement, groups, apart, found)
 
 
 def write(explanation: Explanation, form: str, *, all_cases: bool) -> str:
@@ -121,6 +128,11 @@ def _lines(explanation: Explanation, all_cases: bool) -> Iterator[str]:
     yield f"{record.benchmark.name}: {cases}, {ranks} on {devices}{transport}"
     if judged is not None:
         yield f"model: {judged.model}; system {judged.system}"
+        for name, answer in (("state", judged.state), ("promise", judged.promise)):
+            if answer:
+                yield from _wrapped(f"{name}: {answer}", indent="")
+    for sentence in explanation.causes:
+        yield from _wrapped(sentence)
     if record.status != "complete":
         yield f"the run did not complete{f': {record.reason}' if record.reason else ''}"
     said: set[str] = set()
@@ -164,6 +176,9 @@ def _document(explanation: Explanation) -> dict[str, Any]:
         "benchmark": explanation.record.benchmark.name,
         "model": judged.model if judged else None,
         "system": judged.system if judged else None,
+        "state": judged.state if judged else None,
+        "promise": judged.promise if judged else None,
+        "causes": explanation.causes,
         "groups": [_group_document(group) for group in explanation.groups],
         "apart": [{"reason": why, "cases": keys} for why, keys in explanation.apart.items()],
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from plumbline.base.units import rounded
 from plumbline.model.prediction import Bound
-from plumbline.record.record import Case, Work
+from plumbline.record.record import Case, PartCase, Work
 from plumbline.system.device import (
     DeviceTable,
     Launch,
@@ -27,7 +27,8 @@ from plumbline.system.segments import Segment
 from plumbline.system.system import Need
 
 SOURCE = "measured"
-Times = Sequence[tuple[Case, float]]  # cases of one limit, each with the seconds of one count
+# Cases of one limit (of a record, or parts of a run), each with the seconds of one count.
+Times = Sequence[tuple[Case | PartCase, float]]
 
 
 @dataclass(frozen=True)

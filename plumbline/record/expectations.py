@@ -12,14 +12,26 @@ from pydantic import BaseModel, ConfigDict
 from plumbline.base.files import replace_file
 
 Verdict = Literal["ok", "slow", "fast", "ambiguous"]
+State = Literal["usual", "slower", "faster", "new"]  # new: there is no history to compare with
+IN_SITU = "this run's own parts"
 EXPECTED_SUFFIX = ".expected.json"
-DEFAULT_TOLERANCE = 0.25  # largest relative excess over the expected time that is still ok
+# Largest relative excess over the expected time that is still ok: over a system's figures, and over
+# what was measured in the same launch.
+DEFAULT_TOLERANCE = 0.25
+DEFAULT_OF_PARTS = 0.1
+TOLERANCE = (
+    "largest deviation from the model that is still ok, relative (default: "
+    f"{DEFAULT_OF_PARTS:g} by parts of the run, {DEFAULT_TOLERANCE:g} by a system)"
+)
 
 
 class JudgedCase(BaseModel):
     """A case beside its model. ``expected_s`` is of one count; ``ratio`` is measured / expected.
 
-    No verdict: the model's figures do not hold for the case (``without`` has the reason).
+    No verdict: the model's figures do not hold for the case (``without`` has the reason). Where
+    the figures are the run's own parts, ``interval_s`` is where the expectation lies, ``why`` a
+    word on what keeps a verdict open, ``state`` how the case's parts are beside earlier launches,
+    and ``promised_s`` and ``promise`` what a system says of the case.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -28,12 +40,19 @@ class JudgedCase(BaseModel):
     ratio: float
     verdict: Verdict | None
     bound: str | None
+    interval_s: tuple[float, float] | None = None
+    why: str | None = None
+    state: State | None = None
+    promised_s: float | None = None
+    promise: Verdict | None = None
 
 
 class JudgedRecord(BaseModel):
     """The expectation file: kept beside the record, keyed by case.
 
-    ``without`` has the reasons why measured cases have no expectation, or no verdict.
+    ``without`` has the reasons why measured cases have no expectation, or no verdict. ``state``
+    and ``promise`` are the sentences on the machine and on what it should deliver, where the
+    verdicts are from the run's own parts (``system`` is then :data:`IN_SITU`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,6 +61,8 @@ class JudgedRecord(BaseModel):
     system: str
     cases: dict[str, JudgedCase]
     without: dict[str, str] = {}
+    state: str | None = None
+    promise: str | None = None
 
     def counts(self) -> Counter[str]:
         """The number of cases of each verdict."""
@@ -49,7 +70,8 @@ class JudgedRecord(BaseModel):
 
     def write(self, path: Path) -> None:
         """Write the expectation file. Raises OSError."""
-        replace_file(path, json.dumps(self.model_dump(), indent=1) + "\n")
+        document = {"without": {}, **self.model_dump(exclude_defaults=True)}
+        replace_file(path, json.dumps(document, indent=1) + "\n")
 
 
 def expected_path(record_path: Path) -> Path:

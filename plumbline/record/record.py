@@ -28,7 +28,7 @@ from pydantic import (
 from plumbline.base.errors import UsageError
 from plumbline.base.validation import first_problem
 
-SCHEMA_VERSION = "1.1.0"
+SCHEMA_VERSION = "1.2.0"
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
 
 Count = Annotated[int, Field(ge=0)]
@@ -369,6 +369,56 @@ class Case(Part):
         return size if isinstance(size, int) else 0
 
 
+class PartVisit(Part):
+    """One look at a part, ``at_s`` after the run began, when ``after_cases`` cases were finished.
+
+    ``seconds`` of one count, the slowest rank of each repetition; ``shares`` of its own parts.
+    """
+
+    at_s: Seconds
+    after_cases: Count
+    count: Count
+    seconds: list[Seconds]
+    shares: dict[str, float] = {}
+
+
+class PartCase(Part):
+    """What cases are made of, measured beside them: a case of another benchmark, by its visits."""
+
+    benchmark: str
+    parameters: dict[str, Value]
+    key: str
+    labels: dict[str, Value]
+    work: Work
+    validation: Validation | None
+    outcome: Outcome
+    visits: list[PartVisit]
+
+    def label(self, name: str) -> str:
+        """The label ``name`` as text, or an empty text where the part has none."""
+        return str(self.labels.get(name, ""))
+
+
+class Parts(Part):
+    """The parts of a run, what they cost (``spent_s``) and how long all took (``run_s``)."""
+
+    spent_s: Seconds
+    run_s: Seconds
+    cases: list[PartCase]
+
+
+class HostLoad(Part):
+    """What else the host did during the run: shares of all cores' time, load, clock."""
+
+    of: str
+    idle_share: float | None
+    stolen_share: float | None
+    average_begin: float
+    average_end: float
+    clock_begin_mhz: float | None
+    clock_end_mhz: float | None
+
+
 class Record(Part):
     """The whole document."""
 
@@ -392,6 +442,8 @@ class Record(Part):
     clock_sync: ClockSync | None
     metrics: list[Metric]
     set_ups: list[SetUp] = []
+    parts: Parts | None = None
+    load: HostLoad | None = None
     warnings: list[Warned]
     energy: dict[str, JsonValue] | None
     status: Annotated[str, _words("running", "complete", "aborted")]

@@ -23,6 +23,7 @@ from plumbline.engine.program import (
     Engine,
     OptionSpec,
 )
+from plumbline.judge.parts import Planned, wanted
 from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (
@@ -32,7 +33,8 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
-from plumbline.record.expectations import DEFAULT_TOLERANCE
+from plumbline.model.benchmarks import model_of
+from plumbline.record.expectations import TOLERANCE
 
 # The engine's options that plumb answers itself, or sets.
 _TAKEN_OVER = frozenset(
@@ -43,7 +45,6 @@ _LAUNCHING = frozenset(
     {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
-TOLERANCE_HELP = "largest deviation from the model that is still ok, relative"
 COMPARISON_FORMATS = ["table", "csv", "json"]
 # Options of a run that a comparison of transports has no use for: what it varies, what judges or
 # repeats one run, and options without a measurement.
@@ -78,9 +79,10 @@ class RunPlan:
     arguments: list[str]
 
     @property
-    def tolerance(self) -> float:
-        """Largest relative excess over the expected time that is still ok."""
-        return float(self.given.values.get("tolerance", DEFAULT_TOLERANCE))
+    def tolerance(self) -> float | None:
+        """Largest relative excess over the expected time that is still ok, where one was given."""
+        given = self.given.values.get("tolerance")
+        return None if given is None else float(given)
 
     @property
     def launches(self) -> int:
@@ -109,7 +111,7 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
         _option("launches", "integer", "start the program N times", 1, minimum=1),
         _option("system", "text", f"{system} (default: this machine's)"),
         _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
-        _option("tolerance", "number", TOLERANCE_HELP, DEFAULT_TOLERANCE, minimum=0),
+        _option("tolerance", "number", TOLERANCE, minimum=0),
         _option("fail-slow", "flag", "exit with 4 where a case is slower than its model"),
         _option("format", "choice", "form of the results", "table", choices=forms),
         _option("output", "text", "write the results to this file instead of stdout"),
@@ -213,6 +215,28 @@ def check_with_engine(plan: RunPlan) -> str:
             said[-1].removeprefix("error: ") if said else "the engine rejects these options"
         )
     return done.stdout
+
+
+def with_parts(plan: RunPlan) -> RunPlan:
+    """``plan`` with the parts that judge its cases, where the engine measures such.
+
+    Parts that the user named stay; without a model there are none.
+    """
+    given, known = plan.given, {option.name for option in plan.session.engine.description.options}
+    if "parts" not in known or "parts" in given.values:
+        return plan
+    if given.flag("no-model") or given.flag("test"):
+        return plan
+    words = ("--format", "json")
+    done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.request, *words)
+    if done.returncode != 0:
+        return plan
+    document = json.loads(done.stdout)
+    planned = Planned(document["transport"], document["planned"], document["device"])
+    if plan.session.engine.description.world == "shmem" and planned.transport != "none":
+        return plan  # a world without bare messages
+    text = wanted(model_of(plan.benchmark.name), planned, given.values)
+    return replace(plan, arguments=[*plan.arguments, "--parts", text]) if text else plan
 
 
 def _dry_run(

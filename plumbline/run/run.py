@@ -10,13 +10,14 @@ from pathlib import Path
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import print_record
+from plumbline.judge.history import earlier_launches
 from plumbline.judge.judgement import Judgement, is_covered, judge
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record
-from plumbline.run.plan import RunPlan, check_with_engine, with_heap
+from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
@@ -39,7 +40,7 @@ def run(plan: RunPlan) -> int:
     if plan.given.flag("dry-run"):
         print(engine_plan, end="")
         return ExitStatus.PASSED
-    return Run(plan).launch_all()
+    return Run(with_parts(plan)).launch_all()
 
 
 class Run:
@@ -50,6 +51,7 @@ class Run:
         self.session = plan.session
         self._modelled = not (plan.given.flag("no-model") or plan.given.flag("test"))
         self._local = self._modelled and "system" not in plan.given.values
+        self._has_parts = "--parts" in plan.arguments  # which stand in for a calibration
         self._output = fresh_output(plan)
         self._system: System | None = None
 
@@ -120,6 +122,8 @@ class Run:
         if need_of(model, transport) == "channel":
             return find_system(LINKED_BOARDS, self.session.home)
         system = local_system(self.session.home)
+        if self._has_parts:
+            return system
         asked = request_of(self.plan, model.NEEDS)
         if system.answers(asked) or not self._can_calibrate(model.NEEDS):
             return system
@@ -144,13 +148,14 @@ class Run:
             return Judgement(None, "")
         model = model_of(record.benchmark.name)
         covered = self._system is None or is_covered(record, self._system)
-        wanted = self._local and not covered and not interrupted
+        wanted = self._local and not covered and not interrupted and not self._has_parts
         if model and wanted and self._can_calibrate(model.NEEDS):
             why = "the run was under other conditions than its calibration"
             self._system = self._calibrate(
                 model.NEEDS, why, lambda known: is_covered(record, known)
             )
-        return judge(record, self._system, self.plan.tolerance)
+        history = earlier_launches(self.session.home, record) if self._has_parts else []
+        return judge(record, self._system, self.plan.tolerance, history)
 
     def _show_spread(self, records: Sequence[Record]) -> None:
         text = spread(records)

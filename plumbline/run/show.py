@@ -33,7 +33,7 @@ def show(
     form: str,
     output: str | None,
     system: str | None,
-    tolerance: float,
+    tolerance: float | None,
 ) -> None:
     """Print the record ``given`` (a path, a name in HOME/records, or ``last``).
 
@@ -100,6 +100,6 @@ def find_record(given: str, home: Home) -> Path:
     return Path(given) if Path(given).exists() or "/" in given else named
 
 
-def _judge(home: Home, system: str | None, path: Path, tolerance: float) -> Judgement:
+def _judge(home: Home, system: str | None, path: Path, tolerance: float | None) -> Judgement:
     chosen = find_system(system, home) if system is not None else local_system(home)
     return judge(load_record(path), chosen, tolerance)

@@ -47,6 +47,7 @@ class SpoiledDevice : public Device {
     auto queue = real_.make_queue(timed);
     return make_ ? make_(std::move(queue)) : std::move(queue);
   }
+  std::unique_ptr<Queue> make_bare_queue() override { return real_.make_bare_queue(); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
     return real_.build(alter_ ? alter_(source) : source);
   }

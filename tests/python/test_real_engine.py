@@ -24,8 +24,8 @@ from plumbline.engine import runtimes
 from plumbline.engine.program import find_engine
 from plumbline.launch import launchers
 from plumbline.launch.launchers import physical_cores
+from plumbline.record.expectations import expected_path
 from plumbline.record.record import load_record
-from plumbline.system.files import load_system
 from tests.launching import launch_command
 
 FOLDERS = {
@@ -80,12 +80,14 @@ def record_in(err: str) -> Path:
 
 @needs_opencl
 def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
+    """The three columns, and parts that were validated; what the verdicts are is the machine's."""
     status, out, err = plumb("run", "b_eff", "-n", "2", "--preset", "smoke")
     assert status == 0, err
-    for word in ("b_eff", "latency", "expected", "verdict", "GB/s", "1 MiB"):
+    for word in ("b_eff", "latency", "expected", "efficiency", "state", "promise", "GB/s", "1 MiB"):
         assert word in out
-    assert "calibrating" in err
-    assert "verdicts within 25 %" in err
+    assert max(map(len, out.splitlines())) <= 120
+    assert "calibrating" not in err
+    assert "this run's own parts; verdicts within 10 %" in err
     path = record_in(err)
     record = load_record(path)
     assert record.outcome is not None
@@ -93,9 +95,18 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
     assert [len(rank.cores) for rank in record.ranks] == [physical_cores() // 2] * 2
     assert not {warning.code for warning in record.warnings} & {"unbound", "oversubscribed"}
     assert faults(json.loads(path.read_text())) == []
-    (calibration,) = load_system(home / "systems" / "local.toml").calibrations
-    for leg in ("launch", "read", "exchange", "write"):
-        assert calibration.legs.segments(leg), leg  # type: ignore[arg-type]
+    assert record.parts is not None
+    assert [part.label("message_bytes") for part in record.parts.cases] == [
+        case.label("message_bytes") for case in record.cases
+    ]
+    for part in record.parts.cases:
+        assert part.outcome.status == "passed"
+        assert part.validation is not None
+        assert part.visits
+        assert set(part.visits[0].shares) == {"read", "exchange", "write"}
+    judged = json.loads(expected_path(path).read_text())["cases"]
+    assert judged.keys() == {case.key for case in record.cases}
+    assert {case["verdict"] for case in judged.values()} <= {"ok", "slow", "ambiguous"}
     status, out, _ = plumb("explain", str(path), "--all")
     assert (status, out.count("natural/transfer/1024 ") >= 1) == (0, True)
     assert plumb("fit", str(path), "--name", "mine")[0] == 0
@@ -103,25 +114,40 @@ def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
     assert (status, "staged/host-buffered" in out) == (0, True)
 
 
-def test_a_newcomers_run_of_one_device(plumb: Plumb, home: Path) -> None:
-    """Calibrates the device's limits, without tables of random updates, and judges by them."""
-    status, out, err = plumb("run", "gemm", "-n", "1", "--runtime", "native", "--size", "256")
+@pytest.mark.parametrize(
+    ("benchmark", "options", "limits"),
+    [
+        ("gemm", ("--size", "256"), {"launch", "flops", "memory"}),
+        ("stream", ("--elements", "65536"), {"launch", "flops", "memory", "link"}),
+        ("fft", ("--size", "10", "--data", "1"), {"launch", "flops", "memory"}),
+        ("random_access", ("--size", "16"), {"random"}),
+    ],
+)
+def test_a_newcomers_run_of_one_device(
+    plumb: Plumb, benchmark: str, options: tuple[str, ...], limits: set[str]
+) -> None:
+    """Every case has a verdict, by ceilings that were measured in the same launch."""
+    words = ("--runtime", "native", "--time-limit", "0.02", *options)
+    status, out, err = plumb("run", benchmark, "-n", "1", *words)
     assert status == 0, err
-    assert "calibrating" in err
-    for word in ("expected", "verdict", "bound", "peak for float"):
+    assert "calibrating" not in err
+    for word in ("expected", "efficiency", "state", "promise", "bound"):
         assert word in out
-    (calibration,) = load_system(home / "systems" / "local.toml").calibrations
-    table = calibration.device
-    assert table is not None
-    assert {peak.type for peak in table.peaks} == {"float", "double"}
-    assert {entry.access for entry in table.memory} == {"read", "write", "copy"}
-    assert table.launch is not None
-    assert table.link is not None
-    assert {kernel.type for kernel in table.kernels} == {"float", "double"}
-    assert not table.random
-    status, out, err = plumb("show", "last", "--system", "h200")
+    record = load_record(record_in(err))
+    assert record.parts is not None
+    passed = {one.label("limit") for one in record.parts.cases if one.outcome.status == "passed"}
+    assert passed == limits
+    judged = json.loads(expected_path(record_in(err)).read_text())
+    assert judged["without"] == {}
+    assert all(case["verdict"] for case in judged["cases"].values())
+
+
+def test_what_was_promised(plumb: Plumb) -> None:
+    words = ("--runtime", "native", "--size", "256", "--time-limit", "0.02")
+    _, _, err = plumb("run", "gemm", "-n", "1", *words)
+    status, out, err = plumb("show", str(record_in(err)), "--system", "h200")
     assert status == 0, err
-    assert 'the system "h200"' in " ".join(out.split())
+    assert 'by the system "h200"' in " ".join(out.split())
 
 
 @needs_opencl

@@ -138,6 +138,23 @@ class NativeQueue final : public Queue {
   std::optional<DeviceTime> time_;
 };
 
+// Commands done at once, without a clock.
+class NativeBareQueue final : public Queue {
+ public:
+  void enqueue_read(const BufferView& from, std::byte* to) override {
+    std::memmove(to, from.host_pointer(), from.size);
+  }
+  void enqueue_write(const std::byte* from, const BufferView& to) override {
+    std::memmove(to.host_pointer(), from, to.size);
+  }
+  void enqueue_copy(const BufferView& from, const BufferView& to) override {
+    std::memmove(to.host_pointer(), from.host_pointer(), from.size);
+  }
+  void enqueue(Kernel& kernel, const KernelRange& range) override { dynamic_cast<NativeKernel&>(kernel).run(range); }
+  void finish() override {}
+  bool finished() override { return true; }
+};
+
 class NativeDevice final : public Device {
  public:
   explicit NativeDevice(DeviceInfo info) : info_(std::move(info)) {}
@@ -163,6 +180,7 @@ class NativeDevice final : public Device {
     return std::make_unique<NativeBuffer>(std::make_unique<HostSegment>(handle));
   }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<NativeQueue>(timed); }
+  std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<NativeBareQueue>(); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
     if (source.native.empty()) throw Unsupported(fmt::format("{} has no form for runtime native", source.name));
     return std::make_unique<NativeProgram>(source);

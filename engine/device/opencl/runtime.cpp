@@ -6,6 +6,7 @@
 
 #include "device/host_share.hpp"
 #include "device/opencl/adopt.hpp"
+#include "device/opencl/bare_queue.hpp"
 #include "device/opencl/queue.hpp"
 
 namespace plumb::opencl {
@@ -31,6 +32,7 @@ class OpenclDevice final : public Device {
                                           parse_placement(handle.substr(0, colon)).kind);
   }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<OpenclQueue>(context_, timed); }
+  std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<OpenclBareQueue>(context_); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
     return std::make_unique<OpenclProgram>(context_, source);
   }

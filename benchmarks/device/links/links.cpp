@@ -1,0 +1,253 @@
+// links: what a transfer between two devices is made of, by the libraries' own calls and nothing beside them. It is
+// what transports are judged by, so it runs none of their code.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "benchmarks/hpcc/b_eff/messages.hpp"
+#include "core/units.hpp"
+
+namespace plumb::links {
+
+namespace {
+
+using b_eff::Expected;
+using b_eff::LaneBuffers;
+using b_eff::Pattern;
+
+constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of a lane's stride behind its messages
+constexpr std::size_t short_bytes = 2048;                      // that MPI delivers without the receiver's work
+constexpr std::uint64_t between_looks = 16;  // relays from one whose legs are timed to the next: a look costs 1 us
+constexpr const char* legs[]{"read", "exchange", "write"};
+
+// One case.
+struct Message {
+  bool relayed = false;
+  std::uint64_t bytes = 0;
+};
+
+class Links : public Benchmark {
+ public:
+  std::string name() const override { return "links"; }
+  std::string title() const override { return "parts of a transfer between devices, by bare library calls"; }
+  std::string source() const override {
+    return "sub-steps of a staged transfer (Meyer 2024, section 5.1.2) without a transport";
+  }
+  ValidateWhen validate_when() const override { return ValidateWhen::first_and_last; }
+  Preset preset(const std::string& name) const override {
+    if (name == "smoke") return {{"sizes", "8,65536"}, {"time-limit", "0.1"}};
+    return {{"time-limit", name == "full" ? "5" : "1"}};
+  }
+  void check(const Plan&) const override { sizes(); }
+  std::vector<Group> groups(const Plan& plan) const override;
+  void prepare(Session& session, const Case& measured) override;
+  void reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) override;
+  void run(Session&, const Case&, Timed& timed) override;
+  Validation validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) override;
+  void release() override;
+  std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
+
+ private:
+  struct Lane {
+    int to = 0, from = 0;  // ranks
+    std::unique_ptr<Buffer> sent, received;
+  };
+
+  std::vector<std::uint64_t> sizes() const;
+  Pattern pattern(std::uint64_t bytes, const Plan& plan) const;
+  Case make_case(std::uint64_t bytes, const Plan& plan) const;
+  BufferView slot(std::uint64_t lane, std::uint64_t turn) const;
+  void relay(std::uint64_t turn, double* times);
+  void exchange(std::uint64_t turn);
+
+  Choice part_{*this,
+               {"part", "read, exchange and write one after the other, or the exchange between hosts alone"},
+               "relay",
+               {"relay", "exchange"}};
+  Choice ring_{*this, {"ring", "order of the ranks in the ring"}, "natural", {"natural", "random"}};
+  Parameter<std::int64_t> replications_{
+      *this, {"replications", "messages to each neighbour at once", "", {"-r"}}, 1, {1, 64}};
+  Parameter<std::string> sizes_{*this, {"sizes", "of messages, with commas", "B"}, "1,64,4096,65536,1048576"};
+
+  Pattern pattern_;  // of the case that is prepared
+  bool relays_ = false, yields_ = false;
+  std::unique_ptr<LaneBuffers> buffers_;
+  std::vector<Lane> lanes_;
+  std::vector<BareMessage> receives_, sends_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<BareMessages> messages_;
+};
+
+std::vector<std::uint64_t> Links::sizes() const {
+  std::vector<std::uint64_t> sizes;
+  std::istringstream words(sizes_.get());
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto read = read_written(word);
+    if (!read || read->value < 1 || read->value > std::int64_t{1} << 30)
+      throw UsageError(fmt::format("--sizes must be whole numbers of bytes from 1 to 2^30 with commas, not {}", word));
+    sizes.push_back(static_cast<std::uint64_t>(read->value));
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+Pattern Links::pattern(std::uint64_t bytes, const Plan& plan) const {
+  Pattern pattern;
+  const bool random = ring_ == "random";
+  pattern.place =
+      b_eff::place_in(random ? b_eff::random_ring(plan.ranks, plan.seed) : b_eff::natural_ring(plan.ranks), plan.rank);
+  pattern.rank = plan.rank;
+  pattern.replications = static_cast<std::uint64_t>(replications_.get());
+  pattern.bytes = bytes;
+  pattern.rounds = std::clamp<std::uint64_t>(most_bytes / pattern.stride() / 8, 16, 4096);
+  return pattern;
+}
+
+Case Links::make_case(std::uint64_t bytes, const Plan& plan) const {
+  const Pattern p = pattern(bytes, plan);
+  Case result;
+  result.key = fmt::format("{}/{}/{}", ring_.get(), part_.get(), bytes);
+  result.labels = {{"ring", ring_.get()}, {"part", part_.get()}, {"message_bytes", bytes}};
+  result.payload = Payload(Message{part_ == "relay", bytes});
+  result.items_to_check = p.lanes() * bytes;
+  result.witnesses = p.lanes() * p.kept_bytes();
+  result.most_operations = p.rounds;
+  result.work.messages = p.lanes();
+  result.work.bytes_sent = p.lanes() * bytes;
+  if (part_ == "relay") {
+    result.work.bytes_read = result.work.bytes_written = p.lanes() * bytes;
+  }
+  return result;
+}
+
+std::vector<Group> Links::groups(const Plan& plan) const {
+  Group group;
+  group.key = part_.get();
+  for (const std::uint64_t bytes : sizes()) {
+    group.cases.push_back(make_case(bytes, plan));
+    const Pattern p = pattern(bytes, plan);
+    group.device_bytes = std::max<std::uint64_t>(group.device_bytes, p.lanes() * p.lane_bytes());
+    group.largest_buffer_bytes = std::max<std::uint64_t>(group.largest_buffer_bytes, p.lane_bytes());
+    group.host_bytes = std::max<std::uint64_t>(group.host_bytes, p.pitch() + 2 * p.lanes() * bytes);
+  }
+  return {group};
+}
+
+void Links::prepare(Session& session, const Case& measured) {
+  const auto& [relayed, bytes] = measured.payload.as<Message>();
+  pattern_ = pattern(bytes, {session.world.rank(), session.world.size(), session.seed});
+  relays_ = relayed;
+  messages_ = session.world.bare_messages(2 * pattern_.lanes());
+  if (!messages_) throw Unsupported("a world over " + session.world.info().kind + " has no bare messages");
+  Placement memory = relays_ ? session.memory : Placement{MemoryKind::host, {}};
+  memory.shared = false;
+  buffers_ = std::make_unique<LaneBuffers>(session.device, memory, pattern_.lanes(), pattern_.lane_bytes());
+  queue_ = session.device.make_queue();
+  const DeviceInfo& info = session.device.info();
+  // Threads of a device that is this process need the core that a waiting MPI would keep.
+  yields_ = relays_ && info.runtime == "opencl" && info.type != "gpu" && pattern_.bytes <= short_bytes;
+  for (std::uint64_t i = 0; i < pattern_.lanes(); ++i) {
+    const int right = pattern_.place.right(), left = pattern_.place.left();
+    Lane lane{i % 2 == 0 ? right : left, i % 2 == 0 ? left : right, nullptr, nullptr};
+    if (relays_) {
+      lane.sent = allocate_host(session.device, pattern_.bytes);
+      lane.received = allocate_host(session.device, pattern_.bytes);
+    }
+    const int tag = static_cast<int>(i);
+    receives_.push_back({lane.from, tag, relays_ ? lane.received->host_pointer() : nullptr, pattern_.bytes});
+    sends_.push_back({lane.to, tag, relays_ ? lane.sent->host_pointer() : nullptr, pattern_.bytes});
+    lanes_.push_back(std::move(lane));
+  }
+}
+
+BufferView Links::slot(std::uint64_t lane, std::uint64_t turn) const {
+  const std::uint64_t areas = pattern_.areas();
+  return {&buffers_->lane(lane), turn % areas * pattern_.pitch() + turn / areas * pattern_.stride(), pattern_.bytes};
+}
+
+void Links::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
+  std::vector<std::byte> message(pattern_.bytes);
+  for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane) {
+    for (std::uint64_t area = 0; area < pattern_.areas(); ++area)
+      buffers_->poison(lane, area * pattern_.pitch(),
+                       expected_in_area(pattern_, session.seed, repetition, count, lane, area));
+    fill_message(message, message_of(pattern_, session.seed, repetition, lane, 0));
+    buffers_->put(slot(lane, 0), message);
+  }
+}
+
+void Links::run(Session&, const Case&, Timed& timed) {
+  std::array<double, 4> times{};  // when the legs of a relay began, and its end
+  std::array<double, 3> seconds{};
+  const std::uint64_t look = std::min(between_looks / 2, timed.count() - 1);
+  for (std::uint64_t turn = 0; turn < timed.count(); ++turn) {
+    if (!relays_) {
+      exchange(turn);
+      continue;
+    }
+    const bool looks = turn % between_looks == look;
+    relay(turn, looks ? times.data() : nullptr);
+    for (std::size_t leg = 0; looks && leg < seconds.size(); ++leg) seconds[leg] += times[leg + 1] - times[leg];
+  }
+  for (std::size_t leg = 0; relays_ && leg < seconds.size(); ++leg) timed.tally(legs[leg], seconds[leg]);
+}
+
+// What a message holds at `turn` is sent on, and lies at the next one with who receives it. `times`, where given, are
+// when each leg began and the last ended.
+void Links::relay(std::uint64_t turn, double* times) {
+  if (times != nullptr) times[0] = now_seconds();
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+    queue_->enqueue_read(slot(lane, turn), lanes_[lane].sent->host_pointer());
+  queue_->finish();
+  if (times != nullptr) times[1] = now_seconds();
+  messages_->exchange(receives_, sends_, yields_);
+  if (times != nullptr) times[2] = now_seconds();
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
+    queue_->enqueue_write(lanes_[lane].received->host_pointer(), slot(lane, turn + 1));
+  queue_->finish();
+  if (times != nullptr) times[3] = now_seconds();
+}
+
+void Links::exchange(std::uint64_t turn) {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    sends_[lane].at = slot(lane, turn).host_pointer();
+    receives_[lane].at = slot(lane, turn + 1).host_pointer();
+  }
+  messages_->exchange(receives_, sends_, false);
+}
+
+Validation Links::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
+  Validation found;
+  found.reference = "every byte of the last messages, and the first bytes of each round's, made again";
+  for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane)
+    for (std::uint64_t area = 0; area < pattern_.areas(); ++area)
+      buffers_->check(lane, area * pattern_.pitch(),
+                      expected_in_area(pattern_, session.seed, repetition, count, lane, area), found);
+  return found;
+}
+
+void Links::release() {
+  receives_.clear();
+  sends_.clear();
+  lanes_.clear();
+  buffers_.reset();
+  queue_.reset();
+  messages_.reset();
+}
+
+std::vector<Metric> Links::metrics(const CaseResult& result, int) const {
+  const auto bytes = static_cast<double>(result.measured->work.bytes_sent);
+  return {{"time_per_message_median", result.median_seconds() / micro, "us",
+           "one message to each neighbour; median repetition, slowest rank"},
+          {"bandwidth_per_rank", bytes / result.best_seconds() / giga, "GB/s",
+           "bytes sent by one rank / t; best repetition, slowest rank"}};
+}
+
+const RegisteredBenchmark registered_links("links", [] { return std::make_unique<Links>(); });
+
+}  // namespace
+
+}  // namespace plumb::links

@@ -1,0 +1,27 @@
+// A stream with CUDA's own calls: what transfers and launches are judged by (Device::make_bare_queue).
+#pragma once
+
+#include "device/cuda/context.hpp"
+
+namespace plumb::cuda {
+
+class CudaBareQueue final : public Queue {
+ public:
+  explicit CudaBareQueue(SharedContext context);
+  ~CudaBareQueue() override;
+  CudaBareQueue(const CudaBareQueue&) = delete;
+  CudaBareQueue& operator=(const CudaBareQueue&) = delete;
+
+  void enqueue_read(const BufferView& from, std::byte* to) override;
+  void enqueue_write(const std::byte* from, const BufferView& to) override;
+  void enqueue_copy(const BufferView& from, const BufferView& to) override;
+  void enqueue(Kernel& kernel, const KernelRange& range) override;
+  void finish() override;
+  bool finished() override;
+
+ private:
+  SharedContext context_;
+  Stream stream_ = nullptr;
+};
+
+}  // namespace plumb::cuda

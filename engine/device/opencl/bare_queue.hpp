@@ -1,0 +1,32 @@
+// A queue of OpenCL's own calls: what transfers and launches are judged by (Device::make_bare_queue).
+#pragma once
+
+#include "device/opencl/program.hpp"
+
+namespace plumb::opencl {
+
+class OpenclBareQueue final : public Queue {
+ public:
+  explicit OpenclBareQueue(SharedContext context);
+  ~OpenclBareQueue() override;
+  OpenclBareQueue(const OpenclBareQueue&) = delete;
+  OpenclBareQueue& operator=(const OpenclBareQueue&) = delete;
+
+  void enqueue_read(const BufferView& from, std::byte* to) override;
+  void enqueue_write(const std::byte* from, const BufferView& to) override;
+  void enqueue_copy(const BufferView& from, const BufferView& to) override;
+  // Kernels whose arguments lie in pinned memory are unmapped and mapped for each launch.
+  void enqueue(Kernel& kernel, const KernelRange& range) override;
+  void finish() override;
+  bool finished() override;
+
+ private:
+  void keep(cl_int code, cl_event event, const char* action);
+
+  SharedContext context_;
+  cl_command_queue queue_ = nullptr;
+  cl_event last_ = nullptr;  // of the last command, where there is one to wait for
+  bool waits_for_queue_, traces_kernels_;
+};
+
+}  // namespace plumb::opencl

@@ -1,0 +1,79 @@
+// Parts: what a run's cases are made of, measured in the same launch, before, between and after them. They are cases of
+// ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device whose queues are bare.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "measure/case_run.hpp"
+
+namespace plumb {
+
+// A device whose queues are the runtime's own calls alone.
+class BareDevice : public Device {
+ public:
+  explicit BareDevice(Device& real) : real_(real) {}
+  const DeviceInfo& info() const override { return real_.info(); }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
+  std::unique_ptr<Queue> make_queue(bool) override { return real_.make_bare_queue(); }
+  std::unique_ptr<Queue> make_bare_queue() override { return real_.make_bare_queue(); }
+  std::unique_ptr<Program> build(const KernelSource& source) override { return real_.build(source); }
+
+ private:
+  Device& real_;
+};
+
+// Benchmarks with their options, as --parts names them: "ceilings only=launch,memory size=24; links ring=random".
+// Throws UsageError.
+std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text);
+
+class Parts {
+ public:
+  static constexpr double most_share = 0.15;  // of the run so far
+
+  Parts(Session& session, const RunSettings& settings, SynchronisedStart& start);
+
+  bool none() const { return parts_.empty(); }
+  // Collective: measures what belongs beside `next`, the case that comes (null: after the last). A part of one message
+  // size stands beside the cases of that size, others beside all. Each is visited before the first of its cases, and
+  // what stands beside the last case also after it, whatever they cost; further visits, after a case and between cases,
+  // are made while all visits together keep within `most_share`.
+  void visit(const Case* next, std::size_t finished);
+  // Rank 0.
+  Json json() const;
+
+ private:
+  struct Visit {
+    double at = 0;             // seconds since the run began
+    std::size_t finished = 0;  // cases before it
+    std::uint64_t count = 1;
+    std::vector<double> seconds;           // of one count, the slowest rank of each repetition
+    std::map<std::string, double> shares;  // of a part's own parts in its time
+  };
+  struct Part {
+    std::size_t of = 0;  // benchmark
+    Case measured;
+    Outcome outcome = {};
+    Json validation = nullptr;
+    std::vector<Visit> visits = {};
+    double cost = 0;  // of the last visit, in seconds
+    bool pending = false, dropped = false;
+  };
+
+  bool belongs(const Part& part, const Case& measured) const;
+  void warm_up(const Case& next);
+  std::uint64_t guessed_count(const Part& part);
+  void measure(Part& part, std::size_t finished);
+
+  World& world_;
+  BareDevice device_;
+  Session session_;
+  RunSettings settings_;
+  std::vector<std::shared_ptr<Benchmark>> benchmarks_;
+  std::vector<std::unique_ptr<CaseRun>> runs_;  // by benchmark
+  std::vector<Part> parts_;
+  double begin_, spent_ = 0;
+  bool warm_ = false;
+};
+
+}  // namespace plumb

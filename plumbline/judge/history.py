@@ -1,0 +1,35 @@
+"""Earlier launches that tell what is usual on a machine."""
+
+from __future__ import annotations
+
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import Home
+from plumbline.judge.judgement import conditions_of
+from plumbline.record import store
+from plumbline.record.record import Record, load_record
+
+HISTORY = 20
+
+
+def earlier_launches(home: Home, record: Record) -> list[Record]:
+    """Up to :data:`HISTORY` indexed records with parts, earlier, under ``record``'s conditions."""
+    conditions = conditions_of(record)
+    found: list[Record] = []
+    try:
+        entries = store.Store(home).entries(record.benchmark.name)
+    except (OSError, store.StoreError):
+        return found
+    for entry in reversed(entries):
+        if len(found) == HISTORY:
+            break
+        if entry.started >= record.started:
+            continue
+        if (entry.ranks, entry.transport) != (record.world.ranks, record.transport_name):
+            continue
+        try:
+            earlier = load_record(entry.path)
+        except UsageError:  # gone, or no longer a record
+            continue
+        if earlier.parts is not None and conditions_of(earlier) == conditions:
+            found.append(earlier)
+    return found

@@ -1,0 +1,271 @@
+"""Parts in situ: what a run's cases are made of, measured in the same launch, as models' figures.
+
+Before a launch :func:`wanted` says which parts the cases need, in the engine's words (``--parts``);
+after it :func:`in_situ` makes the figures that hold for one case from the visits beside it. The
+models are those of any other figures. Three sets are made: from the middle of the parts' times, and
+from both ends of their intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log2
+from statistics import median
+from typing import Any
+
+from plumbline.model.benchmarks import Model
+from plumbline.model.limits import LIMITS
+from plumbline.model.roofline import CACHES
+from plumbline.record.record import Case, PartCase, PartVisit, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.segments import Segment
+from plumbline.system.system import Figures, Legs, MeasuredTransfer
+
+LINKS, CEILINGS = "links", "ceilings"
+RELAYED = frozenset({"staged", "pipelined"})  # which read, exchange and write
+_SMALLEST_LOG, _LARGEST_LOG = 12, 36  # of an array of ceilings
+_LONGEST_LINK_LOG = 24
+_MOST_SIZES = 4  # of arrays in one run
+_HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
+
+
+# --- which parts a run needs ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run as the engine plans it: its cases (key, labels, work) and the first rank's device."""
+
+    transport: str
+    cases: Sequence[Mapping[str, Any]]
+    device: Mapping[str, Any] | None
+
+
+def wanted(model: Model | None, planned: Planned, options: Mapping[str, str]) -> str:
+    """The parts in the engine's words; empty where the model takes its figures from elsewhere."""
+    if model is None or not planned.cases:
+        return ""
+    if planned.transport in ("none", None):
+        lines = list(_ceilings(planned, options)) if model.NEEDS in ("device", "updates") else []
+    elif planned.transport in RELAYED | {"mpi"} and model.NEEDS == "legs":
+        lines = list(_links(planned, options))
+    else:
+        lines = []
+    return "; ".join(lines)
+
+
+def _links(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
+    if options.get("form", "exchange") != "exchange":
+        return
+    part = "relay" if planned.transport in RELAYED else "exchange"
+    more = f" replications={options['replications']}" if "replications" in options else ""
+    sizes: dict[str, set[int]] = {}
+    for labels in (case["labels"] for case in planned.cases):
+        if labels.get("message_bytes") and labels.get("ring"):
+            sizes.setdefault(labels["ring"], set()).add(labels["message_bytes"])
+    for ring, found in sizes.items():
+        text = ",".join(map(str, sorted(found)))
+        yield f"{LINKS} part={part} ring={ring} sizes={text}{more}"
+
+
+def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
+    device = planned.device or {}
+    gpu = device.get("type") == "gpu"
+    numbers = device.get("compute_units", 1) * (2048 * 8 if gpu else 1024)
+    accumulators = max(4, ceil(numbers / 4096)) * 4096
+    flops, arrays, links, tables = _asked(planned, options)
+    if flops or arrays:
+        only = ",".join(("launch", *sorted(flops)))
+        yield f"{CEILINGS} only={only} accumulators={accumulators}"
+    for size in _few(arrays, device):
+        yield f"{CEILINGS} only=memory size={size}"
+    if links:  # a line through a short and a long copy: longer ones cost much and tell no more
+        yield f"{CEILINGS} only=link size={min(max(links), _LONGEST_LINK_LOG)}"
+    for kind, size in sorted(tables):
+        updates = 24 if gpu else 20
+        yield f"{CEILINGS} only=random/{kind} size={size} updates={updates}"
+
+
+def _asked(
+    planned: Planned, options: Mapping[str, str]
+) -> tuple[set[str], set[int], set[int], set[tuple[str, int]]]:
+    """Prefixes of arithmetic; log2 B of arrays and of copies; tables with the kind of update."""
+    flops: set[str] = set()
+    arrays: set[int] = set()
+    links: set[int] = set()
+    tables: set[tuple[str, int]] = set()
+    for case in planned.cases:
+        labels, work = case["labels"], case["work"]
+        moved = work.get("bytes_read", 0) + work.get("bytes_written", 0)
+        if "table_bytes" in labels:
+            kind = "atomic" if str(labels.get("updates", "")).startswith("atomic") else "update"
+            tables.add((kind, _log(labels["table_bytes"])))
+        elif labels.get("operation") in ("write", "read"):
+            links.add(_log(moved))
+        elif moved:
+            arrays.add(_log(moved / 2))
+        if work.get("flops"):
+            type_ = str(labels.get("type") or options.get("type", "float"))
+            flops |= set(_HALF.get(type_, (f"flops/{type_}", f"flops/matrix_{type_}")))
+    return flops, arrays, links, tables
+
+
+def _log(size: float) -> int:
+    return min(max(round(log2(max(size, 1))), _SMALLEST_LOG), _LARGEST_LOG)
+
+
+def _few(sizes: set[int], device: Mapping[str, Any]) -> list[int]:
+    """At most a few sizes; none longer than arrays that stream past all caches need be."""
+    caches = device.get("cache_bytes") or 2**25
+    longest = ceil(log2(CACHES * caches))
+    near = {min(size, longest) for size in sizes}
+    found = sorted(size for size in near if size + 1 not in near)
+    if len(found) <= _MOST_SIZES:
+        return found
+    step = (len(found) - 1) / (_MOST_SIZES - 1)
+    return [found[round(step * index)] for index in range(_MOST_SIZES)]
+
+
+# --- figures from them ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class InSitu:
+    """The figures that hold for one case: the middle, and where all parts are fast, or slow."""
+
+    middle: Figures
+    fast: Figures
+    slow: Figures
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Seconds of one count of a part beside a case: the median and its 95 % interval."""
+
+    middle: float
+    low: float
+    high: float
+    legs: Mapping[str, float]
+
+    def at(self, level: str) -> float:
+        return float(getattr(self, level))
+
+
+def in_situ(record: Record, case: Case) -> InSitu | None:
+    """The figures for ``case`` from the visits beside it, or None where it has no parts."""
+    if record.parts is None:
+        return None
+    number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
+    times = [
+        (part, _beside(part.visits, number))
+        for part in record.parts.cases
+        if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
+    ]
+    if not times:
+        return None
+    device = record.ranks[0].device
+    name = device.name if device else None
+    levels = {
+        level: _figures(record, case, [(part, one) for part, one in times], level, name)
+        for level in ("middle", "low", "high")
+    }
+    return InSitu(levels["middle"], levels["low"], levels["high"])
+
+
+def _fits(part: PartCase, case: Case) -> bool:
+    """Whether a link's message is the case's; ceilings are for all."""
+    names = ("message_bytes", "ring")
+    return all(part.labels[name] == case.labels.get(name) for name in names if name in part.labels)
+
+
+def _beside(visits: Sequence[PartVisit], number: int) -> _Times:
+    """The times of the last visits before the case ``number`` (from 0) and the first after it."""
+    before = [one for one in visits if one.after_cases <= number]
+    after = [one for one in visits if one.after_cases > number]
+    near = [*before[-1:], *after[:1]]
+    samples = sorted(second for one in near for second in one.seconds)
+    low, high = interval_of_median(samples)
+    middles = [median(one.seconds) for one in near]
+    legs = {
+        name: median(one.shares.get(name, 0.0) for one in near) * median(samples)
+        for name in near[0].shares
+    }
+    return _Times(median(samples), min(low, *middles), max(high, *middles), legs)
+
+
+def interval_of_median(ordered: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the median by order statistics; below 6 samples all of them."""
+    count = len(ordered)
+    first = 0
+    if count >= 6:
+        from math import comb
+
+        tail = 0.5**count
+        while tail + comb(count, first + 1) * 0.5**count <= 0.025:
+            first += 1
+            tail += comb(count, first) * 0.5**count
+    return ordered[first], ordered[count - 1 - first]
+
+
+def _figures(
+    record: Record,
+    case: Case,
+    times: Sequence[tuple[PartCase, _Times]],
+    level: str,
+    name: str | None,
+) -> Figures:
+    links = [(part, one) for part, one in times if part.benchmark == LINKS]
+    ceilings = [(part, one) for part, one in times if part.benchmark == CEILINGS]
+    legs, ways = _of_links(record, links, level)
+    table = _device(case, ceilings, level, name) if ceilings else None
+    return Figures(legs, table, by_all_ranks=True, transfers=ways)
+
+
+def _of_links(
+    record: Record, links: Sequence[tuple[PartCase, _Times]], level: str
+) -> tuple[Legs | None, list[MeasuredTransfer]]:
+    """Legs and the whole, at the case's own size: figures that do not depend on the size."""
+    if not links:
+        return None, []
+    part, one = links[0]
+    if part.label("part") == "exchange":
+        return Legs(exchange=[_flat(one.at(level))]), []
+    scale = one.at(level) / one.middle
+    legs = Legs.model_validate({leg: [_flat(s * scale)] for leg, s in one.legs.items()})
+    way = MeasuredTransfer(
+        transport=record.transport_name,
+        approach=record.approach,
+        segments=[_flat(one.at(level))],
+    )
+    return legs, [way]
+
+
+def _flat(seconds: float) -> Segment:
+    return Segment(latency_us=seconds * 1e6, source="measured")
+
+
+def _device(
+    case: Case, times: Sequence[tuple[PartCase, _Times]], level: str, name: str | None
+) -> DeviceTable:
+    """The device's limits; of arrays of several lengths those nearest to the case's data."""
+    moved = case.work.bytes_read + case.work.bytes_written
+    found: dict[str, Any] = {}
+    for limit in LIMITS:
+        own = [(part, one.at(level)) for part, one in times if part.label("limit") == limit.cases]
+        if limit.cases in ("memory", "link") and own and moved:
+            near = moved / (2 if limit.cases == "memory" else 1)
+            sizes = {part.parameters.get("size") for part, _ in own}
+            best = min(
+                (size for size in sizes if isinstance(size, int)),
+                key=lambda size: abs(size - log2(near)),
+                default=None,
+            )
+            own = [entry for entry in own if entry[0].parameters.get("size") == best]
+        value = limit.learn(own) if own else None
+        if value:
+            if isinstance(value, list):
+                value = [*found.get(limit.field, []), *value]
+            found[limit.field] = value
+    # Arrays were as long as the case's: their figures hold in caches as well.
+    return DeviceTable(name=name, cache_bytes=0, **found)
