@@ -22,7 +22,7 @@ _cl_mem* memory_object(const Buffer& buffer) {
 }
 
 std::byte* device_pointer(const DeviceMemory& memory) {
-  if (const auto* cuda = dynamic_cast<const cuda::CudaBuffer*>(memory.buffer.get())) return cuda->address();
+  if (const auto* cuda = dynamic_cast<const cuda::CudaBuffer*>(memory.buffer.get())) return cuda->device_address();
   if (const auto* opencl = dynamic_cast<const opencl::OpenclBuffer*>(memory.buffer.get())) {
     if (opencl->svm() != nullptr) return opencl->svm();
     throw Error("runtime opencl has memory objects instead of pointers; use plumb_mpi_buffer()");

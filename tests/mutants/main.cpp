@@ -14,7 +14,6 @@
 #include "world/mpi.hpp"
 
 int main(int argc, char** argv) {
-  plumb::mutants::register_waiting();
   plumb::mutants::register_wrong_transports();
   try {
     plumb::mutants::register_waiting_benchmarks();

@@ -34,7 +34,4 @@ void register_mutation(const Mutation& mutation, const std::vector<std::string>&
 // Registers all wrong transports. To be called in main: their bases are there by then.
 void register_wrong_transports();
 
-// Makes the transports, queues or kernels wait that PLUMB_MUTANT_WAITS names (waiting.cpp).
-void register_waiting();
-
 }  // namespace plumb::mutants

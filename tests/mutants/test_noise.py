@@ -96,7 +96,7 @@ def test_what_waits_is_right_under_its_own_name(tmp_path: Path, name: str) -> No
 
 
 def test_waiting_needs_a_place_and_a_share() -> None:
-    for text in ("kernel:5", "queue", "queue:", "queue:x", "run:-1", "queue:nan"):
+    for text in ("kernel", "queue", "queue:", "queue:x", "run:-1", "queue:nan"):
         done = subprocess.run(
             [str(MUTANTS), "--version"],
             env={**os.environ, "PLUMBLINE_MUTANT_WAITS": text},
@@ -105,7 +105,7 @@ def test_waiting_needs_a_place_and_a_share() -> None:
             check=False,
         )
         assert done.returncode == 2, text
-        assert done.stderr.startswith("error: PLUMBLINE_MUTANT_WAITS must be queue, transport")
+        assert done.stderr.startswith("error: PLUMBLINE_MUTANT_WAITS must be queue, transport, kernel")
 
 
 def test_only_the_cases_named_wait(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ pytestmark = [
 
 
 def ratios(folder: Path, waits: str, *words: str) -> dict[str, dict[str, object]]:
-    """The judged cases of ``plumb run WORDS`` where ``waits`` (place:share) waits."""
+    """The judged cases of ``plumb run WORDS`` where ``waits`` (place:percent) waits."""
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     (programs / "plumb-mpi").unlink(missing_ok=True)
@@ -33,7 +33,7 @@ def ratios(folder: Path, waits: str, *words: str) -> dict[str, dict[str, object]
         **os.environ,
         "PLUMBLINE_ENGINE": str(programs),
         "PLUMBLINE_HOME": str(folder / "home"),
-        "PLUMB_MUTANT_WAITS": waits,
+        "PLUMBLINE_MUTANT_WAITS": waits,
     }
     done = subprocess.run(
         [sys.executable, "-m", "plumbline", "run", *words],
@@ -47,10 +47,10 @@ def ratios(folder: Path, waits: str, *words: str) -> dict[str, dict[str, object]
     return cases
 
 
-@pytest.mark.parametrize("where", ["staged", "queue"])
+@pytest.mark.parametrize("where", ["transport", "queue"])
 def test_a_transport_that_waits_is_slow(tmp_path: Path, where: str) -> None:
     run = ("b_eff", "-n", "2", "--transport", "staged", "--min-size", "12", "--time-limit", "0.2")
-    cases = ratios(tmp_path, f"{where}:0.5", *run)
+    cases = ratios(tmp_path, f"{where}:50", *run)
     slow = [case for case in cases.values() if case["verdict"] == "slow"]
     assert len(slow) >= 0.8 * len(cases), cases
 
@@ -58,6 +58,6 @@ def test_a_transport_that_waits_is_slow(tmp_path: Path, where: str) -> None:
 def test_a_kernel_that_waits_is_slow_once_its_usual_share_is_known(tmp_path: Path) -> None:
     run = ("gemm", "-n", "1", "--runtime", "native", "--size", "512", "--time-limit", "0.2")
     for _ in range(5):
-        ratios(tmp_path, "none:0", *run)
-    (case,) = ratios(tmp_path, "kernel:0.5", *run).values()
+        ratios(tmp_path, "kernel:0", *run)
+    (case,) = ratios(tmp_path, "kernel:50", *run).values()
     assert case["verdict"] == "slow", case

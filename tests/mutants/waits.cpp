@@ -54,10 +54,11 @@ Waits parse_waits(const std::string& text) {
   std::getline(words, waits.key);
   char* end = nullptr;
   waits.share = std::strtod(percent.c_str(), &end) / 100;
-  const bool known = waits.where == "queue" || waits.where == "transport" || waits.where == "run";
+  const bool known =
+      waits.where == "queue" || waits.where == "transport" || waits.where == "kernel" || waits.where == "run";
   if (!known || percent.empty() || *end != '\0' || !(waits.share >= 0))
     throw UsageError(
-        fmt::format("{} must be queue, transport or run, a percentage, and perhaps a case, as in "
+        fmt::format("{} must be queue, transport, kernel or run, a percentage, and perhaps a case, as in "
                     "queue:25:copy, not '{}'",
                     waits_variable, text));
   return waits;
@@ -94,6 +95,17 @@ class WaitingQueue : public ServedQueue {
 
   double begin_ = 0;  // of the first command that was not waited for yet
 };
+
+// Kernels of `native`; those of other runtimes have no place for it.
+KernelSource with_waiting_kernels(KernelSource source) {
+  for (auto& [name, kernel] : source.native)
+    kernel = [real = std::move(kernel)](std::span<const KernelArgument> arguments, const KernelRange& range) {
+      const double begin = now_seconds();
+      real(arguments, range);
+      waits_of_process().after(begin);
+    };
+  return source;
+}
 
 Queue& served_by(Queue& queue) {
   auto* const waiting = dynamic_cast<WaitingQueue*>(&queue);
@@ -160,6 +172,7 @@ class Waiting : public Base {
     const std::string& where = waits_of_process().where;
     const auto wait = [](std::unique_ptr<Queue> queue) { return std::make_unique<WaitingQueue>(std::move(queue)); };
     if (where == "queue") device_ = std::make_unique<SpoiledDevice>(session.device, wait);
+    if (where == "kernel") device_ = std::make_unique<SpoiledDevice>(session.device, nullptr, with_waiting_kernels);
     if (session.transport != nullptr)
       transport_ = std::make_unique<WaitingTransport>(*session.transport, where == "transport");
     session_.emplace(Session{session.world, device_ ? *device_ : session.device, transport_.get(), session.memory,

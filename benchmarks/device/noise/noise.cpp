@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/pattern.hpp"
+#include "core/data.hpp"
 #include "core/units.hpp"
 #include "measure/clock.hpp"
 

@@ -15,16 +15,17 @@ CudaBareQueue::~CudaBareQueue() {
 }
 
 void CudaBareQueue::enqueue_read(const BufferView& from, std::byte* to) {
-  check(driver().copy(to, own(from).address() + from.offset, from.size, stream_), "read from the device");
+  check(driver().copy(to, own(from).device_address() + from.offset, from.size, stream_), "read from the device");
 }
 
 void CudaBareQueue::enqueue_write(const std::byte* from, const BufferView& to) {
-  check(driver().copy(own(to).address() + to.offset, from, to.size, stream_), "write to the device");
+  check(driver().copy(own(to).device_address() + to.offset, from, to.size, stream_), "write to the device");
 }
 
 void CudaBareQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
-  check(driver().copy(own(to).address() + to.offset, own(from).address() + from.offset, from.size, stream_),
-        "copy on the device");
+  check(
+      driver().copy(own(to).device_address() + to.offset, own(from).device_address() + from.offset, from.size, stream_),
+      "copy on the device");
 }
 
 void CudaBareQueue::enqueue(Kernel& kernel, const KernelRange& range) {
