@@ -10,6 +10,9 @@ from plumbline.engine.program import Engine, describe
 from plumbline.launch.launchers import LaunchRequest, plan_launch
 
 ROOT = Path(__file__).resolve().parent.parent
+# After which a program that has not ended hangs: emulated FPGAs on cores that others use take minutes for what they do
+# in seconds alone.
+PATIENCE_S = 600
 BUILD = Path(os.environ.get("PLUMBLINE_BUILD", ROOT / "build" / "release"))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import launch_command
+from tests.launching import PATIENCE_S, launch_command
 from tests.mutants.test_mutants import MUTANTS, launch, run
 
 pytestmark = pytest.mark.skipif(
@@ -171,7 +171,7 @@ def test_bad_input_is_refused(ranks: int, words: list[str], sentence: str) -> No
         ranks, MUTANTS, "hpl", "--runtime", "native", *words, "--record", "none"
     )
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 2, done.stdout + done.stderr
     if "1000000" not in words:

@@ -13,7 +13,7 @@ import pytest
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
-from tests.launching import ROOT, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, program
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 
 FOLDER = Path(__file__).parent / "kernels"
@@ -47,7 +47,10 @@ def vendor_environment(device: str) -> dict[str, str]:
 def needs_devices_of(runtime: str) -> None:
     """Skips where the engine shows no device of ``runtime``."""
     shown = subprocess.run(
-        [str(ALONE), "--devices", "--format", "json"], capture_output=True, check=True, timeout=60
+        [str(ALONE), "--devices", "--format", "json"],
+        capture_output=True,
+        check=True,
+        timeout=PATIENCE_S,
     )
     if runtime not in {device["runtime"] for device in json.loads(shown.stdout)["devices"]}:
         pytest.skip(f"runtime {runtime} has no device")
@@ -68,7 +71,7 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
     else:
         environment |= vendor_environment(device)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert record.exists(), done.stderr
     return done.returncode, json.loads(record.read_text()), done.stderr
@@ -99,7 +102,11 @@ def test_a_kernel_file_that_is_not_there_is_bad_usage(tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     words = ("--kernel-file", str(tmp_path / "none.cl"), "--record", str(record))
     done = subprocess.run(
-        [str(ALONE), "stream", *words], capture_output=True, text=True, timeout=60, check=False
+        [str(ALONE), "stream", *words],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert done.returncode == 2
     assert "none.cl cannot be read: No such file or directory" in done.stderr

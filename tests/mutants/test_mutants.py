@@ -15,7 +15,7 @@ import pytest
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
-from tests.launching import launch_command, program
+from tests.launching import PATIENCE_S, launch_command, program
 
 MUTANTS = program("plumb-mpi-mutants")
 pytestmark = pytest.mark.skipif(
@@ -48,7 +48,7 @@ def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict]:
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert record.exists(), done.stderr
     assert done.returncode < 128, done.stderr
@@ -93,7 +93,7 @@ def launch(tmp_path: Path, ranks: int, runs: list[Run]) -> list[dict]:
     if any(str(run["transport"]).endswith("channel") for run in runs):
         environment |= emulated_fpgas(ranks)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import launch_command
+from tests.launching import PATIENCE_S, launch_command
 from tests.mutants.test_mutants import MUTANTS, assert_all_failed
 
 pytestmark = pytest.mark.skipif(
@@ -37,7 +37,7 @@ def run(
         env={**environment, **variables},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert record.exists(), done.stderr
@@ -105,7 +105,9 @@ def test_waiting_needs_a_place_and_a_share() -> None:
             check=False,
         )
         assert done.returncode == 2, text
-        assert done.stderr.startswith("error: PLUMBLINE_MUTANT_WAITS must be queue, transport, kernel")
+        assert done.stderr.startswith(
+            "error: PLUMBLINE_MUTANT_WAITS must be queue, transport, kernel"
+        )
 
 
 def test_only_the_cases_named_wait(tmp_path: Path) -> None:

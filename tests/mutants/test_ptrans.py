@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import launch_command
+from tests.launching import PATIENCE_S, launch_command
 from tests.mutants.test_mutants import MUTANTS, launch
 
 pytestmark = pytest.mark.skipif(
@@ -56,7 +56,7 @@ def test_rounds_left_out_are_seen(tmp_path: Path, name: str, words: tuple[str, .
     options = [*how, *words, *quiet, "--repetitions", "1"]
     command, environment = launch_command(ranks, MUTANTS, "mutant-rounds-ptrans", *options)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert record.exists(), done.stderr
     cases = json.loads(record.read_text())["cases"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import launch_command
+from tests.launching import PATIENCE_S, launch_command
 from tests.mutants.test_kernels import needs_devices_of, vendor_environment
 from tests.mutants.test_mutants import MUTANTS, assert_all_failed
 
@@ -76,7 +76,7 @@ def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
         needs_devices_of(device)
         command += ["--runtime", device]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert record.exists(), done.stderr
     return done.returncode, json.loads(record.read_text())

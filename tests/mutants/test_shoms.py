@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import launch_command, program
+from tests.launching import PATIENCE_S, launch_command, program
 
 MUTANTS = program("plumb-shmem-mutants")
 PROGRAM = program("plumb-shmem")
@@ -32,7 +32,7 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
     limits = ["--time-limit", "0.002", "--min-repetitions", "6", "--max-repetitions", "6"]
     command, environment = launch_command(pes, path, *words, *quiet, *limits)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=500, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert record.exists(), done.stderr
     assert done.returncode < 128, done.stderr

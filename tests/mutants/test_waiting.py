@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.launching import PATIENCE_S
 from tests.mutants.test_mutants import MUTANTS
 
 pytestmark = [
@@ -37,7 +38,7 @@ def ratios(folder: Path, waits: str, *words: str) -> dict[str, dict[str, object]
     }
     done = subprocess.run(
         [sys.executable, "-m", "plumbline", "run", *words],
-        env=environ, capture_output=True, text=True, check=False, timeout=300,
+        env=environ, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
     )  # fmt: skip
     found = re.search(r"^record: (.*)\.json$", done.stderr, re.M)
     assert found, done.stderr

@@ -12,7 +12,7 @@ import pytest
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
-from tests.launching import ROOT, program
+from tests.launching import PATIENCE_S, ROOT, program
 
 ENGINE = program("plumb-serial")
 NATIVE = ("--runtime", "native")
@@ -47,7 +47,7 @@ def run(record: Path, *words: str) -> tuple[int, list[str]]:
         env=environment(words),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.stdout == ""
@@ -205,7 +205,7 @@ def test_a_kernel_that_does_not_compile_tells_its_log_once(tmp_path: Path) -> No
         env=environment(ON_POCL),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 3
@@ -230,7 +230,7 @@ def test_a_form_that_a_benchmark_lacks_is_refused_before_anything_starts(
         [str(ENGINE), "ceilings", *NATIVE, "--format", form, "--record", str(record)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert (done.returncode, done.stdout) == (2, "")

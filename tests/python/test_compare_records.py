@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 from conftest import DATA, Plumb
 
+from tests.launching import PATIENCE_S
+
 Golden = Callable[[str, str], None]
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -280,7 +282,7 @@ def test_an_interrupt_keeps_what_was_measured(writer: str, home: Path) -> None:
     while len(list(home.glob("comparisons/*/b-003.json"))) == 0 and time.monotonic() < deadline:
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130, err
     assert "of 1000 pairs" in err
     assert "pairs in turn" in out

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.launching import program
+from tests.launching import PATIENCE_S, program
 
 ENGINE = program("plumb-serial")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -73,7 +73,7 @@ def test_keys_and_shapes(
 ) -> None:
     quiet = "--runtime native --repetitions 2 --record none --progress none --format hpcc-json"
     command = [str(ENGINE), *words.split(), *quiet.split()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     form = json.loads(done.stdout)
     assert form["name"] == name
     assert form["validated"] is True

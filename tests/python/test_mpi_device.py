@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
-from tests.launching import launch_command
+from tests.launching import PATIENCE_S, launch_command
 
 LIBRARY = "libplumb-mpi-device.so"
 PROGRAM = Path(__file__).parent / "mpi4py_on_device.py"
@@ -41,7 +41,7 @@ def run(mpi: str, program: list[str], environment: dict[str, str], ranks: int = 
         env=added | environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

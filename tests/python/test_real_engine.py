@@ -26,7 +26,7 @@ from plumbline.launch import launchers
 from plumbline.launch.launchers import physical_cores
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import load_record
-from tests.launching import launch_command
+from tests.launching import PATIENCE_S, launch_command
 
 FOLDERS = {
     "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
@@ -242,7 +242,7 @@ def test_transport_channel_in_every_pattern(ranks: int, patterns: str) -> None:
     command[command.index(str(engine))] = str(program)
     environment |= runtimes.environment(name, INSTALLED, ranks)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "EachRoundLeavesItsMessageInASlotOfItsOwn/channel" in done.stdout
@@ -380,7 +380,7 @@ def test_a_killed_rank_ends_the_run_and_leaves_the_cases(
     # The system ends the rank after so much work, of which compiling kernels may take a half: where ranks yield their
     # cores all the time, a test might not get one before the run is over.
     resource.prlimit(ranks[victim], resource.RLIMIT_CPU, (3, 3))
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 3
     assert "was ended by signal 9 (SIGKILL); the record holds " in err
     record = load_record(record_in(err))
@@ -414,7 +414,7 @@ def test_an_interrupt_keeps_the_cases_that_were_told(
         said.append(process.stderr.readline())
         assert said[-1], "".join(said)
     process.send_signal(signal.SIGINT)
-    err = "".join(said) + process.communicate(timeout=300)[1]
+    err = "".join(said) + process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 130, err
     assert "plumb: interrupted; " in err
     assert ranks_of(int(mark)) == []

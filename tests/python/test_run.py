@@ -15,6 +15,8 @@ from conftest import ROOT, Plumb
 from test_launch import needs_openmpi
 from test_supervise import alive
 
+from tests.launching import PATIENCE_S
+
 pytestmark = pytest.mark.usefixtures("stand_in")
 ALONE = ("--launcher", "none", "-n", "1")
 PLAIN = ("run", "b_eff", "--no-model")
@@ -116,7 +118,7 @@ def test_an_interrupt_leaves_no_process(
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert "plumb: interrupted; the record holds 2 of 14 cases: " in err
     assert out == "results as table, without a model\n"

@@ -15,6 +15,7 @@ from plumbline.base.errors import ExitStatus, UsageError
 from plumbline.cli.app import start
 from plumbline.engine.program import named_world, shmem_engine
 from plumbline.launch.launchers import HEAP_VARIABLES, LaunchRequest, plan_launch
+from tests.launching import PATIENCE_S
 
 Plumb = Callable[..., tuple[int, str, str]]
 ENGINE = shmem_engine(os.environ)
@@ -69,7 +70,7 @@ def test_too_small_a_heap_is_said_before_anything_is_allocated() -> None:
         "gups", "--size", "23", "--record", "none", SHMEM_SYMMETRIC_HEAP_SIZE="32M"
     )
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == ExitStatus.BAD_USAGE
     assert done.stderr.count("each PE needs 64.02 MiB of symmetric memory") == 1
@@ -86,7 +87,7 @@ def test_a_pe_that_dies_takes_the_run_down() -> None:
             break
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(children[-1]), signal.SIGKILL)
-    said = process.communicate(timeout=300)[1]
+    said = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode != 0
     assert '"finish"' not in said  # it was taken down, and did not come to its end
 

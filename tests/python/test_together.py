@@ -20,10 +20,10 @@ from plumbline.base.files import claim, locked, replace_file
 from plumbline.base.paths import Home
 from plumbline.record.record import load_record
 from plumbline.record.store import Store, record_files
+from tests.launching import PATIENCE_S
 
 ALONE = ("--launcher", "none", "-n", "1")
 PLAIN = ("run", "b_eff", *ALONE, "--no-model")
-WATCHDOG_S = 300
 
 
 def started(*words: str, **environ: str) -> subprocess.Popen[str]:
@@ -39,7 +39,7 @@ def started(*words: str, **environ: str) -> subprocess.Popen[str]:
 
 def ends(processes: Sequence[subprocess.Popen[str]]) -> list[tuple[int, str]]:
     """The exit status and stderr of each."""
-    said = [process.communicate(timeout=WATCHDOG_S)[1] for process in processes]
+    said = [process.communicate(timeout=PATIENCE_S)[1] for process in processes]
     return [(process.returncode, text) for process, text in zip(processes, said, strict=True)]
 
 
