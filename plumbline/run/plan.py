@@ -283,6 +283,10 @@ def _launcher_words(given: Given) -> tuple[str, ...]:
 
 def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
     form = given.values.get("format", FORMATS[0])
+    if form == "hpcc-json" and given.count("active-ranks", 0):
+        raise UsageError(
+            "--format hpcc-json is of runs in which all ranks work: HPCC FPGA has no other"
+        )
     if benchmark.forms and form not in benchmark.forms:
         raise UsageError(
             f"invalid value '{form}' for --format: {benchmark.name} has "

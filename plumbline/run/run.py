@@ -49,7 +49,8 @@ class Run:
     def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
         self.session = plan.session
-        self._modelled = not (plan.given.flag("no-model") or plan.given.flag("test"))
+        without = ("no-model", "test", "active-ranks")  # models have figures of all ranks at work
+        self._modelled = not any(plan.given.flag(name) for name in without)
         self._local = self._modelled and "system" not in plan.given.values
         self._has_parts = "--parts" in plan.arguments  # which stand in for a calibration
         self._output = fresh_output(plan)
