@@ -24,13 +24,20 @@ from plumbline.cli.options import PlainUsage, choice
 from plumbline.engine.options import check
 from plumbline.engine.program import OptionSpec
 from plumbline.report import inventory
-from plumbline.run.plan import FORMATS
+from plumbline.run.show import FORMATS
 from plumbline.system.files import find_system
 
 
-@app.command()
+@app.command(cls=PlainUsage)
 def show(
-    record: RecordName,
+    records: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECORD",
+            help="files or names, or: last; form hpcc joins several",
+            autocompletion=record_names,
+        ),
+    ],
     form: Annotated[str, choice("--format", "form of the results", FORMATS)] = "table",
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, system_option("system file or name to judge by")] = None,
@@ -40,7 +47,7 @@ def show(
     from plumbline.run.show import show as show_record
 
     show_record(
-        record,
+        records,
         os.environ,
         stderr(),
         form=form,
