@@ -34,9 +34,13 @@ struct Provenance {
   }
 };
 
-// What bytes are poisoned with where content has no complement, and fresh memory is filled with: NaN in every type of
-// floating-point number, the largest of unsigned ones.
+// What bytes are poisoned with where content has no complement: NaN in every type of floating-point number, the largest
+// of unsigned ones.
 inline constexpr std::byte poison_byte{0xff};
+
+// What fresh device memory is filled with: a number in every type. A sum of poison is poison, bit for bit, so a kernel
+// that goes on behind the end of its operands would leave poison behind the end of its result.
+inline constexpr std::byte fresh_byte{0xa5};
 
 // --- messages, byte by byte
 

@@ -172,7 +172,7 @@ def test_sides_are_named_in_many_ways(plumb: Plumb, tmp_path: Path, home: Path) 
     for side, sentence in (
         ("last~9", "plumb: last~9: there are 4 records in "),
         ("last~x", "plumb: last~x must be last~N"),
-        ("b_eff-7", "plumb: there is no record b_eff-7; did you mean b_eff-3?"),
+        ("b_eff-7", "plumb: unknown record b_eff-7; did you mean b_eff-3?"),
         (str(a / "*.jso"), "plumb: there is no record like "),
         (f"{a},", "plumb: a side must be records"),
     ):

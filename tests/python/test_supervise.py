@@ -266,7 +266,7 @@ FAILED = Failed(event="error", text="lost")
             3,
             "a rank on vm was ended by signal 2 (SIGINT)",
         ),
-        (Ending(status=0), "", 0, "the engine ended without a word"),
+        (Ending(status=0), "", 0, "the engine ended without a message"),
         (Ending(status=-15), "", 3, "the launcher was ended by signal 15"),
         (Ending(status=77), "", 3, "the launcher ended with status 77"),
         (Ending(interrupted=True), "", 130, "interrupted"),

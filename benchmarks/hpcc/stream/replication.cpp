@@ -165,7 +165,7 @@ void Replication::reset(const Contents& contents, std::uint64_t count) {
     for (const Array array : operation_->inputs) {
       fill({image(array) + given.begin, given.size}, contents.of(array), given.begin / sizeof(std::uint64_t));
       // Behind it, unlike what must stay behind the outputs.
-      std::memset(image(array) + given.begin + given.size, std::to_integer<int>(poison_byte), Extent::guard);
+      std::memset(image(array) + given.begin + given.size, std::to_integer<int>(fresh_byte), Extent::guard);
       if (!writes) put(array, given);  // its inputs are the images
     }
   };

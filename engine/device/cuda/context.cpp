@@ -52,7 +52,7 @@ CudaBuffer::CudaBuffer(SharedContext context, std::size_t size, const Placement&
   if (size == 0) throw Error("a buffer has at least one byte");
   context_->use();
   take();
-  check(driver().memory_set(address_, std::to_integer<unsigned char>(poison_byte), size), "fill new memory");
+  check(driver().memory_set(address_, std::to_integer<unsigned char>(fresh_byte), size), "fill new memory");
   check(driver().stream_synchronize(nullptr), "fill new memory");  // queues do not wait for what others do
 }
 

@@ -32,7 +32,7 @@ class NativeBuffer final : public Buffer {
     std::byte* bytes = host_pointer();
 #pragma omp parallel for schedule(static) if (size >= worth_sharing)
     for (std::size_t at = 0; at < size; at += huge_page)
-      std::memset(bytes + at, std::to_integer<int>(poison_byte), std::min(huge_page, size - at));
+      std::memset(bytes + at, std::to_integer<int>(fresh_byte), std::min(huge_page, size - at));
   }
   // Another process's.
   explicit NativeBuffer(std::unique_ptr<HostSegment> segment)

@@ -161,7 +161,7 @@ OpenclBuffer::~OpenclBuffer() {
 template <class Fill>
 void OpenclBuffer::poison(Fill fill) {
   std::array<cl_uchar, 16> pattern{};
-  pattern.fill(std::to_integer<unsigned char>(poison_byte));
+  pattern.fill(std::to_integer<unsigned char>(fresh_byte));
   const std::size_t tail = size() % pattern.size();
   cl_int code = CL_SUCCESS;
   if (size() > tail) code = fill(pattern.data(), pattern.size(), 0, size() - tail);
@@ -192,7 +192,7 @@ void OpenclBuffer::take_host() {
   take_memory();
   host_ = static_cast<std::byte*>(
       context_->service.enqueueMapBuffer(memory_, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, size()));
-  if (!opened_) std::memset(host_, std::to_integer<int>(poison_byte), size());
+  if (!opened_) std::memset(host_, std::to_integer<int>(fresh_byte), size());
 }
 
 void OpenclBuffer::take_svm() {

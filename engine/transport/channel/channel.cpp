@@ -95,6 +95,12 @@ class ChannelTransport : public Transport {
     return std::make_unique<ChannelPort>(exchange, wiring_, source, kernel);
   }
 
+ protected:
+  // All ranks lay their links together.
+  std::unique_ptr<CompiledExchange> compile_in(Team&, const Exchange&) override {
+    throw Unsupported("transport channel has no exchanges among a team: its links are laid by all ranks together");
+  }
+
  private:
   World& world_;
   Wiring wiring_;
