@@ -1,19 +1,17 @@
-// links: what a transfer between two devices is made of, by the libraries' own calls and nothing beside them. It is
-// what transports are judged by, so it runs none of their code.
+#include "benchmarks/device/links/links.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <sstream>
 
-#include "benchmarks/hpcc/b_eff/messages.hpp"
 #include "core/units.hpp"
 
 namespace plumb::links {
 
 namespace {
 
-using b_eff::Expected;
 using b_eff::LaneBuffers;
 using b_eff::Pattern;
 
@@ -22,63 +20,7 @@ constexpr std::size_t short_bytes = 2048;                      // that MPI deliv
 constexpr std::uint64_t between_looks = 16;  // relays from one whose legs are timed to the next: a look costs 1 us
 constexpr const char* legs[]{"read", "exchange", "write"};
 
-// One case.
-struct Message {
-  bool relayed = false;
-  std::uint64_t bytes = 0;
-};
-
-class Links : public Benchmark {
- public:
-  std::string name() const override { return "links"; }
-  std::string title() const override { return "parts of a transfer between devices, by bare library calls"; }
-  std::string source() const override {
-    return "sub-steps of a staged transfer (Meyer 2024, section 5.1.2) without a transport";
-  }
-  ValidateWhen validate_when() const override { return ValidateWhen::first_and_last; }
-  Preset preset(const std::string& name) const override {
-    if (name == "smoke") return {{"sizes", "8,65536"}, {"time-limit", "0.1"}};
-    return {{"time-limit", name == "full" ? "5" : "1"}};
-  }
-  void check(const Plan&) const override { sizes(); }
-  std::vector<Group> groups(const Plan& plan) const override;
-  void prepare(Session& session, const Case& measured) override;
-  void reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) override;
-  void run(Session&, const Case&, Timed& timed) override;
-  Validation validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) override;
-  void release() override;
-  std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
-
- private:
-  struct Lane {
-    int to = 0, from = 0;  // ranks
-    std::unique_ptr<Buffer> sent, received;
-  };
-
-  std::vector<std::uint64_t> sizes() const;
-  Pattern pattern(std::uint64_t bytes, const Plan& plan) const;
-  Case make_case(std::uint64_t bytes, const Plan& plan) const;
-  BufferView slot(std::uint64_t lane, std::uint64_t turn) const;
-  void relay(std::uint64_t turn, double* times);
-  void exchange(std::uint64_t turn);
-
-  Choice part_{*this,
-               {"part", "read, exchange and write one after the other, or the exchange between hosts alone"},
-               "relay",
-               {"relay", "exchange"}};
-  Choice ring_{*this, {"ring", "order of the ranks in the ring"}, "natural", {"natural", "random"}};
-  Parameter<std::int64_t> replications_{
-      *this, {"replications", "messages to each neighbour at once", "", {"-r"}}, 1, {1, 64}};
-  Parameter<std::string> sizes_{*this, {"sizes", "of messages, with commas", "B"}, "1,64,4096,65536,1048576"};
-
-  Pattern pattern_;  // of the case that is prepared
-  bool relays_ = false, yields_ = false;
-  std::unique_ptr<LaneBuffers> buffers_;
-  std::vector<Lane> lanes_;
-  std::vector<BareMessage> receives_, sends_;
-  std::unique_ptr<Queue> queue_;
-  std::unique_ptr<BareMessages> messages_;
-};
+}  // namespace
 
 std::vector<std::uint64_t> Links::sizes() const {
   std::vector<std::uint64_t> sizes;
@@ -203,7 +145,7 @@ void Links::relay(std::uint64_t turn, double* times) {
     queue_->enqueue_read(slot(lane, turn), lanes_[lane].sent->host_pointer());
   queue_->finish();
   if (times != nullptr) times[1] = now_seconds();
-  messages_->exchange(receives_, sends_, yields_);
+  deliver(turn, yields_);
   if (times != nullptr) times[2] = now_seconds();
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
     queue_->enqueue_write(lanes_[lane].received->host_pointer(), slot(lane, turn + 1));
@@ -216,7 +158,11 @@ void Links::exchange(std::uint64_t turn) {
     sends_[lane].at = slot(lane, turn).host_pointer();
     receives_[lane].at = slot(lane, turn + 1).host_pointer();
   }
-  messages_->exchange(receives_, sends_, false);
+  deliver(turn, false);
+}
+
+void Links::deliver(std::uint64_t, bool yields) {
+  messages_->exchange(receives_, sends_, yields);
 }
 
 Validation Links::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
@@ -245,6 +191,8 @@ std::vector<Metric> Links::metrics(const CaseResult& result, int) const {
           {"bandwidth_per_rank", bytes / result.best_seconds() / giga, "GB/s",
            "bytes sent by one rank / t; best repetition, slowest rank"}};
 }
+
+namespace {
 
 const RegisteredBenchmark registered_links("links", [] { return std::make_unique<Links>(); });
 
