@@ -206,6 +206,8 @@ class Device {
   virtual std::unique_ptr<Buffer> open_shared(const std::string& handle);
   // timed: ask the device for the commands' times (costs a little on some runtimes).
   virtual std::unique_ptr<Queue> make_queue(bool timed = false) = 0;
+  // A queue whose kernels go before those of other queues that have not begun, where the runtime can order them so.
+  virtual std::unique_ptr<Queue> make_urgent_queue() { return make_queue(); }
   // A queue of the runtime's own calls and nothing beside them, for the parts that a run is judged by: it shares no
   // code with the queues of make_queue(), so that what slows those down does not slow what they are compared with.
   virtual std::unique_ptr<Queue> make_bare_queue() { return make_queue(); }
