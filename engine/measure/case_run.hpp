@@ -26,6 +26,7 @@ struct CaseRecord {
   // rank began; NaN where there was none.
   struct Phase {
     std::vector<std::vector<double>> seconds, begin, end;
+    std::vector<std::vector<double>> last;  // of the last repetition: begin and end of each life, one after the other
   };
   std::map<std::string, Phase> phases;
   std::vector<std::vector<double>> paused_by_rank;             // empty when nobody paused
@@ -95,7 +96,7 @@ class CaseRun {
   Sample sample_;
   std::vector<double> seconds_, device_seconds_, paused_seconds_, laps_;  // kept of this rank
   struct PhaseTimes {
-    std::vector<double> seconds, begin, end;
+    std::vector<double> seconds, begin, end, last;
   };
   std::map<std::string, PhaseTimes> phases_;
   std::map<std::string, double> tallies_;

@@ -208,13 +208,15 @@ class Phase(Part):
     """A named part of a sample, ``[rank][repetition]``; null where it was left out.
 
     Seconds of all its lives together; begin of the first and end of the last, since the first rank
-    began the repetition. Records of layout 1.0 have the first alone.
+    began the repetition. Records of layout 1.0 have the first alone. Of the last repetition each
+    life, ``[rank][life]``, as (begin, end), the first 4,096 of them; newer records alone.
     """
 
     unit: Literal["s"]
     by_rank: list[list[float | None]]
     begin_by_rank: list[list[float | None]] = []
     end_by_rank: list[list[float | None]] = []
+    last_spans_by_rank: list[list[tuple[float, float]]] = []
 
 
 class LapSummary(Part):
