@@ -195,7 +195,10 @@ def _best_s(case: Case) -> float | None:
     return case.summary.min_s / case.count if case.summary and case.count else None
 
 
-def _hpl(record: Record, _: _Note) -> _Values:
+def _hpl(record: Record, note: _Note) -> _Values:
+    if record.parameters.get("refine", "off") != "off":
+        note("left out: a refined solution is HPL-MxP's, not HPL's")
+        return {}
     case = _case(record)
     rate = _metric(case, "performance")
     if case is None or rate is None:
@@ -250,6 +253,16 @@ def _stream(record: Record, _: _Note) -> _Values:
         case = _case(record, operation=name.lower())
         values[f"{_mode(record)}STREAM_{name}"] = _of_one_rank(case, "bandwidth")
     return values
+
+
+def _mpi_fft(record: Record, _: _Note) -> _Values:
+    case = _case(record)
+    return {
+        "MPIFFT_N": _label(case, "points") if case else None,
+        "MPIFFT_Gflops": _metric(case, "performance"),
+        "MPIFFT_maxErr": case.validation.error if case and case.validation else None,
+        "MPIFFT_Procs": record.world.ranks,
+    }
 
 
 def _fft(record: Record, _: _Note) -> _Values:
@@ -348,6 +361,7 @@ _PARTS: dict[str, Callable[[Record, _Note], _Values]] = {
     "gemm": _gemm,
     "stream": _stream,
     "fft": _fft,
+    "mpi_fft": _mpi_fft,
     "random_access": _random_access,
     "gups": _gups,
     "b_eff": _b_eff,

@@ -107,6 +107,8 @@ def as_benchmark(name: str, case: dict[str, Any], ranks: int = 2, **parameters: 
          {"type": "double"}, {"StarDGEMM_Gflops": "16", "DGEMM_N": "256", "SingleDGEMM_Gflops": "-1"}),
         ("fft", {"labels": {"direction": "forward", "points": 1024}, "metrics": {"performance_per_rank": 3.0}},
          {"type": "double"}, {"StarFFT_Gflops": "3", "FFT_N": "1024"}),
+        ("mpi_fft", {"labels": {"points": 4096}, "metrics": {"performance": 5.0}},
+         {"type": "double"}, {"MPIFFT_Gflops": "5", "MPIFFT_N": "4096"}),
         ("random_access", {"labels": {"updates": "atomic", "table_bytes": 8192}, "metrics": {"updates_per_rank": 0.1}},
          {"stream": "lcg"}, {"StarRandomAccess_LCG_GUPs": "0.1", "RandomAccess_LCG_N": "1024"}),
         ("gups", {"labels": {"variant": "bucketed", "table_bytes": 8192}, "metrics": {"updates": 0.2}},
