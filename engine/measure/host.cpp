@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "core/json.hpp"
+#include "core/units.hpp"
 #include "core/version.hpp"
 #include "world/collect.hpp"
 
@@ -215,6 +217,26 @@ HostLoad host_load() {
   for (std::string line; std::getline(cpus, line);)
     if (line.starts_with("cpu MHz")) load.mhz = std::max(load.mhz, std::atof(line.substr(line.find(':') + 1).c_str()));
   return load;
+}
+
+std::map<int, double> waited_for_cores() {
+  std::map<int, double> waited;
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    std::ifstream file(thread.path() / "schedstat");
+    double ran = 0, nanoseconds = 0;
+    if (file >> ran >> nanoseconds) waited[std::stoi(thread.path().filename())] = nanoseconds * 1e-9;
+  }
+  return waited;
+}
+
+double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds) {
+  double longest = 0;
+  for (const auto& [thread, waited] : end) {
+    const auto before = begin.find(thread);
+    longest = std::max(longest, waited - (before == begin.end() ? 0 : before->second));
+  }
+  return seconds > 0 ? std::min(longest / seconds, 1.0) : 0;
 }
 
 Json to_json(const HostLoad& begin, const HostLoad& end) {

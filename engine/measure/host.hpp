@@ -1,6 +1,7 @@
 // What this host is, and what about it spoils measurements.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,12 @@ struct HostLoad {
 HostLoad host_load();
 // What happened between two looks: shares of the cores' time that were idle or stolen by the hypervisor.
 Json to_json(const HostLoad& begin, const HostLoad& end);
+
+// Seconds that each thread of this process has waited for a core while it had work, by its id (/proc's schedstat);
+// empty where the kernel does not tell.
+std::map<int, double> waited_for_cores();
+// Of the thread that waited longest between two looks, as a share of so many seconds; 0 to 1.
+double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds);
 
 // What one rank knows about itself; gathered to rank 0.
 struct RankPlace {

@@ -35,10 +35,15 @@ class Parts {
 
   bool none() const { return parts_.empty(); }
   // Collective: measures what belongs beside `next`, the case that comes (null: after the last). A part of one message
-  // size stands beside the cases of that size, others beside all. Each is visited before the first of its cases, and
-  // what stands beside the last case also after it, whatever they cost; further visits, after a case and between cases,
-  // are made while all visits together keep within `most_share`.
+  // size stands beside the cases of that size and is visited after them; others are shared by all cases, and visited
+  // before the first. Whatever it costs, each part is visited once; further visits, between and after the cases, and
+  // again at once where the samples of a visit are not alike, are made while all visits together keep within
+  // `most_share`.
   void visit(const Case* next, std::size_t finished);
+  // Collective, after `measured` was measured so many times: visits the parts that stand beside it alone, and says
+  // whether it is to be measured again, because beside them it took longer than the cases before it did. Rank 0 has the
+  // record.
+  bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Rank 0.
   Json json() const;
 
@@ -56,12 +61,17 @@ class Parts {
     Outcome outcome = {};
     Json validation = nullptr;
     std::vector<Visit> visits = {};
-    double cost = 0;  // of the last visit, in seconds
+    double cost = 0;      // of the last visit, in seconds
+    bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
   };
 
   bool belongs(const Part& part, const Case& measured) const;
+  bool is_affordable(const Part& part) const;
+  bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
+  void visit_well(Part& part, std::size_t finished);
+  double usual_ratio() const;
   std::uint64_t guessed_count(const Part& part);
   void measure(Part& part, std::size_t finished);
 
@@ -73,6 +83,7 @@ class Parts {
   std::vector<std::unique_ptr<CaseRun>> runs_;  // by benchmark
   std::vector<Part> parts_;
   double begin_, spent_ = 0;
+  std::vector<double> ratios_;  // of the cases so far to the parts that stand beside them alone; rank 0
   bool warm_ = false;
 };
 

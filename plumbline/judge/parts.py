@@ -2,8 +2,8 @@
 
 Before a launch :func:`wanted` says which parts the cases need, in the engine's words (``--parts``);
 after it :func:`in_situ` makes the figures that hold for one case from the visits beside it. The
-models are those of any other figures. Three sets are made: from the middle of the parts' times, and
-from both ends of their intervals.
+models are those of any other figures. Three sets are made: from the parts' levels
+(:mod:`plumbline.judge.levels`), and from both ends of their intervals.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from math import ceil, log2
 from statistics import median
 from typing import Any
 
+from plumbline.judge.levels import Level, level_of
 from plumbline.model.benchmarks import Model
 from plumbline.model.limits import LIMITS
 from plumbline.model.roofline import CACHES
@@ -141,15 +142,13 @@ class InSitu:
 
 @dataclass(frozen=True)
 class _Times:
-    """Seconds of one count of a part beside a case: the median and its 95 % interval."""
+    """Seconds of one count of a part beside a case: its level, and what its legs take of it."""
 
-    middle: float
-    low: float
-    high: float
+    level: Level
     legs: Mapping[str, float]
 
     def at(self, level: str) -> float:
-        return float(getattr(self, level))
+        return float(getattr(self.level, level))
 
 
 def in_situ(record: Record, case: Case) -> InSitu | None:
@@ -180,32 +179,21 @@ def _fits(part: PartCase, case: Case) -> bool:
 
 
 def _beside(visits: Sequence[PartVisit], number: int) -> _Times:
-    """The times of the last visits before the case ``number`` (from 0) and the first after it."""
+    """The level over all visits since the case before ``number`` (from 0), to the first after it.
+
+    Where there are none after the case before, the last one before it counts as well. The interval
+    takes in the level of each visit by itself.
+    """
     before = [one for one in visits if one.after_cases <= number]
     after = [one for one in visits if one.after_cases > number]
-    near = [*before[-1:], *after[:1]]
-    samples = sorted(second for one in near for second in one.seconds)
-    low, high = interval_of_median(samples)
-    middles = [median(one.seconds) for one in near]
+    near = [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
+    level = level_of([second for one in near for second in one.seconds])
+    each = [level_of(one.seconds).middle for one in near]
     legs = {
-        name: median(one.shares.get(name, 0.0) for one in near) * median(samples)
+        name: median(one.shares.get(name, 0.0) for one in near) * level.middle
         for name in near[0].shares
     }
-    return _Times(median(samples), min(low, *middles), max(high, *middles), legs)
-
-
-def interval_of_median(ordered: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the median by order statistics; below 6 samples all of them."""
-    count = len(ordered)
-    first = 0
-    if count >= 6:
-        from math import comb
-
-        tail = 0.5**count
-        while tail + comb(count, first + 1) * 0.5**count <= 0.025:
-            first += 1
-            tail += comb(count, first) * 0.5**count
-    return ordered[first], ordered[count - 1 - first]
+    return _Times(Level(level.middle, min(level.low, *each), max(level.high, *each)), legs)
 
 
 def _figures(
@@ -231,7 +219,7 @@ def _of_links(
     part, one = links[0]
     if part.label("part") == "exchange":
         return Legs(exchange=[_flat(one.at(level))]), []
-    scale = one.at(level) / one.middle
+    scale = one.at(level) / one.level.middle
     legs = Legs.model_validate({leg: [_flat(s * scale)] for leg, s in one.legs.items()})
     way = MeasuredTransfer(
         transport=record.transport_name,
