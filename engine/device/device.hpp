@@ -27,6 +27,10 @@ struct Placement {
   MemoryKind kind = MemoryKind::automatic;
   std::optional<int> bank = {};  // which of the kind's banks; none = the runtime's choice
   bool shared = false;           // with other processes of this host, by Device::share() and open_shared()
+
+  // For one of several parts of a benchmark's data: a bank of its own, where the kind has banks and the user named
+  // none.
+  Placement in_bank(int part, int parts) const;
 };
 
 // "hbm:3" -> {hbm, 3}; throws UsageError.
