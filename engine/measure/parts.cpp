@@ -111,7 +111,7 @@ Parts::Parts(Session& session, const RunSettings& settings, SynchronisedStart& s
   }
 }
 
-// From the message before, which is seldom much shorter; 0: the engine finds it.
+// Starts from the previous message size's count, seldom much smaller; 0: the engine determines it.
 std::uint64_t Parts::guessed_count(const Part& part) {
   std::uint64_t count = 0;
   if (&part != parts_.data()) {
@@ -197,7 +197,7 @@ bool Parts::is_noisy(const Part& part) const {
   return summarise(seconds).median > noisy * lower_tenth(seconds);
 }
 
-// The first that a process does is slow: libraries set themselves up, threads start.
+// A process's first part is slow: libraries initialise, threads start.
 void Parts::warm_up(const Case& next) {
   warm_ = true;
   const auto first = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return belongs(part, next); });
@@ -211,7 +211,7 @@ void Parts::measure(Part& part, std::size_t finished) {
   if (part.measured.fixed_count == 0) part.measured.fixed_count = guessed_count(part);
   CaseRecord record = runs_[part.of]->measure(part.measured);
   part.dropped = !broadcast_value(world_, record.outcome.status == "passed" || record.outcome.status == "skipped");
-  if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // need not be found again
+  if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // found once, kept
   if (part.visits.empty() || part.dropped) part.outcome = record.outcome;
   if (part.visits.empty() || part.dropped) part.validation = record.validation;
   Visit visit{begin - begin_, finished, record.count, of_one_count(slowest_of_each(record.by_rank), record.count), {}};

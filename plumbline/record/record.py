@@ -12,6 +12,7 @@ tested by the same schema, closed (``tests/python/strict.py``).
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -489,7 +490,10 @@ class Record(Part):
 def load_record(path: Path) -> Record:
     """Read a record. Raises :class:`UsageError` with one sentence for what is no record."""
     try:
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
+        with suppress(ValidationError):
+            return Record.model_validate_json(content)
+        text = content.decode()
     except FileNotFoundError:
         raise UsageError(f"there is no record {path}") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -500,21 +504,25 @@ def load_record(path: Path) -> Record:
 def parse_record(text: str, name: str) -> Record:
     """Check ``text`` as a record; ``name`` is what the sentence of a refusal calls it."""
     try:
+        return Record.model_validate_json(text)
+    except ValidationError as error:
+        raise UsageError(_refusal(text, name, error)) from None
+
+
+def _refusal(text: str, name: str, error: ValidationError) -> str:
+    try:
         document = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"{name} is not a record: it is not JSON ({error})") from None
+    except ValueError as why:
+        return f"{name} is not a record: it is not JSON ({why})"
     version = document.get("schema_version") if isinstance(document, dict) else None
     if not isinstance(version, str) or "benchmark" not in document:
-        raise UsageError(f"{name} is not a record of Plumbline's engine")
+        return f"{name} is not a record of Plumbline's engine"
     if _numbers(version)[:1] > _numbers(SCHEMA_VERSION)[:1]:
-        raise UsageError(
+        return (
             f"{name} has schema {version}, but this plumb reads up to {SCHEMA_VERSION}: "
             "update plumbline"
         )
-    try:
-        return Record.model_validate_json(text)
-    except ValidationError as error:
-        raise UsageError(f"{name} is not a valid record: {first_problem(error, Record)}") from None
+    return f"{name} is not a valid record: {first_problem(error, Record)}"
 
 
 def schema() -> dict[str, Any]:
