@@ -348,7 +348,7 @@ def main() -> None:
         one.add_argument("--runs", type=int, default=50)
         one.add_argument("--pairs", type=int, default=10)
         one.add_argument("--load", action="store_true")
-        one.add_argument("--where", default="run", choices=["queue", "transport", "run"])
+        one.add_argument("--where", default="run", choices=["queue", "transport", "kernel", "run"])
         one.add_argument("--percent", type=int, nargs="*", default=PERCENTS)
         one.add_argument("--plant", nargs="*", default=PLANTS, choices=PLANTS)
         one.add_argument("--seed", type=int, default=1)

@@ -31,8 +31,10 @@ Json steering_environment();
 // Load of this host: ticks of all cores since boot, by /proc/stat; clock of the fastest core.
 struct HostLoad {
   double all = 0, idle = 0, stolen = 0;
-  double average = 0;  // runnable threads, average over the last minute
-  double mhz = 0;      // 0: not reported by the kernel
+  double average = 0;                            // runnable threads, average over the last minute
+  double mhz = 0;                                // 0: not reported by the kernel
+  std::string huge_pages = {};                   // transparent ones: always, madvise, never; empty: not reported
+  std::map<std::string, double> throttled = {};  // see throttled_seconds()
 };
 HostLoad host_load();
 // Shares of the cores' time between two readings, idle and stolen by the hypervisor.

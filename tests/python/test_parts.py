@@ -106,8 +106,36 @@ def test_causes_that_a_record_has_evidence_of() -> None:
     assert "other work on the node" in said
     assert "fell from 2600 to 1300 MHz" in said
     document["load"].update(stolen_share=0.0, average_begin=0.1, clock_end_mhz=2600.0)
+    document["warnings"] = []
     quiet = parse_record(json.dumps(document), "quiet")
     assert list(causes(quiet, state_of(quiet, []))) == []
+
+
+def test_causes_of_cores_pages_and_gpus() -> None:
+    document = copy.deepcopy(DOCUMENT)
+    unbound = "the ranks on node1 are not bound to cores of their own: bind them"
+    document["warnings"] = [{"code": "unbound", "text": unbound}]
+    document["cases"][0]["facts"] = {"waited_share": 0.4}
+    document["cases"][1]["facts"] = {"waited_share": 0.02}
+    document["load"].update(stolen_share=0.0, average_begin=0.1, huge_pages="never")
+    document["load"]["gpu_throttled_s"] = {"power": 0.9, "heat": 0.0}
+    document["parts"]["run_s"] = 2.0
+    for rank in document["ranks"]:
+        rank["device"]["type"] = "cpu"
+    held = parse_record(json.dumps(document), "held back")
+    said = list(causes(held, state_of(held, [])))
+    assert said[0].startswith("The ranks on node1 are not bound to cores of their own")
+    assert "waited for a core in 40% of its time" in said[1]
+    assert said[2] == (
+        "A GPU was held back below its clocks by its power limit for 0.9 s of 2 s (NVML)."
+    )
+    assert said[3].startswith("Memory has small pages (transparent huge pages: never)")
+    assert len(said) == 4
+    document["warnings"] = []
+    document["cases"][0]["facts"] = {}
+    document["load"].update(huge_pages="madvise", gpu_throttled_s=None)
+    free = parse_record(json.dumps(document), "free")
+    assert list(causes(free, state_of(free, []))) == []
 
 
 def test_efficiency_and_state_are_told_apart() -> None:
