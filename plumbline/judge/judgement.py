@@ -340,12 +340,23 @@ def efficiencies(
             known = usual_of_peers(peers, key)
         elif by_links:
             shift = common_shift(excesses, key)
-        of_case = earlier.get(key, Earlier())
-        waited = max(0.0, one.waited - (median(of_case.waited) if of_case.waited else 0.0))
+        usually = usual_wait(beside, earlier, key, known)
+        waited = min(max(0.0, one.waited - usually), MOST_WAITED)
         expected = expected_of(one, known, shift, by_links=by_links, tolerance=tolerance)
-        expected = replace(expected, waiting=1 / (1 - min(waited, MOST_WAITED)) - 1)
+        expected = replace(expected, waiting=1 / (1 - waited) - 1)
         found[key] = Efficiency(*efficiency_of(one, expected), expected, known)
     return found
+
+
+def usual_wait(
+    beside: Mapping[str, Beside], earlier: Mapping[str, Earlier], key: str, known: Usual | None
+) -> float:
+    """The share waited for cores that the usual ratio of a case has in it; 0 without one."""
+    if known is None:
+        return 0.0
+    if known.of == "launches":
+        return median(earlier[key].waited)
+    return median(one.waited for name, one in beside.items() if name != key)
 
 
 def expected_of(
