@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp, log, log1p
+from math import exp, log, log1p, sqrt
 from statistics import median
 
 from plumbline.judge.levels import Level, level_of_case
 from plumbline.judge.parts import in_situ
-from plumbline.judge.state import StateOfMachine, state_of
+from plumbline.judge.state import StateOfMachine, state_of, student
 from plumbline.judge.usual import Usual, common_shift, usual_of, usual_of_peers
 from plumbline.model.benchmarks import Model, model_of, need_of
 from plumbline.model.prediction import Prediction
@@ -38,7 +38,7 @@ from plumbline.record.expectations import (
     Verdict,
 )
 from plumbline.record.record import Case, Record
-from plumbline.system.system import LOCAL, Conditions, Need, System
+from plumbline.system.system import LOCAL, Between, Conditions, Need, System
 
 # What expectations are known to beyond their parts' own intervals where no launch tells their usual
 # ratio, as factors: of a sum of links, and of a bound, behind which kernels may stay.
@@ -46,6 +46,7 @@ OF_LINKS = 1.05
 OF_BOUNDS = 3.0
 WIDE = 0.25  # of an interval: from there on parts may not tell, and a launch teaches nothing
 MOST_WAITED = 0.99
+_MOST_DEVIATIONS = 4.0  # of few launches, whose deviation is pooled over many cases
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # Where no run calibrates what is missing.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
@@ -64,13 +65,19 @@ class Judgement:
 
 
 def verdict_of(
-    median_s: float, interval_s: tuple[float, float] | None, expected_s: float, tolerance: float
+    median_s: float,
+    interval_s: tuple[float, float] | None,
+    expected_s: float,
+    tolerance: float,
+    reach: float = 0.0,
 ) -> Verdict:
     """The verdict on one case; times in seconds of one count, ``expected_s`` above zero.
 
     ``interval_s`` is the 95 % interval of the median; without one the median decides alone.
+    ``reach`` is how far the expectation's interval reaches to both sides, of the logarithm.
     """
-    slow, fast = expected_s * (1 + tolerance), expected_s / (1 + tolerance)
+    wide = (1 + tolerance) * exp(reach)
+    slow, fast = expected_s * wide, expected_s / wide
     low, high = interval_s or (median_s, median_s)
     if low > slow:
         return "slow"
@@ -86,8 +93,13 @@ def judge_cases(
     model: str,
     system: str,
     tolerance: float = DEFAULT_TOLERANCE,
+    between: Between | None = None,
 ) -> JudgedRecord:
-    """Judge every case of ``record`` that was measured and has an expectation."""
+    """Judge every case of ``record`` that was measured and has an expectation.
+
+    ``between``: how the launches differ that the expectations come from.
+    """
+    reach = reach_of_launch(between)
     cases: dict[str, JudgedCase] = {}
     without: dict[str, str] = {}
     for case in record.cases:
@@ -98,7 +110,7 @@ def judge_cases(
         if not expected.seconds:
             without[case.key] = expected.reason or "the model gives no time"
             continue
-        verdict = verdict_of(median, case.interval_s(), expected.seconds, tolerance)
+        verdict = verdict_of(median, case.interval_s(), expected.seconds, tolerance, reach)
         if expected.reason:
             without[case.key] = expected.reason
         cases[case.key] = JudgedCase(
@@ -106,8 +118,22 @@ def judge_cases(
             ratio=median / expected.seconds,
             verdict=None if expected.reason else verdict,
             bound=expected.bound,
+            interval_s=(expected.seconds * exp(-reach), expected.seconds * exp(reach))
+            if reach
+            else None,
         )
     return JudgedRecord(model=model, system=system, cases=cases, without=without)
+
+
+def reach_of_launch(between: Between | None) -> float:
+    """How far one more launch lies from a calibration's launches in 95 %, of the logarithm.
+
+    By Student's t of a new observation; 0 where nothing is known of how launches differ.
+    """
+    if between is None or between.launches < 2:
+        return 0.0
+    t = student(between.launches, 0.95)
+    return min(t, _MOST_DEVIATIONS) * between.deviation * sqrt(1 + 1 / between.launches)
 
 
 def conditions_of(record: Record) -> Conditions:
@@ -204,7 +230,7 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
         reason = next(iter(without.values()), "no case was measured")
         return Judgement(None, f"no model: {reason}")
     earlier = earlier_ratios(model, beside, history)
-    own = efficiencies(beside, earlier, by_links=record.transport is not None, tolerance=tolerance)
+    own = efficiencies(beside, earlier, by_links=is_of_links(record), tolerance=tolerance)
     cases: dict[str, JudgedCase] = {}
     for case in (one for one in record.cases if one.key in own):
         one, found = beside[case.key], own[case.key]
@@ -222,6 +248,11 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
     judged = JudgedRecord(model=described, system=IN_SITU, cases=cases, without=without)
     line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own)}"
     return Judgement(judged, line, {key: one.expected for key, one in beside.items()})
+
+
+def is_of_links(record: Record) -> bool:
+    """Whether the cases are messages of one size, which bare calls send as well: no bounds."""
+    return all(case.message_bytes() for case in record.cases)
 
 
 def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[str, str]]:
@@ -465,7 +496,7 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
         return Judgement(None, f"no model: there is none for the {record.transport_name} transport")
     need = need_of(model, record.transport_name)
     if system is None or figures is None or not (whole or figures.has(need)):
-        return Judgement(None, _unknown(system, need))
+        return Judgement(None, _unknown(system, need, conditions_of(record)))
     expectations = model.expect(record, figures)
     judged = judge_cases(
         record,
@@ -473,17 +504,19 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
         model=model.describe(record, figures),
         system=system.system.name,
         tolerance=tolerance,
+        between=figures.between,
     )
     if not (judged.cases or judged.without):
         return Judgement(None, "no model: no case was measured")
     return Judgement(judged, _line(judged, len(record.cases), tolerance), expectations)
 
 
-def _unknown(system: System | None, need: Need) -> str:
+def _unknown(system: System | None, need: Need, conditions: Conditions) -> str:
     if system is None or system.system.name == LOCAL:
-        return (
-            f"no model: this machine is not calibrated for this kind of run{_HINTS.get(need, '')}"
-        )
+        elsewhere = system.made_elsewhere(conditions, need) if system else []
+        of = f"; not used: the calibration of {'; of '.join(elsewhere)}" if elsewhere else ""
+        hint = _HINTS.get(need, "")
+        return f"no model: this machine is not calibrated for this kind of run{hint}{of}"
     missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
         need, need
     )

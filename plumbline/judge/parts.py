@@ -27,6 +27,7 @@ LINKS, CEILINGS = "links", "ceilings"
 RELAYED = frozenset({"staged", "pipelined"})  # which read, exchange and write
 _SMALLEST_LOG, _LARGEST_LOG = 12, 36  # of an array of ceilings
 _LONGEST_LINK_LOG = 24
+_LONGEST_MESSAGE = 2**22  # of links; longer ones take their time by their length
 _MOST_SIZES = 4  # of arrays in one run
 _HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
 
@@ -49,6 +50,8 @@ def wanted(model: Model | None, planned: Planned, options: Mapping[str, str]) ->
         return ""
     if planned.transport in ("none", None):
         lines = list(_ceilings(planned, options)) if model.NEEDS in ("device", "updates") else []
+    elif model.NEEDS == "legs" and not any("message_bytes" in c["labels"] for c in planned.cases):
+        lines = list(_moved_and_computed(planned))
     elif planned.transport in RELAYED | {"mpi"} and model.NEEDS == "legs":
         lines = list(_links(planned, options))
     else:
@@ -68,6 +71,21 @@ def _links(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
     for ring, found in sizes.items():
         text = ",".join(map(str, sorted(found)))
         yield f"{LINKS} part={part} ring={ring} sizes={text}{more}"
+
+
+def _moved_and_computed(planned: Planned) -> Iterator[str]:
+    """For cases that exchange long messages and go through memory: both, shared by all cases."""
+    if planned.transport not in RELAYED | {"mpi", "local"}:
+        return
+    works = [case["work"] for case in planned.cases]
+    sent = [w["bytes_sent"] / w["messages"] for w in works if w.get("bytes_sent")]
+    if sent and planned.transport != "local":
+        part = "relay" if planned.transport in RELAYED else "exchange"
+        size = min(2 ** _log(median(sent)), _LONGEST_MESSAGE)
+        yield f"{LINKS} part={part} beside=all sizes={size}"
+    moved = [w.get("bytes_read", 0) + w.get("bytes_written", 0) for w in works]
+    for size in _few({_log(m / 2) for m in moved if m}, planned.device or {}):
+        yield f"{CEILINGS} only=memory size={size}"
 
 
 def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
@@ -205,26 +223,30 @@ def _figures(
 ) -> Figures:
     links = [(part, one) for part, one in times if part.benchmark == LINKS]
     ceilings = [(part, one) for part, one in times if part.benchmark == CEILINGS]
-    legs, ways = _of_links(record, links, level)
+    legs, ways = _of_links(record, case, links, level)
     table = _device(case, ceilings, level, name) if ceilings else None
     return Figures(legs, table, by_all_ranks=True, transfers=ways)
 
 
 def _of_links(
-    record: Record, links: Sequence[tuple[PartCase, _Times]], level: str
+    record: Record, case: Case, links: Sequence[tuple[PartCase, _Times]], level: str
 ) -> tuple[Legs | None, list[MeasuredTransfer]]:
-    """Legs and the whole, at the case's own size: figures that do not depend on the size."""
-    if not links:
+    """Legs and the whole, of the case's own messages: figures that do not depend on the size.
+
+    A part that is not of the case's size takes its time in proportion to the bytes sent.
+    """
+    if not links or not case.work.bytes_sent:
         return None, []
     part, one = links[0]
+    times = 1.0 if "message_bytes" in part.labels else case.work.bytes_sent / part.work.bytes_sent
     if part.label("part") == "exchange":
-        return Legs(exchange=[_flat(one.at(level))]), []
-    scale = one.at(level) / one.level.middle
+        return Legs(exchange=[_flat(times * one.at(level))]), []
+    scale = times * one.at(level) / one.level.middle
     legs = Legs.model_validate({leg: [_flat(s * scale)] for leg, s in one.legs.items()})
     way = MeasuredTransfer(
         transport=record.transport_name,
         approach=record.approach,
-        segments=[_flat(one.at(level))],
+        segments=[_flat(times * one.at(level))],
     )
     return legs, [way]
 

@@ -237,6 +237,21 @@ def test_parts_for_a_transport() -> None:
     assert wanted(None, Planned("staged", cases, None), {}) == ""
 
 
+def test_parts_for_long_messages_and_memory() -> None:
+    work = {"bytes_read": 2**23, "bytes_written": 2**22, "bytes_sent": 2**22, "messages": 2}
+    cases = [{"key": "float/1024/64", "labels": {"size": 1024}, "work": work}]
+    model, device = model_of("ptrans"), {"type": "cpu", "compute_units": 2, "cache_bytes": 2**23}
+    memory = "ceilings only=memory size=23"
+    for transport, links in (
+        ("staged", "links part=relay beside=all sizes=2097152; "),
+        ("mpi", "links part=exchange beside=all sizes=2097152; "),
+        ("local", ""),
+        ("peer", None),
+    ):
+        text = wanted(model, Planned(transport, cases, device), {})
+        assert text == ("" if links is None else links + memory)
+
+
 def test_parts_for_a_device() -> None:
     device = {"type": "cpu", "compute_units": 2, "cache_bytes": 2**23}
     copied = {"bytes_read": 2**24, "bytes_written": 2**24}
