@@ -56,7 +56,7 @@ class Tally:
     """Words of cases over many runs: of those where nothing was planted, and of those where it was."""
 
     def __init__(self) -> None:
-        self.runs = self.alarmed = 0
+        self.runs = self.alarmed = self.cases = self.apart = 0
         self.words: dict[bool, dict[str, int]] = {False: {}, True: {}}
 
     def add(self, words: dict[str, str], planted: set[str]) -> None:
@@ -65,6 +65,11 @@ class Tally:
         for key, word in words.items():
             counts = self.words[key in planted]
             counts[word] = counts.get(word, 0) + 1
+
+    def add_apart(self, reasons: list[str]) -> None:
+        """Count the cases of which some launches of B are told to be slower than all others."""
+        self.cases += len(reasons)
+        self.apart += sum("launches of B take" in reason for reason in reasons)
 
     def figures(self) -> Figures:
         """Shares; None where there was no such case."""
@@ -81,6 +86,7 @@ class Tally:
             "undecided_cases": share("null", "undecided"),
             "detected": share("planted", "slow"),
             "planted_undecided": share("planted", "undecided"),
+            "told_apart": self.apart / self.cases if self.cases else None,
         }
 
 
@@ -148,6 +154,7 @@ def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
                     else compare_records(*zip(*sides, strict=True))
                 )
                 tally.add({case.key: case.word for case in found.cases}, planted)
+                tally.add_apart([case.reason for case in found.cases])
             yield {
                 "what": "compare --ab" if paired else "compare",
                 "percent": percent,
