@@ -50,6 +50,7 @@ _MOST_DEVIATIONS = 4.0  # of few launches, whose deviation is pooled over many c
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # Where no run calibrates what is missing.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
+_CALIBRATE = " (plumb calibrate measures what a model needs)"
 
 
 @dataclass(frozen=True)
@@ -517,7 +518,7 @@ def _unknown(system: System | None, need: Need, conditions: Conditions) -> str:
     if system is None or system.system.name == LOCAL:
         elsewhere = system.made_elsewhere(conditions, need) if system else []
         of = f"; not used: the calibration of {'; of '.join(elsewhere)}" if elsewhere else ""
-        hint = _HINTS.get(need, "")
+        hint = _HINTS.get(need, _CALIBRATE)
         return f"no model: this machine is not calibrated for this kind of run{hint}{of}"
     missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
         need, need

@@ -66,7 +66,10 @@ class Run:
         self._quiet, self._calibrates = quiet, calibrates
         self._modelled = not any(plan.given.flag(name) for name in without)
         self._local = self._modelled and "system" not in plan.given.values
-        self._has_parts = "--parts" in plan.arguments  # which stand in for a calibration
+        self._has_parts = "--parts" in plan.arguments
+        # Parts stand in for a calibration; an engine that measures none is calibrated for.
+        options = plan.session.engine.description.options
+        self._calibrates = all(option.name != "parts" for option in options)
         self._output = fresh_output(plan)
         self._system: System | None = None
 
@@ -142,7 +145,7 @@ class Run:
         if need_of(model, transport) == "channel":
             return find_system(LINKED_BOARDS, self.session.home)
         system = local_system(self.session.home)
-        if self._has_parts:
+        if not self._calibrates:
             return system
         asked = request_of(self.plan, model.NEEDS)
         if system.answers(asked) or not self._can_calibrate(model.NEEDS):
@@ -168,7 +171,7 @@ class Run:
             return Judgement(None, "")
         model = model_of(record.benchmark.name)
         covered = self._system is None or is_covered(record, self._system)
-        wanted = self._local and not covered and not interrupted and not self._has_parts
+        wanted = self._local and not covered and not interrupted and self._calibrates
         if model and wanted and self._can_calibrate(model.NEEDS):
             why = "the run was under other conditions than its calibration"
             self._system = self._calibrate(
