@@ -24,7 +24,7 @@ namespace plumb {
 
 namespace {
 
-// The value after `key` in a file of "key<separator>value" lines; empty when there is none.
+// The value of `key` in a file of "key<separator>value" lines; empty if missing.
 std::string value_in(const char* path, const std::string& key, char separator) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -78,11 +78,11 @@ Json to_json(const Host& host) {
 }
 
 std::vector<int> bound_cores() {
-  // hwloc rather than a fixed cpu_set_t: machines have more than 1024 cores.
+  // hwloc instead of a fixed cpu_set_t: some machines have more than 1024 cores.
   hwloc_topology_t topology = nullptr;
   hwloc_topology_init(&topology);
-  // Cores are all that is asked for; a plugin that loads a device's driver takes time, and OpenCL's loader changes the
-  // environment (it cuts OCL_ICD_FILENAMES at its first colon).
+  // Only cores are queried; plugins that load a device's driver take time, and OpenCL's loader changes the environment
+  // (it cuts OCL_ICD_FILENAMES at its first colon).
   for (const char* plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero"})
     hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
   hwloc_topology_load(topology);
@@ -105,7 +105,7 @@ Json steering_environment() {
       "OMPI_", "PMIX_MCA_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_",          "UCX_",
       "FI_",   "SHMEM_",    "SMA_",  "POCL_",  "OCL_",   "OPENCL_",         "CL_CONFIG_",
       "CUDA_", "NCCL_",     "OMP_",  "GOMP_",  "KMP_",   "LD_LIBRARY_PATH", "LD_PRELOAD"};
-  // Set by a launcher for its own processes: not a choice of anybody's.
+  // Set by launchers for their own processes, not by users.
   static constexpr std::array noise{"OMPI_COMM_WORLD",
                                     "OMPI_MCA_orte",
                                     "OMPI_MCA_ess",
@@ -139,8 +139,8 @@ Places gather_places(World& world) {
   const RankPlace mine{world.rank(), 0, world.local_rank(), bound_cores()};
   const Json text{{"host", to_json(this_host())}, {"place", place_json(mine)}};
   Places places;
-  // The world says which ranks share a host by their local ranks; names alone may repeat (containers), so a host is its
-  // name and everything else that is known of it.
+  // Ranks are grouped by host by their local ranks; names may repeat (containers), so a host is identified by its name
+  // and all its other properties.
   std::map<std::string, int> known;
   for (const std::string& part : gather_texts(world, text.dump(-1, ' ', false, Json::error_handler_t::replace))) {
     const Json got = Json::parse(part);
@@ -204,7 +204,7 @@ HostLoad host_load() {
   std::ifstream stat("/proc/stat"), average("/proc/loadavg"), cpus("/proc/cpuinfo");
   std::string word;
   stat >> word;
-  // user nice system idle iowait irq softirq steal (proc(5)); what follows is counted in user already.
+  // user nice system idle iowait irq softirq steal (proc(5)); the fields after these are included in user.
   double ticks = 0;
   for (int field = 0; field < 8 && stat >> ticks; ++field) {
     load.all += ticks;

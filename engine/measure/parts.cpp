@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t fewest_repetitions = 7;
 constexpr double shortest_limit = 0.004, longest_limit = 0.1;  // seconds of one visit's repetitions
-constexpr double limit_share = 0.04;                           // of the time limit of a case
+constexpr double limit_share = 0.04;                           // of a case's time limit
 constexpr double sample_seconds = 0.7e-3, longest_sample_seconds = 3e-3;
 
 std::string trimmed(const std::string& text) {
@@ -94,7 +94,7 @@ Parts::Parts(Session& session, const RunSettings& settings, SynchronisedStart& s
   }
 }
 
-// From the message before, which is seldom much shorter; 0: the engine finds it.
+// Starts from the previous message size's count, seldom much smaller; 0: the engine determines it.
 std::uint64_t Parts::guessed_count(const Part& part) {
   std::uint64_t count = 0;
   if (&part != parts_.data()) {
@@ -123,7 +123,7 @@ void Parts::visit(const Case* next, std::size_t finished) {
     const bool stands_before = next != nullptr && belongs(part, *next);
     bool wanted = false;
     if (stands_before && part.visits.empty()) wanted = true;  // before the first of its cases
-    // Between them, and after the last in a row; a part that nothing else was visited after is visited in any case.
+    // Between them, and after the last in a row; a part not followed by another is always visited.
     const double run = now_seconds() - begin_;
     if (part.pending && (spent_ + part.cost < most_share * run || next == nullptr)) wanted = true;
     wanted = broadcast_value(world_, wanted && !part.dropped);
@@ -132,7 +132,7 @@ void Parts::visit(const Case* next, std::size_t finished) {
   }
 }
 
-// The first that a process does is slow: libraries set themselves up, threads start.
+// A process's first part is slow: libraries initialise, threads start.
 void Parts::warm_up(const Case& next) {
   warm_ = true;
   const auto first = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return belongs(part, next); });
@@ -146,7 +146,7 @@ void Parts::measure(Part& part, std::size_t finished) {
   if (part.measured.fixed_count == 0) part.measured.fixed_count = guessed_count(part);
   CaseRecord record = runs_[part.of]->measure(part.measured);
   part.dropped = !broadcast_value(world_, record.outcome.status == "passed" || record.outcome.status == "skipped");
-  if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // need not be found again
+  if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // found once, kept
   if (part.visits.empty() || part.dropped) part.outcome = record.outcome;
   if (part.visits.empty() || part.dropped) part.validation = record.validation;
   Visit visit{begin - begin_, finished, record.count, of_one_count(slowest_of_each(record.by_rank), record.count), {}};

@@ -1,5 +1,5 @@
-// Parts: what a run's cases are made of, measured in the same launch, before, between and after them. They are cases of
-// ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device whose queues are bare.
+// Parts: the limits of a run's cases, measured in the same launch, before, between and after them. They are cases of
+// ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device with bare queues.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-// A device whose queues are the runtime's own calls alone.
+// A device whose queues are plain calls of its runtime.
 class BareDevice : public Device {
  public:
   explicit BareDevice(Device& real) : real_(real) {}
@@ -23,8 +23,7 @@ class BareDevice : public Device {
   Device& real_;
 };
 
-// Benchmarks with their options, as --parts names them: "ceilings only=launch,memory size=24; links ring=random".
-// Throws UsageError.
+// Parses --parts, benchmarks with options: "ceilings only=launch,memory size=24; links ring=random". Throws UsageError.
 std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text);
 
 class Parts {
@@ -34,10 +33,10 @@ class Parts {
   Parts(Session& session, const RunSettings& settings, SynchronisedStart& start);
 
   bool none() const { return parts_.empty(); }
-  // Collective: measures what belongs beside `next`, the case that comes (null: after the last). A part of one message
-  // size stands beside the cases of that size, others beside all. Each is visited before the first of its cases, and
-  // what stands beside the last case also after it, whatever they cost; further visits, after a case and between cases,
-  // are made while all visits together keep within `most_share`.
+  // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
+  // to the cases of that size, others to all cases. Each is visited before the first of its cases and after the last
+  // case, at any cost; further visits, between and after cases, only while all visits together keep within
+  // `most_share`.
   void visit(const Case* next, std::size_t finished);
   // Rank 0.
   Json json() const;
@@ -45,13 +44,13 @@ class Parts {
  private:
   struct Visit {
     double at = 0;             // seconds since the run began
-    std::size_t finished = 0;  // cases before it
+    std::size_t finished = 0;  // number of cases before it
     std::uint64_t count = 1;
     std::vector<double> seconds;           // of one count, the slowest rank of each repetition
-    std::map<std::string, double> shares;  // of a part's own parts in its time
+    std::map<std::string, double> shares;  // share of each component in the part's time
   };
   struct Part {
-    std::size_t of = 0;  // benchmark
+    std::size_t of = 0;  // index of the benchmark
     Case measured;
     Outcome outcome = {};
     Json validation = nullptr;

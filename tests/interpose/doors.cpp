@@ -126,7 +126,7 @@ void try_opencl() {
   check(memory == own && offset == 0, "a wrapped memory object is another");
   void* larger = nullptr;
   check(plumb_mpi_wrap(own, 2 * size + 1, &larger) != 0, "more was wrapped than there is");
-  check(std::string(plumb_mpi_error()).find("200000 bytes was said to have 200001") != std::string::npos,
+  check(std::string(plumb_mpi_error()).find("200000 bytes, but 200001 were declared") != std::string::npos,
         plumb_mpi_error());
   done(plumb_mpi_free(wrapped));
   done(plumb_mpi_free(address));
