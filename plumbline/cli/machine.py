@@ -61,7 +61,7 @@ def noise(
     from plumbline.run.noise import measure, words_of
 
     asked = parse_run(words_of(seconds, launches, ranks))
-    found = measure(asked, launches, os.environ, stderr())
+    found = measure(asked, seconds, launches, os.environ, stderr())
     print(write(found, form))
 
 

@@ -409,7 +409,11 @@ class Parts(Part):
 
 
 class HostLoad(Part):
-    """What else the host did during the run: shares of all cores' time, load, clock."""
+    """What else the host did during the run: shares of all cores' time, load, clock.
+
+    ``huge_pages`` is the kernel's setting of transparent ones; ``gpu_throttled_s`` the seconds in
+    which a GPU was held back, by cause. None: not told.
+    """
 
     of: str
     idle_share: float | None
@@ -418,6 +422,8 @@ class HostLoad(Part):
     average_end: float
     clock_begin_mhz: float | None
     clock_end_mhz: float | None
+    huge_pages: str | None = None
+    gpu_throttled_s: dict[str, float] | None = None
 
 
 class Record(Part):
