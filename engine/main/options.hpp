@@ -55,9 +55,11 @@ class EngineOptions : public Parameters {
       0,
       {0}};
   Choice sync{*this,
-              {"sync", "how repetitions start together: at an agreed time on a common clock, or after a barrier"},
+              {"sync",
+               "how repetitions start together: at an agreed time on a common clock, or after a barrier; of benchmarks "
+               "that time each operation, barrier: one before each, once: one before them all, under one clock"},
               "clock",
-              {"clock", "barrier"}};
+              {"clock", "barrier", "once"}};
   Parameter<std::int64_t> seed{*this, {"seed", "of all data and orders"}, 1, {0}};
   Parameter<double> timeout{*this, {"timeout", "the longest wait before the run is given up", "s"}, 60.0, {1, 1e6}};
   Parameter<std::string> kernel_file{

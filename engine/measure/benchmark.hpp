@@ -106,6 +106,7 @@ struct Session {
   Placement memory;
   std::uint64_t seed = 1;
   std::string kernel_file = {};  // --kernel-file: a path; "" = the benchmark's own kernels
+  std::string sync = "clock";    // --sync, for benchmarks that start single operations of a sample together
 
   // The benchmark's own source, or with --kernel-file the user's in its place, under the same options: text, or a
   // vendor's binary. Throws UsageError when the file cannot be read.
@@ -156,6 +157,7 @@ struct CaseResult {
   std::map<std::string, std::vector<double>> phases_by_rank = {};  // median seconds of a sample; NaN where it never was
   std::vector<Work> work_by_rank = {};                             // of one count
   std::optional<Summary> laps = {};                                // of one operation, of all ranks, in seconds
+  std::vector<std::vector<double>> laps_by_rank = {};              // seconds of each operation, in their order
 
   double best_seconds() const { return summary.min / static_cast<double>(count); }       // of one count
   double median_seconds() const { return summary.median / static_cast<double>(count); }  // of one count
@@ -172,6 +174,8 @@ class Benchmark : public Parameters {
   virtual std::string name() const = 0;
   virtual std::string title() const = 0;   // one line
   virtual std::string source() const = 0;  // where its rules are written
+  // The benchmark that runs all of a suite's tests, where this is one of them by its own name; "" = it stands alone.
+  virtual std::string family() const { return ""; }
   virtual bool needs_transport() const { return false; }
   // Whether it works on a device's memory; else its device is this process (native), unless one is named.
   virtual bool needs_device() const { return true; }

@@ -20,9 +20,12 @@ struct Needs {
   std::uint64_t moved = 0;           // bytes that one count moves between ranks, all together; 0 where no data moves
   std::uint64_t items_to_check = 0;  // on this rank
   std::uint64_t symmetric_bytes = 0;
-  std::uint64_t fixed_count = 0;     // operations of a sample; 0 = as many as make it long enough
-  bool once = false;                 // one repetition only
-  std::uint64_t count_multiple = 1;  // which the operations of a sample must be
+  std::uint64_t fixed_count = 0;      // operations of a sample; 0 = as many as make it long enough
+  bool once = false;                  // one repetition only
+  std::uint64_t count_multiple = 1;   // which the operations of a sample must be
+  std::uint64_t most_operations = 0;  // of a sample; 0 = any number
+  bool laps = false;                  // each operation is timed
+  unsigned threads = 1;               // that tell something of a sample
 };
 
 // An operation that is ready to run. All members are collective.
@@ -31,6 +34,8 @@ class Pattern {
   virtual ~Pattern() = default;
   virtual void reset(std::uint64_t repetition, std::uint64_t count) = 0;
   virtual void run(std::uint64_t count) = 0;
+  // The same, for those that tell laps, phases and pauses.
+  virtual void run_timed(Timed& timed) { run(timed.count()); }
   virtual Validation validate(std::uint64_t repetition, std::uint64_t count) = 0;
   // Seconds and number of operations that were begun and not waited for, so far.
   struct Injection {
@@ -121,7 +126,7 @@ class Table : public Options {
     pattern_->reset(repetition, count);
   }
   void run(Session&, const Case&, Timed& timed) override {
-    pattern_->run(timed.count());
+    pattern_->run_timed(timed);
     tell(timed);
   }
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
@@ -171,7 +176,7 @@ class Table : public Options {
     group.key = std::move(prefix) + test.name;
     for (const Row& row : test.rows)
       for (const std::uint64_t bytes : row.element_bytes == 0 ? std::vector<std::uint64_t>{no_size} : sizes)
-        if (bytes >= row.element_bytes) add_case(group, {&test, &row, bytes, place}, plan, labels);
+        if (bytes == 0 || bytes >= row.element_bytes) add_case(group, {&test, &row, bytes, place}, plan, labels);
     return group;
   }
 
@@ -198,6 +203,9 @@ class Table : public Options {
     one.work = needs.work;
     one.items_to_check = needs.items_to_check;
     one.fixed_count = needs.fixed_count;
+    one.most_operations = needs.most_operations;
+    one.laps = needs.laps;
+    one.threads = needs.threads;
     if (needs.once) one.policy.kind = CasePolicy::Kind::once;
     group.symmetric_bytes = std::max(group.symmetric_bytes, needs.symmetric_bytes);
     group.host_bytes = std::max(group.host_bytes, bytes);
