@@ -233,11 +233,15 @@ class LapSummary(Part):
 
 
 class Laps(Part):
-    """Times of single operations over all repetitions, of each rank and of all together."""
+    """Times of single operations over all repetitions, of each rank and of all together.
+
+    ``slowest``: of each operation the rank that took longest for it.
+    """
 
     of: str
     by_rank: list[LapSummary | None]
     all: LapSummary
+    slowest: LapSummary | None = None
 
 
 class SetUp(Part):
