@@ -29,9 +29,7 @@ def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, str, str, list[di
     """Runs plumb-mpi on some ranks: its exit status, its output and the cases of its record."""
     record = tmp_path / "record.json"
     record.unlink(missing_ok=True)
-    command, environment = launch_command(
-        ranks, PROGRAM, *words, *QUICK, "--record", str(record)
-    )
+    command, environment = launch_command(ranks, PROGRAM, *words, *QUICK, "--record", str(record))
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
