@@ -64,8 +64,8 @@ def test_affinity_is_a_matrix_of_cores(plumb: Plumb, tmp_path: Path) -> None:
         (["--only", "int_gut"], "int_gut"),
         (["--minsize", "64", "--maxsize", "8"], "--minsize 64 is above --maxsize 8"),
         (["--msglen", "/nowhere"], "/nowhere cannot be read"),
-        (["--cores", "0"], "--cores is for --affinity"),
-        (["--spread", "20", "--off-cache"], "each says where messages lie"),
+        (["--cores", "0"], "--cores requires --affinity"),
+        (["--spread", "20", "--off-cache"], "--spread and --off-cache must not be combined"),
         (["--affinity", "--cores", "4096"], "--cores 4096"),
         (["--only", "finalize"], "finalize cannot be run here"),
         (
@@ -85,7 +85,7 @@ def test_an_unknown_test_in_a_list_is_refused_by_name(plumb: Plumb, tmp_path: Pa
     (tmp_path / "tests").write_text("long_put\nlong_pat\n")
     status, _, err = run(plumb, "shoms", "--input", str(tmp_path / "tests"))
     assert status == ExitStatus.BAD_USAGE
-    assert "line 2: there is no test long_pat (did you mean long_put?)" in err
+    assert "line 2: unknown test long_pat (did you mean long_put?)" in err
 
 
 def test_one_pe_is_too_few(plumb: Plumb) -> None:

@@ -140,10 +140,10 @@ MUTANTS = [
     mutant(
         "strips-written-already",
         GPU,
-        "  // Places of this work item in the strips that it copies",
+        "  // Positions of this work item in the strips that it copies",
         "  const ulong mine = (ulong)tile_row * columns + tile_column;\n"
         "  if (out[mine] == out[mine]) return;\n"
-        "  // Places of this work item in the strips that it copies",
+        "  // Positions of this work item in the strips that it copies",
         *sized(200),
     ),
     mutant(
