@@ -1,7 +1,7 @@
-"""An SQLite index of the records, for lists; the files are what counts.
+"""An SQLite index of the records, for lists; the files are authoritative.
 
-The index is made anew from the files at any time: :meth:`Store.sync` reads those that are new or
-changed and forgets those that are gone.
+The index can be rebuilt from the files: :meth:`Store.sync` reads new and changed ones and drops
+deleted ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from plumbline.record.record import Record, load_record
 
 StoreError = sqlite3.Error
 _Database = sqlite3.Connection
-_VERSION = 2  # 1: metrics by their name alone, so that of two groups one was lost
+_VERSION = 2  # 1: metrics by name only, which lost one of two groups
 _COLUMNS = (
     "path, mtime_ns, bytes, benchmark, started, host, device, transport, ranks, status, metrics"
 )
@@ -31,7 +31,7 @@ _TABLE = """create table if not exists records (
 
 
 class IndexedMetric(NamedTuple):
-    """An aggregate of a record; ``group`` is None where it is of all cases."""
+    """An aggregate of a record; ``group`` is None if it is of all cases."""
 
     name: str
     group: str | None
@@ -40,7 +40,7 @@ class IndexedMetric(NamedTuple):
 
     @property
     def title(self) -> str:
-        """``b_eff (random)``: its name, and its group where it has one."""
+        """``b_eff (random)``: its name, and its group, if any."""
         return f"{self.name} ({self.group})" if self.group else self.name
 
 
@@ -66,14 +66,14 @@ class Store:
         self._home = home
 
     def add(self, path: Path) -> None:
-        """Index the record at ``path``, wherever it lies; one that is no record is left out."""
+        """Index the record at ``path``, in any folder; other files are ignored."""
         with self._open("immediate") as database:
             _put(database, path.absolute())
 
     def sync(self, *, rebuild: bool = False) -> list[str]:
-        """Bring the index up to date with the files; returns a sentence for each unreadable one.
+        """Update the index from the files; returns a message for each unreadable one.
 
-        ``rebuild`` reads every file again, those known from elsewhere too.
+        ``rebuild`` reads every file again, including those of other folders.
         """
         with self._open() as database:
             known = dict(_known(database))
@@ -98,10 +98,10 @@ class Store:
 
     @contextmanager
     def _open(self, kind: Literal["deferred", "immediate"] = "deferred") -> Iterator[_Database]:
-        """A transaction; an immediate one, for writing, waits until no other plumb writes."""
+        """A transaction; an immediate one, for writing, waits for other writers."""
         self._home.records.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._home.index, timeout=60)) as database:
-            database.isolation_level = None  # transactions begin where it is said
+            database.isolation_level = None  # transactions are explicit
             if not _is_current(database):
                 with _transaction(database, "immediate"):
                     _migrate(database)
@@ -121,9 +121,9 @@ def _transaction(database: _Database, kind: str) -> Iterator[None]:
 
 
 def record_files(folder: Path) -> Iterator[Path]:
-    """The record files in ``folder``, without the expectation files beside them.
+    """The record files in ``folder``, without expectation files.
 
-    One that is empty is a name that a run has claimed and not written to yet.
+    Empty files are names claimed by runs that have not written yet.
     """
     for path in folder.glob("*.json"):
         with suppress(FileNotFoundError):
@@ -136,8 +136,8 @@ def _is_current(database: _Database) -> bool:
 
 
 def _migrate(database: _Database) -> None:
-    """Make an index of another layout anew, from the files that it knew, wherever they lie."""
-    if _is_current(database):  # another plumb was first
+    """Rebuild an index of another layout, from its files in all folders."""
+    if _is_current(database):  # another process was first
         return
     columns = {row[1] for row in database.execute("pragma table_info(records)")}
     query = "select path from records" if "path" in columns else "select 1 where 0"
@@ -160,7 +160,7 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _put(database: _Database, path: Path) -> str | None:
-    """Index ``path`` as it is now; forgets one that is gone. Returns what is wrong with it."""
+    """Index ``path``, or drop it if deleted. Returns a message if unreadable, or None."""
     try:
         stamp = _stamp(path)
         record = load_record(path)

@@ -344,7 +344,7 @@ def test_one_rank_sends_nothing(record: Record) -> None:
     made = updated(record)
     alone = made.model_copy(update={"world": made.world.model_copy(update={"ranks": 1})})
     found = gups.expect(alone, Figures(None, DEVICE, operations=ROWS))
-    assert {one.reason for one in found.values()} == {"one rank alone sends nothing"}
+    assert {one.reason for one in found.values()} == {"a single rank sends nothing"}
 
 
 def test_explained_with_what_would_raise_it(record: Record, golden: Golden) -> None:
