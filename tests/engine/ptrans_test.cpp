@@ -1,4 +1,4 @@
-// PTRANS: who has which blocks, what the matrices hold, what finds wrong numbers, and the native kernel.
+// PTRANS: distribution of blocks, contents of matrices, detection of wrong numbers, and the native kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(PtransDistribution, EveryNumberIsOnOneRankOnce) {
     }
 }
 
-// What a rank sends another lies there block by block where what comes back lies here.
+// A rank's part for another is there, block by block, at the position of the part that comes back.
 TEST(PtransDistribution, PartnersPartsMirrorEachOther) {
   for (const Distribution& dealt : distributions()) {
     std::map<std::tuple<int, int, std::uint64_t>, Portion> parts;

@@ -100,7 +100,7 @@ LACKING = [
         "clFFT works on OpenCL's memory",
     ),
 ]
-FIXED = [  # a benchmark, its options, what its kernel file has fixed
+FIXED = [  # a benchmark, its options, the definitions of its kernel file
     (
         "random_access --size 12 -g 2 -r 2",
         ("#define NUM_REPLICATIONS 2", "#define RNG_COUNT_LOG 3"),
@@ -167,7 +167,7 @@ def test_a_memory_kind_that_the_device_does_not_have(
 def test_what_a_device_lacks_is_unsupported(
     tmp_path: Path, words: str, runtime: tuple[str, ...], reason: str
 ) -> None:
-    """Even when nothing else was asked for: said, recorded, and no failure."""
+    """Also as the only case: reported, recorded, and not a failure."""
     record = tmp_path / "record.json"
     status, said = run(record, *words.split(), *runtime)
     assert status == 0, said
@@ -195,7 +195,7 @@ def test_options_that_contradict_a_kernel_file(
 
 
 def test_a_kernel_that_does_not_compile_tells_its_log_once(tmp_path: Path) -> None:
-    """In progress, in the record and (not at all) in the table; the run says what was wrong."""
+    """In progress and in the record, not in the table; the run reports the error."""
     file = tmp_path / "mine.cl"
     file.write_text("kernel void copy(global int *a) { nonesuch(a); }\n")
     words = ["stream", "--elements", "1000", "--repetitions", "1", "--kernel-file", str(file)]

@@ -1,4 +1,4 @@
-"""plumb doctor: what each probe concludes, its limits, and a real examination of this machine."""
+"""plumb doctor: conclusions of each probe, its limits, and a real examination of this machine."""
 
 from __future__ import annotations
 

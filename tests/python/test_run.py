@@ -1,4 +1,4 @@
-"""The flow of ``plumb run`` over a stand-in engine: what is shown, kept, and exited with."""
+"""The flow of ``plumb run`` over a stand-in engine: output, records, exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""shoms and osu_shmem from the command: selection, lists, forms, and what is refused before anything starts."""
+"""shoms and osu_shmem from the command: selection, lists, forms, and errors before anything starts."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_osu_in_its_columns(plumb: Plumb) -> None:
 
 
 def test_osus_figures_are_means_over_pes(plumb: Plumb, tmp_path: Path) -> None:
-    """Over those that act, or all; overlap takes PE 0's alone. The slowest PE stands beside them."""
+    """Over acting PEs, or all; overlap uses PE 0's only. The slowest PE is listed as well."""
     record = tmp_path / "r.json"
     tests = ["--only", "osu_oshm_put_mr,osu_oshm_put_overlap,osu_oshm_barrier"]
     words = [*tests, "--minsize", "64", "--maxsize", "64", "--record", str(record)]
