@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
+from plumbline.record.expectations import expected_path  # noqa: E402
 from plumbline.record.record import Record, load_record  # noqa: E402
 from plumbline.record.store import record_files  # noqa: E402
 
@@ -203,22 +204,25 @@ def waits(where: str, percent: int, key: str) -> str:
 
 
 def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """`plumb run` with its verdicts, from the expectation file beside the record."""
+    """`plumb run` with its verdicts, on a machine that is fresh at the begin of each setting: the launches
+    before one are its history."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
     keys = keys_of(wish.words, environ)
     for percent, plant in settings_of(wish):
         draw, tally = random.Random(wish.seed), Tally()
+        home = wish.keep / f"{percent}-{plant}"
+        home.mkdir(parents=True)
+        environ["PLUMBLINE_HOME"] = str(home)
         for number in range(wish.runs):
             key = draw.choice(keys) if plant == "one" else ""
             waiting = plant in ("one", "all") or (plant == "three" and number % 3 == 0)
             variables = dict([waits(wish.where, percent, key).split("=", 1)]) if waiting else {}
-            with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
-                path = Path(folder) / "record.json"
-                plumb(["run", *wish.words, "--record", str(path)], {**environ, **variables})
-                judged = path.with_name("record.expected.json")
-                cases = json.loads(judged.read_text())["cases"] if judged.exists() else {}
+            path = home / f"{percent}-{plant}-{number:03}.json"
+            plumb(["run", *wish.words, "--record", str(path)], {**environ, **variables})
+            judged = expected_path(path)
+            cases = json.loads(judged.read_text())["cases"] if judged.exists() else {}
             words = {name: (cases.get(name) or {}).get("verdict") or "none" for name in keys}
-            planted = {name for name in keys if name.startswith(key)} if waiting else set()
+            planted = {name for name in keys if key in ("", name)} if waiting else set()
             tally.add(words, planted)
             progress(f"run {number + 1} of {wish.runs}, {percent} % in {plant}: {tally.figures()}")
         yield {
@@ -244,7 +248,7 @@ def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
             other = f"{waits(wish.where, percent, key)} {command}" if plant != "none" else command
             options = ["--pairs", str(wish.pairs), "--seed", str(number), "--format", "json"]
             found = json.loads(plumb(["compare", "--ab", command, other, *options], environ))
-            planted = {k for k in keys if k.startswith(key)} if plant != "none" else set()
+            planted = {k for k in keys if key in ("", k)} if plant != "none" else set()
             tally.add({case["key"]: case["word"] for case in found["cases"]}, planted)
             progress(
                 f"comparison {number + 1} of {wish.runs}, {percent} % in {plant}: {tally.figures()}"
@@ -344,10 +348,11 @@ def main() -> None:
         one.add_argument("--runs", type=int, default=50)
         one.add_argument("--pairs", type=int, default=10)
         one.add_argument("--load", action="store_true")
-        one.add_argument("--where", default="run", choices=["queue", "transport", "run"])
+        one.add_argument("--where", default="run", choices=["queue", "transport", "kernel", "run"])
         one.add_argument("--percent", type=int, nargs="*", default=PERCENTS)
         one.add_argument("--plant", nargs="*", default=PLANTS, choices=PLANTS)
         one.add_argument("--seed", type=int, default=1)
+        one.add_argument("--keep", type=Path, help="a new folder for the records")
     one = kinds.add_parser("simulate")
     one.add_argument("folder", type=Path)
     one.add_argument("--pairs", type=int, default=10)
@@ -368,6 +373,7 @@ def main() -> None:
         if wish.svg:
             wish.svg.write_text(svg(found, wish.title))
     else:
+        wish.keep = wish.keep or Path(tempfile.mkdtemp(prefix="plumbline-verdicts-"))
         with mutants() as engine, load(wish.load):
             take((real_runs if wish.kind == "run" else real_pairs)(wish, engine))
     print("\n".join(table(found)), file=sys.stderr)

@@ -27,6 +27,10 @@ struct Placement {
   MemoryKind kind = MemoryKind::automatic;
   std::optional<int> bank = {};  // bank of that kind; none = the runtime's choice
   bool shared = false;           // with other processes of this host, by Device::share() and open_shared()
+
+  // For one of several parts of a benchmark's data: a bank of its own, where the kind has banks and the user named
+  // none.
+  Placement in_bank(int part, int parts) const;
 };
 
 // "hbm:3" -> {hbm, 3}; throws UsageError.
@@ -204,6 +208,8 @@ class Device {
   virtual std::unique_ptr<Buffer> open_shared(const std::string& handle);
   // timed: record the commands' device times (slower on some runtimes)
   virtual std::unique_ptr<Queue> make_queue(bool timed = false) = 0;
+  // A queue whose waiting kernels start before those of other queues, if the runtime has priorities.
+  virtual std::unique_ptr<Queue> make_urgent_queue() { return make_queue(); }
   // A queue of plain runtime calls, the reference for a run's parts: it shares no code with make_queue(), so a defect
   // there does not affect the reference.
   virtual std::unique_ptr<Queue> make_bare_queue() { return make_queue(); }

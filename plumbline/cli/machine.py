@@ -17,9 +17,12 @@ from plumbline.report import inventory
 
 
 @app.command("list")
-def list_benchmarks(form: Form = "text") -> None:
+def list_benchmarks(
+    family: Annotated[str, typer.Argument(help="list the members of this one (osu)")] = "",
+    form: Form = "text",
+) -> None:
     """List the benchmarks."""
-    print(inventory.benchmarks(all_benchmarks(), form))
+    print(inventory.benchmarks(all_benchmarks(), form, family))
 
 
 @app.command()
@@ -63,7 +66,7 @@ def noise(
     from plumbline.run.noise import measure, words_of
 
     asked = parse_run(words_of(seconds, launches, ranks))
-    found = measure(asked, launches, os.environ, stderr())
+    found = measure(asked, seconds, launches, os.environ, stderr())
     print(write(found, form))
 
 

@@ -190,7 +190,7 @@ def _texts(
 ) -> tuple[str, Sections]:
     """The text above the options, and the lists in the help."""
     if benchmark is None:
-        known = [(one.name, one.title) for one in description.benchmarks]
+        known = [(one.name, one.title) for one in description.benchmarks if not one.family]
         return kind.help, {"Benchmarks": known}
     if kind.fixed:
         return kind.help, {}

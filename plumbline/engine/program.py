@@ -57,6 +57,7 @@ class BenchmarkSpec(Described):
     name: str
     title: str
     source: str
+    family: str = ""  # the benchmark that runs it among others; "": it stands alone
     parameters: list[OptionSpec]
     presets: dict[str, dict[str, bool | int | float | str]] = {}
     forms: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ class Session:
     """The common parts of all starts of one ``plumb`` command.
 
     ``environ`` is the ranks' whole environment, ``exported`` the variables set by plumb.
-    ``console`` writes to stderr.
+    ``console`` writes to stderr, ``view`` creates the progress view of a start.
     """
 
     engine: Engine
@@ -42,6 +42,7 @@ class Session:
     exported: tuple[str, ...]
     console: Console
     verbose: bool = False
+    view: Callable[[Console, str, str | None], ProgressView] = ProgressView
 
     def say(self, text: str) -> None:
         """A line for the user, on stderr."""
@@ -75,7 +76,7 @@ def execute(
     if session.verbose:
         session.say(shlex.join(command))
     try:
-        with ProgressView(session.console, benchmark, aside) as view:
+        with session.view(session.console, benchmark, aside) as view:
             ending = supervise(command, session.environ, view.on_event, view.on_text)
         record, problem = _record_left(path)
     finally:

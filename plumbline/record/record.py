@@ -12,6 +12,7 @@ closed (``tests/python/strict.py``). ``plumb schema`` prints the JSON Schema, wh
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -232,11 +233,15 @@ class LapSummary(Part):
 
 
 class Laps(Part):
-    """Times of single operations over all repetitions, of each rank and of all together."""
+    """Times of single operations over all repetitions, of each rank and of all together.
+
+    ``slowest``: of each operation the rank that took longest for it.
+    """
 
     of: str
     by_rank: list[LapSummary | None]
     all: LapSummary
+    slowest: LapSummary | None = None
 
 
 class SetUp(Part):
@@ -408,7 +413,11 @@ class Parts(Part):
 
 
 class HostLoad(Part):
-    """The host's load during the run: shares of all cores' time, load, clock."""
+    """The host's load during the run: shares of all cores' time, load, clock.
+
+    ``huge_pages`` is the kernel's setting of transparent huge pages; ``gpu_throttled_s`` the
+    seconds of a GPU's throttling, by cause. None: unknown.
+    """
 
     of: str
     idle_share: float | None
@@ -417,6 +426,8 @@ class HostLoad(Part):
     average_end: float
     clock_begin_mhz: float | None
     clock_end_mhz: float | None
+    huge_pages: str | None = None
+    gpu_throttled_s: dict[str, float] | None = None
 
 
 class Record(Part):
@@ -489,7 +500,10 @@ class Record(Part):
 def load_record(path: Path) -> Record:
     """Read a record. Raises :class:`UsageError` for other files."""
     try:
-        text = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
+        with suppress(ValidationError):
+            return Record.model_validate_json(content)
+        text = content.decode()
     except FileNotFoundError:
         raise UsageError(f"there is no record {path}") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -500,21 +514,25 @@ def load_record(path: Path) -> Record:
 def parse_record(text: str, name: str) -> Record:
     """Validate ``text`` as a record; ``name`` is used in messages."""
     try:
+        return Record.model_validate_json(text)
+    except ValidationError as error:
+        raise UsageError(_refusal(text, name, error)) from None
+
+
+def _refusal(text: str, name: str, error: ValidationError) -> str:
+    try:
         document = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"{name} is not a record: it is not JSON ({error})") from None
+    except ValueError as why:
+        return f"{name} is not a record: it is not JSON ({why})"
     version = document.get("schema_version") if isinstance(document, dict) else None
     if not isinstance(version, str) or "benchmark" not in document:
-        raise UsageError(f"{name} is not a record of Plumbline's engine")
+        return f"{name} is not a record of Plumbline's engine"
     if _numbers(version)[:1] > _numbers(SCHEMA_VERSION)[:1]:
-        raise UsageError(
+        return (
             f"{name} has schema {version}, but this plumb reads up to {SCHEMA_VERSION}: "
             "update plumbline"
         )
-    try:
-        return Record.model_validate_json(text)
-    except ValidationError as error:
-        raise UsageError(f"{name} is not a valid record: {first_problem(error, Record)}") from None
+    return f"{name} is not a valid record: {first_problem(error, Record)}"
 
 
 def schema() -> dict[str, Any]:

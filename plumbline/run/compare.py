@@ -40,8 +40,12 @@ def show(comparison: Comparison, form: str) -> int:
 
 def load_side(given: str, home: Home) -> list[Record]:
     """The records of a comma-separated list: files, folders, names, tags, ``last``."""
-    paths = list(dict.fromkeys(path for word in given.split(",") for path in _paths(word, home)))
-    return [load_record(path) for path in paths]
+    return [load_record(path) for path in paths_of(given.split(","), home)]
+
+
+def paths_of(words: Sequence[str], home: Home) -> list[Path]:
+    """The files of the records named by ``words``, without duplicates."""
+    return list(dict.fromkeys(path for word in words for path in _paths(word, home)))
 
 
 def conditions_named(text: str) -> Collection[str]:

@@ -82,6 +82,13 @@ def _on_one_device(plan: RunPlan, listed: TransportList) -> RunPlan:
     return replace(plan, arguments=[*plan.arguments, *words])
 
 
+def ways_of(plan: RunPlan) -> list[tuple[str, str]]:
+    """The transports and approaches that work on the device that the plan chooses."""
+    listed = plan.session.engine.transports(plan.session.environ)
+    ways = _ways(_on_one_device(plan, listed), listed)
+    return [way for way in ways if isinstance(way, tuple)]
+
+
 def _ways(plan: RunPlan, listed: TransportList) -> Iterator[tuple[str, str] | LeftOut]:
     """Each transport and approach, or the reason for its omission."""
     for transport in listed.transports:

@@ -140,9 +140,9 @@ def compare_in_turn(
     despite: Collection[str],
     environ: Mapping[str, str] = os.environ,
 ) -> tuple[Comparison, ExitStatus]:
-    """Measure pairs and compare them; after an interrupt the exit status is the interrupt's.
+    """Measure pairs and compare them; the exit status is that of an early end, if any.
 
-    The pairs measured before it are kept and compared.
+    After an interrupt or a failed command the pairs measured before it are kept and compared.
     """
     commands = (parse_command("A", texts[0]), parse_command("B", texts[1]))
     folder = _new_folder(home)
@@ -155,6 +155,12 @@ def compare_in_turn(
             raise InterruptError("interrupted before the first pair was complete") from None
         console.print(f"interrupted after {len(turn.pairs)} of {pairs} pairs", markup=False)
         status = ExitStatus.INTERRUPTED
+    except RunError as error:
+        if not turn.pairs:
+            raise
+        console.print(f"{error}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"compared: {len(turn.pairs)} of {pairs} pairs", markup=False)
+        status = ExitStatus.ERROR
     finally:
         if turn.pairs:
             console.print(f"records: {folder}", markup=False, highlight=False, soft_wrap=True)

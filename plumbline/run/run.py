@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
@@ -21,9 +22,9 @@ from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
-# Precedence of the exit statuses of several launches, highest last.
 # The default system for comparison with emulated links.
 LINKED_BOARDS = "noctua1-520n"
+# What decides the exit status of several launches, the last of them first.
 WEIGHT = (
     ExitStatus.PASSED,
     ExitStatus.SLOW,
@@ -43,13 +44,26 @@ def run(plan: RunPlan) -> int:
     return Run(with_parts(plan)).launch_all()
 
 
-class Run:
-    """One planned ``plumb run``: its launches, and the system by which they are judged."""
+@dataclass(frozen=True)
+class Launched:
+    """How a launch ended, and what it was judged."""
 
-    def __init__(self, plan: RunPlan) -> None:
+    executed: Executed
+    status: ExitStatus
+    judgement: Judgement
+
+
+class Run:
+    """One planned ``plumb run``: its launches, and the system by which they are judged.
+
+    A ``quiet`` one prints no results. Without ``calibrates`` uncalibrated runs are not judged.
+    """
+
+    def __init__(self, plan: RunPlan, *, quiet: bool = False, calibrates: bool = True) -> None:
         self.plan = plan
         self.session = plan.session
         without = ("no-model", "test", "active-ranks")  # models use figures of all ranks at work
+        self._quiet, self._calibrates = quiet, calibrates
         self._modelled = not any(plan.given.flag(name) for name in without)
         self._local = self._modelled and "system" not in plan.given.values
         self._has_parts = "--parts" in plan.arguments  # which replace a calibration
@@ -58,48 +72,53 @@ class Run:
 
     def launch_all(self) -> int:
         """Start the program the requested number of times, show each record; returns the status."""
-        self._system = self._first_system()
         statuses: list[ExitStatus] = []
         records: list[Record] = []
         for launch in range(1, self.plan.launches + 1):
-            done, status = self._one_launch(launch)
-            statuses.append(status)
+            launched = self.launch(launch)
+            statuses.append(launched.status)
+            done = launched.executed
             if done.record is not None:
                 records.append(done.record)
-            if done.interrupted or status is ExitStatus.BAD_USAGE:
+            if done.interrupted or launched.status is ExitStatus.BAD_USAGE:
                 break
         if len(records) > 1:
             self._show_spread(records)
         return max(statuses, key=WEIGHT.index)
 
-    def _one_launch(self, launch: int) -> tuple[Executed, ExitStatus]:
+    def launch(self, launch: int = 1) -> Launched:
+        """Start the program once; judge, show and keep its record."""
+        if launch == 1:
+            self._system = self._first_system()
         given = self.plan.given.values.get("record")
         path, problem = record_place(self.session, self.plan.benchmark.name, given, launch)
         if problem:
             self.session.say(problem)
         done = execute(self.session, self.plan.benchmark.name, self.plan.arguments, path)
-        status = done.status
+        status, judgement = done.status, Judgement(None, "")
         if done.record is not None:
             try:
-                status = self._judge_and_show(done, done.record)
+                judgement = self._judge(done.record, done.interrupted)
+                status = self._show(done, judgement)
             finally:  # an interrupt after the measurement loses nothing
-                self.session.say(f"record: {path}")
+                if not self._quiet:
+                    self.session.say(f"record: {path}")
             index_record(self.session, path)
         if problem and status in (ExitStatus.PASSED, ExitStatus.SLOW):
             status = ExitStatus.ERROR
-        return done, status
+        return Launched(done, status, judgement)
 
-    def _judge_and_show(self, done: Executed, record: Record) -> ExitStatus:
-        judgement = self._judge(record, done.interrupted)
+    def _show(self, done: Executed, judgement: Judgement) -> ExitStatus:
         status = done.status
         try:
             with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
                 expected = write_expected(judgement, done.path, Path(spare))
-                self._present(done.path, expected)
+                if not self._quiet:
+                    self._present(done.path, expected)
         except RunError as error:
             self.session.say(str(error))
             status = ExitStatus.ERROR
-        if judgement.line:
+        if judgement.line and not self._quiet:
             self.session.say(judgement.line)
         slow = judgement.judged is not None and judgement.judged.counts()["slow"] > 0
         if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:
@@ -135,7 +154,7 @@ class Run:
         )
 
     def _can_calibrate(self, need: Need) -> bool:
-        return calibrate.can_measure(need, self.session.engine)
+        return self._calibrates and calibrate.can_measure(need, self.session.engine)
 
     def _calibrate(self, need: Need, why: str, suffices: Callable[[System], bool]) -> System | None:
         try:

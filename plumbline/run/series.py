@@ -1,4 +1,4 @@
-"""The file of a scaling series: its finished runs, for resumption."""
+"""Files of the finished runs of a series or a survey, for resumption."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -19,7 +19,7 @@ from plumbline.record.record import Record, load_record
 
 
 class Entry(BaseModel):
-    """One finished run: ranks, the engine's arguments, and its record."""
+    """One finished run: ranks, its distinguishing arguments, and its record."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -28,14 +28,11 @@ class Entry(BaseModel):
     record: str
 
 
-class Series(BaseModel):
-    """All finished runs of a series, in order."""
+class Runs(BaseModel):
+    """All finished runs, in order."""
 
     model_config = ConfigDict(extra="ignore")
 
-    format: Literal["plumbline series 1"] = "plumbline series 1"
-    benchmark: str
-    mode: str
     runs: list[Entry] = []
 
     def found(self, ranks: int, arguments: Sequence[str]) -> tuple[Path, Record] | None:
@@ -54,7 +51,28 @@ class Series(BaseModel):
         self.runs.append(
             Entry(ranks=ranks, arguments=list(arguments), record=str(record.absolute()))
         )
+        self.write(path)
+
+    def write(self, path: Path) -> None:
+        """Write the file. Raises OSError."""
         replace_file(path, json.dumps(self.model_dump(), indent=1) + "\n")
+
+
+class Series(Runs):
+    """The runs of a scaling series."""
+
+    format: Literal["plumbline series 1"] = "plumbline series 1"
+    benchmark: str
+    mode: str
+
+
+class SurveyRuns(Runs):
+    """The runs of a survey; ``plan`` is the text that tells it from surveys of other runs."""
+
+    format: Literal["plumbline survey 1"] = "plumbline survey 1"
+    name: str
+    started: str
+    plan: str
 
 
 def is_kept(record: Record, ranks: int) -> bool:
@@ -76,19 +94,37 @@ def load_series(path: Path, benchmark: str, mode: str) -> Series:
 
     Raises :class:`UsageError` for other files, and for another benchmark's or mode's series.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.exists():
         return Series(benchmark=benchmark, mode=mode)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--series {path} cannot be read: {error}") from None
-    try:
-        series = Series.model_validate_json(text)
-    except ValidationError as error:
-        raise UsageError(f"{path} is not a series: {first_problem(error, Series)}") from None
+    series = _load(path, Series)
     if (series.benchmark, series.mode) != (benchmark, mode):
         raise UsageError(
             f"{path} is a series of {series.benchmark}, {series.mode} scaling, "
             f"not of {benchmark}, {mode}"
         )
     return series
+
+
+def survey_files(home: Home) -> list[Path]:
+    """The files of all surveys, newest first."""
+    return sorted((home.root / "surveys").glob("*.json"), key=lambda path: path.name, reverse=True)
+
+
+def load_survey(path: Path) -> SurveyRuns:
+    """The survey in ``path``. Raises :class:`UsageError` for a file that is none."""
+    return _load(path, SurveyRuns)
+
+
+_R = TypeVar("_R", bound=Runs)
+
+
+def _load(path: Path, kind: type[_R]) -> _R:
+    what = "survey" if kind is SurveyRuns else "series"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the {what} {path} cannot be read: {error}") from None
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        raise UsageError(f"{path} is not a {what}: {first_problem(error, kind)}") from None

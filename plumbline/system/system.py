@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log, sqrt
+from statistics import fmean
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
@@ -33,6 +35,8 @@ Leg = Literal["launch", "read", "exchange", "write"]
 # world; links between boards.
 Need = Literal["legs", "device", "updates", "operations", "channel"]
 LOCAL = "local"
+# By which a calibration is another machine's, or from before its software changed.
+_ELSEWHERE = ("cpu", "devices", "driver", "platform", "library")
 LEGS: tuple[Leg, ...] = ("launch", "read", "exchange", "write")
 
 
@@ -94,8 +98,18 @@ class Conditions(Table):
     build_type: str
 
 
+class CaseLaunches(Table):
+    """One case of a calibration over its launches: the median of each, seconds of one count."""
+
+    case: str
+    seconds: list[Annotated[float, Field(gt=0)]]
+
+
 class Calibration(Table):
-    """The figures of one calibration. ``request`` is the launch that required it."""
+    """The figures of one calibration. ``request`` is the launch that required it.
+
+    ``launches`` is the distribution over launches, of cases with several.
+    """
 
     request: str
     started: str
@@ -106,6 +120,20 @@ class Calibration(Table):
     transfers: list[MeasuredTransfer] = Field(default_factory=list)
     device: DeviceTable | None = None
     operations: list[Operation] = Field(default_factory=list)
+    launches: list[CaseLaunches] = Field(default_factory=list)
+
+    @property
+    def between(self) -> Between | None:
+        """How launches differed, over all cases; None where no case has two."""
+        freedom = sum(len(one.seconds) - 1 for one in self.launches)
+        if freedom < 1:
+            return None
+        squares = 0.0
+        for one in self.launches:
+            logs = [log(second) for second in one.seconds]
+            squares += sum((each - fmean(logs)) ** 2 for each in logs)
+        most = max(len(one.seconds) for one in self.launches)
+        return Between(sqrt(squares / freedom), most)
 
     @property
     def need(self) -> Need:
@@ -119,6 +147,14 @@ class Calibration(Table):
     def is_replaced_by(self, new: Calibration) -> bool:
         """Whether ``new`` is of the same kind and conditions."""
         return self.need == new.need and self.conditions == new.conditions
+
+
+@dataclass(frozen=True)
+class Between:
+    """The standard deviation between ``launches`` launches, of the logarithm of a case's time."""
+
+    deviation: float
+    launches: int
 
 
 class Identity(Table):
@@ -231,6 +267,7 @@ class Figures:
     """A system's figures for the models under given conditions; None if unknown.
 
     ``by_all_ranks``: measured with all ranks at work, so that shared resources are shared.
+    ``between``: differences between their launches, if there were several.
     """
 
     legs: Legs | None
@@ -239,6 +276,7 @@ class Figures:
     channel: Channel | None = None
     transfers: Sequence[MeasuredTransfer] = ()
     operations: Sequence[Operation] = ()
+    between: Between | None = None
 
     def transfer(self, transport: str, approach: str | None) -> MeasuredTransfer | None:
         """The transfers of a transport measured as a whole, or None."""
@@ -294,14 +332,27 @@ class System(Table):
         made += [one for one in self.calibrations if one.conditions == alone and one not in made]
         tables = [one.device for one in made if one.device]
         table = joined(tables) if tables else None
+        between = [one.between for one in made if one.between]
         return Figures(
             legs,
             table,
+            between=max(between, key=lambda one: one.deviation, default=None),
             by_all_ranks=True,
             channel=self.channel,
             transfers=[transfer for one in made for transfer in one.transfers],
             operations=[row for one in made for row in one.operations],
         )
+
+    def made_elsewhere(self, conditions: Conditions, need: Need) -> list[str]:
+        """Calibrations of this kind that are not used, each with what differs in it."""
+        told = []
+        for one in self.calibrations:
+            own, wanted = one.conditions.model_dump(), conditions.model_dump()
+            differs = [name for name in _ELSEWHERE if own[name] != wanted[name]]
+            if one.need == need and differs:
+                name = differs[0]
+                told.append(f"{one.started[:10]}, {name} {own[name]} (here {wanted[name]})")
+        return told
 
     def on(self, board: System) -> System:
         """A copy with ``board``'s figures for those that it lacks.

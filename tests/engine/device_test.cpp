@@ -643,6 +643,13 @@ TEST(DeviceMap, IsNumbersAndColons) {
     EXPECT_THAT(message_of<UsageError>([&] { parse_device_map(wrong, 1); }), HasSubstr("--device-map")) << wrong;
 }
 
+TEST(Placements, GivePartsBanksOfTheirOwn) {
+  EXPECT_EQ(to_string(parse_placement("ddr").in_bank(3, 4)), "ddr:3");
+  EXPECT_EQ(to_string(parse_placement("ddr").in_bank(0, 1)), "ddr");  // the runtime's choice, where there is one part
+  EXPECT_EQ(to_string(parse_placement("hbm:2").in_bank(3, 4)), "hbm:2");  // the user's
+  EXPECT_EQ(to_string(parse_placement("host").in_bank(3, 4)), "host");
+}
+
 TEST(Placements, AreKindAndBank) {
   for (const char* text : {"default", "host", "svm", "ddr", "hbm", "plram", "ddr:0", "hbm:31", "plram:2"})
     EXPECT_EQ(to_string(parse_placement(text)), text);

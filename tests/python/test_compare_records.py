@@ -263,6 +263,21 @@ def test_a_failing_command_is_one_sentence(
     assert sentence in err
 
 
+def test_a_command_that_fails_later_leaves_the_pairs_so_far(
+    plumb: Plumb, writer: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "thrice.sh"
+    script.write_text(
+        f"echo x >> {tmp_path}/runs\n[ $(wc -l < {tmp_path}/runs) -le 3 ] || exit 7\n"
+    )
+    command = f"sh -c '. {script}; {writer} {{record}} 1'"
+    status, out, err = plumb("compare", "--ab", f"{writer} {{record}} 1", command)
+    assert status == 3
+    assert "command B in pair 4 ended with status 7" in err
+    assert "compared: 3 of 10 pairs" in err
+    assert out.startswith("3 pairs in turn")
+
+
 @pytest.mark.usefixtures("stand_in")
 def test_plumb_run_is_run_without_a_model(plumb: Plumb, home: Path) -> None:
     words = "b_eff --launcher none -n 1 --verbose"

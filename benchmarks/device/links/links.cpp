@@ -53,7 +53,11 @@ Case Links::make_case(std::uint64_t bytes, const Plan& plan) const {
   const Pattern p = pattern(bytes, plan);
   Case result;
   result.key = fmt::format("{}/{}/{}", ring_.get(), part_.get(), bytes);
-  result.labels = {{"ring", ring_.get()}, {"part", part_.get()}, {"message_bytes", bytes}};
+  result.labels = {{"part", part_.get()}};
+  if (beside_ == "all")
+    result.labels["bytes"] = bytes;
+  else
+    result.labels.update({{"ring", ring_.get()}, {"message_bytes", bytes}});
   result.payload = Payload(Message{part_ == "relay", bytes});
   result.items_to_check = p.lanes() * bytes;
   result.witnesses = p.lanes() * p.kept_bytes();

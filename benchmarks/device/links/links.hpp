@@ -60,6 +60,10 @@ class Links : public Benchmark {
   Choice ring_{*this, {"ring", "order of the ranks in the ring"}, "natural", {"natural", "random"}};
   Parameter<std::int64_t> replications_{
       *this, {"replications", "messages to each neighbour at once", "", {"-r"}}, 1, {1, 64}};
+  Choice beside_{*this,
+                 {"beside", "as part of a run: visited beside the cases of its message size and ring, or all cases"},
+                 "size",
+                 {"size", "all"}};
   Parameter<std::string> sizes_{*this, {"sizes", "of messages, with commas", "B"}, "1,64,4096,65536,1048576"};
 
   b_eff::Pattern pattern_;  // of the prepared case

@@ -114,14 +114,6 @@ std::vector<Group> Fft::groups(const Plan&) const {
   return groups;
 }
 
-// A board's kernel reads one bank and writes another: each replication has two banks, unless the user chose one.
-Placement Fft::placement(const Session& session, int replication, bool output) const {
-  Placement placement = session.memory;
-  const bool banked = placement.kind == MemoryKind::ddr || placement.kind == MemoryKind::hbm;
-  if (banked && !placement.bank) placement.bank = 2 * replication + (output ? 1 : 0);
-  return placement;
-}
-
 std::unique_ptr<Form> Fft::make_form(Session& session, const Job& job) {
   const DeviceInfo& device = session.device.info();
   const Tuning tuning{static_cast<int>(unroll_.get()), static_cast<std::uint64_t>(chunk_.get()) * mebi};
@@ -153,10 +145,12 @@ void Fft::prepare(Session& session, const Case& measured) {
     replication.first = batch * i / replications;
     replication.transforms = batch * (i + 1) / replications - replication.first;
     const std::uint64_t bytes = replication.transforms * shape_.bytes();
-    replication.from =
-        session.device.allocate(slide_.source_room(bytes), placement(session, static_cast<int>(i), false));
-    replication.to =
-        session.device.allocate(slide_.target_room(bytes) + guard_bytes, placement(session, static_cast<int>(i), true));
+    // A board's kernel reads one bank and writes another.
+    const auto bank = [&](std::uint64_t part) {
+      return session.memory.in_bank(static_cast<int>(part), static_cast<int>(2 * replications));
+    };
+    replication.from = session.device.allocate(slide_.source_room(bytes), bank(2 * i));
+    replication.to = session.device.allocate(slide_.target_room(bytes) + guard_bytes, bank(2 * i + 1));
     replication.form = make_form(session, {shape_, replication.transforms, replication.from.get(), replication.to.get(),
                                            static_cast<int>(i), slide_});
   }

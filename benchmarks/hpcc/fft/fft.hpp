@@ -78,7 +78,6 @@ class Fft : public Benchmark {
   Shape shape_of(int log_points) const { return {type(), log_points, inverse_}; }
   std::uint64_t batch_of(const Shape& shape) const;
   Group make_group(int log_points) const;
-  Placement placement(const Session& session, int replication, bool output) const;
   std::unique_ptr<Form> make_form(Session& session, const Job& job);
   // Through the staging buffer, in pieces of whole transforms: `each` receives each piece's position and bytes.
   template <class Each>

@@ -5,6 +5,9 @@
 // items. DEPTH: inner indices of a strip. The matrices A (inner wide) and B (`width` wide) consist of whole tiles and
 // strips, padded by pad() if necessary; C and out do not if GUARD is defined.
 //
+// PARTS: the matrices are parts of their buffers; a_pitch and c_pitch are elements between rows of A, and of C and out.
+// For HPL's updates.
+//
 // MATRIX_UNITS: the PTX architecture of the matrix instructions (80, 90); undefined for plain arithmetic.
 #ifndef LOCAL_PTR
 #define LOCAL_PTR(type) __local type*
@@ -19,6 +22,22 @@
 #define GROUP_OF(items) __launch_bounds__(items)
 #else
 #define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
+#endif
+
+#ifdef PARTS
+#define PLACES , const ulong a_pitch, const ulong c_pitch, const ulong a_begin, const ulong b_begin, const ulong c_begin
+#define GO_TO_PLACES \
+  a += a_begin;      \
+  b += b_begin;      \
+  c += c_begin;      \
+  out += c_begin
+#define A_PITCH a_pitch
+#define C_PITCH c_pitch
+#else
+#define PLACES
+#define GO_TO_PLACES
+#define A_PITCH inner
+#define C_PITCH columns
 #endif
 
 // A chunk is 16 bytes of contiguous elements, the most that one instruction moves.
@@ -119,7 +138,8 @@ __kernel GROUP_OF(256) void pad(__global const ELEMENT* from, __global ELEMENT* 
 
 __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELEMENT* b, __global const ELEMENT* c,
                                    __global ELEMENT* out, const REAL alpha, const REAL beta, const uint rows,
-                                   const uint columns, const uint inner, const uint width) {
+                                   const uint columns, const uint inner, const uint width PLACES) {
+  GO_TO_PLACES;
   __local Part a_strips[2 * DEPTH * A_WIDTH / PART];
   __local Part b_strips[2 * DEPTH * COLUMNS / PART];
   LOCAL_PTR(REAL) a_items = (LOCAL_PTR(REAL))a_strips;
@@ -136,7 +156,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
   const uint first_column_part = warp % (COLUMNS / 32) * (32 / PART) + lane % 4;
   const uint a_row = item / (DEPTH / PART), a_part = item % (DEPTH / PART);
   const uint b_row = item / (COLUMNS / PART), b_part = item % (COLUMNS / PART);
-  __global const ELEMENT* a_from = a + (ulong)(tile_row + a_row) * inner + a_part * PART;
+  __global const ELEMENT* a_from = a + (ulong)(tile_row + a_row) * A_PITCH + a_part * PART;
   __global const ELEMENT* b_from = b + (ulong)b_row * width + tile_column + b_part * PART;
 
   REAL sum[EACH][EACH];
@@ -152,7 +172,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
     // Prefetches one strip: its loads are in progress while the previous strip is multiplied.
     if (strip < strips) {
 #pragma unroll
-      for (int i = 0; i < A_PARTS; ++i) LOAD_PART(a_next[i], a_from, (ulong)(i * A_ROWS_AT_ONCE) * inner);
+      for (int i = 0; i < A_PARTS; ++i) LOAD_PART(a_next[i], a_from, (ulong)(i * A_ROWS_AT_ONCE) * A_PITCH);
 #pragma unroll
       for (int i = 0; i < B_PARTS; ++i) LOAD_PART(b_next[i], b_from, (ulong)(i * B_ROWS_AT_ONCE) * width);
       a_from += DEPTH;
@@ -210,7 +230,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 #pragma unroll
     for (int q = 0; q < EACH / PART; ++q) {
       const uint column = tile_column + (first_column_part + q * 4) * PART;
-      const ulong at = (ulong)row * columns + column;
+      const ulong at = (ulong)row * C_PITCH + column;
 #if defined(GUARD) || defined(HALF)
 #pragma unroll
       for (int j = 0; j < PART; ++j) {
@@ -304,7 +324,8 @@ typedef uint4 Chunk;
 
 __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELEMENT* b, __global const ELEMENT* c,
                                    __global ELEMENT* out, const REAL alpha, const REAL beta, const uint rows,
-                                   const uint columns, const uint inner, const uint width) {
+                                   const uint columns, const uint inner, const uint width PLACES) {
+  GO_TO_PLACES;
   __local Chunk strips_of_tile[STAGES * STRIP_CHUNKS];
 
   const uint row_tiles = (rows + ROWS - 1) / ROWS, column_tiles = (columns + COLUMNS - 1) / COLUMNS;
@@ -316,7 +337,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
   const uint first_row = warp / (COLUMNS / WARP_COLUMNS) * WARP_ROWS;
   const uint first_chunk = warp % (COLUMNS / WARP_COLUMNS) * (WARP_COLUMNS / CHUNK_ITEMS);
   const uint a_row = item / 4, b_row = item / B_ROW_CHUNKS, b_chunk = item % B_ROW_CHUNKS;
-  __global const ELEMENT* a_from = a + (ulong)(tile_row + a_row) * inner + item % 4 * CHUNK_ITEMS;
+  __global const ELEMENT* a_from = a + (ulong)(tile_row + a_row) * A_PITCH + item % 4 * CHUNK_ITEMS;
   __global const ELEMENT* b_from = b + (ulong)b_row * width + tile_column + b_chunk * CHUNK_ITEMS;
 
   // Of the chunks that this work item multiplies first.
@@ -337,7 +358,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 #define COPY_STRIP(place)                                                                                      \
   {                                                                                                            \
     _Pragma("unroll") for (int i = 0; i < A_CHUNKS / ITEMS; ++i)                                               \
-        COPY_CHUNK(&strips_of_tile[(place) + item + i * ITEMS], a_from + (ulong)(i * (ITEMS / 4)) * inner);    \
+        COPY_CHUNK(&strips_of_tile[(place) + item + i * ITEMS], a_from + (ulong)(i * (ITEMS / 4)) * A_PITCH);  \
     _Pragma("unroll") for (int i = 0; i < B_CHUNKS / ITEMS; ++i)                                               \
         COPY_CHUNK(&strips_of_tile[(place) + A_CHUNKS + B_PLACE(b_row + i * (ITEMS / B_ROW_CHUNKS), b_chunk)], \
                    b_from + (ulong)(i * (ITEMS / B_ROW_CHUNKS)) * width);                                      \
@@ -469,7 +490,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 #pragma unroll
       for (int h = 0; h < GROUPS; ++h) {
         const uint column = tile_column + (first_chunk + 8 * h + g) * CHUNK_ITEMS;
-        const ulong at = (ulong)row * columns + column;
+        const ulong at = (ulong)row * C_PITCH + column;
 #if defined(GUARD) || defined(HALF)
 #pragma unroll
         for (int j = 0; j < CHUNK_ITEMS; ++j) {

@@ -2,7 +2,8 @@
 // from local memory (wgmma), and the copy engine loads whole tiles there (TMA). In CUDA C++, for NVRTC.
 //
 // One of HALF, BFLOAT16, TF32, DOUBLE: element type. WIDE: see below. STAGES: of the ring in local memory. BAND: of
-// tiles. ALIGNED: rows of C and out are aligned to accesses of 16 bytes (TF32: 8).
+// tiles. PARTS: C and out are parts of a matrix with rows c_pitch elements apart, and float for shorter types of A and
+// B; for HPL's updates. ALIGNED: rows of C and out are aligned to accesses of 16 bytes (TF32: 8).
 //
 // All except DOUBLE: two groups (a cluster) compute a tile of 256 x WIDE of the product, each its own half of the 256.
 // NARROW is a group's 128. HALF and BFLOAT16: NARROW are rows, WIDE columns. TF32, whose factors must be contiguous
@@ -24,6 +25,24 @@ typedef double Element;
 typedef float Element;
 #else
 typedef ushort Element;
+#endif
+#if defined(PARTS) && !defined(DOUBLE)
+typedef float Result;  // of C
+#else
+typedef Element Result;
+#endif
+#ifdef PARTS
+#define PLACES , const ulong c_pitch, const ulong c_begin
+#define GO_TO_PLACES \
+  c += c_begin;      \
+  out += c_begin
+#define C_PITCH c_pitch
+#define OF_C Result*  // the same matrix as out
+#else
+#define PLACES
+#define GO_TO_PLACES
+#define C_PITCH columns
+#define OF_C Result* __restrict__
 #endif
 #define ROW_BYTES 128  // of all tiles in local memory, swizzled: chunk c of 16 bytes is at chunk c ^ row % 8
 #define DEPTH (ROW_BYTES / (int)sizeof(Element))
@@ -120,12 +139,12 @@ __device__ inline uint2 place_of(uint index, uint high, uint wide) {
 }
 
 // A warp prefetches its part of C while the last strips are multiplied.
-__device__ inline void prefetch(const Element* c, uint row, uint column, uint tile_rows, uint tile_columns, uint rows,
-                                uint columns) {
-  const uint lines = tile_columns * sizeof(Element) / 128;
+__device__ inline void prefetch(const Result* c, uint row, uint column, uint tile_rows, uint tile_columns, uint rows,
+                                uint columns, size_t pitch) {
+  const uint lines = tile_columns * sizeof(Result) / 128;
   for (uint i = threadIdx.x % 32; i < tile_rows * lines; i += 32) {
-    const uint r = row + i / lines, j = column + i % lines * (128 / sizeof(Element));
-    if (r < rows && j < columns) asm volatile("prefetch.global.L2 [%0];" ::"l"(c + (size_t)r * columns + j));
+    const uint r = row + i / lines, j = column + i % lines * (128 / sizeof(Result));
+    if (r < rows && j < columns) asm volatile("prefetch.global.L2 [%0];" ::"l"(c + r * pitch + j));
   }
 }
 #define IS_PREFETCHED_AT(strip, strips) ((strip) + 1 == ((strips) > 16 ? (strips)-16 : 1))
@@ -140,8 +159,8 @@ __device__ inline void prefetch(const Element* c, uint row, uint column, uint ti
 #define RING_BYTES (STAGES * STAGE_BYTES)
 
 // A warp's work: copies of all strips of a group's tiles.
-__device__ inline void copy_strips(const TileMap& a, const TileMap& b, const Element* c, uint ring, uint barriers,
-                                   uint rows, uint columns, uint inner) {
+__device__ inline void copy_strips(const TileMap& a, const TileMap& b, const Result* c, uint ring, uint barriers,
+                                   uint rows, uint columns, uint inner, size_t c_pitch) {
   const uint row_tiles = (rows + ROWS - 1) / ROWS, column_tiles = (columns + COLUMNS - 1) / COLUMNS;
   Ring at;
   for (uint index = blockIdx.x; index < row_tiles * column_tiles; index += gridDim.x) {
@@ -157,7 +176,7 @@ __device__ inline void copy_strips(const TileMap& a, const TileMap& b, const Ele
           copy_tile(to + A_BYTES + box * BOX_BYTES, b, column + DEPTH * box, k, FULL(at.stage));
       }
       __syncwarp();
-      if (IS_PREFETCHED_AT(strip, STRIPS)) prefetch(c, row, column, ROWS, COLUMNS, rows, columns);
+      if (IS_PREFETCHED_AT(strip, STRIPS)) prefetch(c, row, column, ROWS, COLUMNS, rows, columns, c_pitch);
     }
   }
 }
@@ -185,9 +204,9 @@ __device__ inline void multiply(double (&sum)[4], const double2 (&from_b)[2], do
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
-    gemm(const __grid_constant__ TileMap a, const __grid_constant__ TileMap b, const double* __restrict__ c,
-         double* __restrict__ out, const double alpha, const double beta, const uint rows, const uint columns,
-         const uint inner) {
+    gemm(const __grid_constant__ TileMap a, const __grid_constant__ TileMap b, const OF_C c, OF_C out,
+         const double alpha, const double beta, const uint rows, const uint columns, const uint inner PLACES) {
+  GO_TO_PLACES;
   extern __shared__ unsigned char local_memory[];
   const uint ring = (local_address(local_memory) + 1023) & ~1023u, barriers = ring + RING_BYTES;
   const uint lane = threadIdx.x % 32;
@@ -199,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   Ring at;
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    if (threadIdx.x < 32) copy_strips(a, b, c, ring, barriers, rows, columns, inner);
+    if (threadIdx.x < 32) copy_strips(a, b, c, ring, barriers, rows, columns, inner, C_PITCH);
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const uint warp = threadIdx.x / 32 - 4, g = lane / 4, t = lane % 4;
@@ -270,7 +289,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
             const uint column = tile.y * COLUMNS + warp_column + 16 * i + 2 * g;
-            const size_t here = (size_t)row * columns + column;
+            const size_t here = (size_t)row * C_PITCH + column;
             const double x = alpha * sum[i][j][e], y = alpha * sum[i][j][2 + e];
 #ifdef ALIGNED
             if (row < rows && column < columns) {
@@ -413,9 +432,9 @@ __device__ inline uint combine(float first, float second, uint pair, float alpha
 #endif
 
 extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
-    gemm(const __grid_constant__ TileMap a, const __grid_constant__ TileMap b, const Element* __restrict__ c,
-         Element* __restrict__ out, const float alpha, const float beta, const uint rows, const uint columns,
-         const uint inner) {
+    gemm(const __grid_constant__ TileMap a, const __grid_constant__ TileMap b, const OF_C c, OF_C out,
+         const float alpha, const float beta, const uint rows, const uint columns, const uint inner PLACES) {
+  GO_TO_PLACES;
   extern __shared__ unsigned char local_memory[];
   const uint ring = (local_address(local_memory) + 1023) & ~1023u;
   const uint barriers = ring + RING_BYTES;
@@ -460,9 +479,9 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
           __syncwarp();
           if (IS_PREFETCHED_AT(strip, strips)) {
 #ifdef TF32
-            prefetch(c, tile.wide, tile.narrow, WIDE, NARROW, rows, columns);
+            prefetch(c, tile.wide, tile.narrow, WIDE, NARROW, rows, columns, C_PITCH);
 #else
-            prefetch(c, tile.narrow, tile.wide, NARROW, WIDE, rows, columns);
+            prefetch(c, tile.narrow, tile.wide, NARROW, WIDE, rows, columns, C_PITCH);
 #endif
           }
         }
@@ -544,7 +563,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
           const uint row = tile.wide + (j + i / 2) * 8 + 2 * t + i % 2;
-          const float* at_c = c + (size_t)row * columns + column;
+          const float* at_c = c + (size_t)row * C_PITCH + column;
           from_c[i] = make_float2(0, 0);
 #ifdef ALIGNED
           if (row < rows && column < columns) from_c[i] = *(const float2*)at_c;
@@ -556,7 +575,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
           const uint row = tile.wide + (j + i / 2) * 8 + 2 * t + i % 2;
-          float* at_out = out + (size_t)row * columns + column;
+          float* at_out = out + (size_t)row * C_PITCH + column;
           const float x = alpha * sum[4 * (j + i / 2) + i % 2] + beta * from_c[i].x;
           const float y = alpha * sum[4 * (j + i / 2) + 2 + i % 2] + beta * from_c[i].y;
 #ifdef ALIGNED
@@ -576,7 +595,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
 #pragma unroll
       for (int part = 0; part < WIDE / 32; ++part) {
         const uint first_column = tile.wide + part * 32;
-#ifdef ALIGNED
+#if defined(ALIGNED) && !defined(PARTS)
         uint4 from_c[2];
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
@@ -592,7 +611,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
           *(float2*)(to + 8 * SPACE) = make_float2(sum[16 * part + 4 * j + 2], sum[16 * part + 4 * j + 3]);
         }
         __syncwarp();
-#ifdef ALIGNED
+#if defined(ALIGNED) && !defined(PARTS)
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           const uint row = first_row + 8 * h + lane / 4, column = first_column + lane % 4 * 8;
@@ -611,17 +630,22 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
         const uint column = first_column + lane;
 #pragma unroll
         for (int half_of_rows = 0; half_of_rows < 2; ++half_of_rows) {
-          ushort from_c[8];
+          Result from_c[8];
 #pragma unroll
           for (int i = 0; i < 8; ++i) {
             const uint row = first_row + half_of_rows * 8 + i;
-            from_c[i] = row < rows && column < columns ? c[(size_t)row * columns + column] : 0;
+            from_c[i] = row < rows && column < columns ? c[(size_t)row * C_PITCH + column] : (Result)0;
           }
 #pragma unroll
           for (int i = 0; i < 8; ++i) {
             const uint row = first_row + half_of_rows * 8 + i;
-            const uint pair = combine(between[(half_of_rows * 8 + i) * SPACE + lane], 0, from_c[i], alpha, beta);
-            if (row < rows && column < columns) out[(size_t)row * columns + column] = (ushort)pair;
+            const float value = between[(half_of_rows * 8 + i) * SPACE + lane];
+#ifdef PARTS
+            const float result = alpha * value + beta * from_c[i];
+#else
+            const ushort result = (ushort)combine(value, 0, from_c[i], alpha, beta);
+#endif
+            if (row < rows && column < columns) out[(size_t)row * C_PITCH + column] = result;
           }
         }
 #endif

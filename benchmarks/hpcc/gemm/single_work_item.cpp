@@ -12,12 +12,6 @@ namespace plumb::gemm {
 
 namespace {
 
-// Bank r for replication r, if there are banks.
-Placement bank_of(const Placement& memory, std::size_t replication) {
-  const bool has_banks = memory.kind == MemoryKind::ddr || memory.kind == MemoryKind::hbm;
-  return has_banks && !memory.bank ? Placement{memory.kind, static_cast<int>(replication)} : memory;
-}
-
 class SingleWorkItemForm final : public Form {
  public:
   SingleWorkItemForm(Session& session, const Problem& problem, const Blocks& blocks)
@@ -110,7 +104,9 @@ class SingleWorkItemForm final : public Form {
                       end = block_rows * (index + 1) / blocks_.replications;
     if (first == end) return;  // more replications than rows of blocks
     const std::size_t first_row = first * blocks_.block, end_row = std::min(problem_.rows, end * blocks_.block);
-    const Placement memory = blocks_.replicate_inputs ? bank_of(session.memory, index) : session.memory;
+    const Placement memory = blocks_.replicate_inputs ? session.memory.in_bank(static_cast<int>(index),
+                                                                               static_cast<int>(blocks_.replications))
+                                                      : session.memory;
     const auto allocate = [&](std::size_t bytes) { return session.device.allocate(bytes, memory); };
     Replication each;
     if (replications_.empty() || blocks_.replicate_inputs) {

@@ -49,13 +49,6 @@ void require(const DeviceInfo& device, const KernelForm& form) {
     throw Unsupported(fmt::format("{} does not support 64-bit atomics; use --updates atomic32", device.name));
 }
 
-// With --memory ddr or hbm without a bank, each replication has its own bank.
-Placement placement_of(const Placement& memory, std::uint64_t replication, std::uint64_t replications) {
-  const bool has_banks = memory.kind == MemoryKind::ddr || memory.kind == MemoryKind::hbm;
-  if (!has_banks || memory.bank || replications == 1) return memory;
-  return {memory.kind, static_cast<int>(replication)};
-}
-
 }  // namespace
 
 Preset RandomAccess::preset(const std::string& name) const {
@@ -161,8 +154,8 @@ void RandomAccess::prepare(Session& session, const Case& measured) {
   std::vector<std::uint64_t> starts = starts_of(form_.stream, own_.first_update, shares_);
   const std::vector<TableRange> parts = split(own_.part, form_.replications);
   for (std::uint64_t i = 0; i < parts.size(); ++i) {
-    auto& replication = replications_of_rank_.emplace_back(
-        std::make_unique<Replication>(device, placement_of(session.memory, i, parts.size()), parts[i], starts));
+    auto& replication = replications_of_rank_.emplace_back(std::make_unique<Replication>(
+        device, session.memory.in_bank(static_cast<int>(i), static_cast<int>(parts.size())), parts[i], starts));
     replication->choose(program->kernel(kernel_name(names, form_, i)), range_of(form_, shares_), shares_, own_.updates);
   }
   staging_ = allocate_host(device, std::min(staging_bytes, own_.part.words * word_bytes));

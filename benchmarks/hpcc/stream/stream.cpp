@@ -35,13 +35,6 @@ bool is_power_of_two(std::int64_t value) {
   return std::has_single_bit(static_cast<std::uint64_t>(value));
 }
 
-// Separate banks for several parts, if the memory has banks.
-Placement bank_of(Placement memory, std::uint64_t replication, std::uint64_t replications) {
-  const bool has_banks = memory.kind == MemoryKind::ddr || memory.kind == MemoryKind::hbm;
-  if (has_banks && replications > 1) memory.bank = memory.bank.value_or(0) + static_cast<int>(replication);
-  return memory;
-}
-
 }  // namespace
 
 Preset Stream::preset(const std::string& name) const {
@@ -140,9 +133,10 @@ std::vector<Group> Stream::groups(const Plan&) const {
 void Stream::prepare_group(Session& session, const Group&, Timed&) {
   form_ = form_on(session.device.info());
   replicas_.clear();
-  const auto replications = static_cast<std::uint64_t>(replications_.get());
-  for (std::uint64_t i = 0; i < replications; ++i)
-    replicas_.emplace_back(session.device, bank_of(session.memory, i, replications), form_, extent(i, form_.vector));
+  const int replications = static_cast<int>(replications_.get());
+  for (int i = 0; i < replications; ++i)
+    replicas_.emplace_back(session.device, session.memory.in_bank(i, replications), form_,
+                           extent(static_cast<std::uint64_t>(i), form_.vector));
 }
 
 void Stream::prepare(Session& session, const Case& measured) {

@@ -21,7 +21,9 @@ class OpenclBareQueue final : public Queue {
   bool finished() override;
 
  private:
-  void keep(cl_int code, cl_event event, const char* action);
+  // Makes one of OpenCL's calls; its event is the one to wait for.
+  template <class Call>
+  void command(const char* action, const Call& call);
 
   SharedContext context_;
   cl_command_queue queue_ = nullptr;
