@@ -13,7 +13,7 @@ namespace plumb::osu {
 
 namespace {
 
-constexpr std::size_t packed_bytes = 64;  // longer messages slide
+constexpr std::size_t pair_packed_bytes = 64;  // longer messages slide
 constexpr int tag = 1;
 
 // One way of messages between this rank and its partner, from one end's memory to the other's.
@@ -22,9 +22,9 @@ class Way {
   Way(const Setting& s, bool persistent, std::uint64_t window)
       : length_(s.bytes),
         sources_(persistent ? Places::fixed(s.bytes, window)
-                            : Places::sources(s.bytes, window, s.most(), packed_bytes)),
+                            : Places::sources(s.bytes, window, s.most(), pair_packed_bytes)),
         targets_(persistent ? Places::fixed(s.bytes, window)
-                            : Places::targets(s.bytes, window, s.most(), packed_bytes)) {
+                            : Places::targets(s.bytes, window, s.most(), pair_packed_bytes)) {
     if (s.wishes->one_source) sources_.pitch = 0;
   }
   const Places& sources() const { return sources_; }
