@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often verdicts are wrong: false alarms where nothing changed, and detection of planted slow-downs.
+"""Error rates of verdicts: false alarms without a change, and detection of planted slow-downs.
 
     bench/verdicts.py run BENCHMARK [WORDS] --runs 50 [--load]         real launches, judged by `plumb run`
     bench/verdicts.py ab BENCHMARK [WORDS] --runs 50 --pairs 10 [--load]    real `plumb compare --ab`, A against itself
@@ -53,7 +53,7 @@ Figures = dict[str, Any]
 
 
 class Tally:
-    """Words of cases over many runs: of those where nothing was planted, and of those where it was."""
+    """Verdicts of cases over many runs: without, and with a planted slow-down."""
 
     def __init__(self) -> None:
         self.runs = self.alarmed = self.cases = self.apart = 0
@@ -72,7 +72,7 @@ class Tally:
         self.apart += sum("launches of B take" in reason for reason in reasons)
 
     def figures(self) -> Figures:
-        """Shares; None where there was no such case."""
+        """Shares; None without such cases."""
 
         def share(of_which: str, wanted: str) -> float | None:
             counts = self.words[of_which == "planted"]
@@ -209,7 +209,7 @@ def longer(one: Beside, percent: float) -> Beside:
 
 @contextmanager
 def load(wanted: bool) -> Iterator[None]:
-    """A process of ours that computes without end, on the last core."""
+    """A process that computes endlessly, on the last core."""
     if not wanted:
         yield
         return
@@ -297,12 +297,12 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
 
 
 def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """`plumb compare --ab`, the same build on both sides but for what waits."""
+    """`plumb compare --ab`, the same build on both sides except for the planted waits."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
     keys = keys_of(wish.words, environ)
     for percent, plant in settings_of(wish):
         if plant == "three":
-            continue  # a command cannot wait in some of its launches alone
+            continue  # a command waits in all of its launches
         draw, tally = random.Random(wish.seed), Tally()
         for number in range(wish.runs):
             key = draw.choice(keys) if plant == "one" else ""

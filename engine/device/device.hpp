@@ -208,6 +208,8 @@ class Device {
   virtual std::unique_ptr<Buffer> open_shared(const std::string& handle);
   // timed: record the commands' device times (slower on some runtimes)
   virtual std::unique_ptr<Queue> make_queue(bool timed = false) = 0;
+  // A queue whose waiting kernels start before those of other queues, if the runtime has priorities.
+  virtual std::unique_ptr<Queue> make_urgent_queue() { return make_queue(); }
   // A queue of plain runtime calls, the reference for a run's parts: it shares no code with make_queue(), so a defect
   // there does not affect the reference.
   virtual std::unique_ptr<Queue> make_bare_queue() { return make_queue(); }

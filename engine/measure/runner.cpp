@@ -127,12 +127,22 @@ std::vector<double> together(const std::vector<std::vector<double>>& by_rank) {
   return all;
 }
 
+// Of the ranks that have some.
+std::vector<std::vector<double>> with_laps(const CaseRecord& record) {
+  std::vector<std::vector<double>> by_rank = record.laps_by_rank;
+  std::erase_if(by_rank, [](const auto& laps) { return laps.empty(); });
+  return by_rank;
+}
+
 Json laps_json(const CaseRecord& record) {
   const std::vector<double> all = together(record.laps_by_rank);
   if (all.empty()) return nullptr;
   Json by_rank = Json::array();
   for (const auto& laps : record.laps_by_rank) by_rank.push_back(laps.empty() ? Json(nullptr) : laps_json(laps));
-  return {{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
+  Json laps{{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
+  if (const std::vector<double> slowest = slowest_of_each(with_laps(record)); !slowest.empty())
+    laps["slowest"] = laps_json(slowest);
+  return laps;
 }
 
 // Null without measurements.
@@ -317,6 +327,7 @@ class Run {
     for (const auto& [name, phase] : record.phases)
       for (const auto& seconds : phase.seconds) result.phases_by_rank[name].push_back(median_told(seconds));
     if (!record.laps_by_rank.empty()) result.laps = summarise(together(record.laps_by_rank));
+    result.laps_by_rank = record.laps_by_rank;
     for (const auto& seconds : record.by_rank)
       if (!seconds.empty())
         result.rank_best_seconds.push_back(*std::min_element(seconds.begin(), seconds.end()) /

@@ -146,6 +146,36 @@ def accept(
     raise typer.Exit(status_of(checks))
 
 
+@app.command(cls=PlainUsage)
+def report(
+    records: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RECORD",
+            help="records, as for compare (default: those of the newest survey)",
+            autocompletion=record_names,
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", help="the file to write")] = Path(
+        "report.html"
+    ),
+    against: Annotated[
+        str | None, typer.Option(help="compare the records with these, A; as for compare")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="the page's title")] = None,
+    metric: Annotated[str, typer.Option(help="with --against: compare this metric")] = "time",
+    threshold: Annotated[
+        float, typer.Option(min=0, max=10, help="with --against: a smaller difference is none")
+    ] = 0.03,
+) -> None:
+    """Write records as one page of HTML that needs no network: tables, figures, derivations."""
+    from plumbline.run.report import Asked, write_report
+
+    asked = Asked(records or [], output, against, title, metric, threshold)
+    count = write_report(asked, find_home(os.environ))
+    print(f"{output}: {count} records", file=sys.stderr)
+
+
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text)

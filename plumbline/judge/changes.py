@@ -86,6 +86,20 @@ def _starts(data: Floats, noise: float) -> list[int]:
     return starts[::-1]
 
 
+def _settled(data: Floats, starts: Sequence[int], medians: Sequence[float]) -> list[int]:
+    """Each start where the values beside it lie nearest to their own side's median.
+
+    To the bounded loss a value that is far from both sides is as good on either.
+    """
+    settled = [0]
+    for i, (before, after) in enumerate(itertools.pairwise(medians)):
+        begin = settled[-1]
+        part = data[begin : starts[i + 2] if i + 2 < len(starts) else len(data)]
+        cost = np.cumsum(np.abs(part - before) - np.abs(part - after))
+        settled.append(begin + 1 + int(np.argmin(cost[:-1])))
+    return settled
+
+
 def _told(data: Floats, starts: list[int], least: float) -> list[Change]:
     """The changes between segments, where neighbours of nearly the same level are one."""
     while True:
@@ -95,6 +109,7 @@ def _told(data: Floats, starts: list[int], least: float) -> list[Change]:
         if not steps or min(steps) >= least:
             break
         del starts[steps.index(min(steps)) + 1]
+    starts = _settled(data, starts, medians)
     return [
         Change(start, math.exp(before), math.exp(after))
         for start, before, after in zip(starts[1:], medians, medians[1:], strict=False)

@@ -25,7 +25,7 @@ KEY = "natural/transfer/64"
 
 
 def record(case: float = 1.0, part: float = 1.0, noise: float = 0.01) -> Record:
-    """A record whose cases take ``case`` times what their parts usually do, and the parts ``part``."""
+    """A record whose cases take ``case`` times their parts' usual time, and the parts ``part``."""
     document = copy.deepcopy(DOCUMENT)
     for one in document["cases"]:
         median = case * PART_S * one["count"]

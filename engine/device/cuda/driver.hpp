@@ -93,6 +93,8 @@ struct Driver {
   Result (*function_set_attribute)(Function, FunctionAttribute, int);
   Result (*error_name)(Result, const char**);
   Result (*error_text)(Result, const char**);
+  Result (*stream_priorities)(int* least, int* greatest);
+  Result (*urgent_stream_create)(Stream*, unsigned, int);
   // From CUDA 12.4; null with older drivers.
   Result (*function_count)(unsigned*, Module);
   Result (*list_functions)(Function*, unsigned, Module);

@@ -122,9 +122,11 @@ std::unique_ptr<Kernel> CudaProgram::kernel(const std::string& name) const {
   return std::make_unique<CudaKernel>(shared_from_this(), function, name);
 }
 
-CudaQueue::CudaQueue(SharedContext context, bool timed) : context_(std::move(context)), timed_(timed) {
+CudaQueue::CudaQueue(SharedContext context, bool timed, bool urgent) : context_(std::move(context)), timed_(timed) {
   context_->use();
-  check(driver().stream_create(&stream_, stream_non_blocking), "make a queue");
+  int least = 0, greatest = 0;
+  if (urgent) check(driver().stream_priorities(&least, &greatest), "ask for the priorities of queues");
+  check(driver().urgent_stream_create(&stream_, stream_non_blocking, greatest), "make a queue");
   if (!timed_) return;
   for (Event* event : {&first_, &end_}) check(driver().event_create(event, 0), "make a queue's clock");
   context_->start_clock(stream_);

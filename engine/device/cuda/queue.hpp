@@ -45,7 +45,7 @@ class CudaProgram final : public std::enable_shared_from_this<CudaProgram> {
 
 class CudaQueue final : public Queue {
  public:
-  CudaQueue(SharedContext context, bool timed);
+  CudaQueue(SharedContext context, bool timed, bool urgent = false);
   ~CudaQueue() override;
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;

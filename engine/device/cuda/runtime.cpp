@@ -49,6 +49,7 @@ class CudaDevice final : public Device {
     return std::make_unique<CudaBuffer>(context_, std::stoull(handle.substr(4)), opened);
   }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<CudaQueue>(context_, timed); }
+  std::unique_ptr<Queue> make_urgent_queue() override { return std::make_unique<CudaQueue>(context_, false, true); }
   std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<CudaBareQueue>(context_); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
     return std::make_unique<BuiltProgram>(context_, source);

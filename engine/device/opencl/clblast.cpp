@@ -68,12 +68,62 @@ void compile_kernels(Device& device, GemmShape shape) {
   queue->finish();
 }
 
+template <class T>
+class ClblastFactor final : public FactorLibrary {
+ public:
+  std::string name() const override { return PLUMBLINE_CLBLAST_NAME; }
+
+  void subtract_product(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                        const MatrixPart& b, const MatrixPart& c) override {
+    dynamic_cast<OpenclQueue&>(queue).enqueue_foreign([&](cl_command_queue handle, cl_event* event) {
+      const auto call = [&](auto gemm) {
+        check(
+            gemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, rows, columns, inner, T{-1}, memory(a),
+                 a.offset, a.pitch, memory(b), b.offset, b.pitch, T{1}, memory(c), c.offset, c.pitch, &handle, event),
+            "multiply matrices with CLBlast");
+      };
+      if constexpr (sizeof(T) == sizeof(float))
+        call(CLBlastSgemm);
+      else
+        call(CLBlastDgemm);
+    });
+  }
+  void solve_unit_lower(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& l,
+                        const MatrixPart& b) override {
+    dynamic_cast<OpenclQueue&>(queue).enqueue_foreign([&](cl_command_queue handle, cl_event* event) {
+      const auto call = [&](auto trsm) {
+        check(
+            trsm(CLBlastLayoutRowMajor, CLBlastSideLeft, CLBlastTriangleLower, CLBlastTransposeNo, CLBlastDiagonalUnit,
+                 rows, columns, T{1}, memory(l), l.offset, l.pitch, memory(b), b.offset, b.pitch, &handle, event),
+            "solve with a triangle with CLBlast");
+      };
+      if constexpr (sizeof(T) == sizeof(float))
+        call(CLBlastStrsm);
+      else
+        call(CLBlastDtrsm);
+    });
+  }
+
+ private:
+  static cl_mem memory(const MatrixPart& part) { return own(*part.buffer).memory(); }
+  static void check(CLBlastStatusCode code, const char* action) {
+    if (code != CLBlastSuccess) throw status_error(code, action);
+  }
+};
+
 const Registered<GemmLibraryMaker> registered_opencl_gemm_library("opencl", [](Device& device, Queue&,
                                                                                const GemmShape& shape) {
   auto library = std::make_unique<ClblastGemm>(device.info(), shape);
   compile_kernels(device, shape);
   return library;
 });
+
+const Registered<FactorLibraryMaker> registered_opencl_factor_library(
+    "opencl", [](Device&, Queue&, ScalarType type) -> std::unique_ptr<FactorLibrary> {
+      if (type == ScalarType::f32) return std::make_unique<ClblastFactor<float>>();
+      if (type == ScalarType::f64) return std::make_unique<ClblastFactor<double>>();
+      throw Unsupported(fmt::format("CLBlast does not factorise matrices of {} here", to_string(type)));
+    });
 
 }  // namespace
 
