@@ -275,6 +275,8 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
         home = wish.keep / f"{percent}-{plant}"
         home.mkdir(parents=True)
         environ["PLUMBLINE_HOME"] = str(home)
+        for number in range(wish.history):
+            plumb(["run", *wish.words, "--record", str(home / f"before-{number:03}.json")], environ)
         for number in range(wish.runs):
             key = draw.choice(keys) if plant == "one" else ""
             waiting = plant in ("one", "all") or (plant == "three" and number % 3 == 0)
@@ -424,6 +426,12 @@ def main() -> None:
         one.add_argument("--percent", type=int, nargs="*", default=PERCENTS)
         one.add_argument("--plant", nargs="*", default=PLANTS, choices=PLANTS)
         one.add_argument("--seed", type=int, default=1)
+        one.add_argument(
+            "--history",
+            type=int,
+            default=0,
+            help="launches with nothing planted before each setting",
+        )
         one.add_argument("--keep", type=Path, help="a new folder for the records")
     for name in ("simulate", "judge"):
         one = kinds.add_parser(name)

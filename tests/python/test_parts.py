@@ -188,7 +188,8 @@ def test_peers_stand_for_launches_that_are_not_there() -> None:
     assert known.middle == pytest.approx(-0.15)
     assert usual_of_peers({"a": 0.0, "b": 0.0}, "a") is None
     assert common_shift(ratios, "case 4") == 0
-    assert common_shift(dict.fromkeys(ratios, 0.07), "case 4") == pytest.approx(0.07)
+    assert common_shift(dict.fromkeys(ratios, 0.03), "case 4") == pytest.approx(0.03)
+    assert common_shift(dict.fromkeys(ratios, 0.3), "case 4") == usual.MOST_SHIFT
 
 
 @pytest.mark.parametrize(
