@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from plumbline.base.units import duration
 from plumbline.base.version import version
+from plumbline.judge.comparison import Compared
 from plumbline.judge.sides import Comparison
 from plumbline.record.expectations import JudgedRecord
 from plumbline.record.record import Case, Record
@@ -37,7 +38,7 @@ from plumbline.report.headline import headline
 VERDICTS = ("ok", "fast", "ambiguous", "slow")
 _MOST_CASES = 64  # of a setting, in its table
 _MOST_SETTINGS = 40  # of a benchmark, with a table of cases
-_MOST_RATIOS = 40
+_MOST_RATIOS = 24
 
 
 @dataclass(frozen=True)
@@ -390,30 +391,31 @@ def _run(loaded: Loaded) -> dict[str, str]:
 
 
 def _comparison(comparison: Comparison, sides: tuple[str, str]) -> dict[str, object]:
-    rows = sorted(comparison.cases, key=lambda one: one.word not in ("slower", "faster"))
-    several = len({case.benchmark for case in comparison.cases}) > 1
-    ratios = [
-        Ratio(
-            f"{case.benchmark} {case.key}" if several else case.key,
-            case.ratio,
-            case.interval,
-            case.word,
-        )
-        for case in rows[:_MOST_RATIOS]
+    rows = sorted(
+        comparison.cases, key=lambda one: (one.benchmark, one.word not in ("slower", "faster"))
+    )
+    pictures = [
+        _picture(_ratios(benchmark, list(group), comparison))
+        for benchmark, group in groupby(rows, key=lambda one: one.benchmark)
     ]
-    cut = f"The first {_MOST_RATIOS} of {len(rows)} cases." if len(rows) > _MOST_RATIOS else ""
-    what = "time of one count" if comparison.metric == "time" else comparison.metric
-    figure = Ratios(f"B over A: {what}", ratios, comparison.threshold, cut)
     return {
         "sides": sides,
         "launches": comparison.launches,
         "summary": summary(comparison),
-        "picture": _picture(figure),
+        "pictures": pictures,
         "differences": comparison.differences,
         "cases": comparison.cases,
         "apart": comparison.apart,
         "duration": duration,
     }
+
+
+def _ratios(benchmark: str, cases: Sequence[Compared], comparison: Comparison) -> Ratios:
+    shown = cases[:_MOST_RATIOS]
+    ratios = [Ratio(one.key, one.ratio, one.interval, one.word) for one in shown]
+    cut = f"The first {len(shown)} of {len(cases)} cases." if len(cases) > len(shown) else ""
+    what = "time of one count" if comparison.metric == "time" else comparison.metric
+    return Ratios(f"{benchmark}: {what}, B over A", ratios, comparison.threshold, cut)
 
 
 def _picture(figure: Figure) -> Picture:
