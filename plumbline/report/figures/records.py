@@ -169,7 +169,7 @@ def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
         ideal = [(float(rank), first * rank) for rank in (ranks[0], ranks[-1])]
         curves.append(Curve(f"in proportion, {key}", ideal, number, model=True))
     _, unit, name = next(iter(next(iter(kept.values())).values()))
-    title = f"{shown[0].record.benchmark.name}: {name.replace('_', ' ')} over ranks"
+    title = f"{shown[0].record.benchmark.name}: {name} over ranks"
     yield Chart(title, Axis("ranks", log=True), Axis(f"{name}, {unit}", log=True), curves)
 
 
@@ -183,7 +183,7 @@ def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:
         moment = datetime.fromisoformat(record.started).timestamp()
         points.append((moment, figure.value))
         texts.append(f"{record.started}: {figure.text}")
-        unit, name = figure.unit, figure.name.replace("_", " ")
+        unit, name = figure.unit, figure.name
     if len(points) < 3:
         return
     values = [value for _, value in points]

@@ -178,7 +178,8 @@ def _chart(chart: Chart) -> tuple[str, float, str]:
     for curve, points in zip(chart.curves, usable, strict=True):
         parts.append(_curve(curve, [at(*point) for point in points]))
     legend, height = _legend(
-        [(curve.name, _swatch(curve)) for curve in chart.curves], bottom + _BOTTOM
+        [(curve.name, _swatch(curve)) for curve in chart.curves if len(chart.curves) > 1],
+        bottom + _BOTTOM,
     )
     return "".join([*parts, legend]), bottom + _BOTTOM + height, _summary(chart, usable)
 
