@@ -176,6 +176,42 @@ def report(
     print(f"{output}: {count} records", file=sys.stderr)
 
 
+@app.command(cls=PlainUsage)
+def plot(
+    records: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECORD", help="records, as for compare", autocompletion=record_names
+        ),
+    ],
+    figure: Annotated[
+        str | None, typer.Option(help="its number, or a part of its title (default: list all)")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="the file: .svg, .png or .pdf")
+    ] = None,
+    where: Annotated[str, choice("--plot", "to a file, or in the terminal", ["file", "tty"])] = (
+        "file"
+    ),
+) -> None:
+    """Draw one figure of records, for a paper or in the terminal."""
+    from plumbline.report.figures import tty
+    from plumbline.run import plot as plotting
+
+    found = plotting.figures_in(records, find_home(os.environ))
+    if figure is None and len(found) > 1:
+        for number, one in enumerate(found, 1):
+            print(f"{number:>3}  {one.title}")
+        return
+    one = plotting.chosen(found, figure or "1")
+    if output is not None:
+        plotting.save(one, output)
+    elif where == "tty":
+        print("\n".join(tty.lines(one, min(stderr().width, 120))))
+    else:
+        raise UsageError("a figure needs --output FILE.svg (or .png, .pdf), or --plot tty")
+
+
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text)
