@@ -67,6 +67,11 @@ class Team {
     return value;
   }
 
+  // Each member's elements (`counts`, in the team's order), one behind the other, on all members. T is trivially
+  // copyable.
+  template <class T>
+  void all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts);
+
   // `sent` holds what goes to each member, one behind the other, so many elements each; `received` what comes from
   // each. What one sends another must be what that one receives from it. T is trivially copyable.
   template <class T>
@@ -83,6 +88,8 @@ class Team {
   virtual void do_broadcast(std::span<std::byte> bytes, int root) = 0;
   virtual std::vector<std::vector<std::byte>> do_gather(std::span<const std::byte> bytes, int root) = 0;
   virtual void do_all_reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) = 0;
+  virtual void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                             const std::vector<std::size_t>& counts, std::size_t element_bytes) = 0;
   // Lengths in bytes, one for each member.
   virtual void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>& send_bytes,
                              std::span<std::byte> received, const std::vector<std::size_t>& receive_bytes) = 0;
@@ -91,6 +98,8 @@ class Team {
   void need_member() const;
   void need_root(int root) const;
   void reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine);
+  void collect(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const std::size_t> counts,
+               std::size_t element_bytes);
   void exchange(std::span<const std::byte> sent, std::span<const std::size_t> send_counts,
                 std::span<std::byte> received, std::span<const std::size_t> receive_counts, std::size_t element_bytes);
 
@@ -146,6 +155,11 @@ void Team::all_reduce(std::span<Located<T>> values, Fold fold) {
   if (fold == Fold::sum) throw Error("a sum has no place: located values have a minimum and a maximum");
   reduce(std::as_writable_bytes(values), sizeof(Located<T>),
          fold == Fold::minimum ? combine<Located<T>, Fold::minimum> : combine<Located<T>, Fold::maximum>);
+}
+
+template <class T>
+void Team::all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts) {
+  collect(std::as_bytes(mine), std::as_writable_bytes(all), counts, sizeof(T));
 }
 
 template <class T>
