@@ -31,16 +31,18 @@ class OneSided {
   virtual void put_word(int context, std::size_t word, std::uint64_t value, int rank) = 0;       // as put
   virtual std::uint64_t get_word(int context, std::size_t word, int rank) = 0;
 
-  // Atomics. On one word only the same operation may be under way at a time, from whichever ranks: xor with fetch_xor,
-  // add with fetch_add, compare_swap with itself; then they are atomic with each other. That is what MPI promises (info
-  // key accumulate_ops, by default same_op_no_op); OpenSHMEM promises it of all atomics on words of one type. Between
-  // different operations on a word lies synchronise(), or a message to whoever comes next after they are done. Neither
-  // promises anything of an atomic beside a put or get of the same word.
-  // Done after quiet().
+  // Atomics. On one word only the same operation may be under way at a time, from whichever ranks: or with fetch_or,
+  // xor with fetch_xor, add with fetch_add, compare_swap with itself; then they are atomic with each other. That is
+  // what MPI promises (info key accumulate_ops, by default same_op_no_op); OpenSHMEM promises it of all atomics on
+  // words of one type. Between different operations on a word lies synchronise(), or a message to whoever comes next
+  // after they are done. Neither promises anything of an atomic beside a put or get of the same word. Done after
+  // quiet().
   virtual void atomic_xor(int context, std::size_t word, std::uint64_t value, int rank) = 0;
+  virtual void atomic_or(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual void atomic_add(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   // What was there before; complete on return.
   virtual std::uint64_t fetch_xor(int context, std::size_t word, std::uint64_t value, int rank) = 0;
+  virtual std::uint64_t fetch_or(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual std::uint64_t fetch_add(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual std::uint64_t compare_swap(int context, std::size_t word, std::uint64_t expected, std::uint64_t value,
                                      int rank) = 0;
