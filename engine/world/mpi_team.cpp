@@ -1,4 +1,4 @@
-// Teams over MPI: a communicator of their own.
+// Teams over MPI, with communicators of their own.
 #include <fmt/format.h>
 
 #include <climits>
@@ -20,7 +20,7 @@ int as_int(std::size_t bytes) {
 class MpiTeam final : public Team {
  public:
   MpiTeam(World& world, std::vector<int> ranks) : Team(std::move(ranks), world.rank()) {
-    // Teams that are made at once have no rank in common, so that their first ranks tell them apart.
+    // Teams made at the same time have no rank in common, so their first ranks identify them.
     const int color = is_member() ? this->ranks().front() : MPI_UNDEFINED;
     check_mpi(MPI_Comm_split(transport_communicator(world), color, rank(), &team_), "make a team");
     check_mpi(MPI_Op_create(&MpiTeam::combine_elements, 1, &operation_), "make an operation");
@@ -64,7 +64,7 @@ class MpiTeam final : public Team {
     return parts;
   }
 
-  // MPI hands its operators elements and no more, so that what combines them is known by the thread that calls.
+  // MPI passes only elements to its operators, so the combining function is stored per thread.
   void do_all_reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) override {
     const Waiting waiting("a team's reduction");
     combining() = {combine, element_bytes};

@@ -1,4 +1,4 @@
-// One-sided memory over OpenSHMEM: the symmetric heap, a communication context for each.
+// One-sided memory over OpenSHMEM: the symmetric heap, with several communication contexts.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace plumb {
 
 class ShmemOneSided final : public OneSided {
  public:
-  // With one context it is the library's default; more are made serialized, so that threads have one each.
+  // A single context is the library's default; several are serialized, one per thread.
   ShmemOneSided(World& world, std::size_t bytes, int contexts);
   ~ShmemOneSided() override;
   ShmemOneSided(const ShmemOneSided&) = delete;
@@ -87,7 +87,7 @@ class ShmemOneSided final : public OneSided {
   World& world_;
   SymmetricMemory memory_;
   std::vector<shmem_ctx_t> contexts_;
-  bool fetches_bits_;  // Open MPI 4.1 takes what it fetched for the operand of a fetching and, or, xor
+  bool fetches_bits_;  // false for Open MPI 4.1, which stores a wrong value in fetching and, or, xor
 };
 
 }  // namespace plumb

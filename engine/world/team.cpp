@@ -13,7 +13,7 @@ namespace plumb {
 
 namespace {
 
-// Why these ranks are no team; "" when they are one.
+// Reason why these ranks cannot form a team; "" if they can.
 std::string problem_of(const std::vector<int>& ranks, int size) {
   if (ranks.empty()) return "a team must have a rank: none was named";
   for (const int rank : ranks) {
@@ -26,7 +26,7 @@ std::string problem_of(const std::vector<int>& ranks, int size) {
   return "";
 }
 
-// All ranks agree that each names a team, and that members name the same; or all throw the same sentence.
+// Throws the same Error on all ranks unless each rank names a valid team and members name the same one.
 void agree(World& world, const std::vector<int>& ranks) {
   const AgreedText wrong = first_text(world, problem_of(ranks, world.size()));
   if (wrong.rank >= 0) throw Error(wrong.text);
@@ -71,7 +71,7 @@ const RegisteredTeams registered_serial_teams("serial", [](World& world, std::ve
 
 std::unique_ptr<Team> World::team(const std::vector<int>& ranks) {
   const TeamFactory* factory = Registry<TeamFactory>::instance().find(info().kind);
-  if (factory == nullptr) throw Unsupported("world " + info().kind + " has no teams");
+  if (factory == nullptr) throw Unsupported("world " + info().kind + " does not support teams");
   agree(*this, ranks);
   return (*factory)(*this, ranks);
 }

@@ -1,4 +1,4 @@
-// Teams of every world, on any number of ranks: each collective beside plain arithmetic on what the members gave.
+// Teams of every world, on any number of ranks: each collective against plain arithmetic on the members' input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-"""HPL: what is wrong comes out `failed`; the right one passes, on any grid; what cannot be is refused in a sentence."""
+"""HPL: every mutant comes out `failed`; the right one passes, on any grid; invalid input is an error."""
 
 from __future__ import annotations
 
@@ -134,6 +134,41 @@ def test_hpl_passes_on_every_grid(tmp_path: Path, grids: tuple[str, ...]) -> Non
     ]
     for one, found in zip(runs, launch(tmp_path, ranks_of(grids[0]), runs), strict=True):
         assert found["status"] == "passed", (one, found)
+
+
+ON_A_DEVICE = [
+    (),
+    ("--type", "float", "--depth", "0", "--block", "14"),
+    ("--matrix", "dominant", "--type", "float", "--broadcast", "tree"),
+]
+WRONG_ON_A_DEVICE = {
+    1: [("update-skipped", GENERAL), ("displaced-lost", GENERAL), ("wrong-entry", DOMINANT)],
+    2: [("stale-broadcast", GENERAL), ("last-column-left", DOMINANT), ("no-backward", GENERAL)],
+}
+
+
+def on_a_device(one: dict) -> dict:
+    """The same run with the matrix in a device's memory."""
+    transport = "local" if one["transport"] == "local" else "staged"
+    return {**one, "runtime": "opencl", "transport": transport}
+
+
+@pytest.mark.parametrize("grids", [("1x1",), ("1x2", "2x1"), ("2x2",), ("2x3",)], ids=" ".join)
+def test_hpl_on_devices(tmp_path: Path, grids: tuple[str, ...]) -> None:
+    """The right one passes on every grid, and what is wrong fails there too."""
+    runs = []
+    ranks = ranks_of(grids[0])
+    for grid in grids:
+        for words in ON_A_DEVICE:
+            options = dict(zip((w[2:] for w in words[::2]), words[1::2], strict=True))
+            runs.append(on_a_device(of_hpl("hpl", grid, **options)))
+        for name, matrix in WRONG_ON_A_DEVICE.get(ranks, []):
+            if name == "stale-broadcast" and grid != "1x2":
+                continue
+            runs.append(on_a_device(of_hpl(f"mutant-hpl-{name}", grid, matrix=matrix)))
+    for one, found in zip(runs, launch(tmp_path, ranks, runs), strict=True):
+        should = "passed" if one["benchmark"] == "hpl" else "failed"
+        assert found["status"] == should, (one, found)
 
 
 def test_a_record_has_all_three_rates(tmp_path: Path) -> None:

@@ -157,10 +157,16 @@ struct DigitOfX : Solver {
   }
 };
 
+// Its rows are not by the rule: a device is given them.
+struct RowByRow : Matrix {
+  using Matrix::Matrix;
+  std::optional<Rule> rule() const override { return std::nullopt; }
+};
+
 // One rank has another sign in one entry.
-struct WrongEntry : Matrix {
+struct WrongEntry : RowByRow {
   WrongEntry(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
-      : Matrix(kind, type, seed, layout, team), wrong_(is_last(layout)) {}
+      : RowByRow(kind, type, seed, layout, team), wrong_(is_last(layout)) {}
   void row(std::size_t local_row, std::span<double> values) const override {
     Matrix::row(local_row, values);
     if (wrong_ && local_row == 5) values[3] = -values[3];
@@ -171,9 +177,9 @@ struct WrongEntry : Matrix {
 };
 
 // The second block row is the first again.
-struct BlockRowRepeated : Matrix {
+struct BlockRowRepeated : RowByRow {
   BlockRowRepeated(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
-      : Matrix(kind, type, seed, layout, team), block_(layout.block) {}
+      : RowByRow(kind, type, seed, layout, team), block_(layout.block) {}
   void row(std::size_t local_row, std::span<double> values) const override {
     Matrix::row(local_row / block_ == 1 ? local_row - block_ : local_row, values);
   }
@@ -193,9 +199,9 @@ struct Swapped : Matrix {
 };
 
 // Column 20 is zero, here and where the residual is computed: no fault of the factorisation, which must say so.
-struct ZeroColumn : Matrix {
+struct ZeroColumn : RowByRow {
   ZeroColumn(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
-      : Matrix(kind, type, seed, layout, team), columns_(layout.columns) {}
+      : RowByRow(kind, type, seed, layout, team), columns_(layout.columns) {}
   void row(std::size_t local_row, std::span<double> values) const override {
     Matrix::row(local_row, values);
     if (columns_.owner(20) == columns_.own) values[columns_.below(20)] = 0;

@@ -40,13 +40,14 @@ Links links(Way way, int place, int root, int length) {
 }
 
 PanelBroadcast::PanelBroadcast(Transport* transport, Way way, Team& row, const std::vector<BufferView>& buffers,
-                               std::size_t piece)
+                               std::size_t piece, int first_lane)
     : piece_(piece), length_(row.ranks().size()) {
   if (length_ == 1) return;
   for (std::size_t buffer = 0; buffer < buffers.size(); ++buffer)
     for (int root = 0; root < row.size(); ++root) {
       const Links own = links(way, row.rank(), root, row.size());
-      exchanges_.push_back(transport->compile(exchange_of(own, buffers[buffer], piece, static_cast<int>(buffer)), row));
+      exchanges_.push_back(
+          transport->compile(exchange_of(own, buffers[buffer], piece, first_lane + static_cast<int>(buffer)), row));
     }
 }
 

@@ -11,6 +11,9 @@ namespace plumb::hpl {
 
 enum class Way { ring, tree };
 
+// Lanes of a grid's exchanges: panels along rows have the first two.
+inline constexpr int top_lane = 2, rows_lane = 3;
+
 // The links of one rank in a broadcast: from whom (-1 at the root), and to whom, in this order. Places in a row of
 // `length`; distances are counted from the root to the right.
 struct Links {
@@ -22,8 +25,10 @@ Links links(Way way, int place, int root, int length);
 // Broadcasts of buffers of one size from any place of a row, the first bytes of them, in pieces.
 class PanelBroadcast {
  public:
-  // Collective over this rank's row of the grid. The buffers must have room for whole pieces.
-  PanelBroadcast(Transport* transport, Way way, Team& row, const std::vector<BufferView>& buffers, std::size_t piece);
+  // Collective over this rank's row of the grid. The buffers must have room for whole pieces; each has a lane of its
+  // own.
+  PanelBroadcast(Transport* transport, Way way, Team& row, const std::vector<BufferView>& buffers, std::size_t piece,
+                 int first_lane = 0);
   // The first `bytes` of a buffer, from the root's place; the same on all ranks of the row.
   void start(std::size_t buffer, int root, std::size_t bytes);
   void wait();

@@ -29,8 +29,9 @@ std::size_t row_pitch(const Layout& layout, std::size_t element_bytes) {
 std::uint64_t scratch_bytes(const Layout& layout, std::size_t element_bytes) {
   const std::uint64_t rows = layout.rows.count(), columns = layout.columns.count(), width = layout.block;
   const std::uint64_t panel = panel_places(width, width, rows, element_bytes).bytes;
-  // Two panels, one more by columns, its packed form; the block's rows, their packed form, and as they are sent.
-  return 5 * panel + (3 + layout.rows.parts) * width * columns * element_bytes;
+  // Two panels, one more by columns, its packed form; the block's rows, their packed form, and as they are sent each
+  // way.
+  return 5 * panel + (3 + 4 * layout.rows.parts) * width * columns * element_bytes;
 }
 
 }  // namespace plumb::hpl

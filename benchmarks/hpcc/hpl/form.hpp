@@ -10,6 +10,7 @@
 
 #include "benchmarks/hpcc/hpl/interchange.hpp"
 #include "benchmarks/hpcc/hpl/layout.hpp"
+#include "benchmarks/hpcc/hpl/matrix.hpp"
 #include "core/scalar.hpp"
 #include "measure/benchmark.hpp"
 #include "world/team.hpp"
@@ -29,6 +30,11 @@ struct PanelPlaces {
 };
 PanelPlaces panel_places(std::size_t block, std::size_t width, std::size_t rows_below, std::size_t element_bytes);
 
+// Elements of one row, from that column on. Local.
+struct Run {
+  std::size_t row = 0, column = 0;
+};
+
 struct PanelHead {
   std::vector<std::int64_t> pivots;
   std::int64_t singular = -1;
@@ -40,6 +46,11 @@ class Form {
   // Untimed: whole local rows from `first` on, as doubles that are exact in the type.
   virtual void write_rows(std::size_t first, std::span<const double> values) = 0;
   virtual void read_rows(std::size_t first, std::span<double> values) = 0;
+  // Runs of `width` elements, one behind the other.
+  virtual void read_runs(std::span<const Run> runs, std::size_t width, std::span<double> values) = 0;
+  // The matrix made on the device, and the sums of its rows there; where it cannot, nothing is done.
+  virtual bool generate(const Matrix&) { return false; }
+  virtual std::optional<RowSums> row_sums(const Matrix&, std::span<const double>) { return std::nullopt; }
   // Untimed: fills all memory but the matrix with bytes that make NaN.
   virtual void poison() = 0;
 
@@ -55,8 +66,11 @@ class Form {
   virtual void exchange_rows(const Step& step, const Interchange& moves, Columns columns, Team& column) = 0;
   // Solves for U in those columns, and subtracts L U from what is below.
   virtual void update(const Step& step, std::size_t panel, Columns columns) = 0;
-  // Waits for all of the above.
+  // Waits for exchanges of rows and updates.
   virtual void finish() = 0;
+  // Without waiting: whether factor() is complete on this rank, and whether exchanges and updates are.
+  virtual bool has_panel() { return true; }
+  virtual bool has_finished() { return true; }
 
   // On the owner of a diagonal block: y = L^-1 y, x = U^-1 x. On the ranks of its column of the grid: takes L y off the
   // rows below it, U x off the rows above it.
@@ -74,8 +88,10 @@ struct FormWish {
   std::size_t panel_piece = 1;  // a panel buffer's room is a multiple of it
 };
 
-// Throws Unsupported where the device, or its library, cannot.
+// Throw Unsupported where the device, or its library, cannot. The second is for runtimes that compile kernels; it is
+// collective over `column`, the ranks of this column of the grid.
 std::unique_ptr<Form> make_native(Session& session, const Layout& layout, const FormWish& wish);
+std::unique_ptr<Form> make_on_device(Session& session, const Layout& layout, const FormWish& wish, Team& column);
 
 // Bytes of memory beside the matrix, at most.
 std::uint64_t scratch_bytes(const Layout& layout, std::size_t element_bytes);

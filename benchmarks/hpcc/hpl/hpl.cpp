@@ -126,19 +126,18 @@ void Hpl::prepare(Session& session, const Case&) {
   const DeviceInfo& device = session.device.info();
   hpcc::require_type(device, type());
   const hpcc::Variant variant = variant_.on(device);
-  if (device.runtime != "native" || variant == hpcc::Variant::single_work_item)
+  if (variant == hpcc::Variant::single_work_item)
     throw Unsupported(
-        fmt::format("hpl has no form {} for runtime {} yet: it runs on runtime native, as nd_range and "
-                    "as library",
-                    to_string(variant), device.runtime));
+        fmt::format("hpl has no form {} on {}: it runs as nd_range and as library", to_string(variant), device.name));
   FormWish wish{type(), variant == hpcc::Variant::library, 1};
   // A panel of all this grid's rows, so that every rank sends pieces of one size.
   const Layout tallest = make_layout(layout_.n, layout_.block, static_cast<int>(layout_.rows.parts),
                                      static_cast<int>(layout_.columns.parts), 0);
   wish.panel_piece =
       PanelBroadcast::piece_of(panel_places(layout_.block, layout_.block, tallest.rows.count(), size_of(type())).bytes);
-  form_ = make_native(session, layout_, wish);
   teams_ = make_teams(session.world, layout_);
+  form_ = device.runtime == "native" ? make_native(session, layout_, wish)
+                                     : make_on_device(session, layout_, wish, *teams_.column);
   SolverWish solver;
   solver.pivoting = kind() == Kind::general;
   solver.depth = static_cast<std::size_t>(depth_);
@@ -149,6 +148,7 @@ void Hpl::prepare(Session& session, const Case&) {
 }
 
 void Hpl::write_matrix(const Matrix& matrix) {
+  if (form_->generate(matrix)) return;
   const std::size_t columns = layout_.columns.count();
   std::vector<double> values(rows_at_a_time * columns);
   for (std::size_t first = 0; first < layout_.rows.count(); first += rows_at_a_time) {
@@ -178,7 +178,7 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
   validation.tolerance = hpl_threshold;
   validation.reference = "the matrix made again: A x - b, and L U in an element of each tile";
   const std::unique_ptr<Matrix> matrix = make_matrix_again(session, repetition);
-  const Residual found = residual(*matrix, layout_, type(), solver_->x(), teams_);
+  const Residual found = residual(*matrix, layout_, type(), solver_->x(), teams_, form_.get());
   const Witnesses tiles = solver_->is_broken() ? Witnesses{}
                                                : check_tiles(*matrix, layout_, type(), *form_, *solver_, teams_,
                                                              session.seed + repetition, tile_tolerance);
@@ -219,7 +219,7 @@ Json Hpl::facts() const {
 }
 
 void Hpl::release() {
-  solver_.reset();
+  solver_.reset();  // its exchanges before the buffers that they use
   form_.reset();
   teams_ = {};
 }

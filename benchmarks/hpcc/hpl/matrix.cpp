@@ -42,13 +42,18 @@ double Matrix::word_to_value(std::uint64_t word) const {
 
 // Sums of multiples of 2^-24 below 2^29 are exact in double, in whatever order.
 void Matrix::sum_rows(Team& row) {
-  std::vector<double> values(column_start_.size()), sums(2 * b_.size());
+  std::vector<double> sums(2 * b_.size());
   diagonal_.assign(b_.size(), 0);
-  for (std::size_t i = 0; i < b_.size(); ++i) {
-    Matrix::row(i, values);
-    for (const double value : values) {
-      sums[2 * i] += value;
-      sums[2 * i + 1] += std::abs(value);
+#pragma omp parallel
+  {
+    std::vector<double> values(column_start_.size());
+#pragma omp for schedule(static)
+    for (std::size_t i = 0; i < b_.size(); ++i) {
+      Matrix::row(i, values);
+      for (const double value : values) {
+        sums[2 * i] += value;
+        sums[2 * i + 1] += std::abs(value);
+      }
     }
   }
   row.all_reduce(std::span(sums), Fold::sum);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ enum class Kind { general, dominant };
 // and
 //           sums are exact in double; on it a whole number above the sum of the row's other magnitudes; b = A (1 ...
 //           1).
+struct RowSums {
+  std::vector<double> product, size, norm;  // of each local row, over this rank's columns: of a x, of |a x|, of |a|
+};
+
 class Matrix {
  public:
   // Collective over `row`, the ranks of this one's row of the grid, as every call is that needs whole rows.
@@ -32,6 +37,18 @@ class Matrix {
   // By global indices, in whatever row and column; on the diagonal of `dominant` in this rank's rows alone.
   double element(std::size_t row, std::size_t column) const;
   double right_hand_side(std::size_t local_row) const { return b_.at(local_row); }
+
+  // What a device makes it of. Element (i, j), local, is that of word row_factor[i] * column_start[j] + row_summand[i],
+  // but on the diagonal of `dominant` diagonal[i], for each row.
+  struct Rule {
+    bool is_dominant;
+    std::span<const std::uint64_t> row_factor, row_summand, column_start;
+    std::span<const double> diagonal;  // none of `general`
+  };
+  // None where row() is another's.
+  virtual std::optional<Rule> rule() const {
+    return Rule{kind_ == Kind::dominant, row_factor_, row_summand_, column_start_, diagonal_};
+  }
 
  private:
   double word_to_value(std::uint64_t word) const;

@@ -72,6 +72,10 @@ class NativeForm final : public Form {
     for (std::size_t i = 0; i * columns_ < values.size(); ++i)
       std::copy_n(a(first + i, 0), columns_, values.begin() + static_cast<std::ptrdiff_t>(i * columns_));
   }
+  void read_runs(std::span<const Run> runs, std::size_t width, std::span<double> values) override {
+    for (std::size_t k = 0; k < runs.size(); ++k)
+      std::copy_n(a(runs[k].row, runs[k].column), width, values.begin() + static_cast<std::ptrdiff_t>(k * width));
+  }
   void poison() override {
     for (Buffer* buffer : {by_columns_.get(), diagonal_.get(), upper_.get(), panels_[0].get(), panels_[1].get()})
       std::memset(buffer->host_pointer(), std::to_integer<int>(poison_byte), buffer->size());

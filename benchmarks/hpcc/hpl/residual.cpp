@@ -12,12 +12,7 @@ double or_infinity(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
 }
 
-struct RowSums {
-  std::vector<double> product, size, norm;  // of a row: sum of a x, of |a x|, of |a|
-};
-
-RowSums row_sums(const Matrix& matrix, const Layout& layout, std::span<const double> x, Team& row) {
-  const std::size_t rows = layout.rows.count();
+RowSums row_sums(const Matrix& matrix, std::size_t rows, std::span<const double> x) {
   RowSums sums{std::vector<double>(rows), std::vector<double>(rows), std::vector<double>(rows)};
 #pragma omp parallel
   {
@@ -32,16 +27,37 @@ RowSums row_sums(const Matrix& matrix, const Layout& layout, std::span<const dou
       }
     }
   }
-  for (auto* of : {&sums.product, &sums.size, &sums.norm}) row.all_reduce(std::span(*of), Fold::sum);
   return sums;
+}
+
+// One row of each block of the device's sums, by the host: infinity where they differ by more than their rounding.
+void compare_rows(const Matrix& matrix, const Layout& layout, std::span<const double> x, RowSums& sums) {
+  std::vector<double> values(x.size());
+  const double rounding = 0x1p-52 * static_cast<double>(x.size() + 1);
+  for (std::size_t i = layout.n % layout.block; i < sums.product.size(); i += layout.block) {
+    matrix.row(i, values);
+    double product = 0, size = 0, norm = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      product += values[j] * x[j];
+      size += std::abs(values[j] * x[j]);
+      norm += std::abs(values[j]);
+    }
+    const bool agree = std::abs(product - sums.product[i]) <= rounding * size &&
+                       std::abs(size - sums.size[i]) <= rounding * size &&
+                       std::abs(norm - sums.norm[i]) <= rounding * norm;
+    if (!agree) sums.product[i] = std::numeric_limits<double>::infinity();
+  }
 }
 
 }  // namespace
 
 Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
-                  const Teams& teams) {
+                  const Teams& teams, Form* form) {
   const double unit = type == ScalarType::f32 ? 0x1p-24 : 0x1p-53, n = static_cast<double>(layout.n);
-  const RowSums sums = row_sums(matrix, layout, x, *teams.row);
+  std::optional<RowSums> of_device = form != nullptr ? form->row_sums(matrix, x) : std::nullopt;
+  if (of_device) compare_rows(matrix, layout, x, *of_device);
+  RowSums sums = of_device ? std::move(*of_device) : row_sums(matrix, layout.rows.count(), x);
+  for (auto* of : {&sums.product, &sums.size, &sums.norm}) teams.row->all_reduce(std::span(*of), Fold::sum);
   std::vector<double> largest(4);  // |A x - b|, |A|, |b|, |x|
   Located<double> worst{-1, 0};
   Residual found;

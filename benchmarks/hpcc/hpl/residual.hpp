@@ -20,8 +20,9 @@ struct Residual {
   std::uint64_t rows = 0;       // of this rank that were compared
 };
 
-// Collective over both teams; the same figures on all ranks but `rows`.
+// Collective over both teams; the same figures on all ranks but `rows`. The sums of rows are the device's where `form`
+// makes them; of one row of each block the host makes them too, and they must agree.
 Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
-                  const Teams& teams);
+                  const Teams& teams, Form* form = nullptr);
 
 }  // namespace plumb::hpl

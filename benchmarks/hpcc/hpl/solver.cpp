@@ -1,9 +1,11 @@
 #include "benchmarks/hpcc/hpl/solver.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <thread>
 
 namespace plumb::hpl {
 
@@ -39,28 +41,46 @@ void Solver::factorise(Timed& timed) {
   timed_ = &timed;
   const auto whole = timed.phase(factorisation);
   const std::size_t blocks = layout_.blocks();
-  make_panel(make_step(layout_, 0));
+  begin_panel(make_step(layout_, 0));
+  send_panel(make_step(layout_, 0));
   for (std::size_t k = 0; k < blocks; ++k) {
     const Step step = make_step(layout_, k);
     take_panel(step);
     Columns rest = columns_right_of(step);
     if (k + 1 == blocks) break;
     const Step next = make_step(layout_, k + 1);
-    if (wish_.depth > 0) {  // the next panel's columns first, so that it is on its way during the rest
-      if (next.in_column) take_part(step, {next.column, next.right});
-      if (next.in_column) rest.begin = next.right;
-      make_panel(next);
+    if (wish_.depth == 0) {
+      take_part(step, rest);
+      end_update();
+      begin_panel(next);
+      send_panel(next);
+      continue;
     }
+    if (next.in_column) {  // the next panel's columns first, so that it is on its way during the rest
+      take_part(step, {next.column, next.right});
+      end_update();
+      rest.begin = next.right;
+    }
+    begin_panel(next);
+    const bool is_there = form_.has_panel();
+    if (is_there) send_panel(next);
     take_part(step, rest);
-    if (wish_.depth == 0) make_panel(next);
+    if (!is_there) send_panel(next);
   }
   form_.finish();
 }
 
-void Solver::make_panel(const Step& step) {
+// Factorised where this rank is to: on a device it may go on.
+void Solver::begin_panel(const Step& step) {
+  if (!step.in_column) return;
+  timed_->begin(panel);
+  factor_panel(step);
+}
+
+void Solver::send_panel(const Step& step) {
   if (step.in_column) {
-    const auto phase = timed_->phase(panel);
-    factor_panel(step);
+    await([&] { return form_.has_panel(); });
+    timed_->end(panel);
   }
   timed_->begin(broadcast);
   start_broadcast(step);
@@ -69,6 +89,7 @@ void Solver::make_panel(const Step& step) {
 void Solver::take_panel(const Step& step) {
   wait_broadcast(step);
   timed_->end(broadcast);
+  end_update();  // of the step before
   PanelHead head = form_.head(step, buffer_of(step));
   if (!are_rows_of(step, head.pivots)) {
     if (corrupt_ < 0) corrupt_ = static_cast<std::int64_t>(step.index);
@@ -83,9 +104,25 @@ void Solver::take_part(const Step& step, Columns columns) {
   {
     const auto phase = timed_->phase(row_exchange);
     exchange_rows(step, columns);
+    form_.finish();
   }
-  const auto phase = timed_->phase(update);
+  timed_->begin(update);
   update_columns(step, columns);
+}
+
+// An update ends when the host sees that it has.
+void Solver::end_update() {
+  if (!timed_->is_open(update)) return;
+  form_.finish();
+  timed_->end(update);
+}
+
+// Looks now and then, so that an update's end is seen beside it.
+void Solver::await(const std::function<bool()>& is_there) {
+  while (!is_there()) {
+    if (timed_->is_open(update) && form_.has_finished()) timed_->end(update);
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
 }
 
 // Whether each is in the block from its own row on, or below it.

@@ -2,6 +2,7 @@
 // virtual function, so that a test can leave one out.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -75,9 +76,12 @@ class Solver {
 
  private:
   Columns columns_right_of(const Step& step) const { return {step.right, layout_.columns.count()}; }
-  void make_panel(const Step& step);  // factor where this rank is to, and start sending
+  void begin_panel(const Step& step);
+  void send_panel(const Step& step);  // when it is there
   void take_panel(const Step& step);  // wait for it, and learn its pivots
   void take_part(const Step& step, Columns columns);
+  void end_update();
+  void await(const std::function<bool()>& is_there);
   bool are_rows_of(const Step& step, const std::vector<std::int64_t>& pivots) const;
   std::span<double> rows_of(const Step& step) { return std::span(s_).subspan(step.row, step.below - step.row); }
   // This rank's part of the sum for the block's rows, added up on the owner of the diagonal block.

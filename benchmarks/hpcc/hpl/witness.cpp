@@ -6,14 +6,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <mutex>
 
 #include "core/data.hpp"
 
 namespace plumb::hpl {
 
 namespace {
-
-constexpr std::size_t rows_read_at_a_time = 64;
 
 // Blocks as indices: which of them a taker has.
 Dealt blocks_of(const Layout& layout, const Dealt& dealt) {
@@ -58,13 +57,38 @@ class Lines {
 
   // This rank's part.
   void read(Form& form) {
-    const std::size_t width = layout_.columns.count();
-    std::vector<double> values(rows_read_at_a_time * width);
-    for (std::size_t first = 0; first < layout_.rows.count(); first += rows_read_at_a_time) {
-      const std::size_t rows = std::min(rows_read_at_a_time, layout_.rows.count() - first);
-      const std::span<double> read = std::span(values).first(rows * width);
-      form.read_rows(first, read);
-      for (std::size_t i = 0; i < rows; ++i) take(layout_.rows.global(first + i), read.subspan(i * width, width));
+    std::vector<Run> runs;
+    std::vector<double*> places;  // where the first `lengths` elements of a run belong
+    std::vector<std::size_t> lengths;
+    const auto take = [&](std::size_t width) {
+      std::vector<double> values(runs.size() * width);
+      form.read_runs(runs, width, values);
+      for (std::size_t k = 0; k < runs.size(); ++k)
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(k * width), lengths[k], places[k]);
+      runs.clear();
+      places.clear();
+      lengths.clear();
+    };
+    for (std::size_t panel = 0; panel < layout_.blocks(); ++panel) {
+      const Step step = make_step(layout_, panel);
+      if (!step.in_column) continue;
+      for (const auto& [row, held] : held_) {
+        if (held.panel != panel || layout_.rows.owner(row) != layout_.rows.own) continue;
+        if (rows_[held.line] < step.begin) continue;
+        runs.push_back({layout_.rows.below(row), step.column});
+        places.push_back(&lower_[held.line * layout_.n + step.begin]);
+        lengths.push_back(std::min(step.width, rows_[held.line] - step.begin));
+      }
+      take(step.width);
+    }
+    for (std::size_t t = 0; t < columns_.size(); ++t) {
+      if (layout_.columns.owner(columns_[t]) != layout_.columns.own) continue;
+      for (std::size_t i = 0; i < layout_.rows.below(columns_[t] + 1); ++i) {
+        runs.push_back({i, layout_.columns.below(columns_[t])});
+        places.push_back(&upper_[t * layout_.n + layout_.rows.global(i)]);
+        lengths.push_back(1);
+      }
+      take(1);
     }
   }
 
@@ -97,19 +121,6 @@ class Lines {
     std::size_t line, panel;
   };
 
-  void take(std::size_t row, std::span<const double> values) {
-    const auto [begin, end] = held_.equal_range(row);
-    for (auto held = begin; held != end; ++held) {
-      const auto [line, panel] = held->second;
-      const Step step = make_step(layout_, panel);
-      for (std::size_t j = step.column; j < step.right; ++j)
-        if (layout_.columns.global(j) < rows_[line]) lower_[line * layout_.n + layout_.columns.global(j)] = values[j];
-    }
-    for (std::size_t t = 0; t < columns_.size(); ++t)
-      if (columns_[t] >= row && layout_.columns.owner(columns_[t]) == layout_.columns.own)
-        upper_[t * layout_.n + row] = values[layout_.columns.below(columns_[t])];
-  }
-
   Layout layout_;
   std::vector<std::size_t> rows_, columns_, original_;
   std::multimap<std::size_t, Held> held_;  // by the row in which they are
@@ -131,12 +142,15 @@ Witnesses check_tiles(const Matrix& matrix, const Layout& layout, ScalarType typ
   lines.add_up(teams);
   const Dealt rows = blocks_of(layout, layout.rows), columns = blocks_of(layout, layout.columns);
   Witnesses found;
+  std::mutex lock;
+#pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < rows.count(); ++i)
     for (std::size_t j = 0; j < columns.count(); ++j) {
       const auto element = lines.element(rows.global(i), columns.global(j));
       const double should = matrix.element(element.row, element.column);
       double error = std::abs(should - element.product) / (scale * (element.size + std::abs(should)));
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+      const std::lock_guard one_at_a_time(lock);
       ++found.checked;
       found.wrong += error <= tolerance ? 0 : 1;
       if (error <= found.largest) continue;

@@ -17,7 +17,7 @@ constexpr int in_float = 68;                // cublasComputeType_t
 constexpr int default_algorithm = -1;       // cublasGemmAlgo_t
 constexpr int tf32_math = 3;                // cublasMath_t
 
-// The part of cublas_v2.h that is called here.
+// The part of cublas_v2.h in use.
 struct Cublas {
   int (*create)(CublasHandle*) = nullptr;
   int (*destroy)(CublasHandle) = nullptr;
@@ -31,6 +31,8 @@ struct Cublas {
                const double*, double*, int) = nullptr;
   int (*gemm_ex)(CublasHandle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
                  const void*, void*, int, int, int, int) = nullptr;
+  int (*strsm)(CublasHandle, int, int, int, int, int, int, const float*, const float*, int, float*, int) = nullptr;
+  int (*dtrsm)(CublasHandle, int, int, int, int, int, int, const double*, const double*, int, double*, int) = nullptr;
   std::string problem;
 
   Cublas() {
@@ -39,7 +41,8 @@ struct Cublas {
                        library.find(set_stream, "cublasSetStream_v2") && library.find(version, "cublasGetVersion_v2") &&
                        library.find(status_text, "cublasGetStatusString") && library.find(sgemm, "cublasSgemm_v2") &&
                        library.find(dgemm, "cublasDgemm_v2") && library.find(gemm_ex, "cublasGemmEx") &&
-                       library.find(set_math_mode, "cublasSetMathMode");
+                       library.find(set_math_mode, "cublasSetMathMode") && library.find(strsm, "cublasStrsm_v2") &&
+                       library.find(dtrsm, "cublasDtrsm_v2");
     if (!found)
       problem = fmt::format(
           "cuBLAS could not be loaded ({}): install CUDA's libraries or name their folder in "
@@ -57,26 +60,28 @@ void check_cublas(int code, const char* action) {
   if (code != 0) throw Error(library_sentence(action, "cuBLAS", code, cublas().status_text(code), ""));
 }
 
-// cuBLAS counts by columns: the row-wise product C = A B is its C' = B' A'.
+std::string cublas_name(CublasHandle handle) {
+  int version = 0;
+  check_cublas(cublas().version(handle, &version), "query cuBLAS's version");
+  return fmt::format("cuBLAS {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
+}
+
+// cuBLAS is column-major: the row-major product C = A B is computed as C' = B' A'.
 class CublasGemm final : public GemmLibrary {
  public:
   CublasGemm(CudaQueue& queue, const GemmShape& shape) : shape_(shape) {
     if (!cublas().problem.empty()) throw Unsupported(cublas().problem);
     if (std::max({shape.rows, shape.columns, shape.inner}) > 0x7fffffff)
-      throw Unsupported("cuBLAS counts rows and columns in 31 bits");
+      throw Unsupported("cuBLAS is limited to 2^31 - 1 rows and columns");
     check_cublas(cublas().create(&handle_), "start cuBLAS");
-    check_cublas(cublas().set_stream(handle_, queue.stream()), "give cuBLAS its queue");
-    if (shape.tf32) check_cublas(cublas().set_math_mode(handle_, tf32_math), "have cuBLAS compute in tf32");
+    check_cublas(cublas().set_stream(handle_, queue.stream()), "set cuBLAS's stream");
+    if (shape.tf32) check_cublas(cublas().set_math_mode(handle_, tf32_math), "set cuBLAS's math mode to tf32");
   }
   ~CublasGemm() override { cublas().destroy(handle_); }
   CublasGemm(const CublasGemm&) = delete;
   CublasGemm& operator=(const CublasGemm&) = delete;
 
-  std::string name() const override {
-    int version = 0;
-    check_cublas(cublas().version(handle_, &version), "ask cuBLAS for its version");
-    return fmt::format("cuBLAS {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
-  }
+  std::string name() const override { return cublas_name(handle_); }
 
   void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
     dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
@@ -113,10 +118,71 @@ class CublasGemm final : public GemmLibrary {
   CublasHandle handle_ = nullptr;
 };
 
+// By columns, a row-wise B = L^-1 B is B' = B' U^-1 with U = L', from the right.
+template <class T>
+class CublasFactor final : public FactorLibrary {
+ public:
+  explicit CublasFactor(CudaQueue& queue) {
+    if (!cublas().problem.empty()) throw Unsupported(cublas().problem);
+    check_cublas(cublas().create(&handle_), "start cuBLAS");
+    check_cublas(cublas().set_stream(handle_, queue.stream()), "give cuBLAS its queue");
+  }
+  ~CublasFactor() override { cublas().destroy(handle_); }
+  CublasFactor(const CublasFactor&) = delete;
+  CublasFactor& operator=(const CublasFactor&) = delete;
+  std::string name() const override { return cublas_name(handle_); }
+
+  void subtract_product(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                        const MatrixPart& b, const MatrixPart& c) override {
+    const T minus = -1, one = 1;
+    dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
+      const auto call = [&](auto gemm) {
+        return gemm(handle_, no_transpose, no_transpose, count(columns), count(rows), count(inner), &minus, at(b),
+                    count(b.pitch), at(a), count(a.pitch), &one, at(c), count(c.pitch));
+      };
+      if constexpr (sizeof(T) == sizeof(float))
+        check_cublas(call(cublas().sgemm), "multiply matrices");
+      else
+        check_cublas(call(cublas().dgemm), "multiply matrices");
+    });
+  }
+  void solve_unit_lower(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& l,
+                        const MatrixPart& b) override {
+    const T one = 1;
+    dynamic_cast<CudaQueue&>(queue).enqueue_foreign([&] {
+      const auto call = [&](auto trsm) {
+        return trsm(handle_, side_right, fill_upper, no_transpose, unit_diagonal, count(columns), count(rows), &one,
+                    at(l), count(l.pitch), at(b), count(b.pitch));
+      };
+      if constexpr (sizeof(T) == sizeof(float))
+        check_cublas(call(cublas().strsm), "solve with a triangle");
+      else
+        check_cublas(call(cublas().dtrsm), "solve with a triangle");
+    });
+  }
+
+ private:
+  static constexpr int side_right = 1, fill_upper = 1, unit_diagonal = 1;
+  static int count(std::size_t value) { return static_cast<int>(value); }
+  static T* at(const MatrixPart& part) {
+    return reinterpret_cast<T*>(own(*part.buffer).device_address()) + part.offset;
+  }
+
+  CublasHandle handle_ = nullptr;
+};
+
 const Registered<GemmLibraryMaker> registered_cuda_gemm_library("cuda", [](Device&, Queue& queue,
                                                                            const GemmShape& shape) {
   return std::make_unique<CublasGemm>(dynamic_cast<CudaQueue&>(queue), shape);
 });
+
+const Registered<FactorLibraryMaker> registered_cuda_factor_library(
+    "cuda", [](Device&, Queue& queue, ScalarType type) -> std::unique_ptr<FactorLibrary> {
+      auto& own_queue = dynamic_cast<CudaQueue&>(queue);
+      if (type == ScalarType::f32) return std::make_unique<CublasFactor<float>>(own_queue);
+      if (type == ScalarType::f64) return std::make_unique<CublasFactor<double>>(own_queue);
+      throw Unsupported(fmt::format("cuBLAS does not factorise matrices of {}", to_string(type)));
+    });
 
 }  // namespace
 

@@ -25,7 +25,8 @@ struct Loaded {
     if (found) return;
     const char* name = "an unknown code";
     driver.error_name(result, &name);
-    problem = fmt::format("NVIDIA's driver does not start ({}): see nvidia-smi and CUDA_VISIBLE_DEVICES", name);
+    problem =
+        fmt::format("NVIDIA's driver could not be initialised ({}): see nvidia-smi and CUDA_VISIBLE_DEVICES", name);
   }
 
   bool find_all(SharedLibrary& library) {
@@ -49,6 +50,8 @@ struct Loaded {
         library.find(driver.ipc_close, "cuIpcCloseMemHandle") && library.find(driver.memory_set, "cuMemsetD8_v2") &&
         library.find(driver.copy, "cuMemcpyAsync") && library.find(driver.stream_create, "cuStreamCreate") &&
         library.find(driver.stream_destroy, "cuStreamDestroy_v2") &&
+        library.find(driver.stream_priorities, "cuCtxGetStreamPriorityRange") &&
+        library.find(driver.urgent_stream_create, "cuStreamCreateWithPriority") &&
         library.find(driver.stream_synchronize, "cuStreamSynchronize") &&
         library.find(driver.stream_wait, "cuStreamWaitEvent") && library.find(driver.stream_query, "cuStreamQuery") &&
         library.find(driver.event_create, "cuEventCreate") && library.find(driver.event_destroy, "cuEventDestroy_v2") &&

@@ -7,7 +7,7 @@ namespace plumb::opencl {
 
 OpenclBareQueue::OpenclBareQueue(SharedContext context)
     : context_(std::move(context)),
-      // What is fastest on each kind of device; the same choices as any careful program's.
+      // Fastest calls for each kind of device.
       waits_for_queue_(context_->info.type == "accelerator"),
       traces_kernels_(context_->info.type != "gpu") {
   cl_int code = CL_SUCCESS;
@@ -65,7 +65,7 @@ void OpenclBareQueue::enqueue_copy(const BufferView& from, const BufferView& to)
   const OpenclBuffer& source = own(from);
   const OpenclBuffer& target = own(to);
   if (source.mapped() || source.svm() != nullptr || target.mapped() || target.svm() != nullptr)
-    throw Unsupported("a bare copy is between two buffers of the device's own memory");
+    throw Unsupported("a bare copy needs two buffers in device memory");
   command("copy on the device", [&](cl_event* event) {
     return clEnqueueCopyBuffer(queue_, source.memory(), target.memory(), from.offset, to.offset, from.size, 0, nullptr,
                                event);

@@ -1,0 +1,387 @@
+// HPL on a device, all but the products: the matrix row by row, a panel by columns while it is factorised.
+//
+// NUMBER: element of the matrix. GROUP: work items of a group, a power of two. NARROW: columns of a panel that are
+// eliminated one by one. BLOCK: rows and columns of a block, at most. "first" is a place in a buffer, "pitch" what lies
+// from row to row (of a panel, `w`: from column to column), both in elements.
+//
+// w: a panel's rows 0 .. width - 1 are the block of the diagonal, the others those below it.
+#if !defined(__CUDACC__) && defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#ifdef __CUDACC__
+#define GROUP_OF(items) __launch_bounds__(items)
+#else
+#define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
+#endif
+#define KERNEL __kernel GROUP_OF(GROUP) void
+#define SIDE 16   // of tiles that are transposed
+#define STRIP 32  // columns that a work item updates of its row
+#define TEAM 32   // work items that share a row of a product with a vector
+#define NONE 0xffffffffu
+
+// --- the matrix: HPL's, or the dominant one, as matrix.hpp has it
+
+#define WORD(i, j) (row_factor[i] * column_start[j] + row_summand[i])
+#define VALUE(value, i, j)                                 \
+  double value = 0.5 - (double)WORD(i, j) * 0x1p-64;       \
+  if (is_dominant) value = rint(value * 0x1p24) * 0x1p-24; \
+  value = (double)(NUMBER)value;                           \
+  if (is_dominant && diagonal_place[i] == (j)) value = diagonal[i];
+
+// Groups take rows. diagonal_place: the local column of a row's diagonal; none is beyond all columns.
+KERNEL generate(__global NUMBER* a, const ulong pitch, const ulong columns, __global const ulong* row_factor,
+                __global const ulong* row_summand, __global const ulong* column_start,
+                __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant) {
+  const ulong i = get_group_id(0);
+  for (ulong j = get_local_id(0); j < columns; j += GROUP) {
+    VALUE(value, i, j)
+    a[i * pitch + j] = (NUMBER)value;
+  }
+}
+
+// Of each row: the sums of a x, of |a x| and of |a|.
+KERNEL row_sums(__global double* sums, __global const double* x, const ulong columns, __global const ulong* row_factor,
+                __global const ulong* row_summand, __global const ulong* column_start,
+                __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant) {
+  __local double parts[3 * GROUP];
+  const ulong i = get_group_id(0);
+  const uint item = get_local_id(0);
+  double product = 0, size = 0, norm = 0;
+  for (ulong j = item; j < columns; j += GROUP) {
+    VALUE(value, i, j)
+    product += value * x[j];
+    size += fabs(value * x[j]);
+    norm += fabs(value);
+  }
+  parts[item] = product;
+  parts[GROUP + item] = size;
+  parts[2 * GROUP + item] = norm;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+    if (item < half_of)
+      for (uint s = 0; s < 3; ++s) parts[s * GROUP + item] += parts[s * GROUP + item + half_of];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (item < 3) sums[3 * i + item] = parts[item * GROUP];
+}
+
+// Runs of `width` elements, each from its place on.
+KERNEL gather(__global const NUMBER* a, __global const ulong* places, const ulong width, const ulong count,
+              __global double* out) {
+  for (ulong e = get_global_id(0); e < width * count; e += get_global_size(0))
+    out[e] = (double)a[places[e / width] + e % width];
+}
+
+KERNEL fill(__global uint* words, const ulong count, const uint value) {
+  for (ulong e = get_global_id(0); e < count; e += get_global_size(0)) words[e] = value;
+}
+
+// --- rows
+
+// Row pairs[2 k] of `from` becomes row pairs[2 k + 1] of `to`, in so many columns; a group takes a strip of a row.
+KERNEL copy_rows(__global const NUMBER* from, const ulong from_first, const ulong from_pitch, __global NUMBER* to,
+                 const ulong to_first, const ulong to_pitch, __global const uint* pairs, const uint first_pair,
+                 const ulong columns, const uint strips) {
+  const ulong pair = first_pair + get_group_id(0) / strips, strip = get_group_id(0) % strips;
+  const ulong source = from_first + pairs[2 * pair] * from_pitch, target = to_first + pairs[2 * pair + 1] * to_pitch;
+  const ulong length = (columns + strips - 1) / strips, begin = strip * length, end = min(columns, begin + length);
+  for (ulong j = begin + get_local_id(0); j < end; j += GROUP) to[target + j] = from[source + j];
+}
+
+// So many groups divided by `strips` rows, likewise.
+KERNEL copy_block(__global const NUMBER* from, const ulong from_first, const ulong from_pitch, __global NUMBER* to,
+                  const ulong to_first, const ulong to_pitch, const ulong columns, const uint strips) {
+  const ulong row = get_group_id(0) / strips, strip = get_group_id(0) % strips;
+  const ulong length = (columns + strips - 1) / strips, begin = strip * length, end = min(columns, begin + length);
+  for (ulong j = begin + get_local_id(0); j < end; j += GROUP)
+    to[to_first + row * to_pitch + j] = from[from_first + row * from_pitch + j];
+}
+
+// Rows of a matrix, one behind the other, with `padding` zeros between them.
+KERNEL pad_rows(__global const NUMBER* from, const ulong from_first, const ulong columns, __global NUMBER* to,
+                const ulong padded) {
+  const ulong i = get_group_id(0);
+  for (ulong j = get_local_id(0); j < padded; j += GROUP)
+    to[i * padded + j] = j < columns ? from[from_first + i * columns + j] : (NUMBER)0;
+}
+
+KERNEL zero_rows(__global NUMBER* to, const ulong first, const ulong count) {
+  for (ulong e = get_global_id(0); e < count; e += get_global_size(0)) to[first + e] = (NUMBER)0;
+}
+
+// --- a panel
+
+// to[j to_pitch + i] = from[i from_pitch + j]: tiles go through local memory. Either way, for rows and columns alike.
+KERNEL transpose_part(__global const NUMBER* from, const ulong from_first, const ulong from_pitch, const ulong rows,
+                      const ulong columns, __global NUMBER* to, const ulong to_first, const ulong to_pitch) {
+  __local NUMBER tile[SIDE * (SIDE + 1)];
+  const ulong tiles_across = (columns + SIDE - 1) / SIDE;
+  const ulong top = get_group_id(0) / tiles_across * SIDE, left = get_group_id(0) % tiles_across * SIDE;
+  for (uint e = get_local_id(0); e < SIDE * SIDE; e += GROUP) {
+    const uint i = e / SIDE, j = e % SIDE;
+    if (top + i < rows && left + j < columns)
+      tile[j * (SIDE + 1) + i] = from[from_first + (top + i) * from_pitch + left + j];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint e = get_local_id(0); e < SIDE * SIDE; e += GROUP) {
+    const uint j = e / SIDE, i = e % SIDE;
+    if (top + i < rows && left + j < columns) to[to_first + (left + j) * to_pitch + top + i] = tile[j * (SIDE + 1) + i];
+  }
+}
+
+// The largest magnitude of the group's work items, and its row; of equal ones the first. NaN is none.
+#define IS_BETTER(value, row, than, than_row) ((value) > (than) || ((value) == (than) && (row) < (than_row)))
+#define BEST_OF_GROUP(value, row)                                                                                \
+  best_values[item] = value;                                                                                     \
+  best_rows[item] = row;                                                                                         \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
+  for (uint half_of = GROUP / 2; half_of > 0; half_of /= 2) {                                                    \
+    if (item < half_of &&                                                                                        \
+        IS_BETTER(best_values[item + half_of], best_rows[item + half_of], best_values[item], best_rows[item])) { \
+      best_values[item] = best_values[item + half_of];                                                           \
+      best_rows[item] = best_rows[item + half_of];                                                               \
+    }                                                                                                            \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                \
+  }
+
+// Column j from its row j on: what each group found.
+KERNEL search_column(__global const NUMBER* w, const ulong pitch, const uint rows, const uint j,
+                     __global NUMBER* value_of_group, __global uint* row_of_group) {
+  __local NUMBER best_values[GROUP];
+  __local uint best_rows[GROUP];
+  const uint item = get_local_id(0);
+  NUMBER best = -1;
+  uint best_row = NONE;
+  for (uint i = j + get_global_id(0); i < rows; i += get_global_size(0)) {
+    const NUMBER size = fabs(w[j * pitch + i]);
+    if (IS_BETTER(size, i, best, best_row)) {
+      best = size;
+      best_row = i;
+    }
+  }
+  BEST_OF_GROUP(best, best_row)
+  if (item == 0) {
+    value_of_group[get_group_id(0)] = best_values[0];
+    row_of_group[get_group_id(0)] = best_rows[0];
+  }
+}
+
+#define BEST_OF_ALL                                                      \
+  __local NUMBER best_values[GROUP];                                     \
+  __local uint best_rows[GROUP];                                         \
+  const uint item = get_local_id(0);                                     \
+  NUMBER best = -1;                                                      \
+  uint best_row = NONE;                                                  \
+  for (uint g = item; g < groups; g += GROUP)                            \
+    if (IS_BETTER(value_of_group[g], row_of_group[g], best, best_row)) { \
+      best = value_of_group[g];                                          \
+      best_row = row_of_group[g];                                        \
+    }                                                                    \
+  BEST_OF_GROUP(best, best_row)
+
+// The head of a panel before its first column: no pivots, no column without one.
+KERNEL begin_panel(__global long* head, const uint words) {
+  for (uint e = get_local_id(0); e < words; e += GROUP) head[e] = -1;
+}
+
+// One group: row j of the panel and that of its pivot change places. All rows of the panel are here, or none is
+// searched (is_pivoting 0). head[singular] is the first column without a pivot.
+KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const ulong begin,
+                  const uint is_pivoting, const uint groups, __global const NUMBER* value_of_group,
+                  __global const uint* row_of_group, __global long* head, const uint singular) {
+  BEST_OF_ALL
+  const uint row = is_pivoting != 0 && best_rows[0] != NONE ? best_rows[0] : j;
+  if (item == 0) {
+    head[j] = (long)(begin + row);
+    if (!(fabs(w[j * pitch + row]) > 0) && head[singular] < 0) head[singular] = (long)(begin + j);
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (row == j) return;
+  for (uint c = item; c < width; c += GROUP) {
+    const NUMBER moved = w[c * pitch + j];
+    w[c * pitch + j] = w[c * pitch + row];
+    w[c * pitch + row] = moved;
+  }
+}
+
+// One group, where other ranks have rows of the panel too: the magnitude of this rank's best, its row in w, and the
+// row.
+KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint width, const uint groups,
+                      __global const NUMBER* value_of_group, __global const uint* row_of_group,
+                      __global double* candidate) {
+  BEST_OF_ALL
+  const uint row = best_rows[0];
+  if (item == 0) {
+    candidate[0] = best_values[0];
+    candidate[1] = row;
+  }
+  for (uint c = item; c < width && row != NONE; c += GROUP) candidate[2 + c] = w[c * pitch + row];
+}
+
+KERNEL swap_rows(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const uint other) {
+  for (uint c = get_local_id(0); c < width; c += GROUP) {
+    const NUMBER moved = w[c * pitch + j];
+    w[c * pitch + j] = w[c * pitch + other];
+    w[c * pitch + other] = moved;
+  }
+}
+
+// One group: what is in row j goes to row `other`, where there is one, and `row` comes there.
+KERNEL put_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const uint other,
+                 __global const double* row) {
+  for (uint c = get_local_id(0); c < width; c += GROUP) {
+    if (other != NONE) w[c * pitch + other] = w[c * pitch + j];
+    w[c * pitch + j] = (NUMBER)row[c];
+  }
+}
+
+// Column j becomes L's, and the columns up to `end` lose what it has of row j; the next of them is searched.
+KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const uint j, const uint end,
+                 __global NUMBER* value_of_group, __global uint* row_of_group) {
+  __local NUMBER best_values[GROUP];
+  __local uint best_rows[GROUP];
+  const uint item = get_local_id(0);
+  const NUMBER pivot = w[j * pitch + j];
+  const bool is_pivot = fabs(pivot) > 0;
+  const NUMBER factor = is_pivot ? (NUMBER)1 / pivot : (NUMBER)0;
+  NUMBER u[NARROW];
+#pragma unroll
+  for (uint c = 0; c < NARROW; ++c) u[c] = j + 1 + c < end ? w[(j + 1 + c) * pitch + j] : (NUMBER)0;
+  NUMBER best = -1;
+  uint best_row = NONE;
+  for (uint i = j + 1 + get_global_id(0); i < rows; i += get_global_size(0)) {
+    NUMBER l = w[j * pitch + i];
+    if (is_pivot) w[j * pitch + i] = l *= factor;
+#pragma unroll
+    for (uint c = 0; c < NARROW; ++c)
+      if (j + 1 + c < end) {
+        NUMBER value = w[(j + 1 + c) * pitch + i];
+        if (is_pivot) w[(j + 1 + c) * pitch + i] = value -= l * u[c];
+        if (c == 0) {
+          const NUMBER size = fabs(value);
+          if (IS_BETTER(size, i, best, best_row)) {
+            best = size;
+            best_row = i;
+          }
+        }
+      }
+  }
+  BEST_OF_GROUP(best, best_row)
+  if (item == 0) {
+    value_of_group[get_group_id(0)] = best_values[0];
+    row_of_group[get_group_id(0)] = best_rows[0];
+  }
+}
+
+// Rows begin .. end of U right of those columns: a work item takes a column.
+KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, const uint end, const uint width) {
+  const uint column = end + get_global_id(0);
+  if (column >= width) return;
+  NUMBER x[NARROW];
+#pragma unroll
+  for (uint i = 0; i < NARROW; ++i) {
+    if (begin + i < end) {
+      NUMBER value = w[column * pitch + begin + i];
+#pragma unroll
+      for (uint k = 0; k < NARROW; ++k)
+        if (k < i) value -= w[(begin + k) * pitch + begin + i] * x[k];
+      x[i] = value;
+      w[column * pitch + begin + i] = value;
+    } else {
+      x[i] = 0;
+    }
+  }
+}
+
+// The columns right of `end` lose the product of columns begin .. end and those rows: groups take GROUP rows x STRIP
+// columns.
+KERNEL update_columns(__global NUMBER* w, const ulong pitch, const uint rows, const uint begin, const uint end,
+                      const uint width) {
+  __local NUMBER u[NARROW * STRIP];
+  const uint strips = (width - end + STRIP - 1) / STRIP;
+  const uint left = end + get_group_id(0) % strips * STRIP;
+  const uint i = end + get_group_id(0) / strips * GROUP + get_local_id(0);
+  for (uint e = get_local_id(0); e < NARROW * STRIP; e += GROUP) {
+    const uint k = e % NARROW, c = e / NARROW;
+    u[k * STRIP + c] = begin + k < end && left + c < width ? w[(left + c) * pitch + begin + k] : (NUMBER)0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i >= rows) return;
+  NUMBER l[NARROW];
+#pragma unroll
+  for (uint k = 0; k < NARROW; ++k) l[k] = begin + k < end ? w[(begin + k) * pitch + i] : (NUMBER)0;
+  for (uint c = 0; c < STRIP && left + c < width; ++c) {
+    NUMBER value = w[(left + c) * pitch + i];
+#pragma unroll
+    for (uint k = 0; k < NARROW; ++k) value -= l[k] * u[k * STRIP + c];
+    w[(left + c) * pitch + i] = value;
+  }
+}
+
+// I - L^-1, row by row, `pitch` apart, from the block of `width` rows and columns from `first` on; L is what stands
+// below the diagonal of the block, 1 on it. A work item takes a column.
+KERNEL invert(__global const NUMBER* l, const ulong first, const ulong l_pitch, const uint width,
+              __global NUMBER* inverse, const ulong inverse_first, const ulong pitch) {
+  const uint column = get_global_id(0);
+  if (column >= pitch) return;
+  inverse += inverse_first;
+  l += first;
+  for (uint i = 0; i < width; ++i) {
+    NUMBER value = 0;
+    if (i > column) {
+      value = l[i * l_pitch + column];
+      for (uint k = column + 1; k < i; ++k) value -= l[i * l_pitch + k] * inverse[k * pitch + column];
+    }
+    inverse[i * pitch + column] = value;
+  }
+}
+
+// --- the triangular solves
+
+// One group: y = L^-1 y with the block from `first` on, 1 on the diagonal.
+KERNEL solve_lower(__global const NUMBER* a, const ulong first, const ulong pitch, const uint width,
+                   __global NUMBER* y) {
+  __local NUMBER values[BLOCK];
+  const uint item = get_local_id(0);
+  for (uint i = item; i < width; i += GROUP) values[i] = y[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = 0; k < width; ++k) {
+    for (uint i = k + 1 + item; i < width; i += GROUP) values[i] -= a[first + i * pitch + k] * values[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  for (uint i = item; i < width; i += GROUP) y[i] = values[i];
+}
+
+// Likewise x = U^-1 x.
+KERNEL solve_upper(__global const NUMBER* a, const ulong first, const ulong pitch, const uint width,
+                   __global NUMBER* x) {
+  __local NUMBER values[BLOCK];
+  const uint item = get_local_id(0);
+  for (uint i = item; i < width; i += GROUP) values[i] = x[i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = width; k-- > 0;) {
+    if (item == 0) values[k] /= a[first + k * pitch + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = item; i < k; i += GROUP) values[i] -= a[first + i * pitch + k] * values[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  for (uint i = item; i < width; i += GROUP) x[i] = values[i];
+}
+
+// s -= A x in so many rows from `first` on; TEAM work items take a row.
+KERNEL subtract_product(__global const NUMBER* a, const ulong first, const ulong pitch, const uint rows,
+                        const uint width, __global const NUMBER* x, __global NUMBER* s) {
+  __local NUMBER parts[GROUP];
+  const uint item = get_local_id(0), lane = item % TEAM;
+  const ulong i = get_group_id(0) * (GROUP / TEAM) + item / TEAM;
+  NUMBER sum = 0;
+  if (i < rows)
+    for (uint j = lane; j < width; j += TEAM) sum += a[first + i * pitch + j] * x[j];
+  parts[item] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint half_of = TEAM / 2; half_of > 0; half_of /= 2) {
+    if (lane < half_of) parts[item] += parts[item + half_of];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (lane == 0 && i < rows) s[i] -= parts[item];
+}

@@ -1,0 +1,159 @@
+#include "benchmarks/hpcc/hpl/device_panel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace plumb::hpl {
+
+namespace {
+
+constexpr std::size_t most_searching = 256, side_of_tile = 16, strip_of_update = 32;
+constexpr std::uint32_t no_row = 0xffffffff;
+
+std::uint32_t as_uint(std::size_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernels, std::size_t element_bytes,
+                         Team& column, const Placement& own)
+    : layout_(layout),
+      kernels_(kernels),
+      element_bytes_(element_bytes),
+      pitch_((layout.rows.count() + layout.block + 31) / 32 * 32),
+      column_(column),
+      w_(session.device.allocate(pitch_ * layout.block * element_bytes, own)),
+      values_(session.device.allocate(most_searching * element_bytes, own)),
+      rows_(session.device.allocate(most_searching * sizeof(std::uint32_t), own)),
+      candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)) {
+  const std::size_t bytes = layout.block * layout.block * element_bytes, piece = PanelBroadcast::piece_of(bytes);
+  top_ = session.device.allocate((bytes / piece + 1) * piece, session.memory);
+  if (column.size() > 1)
+    top_broadcast_ = std::make_unique<PanelBroadcast>(session.transport, Way::tree, column,
+                                                      std::vector<BufferView>{whole(*top_)}, piece, top_lane);
+}
+
+void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const MatrixPart& matrix, Buffer& panel) {
+  step_ = step;
+  pivoting_ = pivoting;
+  agrees_ = pivoting && column_.size() > 1;
+  below_ = layout_.rows.count() - step.below;
+  panel_ = &panel;
+  head_.assign(layout_.block + 1, -1);
+  kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1)}, 1);
+  take(queue, matrix);
+  for (std::size_t begin = 0; begin < step.width; begin += narrow_columns)
+    factor_columns(queue, begin, std::min(step.width, begin + narrow_columns));
+  give(queue, matrix);
+  if (agrees_)
+    queue.write(reinterpret_cast<const std::byte*>(head_.data()), {panel_, 0, head_.size() * sizeof(head_[0])});
+}
+
+void DevicePanel::transpose(Queue& queue, const MatrixPart& from, std::size_t rows, std::size_t columns,
+                            const MatrixPart& to) {
+  const auto tiles = [](std::size_t items) { return (items + side_of_tile - 1) / side_of_tile; };
+  kernels_.start(queue, "transpose_part",
+                 {from.buffer, std::uint64_t{from.offset}, std::uint64_t{from.pitch}, std::uint64_t{rows},
+                  std::uint64_t{columns}, to.buffer, std::uint64_t{to.offset}, std::uint64_t{to.pitch}},
+                 tiles(rows) * tiles(columns));
+}
+
+// The block of the diagonal to all ranks of the column: each keeps it up to date by itself.
+void DevicePanel::take(Queue& queue, const MatrixPart& matrix) {
+  const std::size_t width = step_.width, row = matrix.offset + step_.column;
+  const MatrixPart top{top_.get(), 0, width}, block{matrix.buffer, row + step_.row * matrix.pitch, matrix.pitch};
+  if (!top_broadcast_) {
+    transpose(queue, block, width, width, {w_.get(), 0, pitch_});
+  } else {
+    if (step_.in_row) transpose(queue, block, width, width, top);
+    queue.finish();
+    top_broadcast_->start(0, static_cast<int>(step_.owner_row), width * width * element_bytes_);
+    top_broadcast_->wait();
+    for (std::size_t j = 0; j < width; ++j)
+      queue.enqueue_copy({top_.get(), j * width * element_bytes_, width * element_bytes_},
+                         {w_.get(), j * pitch_ * element_bytes_, width * element_bytes_});
+  }
+  transpose(queue, {matrix.buffer, row + step_.below * matrix.pitch, matrix.pitch}, below_, width,
+            {w_.get(), width, pitch_});
+}
+
+std::size_t DevicePanel::searching(std::size_t first) const {
+  return std::clamp<std::size_t>(kernels_.groups_of(step_.width + below_ - first), 1, most_searching);
+}
+
+void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t end) {
+  const std::size_t rows = step_.width + below_, width = step_.width;
+  const std::uint64_t pitch = pitch_;
+  kernels_.start(queue, "search_column", {w_.get(), pitch, as_uint(rows), as_uint(begin), values_.get(), rows_.get()},
+                 searching(begin));
+  for (std::size_t j = begin; j < end; ++j) {
+    if (agrees_)
+      agree_on_pivot(queue, j);
+    else
+      kernels_.start(
+          queue, "take_pivot",
+          {w_.get(), pitch, as_uint(width), as_uint(j), std::uint64_t{step_.begin}, std::uint32_t{pivoting_ ? 1u : 0u},
+           as_uint(searching(j)), values_.get(), rows_.get(), panel_, as_uint(layout_.block)},
+          1);
+    kernels_.start(queue, "eliminate",
+                   {w_.get(), pitch, as_uint(rows), as_uint(j), as_uint(end), values_.get(), rows_.get()},
+                   searching(j + 1));
+  }
+  if (end == width) return;
+  kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
+                 kernels_.groups_of(width - end));
+  kernels_.start(queue, "update_columns",
+                 {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), as_uint(width)},
+                 kernels_.groups_of(rows - end) * ((width - end + strip_of_update - 1) / strip_of_update));
+}
+
+std::int64_t DevicePanel::global_of(std::uint32_t row) const {
+  if (row < step_.width) return static_cast<std::int64_t>(step_.begin + row);
+  return static_cast<std::int64_t>(layout_.rows.global(step_.below + row - step_.width));
+}
+
+// The best of all ranks' candidates, and its row to all of them.
+void DevicePanel::agree_on_pivot(Queue& queue, std::size_t column) {
+  const std::size_t width = step_.width, bytes = (width + 2) * sizeof(double);
+  kernels_.start(queue, "tell_candidate",
+                 {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(searching(column)), values_.get(),
+                  rows_.get(), candidate_.get()},
+                 1);
+  std::vector<double> told(width + 2);
+  queue.read({candidate_.get(), 0, bytes}, reinterpret_cast<std::byte*>(told.data()));
+  Located<double> best{-1, std::int64_t{1} << 62};
+  if (told[0] >= 0) best = {told[0], global_of(static_cast<std::uint32_t>(told[1]))};
+  best = column_.all_reduce(best, Fold::maximum);
+  if (best.value < 0) best.place = static_cast<std::int64_t>(step_.begin + column);  // NaN throughout
+  head_[column] = best.place;
+  if (!(best.value > 0) && head_[layout_.block] < 0)
+    head_[layout_.block] = static_cast<std::int64_t>(step_.begin + column);
+  const auto row = static_cast<std::size_t>(best.place);
+  const bool in_block = row < step_.begin + width;
+  if (in_block && row == step_.begin + column) return;
+  if (in_block)
+    return kernels_.start(
+        queue, "swap_rows",
+        {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(column), as_uint(row - step_.begin)}, 1);
+  const std::size_t owner = layout_.rows.owner(row);
+  const bool mine = owner == layout_.rows.own;
+  std::vector<double> values(told.begin() + 2, told.end());
+  column_.broadcast(std::as_writable_bytes(std::span(values)), static_cast<int>(owner));
+  const std::uint32_t other = mine ? as_uint(layout_.rows.below(row) - step_.below + width) : no_row;
+  queue.write(reinterpret_cast<const std::byte*>(values.data()), {candidate_.get(), 0, width * sizeof(double)});
+  kernels_.start(queue, "put_pivot",
+                 {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(column), other, candidate_.get()}, 1);
+}
+
+void DevicePanel::give(Queue& queue, const MatrixPart& matrix) {
+  const PanelPlaces places = panel_places(layout_.block, step_.width, below_, element_bytes_);
+  const std::size_t width = step_.width, row = matrix.offset + step_.column;
+  const MatrixPart top{w_.get(), 0, pitch_}, lower{w_.get(), width, pitch_};
+  transpose(queue, top, width, width, {panel_, places.diagonal / element_bytes_, width});
+  transpose(queue, lower, width, below_, {panel_, places.lower / element_bytes_, width});
+  if (step_.in_row) transpose(queue, top, width, width, {matrix.buffer, row + step_.row * matrix.pitch, matrix.pitch});
+  transpose(queue, lower, width, below_, {matrix.buffer, row + step_.below * matrix.pitch, matrix.pitch});
+}
+
+}  // namespace plumb::hpl

@@ -1,0 +1,51 @@
+// The LU of a block column on a device. Where all its rows are here, the host only starts kernels; where other ranks
+// have some too, it brings each pivot's row from rank to rank.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "benchmarks/hpcc/hpl/broadcast.hpp"
+#include "benchmarks/hpcc/hpl/form.hpp"
+#include "benchmarks/hpcc/hpl/kernels.hpp"
+#include "device/library.hpp"
+#include "measure/benchmark.hpp"
+
+namespace plumb::hpl {
+
+class DevicePanel {
+ public:
+  // Collective over `column`, the ranks of this column of the grid.
+  DevicePanel(Session& session, const Layout& layout, Kernels& kernels, std::size_t element_bytes, Team& column,
+              const Placement& own);
+
+  // Enqueues, or does, the LU of the block column of `matrix` into a panel buffer and back into the matrix.
+  void factor(Queue& queue, const Step& step, bool pivoting, const MatrixPart& matrix, Buffer& panel);
+  std::vector<Buffer*> buffers() { return {w_.get(), top_.get(), values_.get(), rows_.get(), candidate_.get()}; }
+
+ private:
+  void take(Queue& queue, const MatrixPart& matrix);
+  void factor_columns(Queue& queue, std::size_t begin, std::size_t end);
+  void give(Queue& queue, const MatrixPart& matrix);
+  void find_pivot(Queue& queue, std::size_t column);
+  void agree_on_pivot(Queue& queue, std::size_t column);
+  std::int64_t global_of(std::uint32_t row) const;
+  void transpose(Queue& queue, const MatrixPart& from, std::size_t rows, std::size_t columns, const MatrixPart& to);
+  std::size_t searching(std::size_t first) const;  // groups
+
+  Layout layout_;
+  Kernels& kernels_;
+  std::size_t element_bytes_, pitch_;
+  Team& column_;
+  std::unique_ptr<Buffer> w_, top_, values_, rows_, candidate_;
+  std::unique_ptr<PanelBroadcast> top_broadcast_;
+
+  // Of the panel that is being factorised.
+  Step step_;
+  bool pivoting_ = false, agrees_ = false;  // with the other ranks of the column
+  std::size_t below_ = 0;
+  Buffer* panel_ = nullptr;
+  std::vector<std::int64_t> head_;
+};
+
+}  // namespace plumb::hpl

@@ -1,0 +1,275 @@
+#include "benchmarks/hpcc/hpl/device_products.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "benchmarks/hpcc/gemm/gpu.hpp"
+#include "benchmarks/hpcc/gemm/hopper.hpp"
+#include "core/embedded.hpp"
+
+namespace plumb::hpl {
+
+namespace {
+
+constexpr std::size_t side = 128;  // of a diagonal block that is inverted: larger ones lose more digits
+
+std::size_t whole_units(std::size_t value, std::size_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::uint32_t uint_of(std::size_t value) {
+  return static_cast<std::uint32_t>(value);
+}
+
+bool is_of_nvidia(const DeviceInfo& device) {
+  return device.runtime == "cuda" || device.vendor.find("NVIDIA") != std::string::npos;
+}
+
+// gemm's kernel for Hopper (hopper.cu), where the device and the type have one.
+class HopperProduct {
+ public:
+  // Throws Error, or Unsupported, where it has none.
+  HopperProduct(Device& device, const gemm::Element& element) : element_(element) {
+    if (device.info().runtime != "cuda" || element.name == "float") throw Unsupported("no Hopper");
+    multiprocessors_ = device.info().compute_units;
+    const std::size_t large = 1 << 15;
+    tiles_ = gemm::hopper_tiles({element, large, large, large, -1, 1}, multiprocessors_);
+    for (const bool aligned : {true, false}) {
+      Compiled& compiled = compiled_[aligned ? 1 : 0];
+      const gemm::Problem problem{element, large, aligned ? large : large + 1, large, -1, 1};
+      compiled.program = device.build({.name = "hopper.cu",
+                                       .opencl = embedded_text("benchmarks/hpcc/gemm/hopper.cu"),
+                                       .options = gemm::hopper_options(problem, tiles_) + " -DPARTS",
+                                       .is_cuda = true});
+      compiled.kernel = compiled.program->kernel("gemm");
+    }
+  }
+
+  // C -= A B, where rows lie as the copy engine wants them; else nothing, and false.
+  bool enqueue(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+               const MatrixPart& b, const MatrixPart& c) {
+    const std::size_t size = size_of(element_.stored);
+    const auto fits = [&](const MatrixPart& part) {
+      return part.offset * size % 16 == 0 && part.pitch * size % 16 == 0;
+    };
+    if (!fits(a) || !fits(b)) return false;
+    const std::size_t result = element_.computed == ScalarType::f64 ? 8 : 4, together = 2;
+    const bool aligned = c.offset * result % 16 == 0 && c.pitch * result % 16 == 0 && columns % together == 0;
+    Kernel& kernel = *compiled_[aligned ? 1 : 0].kernel;
+    const auto tiled = [&](const MatrixPart& part, std::size_t part_rows, std::size_t part_columns,
+                           std::size_t tile_rows) {
+      const std::size_t begin = part.offset * size;
+      return TiledMatrix{.view = {part.buffer, begin, part.buffer->size() - begin},
+                         .columns = part_columns,
+                         .rows = part_rows,
+                         .row_bytes = part.pitch * size,
+                         .element_bytes = size,
+                         .to_tf32 = element_.short_factors,
+                         .tile_rows = tile_rows};
+    };
+    const auto number = [&](double value) {
+      return result == 8 ? KernelArgument(value) : KernelArgument(static_cast<float>(value));
+    };
+    kernel.set({tiled(a, rows, inner, tiles_.a_copy_rows), tiled(b, inner, columns, tiles_.b_copy_rows), c.buffer,
+                c.buffer, number(-1), number(1), uint_of(rows), uint_of(columns), uint_of(inner),
+                std::uint64_t{c.pitch}, std::uint64_t{c.offset}});
+    const std::size_t count =
+        whole_units(rows, tiles_.rows) / tiles_.rows * (whole_units(columns, tiles_.columns) / tiles_.columns);
+    const std::size_t groups = std::min(count, std::size_t{multiprocessors_ / tiles_.groups}) * tiles_.groups;
+    queue.enqueue(kernel, {groups * group_items, group_items, tiles_.local_bytes});
+    return true;
+  }
+  const gemm::HopperTiles& tiles() const { return tiles_; }
+
+ private:
+  static constexpr std::size_t group_items = 384;
+  struct Compiled {
+    std::unique_ptr<Program> program;
+    std::unique_ptr<Kernel> kernel;
+  };
+  gemm::Element element_;
+  unsigned multiprocessors_ = 1;
+  gemm::HopperTiles tiles_;
+  Compiled compiled_[2];  // for C as it lies, and where it lies well
+};
+
+// gemm's kernels for GPUs (gpu.cl), with what tiles need where blocks are no multiples of them.
+class OwnProducts final : public DeviceProducts {
+ public:
+  OwnProducts(Device& device, Kernels& kernels, const Layout& layout, ScalarType type, bool matrix_units)
+      : device_(device), kernels_(kernels), element_(gemm::element_of(to_string(type))) {
+    architecture_ = best_architecture(matrix_units && gemm::has_matrix_units(element_) && is_of_nvidia(device.info()));
+    tiles_ = gemm::gpu_tiles(element_, architecture_);
+    if (matrix_units) try {
+        hopper_.emplace(device, element_);
+      } catch (const Error&) {  // older, or its compiler is
+      }
+    for (const bool guarded : {false, true}) compiled(guarded);
+    const std::size_t inner = whole_units(layout.block, tiles_.depth);
+    const TileRoom room;
+    inverse_ = device.allocate((inner + room.rows) * inner * size_of(type), {});
+    // Where a block, or the last of them, is no whole strips of tiles.
+    if (layout.block % tiles_.depth != 0 || layout.n % layout.block % tiles_.depth != 0)
+      padded_ = device.allocate((layout.rows.count() + room.rows) * inner * size_of(type), {});
+  }
+
+  void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) override {
+    block_ = l;
+    side_ = rows % tiles_.depth == 0 ? std::min(rows, side) : rows;  // else its rows begin where no tile may
+    for (std::size_t at = 0; at < rows; at += side_) {
+      const std::size_t width = std::min(side_, rows - at), pitch = whole_units(width, tiles_.depth);
+      kernels_.start(queue, "invert",
+                     {l.buffer, std::uint64_t{l.offset + at * l.pitch + at}, std::uint64_t{l.pitch}, uint_of(width),
+                      inverse_.get(), std::uint64_t{at * side_}, std::uint64_t{pitch}},
+                     kernels_.groups_of(pitch));
+    }
+  }
+
+  // Of each block of `side` rows, U = B - (I - L^-1) B; the rows below lose its product with L.
+  void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& copy,
+             const MatrixPart& upper) override {
+    const auto row = [](const MatrixPart& part, std::size_t at) {
+      return MatrixPart{part.buffer, part.offset + at * part.pitch, part.pitch};
+    };
+    for (std::size_t at = 0; at < rows; at += side_) {
+      const std::size_t width = std::min(side_, rows - at), end = at + width;
+      const std::size_t pitch = whole_units(width, tiles_.depth);
+      if (at > 0) kernels_.copy_block(queue, row(upper, at), row(copy, at), width, columns);
+      multiply(queue, width, columns, pitch, width, {inverse_.get(), at * side_, pitch}, row(copy, at), row(upper, at));
+      if (end < rows)
+        multiply(queue, rows - end, columns, width, width,
+                 {block_.buffer, block_.offset + end * block_.pitch + at, block_.pitch}, row(upper, at),
+                 row(upper, end));
+    }
+  }
+
+  void subtract(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                const MatrixPart& b, const MatrixPart& c) override {
+    const std::size_t padded = whole_units(inner, tiles_.depth);
+    if (hopper_ && hopper_->enqueue(queue, rows, columns, inner, {a.buffer, a.offset, inner}, b, c)) return;
+    if (padded == inner) return multiply(queue, rows, columns, inner, inner, {a.buffer, a.offset, inner}, b, c);
+    kernels_.start(queue, "pad_rows",
+                   {a.buffer, std::uint64_t{a.offset}, std::uint64_t{inner}, padded_.get(), std::uint64_t{padded}},
+                   rows);
+    multiply(queue, rows, columns, padded, inner, {padded_.get(), 0, padded}, b, c);
+  }
+
+  Json facts() const override {
+    if (hopper_)
+      return {
+          {"variant", "nd_range"},
+          {"library", nullptr},
+          {"kernel", "hopper"},
+          {"tile", fmt::format("{}x{}x{}", hopper_->tiles().rows, hopper_->tiles().columns, hopper_->tiles().depth)}};
+    return {{"variant", "nd_range"},
+            {"library", nullptr},
+            {"kernel", "gpu"},
+            {"tile", fmt::format("{}x{}x{}", tiles_.rows, tiles_.columns, tiles_.depth)},
+            {"matrix_units", architecture_ > 0 ? fmt::format("PTX sm_{}", architecture_) : "none"}};
+  }
+
+ private:
+  struct Compiled {
+    std::unique_ptr<Program> program;
+    std::unique_ptr<Kernel> kernel;
+  };
+
+  // B's rows behind the last of `real` become zero, as A's columns are.
+  void multiply(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, std::size_t real,
+                const MatrixPart& a, const MatrixPart& b, const MatrixPart& c) {
+    if (hopper_ && hopper_->enqueue(queue, rows, columns, real, a, b, c)) return;
+    if (inner > real)
+      kernels_.start(queue, "zero_rows",
+                     {b.buffer, std::uint64_t{b.offset + real * b.pitch}, std::uint64_t{(inner - real) * b.pitch}},
+                     kernels_.groups_of_loop((inner - real) * b.pitch));
+    const std::size_t together = 16 / size_of(element_.stored);
+    const bool fits =
+        rows % tiles_.rows == 0 && columns % tiles_.columns == 0 && c.offset % together == 0 && c.pitch % together == 0;
+    Kernel& kernel = compiled(!fits);
+    const bool in_double = element_.computed == ScalarType::f64;
+    const auto number = [&](double value) {
+      return in_double ? KernelArgument(value) : KernelArgument(static_cast<float>(value));
+    };
+    kernel.set({a.buffer, b.buffer, c.buffer, c.buffer, number(-1), number(1), uint_of(rows), uint_of(columns),
+                uint_of(inner), uint_of(b.pitch), std::uint64_t{a.pitch}, std::uint64_t{c.pitch},
+                std::uint64_t{a.offset}, std::uint64_t{b.offset}, std::uint64_t{c.offset}});
+    const std::size_t groups =
+        whole_units(rows, tiles_.rows) / tiles_.rows * (whole_units(columns, tiles_.columns) / tiles_.columns);
+    queue.enqueue(kernel, {groups * tiles_.items, tiles_.items});
+  }
+
+  Kernel& compiled(bool guarded) {
+    Compiled& found = compiled_[guarded ? 1 : 0];
+    if (!found.kernel) {
+      found.program = build(architecture_, guarded);
+      found.kernel = found.program->kernel("gemm");
+    }
+    return *found.kernel;
+  }
+
+  std::unique_ptr<Program> build(int architecture, bool guarded) const {
+    const gemm::GpuTiles tiles = gemm::gpu_tiles(element_, architecture);
+    const std::size_t more = guarded ? 1 : 0;
+    const gemm::Problem problem{element_, tiles.rows + more, tiles.columns, tiles.depth, -1, 1};
+    return device_.build({.name = "gpu.cl",
+                          .opencl = embedded_text("benchmarks/hpcc/gemm/gpu.cl"),
+                          .options = gemm::gpu_options(problem, architecture) + " -DPARTS"});
+  }
+
+  // Newer instructions first; a driver that has none of them refuses them when it compiles.
+  int best_architecture(bool matrix_units) {
+    if (matrix_units)
+      for (const int architecture : gemm::unit_architectures) try {
+          build(architecture, true);
+          return architecture;
+        } catch (const Error&) {
+          continue;
+        }
+    return 0;
+  }
+
+  Device& device_;
+  Kernels& kernels_;
+  gemm::Element element_;
+  gemm::GpuTiles tiles_;
+  int architecture_ = 0;
+  std::optional<HopperProduct> hopper_;
+  MatrixPart block_;      // of the diagonal
+  std::size_t side_ = 1;  // of what is inverted of it
+  Compiled compiled_[2];  // for whole tiles, and for others
+  std::unique_ptr<Buffer> inverse_, padded_;
+};
+
+class LibraryProducts final : public DeviceProducts {
+ public:
+  LibraryProducts(Device& device, Queue& queue, ScalarType type) : library_(make_factor_library(device, queue, type)) {}
+  void take_block(Queue&, std::size_t, const MatrixPart& l) override { block_ = l; }
+  void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart&, const MatrixPart& upper) override {
+    const MatrixPart block = block_;
+    queue.enqueue_call([=, this](Queue& own) { library_->solve_unit_lower(own, rows, columns, block, upper); });
+  }
+  void subtract(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                const MatrixPart& b, const MatrixPart& c) override {
+    queue.enqueue_call([=, this](Queue& own) { library_->subtract_product(own, rows, columns, inner, a, b, c); });
+  }
+  Json facts() const override { return {{"variant", "library"}, {"library", library_->name()}}; }
+
+ private:
+  std::unique_ptr<FactorLibrary> library_;
+  MatrixPart block_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceProducts> make_device_products(Device& device, Kernels& kernels, const Layout& layout,
+                                                     ScalarType type, bool matrix_units) {
+  return std::make_unique<OwnProducts>(device, kernels, layout, type, matrix_units);
+}
+
+std::unique_ptr<DeviceProducts> make_library_products(Device& device, Queue& queue, ScalarType type) {
+  return std::make_unique<LibraryProducts>(device, queue, type);
+}
+
+}  // namespace plumb::hpl

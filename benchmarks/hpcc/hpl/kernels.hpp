@@ -1,0 +1,35 @@
+// device.cl, compiled for a device: its kernels by name, started with arguments in one call.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/scalar.hpp"
+#include "device/library.hpp"
+
+namespace plumb::hpl {
+
+inline constexpr std::size_t narrow_columns = 16;  // of a panel that are eliminated one by one
+
+class Kernels {
+ public:
+  Kernels(Device& device, ScalarType type, std::size_t block);
+  // So many groups of group() work items.
+  void start(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments, std::size_t groups);
+  void copy_block(Queue& queue, const MatrixPart& from, const MatrixPart& to, std::size_t rows, std::size_t columns);
+  std::size_t group() const { return group_; }
+  std::size_t groups_of(std::size_t items) const { return (items + group_ - 1) / group_; }
+  // Groups for a loop over so many items: enough for any device.
+  std::size_t groups_of_loop(std::size_t items) const;
+  // Groups that share a strip of a row, and the value that copy_rows takes.
+  std::size_t strips_of(std::size_t columns) const;
+
+ private:
+  std::size_t group_;
+  std::unique_ptr<Program> program_;
+  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+};
+
+}  // namespace plumb::hpl
