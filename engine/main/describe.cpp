@@ -28,6 +28,7 @@ Json benchmark_json(const std::string& name) {
   return {{"name", name},
           {"title", benchmark->title()},
           {"source", benchmark->source()},
+          {"family", benchmark->family()},
           {"parameters", parameters_json(*benchmark)},
           {"presets", presets},
           {"forms", forms_of(name)}};
@@ -101,7 +102,8 @@ std::unique_ptr<World> make_planned_world(WorldInfo info, int ranks) {
 std::string list_text() {
   std::string text;
   for (const std::string& name : Registry<BenchmarkFactory>::instance().names())
-    text += fmt::format("{:<16} {}\n", name, make_benchmark(name)->title());
+    if (const auto benchmark = make_benchmark(name); benchmark->family().empty())
+      text += fmt::format("{:<16} {}\n", name, benchmark->title());
   return text;
 }
 

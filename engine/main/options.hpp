@@ -56,10 +56,13 @@ class EngineOptions : public Parameters {
        "number of ranks that work while the others idle (HPCC's Single: 1), for independent problems; 0: all"},
       0,
       {0}};
-  Choice sync{*this,
-              {"sync", "start of repetitions: at an agreed time of a common clock, or after a barrier"},
-              "clock",
-              {"clock", "barrier"}};
+  Choice sync{
+      *this,
+      {"sync",
+       "start of repetitions: at an agreed time of a common clock, or after a barrier; for benchmarks that time "
+       "each operation, barrier: one before each operation, once: one before all, under one clock"},
+      "clock",
+      {"clock", "barrier", "once"}};
   Parameter<std::int64_t> seed{*this, {"seed", "seed of all data and orders"}, 1, {0}};
   Parameter<double> timeout{*this, {"timeout", "longest wait before the run is aborted", "s"}, 60.0, {1, 1e6}};
   Parameter<std::string> kernel_file{

@@ -273,7 +273,8 @@ class ProgramRun {
                     transport_.get(),
                     placement(),
                     static_cast<std::uint64_t>(options_.seed.get()),
-                    options_.kernel_file};
+                    options_.kernel_file,
+                    options_.sync};
     Json head = record_head(settings, places);
     if (world_.rank() == 0)
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, on_signal);

@@ -106,6 +106,7 @@ struct Session {
   Placement memory;
   std::uint64_t seed = 1;
   std::string kernel_file = {};  // --kernel-file: a path; "" = the benchmark's own kernels
+  std::string sync = "clock";    // --sync, for benchmarks that start single operations of a sample together
 
   // The benchmark's source or, with --kernel-file, the user's (text or a vendor's binary), with the same options.
   // Throws UsageError if the file cannot be read.
@@ -156,6 +157,7 @@ struct CaseResult {
   std::map<std::string, std::vector<double>> phases_by_rank = {};   // median seconds per sample; NaN if absent
   std::vector<Work> work_by_rank = {};                              // of one count
   std::optional<Summary> laps = {};                                 // of one operation, over all ranks, in seconds
+  std::vector<std::vector<double>> laps_by_rank = {};               // seconds of each operation, in order
 
   double best_seconds() const { return summary.min / static_cast<double>(count); }       // of one count
   double median_seconds() const { return summary.median / static_cast<double>(count); }  // of one count
@@ -172,6 +174,8 @@ class Benchmark : public Parameters {
   virtual std::string name() const = 0;
   virtual std::string title() const = 0;   // one line
   virtual std::string source() const = 0;  // reference of its rules
+  // Name of the benchmark that runs all tests of a suite, if this is one of them; "" otherwise.
+  virtual std::string family() const { return ""; }
   virtual bool needs_transport() const { return false; }
   // Whether the benchmark uses device memory; otherwise its device is this process (native) unless one is named.
   virtual bool needs_device() const { return true; }

@@ -45,6 +45,19 @@ double number_or_nan(const Json& value) {
   return value.is_null() ? nan : value.get<double>();
 }
 
+void append(std::vector<double>& to, const std::vector<double>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// By rank; where only one of both has any, the other's `had` or `has` repetitions have none: 0.
+void append(std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& more, std::size_t had,
+            std::size_t has) {
+  if (to.empty() && more.empty()) return;
+  if (to.empty()) to.resize(more.size(), std::vector<double>(had, 0.0));
+  for (std::size_t rank = 0; rank < to.size(); ++rank)
+    append(to[rank], more.empty() ? std::vector<double>(has, 0.0) : more.at(rank));
+}
+
 }  // namespace
 
 std::optional<Outcome> hindrance(World& world, const std::function<void()>& action) {
@@ -79,9 +92,40 @@ Policy CaseRun::policy_of(const Case& measured) const {
   return policy;
 }
 
-CaseRecord CaseRun::measure(const Case& measured) {
+void add_measurement(CaseRecord& record, CaseRecord more) {
+  if (more.outcome.status != "passed" && more.outcome.status != "skipped") {  // as bad as the worst
+    record.outcome = std::move(more.outcome);
+    record.validation = std::move(more.validation);
+    return;
+  }
+  const std::size_t had = record.global.size(), has = more.global.size();
+  append(record.by_rank, more.by_rank, 0, 0);
+  append(record.global, more.global);
+  append(record.device_by_rank, more.device_by_rank, had, has);
+  append(record.paused_by_rank, more.paused_by_rank, had, has);
+  append(record.laps_by_rank, more.laps_by_rank, 0, 0);
+  for (auto& [name, phase] : record.phases) {
+    const CaseRecord::Phase& other = more.phases[name];
+    append(phase.seconds, other.seconds, had, has);
+    append(phase.begin, other.begin, had, has);
+    append(phase.end, other.end, had, has);
+  }
+  for (auto& [name, by_rank] : record.tallies_by_rank)
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank] += more.tallies_by_rank[name].at(rank);
+  for (auto& [name, value] : record.tallies) value += more.tallies[name];
+  record.stop = more.stop;
+  record.waited_share = std::max(record.waited_share, more.waited_share);
+  if (record.waited_share > 0) record.facts["waited_share"] = record.waited_share;
+  record.late_starts += more.late_starts;
+  for (Warning& warning : more.warnings)
+    if (std::none_of(record.warnings.begin(), record.warnings.end(),
+                     [&](const Warning& one) { return one.code == warning.code; }))
+      record.warnings.push_back(std::move(warning));
+}
+
+CaseRecord CaseRun::measure(const Case& measured, bool again) {
   CaseRecord record;
-  repetition_ = 0;
+  if (!again) repetition_ = 0;
   seconds_.clear();
   device_seconds_.clear();
   paused_seconds_.clear();
@@ -92,13 +136,14 @@ CaseRecord CaseRun::measure(const Case& measured) {
   if (prepare(measured, record)) {
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
-    } else if (warm_up(measured, record) && measure_samples(measured, record)) {
+    } else if (warm_up(measured, record) && measure_watched(measured, record)) {
       gather_samples(record);
       gather_parts(record, measured);
       gather_findings(measured, record);
       if (session_.world.rank() == 0) judge_stability(record);
     }
     record.facts = benchmark_.facts();
+    if (record.waited_share > 0) record.facts["waited_share"] = record.waited_share;
   }
   benchmark_.release();
   return record;
@@ -239,6 +284,16 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
     choice = broadcast_value(session_.world, choice);
   }
   return choice.count;
+}
+
+bool CaseRun::measure_watched(const Case& measured, CaseRecord& record) {
+  const auto waited = waited_for_cores();
+  const double begin = now_seconds();
+  const bool whole = measure_samples(measured, record);
+  const double share = longest_wait(waited, waited_for_cores(), now_seconds() - begin);
+  for (const double of_rank : gather_values(session_.world, idles() ? 0.0 : share))
+    record.waited_share = std::max(record.waited_share, of_rank);
+  return whole;
 }
 
 bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {

@@ -19,6 +19,7 @@ struct CaseRecord {
   std::uint64_t count = 1;
   Stop stop;
   std::uint64_t late_starts = 0;
+  double waited_share = 0;  // of the repetitions' time, in which a thread of the worst rank waited for a core
   std::vector<std::vector<double>> by_rank;         // seconds [rank][repetition]
   std::vector<double> global;                       // seconds, latest end minus earliest start
   std::vector<std::vector<double>> device_by_rank;  // empty if the device reports no times
@@ -45,13 +46,16 @@ std::optional<Outcome> hindrance(World& world, const std::function<void()>& acti
 // Plan of a sample of this case.
 TimedPlan plan_of(const Case& measured, std::uint64_t count);
 
+// The same case measured again, with the same count: all its samples together.
+void add_measurement(CaseRecord& record, CaseRecord more);
+
 class CaseRun {
  public:
   CaseRun(Benchmark& benchmark, Session& session, const RunSettings& settings, SynchronisedStart& start)
       : benchmark_(benchmark), session_(session), settings_(settings), start_(start) {}
 
-  // Collective.
-  CaseRecord measure(const Case& measured);
+  // Collective. `again`: after another measurement of the same case, whose repetitions had other data.
+  CaseRecord measure(const Case& measured, bool again = false);
 
  private:
   // One repetition on this rank.
@@ -79,6 +83,7 @@ class CaseRun {
   bool warm_up(const Case& measured, CaseRecord& record);
   std::optional<double> probe(const Case& measured, CaseRecord& record, std::uint64_t count);
   std::uint64_t adapt_count(const Case& measured, CaseRecord& record);
+  bool measure_watched(const Case& measured, CaseRecord& record);
   bool measure_samples(const Case& measured, CaseRecord& record);
   void keep(const Timed& timed, double first_begin);
   void validate(const Case& measured, std::uint64_t count);

@@ -9,13 +9,16 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "core/json.hpp"
+#include "core/units.hpp"
 #include "core/version.hpp"
+#include "device/throttling.hpp"
 #include "world/collect.hpp"
 
 extern char** environ;
@@ -48,6 +51,12 @@ std::string first_line(const char* path) {
 
 Json place_json(const RankPlace& place) {
   return {{"rank", place.rank}, {"local_rank", place.local_rank}, {"cores", place.cores}};
+}
+
+// "always [madvise] never": madvise.
+std::string in_brackets(const std::string& line) {
+  const std::size_t begin = line.find('['), end = line.find(']');
+  return begin == std::string::npos || end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }
 
 }  // namespace
@@ -214,12 +223,39 @@ HostLoad host_load() {
   average >> load.average;
   for (std::string line; std::getline(cpus, line);)
     if (line.starts_with("cpu MHz")) load.mhz = std::max(load.mhz, std::atof(line.substr(line.find(':') + 1).c_str()));
+  load.huge_pages = in_brackets(first_line("/sys/kernel/mm/transparent_hugepage/enabled"));
+  load.throttled = throttled_seconds();
   return load;
+}
+
+std::map<int, double> waited_for_cores() {
+  std::map<int, double> waited;
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    std::ifstream file(thread.path() / "schedstat");
+    double ran = 0, nanoseconds = 0;
+    if (file >> ran >> nanoseconds) waited[std::stoi(thread.path().filename())] = nanoseconds * 1e-9;
+  }
+  return waited;
+}
+
+double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds) {
+  double longest = 0;
+  for (const auto& [thread, waited] : end) {
+    const auto before = begin.find(thread);
+    longest = std::max(longest, waited - (before == begin.end() ? 0 : before->second));
+  }
+  return seconds > 0 ? std::min(longest / seconds, 1.0) : 0;
 }
 
 Json to_json(const HostLoad& begin, const HostLoad& end) {
   const double ticks = end.all - begin.all;
   const auto share = [&](double from, double to) { return ticks > 0 ? Json((to - from) / ticks) : Json(nullptr); };
+  Json throttled = Json::object();
+  for (const auto& [cause, seconds] : end.throttled) {
+    const auto before = begin.throttled.find(cause);
+    if (before != begin.throttled.end()) throttled[cause] = seconds - before->second;
+  }
   const auto clock = [](double mhz) { return mhz > 0 ? Json(mhz) : Json(nullptr); };
   return {{"of", "the host of rank 0"},
           {"idle_share", share(begin.idle, end.idle)},
@@ -227,7 +263,9 @@ Json to_json(const HostLoad& begin, const HostLoad& end) {
           {"average_begin", begin.average},
           {"average_end", end.average},
           {"clock_begin_mhz", clock(begin.mhz)},
-          {"clock_end_mhz", clock(end.mhz)}};
+          {"clock_end_mhz", clock(end.mhz)},
+          {"huge_pages", begin.huge_pages.empty() ? Json(nullptr) : Json(begin.huge_pages)},
+          {"gpu_throttled_s", throttled.empty() ? Json(nullptr) : throttled}};
 }
 
 }  // namespace plumb

@@ -1,6 +1,7 @@
 // Properties of this host, and those that disturb measurements.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,20 @@ Json steering_environment();
 // Load of this host: ticks of all cores since boot, by /proc/stat; clock of the fastest core.
 struct HostLoad {
   double all = 0, idle = 0, stolen = 0;
-  double average = 0;  // runnable threads, average over the last minute
-  double mhz = 0;      // 0: not reported by the kernel
+  double average = 0;                            // runnable threads, average over the last minute
+  double mhz = 0;                                // 0: not reported by the kernel
+  std::string huge_pages = {};                   // transparent ones: always, madvise, never; empty: not reported
+  std::map<std::string, double> throttled = {};  // see throttled_seconds()
 };
 HostLoad host_load();
 // Shares of the cores' time between two readings, idle and stolen by the hypervisor.
 Json to_json(const HostLoad& begin, const HostLoad& end);
+
+// Seconds that each thread of this process has waited for a core while it had work, by its id (/proc's schedstat);
+// empty where the kernel does not tell.
+std::map<int, double> waited_for_cores();
+// Of the thread that waited longest between two looks, as a share of so many seconds; 0 to 1.
+double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds);
 
 // Properties of one rank, gathered on rank 0.
 struct RankPlace {

@@ -19,9 +19,12 @@ struct Needs {
   std::uint64_t moved = 0;           // bytes that one count moves between ranks, in total; 0 without data
   std::uint64_t items_to_check = 0;  // on this rank
   std::uint64_t symmetric_bytes = 0;
-  std::uint64_t fixed_count = 0;     // operations per sample; 0 = chosen by the engine
-  bool once = false;                 // one repetition only
-  std::uint64_t count_multiple = 1;  // divisor of the operations per sample
+  std::uint64_t fixed_count = 0;      // operations per sample; 0 = chosen by the engine
+  bool once = false;                  // one repetition only
+  std::uint64_t count_multiple = 1;   // divisor of the operations per sample
+  std::uint64_t most_operations = 0;  // upper limit per sample; 0 = none
+  bool laps = false;                  // times each operation
+  unsigned threads = 1;               // threads that use Timed
 };
 
 // A prepared operation. All members are collective.
@@ -30,6 +33,8 @@ class Pattern {
   virtual ~Pattern() = default;
   virtual void reset(std::uint64_t repetition, std::uint64_t count) = 0;
   virtual void run(std::uint64_t count) = 0;
+  // Likewise, for patterns with laps, phases or pauses.
+  virtual void run_timed(Timed& timed) { run(timed.count()); }
   virtual Validation validate(std::uint64_t repetition, std::uint64_t count) = 0;
   // Accumulated seconds and number of operations begun but not awaited.
   struct Injection {
@@ -120,7 +125,7 @@ class Table : public Options {
     pattern_->reset(repetition, count);
   }
   void run(Session&, const Case&, Timed& timed) override {
-    pattern_->run(timed.count());
+    pattern_->run_timed(timed);
     tell(timed);
   }
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
@@ -170,7 +175,7 @@ class Table : public Options {
     group.key = std::move(prefix) + test.name;
     for (const Row& row : test.rows)
       for (const std::uint64_t bytes : row.element_bytes == 0 ? std::vector<std::uint64_t>{no_size} : sizes)
-        if (bytes >= row.element_bytes) add_case(group, {&test, &row, bytes, place}, plan, labels);
+        if (bytes == 0 || bytes >= row.element_bytes) add_case(group, {&test, &row, bytes, place}, plan, labels);
     return group;
   }
 
@@ -197,6 +202,9 @@ class Table : public Options {
     one.work = needs.work;
     one.items_to_check = needs.items_to_check;
     one.fixed_count = needs.fixed_count;
+    one.most_operations = needs.most_operations;
+    one.laps = needs.laps;
+    one.threads = needs.threads;
     if (needs.once) one.policy.kind = CasePolicy::Kind::once;
     group.symmetric_bytes = std::max(group.symmetric_bytes, needs.symmetric_bytes);
     group.host_bytes = std::max(group.host_bytes, bytes);

@@ -34,10 +34,15 @@ class Parts {
 
   bool none() const { return parts_.empty(); }
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
-  // to the cases of that size, others to all cases. Each is visited before the first of its cases and after the last
-  // case, at any cost; further visits, between and after cases, only while all visits together keep within
+  // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
+  // Each is visited once at any cost; further visits, between and after cases, and again where the samples of a visit
+  // differ, only while all visits together keep within
   // `most_share`.
   void visit(const Case* next, std::size_t finished);
+  // Collective, after `measured` was measured so many times: visits the parts that stand beside it alone, and says
+  // whether it is to be measured again, because beside them it took longer than the cases before it did. Rank 0 has the
+  // record.
+  bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Rank 0.
   Json json() const;
 
@@ -55,12 +60,17 @@ class Parts {
     Outcome outcome = {};
     Json validation = nullptr;
     std::vector<Visit> visits = {};
-    double cost = 0;  // of the last visit, in seconds
+    double cost = 0;      // of the last visit, in seconds
+    bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
   };
 
   bool belongs(const Part& part, const Case& measured) const;
+  bool is_affordable(const Part& part) const;
+  bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
+  void visit_well(Part& part, std::size_t finished);
+  double usual_ratio() const;
   std::uint64_t guessed_count(const Part& part);
   void measure(Part& part, std::size_t finished);
 
@@ -72,6 +82,7 @@ class Parts {
   std::vector<std::unique_ptr<CaseRun>> runs_;  // by benchmark
   std::vector<Part> parts_;
   double begin_, spent_ = 0;
+  std::vector<double> ratios_;  // of the cases so far to the parts that stand beside them alone; rank 0
   bool warm_ = false;
 };
 

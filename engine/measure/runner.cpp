@@ -127,12 +127,22 @@ std::vector<double> together(const std::vector<std::vector<double>>& by_rank) {
   return all;
 }
 
+// Of the ranks that have some.
+std::vector<std::vector<double>> with_laps(const CaseRecord& record) {
+  std::vector<std::vector<double>> by_rank = record.laps_by_rank;
+  std::erase_if(by_rank, [](const auto& laps) { return laps.empty(); });
+  return by_rank;
+}
+
 Json laps_json(const CaseRecord& record) {
   const std::vector<double> all = together(record.laps_by_rank);
   if (all.empty()) return nullptr;
   Json by_rank = Json::array();
   for (const auto& laps : record.laps_by_rank) by_rank.push_back(laps.empty() ? Json(nullptr) : laps_json(laps));
-  return {{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
+  Json laps{{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
+  if (const std::vector<double> slowest = slowest_of_each(with_laps(record)); !slowest.empty())
+    laps["slowest"] = laps_json(slowest);
+  return laps;
 }
 
 // Null without measurements.
@@ -267,11 +277,24 @@ class Run {
       if (hindered)
         record.outcome = *hindered;
       else
-        record = case_run_.measure(measured);
+        record = measured_well(measured);
       record.outcome.reason = with_log_once(measured.key, record.outcome.reason);
       if (speaks_) add(group, measured, record);
     }
     benchmark_.release_group();
+  }
+
+  // A case that takes longer than its parts and its neighbours make one think is measured again, with them.
+  CaseRecord measured_well(const Case& measured) {
+    CaseRecord record = case_run_.measure(measured);
+    Case same = measured;
+    same.fixed_count = broadcast_value(session_.world, record.count);
+    std::uint64_t measurements = 1;
+    while (parts_.stands_out(measured, record, index_, measurements)) {
+      add_measurement(record, case_run_.measure(same, true));
+      record.facts["measurements"] = ++measurements;
+    }
+    return record;
   }
 
   // Phases of a group's set-up, on every rank; collective.
@@ -304,6 +327,7 @@ class Run {
     for (const auto& [name, phase] : record.phases)
       for (const auto& seconds : phase.seconds) result.phases_by_rank[name].push_back(median_told(seconds));
     if (!record.laps_by_rank.empty()) result.laps = summarise(together(record.laps_by_rank));
+    result.laps_by_rank = record.laps_by_rank;
     for (const auto& seconds : record.by_rank)
       if (!seconds.empty())
         result.rank_best_seconds.push_back(*std::min_element(seconds.begin(), seconds.end()) /
