@@ -212,6 +212,28 @@ def plot(
         raise UsageError("a figure needs --output FILE.svg (or .png, .pdf), or --plot tty")
 
 
+@app.command("import", cls=PlainUsage)
+def import_results(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="results of other suites")],
+    host: Annotated[str, typer.Option(help="where the file does not say it")] = "unknown",
+    ranks: Annotated[
+        int, typer.Option("--ranks", "-n", min=0, help="where the file does not say them")
+    ] = 0,
+    date: Annotated[
+        str | None, typer.Option(help="when it was measured (default: the file's time)")
+    ] = None,
+) -> None:
+    """Make records of results of other suites: OSU, IMB, nccl-tests, HPC Challenge, HPCC FPGA.
+
+    They are marked as imported: nothing of them was validated here.
+    """
+    from plumbline.run.importing import import_file
+
+    for file in files:
+        for path in import_file(file, find_home(os.environ), host, ranks, date):
+            print(path)
+
+
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text)

@@ -30,6 +30,7 @@ from plumbline.base.errors import UsageError
 from plumbline.base.validation import first_problem
 
 SCHEMA_VERSION = "1.2.0"
+IMPORTED = "imported"  # of records that another suite measured
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
 
 Count = Annotated[int, Field(ge=0)]
@@ -354,6 +355,12 @@ class Case(Part):
     validation: Validation | None
     outcome: Outcome
     warnings: list[Warned]
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether its figures may be used: its answers were right, or another suite measured it."""
+        imported = (self.outcome.reason or "").startswith(IMPORTED)
+        return self.outcome.status == "passed" or imported
 
     def median_s(self) -> float | None:
         """Seconds of one count: the median over repetitions of each one's slowest rank."""

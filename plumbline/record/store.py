@@ -322,7 +322,7 @@ def values_of(record: Record) -> Iterator[tuple[Series, float]]:
         if metric.value is not None:
             yield Series(name, "", metric.name, metric.group or "", metric.unit), metric.value
     for case in record.cases:
-        if case.outcome.status != "passed":
+        if not case.has_figures:
             continue
         median = case.median_s()
         if median is not None:

@@ -110,7 +110,7 @@ def by_size(shown: Sequence[Shown]) -> Iterator[Figure]:
 def _families(record: Record) -> dict[str, list[Case]]:
     families: dict[str, list[Case]] = {}
     for case in record.cases:
-        if case.outcome.status == "passed" and size_of(case) > 0:
+        if case.has_figures and size_of(case) > 0:
             families.setdefault(family_of(case), []).append(case)
     return families
 
