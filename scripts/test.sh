@@ -55,7 +55,7 @@ command_tests() {
   if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi
   local status=0
   note "pytest"
-  env --default-signal=INT .venv/bin/python -m pytest --quiet --durations 15 --durations-min 10 "$@" 2>&1 | tee "$logs/pytest.log" || status=1
+  env --default-signal=INT .venv/bin/python -m pytest --quiet --durations 40 --durations-min 5 "$@" 2>&1 | tee "$logs/pytest.log" || status=1
   echo "pytest: $(tail -n 1 "$logs/pytest.log")" >>"$counts"
   return $status
 }

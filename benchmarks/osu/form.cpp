@@ -1,5 +1,6 @@
-// The form `osu`: the columns of OSU's OpenSHMEM tests, a block for each test, for scripts that read those:
-// "# OSU OpenSHMEM Put Test", then size and latency, bandwidth, rate, overlap or operations, as the test has them.
+// The form `osu`: the columns of OSU's tests, a block for each test, for scripts that read those. Over OpenSHMEM: "#
+// OSU OpenSHMEM Put Test", then size and latency, bandwidth, rate, overlap or operations, as the test has them. Over
+// MPI: the text of version 7.5, with -f, -c and -z as the run had them.
 #include <fmt/format.h>
 
 #include <map>
@@ -54,7 +55,7 @@ std::string osu_line(const Json& measured, const OsuTest& test) {
   return line + "\n";
 }
 
-std::string osu_form(const Json& record) {
+std::string shmem_form(const Json& record) {
   std::string result;
   for (const TestBlock& block : blocks_of(record)) {
     const Json& labels = at(*block.cases.front(), "labels");
@@ -71,9 +72,140 @@ std::string osu_form(const Json& record) {
   return result;
 }
 
-const RegisteredForm registered_form("osu",
-                                     {"osu_shmem",
-                                      [](const std::string& benchmark) { return benchmark == "osu_shmem"; }, osu_form});
+// --- over MPI
+
+constexpr int width = 18;  // of a column; the size has 10
+
+// What a test's text has, from the record of its run.
+struct MpiBlock {
+  const Json& record;
+  const TestBlock& block;
+  const Json& first = *block.cases.front();
+  std::string kind = text(at(first, {"labels", "kind"}));
+  bool sized = at(first, {"labels", "bytes"}).is_number();
+  const Json& option(const char* name) const { return at(record, {"parameters", name}); }
+  bool has(const char* name) const { return option(name).is_boolean() && option(name).get<bool>(); }
+};
+
+struct MpiColumn {
+  std::string heading;
+  std::string metric;
+};
+
+std::vector<MpiColumn> mpi_columns(const MpiBlock& b) {
+  const bool full = b.has("full");
+  if (b.kind == "message rate") {
+    std::vector<MpiColumn> columns{{"MB/s", "bandwidth"}};
+    if (lookup::count(b.option("print-rate")).value_or(1) != 0) columns.push_back({"Messages/s", "message_rate"});
+    return columns;
+  }
+  if (b.kind.ends_with("bandwidth")) return {{"Bandwidth (MB/s)", "bandwidth"}};
+  if (b.kind.starts_with("one-sided")) return {{"Latency (us)", "latency"}};
+  if (b.kind != "overlap") return {{"Avg Latency(us)", "latency"}};
+  std::vector<MpiColumn> columns{{"Overall(us)", "latency"}, {"Compute(us)", "compute"}};
+  if (full) {
+    columns.push_back({"Coll. Init(us)", "initiation"});
+    columns.push_back({"MPI_Test(us)", "test"});
+    columns.push_back({"MPI_Wait(us)", "wait"});
+  }
+  columns.push_back({"Pure Comm.(us)", "pure_communication"});
+  if (full) {
+    columns.push_back({"Min Comm.(us)", "pure_communication_min"});
+    columns.push_back({"Max Comm.(us)", "pure_communication_max"});
+  }
+  columns.push_back({"Overlap(%)", "overlap"});
+  return columns;
+}
+
+// The percentiles of -z, with their headings.
+std::vector<MpiColumn> mpi_tails(const MpiBlock& b) {
+  const bool bandwidth = b.kind == "bandwidth" || b.kind == "message rate";
+  std::vector<MpiColumn> columns;
+  std::string rest = text(b.option("tail-lat"));
+  while (!rest.empty()) {
+    const std::string percentile = rest.substr(0, rest.find(','));
+    rest = rest.find(',') == std::string::npos ? "" : rest.substr(rest.find(',') + 1);
+    columns.push_back({fmt::format("P{} Tail {}", percentile, bandwidth ? "BW(MB/s)" : "Lat(us)"),
+                       fmt::format("{}_p{}", bandwidth ? "bandwidth" : "latency", percentile)});
+  }
+  return columns;
+}
+
+// The first column has no room for a size where a test has none: its heading is the comment's.
+std::string mpi_heading(const MpiBlock& b) {
+  std::string line;
+  bool first = true;
+  for (const MpiColumn& column : mpi_columns(b)) {
+    if (first && !b.sized)
+      line = "# " + column.heading;
+    else
+      line += fmt::format("{}{:>{}}", first ? "# Size    " : "", column.heading, width);
+    first = false;
+  }
+  if (b.kind == "collective" && b.has("full"))
+    line += fmt::format("{:>{}}{:>{}}{:>12}", "Min Latency(us)", width, "Max Latency(us)", width, "Iterations");
+  if (b.has("validation")) line += fmt::format("{:>{}}", "Validation", width);
+  for (const MpiColumn& column : mpi_tails(b)) line += fmt::format("{:>{}}", column.heading, width);
+  return line + "\n";
+}
+
+std::string mpi_line(const MpiBlock& b, const Json& measured) {
+  const bool failed = text(at(measured, {"outcome", "status"})) == "failed";
+  if (const std::string reason = excuse(measured); !reason.empty() && !(failed && b.has("validation"))) return reason;
+  const auto number = [&](const std::string& name, int wide) {
+    const auto value = metric(measured, name);
+    return value ? fmt::format("{:>{}.2f}", *value, wide) : fmt::format("{:>{}}", "N/A", wide);
+  };
+  std::string line = b.sized ? fmt::format("{:<10}", size_of(measured)) : "";
+  for (const MpiColumn& column : mpi_columns(b))
+    line += number(column.metric, !line.empty() ? width : static_cast<int>(column.heading.size()) + 2);
+  if (b.kind == "collective" && b.has("full"))
+    line += number("latency_min", width) + number("latency_max", width) +
+            fmt::format("{:>12}", lookup::count(at(measured, "count")).value_or(0) *
+                                      lookup::count(at(measured, "repetitions")).value_or(0));
+  if (b.has("validation")) line += fmt::format("{:>{}}", failed ? "Fail" : "Pass", width);
+  for (const MpiColumn& column : mpi_tails(b)) line += number(column.metric, width);
+  return line + "\n";
+}
+
+std::string upper(std::string word) {
+  for (char& letter : word)
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  return word;
+}
+
+std::string mpi_block(const MpiBlock& b) {
+  std::string title = text(at(b.first, {"facts", "title"}), "OSU MPI% " + b.block.test);
+  if (const std::size_t where = title.find('%'); where != std::string::npos)
+    title.replace(where, 1, text(at(b.first, {"facts", "device"})));
+  std::string head = fmt::format("\n# {} v7.5\n", title);
+  if (b.kind == "overlap") head += "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n";
+  if (b.kind == "message rate")
+    head += fmt::format("# [ pairs: {} ] [ window size: {} ]\n", lookup::words(at(b.first, {"facts", "pairs"})),
+                        lookup::words(b.option("window-size")));
+  for (const auto& [name, heading] :
+       {std::pair("window_creation", "Window creation"), std::pair("synchronization", "Synchronization")})
+    if (const std::string is = text(at(b.first, {"facts", name})); !is.empty())
+      head += fmt::format("# {}: {}\n", heading, is);
+  if (const std::string type = text(at(b.first, {"labels", "type"})); b.sized && !type.empty())
+    head += fmt::format("# Datatype: {}.\n", upper(type));
+  head += mpi_heading(b);
+  for (const Json* measured : b.block.cases) head += mpi_line(b, *measured);
+  return head;
+}
+
+std::string osu_form(const Json& record) {
+  if (text(at(record, {"benchmark", "name"})) == "osu_shmem") return shmem_form(record);
+  std::string result;
+  for (const TestBlock& block : blocks_of(record)) result += mpi_block({record, block});
+  return result;
+}
+
+bool is_osu(const std::string& benchmark) {
+  return benchmark == "osu" || benchmark.starts_with("osu_");
+}
+
+const RegisteredForm registered_form("osu", {"osu's tests", is_osu, osu_form});
 
 }  // namespace
 

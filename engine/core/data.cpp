@@ -7,7 +7,7 @@ namespace plumb {
 
 namespace {
 
-// Odd multipliers, whose small sums and differences are not multiples of 256: neighbours in any one index differ.
+// Odd multipliers whose small sums and differences are not multiples of 256, so neighbours in any one index differ.
 std::uint8_t first_byte(const Provenance& id) {
   return static_cast<std::uint8_t>(id.seed + 7 * id.rank + 101 * id.lane + 29 * id.repetition + 31 * id.size);
 }

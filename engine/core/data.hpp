@@ -1,6 +1,6 @@
-// Test data: who made what (Provenance), what it is filled with, and what stands in its place until then (poison). All
-// content is a hash of its provenance and its place, so that it can be made again anywhere and every byte has one right
-// value: never constant, never zero, and other for another rank, lane, size or repetition.
+// Test data: its origin (Provenance), contents and poison. Contents are a hash of origin and position, so any rank can
+// compute them again and each byte has one right value: never constant, never zero, different for each rank, lane, size
+// and repetition.
 #pragma once
 
 #include <algorithm>
@@ -22,9 +22,9 @@ constexpr std::uint64_t mix64(std::uint64_t word) {
 
 struct Provenance {
   std::uint64_t seed = 1;
-  std::uint64_t rank = 0;  // that made it
-  std::uint64_t lane = 0;  // which of its runs of data: a message of an exchange, a matrix, a replication, a slot
-  std::uint64_t size = 0;  // bytes, where runs of several sizes are made
+  std::uint64_t rank = 0;  // the rank that generates the data
+  std::uint64_t lane = 0;  // index of the data within the rank: message of an exchange, matrix, replication, slot
+  std::uint64_t size = 0;  // bytes, where data of several sizes is generated
   std::uint64_t repetition = 0;
 
   constexpr std::uint64_t key() const {
@@ -34,21 +34,20 @@ struct Provenance {
   }
 };
 
-// What bytes are poisoned with where content has no complement: NaN in every type of floating-point number, the largest
-// of unsigned ones.
+// Poison byte for data without a complement: NaN in every floating-point type, the maximum of unsigned types.
 inline constexpr std::byte poison_byte{0xff};
 
-// What fresh device memory is filled with: a number in every type. A sum of poison is poison, bit for bit, so a kernel
-// that goes on behind the end of its operands would leave poison behind the end of its result.
+// Poison byte of fresh device memory: a finite number in every type. A sum with poison is poison, bit for bit, so a
+// kernel that reads past the end of its operands leaves poison past the end of its result.
 inline constexpr std::byte fresh_byte{0xa5};
 
 // --- messages, byte by byte
 
-// Fills with the message's content. The first byte alone already differs between neighbouring ranks, lanes and
-// repetitions, so that even a message of one byte tells them apart; the rest is a 64-bit hash of identity and position.
+// Fills with the message's content. The first byte alone differs between neighbouring ranks, lanes and repetitions, so
+// messages of one byte are distinguishable; the other bytes are a 64-bit hash of origin and position.
 void fill_message(std::span<std::byte> bytes, const Provenance& provenance);
 
-// Fills with the complement of that content: every byte that is not overwritten is wrong.
+// Fills with the complement of that content: a byte that is not overwritten is wrong.
 void poison_message(std::span<std::byte> bytes, const Provenance& provenance);
 
 struct Difference {
@@ -63,7 +62,7 @@ Difference compare_message(std::span<const std::byte> bytes, const Provenance& p
 
 // --- typed values
 
-// 128 bits, which C++ has no type for.
+// A 128-bit value; C++ has no standard type of this size.
 struct Wide {
   std::uint64_t low = 0, high = 0;
   bool operator==(const Wide&) const = default;
@@ -81,7 +80,7 @@ T value_of(std::uint64_t bits) {
   }
 }
 
-// What stands where nothing has been put yet: no value that value_of() gives at the same place.
+// Poison: differs from value_of() at the same position.
 template <class T>
 T poison_instead_of(T value) {
   if constexpr (std::is_same_v<T, Wide>) {
@@ -97,8 +96,8 @@ T poison_of(std::uint64_t bits) {
   return poison_instead_of(value_of<T>(bits));
 }
 
-// Elements [first, first + size) of the endless run of values that a key names; several small ones take their bytes
-// from one random word, for messages are long.
+// Elements [first, first + size) of the endless sequence defined by a key. Small elements share a random word, for
+// speed.
 template <class T>
 void generate(std::span<T> values, std::uint64_t key, std::size_t first) {
   if constexpr (std::is_same_v<T, Wide> || std::is_floating_point_v<T> || sizeof(T) >= sizeof(std::uint64_t)) {

@@ -7,7 +7,7 @@ namespace plumb {
 
 const std::string& embedded_text(const std::string& path) {
   const auto found = embedded_files().find(path);
-  if (found == embedded_files().end()) throw Error("the program holds no file " + path);
+  if (found == embedded_files().end()) throw Error("the program contains no file " + path);
   return found->second;
 }
 

@@ -17,7 +17,7 @@ std::string library_sentence(const std::string& action, const std::string& libra
 
 namespace {
 
-// The beginning of `text`, and how long it is; not within a character of UTF-8.
+// Truncates `text` at a UTF-8 character boundary and appends its length.
 std::string beginning(const std::string& text, std::size_t length) {
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
   return fmt::format("{}… ({} bytes)", text.substr(0, length), text.size());

@@ -1,5 +1,4 @@
-// What can go wrong, and how it is said. An error carries one sentence for a person; where it happened (rank, host,
-// device) is added in one place, by the program, which knows.
+// Errors and their messages. An error holds one sentence; the program adds rank, host and device.
 #pragma once
 
 #include <stdexcept>
@@ -15,33 +14,32 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 
-// Text with what is very long in it cut: a word of more than 200 bytes, a whole of more than 4,000. Their lengths are
-// said.
+// Shortens long text: words above 200 bytes, the whole above 4,000 bytes; appends the original lengths.
 std::string shortened(const std::string& text);
 
-// The user asked for what cannot be: found before anything is started. Says what was given, shortened.
+// Invalid input, found before anything is started. Holds the given value, shortened.
 class UsageError : public Error {
  public:
   explicit UsageError(const std::string& sentence) : Error(shortened(sentence)) {}
 };
 
-// What was asked for exists, but not here (a type that the device lacks, a transport that its memory rules out).
+// The request is valid but not available here (a type that the device lacks, a transport that cannot reach the memory).
 class Unsupported : public Error {
  public:
   using Error::Error;
 };
 
-// What one rank met while others wait for it, so that no case can have it as its outcome: it ends the run.
+// An error of one rank while others wait for it: it ends the run instead of becoming a case's outcome.
 class Fatal : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A library's code, turned into a sentence: "NAME: could not DO: LIBRARY_NAME (code): text. remedy".
+// Message for a library's error code: "NAME: could not DO: LIBRARY_NAME (code): text. remedy".
 std::string library_sentence(const std::string& action, const std::string& library, long code,
                              const std::string& code_name, const std::string& remedy);
 
-// The nearest of some names to a mistyped one, or "" when none is near (for "did you mean").
+// The name closest to a mistyped one, for "did you mean"; "" if none is close.
 template <class Names>
 std::string nearest(const std::string& typed, const Names& names);
 std::size_t edit_distance(const std::string& a, const std::string& b);

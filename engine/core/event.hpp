@@ -1,4 +1,4 @@
-// What happens during a run, as typed events: one listener turns them into text, another into lines of JSON.
+// Events of a run, typed: listeners print them as text or as lines of JSON.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 namespace plumb {
 
 struct Warning {
-  std::string code;  // a stable word for programs: "unbound", "unstable"
-  std::string text;  // a sentence for people
+  std::string code;  // stable identifier for programs: "unbound", "unstable"
+  std::string text;  // sentence for the user
 };
 
-// Listeners write to stderr; results have stdout for themselves. Only rank 0 has a listener that speaks.
+// Listeners write to stderr; stdout is reserved for results. Only rank 0 prints events.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -26,7 +26,7 @@ class Listener {
   virtual void finished(const std::string& outcome, int exit_status, double seconds) = 0;
 };
 
-// kind: "text", "json" or "none" (none still says as text what did not pass, and warnings).
+// kind: "text", "json" or "none" ("none" still prints warnings and cases that did not pass, as text).
 std::unique_ptr<Listener> make_listener(const std::string& kind);
 
 }  // namespace plumb

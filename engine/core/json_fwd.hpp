@@ -1,4 +1,4 @@
-// Json's name alone, for headers that only pass it on: the whole of it costs a source more than a second.
+// Forward declaration of Json: including the library costs each source more than a second.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -40,7 +40,7 @@ bool is_log2(const ParameterBase& parameter) {
   return parameter.about().unit.starts_with("log2");
 }
 
-// Bytes of a unit that counts them, or 0.
+// Bytes of the unit, or 0 for units that do not count bytes.
 std::int64_t bytes_of_unit(const std::string& unit) {
   if (unit == "B" || unit == "log2 B") return 1;
   if (unit == "KiB") return std::int64_t{1} << 10;

@@ -16,7 +16,7 @@ namespace plumb {
 
 class ParameterBase;
 
-// What has parameters: a benchmark, the engine's own options.
+// An owner of parameters: a benchmark, the engine's options.
 class Parameters {
  public:
   Parameters() = default;
@@ -28,7 +28,7 @@ class Parameters {
   ParameterBase* find(const std::string& name) const;
 
  protected:
-  // Those of others as well, which live as long.
+  // Adds another owner's parameters, which must live as long as this object.
   void include(const Parameters& others) {
     parameters_.insert(parameters_.end(), others.parameters_.begin(), others.parameters_.end());
   }
@@ -38,7 +38,7 @@ class Parameters {
   std::vector<ParameterBase*> parameters_;
 };
 
-// The words that stand around a parameter.
+// Name and help of a parameter.
 struct About {
   std::string name;                       // "max-size": the option is --max-size
   std::string help;                       // one clause
@@ -52,16 +52,16 @@ struct Range {
   T maximum = std::numeric_limits<T>::max();
 };
 
-// A whole number as people write sizes: 2048, 2^11, 2Ki, and 2KiB where it counts bytes (Ki, Mi, Gi, Ti).
+// An integer as users write sizes: 2048, 2^11, 2Ki, and 2KiB for units of bytes (Ki, Mi, Gi, Ti).
 struct Written {
   std::int64_t value = 0;
-  bool plain = true;   // digits alone
-  bool bytes = false;  // with a B
+  bool plain = true;   // digits only
+  bool bytes = false;  // with suffix B
 };
 std::optional<Written> read_written(const std::string& text);
 
-// The exponent that `text` means for a logarithm in low..high: a plain number in that range is the exponent itself;
-// every other form, and a plain number beyond it, is the size, which must be a power of two. None where it is neither.
+// The exponent given by `text` for a logarithmic parameter in low..high: a plain number in the range is the exponent; a
+// plain number above it, or any other form, is the size and must be a power of two. None if invalid.
 std::optional<std::int64_t> read_exponent(const std::string& text, std::int64_t low, std::int64_t high);
 
 class ParameterBase {
@@ -73,17 +73,17 @@ class ParameterBase {
 
   const About& about() const { return about_; }
   const std::string& name() const { return about_.name; }
-  bool given() const { return given_; }  // by the user or by a preset, not the default
+  bool given() const { return given_; }  // set by the user or a preset
 
-  // Throws UsageError with a whole sentence when the text is no value of this parameter.
+  // Throws UsageError if the text is invalid.
   void parse(const std::string& text) {
     read(text);
     given_ = true;
     text_ = text;
   }
 
-  // What was made of a size that was given: "2^11 B", where it is a logarithm or was written in another form than the
-  // value's; else "".
+  // The resulting size, "2^11 B", if the parameter is logarithmic or the text differs from the value's usual form;
+  // otherwise "".
   virtual std::string understood() const { return ""; }
 
   virtual bool is_flag() const { return false; }
@@ -95,7 +95,7 @@ class ParameterBase {
  protected:
   virtual void read(const std::string& text) = 0;
   [[noreturn]] void refuse(const std::string& text, const std::string& wanted) const;
-  const std::string& text() const { return text_; }  // as it was given
+  const std::string& text() const { return text_; }  // as given by the user
 
  private:
   About about_;

@@ -1,4 +1,4 @@
-// Runtimes, transports and benchmarks register themselves by name from their own file: a new one touches no list.
+// Runtimes, transports and benchmarks register by name from their own source: adding one changes no list.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace plumb {
 
-// One registry for each kind of thing; Factory makes one from whatever arguments that kind needs.
+// One registry for each kind; Factory takes the arguments of that kind.
 template <class Factory>
 class Registry {
  public:
@@ -23,10 +23,10 @@ class Registry {
     if (!factories_.emplace(name, std::move(factory)).second) throw Error("two parts are called " + name);
   }
 
-  // Another one under a name that is there (tests: a part that is wrong on purpose).
+  // Replaces a registered entry (tests with intentionally wrong parts).
   void replace(const std::string& name, Factory factory) { factories_.at(name) = std::move(factory); }
 
-  // Null when there is none of that name.
+  // Null if the name is not registered.
   const Factory* find(const std::string& name) const {
     const auto found = factories_.find(name);
     return found == factories_.end() ? nullptr : &found->second;
@@ -42,7 +42,7 @@ class Registry {
   std::map<std::string, Factory> factories_;
 };
 
-// A static object of this type in a part's file registers it before main starts.
+// A static object of this type in a part's source registers it before main().
 template <class Factory>
 struct Registered {
   Registered(const std::string& name, Factory factory) { Registry<Factory>::instance().add(name, std::move(factory)); }

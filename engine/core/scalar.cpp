@@ -97,11 +97,11 @@ std::uint16_t to_half(double value) {
   if (std::isinf(magnitude)) return sign | infinity_bits;
   if (magnitude == 0) return sign;
   const int exponent = std::max(std::ilogb(magnitude), lowest_exponent);
-  // In units of the last place at this exponent; a carry out of the fraction raises the exponent by itself.
+  // In units of the last place at this exponent; a carry out of the fraction increments the exponent.
   const double units = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));
   if (exponent > largest_exponent || std::ldexp(units, exponent - fraction_bits) > largest_of(ScalarType::f16))
     return sign | infinity_bits;
-  const int biased = (exponent - lowest_exponent) << fraction_bits;  // a normal number's leading one adds the other one
+  const int biased = (exponent - lowest_exponent) << fraction_bits;  // a normal number's implicit one adds 1
   return static_cast<std::uint16_t>(sign + biased + static_cast<int>(units));
 }
 
@@ -118,8 +118,7 @@ double from_half(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-// Between float's numbers and double's lies none that would round twice otherwise than once: what is cut off of double
-// is kept as the last bit of float.
+// Avoids double rounding from double through float: bits cut off are kept as a sticky bit, the last bit of the float.
 std::uint16_t to_bfloat16(double value) {
   if (std::isnan(value)) return static_cast<std::uint16_t>(std::signbit(value) ? 0xffc0 : 0x7fc0);
   float shorter = static_cast<float>(value);

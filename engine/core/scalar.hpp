@@ -1,5 +1,5 @@
-// The element types of arrays: half, bfloat16, float, double, as users, OpenCL C (but for bfloat16) and the host name
-// them.
+// Element types of arrays: half, bfloat16, float, double. The names are those of OpenCL C (except bfloat16) and
+// options.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace plumb {
 
 enum class ScalarType { f16, bf16, f32, f64 };
 
-// "half", "bfloat16", "float", "double": OpenCL C's names, which are the options' words too.
+// "half", "bfloat16", "float", "double"
 std::string to_string(ScalarType type);
 ScalarType parse_scalar_type(const std::string& text);  // throws UsageError
 std::size_t size_of(ScalarType type);                   // bytes
@@ -22,7 +22,7 @@ double largest_of(ScalarType type);
 // IEEE 754 binary16. Rounds to nearest, ties to even; keeps infinities, NaN and subnormal numbers.
 std::uint16_t to_half(double value);
 double from_half(std::uint16_t bits);
-// The upper half of IEEE 754 binary32, likewise.
+// The upper half of IEEE 754 binary32, with the same rounding.
 std::uint16_t to_bfloat16(double value);
 double from_bfloat16(std::uint16_t bits);
 

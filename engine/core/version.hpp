@@ -1,4 +1,4 @@
-// What was built: named in every record.
+// Version and build of the program, as written to every record.
 #pragma once
 
 #include <string>
@@ -7,17 +7,16 @@ namespace plumb {
 
 struct BuildInfo {
   std::string version;     // of Plumbline
-  std::string commit;      // empty when built outside a repository
-  bool dirty;              // the working tree had changes
-  std::string build_type;  // CMake's
+  std::string commit;      // empty if built outside a repository
+  bool dirty;              // uncommitted changes
+  std::string build_type;  // CMAKE_BUILD_TYPE
   std::string compiler;    // name and version
   std::string flags;
 };
 
 const BuildInfo& build_info();
 
-// Version of the record's layout. The first number changes when a reader of the old layout would misread the new one,
-// the second when something is added.
+// Version of the record's layout. Major: readers of the old layout would misread the new one; minor: additions.
 inline constexpr const char* schema_version = "1.2.0";
 
 }  // namespace plumb

@@ -72,6 +72,12 @@ Placement parse_placement(const std::string& text) {
   return placement;
 }
 
+Placement Placement::in_bank(int part, int parts) const {
+  Placement placement = *this;
+  if (has_banks(kind) && !bank && parts > 1) placement.bank = part;
+  return placement;
+}
+
 std::byte* host_pointer(const KernelArgument& argument) {
   if (const auto* view = std::get_if<BufferView>(&argument)) return view->host_pointer();
   return std::get<const Buffer*>(argument)->host_pointer();

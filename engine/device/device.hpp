@@ -1,5 +1,5 @@
-// One accelerator (or CPU) as a runtime shows it: its memory, its queues, its kernels. Benchmarks and transports know
-// devices only through this header; each runtime has a folder beside it.
+// Devices (accelerators or CPUs) as a runtime provides them: memory, queues, kernels. Benchmarks and transports use
+// devices through this header only; each runtime has a folder beside it.
 #pragma once
 
 #include <cstddef>
@@ -18,29 +18,33 @@
 
 namespace plumb {
 
-// Where a buffer lies. `automatic` ("default" to users) is the runtime's own choice.
+// Memory kind of a buffer. `automatic` ("default" to users): the runtime chooses.
 enum class MemoryKind { automatic, host, svm, ddr, hbm, plram };
 
 std::string to_string(MemoryKind kind);
 
 struct Placement {
   MemoryKind kind = MemoryKind::automatic;
-  std::optional<int> bank = {};  // which of the kind's banks; none = the runtime's choice
+  std::optional<int> bank = {};  // bank of that kind; none = the runtime's choice
   bool shared = false;           // with other processes of this host, by Device::share() and open_shared()
+
+  // For one of several parts of a benchmark's data: a bank of its own, where the kind has banks and the user named
+  // none.
+  Placement in_bank(int part, int parts) const;
 };
 
 // "hbm:3" -> {hbm, 3}; throws UsageError.
 Placement parse_placement(const std::string& text);
 std::string to_string(const Placement& placement);
 
-// What kernels may use on a device. channels: Intel's channels between kernels; pipes: OpenCL 2.0's.
+// Optional features of a device's kernels. channels: Intel's channels between kernels; pipes: OpenCL 2.0's.
 enum class Feature { fp16, fp64, atomics64, channels, pipes };
 
 std::string to_string(Feature feature);
 
 struct DeviceInfo {
-  int index = 0;    // among all devices of all runtimes, as --devices numbers them
-  int ordinal = 0;  // among its runtime's devices: twins (an emulator's) differ in nothing else
+  int index = 0;    // among all devices of all runtimes, as numbered by --devices
+  int ordinal = 0;  // among its runtime's devices; distinguishes identical devices (an emulator's)
   std::string runtime;
   std::string platform;
   std::string name;
@@ -52,9 +56,9 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
   std::uint64_t largest_buffer_bytes = 0;
   std::uint64_t local_bytes = 0;    // of one group's local memory
-  std::uint64_t cache_bytes = 0;    // of the last caches before its memory, all together; 0 = unknown
+  std::uint64_t cache_bytes = 0;    // total of the last-level caches; 0 = unknown
   unsigned largest_group = 1;       // work items
-  std::size_t view_alignment = 64;  // bytes: where a view that a kernel is given may begin; a power of two
+  std::size_t view_alignment = 64;  // bytes: alignment of a view passed to a kernel; a power of two
   std::vector<MemoryKind> memory_kinds;
   std::vector<Feature> features;
 
@@ -63,17 +67,16 @@ struct DeviceInfo {
 
 Json to_json(const DeviceInfo& info);
 
-// A run of bytes in one memory kind of one device. Contents are undefined at first. Owns its memory.
+// An allocation in one memory kind of one device; owns its memory. Contents are undefined at first.
 class Buffer {
  public:
   virtual ~Buffer() = default;
   std::size_t size() const { return size_; }
   const Placement& placement() const { return placement_; }
-  // Where the host (and so MPI) may read and write the bytes without a transfer; null when it may not. For `host`
-  // buffers this is pinned memory.
+  // Address at which the host (and so MPI) may access the bytes without a transfer; null if there is none. Pinned
+  // memory for `host` buffers.
   virtual std::byte* host_pointer() const { return nullptr; }
-  // By which other libraries know the device's memory (an MPI that takes such addresses, NCCL); null where the runtime
-  // gives none.
+  // Device address for other libraries (an MPI that accepts device addresses, NCCL); null if the runtime has none.
   virtual std::byte* device_address() const { return nullptr; }
 
  protected:
@@ -84,7 +87,7 @@ class Buffer {
   Placement placement_;
 };
 
-// A part of a buffer. Does not own.
+// A part of a buffer. Does not own it.
 struct BufferView {
   Buffer* buffer = nullptr;
   std::size_t offset = 0;
@@ -106,48 +109,47 @@ inline BufferView whole(Buffer& buffer) {
 
 struct KernelRange {
   std::size_t global = 1;       // work items
-  std::size_t local = 0;        // work items of a group; 0 = the runtime's choice
-  std::size_t local_bytes = 0;  // of a group's local memory beside what the kernel declares; runtime `cuda` alone
+  std::size_t local = 0;        // work items per group; 0 = the runtime's choice
+  std::size_t local_bytes = 0;  // per group, in addition to the kernel's own local memory; runtime `cuda` only
 };
 
-// A matrix, row by row, of which a device's copy engine brings tiles to local memory; what lies outside comes as zeros.
-// Tiles' rows are 128 bytes, swizzled by 128 bytes. Runtime `cuda` alone, from compute capability 9.0 on.
+// A row-major matrix whose tiles a device's copy engine moves to local memory; elements out of bounds read as zero.
+// Rows of tiles are 128 bytes, swizzled by 128 bytes. Runtime `cuda` only, from compute capability 9.0.
 struct TiledMatrix {
-  BufferView view;  // begins at a multiple of 16 bytes
+  BufferView view;  // starts at a multiple of 16 bytes
   std::size_t columns = 0, rows = 0;
-  std::size_t row_bytes = 0;      // from row to row; a multiple of 16
+  std::size_t row_bytes = 0;      // between rows; a multiple of 16
   std::size_t element_bytes = 0;  // 2, 4 or 8
-  bool to_tf32 = false;           // elements of 4 bytes are float, rounded to 11 significant bits on the way
+  bool to_tf32 = false;           // 4-byte elements are float, rounded to 11 significant bits
   std::size_t tile_rows = 0;      // at most 256
 };
 
-// A kernel's argument: a buffer, the part of one that begins at a multiple of the device's view_alignment, tiles of
-// one, or a value.
+// A kernel's argument: a buffer, a view aligned to the device's view_alignment, tiles of a view, or a value.
 using KernelArgument = std::variant<const Buffer*, BufferView, TiledMatrix, std::int32_t, std::uint32_t, std::int64_t,
                                     std::uint64_t, float, double>;
 
-// Where a native kernel finds the buffer, or the view, that it was given. Throws std::bad_variant_access for a value.
+// Host address of a buffer or view passed to a native kernel. Throws std::bad_variant_access for a value.
 std::byte* host_pointer(const KernelArgument& argument);
 
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // Arguments in the order of the kernel's signature; kept until set again.
+  // Sets all arguments, in the order of the kernel's signature; kept until set again.
   virtual void set(const std::vector<KernelArgument>& arguments) = 0;
-  // One of them anew; of as few calls as a loop of launches can afford.
+  // Sets one argument, at a cost low enough for loops of launches.
   virtual void set(std::size_t index, const KernelArgument& argument) = 0;
 };
 
-// What a kernel is made of: OpenCL C for runtimes that compile, functions for `native`, under the same names.
+// Source of kernels: OpenCL C for runtimes that compile, functions of the same names for `native`.
 struct KernelSource {
-  std::string name;          // of the file, for messages
+  std::string name;          // file name, for messages
   std::string opencl;        // OpenCL C
   std::string options = {};  // build options ("-DBLOCK=8")
-  // native form: called once a launch with the arguments (buffers as host pointers) and the range
+  // native form: called once per launch with the arguments (buffers as host pointers) and the range
   using NativeKernel = std::function<void(std::span<const KernelArgument>, const KernelRange&)>;
   std::vector<std::pair<std::string, NativeKernel>> native = {};
-  std::vector<unsigned char> binary = {};  // instead of `opencl`: what a vendor's compiler made of it (a bitstream)
-  bool is_cuda = false;                    // `opencl` is CUDA C++ instead, for runtime `cuda` alone
+  std::vector<unsigned char> binary = {};  // replaces `opencl`: a vendor's compiled binary (bitstream)
+  bool is_cuda = false;                    // `opencl` holds CUDA C++, for runtime `cuda` only
 };
 
 class Program {
@@ -157,13 +159,13 @@ class Program {
   virtual std::vector<std::string> kernel_names() const = 0;
 };
 
-// When commands ran, in seconds of the device's own clock.
+// Start and end of commands, in seconds of the device's clock.
 struct DeviceTime {
   double started = 0, ended = 0;
 };
 
-// An in-order queue of commands. enqueue_* return at once; everything enqueued is complete after finish().
-// Views given to enqueue_read/write must stay alive, and host memory untouched, until then.
+// An in-order queue of commands. enqueue_* return at once; finish() waits for completion. Views passed to
+// enqueue_read/write must stay alive, and the host memory unchanged, until then.
 class Queue {
  public:
   virtual ~Queue() = default;
@@ -171,16 +173,16 @@ class Queue {
   virtual void enqueue_write(const std::byte* from, const BufferView& to) = 0;
   virtual void enqueue_copy(const BufferView& from, const BufferView& to) = 0;
   virtual void enqueue(Kernel& kernel, const KernelRange& range) = 0;
-  // A library's call as a command: it is given the queue that the runtime made, and enqueues there.
+  // Enqueues a library's call, which receives the runtime's queue.
   virtual void enqueue_call(const std::function<void(Queue& own)>& call) { call(*this); }
   virtual void finish() = 0;
-  // True when everything enqueued is complete; does not wait. Starts what was enqueued.
+  // Returns whether all commands are complete, without waiting. Submits enqueued commands.
   virtual bool finished() = 0;
-  // What is enqueued from now on begins when `earlier` has done what it was given so far; the host waits only where
-  // the runtime cannot order two queues. Both are of one device.
+  // Later commands start after those already in `earlier` (same device) are complete. The host waits only if the
+  // runtime cannot order two queues.
   virtual void follow(Queue& earlier) { earlier.finish(); }
-  // From the first to the last command of those that the latest finish() awaited: `started` of the first, `ended` of
-  // the last. All queues of a device share one clock. None where the runtime does not tell.
+  // Time span of the commands awaited by the latest finish(): `started` of the first, `ended` of the last. All queues
+  // of a device share one clock. None if the runtime cannot tell.
   virtual std::optional<DeviceTime> span() const { return std::nullopt; }
 
   void read(const BufferView& from, std::byte* to) {
@@ -197,30 +199,30 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
-  // Throws Unsupported when the device has no such memory (or cannot share it where asked to), Error when there is not
-  // enough of it.
+  // Throws Unsupported if the device lacks the memory kind (or cannot share it on request), Error if memory is
+  // exhausted.
   virtual std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) = 0;
-  // What another process of this host gives its own device of the same runtime to open the very bytes of a shared
-  // buffer. It must be opened while the buffer lives, and closed (destroyed) before the buffer is.
+  // Handle by which another process of this host opens the same bytes on its own device of the same runtime. It must be
+  // opened while the buffer exists and destroyed before the buffer.
   virtual std::string share(const Buffer& buffer);
   virtual std::unique_ptr<Buffer> open_shared(const std::string& handle);
-  // timed: ask the device for the commands' times (costs a little on some runtimes).
+  // timed: record the commands' device times (slower on some runtimes)
   virtual std::unique_ptr<Queue> make_queue(bool timed = false) = 0;
-  // A queue whose kernels go before those of other queues that have not begun, where the runtime can order them so.
+  // A queue whose waiting kernels start before those of other queues, if the runtime has priorities.
   virtual std::unique_ptr<Queue> make_urgent_queue() { return make_queue(); }
-  // A queue of the runtime's own calls and nothing beside them, for the parts that a run is judged by: it shares no
-  // code with the queues of make_queue(), so that what slows those down does not slow what they are compared with.
+  // A queue of plain runtime calls, the reference for a run's parts: it shares no code with make_queue(), so a defect
+  // there does not affect the reference.
   virtual std::unique_ptr<Queue> make_bare_queue() { return make_queue(); }
-  // Throws Error with the build log when the source does not compile.
+  // Throws Error with the build log if the source does not compile.
   virtual std::unique_ptr<Program> build(const KernelSource& source) = 0;
 };
 
-// One way to drive devices. infos() may load drivers; open() takes an entry of infos().
+// One interface to devices. infos() may load drivers; open() takes an entry of infos().
 class Runtime {
  public:
   virtual ~Runtime() = default;
   virtual std::string name() const = 0;
-  // Empty when there is none; then why_none() says why and what to do.
+  // Empty without devices; then why_none() gives the reason and a remedy.
   virtual std::vector<DeviceInfo> infos() = 0;
   virtual std::string why_none() const = 0;
   virtual std::unique_ptr<Device> open(const DeviceInfo& info) = 0;
@@ -228,7 +230,7 @@ class Runtime {
 
 using RuntimeFactory = std::function<std::unique_ptr<Runtime>()>;
 
-// Host memory that any device can be read into at full speed: pinned where the runtime can pin.
+// Host memory for transfers at full speed with any device: pinned if the runtime supports it.
 inline std::unique_ptr<Buffer> allocate_host(Device& device, std::size_t bytes, bool shared = false) {
   return device.allocate(bytes, {MemoryKind::host, {}, shared});
 }

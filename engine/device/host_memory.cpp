@@ -30,8 +30,7 @@ HostBytes take_host_bytes(std::size_t size) {
   const std::size_t unit = size >= huge_pages_from ? huge_page : small_page;
   const std::size_t rounded = (size + unit - 1) / unit * unit;
   HostBytes bytes(static_cast<std::byte*>(std::aligned_alloc(unit, rounded)));
-  if (!bytes)
-    throw Error(fmt::format("could not allocate {} of host memory: the system gave none", format_bytes(size)));
+  if (!bytes) throw Error(fmt::format("could not allocate {} of host memory: out of memory", format_bytes(size)));
   if (unit == huge_page) madvise(bytes.get(), rounded, MADV_HUGEPAGE);
   return bytes;
 }

@@ -25,7 +25,7 @@ std::string system_text() {
 
 HostSegment::HostSegment(std::size_t size) : size_((size + small_page - 1) / small_page * small_page) {
   file_ = memfd_create("plumbline", MFD_CLOEXEC);
-  // Pages that are only promised could be missing when they are touched, which ends the process.
+  // Allocates all pages now: a missing page would end the process with SIGBUS at its first access.
   const int problem = file_ < 0 ? errno : posix_fallocate(file_, 0, static_cast<off_t>(size_));
   if (problem != 0) {
     if (file_ >= 0) close(file_);

@@ -1,5 +1,4 @@
-// Host memory that several processes of one host see: a file without a name (memfd), which goes when the last of them
-// has closed it, however they end.
+// Host memory shared by processes of one host: an unnamed file (memfd), freed when its last user closes it or ends.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +8,9 @@ namespace plumb {
 
 class HostSegment {
  public:
-  // Makes one of `size` bytes, all zero and all there. Throws Error when there is no memory for it.
+  // Allocates `size` bytes, zeroed and resident. Throws Error if memory is exhausted.
   explicit HostSegment(std::size_t size);
-  // Opens another process's (or this one's) while that lives. Throws Error when it cannot be seen from here.
+  // Opens a segment of a running process (or of this one). Throws Error if it is not accessible.
   explicit HostSegment(const std::string& handle);
   ~HostSegment();
   HostSegment(const HostSegment&) = delete;

@@ -14,7 +14,7 @@ namespace plumb {
 
 namespace {
 
-// The kernel refuses a mask smaller than its own; machines beyond 1024 CPUs exist.
+// The kernel rejects masks smaller than its own; some machines have more than 1024 CPUs.
 std::vector<int> allowed_cores() {
   for (int cpus = CPU_SETSIZE; cpus <= (1 << 20); cpus *= 2) {
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(static_cast<std::size_t>(cpus)),
@@ -38,7 +38,7 @@ std::uint64_t available_bytes(std::uint64_t otherwise) {
   return otherwise;
 }
 
-// The last cache of one core: which cores share it (its name), and its size, "32768K" in the kernel's words.
+// Last-level cache of one core: the cores that share it (its identity), and its size, "32768K" in sysfs.
 std::pair<std::string, std::uint64_t> last_cache(int core) {
   std::pair<std::string, std::uint64_t> last;
   int highest = 0;

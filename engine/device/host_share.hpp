@@ -1,4 +1,4 @@
-// What this process may use of its host: cores and memory, for devices that are made of them.
+// Cores and memory of the host that this process may use, for devices on the host.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,10 @@
 namespace plumb {
 
 struct HostShare {
-  unsigned cores = 1;              // of this process's affinity mask
-  std::uint64_t memory_bytes = 0;  // of the host
-  std::uint64_t available_bytes =
-      0;                          // that can be taken now without swapping; all of it where the kernel does not tell
-  std::uint64_t cache_bytes = 0;  // of the last level, of all caches that these cores reach; 0 where nobody tells
+  unsigned cores = 1;                 // of this process's affinity mask
+  std::uint64_t memory_bytes = 0;     // of the host
+  std::uint64_t available_bytes = 0;  // available without swapping; the total if the kernel does not report it
+  std::uint64_t cache_bytes = 0;      // total of the last-level caches of these cores; 0 if unknown
 };
 
 HostShare host_share();

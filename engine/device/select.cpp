@@ -14,7 +14,7 @@ namespace {
 
 using Infos = std::vector<DeviceInfo>;
 
-// opencl first, native last, the others by name (the registry sorts).
+// opencl first, native last, the others by name (the registry is sorted).
 std::vector<std::string> runtime_order() {
   std::vector<std::string> names = Registry<RuntimeFactory>::instance().names();
   const auto place = [](const std::string& name) { return name == "opencl" ? 0 : name == "native" ? 2 : 1; };
@@ -35,7 +35,7 @@ std::string listing(const Infos& infos) {
   return lines.empty() ? "no device was found" : fmt::format("there are: {}", fmt::join(lines, "; "));
 }
 
-// A whole number from 0, or none.
+// A non-negative integer, or none.
 std::optional<int> parse_index(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -64,7 +64,7 @@ const DeviceInfo& by_index(const Infos& infos, std::optional<int> index, const s
   return *found;
 }
 
-// By type, else by a part of the name; within the preferred runtime where it has one.
+// By type, otherwise by a part of the name; of the preferred runtime first.
 Infos matching(const Infos& infos, const std::string& wanted, const std::string& preferred_runtime) {
   const std::string part = lower(wanted);
   Infos found = filtered(infos, [&](const auto& info) { return info.type == part; });
@@ -76,7 +76,7 @@ Infos matching(const Infos& infos, const std::string& wanted, const std::string&
   return preferred.empty() ? found : preferred;
 }
 
-// Of the first platform that has the best type.
+// Devices of the best type on the first platform that has it.
 Infos best_of(const Infos& infos) {
   for (const char* type : {"gpu", "accelerator", "cpu", "native"}) {
     const auto first = std::find_if(infos.begin(), infos.end(), [&](const auto& info) { return info.type == type; });
@@ -132,7 +132,7 @@ DeviceInfo DeviceCatalogue::choose(const DeviceWish& wish, int rank, int ranks, 
   const Infos& searched = wish.runtime.empty() ? infos_ : own;
   const Infos found = matching(searched, wish.device, runtime);
   if (found.empty())
-    throw UsageError(fmt::format("--device {}: no device has this type, or this in its name; {}{}", wish.device,
+    throw UsageError(fmt::format("--device {}: no device has this type or a name that contains it; {}{}", wish.device,
                                  listing(searched),
                                  own.empty() ? fmt::format(". Of runtime {}: {}", runtime, why_none(runtime)) : ""));
   return dealt(found, local_rank);

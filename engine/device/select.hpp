@@ -1,4 +1,4 @@
-// Which device a rank gets: by index, type, part of the name, a map by rank, or the default.
+// Selects a rank's device: by index, type, part of the name, map by rank, or default.
 #pragma once
 
 #include <memory>
@@ -21,10 +21,10 @@ class DeviceCatalogue {
  public:
   DeviceCatalogue();
   const std::vector<DeviceInfo>& infos() const { return infos_; }
-  // Why a runtime shows no device: "" when it shows some.
+  // Reason why a runtime has no devices; "" if it has some.
   std::string why_none(const std::string& runtime) const;
-  // Throws UsageError naming what there is. Without --device and --device-map: of the runtime's first platform that has
-  // the best type (gpu, accelerator, cpu), device number local_rank modulo the number of such devices.
+  // Throws UsageError listing the devices. Without --device and --device-map: on the runtime's first platform with the
+  // best type (gpu, accelerator, cpu), device number local_rank modulo the number of such devices.
   DeviceInfo choose(const DeviceWish& wish, int rank, int ranks, int local_rank) const;
   std::unique_ptr<Device> open(const DeviceInfo& info) const;
 
@@ -33,7 +33,7 @@ class DeviceCatalogue {
   std::vector<DeviceInfo> infos_;
 };
 
-// Parses "2:0:3" and checks it against the ranks; throws UsageError.
+// Parses "2:0:3" and checks it against the number of ranks; throws UsageError.
 std::vector<int> parse_device_map(const std::string& text, int ranks);
 
 }  // namespace plumb

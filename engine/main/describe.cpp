@@ -28,12 +28,13 @@ Json benchmark_json(const std::string& name) {
   return {{"name", name},
           {"title", benchmark->title()},
           {"source", benchmark->source()},
+          {"family", benchmark->family()},
           {"parameters", parameters_json(*benchmark)},
           {"presets", presets},
           {"forms", forms_of(name)}};
 }
 
-// A world of the program's kind that did not start.
+// Stands in for a world of the program's kind that was not started.
 class PlannedWorld : public World {
  public:
   PlannedWorld(WorldInfo info, int ranks) : info_(std::move(info)), ranks_(ranks) {}
@@ -50,7 +51,7 @@ class PlannedWorld : public World {
   void abort(int exit_status) override { std::_Exit(exit_status); }
 
  private:
-  [[noreturn]] static void refuse() { throw Error("a planned world has no messages"); }
+  [[noreturn]] static void refuse() { throw Error("this world only plans: it sends no messages"); }
   WorldInfo info_;
   int ranks_;
 };
@@ -59,7 +60,7 @@ Json reason_json(const std::string& reason) {
   return reason.empty() ? Json(nullptr) : Json(reason);
 }
 
-// A transport with its approaches, and for each device whether it works there.
+// A transport with its approaches, and the devices it supports.
 Json transport_json(const TransportEntry& entry, const World& world, const DeviceCatalogue& catalogue) {
   Json approaches = Json::array({approach(entry.info)}), devices = Json::array();
   for (const TransportInfo& other : entry.others) approaches.push_back(approach(other));
@@ -101,7 +102,8 @@ std::unique_ptr<World> make_planned_world(WorldInfo info, int ranks) {
 std::string list_text() {
   std::string text;
   for (const std::string& name : Registry<BenchmarkFactory>::instance().names())
-    text += fmt::format("{:<16} {}\n", name, make_benchmark(name)->title());
+    if (const auto benchmark = make_benchmark(name); benchmark->family().empty())
+      text += fmt::format("{:<16} {}\n", name, benchmark->title());
   return text;
 }
 
@@ -129,7 +131,7 @@ int print_devices(bool json) {
 
 void print_transports(const ProgramKind& kind, bool json) {
   const WorldInfo info = kind.world_info();
-  const PlannedWorld world(info, info.kind == "serial" ? 1 : 2);  // two, for the transports' reasons
+  const PlannedWorld world(info, info.kind == "serial" ? 1 : 2);  // two ranks, so that transports give their reasons
   const DeviceCatalogue catalogue;
   Json all = Json::array();
   const auto& registry = Registry<TransportEntry>::instance();

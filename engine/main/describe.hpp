@@ -1,4 +1,4 @@
-// What the program can do, told without starting anything: --list, --devices, --transports, --describe.
+// Output of --list, --devices, --transports and --describe, without starting a run.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 namespace plumb {
 
 std::string list_text();
-// Returns the exit status: 2 when no device was found.
+// Returns the exit status: 2 without devices.
 int print_devices(bool json);
 void print_transports(const ProgramKind& kind, bool json);
-// A world that only tells its kind and size: to plan a run that is not started.
+// A world with kind and size only, to plan a run without starting it.
 std::unique_ptr<World> make_planned_world(WorldInfo info, int ranks);
 Json description(const ProgramKind& kind, const EngineOptions& options);
 

@@ -31,7 +31,7 @@ void add_options(CLI::App& app, const Parameters& owner) {
   }
 }
 
-// The word after --preset (or --preset=word): it is needed before the other options are read, because they override it.
+// The value of --preset (or --preset=value), read before the other options because they override the preset.
 std::string preset_on(const std::vector<std::string>& words) {
   std::string preset = "standard";
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -42,11 +42,11 @@ std::string preset_on(const std::vector<std::string>& words) {
 }
 
 void apply_preset(const std::string& name, Benchmark& benchmark, EngineOptions& options) {
-  if (std::find(presets.begin(), presets.end(), name) == presets.end()) return;  // --preset itself refuses it
+  if (std::find(presets.begin(), presets.end(), name) == presets.end()) return;  // parsing --preset reports the error
   for (const auto& [option, value] : benchmark.preset(name)) {
     ParameterBase* parameter = benchmark.find(option);
     if (parameter == nullptr) parameter = options.find(option);
-    if (parameter == nullptr) throw Error("preset " + name + " sets --" + option + ", which is no option");
+    if (parameter == nullptr) throw Error("preset " + name + " sets --" + option + ", an unknown option");
     parameter->parse(value);
   }
 }
@@ -58,7 +58,7 @@ std::vector<std::string> all_names(const Benchmark& benchmark, const EngineOptio
   return names;
 }
 
-// words: what stands after the benchmark's name.
+// words: the arguments after the benchmark's name.
 void parse_run(std::vector<std::string> words, EngineOptions& options, Benchmark& benchmark) {
   apply_preset(preset_on(words), benchmark, options);
   CLI::App app;
@@ -66,7 +66,7 @@ void parse_run(std::vector<std::string> words, EngineOptions& options, Benchmark
   app.allow_extras();
   add_options(app, benchmark);
   add_options(app, options);
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  std::reverse(words.begin(), words.end());  // CLI11 expects them in reverse order
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {

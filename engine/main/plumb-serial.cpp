@@ -1,4 +1,4 @@
-// plumb-serial: the engine in one process, where there is no MPI.
+// plumb-serial: the engine in one process, without MPI.
 #include "main/program.hpp"
 
 int main(int argc, char** argv) {

@@ -45,7 +45,7 @@ bool print_results(const std::string& text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
 }
 
-// A run from its parsed command line to its exit status, in a world that has started.
+// A run from parsed command line to exit status, in a started world.
 class ProgramRun {
  public:
   ProgramRun(const ProgramKind& kind, std::vector<std::string> command, World& world, EngineOptions& options,
@@ -79,7 +79,7 @@ class ProgramRun {
     return measure(settings);
   }
 
-  // Says on this rank what ended it: which rank, host and device, then the sentence.
+  // Prints the error that ended this rank: rank, host and device, then the message.
   void say_failure(const std::string& sentence) {
     const std::string device = device_ ? ", " + device_->info().name : "";
     const auto listener = make_listener(options_.progress.get());
@@ -122,7 +122,7 @@ class ProgramRun {
 
   struct Needs {
     std::size_t cases = 0;
-    std::uint64_t device = 0, largest_buffer = 0, host = 0, symmetric = 0;  // bytes of one rank
+    std::uint64_t device = 0, largest_buffer = 0, host = 0, symmetric = 0;  // bytes per rank
   };
   Needs needs() const {
     const bool stages = entry_ != nullptr && !entry_->needs_host_memory;
@@ -137,8 +137,8 @@ class ProgramRun {
     return needs;
   }
 
-  // Refuses what this host or the device that a rank would get has no memory for. Without a device that fits there is
-  // nothing to compare with: only the run itself refuses that.
+  // Rejects cases that exceed the memory of this host or of the ranks' devices. Without a matching device only the run
+  // itself can tell.
   std::optional<DeviceInfo> check_planned_memory(int local_ranks) const {
     if (local_ranks == 0) return std::nullopt;
     const Placement placement = this->placement();
@@ -192,7 +192,7 @@ class ProgramRun {
     return print_results(text) ? 0 : status(ExitStatus::error);
   }
 
-  // What is wrong with this rank's device, or "".
+  // Reason why this rank's device cannot be used, or "".
   std::string open_device() {
     try {
       const Placement placement = this->placement();
@@ -239,7 +239,7 @@ class ProgramRun {
       throw UsageError(fmt::format("transport {} does not work on {}: {}", transport_name_, info.name, reason));
   }
 
-  // local_ranks: those that share this host's memory.
+  // local_ranks: ranks that share this host's memory.
   void check_memory(const DeviceInfo& info, const Placement& placement, int local_ranks) const {
     if (std::find(info.memory_kinds.begin(), info.memory_kinds.end(), placement.kind) == info.memory_kinds.end())
       throw UsageError(fmt::format("{} has no memory of kind {}", info.name, to_string(placement.kind)));
@@ -256,7 +256,7 @@ class ProgramRun {
       throw UsageError(fmt::format("{} needs a buffer of {}, but the largest of {} is {}", benchmark_.name(),
                                    format_bytes(needed.largest_buffer), info.name,
                                    format_bytes(info.largest_buffer_bytes)));
-    const bool shares = info.type == "cpu" || info.type == "native";  // the device's memory is the host's
+    const bool shares = info.type == "cpu" || info.type == "native";  // device memory is host memory
     const std::uint64_t together =
         (needed.host + needed.symmetric + (shares ? needed.device : 0)) * static_cast<std::uint64_t>(local_ranks);
     const std::uint64_t available = available_memory_bytes();
@@ -273,7 +273,8 @@ class ProgramRun {
                     transport_.get(),
                     placement(),
                     static_cast<std::uint64_t>(options_.seed.get()),
-                    options_.kernel_file};
+                    options_.kernel_file,
+                    options_.sync};
     Json head = record_head(settings, places);
     if (world_.rank() == 0)
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, on_signal);
@@ -362,7 +363,7 @@ class ProgramRun {
             {"timeout_s", options_.timeout.get()}};
   }
 
-  // Everything that is known before the first case. Collective; whole on rank 0.
+  // The record's head: everything known before the first case. Collective; complete on rank 0.
   Json record_head(const RunSettings& settings, const Places& places) {
     const BuildInfo& build = build_info();
     const WorldInfo& world = world_.info();
@@ -453,7 +454,7 @@ int tell(const CommandLine& line, const ProgramKind& kind, const EngineOptions& 
   }
 }
 
-// Bad usage is the same on all ranks: rank 0 speaks, and all end alike.
+// Usage errors are the same on all ranks: rank 0 prints them, and all exit with the same status.
 int say_usage(World& world, const std::string& progress, const std::string& sentence) {
   if (world.rank() == 0) make_listener(progress)->failed(sentence);
   return status(ExitStatus::usage);
@@ -503,7 +504,7 @@ int run_program(int argc, char** argv, const ProgramKind& kind) {
     fmt::print(stderr, "error: {}\n", error.what());
     return status(ExitStatus::error);
   }
-  // Bad options to a run are told by rank 0 alone; who that is, only the world knows.
+  // Only rank 0 prints usage errors; the world defines which process that is.
   if (!bad_usage.empty() && benchmark == nullptr && argc > 1 && argv[1][0] == '-') {
     fmt::print(stderr, "error: {}\n", bad_usage);
     return status(ExitStatus::usage);

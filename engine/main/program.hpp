@@ -1,4 +1,4 @@
-// What every program of the engine does; they differ in the world that they start.
+// The common part of the engine's programs, which differ in the world they start.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@ namespace plumb {
 struct ProgramKind {
   std::string name;                                                               // "plumb-mpi"
   std::function<std::unique_ptr<World>(int&, char**&, const WorldNeeds&)> start;  // the world
-  std::function<WorldInfo()> world_info;                                          // without starting it
+  std::function<WorldInfo()> world_info;                                          // without starting the world
 };
 
-// Never throws; the return value is the process's exit status.
+// Never throws; returns the process's exit status.
 int run_program(int argc, char** argv, const ProgramKind& kind);
 
 }  // namespace plumb

@@ -40,7 +40,7 @@ KernelSource Session::source(KernelSource own) const {
   given.name = kernel_file;
   given.options = std::move(own.options);
   given.is_cuda = own.is_cuda;
-  // What a vendor's compiler wrote holds zero bytes, text does not.
+  // Binaries contain zero bytes, text does not.
   if (std::find(bytes.begin(), bytes.end(), '\0') == bytes.end())
     given.opencl.assign(bytes.begin(), bytes.end());
   else

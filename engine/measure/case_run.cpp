@@ -14,10 +14,10 @@ namespace plumb {
 
 namespace {
 
-constexpr int most_late_in_a_row = 5;  // then a late sample is kept: on shared cores every start is late
+constexpr int most_late_in_a_row = 5;  // then a late sample is kept: with shared cores every start is late
 constexpr std::uint64_t longest_loop = 1u << 24;
 constexpr int most_probes = 3;            // of one loop length
-constexpr double fewest_operations = 20;  // of a sample, where they do not make it too long
+constexpr double fewest_operations = 20;  // operations per sample, within longest_sample
 constexpr double longest_probing = 0.1;   // seconds
 constexpr std::size_t most_lives = 4096;  // of a phase that are told of the last repetition
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -36,7 +36,7 @@ bool is_within(double error, double tolerance) {
   return error >= 0 && error <= tolerance;
 }
 
-// The one that tells more: none at all, one that cannot be, the larger one.
+// The more informative of two errors: none, then not finite, then the larger one.
 double worse_error(double one, double other) {
   if (std::isnan(one) || std::isnan(other)) return nan;
   return one < 0 || other < 0 ? std::min(one, other) : std::max(one, other);
@@ -44,6 +44,19 @@ double worse_error(double one, double other) {
 
 double number_or_nan(const Json& value) {
   return value.is_null() ? nan : value.get<double>();
+}
+
+void append(std::vector<double>& to, const std::vector<double>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// By rank; where only one of both has any, the other's `had` or `has` repetitions have none: 0.
+void append(std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& more, std::size_t had,
+            std::size_t has) {
+  if (to.empty() && more.empty()) return;
+  if (to.empty()) to.resize(more.size(), std::vector<double>(had, 0.0));
+  for (std::size_t rank = 0; rank < to.size(); ++rank)
+    append(to[rank], more.empty() ? std::vector<double>(has, 0.0) : more.at(rank));
 }
 
 }  // namespace
@@ -80,9 +93,40 @@ Policy CaseRun::policy_of(const Case& measured) const {
   return policy;
 }
 
-CaseRecord CaseRun::measure(const Case& measured) {
+void add_measurement(CaseRecord& record, CaseRecord more) {
+  if (more.outcome.status != "passed" && more.outcome.status != "skipped") {  // as bad as the worst
+    record.outcome = std::move(more.outcome);
+    record.validation = std::move(more.validation);
+    return;
+  }
+  const std::size_t had = record.global.size(), has = more.global.size();
+  append(record.by_rank, more.by_rank, 0, 0);
+  append(record.global, more.global);
+  append(record.device_by_rank, more.device_by_rank, had, has);
+  append(record.paused_by_rank, more.paused_by_rank, had, has);
+  append(record.laps_by_rank, more.laps_by_rank, 0, 0);
+  for (auto& [name, phase] : record.phases) {
+    const CaseRecord::Phase& other = more.phases[name];
+    append(phase.seconds, other.seconds, had, has);
+    append(phase.begin, other.begin, had, has);
+    append(phase.end, other.end, had, has);
+  }
+  for (auto& [name, by_rank] : record.tallies_by_rank)
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank] += more.tallies_by_rank[name].at(rank);
+  for (auto& [name, value] : record.tallies) value += more.tallies[name];
+  record.stop = more.stop;
+  record.waited_share = std::max(record.waited_share, more.waited_share);
+  if (record.waited_share > 0) record.facts["waited_share"] = record.waited_share;
+  record.late_starts += more.late_starts;
+  for (Warning& warning : more.warnings)
+    if (std::none_of(record.warnings.begin(), record.warnings.end(),
+                     [&](const Warning& one) { return one.code == warning.code; }))
+      record.warnings.push_back(std::move(warning));
+}
+
+CaseRecord CaseRun::measure(const Case& measured, bool again) {
   CaseRecord record;
-  repetition_ = 0;
+  if (!again) repetition_ = 0;
   seconds_.clear();
   device_seconds_.clear();
   paused_seconds_.clear();
@@ -93,13 +137,14 @@ CaseRecord CaseRun::measure(const Case& measured) {
   if (prepare(measured, record)) {
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
-    } else if (warm_up(measured, record) && measure_samples(measured, record)) {
+    } else if (warm_up(measured, record) && measure_watched(measured, record)) {
       gather_samples(record);
       gather_parts(record, measured);
       gather_findings(measured, record);
       if (session_.world.rank() == 0) judge_stability(record);
     }
     record.facts = benchmark_.facts();
+    if (record.waited_share > 0) record.facts["waited_share"] = record.waited_share;
   }
   benchmark_.release();
   return record;
@@ -124,14 +169,14 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
     record.outcome = {"error", failed};
     return false;
   }
-  // Kernels and copies that do not name their own wait.
+  // For kernels and copies without a Waiting of their own.
   const Waiting waiting("a repetition to end", measured.policy.longest_seconds);
   work(measured, timed);
   if (validated) validate(measured, timed.count());
   return true;
 }
 
-// The sample of this rank; one that idles has one without a length.
+// This rank's sample; idle ranks have one without a length.
 void CaseRun::work(const Case& measured, Timed& timed) {
   const double begin = now_seconds();
   if (!idles()) benchmark_.run(session_, measured, timed);
@@ -169,7 +214,7 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
   const bool first = findings_.repetitions++ == 0;
   findings_.error = first ? found.error : worse_error(findings_.error, found.error);
   findings_.tolerance = found.tolerance;
-  // Where a repetition checked too few, it is the one that tells.
+  // A repetition with too few items checked takes precedence.
   if (findings_.checked == findings_.expected) {
     findings_.checked = found.items_checked;
     findings_.expected = expected;
@@ -178,7 +223,7 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
   findings_.reference = found.reference;
 }
 
-// Validates once before anything is measured: a wrong answer has no speed.
+// Validates once before measuring: a wrong result has no speed.
 bool CaseRun::warm_up(const Case& measured, CaseRecord& record) {
   const bool fixed = measured.fixed_count > 0;
   record.count = fixed ? measured.fixed_count : benchmark_.admissible_count(measured, 1);
@@ -196,8 +241,8 @@ bool CaseRun::warm_up(const Case& measured, CaseRecord& record) {
   return record.count > 0;
 }
 
-// Seconds that the slowest rank takes for a loop, the best of a few: one disturbed probe must not fix a loop far too
-// short. Known on rank 0, anything elsewhere; none when a repetition failed.
+// Seconds of the slowest rank for a loop, the minimum of a few probes, as one disturbed probe would fix a loop far too
+// short. Valid on rank 0; none if a repetition failed.
 std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, std::uint64_t count) {
   double best = std::numeric_limits<double>::infinity(), spent = 0;
   bool again = true;
@@ -213,7 +258,7 @@ std::optional<double> CaseRun::probe(const Case& measured, CaseRecord& record, s
   return best;
 }
 
-// The loop length at which a sample lasts the target time; 0 when a repetition failed.
+// The loop length at which a sample reaches the target time; 0 if a repetition failed.
 std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
   struct LoopLength {
     std::uint64_t count;
@@ -227,7 +272,7 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
     if (!probed) return 0;
     const double slowest = *probed;
     if (session_.world.rank() == 0) {
-      // Long enough for the clock, and enough operations that the first, on caches that the reset left, weighs little.
+      // Long enough for the clock, with enough operations to amortise the first one after the reset.
       const double operation = slowest / static_cast<double>(choice.count);
       const double target =
           std::max(settings_.target_sample, std::min(operation * fewest_operations, settings_.longest_sample));
@@ -240,6 +285,16 @@ std::uint64_t CaseRun::adapt_count(const Case& measured, CaseRecord& record) {
     choice = broadcast_value(session_.world, choice);
   }
   return choice.count;
+}
+
+bool CaseRun::measure_watched(const Case& measured, CaseRecord& record) {
+  const auto waited = waited_for_cores();
+  const double begin = now_seconds();
+  const bool whole = measure_samples(measured, record);
+  const double share = longest_wait(waited, waited_for_cores(), now_seconds() - begin);
+  for (const double of_rank : gather_values(session_.world, idles() ? 0.0 : share))
+    record.waited_share = std::max(record.waited_share, of_rank);
+  return whole;
 }
 
 bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
@@ -288,7 +343,7 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   return true;
 }
 
-// `first_begin`: of this repetition on the first rank that began, on the common clock.
+// `first_begin`: start of this repetition on the earliest rank, on the common clock.
 void CaseRun::keep(const Timed& timed, double first_begin) {
   if (!idles()) seconds_.push_back(sample_.seconds);
   device_seconds_.push_back(sample_.device_seconds);
@@ -327,7 +382,7 @@ void CaseRun::gather_samples(CaseRecord& record) {
   if (std::any_of(paused.begin(), paused.end(), pauses)) record.paused_by_rank = paused;
 }
 
-// Phases are the same on all ranks, for cases are; tallies need not be.
+// Phases are the same on all ranks; tallies may differ.
 void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
   World& world = session_.world;
   for (const auto& [name, times] : phases_)
@@ -337,7 +392,7 @@ void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
   record.work_by_rank = gather_values(world, idles() ? Work{} : measured.work);
   const std::vector<std::string> texts = gather_texts(world, Json(tallies_).dump());
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    const Json tallies = Json::parse(texts[rank]);  // items() keeps no Json alive
+    const Json tallies = Json::parse(texts[rank]);  // keeps the object alive: items() refers to it
     for (const auto& [name, value] : tallies.items()) {
       auto& by_rank = record.tallies_by_rank[name];
       by_rank.resize(texts.size(), 0.0);
@@ -386,7 +441,7 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
     if (reference.empty()) reference = got["reference"];
     ++rank;
   }
-  if (rank == 0) return;  // not the rank that judges
+  if (rank == 0) return;  // only rank 0 judges
   if (items == 0 && passed) {
     passed = false;
     detail = "no rank checked anything";

@@ -1,4 +1,4 @@
-// One case, from prepare to release: what run_benchmark does for each.
+// One case, from prepare to release.
 #pragma once
 
 #include <functional>
@@ -13,57 +13,61 @@
 
 namespace plumb {
 
-// A case measured, on rank 0 whole, on other ranks without the others' samples.
+// Results of a case: complete on rank 0; other ranks have their own samples only.
 struct CaseRecord {
   Outcome outcome;
   std::uint64_t count = 1;
   Stop stop;
   std::uint64_t late_starts = 0;
+  double waited_share = 0;  // of the repetitions' time, in which a thread of the worst rank waited for a core
   std::vector<std::vector<double>> by_rank;         // seconds [rank][repetition]
-  std::vector<double> global;                       // seconds, last end minus first start
-  std::vector<std::vector<double>> device_by_rank;  // empty when the device tells no time
-  // Of each phase [rank][repetition]: all its lives together, begin of the first and end of the last since the first
-  // rank began; NaN where there was none.
+  std::vector<double> global;                       // seconds, latest end minus earliest start
+  std::vector<std::vector<double>> device_by_rank;  // empty if the device reports no times
+  // Of each phase [rank][repetition]: first begin and last end of all its intervals since the earliest rank's start;
+  // NaN if absent.
   struct Phase {
     std::vector<std::vector<double>> seconds, begin, end;
     std::vector<std::vector<double>> last;  // of the last repetition: begin and end of each life, one after the other
   };
   std::map<std::string, Phase> phases;
-  std::vector<std::vector<double>> paused_by_rank;             // empty when nobody paused
+  std::vector<std::vector<double>> paused_by_rank;             // empty without pauses
   std::vector<std::vector<double>> laps_by_rank;               // seconds of each operation of all repetitions
   std::map<std::string, std::vector<double>> tallies_by_rank;  // over the repetitions
-  std::map<std::string, double> tallies;                       // of all ranks
+  std::map<std::string, double> tallies;                       // over all ranks
   std::vector<Work> work_by_rank;
   Json validation = nullptr;
   Json facts = Json::object();  // of rank 0
   std::vector<Warning> warnings;
 };
 
-// What keeps some rank from an action that all take: "error" or "unsupported", and why; none when all could.
+// Outcome of a collective action: "error" or "unsupported" with the first rank's reason; none if all ranks succeeded.
 // Collective.
 std::optional<Outcome> hindrance(World& world, const std::function<void()>& action);
 
-// What a sample of this case is asked for.
+// Plan of a sample of this case.
 TimedPlan plan_of(const Case& measured, std::uint64_t count);
+
+// The same case measured again, with the same count: all its samples together.
+void add_measurement(CaseRecord& record, CaseRecord more);
 
 class CaseRun {
  public:
   CaseRun(Benchmark& benchmark, Session& session, const RunSettings& settings, SynchronisedStart& start)
       : benchmark_(benchmark), session_(session), settings_(settings), start_(start) {}
 
-  // Collective.
-  CaseRecord measure(const Case& measured);
+  // Collective. `again`: after another measurement of the same case, whose repetitions had other data.
+  CaseRecord measure(const Case& measured, bool again = false);
 
  private:
-  // What this rank saw of one repetition.
+  // One repetition on this rank.
   struct Sample {
     double begin = 0, end = 0;  // on the common clock
-    double local_begin = 0;     // on this process's
+    double local_begin = 0;     // on this process's clock
     double seconds = 0;         // on this rank's own clock
     double device_seconds = 0, paused_seconds = 0;
     char late = 0;
   };
-  // What this rank's validations found, over the repetitions.
+  // Validations of this rank, over the repetitions.
   struct Findings {
     double error = 0, tolerance = 0;
     std::uint64_t checked = 0, expected = 0, wrong = 0, repetitions = 0;
@@ -80,6 +84,7 @@ class CaseRun {
   bool warm_up(const Case& measured, CaseRecord& record);
   std::optional<double> probe(const Case& measured, CaseRecord& record, std::uint64_t count);
   std::uint64_t adapt_count(const Case& measured, CaseRecord& record);
+  bool measure_watched(const Case& measured, CaseRecord& record);
   bool measure_samples(const Case& measured, CaseRecord& record);
   void keep(const Timed& timed, double first_begin);
   void validate(const Case& measured, std::uint64_t count);
@@ -92,9 +97,9 @@ class CaseRun {
   Session& session_;
   const RunSettings& settings_;
   SynchronisedStart& start_;
-  std::uint64_t repetition_ = 0;  // of all attempts, so that no two have the same content
+  std::uint64_t repetition_ = 0;  // over all attempts, so that each has different data
   Sample sample_;
-  std::vector<double> seconds_, device_seconds_, paused_seconds_, laps_;  // kept of this rank
+  std::vector<double> seconds_, device_seconds_, paused_seconds_, laps_;  // of this rank's kept repetitions
   struct PhaseTimes {
     std::vector<double> seconds, begin, end, last;
   };

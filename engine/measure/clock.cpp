@@ -10,10 +10,10 @@ namespace plumb {
 
 namespace {
 
-constexpr int ping_pongs = 40;              // of which the fastest tells the offset
-constexpr double shortest_baseline = 0.05;  // seconds between two estimates that may tell a drift
+constexpr int ping_pongs = 40;              // the fastest of which gives the offset
+constexpr double shortest_baseline = 0.05;  // minimum seconds between two estimates for a drift
 
-// Asks the parent for the common time, until told that this was the last.
+// Requests the common time from the parent until the last round.
 double offset_from(World& world, int parent) {
   double best_trip = std::numeric_limits<double>::infinity();
   double offset = 0;
@@ -54,7 +54,7 @@ ClockProperties measure_clock() {
     last = next;
   }
   properties.overhead_s = (last - begin) / readings;
-  // The clock counts nanoseconds; a smaller step is rounding of the floating-point difference.
+  // The clock counts nanoseconds; smaller steps are rounding errors of the floating-point difference.
   properties.resolution_s = std::max(properties.resolution_s, 1e-9);
   return properties;
 }

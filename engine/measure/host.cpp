@@ -9,13 +9,16 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 
 #include "core/json.hpp"
+#include "core/units.hpp"
 #include "core/version.hpp"
+#include "device/throttling.hpp"
 #include "world/collect.hpp"
 
 extern char** environ;
@@ -24,7 +27,7 @@ namespace plumb {
 
 namespace {
 
-// The value after `key` in a file of "key<separator>value" lines; empty when there is none.
+// The value of `key` in a file of "key<separator>value" lines; empty if missing.
 std::string value_in(const char* path, const std::string& key, char separator) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -48,6 +51,12 @@ std::string first_line(const char* path) {
 
 Json place_json(const RankPlace& place) {
   return {{"rank", place.rank}, {"local_rank", place.local_rank}, {"cores", place.cores}};
+}
+
+// "always [madvise] never": madvise.
+std::string in_brackets(const std::string& line) {
+  const std::size_t begin = line.find('['), end = line.find(']');
+  return begin == std::string::npos || end == std::string::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }
 
 }  // namespace
@@ -78,11 +87,11 @@ Json to_json(const Host& host) {
 }
 
 std::vector<int> bound_cores() {
-  // hwloc rather than a fixed cpu_set_t: machines have more than 1024 cores.
+  // hwloc instead of a fixed cpu_set_t: some machines have more than 1024 cores.
   hwloc_topology_t topology = nullptr;
   hwloc_topology_init(&topology);
-  // Cores are all that is asked for; a plugin that loads a device's driver takes time, and OpenCL's loader changes the
-  // environment (it cuts OCL_ICD_FILENAMES at its first colon).
+  // Only cores are queried; plugins that load a device's driver take time, and OpenCL's loader changes the environment
+  // (it cuts OCL_ICD_FILENAMES at its first colon).
   for (const char* plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero"})
     hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
   hwloc_topology_load(topology);
@@ -105,7 +114,7 @@ Json steering_environment() {
       "OMPI_", "PMIX_MCA_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_",          "UCX_",
       "FI_",   "SHMEM_",    "SMA_",  "POCL_",  "OCL_",   "OPENCL_",         "CL_CONFIG_",
       "CUDA_", "NCCL_",     "OMP_",  "GOMP_",  "KMP_",   "LD_LIBRARY_PATH", "LD_PRELOAD"};
-  // Set by a launcher for its own processes: not a choice of anybody's.
+  // Set by launchers for their own processes, not by users.
   static constexpr std::array noise{"OMPI_COMM_WORLD",
                                     "OMPI_MCA_orte",
                                     "OMPI_MCA_ess",
@@ -139,8 +148,8 @@ Places gather_places(World& world) {
   const RankPlace mine{world.rank(), 0, world.local_rank(), bound_cores()};
   const Json text{{"host", to_json(this_host())}, {"place", place_json(mine)}};
   Places places;
-  // The world says which ranks share a host by their local ranks; names alone may repeat (containers), so a host is its
-  // name and everything else that is known of it.
+  // Ranks are grouped by host by their local ranks; names may repeat (containers), so a host is identified by its name
+  // and all its other properties.
   std::map<std::string, int> known;
   for (const std::string& part : gather_texts(world, text.dump(-1, ' ', false, Json::error_handler_t::replace))) {
     const Json got = Json::parse(part);
@@ -204,7 +213,7 @@ HostLoad host_load() {
   std::ifstream stat("/proc/stat"), average("/proc/loadavg"), cpus("/proc/cpuinfo");
   std::string word;
   stat >> word;
-  // user nice system idle iowait irq softirq steal (proc(5)); what follows is counted in user already.
+  // user nice system idle iowait irq softirq steal (proc(5)); the fields after these are included in user.
   double ticks = 0;
   for (int field = 0; field < 8 && stat >> ticks; ++field) {
     load.all += ticks;
@@ -214,12 +223,39 @@ HostLoad host_load() {
   average >> load.average;
   for (std::string line; std::getline(cpus, line);)
     if (line.starts_with("cpu MHz")) load.mhz = std::max(load.mhz, std::atof(line.substr(line.find(':') + 1).c_str()));
+  load.huge_pages = in_brackets(first_line("/sys/kernel/mm/transparent_hugepage/enabled"));
+  load.throttled = throttled_seconds();
   return load;
+}
+
+std::map<int, double> waited_for_cores() {
+  std::map<int, double> waited;
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+    std::ifstream file(thread.path() / "schedstat");
+    double ran = 0, nanoseconds = 0;
+    if (file >> ran >> nanoseconds) waited[std::stoi(thread.path().filename())] = nanoseconds * 1e-9;
+  }
+  return waited;
+}
+
+double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds) {
+  double longest = 0;
+  for (const auto& [thread, waited] : end) {
+    const auto before = begin.find(thread);
+    longest = std::max(longest, waited - (before == begin.end() ? 0 : before->second));
+  }
+  return seconds > 0 ? std::min(longest / seconds, 1.0) : 0;
 }
 
 Json to_json(const HostLoad& begin, const HostLoad& end) {
   const double ticks = end.all - begin.all;
   const auto share = [&](double from, double to) { return ticks > 0 ? Json((to - from) / ticks) : Json(nullptr); };
+  Json throttled = Json::object();
+  for (const auto& [cause, seconds] : end.throttled) {
+    const auto before = begin.throttled.find(cause);
+    if (before != begin.throttled.end()) throttled[cause] = seconds - before->second;
+  }
   const auto clock = [](double mhz) { return mhz > 0 ? Json(mhz) : Json(nullptr); };
   return {{"of", "the host of rank 0"},
           {"idle_share", share(begin.idle, end.idle)},
@@ -227,7 +263,9 @@ Json to_json(const HostLoad& begin, const HostLoad& end) {
           {"average_begin", begin.average},
           {"average_end", end.average},
           {"clock_begin_mhz", clock(begin.mhz)},
-          {"clock_end_mhz", clock(end.mhz)}};
+          {"clock_end_mhz", clock(end.mhz)},
+          {"huge_pages", begin.huge_pages.empty() ? Json(nullptr) : Json(begin.huge_pages)},
+          {"gpu_throttled_s", throttled.empty() ? Json(nullptr) : throttled}};
 }
 
 }  // namespace plumb

@@ -1,6 +1,7 @@
-// What this host is, and what about it spoils measurements.
+// Properties of this host, and those that disturb measurements.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,9 @@ namespace plumb {
 
 struct Host {
   std::string name, os, kernel, cpu;
-  int cores = 0;  // that this machine has online
+  int cores = 0;  // online cores
   std::uint64_t memory_bytes = 0;
-  std::string governor;  // of the first core; empty where the kernel does not tell
+  std::string governor;  // of the first core; empty if the kernel reports none
 };
 
 Host this_host();
@@ -24,20 +25,28 @@ Json to_json(const Host& host);
 std::vector<int> bound_cores();
 std::uint64_t available_memory_bytes();
 
-// Variables of the environment that steer MPI, SHMEM, their networks and the devices' runtimes.
+// Environment variables of MPI, SHMEM, their networks and the devices' runtimes.
 Json steering_environment();
 
-// What else this host does: ticks of all cores since it started, by /proc/stat; the clock of the fastest core.
+// Load of this host: ticks of all cores since boot, by /proc/stat; clock of the fastest core.
 struct HostLoad {
   double all = 0, idle = 0, stolen = 0;
-  double average = 0;  // runnable threads over the last minute
-  double mhz = 0;      // 0: the kernel does not tell
+  double average = 0;                            // runnable threads, average over the last minute
+  double mhz = 0;                                // 0: not reported by the kernel
+  std::string huge_pages = {};                   // transparent ones: always, madvise, never; empty: not reported
+  std::map<std::string, double> throttled = {};  // see throttled_seconds()
 };
 HostLoad host_load();
-// What happened between two looks: shares of the cores' time that were idle or stolen by the hypervisor.
+// Shares of the cores' time between two readings, idle and stolen by the hypervisor.
 Json to_json(const HostLoad& begin, const HostLoad& end);
 
-// What one rank knows about itself; gathered to rank 0.
+// Seconds that each thread of this process has waited for a core while it had work, by its id (/proc's schedstat);
+// empty where the kernel does not tell.
+std::map<int, double> waited_for_cores();
+// Of the thread that waited longest between two looks, as a share of so many seconds; 0 to 1.
+double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds);
+
+// Properties of one rank, gathered on rank 0.
 struct RankPlace {
   int rank = 0, host = 0, local_rank = 0;
   std::vector<int> cores;
@@ -47,10 +56,10 @@ struct Places {
   std::vector<Host> hosts;
   std::vector<RankPlace> ranks;
 };
-// Collective; filled on rank 0 only.
+// Collective; complete on rank 0 only.
 Places gather_places(World& world);
 
-// Debug build, oversubscribed or shared cores, frequency scaling.
+// Warnings: debug build, oversubscribed or shared cores, frequency scaling.
 std::vector<Warning> doubts(const Places& places);
 
 }  // namespace plumb

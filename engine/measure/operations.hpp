@@ -1,7 +1,6 @@
-// Tables of operations: a library's functions, or the tests of a suite, as one benchmark. A row names an operation and
-// its element; a pattern (ping-pong, window, all ranks at once, one to many) runs it at a setting and checks what it
-// left. Rows are data; patterns are few. What a setting is, is the table's own: who runs it, how large, in which
-// memory.
+// Tables of operations: a library's functions, or the tests of a suite, as one benchmark. A row is data: an operation
+// and its element type. A pattern (ping-pong, window, all ranks at once, one to many) runs it at a setting and checks
+// the result. Each table defines its settings: which ranks, size, memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,35 +13,40 @@
 
 namespace plumb::operations {
 
-// What an operation does and needs at a setting, by arithmetic alone.
+// Work and needs of an operation at a setting, by arithmetic alone.
 struct Needs {
   Work work;                         // of one count on this rank
-  std::uint64_t moved = 0;           // bytes that one count moves between ranks, all together; 0 where no data moves
+  std::uint64_t moved = 0;           // bytes that one count moves between ranks, in total; 0 without data
   std::uint64_t items_to_check = 0;  // on this rank
   std::uint64_t symmetric_bytes = 0;
-  std::uint64_t fixed_count = 0;     // operations of a sample; 0 = as many as make it long enough
-  bool once = false;                 // one repetition only
-  std::uint64_t count_multiple = 1;  // which the operations of a sample must be
+  std::uint64_t fixed_count = 0;      // operations per sample; 0 = chosen by the engine
+  bool once = false;                  // one repetition only
+  std::uint64_t count_multiple = 1;   // divisor of the operations per sample
+  std::uint64_t most_operations = 0;  // upper limit per sample; 0 = none
+  bool laps = false;                  // times each operation
+  unsigned threads = 1;               // threads that use Timed
 };
 
-// An operation that is ready to run. All members are collective.
+// A prepared operation. All members are collective.
 class Pattern {
  public:
   virtual ~Pattern() = default;
   virtual void reset(std::uint64_t repetition, std::uint64_t count) = 0;
   virtual void run(std::uint64_t count) = 0;
+  // Likewise, for patterns with laps, phases or pauses.
+  virtual void run_timed(Timed& timed) { run(timed.count()); }
   virtual Validation validate(std::uint64_t repetition, std::uint64_t count) = 0;
-  // Seconds and number of operations that were begun and not waited for, so far.
+  // Accumulated seconds and number of operations begun but not awaited.
   struct Injection {
     double seconds = 0, operations = 0;
   };
   virtual Injection injection() { return {}; }
-  // What validating found out beside right and wrong, for the record; of the rank that acted.
-  //   completion: how it was told that what it began was done before the clock stopped, or why that is not proven;
-  //   overlaps: how often each rank at least found another's atomic between its own, where atomicity was tried;
-  //   atomicity: why it is not proven, where these are too few.
+  // Findings of validation beside right and wrong, for the record; of the active rank.
+  //   completion: how the end of operations was proven before the clock stopped, or why it is not;
+  //   overlaps: minimum over ranks of foreign atomics seen between own ones, where atomicity was tested;
+  //   atomicity: why it is not proven, if these are too few.
   virtual Json facts() const { return Json::object(); }
-  // Seconds of what could not be timed where it was run (shmem_init, before anything could be measured).
+  // Seconds of an operation timed outside of the run (shmem_init, before anything can be measured).
   virtual std::optional<double> seconds_elsewhere() const { return std::nullopt; }
 };
 
@@ -50,41 +54,41 @@ template <class Setting>
 struct Row {
   std::string name;               // "int_put"
   std::string kind;               // "put", "reduction", …
-  std::string set;                // of the table, that it belongs to
+  std::string set;                // name of the table that contains it
   std::size_t element_bytes = 0;  // 0 = an operation without sizes
-  bool threads = false;           // can be run by several threads
-  std::string missing = {};       // why this library has it not; "" = it has
-  std::string fault = {};         // how this library is known to break on it; "" = it is not
+  bool threads = false;           // several threads may run it
+  std::string missing = {};       // why this library lacks it; "" = available
+  std::string fault = {};         // known fault of this library; "" = none
   std::function<Needs(const Setting&)> needs = {};
   std::function<std::unique_ptr<Pattern>(const Setting&)> make = {};
 };
 
-// A test as a suite has it: the rows that it runs, a case each. Several rows have no sizes.
+// A test of a suite: the rows it runs, a case each. Tests of several rows have no sizes.
 template <class Setting>
 struct Test {
   std::string name;  // "osu_oshm_put"
-  std::string kind;  // what it reports
+  std::string kind;  // reported quantity
   std::vector<Row<Setting>> rows;
 };
 
-// Without sizes, an operation is told this many bytes.
+// Size passed to operations without sizes.
 inline constexpr std::uint64_t no_size = 8;
 
 // minimum, minimum * factor, … up to maximum, in bytes.
 std::vector<std::uint64_t> growing_sizes(std::uint64_t minimum, std::uint64_t maximum, std::uint64_t factor);
 
-// The names that a selection picks: parts between commas, each the name of a test, the beginning of names, or a pattern
-// with *. All when it is empty. Throws UsageError for a part that picks none.
+// Names selected by a comma-separated list of names, prefixes or patterns with *. All for an empty list. Throws
+// UsageError for an entry that selects none.
 std::vector<std::string> names_picked(const std::string& selection, const std::vector<std::string>& known);
 
-// The options that all tables have.
+// Options common to all tables.
 class Options : public Benchmark {
  public:
   bool needs_device() const override { return false; }
 
  protected:
   Options(std::int64_t smallest, std::int64_t largest);
-  // Throws UsageError for less than two ranks, and for sizes the wrong way round.
+  // Throws UsageError for fewer than two ranks, and for a minimum size above the maximum.
   void check_between_ranks(const Plan& plan) const;
   std::vector<std::uint64_t> swept_sizes() const;
 
@@ -97,10 +101,10 @@ class Options : public Benchmark {
   Parameter<bool> known_faults_{*this, {"known-faults", "also run what this library is known to break on"}, false};
 };
 
-// "injection", of the tallies that Benchmark::run leaves; nothing where there are none.
+// "injection", from the tallies left by Benchmark::run; none if absent.
 void add_injection(std::vector<Metric>& metrics, const CaseResult& result, double unit, const char* name);
 
-// A benchmark whose tests are rows of a table.
+// A benchmark with a table of rows as tests.
 template <class Setting>
 class Table : public Options {
  public:
@@ -121,7 +125,7 @@ class Table : public Options {
     pattern_->reset(repetition, count);
   }
   void run(Session&, const Case&, Timed& timed) override {
-    pattern_->run(timed.count());
+    pattern_->run_timed(timed);
     tell(timed);
   }
   Validation validate(Session&, const Case&, std::uint64_t repetition, std::uint64_t count) override {
@@ -133,23 +137,23 @@ class Table : public Options {
  protected:
   using Options::Options;
 
-  // What a case is.
+  // Payload of a case.
   struct Point {
     const Test* test = nullptr;
     const Row* row = nullptr;
     std::uint64_t bytes = no_size;
-    std::size_t place = 0;  // of the benchmark's own, where it runs its tests at several
+    std::size_t place = 0;  // of the benchmark, if tests run at several places
   };
   static const Point& point_of(const Case& measured) { return measured.payload.template as<Point>(); }
 
   virtual Setting setting(const Plan& plan, const Point& point) const = 0;
-  // Why a row cannot be run here, or "".
+  // Reason why a row cannot run here, or "".
   virtual std::string hindrance(const Row& row) const {
     if (!row.missing.empty()) return row.missing;
     return row.fault.empty() || known_faults_ ? "" : row.fault + "; --known-faults runs it";
   }
 
-  // What the pattern has to say of the sample that it ran.
+  // The pattern's tallies of the latest sample.
   void tell(Timed& timed) const {
     if (const auto elsewhere = pattern_->seconds_elsewhere()) timed.instead(*elsewhere);
     const auto [seconds, operations] = pattern_->injection();
@@ -164,19 +168,19 @@ class Table : public Options {
     return names;
   }
 
-  // A test's cases: keys begin with `prefix`; labels are test and kind, then those given, then operation or bytes.
+  // A test's cases: keys begin with `prefix`; labels are test and kind, then `labels`, then operation or bytes.
   Group group_of(const Test& test, const Plan& plan, const std::vector<std::uint64_t>& sizes, std::string prefix,
                  const Json& labels, std::size_t place = 0) const {
     Group group;
     group.key = std::move(prefix) + test.name;
     for (const Row& row : test.rows)
       for (const std::uint64_t bytes : row.element_bytes == 0 ? std::vector<std::uint64_t>{no_size} : sizes)
-        if (bytes >= row.element_bytes) add_case(group, {&test, &row, bytes, place}, plan, labels);
+        if (bytes == 0 || bytes >= row.element_bytes) add_case(group, {&test, &row, bytes, place}, plan, labels);
     return group;
   }
 
   std::vector<Test> tests_;           // the table
-  std::unique_ptr<Pattern> pattern_;  // of the case that is prepared
+  std::unique_ptr<Pattern> pattern_;  // of the prepared case
 
  private:
   void add_case(Group& group, const Point& point, const Plan& plan, const Json& labels) const {
@@ -198,6 +202,9 @@ class Table : public Options {
     one.work = needs.work;
     one.items_to_check = needs.items_to_check;
     one.fixed_count = needs.fixed_count;
+    one.most_operations = needs.most_operations;
+    one.laps = needs.laps;
+    one.threads = needs.threads;
     if (needs.once) one.policy.kind = CasePolicy::Kind::once;
     group.symmetric_bytes = std::max(group.symmetric_bytes, needs.symmetric_bytes);
     group.host_bytes = std::max(group.host_bytes, bytes);

@@ -10,10 +10,17 @@ namespace plumb {
 
 namespace {
 
-constexpr std::uint64_t fewest_repetitions = 7;
-constexpr double shortest_limit = 0.004, longest_limit = 0.1;  // seconds of one visit's repetitions
-constexpr double limit_share = 0.04;                           // of the time limit of a case
-constexpr double sample_seconds = 0.7e-3, longest_sample_seconds = 3e-3;
+// Many short samples: where threads are moved between cores a part has two speeds, and of a few samples none may have
+// the better one. Where one operation is long, `shortest_limit` and the rest end a visit earlier.
+constexpr std::uint64_t fewest_repetitions = 16, fewest_in_sample = 4;
+constexpr double shortest_limit = 0.003, longest_limit = 0.1;  // seconds of one visit's repetitions
+constexpr double limit_share = 0.03;                           // of the time limit of a case
+constexpr double sample_seconds = 0.3e-3, longest_sample_seconds = 2e-3;
+constexpr std::size_t most_visits_in_a_row = 3;
+constexpr const char* own_label = "message_bytes";  // of parts that stand beside the cases of one message size alone
+constexpr std::uint64_t most_measurements = 3;      // of a case
+constexpr double standing_out = 1.07;
+constexpr double noisy = 1.15;  // median over lower tenth: not all samples were alike
 
 std::string trimmed(const std::string& text) {
   const auto begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
@@ -56,6 +63,15 @@ std::vector<double> of_one_count(std::vector<double> seconds, std::uint64_t coun
   return seconds;
 }
 
+void append_to(std::vector<double>& to, const std::vector<double>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+double lower_tenth(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 10];
+}
+
 Json numbers(const std::vector<double>& values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(finite_or_null(value));
@@ -89,20 +105,21 @@ Parts::Parts(Session& session, const RunSettings& settings, SynchronisedStart& s
   const Plan plan{world_.rank(), world_.size(), session.seed};
   for (const auto& benchmark : settings.parts) {
     for (const Group& group : benchmark->groups(plan))
-      for (const Case& measured : group.cases) parts_.push_back({runs_.size(), measured});
+      for (const Case& measured : group.cases)
+        parts_.push_back({.of = runs_.size(), .measured = measured, .shared = !measured.labels.contains(own_label)});
     runs_.push_back(std::make_unique<CaseRun>(*benchmark, session_, settings_, start));
   }
 }
 
-// From the message before, which is seldom much shorter; 0: the engine finds it.
+// Starts from the previous message size's count, seldom much smaller; 0: the engine determines it.
 std::uint64_t Parts::guessed_count(const Part& part) {
   std::uint64_t count = 0;
   if (&part != parts_.data()) {
     const Part& before = *(&part - 1);
-    const auto size = part.measured.labels.find("message_bytes");
+    const auto size = part.measured.labels.find(own_label);
     if (before.of == part.of && size != part.measured.labels.end() && !before.visits.empty() && !before.dropped) {
       const double one = before.visits.front().seconds.empty() ? 0 : summarise(before.visits.front().seconds).median;
-      if (one > 0) count = std::max<std::uint64_t>(6, static_cast<std::uint64_t>(sample_seconds / one));
+      if (one > 0) count = std::max(fewest_in_sample, static_cast<std::uint64_t>(sample_seconds / one));
     }
   }
   if (part.measured.most_operations > 0) count = std::min(count, part.measured.most_operations);
@@ -110,7 +127,7 @@ std::uint64_t Parts::guessed_count(const Part& part) {
 }
 
 bool Parts::belongs(const Part& part, const Case& measured) const {
-  for (const char* name : {"message_bytes", "ring"}) {
+  for (const char* name : {own_label, "ring"}) {
     const auto own = part.measured.labels.find(name), other = measured.labels.find(name);
     if (own != part.measured.labels.end() && (other == measured.labels.end() || *own != *other)) return false;
   }
@@ -121,18 +138,66 @@ void Parts::visit(const Case* next, std::size_t finished) {
   if (next != nullptr && !warm_) warm_up(*next);
   for (Part& part : parts_) {
     const bool stands_before = next != nullptr && belongs(part, *next);
-    bool wanted = false;
-    if (stands_before && part.visits.empty()) wanted = true;  // before the first of its cases
-    // Between them, and after the last in a row; a part that nothing else was visited after is visited in any case.
-    const double run = now_seconds() - begin_;
-    if (part.pending && (spent_ + part.cost < most_share * run || next == nullptr)) wanted = true;
-    wanted = broadcast_value(world_, wanted && !part.dropped);
+    const bool due = part.pending || (stands_before && part.shared);
+    const bool wanted = due && (part.visits.empty() || is_affordable(part));
     part.pending = stands_before;
-    if (wanted) measure(part, finished);
+    if (!broadcast_value(world_, wanted && !part.dropped)) continue;
+    visit_well(part, finished);
   }
 }
 
-// The first that a process does is slow: libraries set themselves up, threads start.
+void Parts::visit_well(Part& part, std::size_t finished) {
+  measure(part, finished);
+  for (std::size_t visits = 1; visits < most_visits_in_a_row; ++visits) {
+    if (!broadcast_value(world_, !part.dropped && is_noisy(part) && is_affordable(part))) break;
+    measure(part, finished);
+  }
+}
+
+// Beside parts of the same bare calls: what stands out may be slow, or have met a slow moment or place in memory.
+bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size_t finished,
+                       std::uint64_t measurements) {
+  const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& one) {
+    return !one.shared && !one.dropped && belongs(one, measured);
+  });
+  if (part == parts_.end()) return false;
+  part->pending = false;
+  visit_well(*part, finished);
+  bool again = false;
+  if (world_.rank() == 0 && record.outcome.status == "passed" && !part->visits.empty()) {
+    std::vector<double> seconds;
+    for (const Visit& visit : part->visits) append_to(seconds, visit.seconds);
+    const double beside = lower_tenth(seconds);
+    const double own = lower_tenth(of_one_count(slowest_of_each(record.by_rank), record.count));
+    const double ratio = own / beside;
+    again = measurements < most_measurements && ratio > standing_out * usual_ratio();
+    if (!again) ratios_.push_back(ratio);
+  }
+  return broadcast_value(world_, again);
+}
+
+// Of the last cases, which are of near sizes, or of the very last, where a library changes its ways at a size; bare
+// calls are never beaten by much.
+double Parts::usual_ratio() const {
+  constexpr std::size_t near = 5, fewest = 3;
+  if (ratios_.size() < fewest) return 1;
+  std::vector<double> last(ratios_.end() - static_cast<std::ptrdiff_t>(std::min(near, ratios_.size())), ratios_.end());
+  std::sort(last.begin(), last.end());
+  return std::min(1.0, std::max(last[last.size() / 2], ratios_.back()));
+}
+
+bool Parts::is_affordable(const Part& part) const {
+  return spent_ + part.cost < most_share * (now_seconds() - begin_);
+}
+
+// Rank 0 knows.
+bool Parts::is_noisy(const Part& part) const {
+  if (part.visits.empty() || part.visits.back().seconds.empty()) return false;
+  const std::vector<double>& seconds = part.visits.back().seconds;
+  return summarise(seconds).median > noisy * lower_tenth(seconds);
+}
+
+// A process's first part is slow: libraries initialise, threads start.
 void Parts::warm_up(const Case& next) {
   warm_ = true;
   const auto first = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) { return belongs(part, next); });
@@ -146,7 +211,7 @@ void Parts::measure(Part& part, std::size_t finished) {
   if (part.measured.fixed_count == 0) part.measured.fixed_count = guessed_count(part);
   CaseRecord record = runs_[part.of]->measure(part.measured);
   part.dropped = !broadcast_value(world_, record.outcome.status == "passed" || record.outcome.status == "skipped");
-  if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // need not be found again
+  if (!part.dropped) part.measured.fixed_count = broadcast_value(world_, record.count);  // found once, kept
   if (part.visits.empty() || part.dropped) part.outcome = record.outcome;
   if (part.visits.empty() || part.dropped) part.validation = record.validation;
   Visit visit{begin - begin_, finished, record.count, of_one_count(slowest_of_each(record.by_rank), record.count), {}};

@@ -1,5 +1,5 @@
-// Parts: what a run's cases are made of, measured in the same launch, before, between and after them. They are cases of
-// ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device whose queues are bare.
+// Parts: the limits of a run's cases, measured in the same launch, before, between and after them. They are cases of
+// ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device with bare queues.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-// A device whose queues are the runtime's own calls alone.
+// A device whose queues are plain calls of its runtime.
 class BareDevice : public Device {
  public:
   explicit BareDevice(Device& real) : real_(real) {}
@@ -23,8 +23,7 @@ class BareDevice : public Device {
   Device& real_;
 };
 
-// Benchmarks with their options, as --parts names them: "ceilings only=launch,memory size=24; links ring=random".
-// Throws UsageError.
+// Parses --parts, benchmarks with options: "ceilings only=launch,memory size=24; links ring=random". Throws UsageError.
 std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text);
 
 class Parts {
@@ -34,34 +33,44 @@ class Parts {
   Parts(Session& session, const RunSettings& settings, SynchronisedStart& start);
 
   bool none() const { return parts_.empty(); }
-  // Collective: measures what belongs beside `next`, the case that comes (null: after the last). A part of one message
-  // size stands beside the cases of that size, others beside all. Each is visited before the first of its cases, and
-  // what stands beside the last case also after it, whatever they cost; further visits, after a case and between cases,
-  // are made while all visits together keep within `most_share`.
+  // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
+  // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
+  // Each is visited once at any cost; further visits, between and after cases, and again where the samples of a visit
+  // differ, only while all visits together keep within
+  // `most_share`.
   void visit(const Case* next, std::size_t finished);
+  // Collective, after `measured` was measured so many times: visits the parts that stand beside it alone, and says
+  // whether it is to be measured again, because beside them it took longer than the cases before it did. Rank 0 has the
+  // record.
+  bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Rank 0.
   Json json() const;
 
  private:
   struct Visit {
     double at = 0;             // seconds since the run began
-    std::size_t finished = 0;  // cases before it
+    std::size_t finished = 0;  // number of cases before it
     std::uint64_t count = 1;
     std::vector<double> seconds;           // of one count, the slowest rank of each repetition
-    std::map<std::string, double> shares;  // of a part's own parts in its time
+    std::map<std::string, double> shares;  // share of each component in the part's time
   };
   struct Part {
-    std::size_t of = 0;  // benchmark
+    std::size_t of = 0;  // index of the benchmark
     Case measured;
     Outcome outcome = {};
     Json validation = nullptr;
     std::vector<Visit> visits = {};
-    double cost = 0;  // of the last visit, in seconds
+    double cost = 0;      // of the last visit, in seconds
+    bool shared = false;  // by cases of any size
     bool pending = false, dropped = false;
   };
 
   bool belongs(const Part& part, const Case& measured) const;
+  bool is_affordable(const Part& part) const;
+  bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
+  void visit_well(Part& part, std::size_t finished);
+  double usual_ratio() const;
   std::uint64_t guessed_count(const Part& part);
   void measure(Part& part, std::size_t finished);
 
@@ -73,6 +82,7 @@ class Parts {
   std::vector<std::unique_ptr<CaseRun>> runs_;  // by benchmark
   std::vector<Part> parts_;
   double begin_, spent_ = 0;
+  std::vector<double> ratios_;  // of the cases so far to the parts that stand beside them alone; rank 0
   bool warm_ = false;
 };
 

@@ -87,7 +87,7 @@ Json summary_json(const Summary& summary, const std::vector<std::vector<double>>
           {"slowest_rank", slowest}};
 }
 
-// NaN, which is what a phase left out has, as null.
+// Writes NaN (an absent phase) as null.
 Json times_json(const std::vector<std::vector<double>>& by_rank) {
   Json result = Json::array();
   for (const std::vector<double>& values : by_rank) {
@@ -120,7 +120,7 @@ Json phases_json(const CaseRecord& record) {
   return result;
 }
 
-// Of one rank's operations, or all ranks'; percentiles only from enough of them (Summary).
+// Of one rank's operations, or all ranks'; percentiles only with enough samples (Summary).
 Json laps_json(const std::vector<double>& seconds) {
   const Summary summary = summarise(seconds);
   std::vector<double> sorted = seconds;
@@ -139,15 +139,25 @@ std::vector<double> together(const std::vector<std::vector<double>>& by_rank) {
   return all;
 }
 
+// Of the ranks that have some.
+std::vector<std::vector<double>> with_laps(const CaseRecord& record) {
+  std::vector<std::vector<double>> by_rank = record.laps_by_rank;
+  std::erase_if(by_rank, [](const auto& laps) { return laps.empty(); });
+  return by_rank;
+}
+
 Json laps_json(const CaseRecord& record) {
   const std::vector<double> all = together(record.laps_by_rank);
   if (all.empty()) return nullptr;
   Json by_rank = Json::array();
   for (const auto& laps : record.laps_by_rank) by_rank.push_back(laps.empty() ? Json(nullptr) : laps_json(laps));
-  return {{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
+  Json laps{{"of", "each operation"}, {"by_rank", by_rank}, {"all", laps_json(all)}};
+  if (const std::vector<double> slowest = slowest_of_each(with_laps(record)); !slowest.empty())
+    laps["slowest"] = laps_json(slowest);
+  return laps;
 }
 
-// Null when nothing was measured.
+// Null without measurements.
 Json stop_json(const Stop& stop) {
   if (stop.reason.empty()) return nullptr;
   return {{"reason", stop.reason}, {"half_width", or_null(stop.half_width)}};
@@ -162,7 +172,7 @@ bool all_alike(const std::vector<Json>& values) {
   return std::all_of(values.begin(), values.end(), [&](const Json& value) { return value == values.front(); });
 }
 
-// What only some cases have.
+// Optional members of a case.
 void add_parts(Json& one, const CaseRecord& record) {
   if (!record.paused_by_rank.empty()) one["paused"] = {{"unit", "s"}, {"by_rank", record.paused_by_rank}};
   if (Json laps = laps_json(record); !laps.is_null()) one["laps"] = std::move(laps);
@@ -205,13 +215,13 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-// The run's outcome is its worst case's.
+// The run's outcome is the worst of its cases'.
 int severity(const std::string& status) {
   static const std::vector<std::string> order{"passed", "unsupported", "skipped", "error", "failed"};
   return static_cast<int>(std::find(order.begin(), order.end(), status) - order.begin());
 }
 
-// NaN when none was told.
+// NaN without validation.
 double median_told(std::vector<double> values) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : summarise(values).median;
@@ -221,7 +231,7 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-// Collects the results of all cases and writes the record; lives on every rank, speaks on rank 0.
+// Collects the results of all cases and writes the record; exists on every rank, prints on rank 0.
 class Run {
  public:
   Run(Benchmark& benchmark, const std::vector<Group>& groups, Session& session, const RunSettings& settings,
@@ -253,7 +263,7 @@ class Run {
   }
 
  private:
-  // Waiting ranks must give way when there are more ranks than cores. Rank 0 knows; all must do alike.
+  // Waiting ranks yield if there are more ranks than cores. Rank 0 decides for all.
   bool crowded() {
     bool crowded = false;
     for (const Warning& warning : doubts(places_)) crowded = crowded || warning.code == "oversubscribed";
@@ -279,14 +289,27 @@ class Run {
       if (hindered)
         record.outcome = *hindered;
       else
-        record = case_run_.measure(measured);
+        record = measured_well(measured);
       record.outcome.reason = with_log_once(measured.key, record.outcome.reason);
       if (speaks_) add(group, measured, record);
     }
     benchmark_.release_group();
   }
 
-  // The phases of a group's set-up, on every rank; collective.
+  // A case that takes longer than its parts and its neighbours make one think is measured again, with them.
+  CaseRecord measured_well(const Case& measured) {
+    CaseRecord record = case_run_.measure(measured);
+    Case same = measured;
+    same.fixed_count = broadcast_value(session_.world, record.count);
+    std::uint64_t measurements = 1;
+    while (parts_.stands_out(measured, record, index_, measurements)) {
+      add_measurement(record, case_run_.measure(same, true));
+      record.facts["measurements"] = ++measurements;
+    }
+    return record;
+  }
+
+  // Phases of a group's set-up, on every rank; collective.
   void add_set_up(const Group& group, const Timed& timed) {
     for (std::size_t number = 0; number < group.phases.size(); ++number) {
       const std::vector<Span> spans = timed.spans(number);
@@ -300,7 +323,7 @@ class Run {
     }
   }
 
-  // A reason of several lines ends in a log, which all cases after the first of the same sentence do without.
+  // Logs in reasons are kept once: later cases with the same message refer to the first.
   std::string with_log_once(const std::string& key, const std::string& reason) {
     const std::string sentence = first_line(reason);
     if (sentence == reason) return reason;
@@ -316,6 +339,7 @@ class Run {
     for (const auto& [name, phase] : record.phases)
       for (const auto& seconds : phase.seconds) result.phases_by_rank[name].push_back(median_told(seconds));
     if (!record.laps_by_rank.empty()) result.laps = summarise(together(record.laps_by_rank));
+    result.laps_by_rank = record.laps_by_rank;
     for (const auto& seconds : record.by_rank)
       if (!seconds.empty())
         result.rank_best_seconds.push_back(*std::min_element(seconds.begin(), seconds.end()) /
@@ -394,12 +418,12 @@ class Run {
   const Places& places_;
   Listener& listener_;
   bool speaks_;
-  std::map<std::string, std::string> logged_;  // the first case of each sentence that has a log
+  std::map<std::string, std::string> logged_;  // first case of each message with a log
   RecordWriter writer_;
   SynchronisedStart start_;
   CaseRun case_run_;
   Parts parts_;
-  HostLoad load_;  // when the run began
+  HostLoad load_;  // at the start of the run
   std::size_t total_ = 0, index_ = 0;
   std::vector<CaseResult> results_;
   Json set_ups_ = Json::array();

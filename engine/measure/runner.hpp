@@ -1,5 +1,5 @@
 // Runs a benchmark: for each case prepare, validate once, warm up, find the loop length, measure with a synchronised
-// start until the stopping rule is content, validate, record.
+// start until the stopping rule is met, validate, record.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ namespace plumb {
 
 struct RunSettings {
   Policy policy;
-  bool synchronise_by_clock = true;  // else by a barrier
+  bool synchronise_by_clock = true;  // otherwise by a barrier
   bool validate = true;
-  bool setup_only = false;        // --test
-  int active_ranks = 0;           // the first so many work, the rest idle; 0: all
-  double target_sample = 1e-3;    // seconds that an adaptive loop lasts
-  double longest_sample = 10e-3;  // seconds up to which it is made longer for operations that are slow themselves
+  bool setup_only = false;                             // --test
+  int active_ranks = 0;                                // ranks that work, the others idle; 0: all
+  double target_sample = 1e-3;                         // seconds per sample of an adaptive loop
+  double longest_sample = 10e-3;                       // upper bound in seconds if operations are slow
   std::vector<std::shared_ptr<Benchmark>> parts = {};  // measured beside the cases (measure/parts.hpp)
 };
 
-// What a case has of each kind of work; what it has none of is left out.
+// Kinds of work of a case, without zeros.
 Json to_json(const Work& work);
 
 struct Outcome {
@@ -38,8 +38,8 @@ struct RunResult {
   Json record;  // rank 0 only
 };
 
-// Collective. `head` is the record's first part and `record_path` where it goes (rank 0; "" = nowhere).
-// A failure between ranks' agreements (inside run()) propagates as an exception: the caller ends all ranks.
+// Collective. `head` is the record's first part and `record_path` its file (rank 0; "" = none). A failure outside of
+// agreed steps (inside run()) propagates as an exception: the caller ends all ranks.
 RunResult run_benchmark(Benchmark& benchmark, const std::vector<Group>& groups, Session& session,
                         const RunSettings& settings, const Places& places, Json head, const std::string& record_path,
                         Listener& listener);

@@ -1,10 +1,10 @@
-// Where the operations of a sample read and write, so that each of them is proven and not the last alone. From
-// operation to operation the source moves up by a step and the destination by two, over somewhat larger arrays. So an
-// operation leaves the begin of its result behind, which no later one overwrites, and what is there depends on which
-// operation it was: an operation left out leaves poison or an earlier one's bytes, which are others. The last operation
-// leaves its whole result, and always works at the same place.
+// Positions of a sample's operations, chosen so that each operation is proven, not only the last. From operation to
+// operation the source advances by one step and the destination by two, over slightly larger arrays. So each operation
+// leaves the beginning of its result, which no later one overwrites and which depends on the operation's number: an
+// omitted operation leaves poison or different bytes. The last operation leaves its whole result, always at the same
+// position.
 //
-// Operations are told by how many of the same sample come after them: 0 is the last. Offsets and lengths are in bytes.
+// Operations are numbered by how many of the sample follow: 0 is the last. Offsets and lengths are in bytes.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,12 @@ namespace plumb {
 
 class Slide {
  public:
-  // Operations of a sample that arrays have room for. The caches hardly see it: between two operations three steps of
-  // memory are new.
+  // Limit of operations per sample. The effect on caches is small: each operation touches three steps of new memory.
   static constexpr std::uint64_t most = 1024;
-  // For estimates of memory before a device is known.
+  // For estimates of memory before a device is selected.
   static constexpr std::size_t usual_step = 512;
 
-  // The step, in bytes: a multiple of every number's size.
+  // The step, in bytes: a multiple of every element size.
   explicit Slide(std::size_t step = usual_step) : step_(step) {}
   explicit Slide(const DeviceInfo& device) : step_(device.view_alignment) {}
 
@@ -31,10 +30,10 @@ class Slide {
   std::size_t source(std::uint64_t later) const { return (most - 1 - later) * step_; }
   std::size_t target(std::uint64_t later) const { return 2 * source(later); }
 
-  // Of arrays from which, and into which, operations of `length` read and write.
+  // Lengths of source and destination arrays for operations of `length`.
   std::size_t source_room(std::size_t length) const { return source(0) + length; }
   std::size_t target_room(std::size_t length) const { return target(0) + length; }
-  // What `count` operations read, or write.
+  // Bytes read, or written, by `count` operations.
   struct Range {
     std::size_t begin, size;
   };
@@ -45,7 +44,7 @@ class Slide {
     return {target(count - 1), 2 * (count - 1) * step_ + length};
   }
 
-  // What an operation leaves of its result: so many bytes from its begin on, which is at target(later).
+  // The remaining part of an operation's result: `size` bytes from target(later) on.
   struct Rest {
     std::uint64_t later;
     std::size_t begin, size;
@@ -54,8 +53,8 @@ class Slide {
     return {later, target(later), later == 0 ? length : std::min(length, 2 * step_)};
   }
 
-  // left(Rest) and untouched(begin, size) for all runs of the destination from that of the first of `count` operations
-  // up to byte `end`, in their order: what operations leave, and what none of them writes.
+  // Calls left(Rest) and untouched(begin, size) in order of position, from the first of `count` operations up to byte
+  // `end` of the destination: remaining results, and bytes that no operation writes.
   template <class Left, class Untouched>
   void each_run(std::size_t length, std::uint64_t count, std::size_t end, Left left, Untouched untouched) const {
     for (std::uint64_t later = count; later-- > 0;) {

@@ -10,7 +10,7 @@ namespace plumb {
 
 namespace {
 
-constexpr double clock_validity = 1.0;  // seconds after which the clocks are compared anew
+constexpr double clock_validity = 1.0;  // seconds until the clocks are compared again
 constexpr double shortest_margin = 5e-6;
 constexpr double longest_margin = 20e-3;
 
@@ -24,7 +24,7 @@ SynchronisedStart::SynchronisedStart(World& world, bool by_clock, bool shared_co
 std::string SynchronisedStart::start(const std::string& problem) {
   late_ = false;
   ++starts_;
-  // Everybody is ready when rank 0 has heard from all; its broadcast is heard within about the time this took.
+  // All are ready once rank 0 has heard from all; its broadcast arrives within about the same time.
   bool ready = true;
   for (const char failed : gather_values<char>(world_, problem.empty() ? 0 : 1)) ready = ready && failed == 0;
   struct Order {

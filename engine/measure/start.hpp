@@ -1,4 +1,4 @@
-// Repetitions start together: ranks share a clock and start at an agreed time; a late start is told, to be redone.
+// Synchronised start of repetitions at an agreed time of the common clock; late starts are reported, to be redone.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ class SynchronisedStart {
  public:
   SynchronisedStart(World& world, bool by_clock, bool shared_cores);
 
-  // Collective, before each repetition. `problem` is this rank's reason why it cannot start ("" = it can); returns the
-  // first rank's problem, and then nobody starts. Otherwise returns "" at the agreed time.
+  // Collective, before each repetition. `problem` is this rank's reason for not starting ("" = none). Returns the first
+  // rank's problem, and no rank starts; otherwise returns "" at the agreed time.
   std::string start(const std::string& problem);
-  bool late() const { return late_; }  // this rank came after the agreed time
-  // Collective: rank 0 tells whether any rank was late, so that the next start leaves more time.
+  bool late() const { return late_; }  // this rank arrived after the agreed time
+  // Collective: whether any rank was late (by rank 0), so that the next start allows more time.
   void adapt(bool any_late);
 
   CommonClock& clock() { return clock_; }
@@ -28,7 +28,7 @@ class SynchronisedStart {
 
   World& world_;
   bool by_clock_;
-  bool shared_cores_;  // waiting must give way to other ranks
+  bool shared_cores_;  // waiting yields to other ranks
   CommonClock clock_;
   double margin_ = 20e-6;
   bool late_ = false;

@@ -21,7 +21,7 @@ double quantile(std::span<const double> sorted, double p) {
 
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t samples) {
   if (samples < 6) return std::nullopt;
-  // The largest d with P(Binomial(n, 1/2) < d) <= 2.5 %: then [x_(d), x_(n+1-d)] (counted from 1) covers the median.
+  // The largest d with P(Binomial(n, 1/2) < d) <= 2.5 %: [x_(d), x_(n+1-d)] (1-based) covers the median.
   const auto n = static_cast<double>(samples);
   double log_term = -n * std::log(2.0);  // log of C(n, 0) / 2^n
   double tail = std::exp(log_term);

@@ -1,4 +1,4 @@
-// Summaries of samples. Every one is named for what it is.
+// Summaries of samples.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace plumb {
 struct Summary {
   std::size_t samples = 0;
   double min = 0, max = 0, median = 0, mean = 0;
-  std::optional<double> p95, p99;  // only from at least 100 samples; from fewer they would be the maximum
+  std::optional<double> p95, p99;  // only from 100 samples: with fewer they equal the maximum
   // 95 % confidence interval of the median from order statistics (binomial, no normality assumed; Hahn & Meeker 1991,
-  // section 5.2). None below 6 samples, which cannot give 95 %.
+  // section 5.2). None below 6 samples, where 95 % is impossible.
   std::optional<std::pair<double, double>> median_interval;
   std::size_t best = 0;  // index of the smallest sample
 
@@ -31,7 +31,7 @@ double quantile(std::span<const double> sorted, double p);
 // Indices (from 0) of the order statistics that bracket the median with at least 95 % confidence; none below 6 samples.
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t samples);
 
-// The slowest rank of each repetition: HPCC's rule. by_rank[rank][repetition], all ranks of one length.
+// The slowest rank of each repetition (HPCC's rule). by_rank[rank][repetition], equal lengths.
 std::vector<double> slowest_of_each(const std::vector<std::vector<double>>& by_rank);
 
 }  // namespace plumb

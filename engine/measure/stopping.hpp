@@ -1,4 +1,4 @@
-// When a case has been repeated often enough.
+// The stopping rule of a case's repetitions.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace plumb {
 
-// How often a case is repeated.
+// Parameters of the rule.
 struct Policy {
-  std::uint64_t fixed = 0;  // exactly so many; 0 = adaptive
+  std::uint64_t fixed = 0;  // number of repetitions; 0 = adaptive
   std::uint64_t minimum = 10;
   std::uint64_t maximum = 1000;
-  double time_limit = 1.0;   // seconds for one case, everything included
-  double confidence = 0.02;  // the interval's half width over the median at which it is narrow enough
+  double time_limit = 1.0;   // seconds per case, everything included
+  double confidence = 0.02;  // sufficient half width of the interval over the median
 };
 
 struct Stop {
   std::string reason;                // confidence, repetitions, time, fixed, once
-  std::optional<double> half_width;  // reached, over the median
+  std::optional<double> half_width;  // reached half width over the median
 };
 
-// Decides after each repetition, from the slowest rank's samples so far (seconds) and the seconds spent on the case.
-// None = go on. The minimum of repetitions goes before the time limit, but not before `patience` times the limit: then
-// `fewest` are enough. Looking after every repetition makes the interval a little too narrow (sequential testing), so
-// it is looked at only when the number of samples has grown by a tenth.
+// Called after each repetition with the slowest rank's samples so far (seconds) and the seconds spent on the case. None
+// = continue. The minimum of repetitions takes precedence over the time limit, up to `patience` times the limit, where
+// `fewest` suffice. Testing after every repetition would narrow the interval (sequential testing), so it is tested only
+// when the number of samples has grown by a tenth.
 class StoppingRule {
  public:
   static constexpr double patience = 10;

@@ -11,7 +11,7 @@ namespace plumb {
 
 namespace {
 
-constexpr std::size_t usual_lives = 64;  // of a phase, before its memory grows within the sample
+constexpr std::size_t usual_lives = 64;  // intervals of a phase before its memory grows within the sample
 
 }  // namespace
 

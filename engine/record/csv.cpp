@@ -17,7 +17,7 @@ using lookup::text;
 
 namespace {
 
-// A column: its name, and its value for a case (null = empty field).
+// A column: name, and value for a case (null = empty field).
 struct CsvColumn {
   std::string name;
   std::function<Json(const Json& measured)> value;
@@ -33,7 +33,7 @@ Json text_or_null(const std::string& value) {
   return value.empty() ? Json(nullptr) : Json(value);
 }
 
-// Numbers in the shortest form that reads back the same; text quoted where RFC 4180 wants it.
+// Numbers in the shortest form that reads back exactly; text quoted as RFC 4180 requires.
 std::string field(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
@@ -46,7 +46,7 @@ std::string field(const Json& value) {
   return quoted + "\"";
 }
 
-// "bandwidth_per_rank", "GB/s" -> "bandwidth_per_rank_GB_per_s": a name that programs can use as it is.
+// "bandwidth_per_rank", "GB/s" -> "bandwidth_per_rank_GB_per_s", a valid identifier.
 std::string with_unit(const std::string& name, const std::string& unit) {
   if (unit.empty()) return name;
   std::string result = name + "_";
@@ -93,7 +93,7 @@ CsvColumn seconds_column(const char* name, const char* member) {
           }};
 }
 
-// An end of the median's interval, of one count.
+// A bound of the median's interval, of one count.
 CsvColumn interval_column(const char* name, std::size_t end) {
   return {name, [end](const Json& measured) {
             const auto interval = lookup::numbers(at(measured, {"summary", "ci95_median_s"}));

@@ -1,5 +1,5 @@
-// The form `csv`: one row a case, everything else of the record repeated in it, so that files of many runs can be put
-// together and sorted. Columns: docs/record.md.
+// The form `csv`: one row per case with the rest of the record repeated, so files of many runs can be concatenated and
+// sorted. Columns: docs/record.md.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace plumb {
 
-// expected: an expectation document or null (its columns are then empty). The heading is there even without cases.
+// expected: an expectation document or null (empty columns). The heading is printed even without cases.
 std::string csv_form(const Json& record, const Json& expected);
 
 }  // namespace plumb

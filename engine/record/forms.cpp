@@ -19,7 +19,7 @@ namespace plumb {
 
 namespace {
 
-// The whole file; throws UsageError with the system's reason.
+// Contents of the file; throws UsageError with the system's reason.
 std::string contents(const std::string& path) {
   const auto refuse = [&](int error) -> UsageError {
     return UsageError(fmt::format("cannot read {}: {}", path, std::strerror(error)));
@@ -38,7 +38,7 @@ std::string contents(const std::string& path) {
   }
 }
 
-// "line 3, column 14" of the byte at `position` (from 1).
+// "line 3, column 14" of the byte at `position` (1-based).
 std::string place_in(const std::string& text, std::size_t position) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(position, text.size()));
   const auto lines = std::count(text.begin(), end, '\n');
@@ -46,7 +46,7 @@ std::string place_in(const std::string& text, std::size_t position) {
   return fmt::format("line {}, column {}", lines + 1, before == std::string::npos ? position : position - before - 1);
 }
 
-// "1.4.2" -> 1; none when it is not of that form.
+// "1.4.2" -> 1; none for other text.
 std::optional<int> major_version(const std::string& version) {
   int numbers[3] = {}, used = 0;
   const bool whole = std::sscanf(version.c_str(), "%5d.%5d.%5d%n", &numbers[0], &numbers[1], &numbers[2], &used) == 3 &&
@@ -84,7 +84,7 @@ std::string write_form(const std::string& form, const Json& record, const Json& 
   if (const OwnForm* own = Registry<OwnForm>::instance().find(form)) {
     const std::string benchmark = lookup::text(lookup::at(record, {"benchmark", "name"}), "?");
     if (own->is_for(benchmark)) return own->write(record);
-    throw UsageError(fmt::format("the form {} is for {}, and this is a record of {}", form, own->whose, benchmark));
+    throw UsageError(fmt::format("form {} applies to {}, not to a record of {}", form, own->whose, benchmark));
   }
   throw UsageError(unknown_name("form", form, form_names()));
 }

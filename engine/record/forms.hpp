@@ -1,5 +1,5 @@
-// The record's text forms. All work from the record alone (and an expectation beside it, see docs/record.md), so that
-// `plumb show` prints the same months later.
+// The record's text forms. They use the record alone (and an optional expectation, see docs/record.md), so `plumb show`
+// can print old records.
 #pragma once
 
 #include <functional>
@@ -11,30 +11,30 @@
 
 namespace plumb {
 
-// A text form that only some benchmarks' records have; their folder has it, and registers it under its name.
+// A text form of some benchmarks only: defined in their folder and registered under its name.
 struct OwnForm {
-  std::string whose;  // "shoms"
+  std::string whose;  // name of the benchmarks: "shoms"
   std::function<bool(const std::string& benchmark)> is_for;
   std::function<std::string(const Json& record)> write;
 };
 using RegisteredForm = Registered<OwnForm>;
 
-// table, csv and json, which all records have, then those of some benchmarks.
+// table, csv and json, valid for all records, then forms of some benchmarks.
 std::vector<std::string> form_names();
 
-// The forms that a record of this benchmark has, in the order of form_names().
+// The forms valid for this benchmark, in the order of form_names().
 std::vector<std::string> forms_of(const std::string& benchmark);
 
-// expected: an expectation document or null. Throws UsageError when the record has no such form.
+// expected: an expectation document or null. Throws UsageError if the form does not apply to the record.
 std::string write_form(const std::string& form, const Json& record, const Json& expected);
 
-// JSON as files have it.
+// JSON in the layout of files.
 std::string pretty(const Json& document);
 
-// Reads a record's file; throws UsageError with one sentence when it is no record or of a layout not known here.
+// Reads a record's file; throws UsageError if it is not a record or has an unsupported layout.
 Json read_record(const std::string& path);
 
-// Reads a file of JSON; throws UsageError with one sentence when it cannot.
+// Reads a JSON file; throws UsageError on failure.
 Json read_json(const std::string& path);
 
 }  // namespace plumb

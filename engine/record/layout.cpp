@@ -38,7 +38,7 @@ struct Decoded {
   std::size_t bytes;
 };
 
-// The character that starts at `text[from]`; a byte that starts none counts as one character.
+// The character at `text[from]`; an invalid byte counts as one character.
 Decoded decode(std::string_view text, std::size_t from) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(from);
@@ -65,7 +65,7 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-// Lines of at most `width`, broken between words; a longer word has a line of its own.
+// Lines of at most `width`, broken between words; a longer word gets a line of its own.
 std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
   for (const std::string& word : split_words(text)) {
@@ -94,7 +94,7 @@ std::size_t widest(const std::vector<std::string>& texts) {
   return width;
 }
 
-// A column with its heading broken into lines and its width known.
+// A column with its wrapped heading and its width.
 struct Ready {
   const Column* column;
   std::vector<std::string> heading;
@@ -191,7 +191,7 @@ std::string grid(const std::vector<Column>& columns) {
   std::string text;
   for (std::size_t i = 0; i < heading_lines; ++i)
     text += row([&](const Ready& r) {
-      const std::size_t above = heading_lines - r.heading.size();  // headings stand on the rule
+      const std::size_t above = heading_lines - r.heading.size();  // headings are aligned at the bottom
       return i < above ? std::string() : r.heading[i - above];
     });
   text += row([](const Ready& r) { return std::string(r.width, '-'); });

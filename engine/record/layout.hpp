@@ -14,11 +14,10 @@ inline constexpr std::size_t page_width = 118;
 // Columns that UTF-8 text takes on a terminal: two for East Asian wide characters, none for combining marks.
 std::size_t shown_width(std::string_view text);
 
-// Text that cannot steer a terminal or break a table: control characters become spaces.
+// Text that cannot control a terminal or break a table: control characters become spaces.
 std::string printable(std::string_view text);
 
-// Four significant digits in ordinary notation ("0.0001234", "12.30", "12345"); scientific only below 1e-7 and from
-// 1e12.
+// Four significant digits in ordinary notation ("0.0001234", "12.30", "12345"); scientific below 1e-7 and from 1e12.
 std::string format_value(double value);
 // "-" for none.
 std::string format_value(std::optional<double> value);
@@ -27,27 +26,27 @@ std::string format_value(std::optional<double> value);
 std::string counted(std::size_t number, const std::string& noun);
 // {0, 1, 2, 5} -> "0-2, 5". Sorted input.
 std::string ranges(const std::vector<std::size_t>& numbers);
-// "a, b, c and 7 more" when there are more than `most`.
+// "a, b, c and 7 more" for more than `most`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t most);
 
 struct Column {
-  std::string heading;             // words; wrapped to about the width of the cells
+  std::string heading;             // wrapped to about the width of the cells
   std::string unit;                // below the heading; empty = none
   bool right = true;               // aligned
-  std::vector<std::string> cells;  // as many in every column of a grid
+  std::vector<std::string> cells;  // the same number in each column of a grid
 };
 
-// A heading, a rule, and one line for each row of cells. Lines end in '\n', without spaces before it.
+// A heading, a rule, and one line per row of cells. Lines end in '\n', without trailing spaces.
 std::string grid(const std::vector<Column>& columns);
 
-// A page of entries: a name in a narrow column on the left, text wrapped beside it.
+// A page of entries: name in a narrow left column, wrapped text beside it.
 class Page {
  public:
-  void line(const std::string& text);  // as it is, but printable
+  void line(const std::string& text);  // unchanged, but printable
   void blank();                        // never two in a row
-  // Nothing when the text is empty. name_width: of the column for names.
+  // Prints nothing for empty text. name_width: width of the name's column.
   void entry(const std::string& name, const std::string& text, std::size_t name_width = 12);
-  void block(const std::string& lines);  // ready-made lines
+  void block(const std::string& lines);  // preformatted lines
   const std::string& text() const { return text_; }
 
  private:

@@ -1,5 +1,5 @@
-// Reading a record that may lack parts: one that a killed run left, one of a later layout, one edited by hand. Nothing
-// here throws: what is absent or of another type reads as null, empty text or no number.
+// Access to records that may be incomplete: of killed runs, of later layouts, edited by hand. Nothing here throws: a
+// missing value, or one of another type, reads as null, empty text or none.
 #pragma once
 
 #include <chrono>
@@ -13,27 +13,26 @@
 
 namespace plumb::lookup {
 
-// The member at the end of a path of keys; null when any of them is missing. Refers into `value`, or to a null that
-// lives for ever.
+// The member at the end of a path of keys; null if any is missing. Refers into `value`, or to a static null.
 const Json& at(const Json& value, const std::string& key);
 const Json& at(const Json& value, std::initializer_list<const char*> path);
 
-// The value itself when it is an array (or an object); an empty one otherwise. For loops.
+// The value if it is an array (or an object), otherwise an empty one. For loops.
 const Json& list(const Json& value);
 const Json& table(const Json& value);
 
 std::string text(const Json& value, const std::string& otherwise = "");
 std::optional<double> number(const Json& value);
-std::optional<std::uint64_t> count(const Json& value);  // of integers not below 0
-std::vector<double> numbers(const Json& value);         // of an array, without what is no number
+std::optional<std::uint64_t> count(const Json& value);  // of non-negative integers
+std::vector<double> numbers(const Json& value);         // of an array, ignoring other types
 
-// Any scalar as people read it: "yes" and "no" for booleans, "-" for null.
+// Any scalar as text: "yes" and "no" for booleans, "-" for null.
 std::string words(const Json& value);
 
-// "2026-11-21T10:30:00Z" (fractions of a second are dropped); none when it is not of that form.
+// "2026-11-21T10:30:00Z" (fractions of a second are dropped); none for other text.
 std::optional<std::chrono::sys_seconds> moment(const Json& value);
 
-// In the order of the record, each once.
+// In the order of the record, without duplicates.
 std::vector<std::string> host_names(const Json& record);
 std::vector<std::string> device_names(const Json& record);
 

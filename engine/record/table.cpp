@@ -22,7 +22,7 @@ using lookup::text;
 
 namespace {
 
-// Aggregates of several groups carry the group's name.
+// Prefixes an aggregate's name with its group's, if there are several groups.
 std::string aggregate_name(const Json& metric, bool several_groups) {
   const std::string group = text(at(metric, "group"));
   return text(at(metric, "name"), "unnamed") + (several_groups && !group.empty() ? " (" + group + ")" : "");
@@ -50,13 +50,13 @@ void write_aggregates(Page& page, const Json& metrics) {
   for (const Json& metric : metrics) page.entry(aggregate_name(metric, several), aggregate_text(metric), width + 2);
 }
 
-// What several cases are warned of: the first one's words, and how many cases there are.
+// Warnings of cases, merged: the first one's text, and the number of cases.
 struct Doubt {
   std::string code, first;
   std::size_t cases = 0;
 };
 
-// By code, without those that the run's own warnings speak of (a killed run has none of its own).
+// By code, without those covered by the run's own warnings (a killed run has none).
 std::vector<Doubt> doubts_of_cases(const Json& cases, const Json& run_warnings) {
   std::vector<Doubt> doubts;
   for (const Json& measured : cases)
@@ -84,7 +84,7 @@ void write_warnings(Page& page, const Json& record) {
                     doubt.cases > 1 ? fmt::format(" (and {} more)", layout::counted(doubt.cases - 1, "case")) : ""));
 }
 
-// How many cases ended by which rule.
+// Number of cases by stopping rule.
 std::string stop_text(const Json& cases) {
   static constexpr std::array<std::pair<const char*, const char*>, 5> rules{
       {{"confidence", "with an interval narrow enough"},
@@ -135,10 +135,10 @@ void write_outcome(Page& page, const Json& record) {
   const std::string here =
       fmt::format("{} of {} planned cases are here", cases.size(), lookup::words(at(record, "planned_cases")));
   if (status == "running")
-    page.entry("unfinished", "the run did not finish (it was killed, or still goes on): " + here);
+    page.entry("unfinished", "the run did not finish (killed, or still running): " + here);
   else if (status == "aborted")
     page.entry("unfinished", "the run did not finish" + (reason.empty() ? "" : " (" + reason + ")") + ": " + here);
-  const std::string outcome = text(at(record, {"outcome", "status"}), "unknown, for the run did not finish");
+  const std::string outcome = text(at(record, {"outcome", "status"}), "unknown, as the run did not finish");
   const std::string why = text(at(record, {"outcome", "reason"}));
   page.entry("outcome", outcome + (why.empty() ? "" : ": " + why) + " (" + outcome_counts(cases) + ")");
 }

@@ -1,6 +1,5 @@
-// The form `table`: what a person reads in a terminal. Head (what ran where), one line a case, aggregates, doubts, how
-// it ended. Columns follow from the record: labels, count, repetitions, metrics marked for the table, expectation,
-// outcome.
+// The form `table`, for terminals. Head (environment and rules), one line per case, aggregates, warnings, outcome.
+// Columns follow from the record: labels, count, repetitions, metrics marked for the table, expectation, outcome.
 #pragma once
 
 #include <string>
@@ -17,7 +16,7 @@ std::string table_form(const Json& record, const Json& expected);
 
 namespace table_parts {
 
-// The labels of all cases in order: those that vary are columns, those that do not stand in the head.
+// Labels of all cases in order: varying ones become columns, constant ones go into the head.
 struct Labels {
   std::vector<std::string> varying;
   std::vector<std::pair<std::string, Json>> constant;
@@ -28,7 +27,7 @@ std::string label_heading(const std::string& name);
 std::string label_value(const std::string& name, const Json& value);
 
 void write_head(layout::Page& page, const Json& record);
-// The case table with its footnotes, and the cases that did not pass with their reasons.
+// The case table with its footnotes, and the reasons of cases that did not pass.
 void write_cases(layout::Page& page, const Json& record, const Json& expected);
 
 }  // namespace table_parts

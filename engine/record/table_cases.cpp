@@ -1,4 +1,4 @@
-// The case table and what stands below it.
+// The case table and the notes below it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ double wanted_width(const Json& record) {
   return number(at(record, {"measuring", "confidence"})).value_or(usual_confidence);
 }
 
-// Measured, but how steady is either unknown or less than was asked for.
+// Measured, but with a half width unknown or above the target.
 bool unsteady(const Json& measured, double wanted) {
   if (!at(measured, "summary").is_object() || text(at(measured, "policy")) == "once") return false;
   const auto width = half_width(measured);
@@ -58,7 +58,7 @@ const Json& find_metric(const Json& measured, const MetricKind& kind) {
   return none;
 }
 
-// What the table shows, over all cases, in order.
+// Columns of the table, over all cases, in order.
 std::vector<MetricKind> table_metrics(const Json& cases) {
   std::vector<MetricKind> kinds;
   for (const Json& measured : cases)
@@ -72,7 +72,7 @@ std::vector<MetricKind> table_metrics(const Json& cases) {
   return kinds;
 }
 
-// One column of the table: `cell` makes its text from a case.
+// One column of the table: `cell` formats a case.
 template <class Cell>
 Column column(const Json& cases, std::string heading, const std::string& unit, bool right, const Cell& cell) {
   Column result{std::move(heading), layout::printable(unit), right, {}};
@@ -103,7 +103,7 @@ std::string format_ratio(std::optional<double> ratio) {
   return *ratio < 1000 ? fmt::format("{:.2f}", *ratio) : layout::format_value(*ratio);
 }
 
-// Judged by what was measured beside the cases: then there are three questions.
+// Whether cases were judged by parts, which gives three verdicts.
 bool by_parts(const Json& expected) {
   return at(expected, "state").is_string();
 }
@@ -135,7 +135,7 @@ std::vector<Column> case_columns(const Json& record, const Json& expected) {
   for (const std::string& name : split_labels(record).varying) columns.push_back(label_column(cases, name));
   if (columns.empty())
     columns.push_back(column(cases, "case", "", false, [](const Json& c) { return layout::printable(key_of(c)); }));
-  // What the record holds, and the verdicts' columns need the room of.
+  // Omitted with verdicts, for lack of room; in the record.
   for (const char* name : {"count", "repetitions"})
     if (!by_parts(expected))
       columns.push_back(column(cases, name, "", true, [&](const Json& c) { return lookup::words(at(c, name)); }));
@@ -146,7 +146,7 @@ std::vector<Column> case_columns(const Json& record, const Json& expected) {
   return columns;
 }
 
-// Keys of cases of which the same is to be said.
+// Keys of cases with the same note.
 struct Note {
   std::string name, text;
   std::vector<std::string> keys;
@@ -170,8 +170,8 @@ std::string reason_of(const Json& measured) {
   return reason;
 }
 
-// Reasons of what did not pass, and of metrics without a value where the case did; which rank was the slowest where a
-// metric is its figure (its convention begins with that).
+// Reasons of cases that did not pass, and of undefined metrics of passed ones; the slowest rank for metrics of the
+// slowest rank (by their conventions' first words).
 std::vector<Note> case_notes(const Json& cases) {
   std::vector<Note> notes;
   for (const Json& measured : cases) {
@@ -224,12 +224,11 @@ void write_expectation(Page& page, const Json& record, const Json& expected) {
     if (judged > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", judged, verdict);
   }
   page.entry(by_parts(expected) ? "efficiency" : "expected",
-             fmt::format("time of one count by the model \"{}\" with the system \"{}\": {}",
-                         text(at(expected, "model"), "unnamed"), text(at(expected, "system"), "unnamed"),
-                         counts.empty() ? "no verdict" : counts));
+             fmt::format("time of one count, model \"{}\", system \"{}\": {}", text(at(expected, "model"), "unnamed"),
+                         text(at(expected, "system"), "unnamed"), counts.empty() ? "no verdict" : counts));
   for (const char* name : {"state", "promise"})
     if (const std::string said = text(at(expected, name)); !said.empty()) page.entry(name, layout::printable(said));
-  page.entry("ratio", "median of the measured time of one count over the expected (above 1: slower)");
+  page.entry("ratio", "measured median time of one count over the expected time (above 1: slower)");
   std::vector<Note> notes;
   for (const auto& [key, reason] : lookup::table(at(expected, "without")).items())
     add_note(notes, at(at(expected, "cases"), key).is_object() ? "no verdict" : "no model", text(reason), key);

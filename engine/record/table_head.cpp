@@ -1,4 +1,4 @@
-// The head of the table: what ran, where, by which rules.
+// The head of the table: environment and rules of measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t most_names = 4;
 
-// Joins what is not empty with commas.
+// Joins non-empty items with commas.
 std::string joined(const std::vector<std::string>& parts) {
   std::string result;
   for (const std::string& part : parts)
@@ -32,7 +32,7 @@ std::string with(const std::string& before, const std::string& value, const std:
   return value.empty() ? "" : before + value + after;
 }
 
-// Things that are alike but for a number or a name, in the order of their first.
+// Items that differ only in a number or a name, in order of appearance.
 struct Alike {
   std::string what;
   std::vector<std::size_t> members;
@@ -98,7 +98,7 @@ std::string device_text(const Json& device) {
   return text(at(device, "name"), "unnamed") + with(" (", details, ")");
 }
 
-// Indices of the devices that these ranks use.
+// Indices of the devices of these ranks.
 std::string device_indices(const Json& ranks, const std::vector<std::size_t>& members) {
   std::vector<std::size_t> indices;
   for (const std::size_t i : members)
@@ -174,7 +174,7 @@ std::string command_text(const Json& command) {
   return line;
 }
 
-// Sizes that were given as logarithms, or in another form than their value's.
+// Parameters given as logarithms, or in another form than the value's.
 std::string sizes_text(const Json& understood) {
   std::vector<std::string> parts;
   for (const auto& [name, size] : lookup::table(understood).items())
@@ -191,7 +191,7 @@ std::string constant_labels_text(const Labels& labels) {
 
 }  // namespace
 
-// With one case every label is constant; the last one stays a column, so that the line says what it is.
+// With one case all labels are constant; the last one stays a column to identify the row.
 Labels split_labels(const Json& record) {
   Labels labels;
   const Json& cases = list(at(record, "cases"));

@@ -1,5 +1,5 @@
-// What the text forms of suites have in common that print a block of lines for each test (SHOMS, OSU). From the record
-// alone; for measure/operations.hpp's tables.
+// Common parts of the text forms of suites that print a block of lines per test (SHOMS, OSU), from the record alone;
+// for tables of measure/operations.hpp.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ struct TestBlock {
 };
 std::vector<TestBlock> blocks_of(const Json& record);
 
-// What the first column names: an operation, or a size.
+// Contents of the first column: operation or size.
 std::string size_of(const Json& measured);
 
 std::optional<double> metric(const Json& measured, const std::string& name);
 
-// Why there are no figures, as a comment; "" where there are.
+// Reason for missing figures, as a comment; "" if none.
 std::string excuse(const Json& measured);
 
 }  // namespace plumb::tests_form

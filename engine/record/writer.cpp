@@ -13,7 +13,7 @@ namespace plumb {
 
 namespace {
 
-// What stands after the cases while the run goes on, and after a signal.
+// End of the document after the cases, while the run goes on and after a signal.
 Json open_tail(const char* status, Json reason) {
   return {{"clock_sync", nullptr}, {"metrics", Json::array()},    {"warnings", Json::array()}, {"energy", nullptr},
           {"status", status},      {"reason", std::move(reason)}, {"finished", nullptr},       {"outcome", nullptr}};
@@ -24,12 +24,12 @@ std::string tail_text(const Json& tail) {
   return "\n]," + text.substr(1) + "\n";
 }
 
-// For the signal handler: which file, where, and what.
+// State for the signal handler: file, position, text.
 std::atomic<int> signal_file{-1};
 std::atomic<long> signal_offset{0};
 std::string signal_text;
 
-// Ends the document after the last whole case: what is behind it is a case that was being written. Async-signal-safe.
+// Ends the document after the last complete case, overwriting a partial one. Async-signal-safe.
 void end_document(int file, const std::string& tail) {
   const ssize_t wrote = ::pwrite(file, tail.data(), tail.size(), signal_offset);
   if (wrote == static_cast<ssize_t>(tail.size())) (void)!::ftruncate(file, signal_offset + wrote);
@@ -99,7 +99,7 @@ void RecordWriter::add_case(const Json& finished) {
   signal_offset = end_of_cases_;
 }
 
-// After a write that failed half-way (a full disk): the document ends again after the last case that fitted.
+// After a failed write (a full disk): ends the document after the last case that fits.
 void RecordWriter::restore_tail(const std::string& tail) {
   const ssize_t wrote = ::pwrite(file_, tail.data(), tail.size(), end_of_cases_);
   if (wrote == static_cast<ssize_t>(tail.size())) (void)!::ftruncate(file_, end_of_cases_ + wrote);
@@ -110,7 +110,7 @@ void RecordWriter::finish(const Json& tail) {
   if (file_ >= 0) write_all();
 }
 
-// A new file beside the old one takes its place at once: a reader never sees half a document.
+// Replaces the old file by a new one atomically: readers never see half a document.
 void RecordWriter::write_all() {
   signal_file = -1;
   const std::string beside = path_ + ".new";
@@ -130,7 +130,7 @@ void RecordWriter::write_at(const std::string& text, long offset) {
   while (done < text.size()) {
     const ssize_t wrote = ::pwrite(file_, text.data() + done, text.size() - done, offset + static_cast<long>(done));
     if (wrote < 0 && errno == EINTR) continue;
-    // Something that is no file (a pipe, /dev/full) has no places to write to; only the end is of use there.
+    // Special files (a pipe, /dev/full) are not seekable: only the final document is written.
     if (wrote < 0) return fail("write", errno);
     done += static_cast<std::size_t>(wrote);
   }
@@ -148,7 +148,7 @@ void RecordWriter::abort_from_signal(int) {
 }
 
 void RecordWriter::abort(const std::string& reason) {
-  const int file = signal_file.exchange(-1);  // a signal that follows must not replace the reason
+  const int file = signal_file.exchange(-1);  // a later signal must not replace the reason
   if (file >= 0) end_document(file, tail_text(open_tail("aborted", reason)));
 }
 

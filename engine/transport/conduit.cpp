@@ -16,7 +16,7 @@ std::size_t place_bytes(const ConduitShape& shape) {
   return (shape.piece_bytes + small_page - 1) / small_page * small_page;
 }
 
-// A segment begins with two counters, on cache lines of their own: pieces sent, pieces emptied. The places follow.
+// A segment begins with two counters on separate cache lines, pieces sent and pieces emptied, then the places.
 class Segment {
  public:
   Segment(std::unique_ptr<Buffer> buffer, const ConduitShape& shape) : buffer_(std::move(buffer)), shape_(shape) {}
@@ -68,11 +68,11 @@ class SegmentReceive : public ReceiveConduit {
   Segment segment_;
 };
 
-// One place with the message that it carries, of a piece at most.
+// One place with the message for its piece.
 struct Place {
   std::byte* bytes = nullptr;
   std::unique_ptr<CompiledExchange> message;
-  std::size_t size = 0;  // of the message now
+  std::size_t size = 0;  // of the current message
   bool sends = false;
 
   bool done() { return message->test(); }
@@ -116,7 +116,7 @@ class WorldSend : public SendConduit {
   LanePlaces places_;
 };
 
-// Messages match in the order of their posting, so a piece is expected only when its place is free.
+// Messages match in the order of posting, so a piece is posted only when its place is free.
 class WorldReceive : public ReceiveConduit {
  public:
   explicit WorldReceive(LanePlaces places) : places_(std::move(places)) {}
@@ -140,7 +140,7 @@ class WorldReceive : public ReceiveConduit {
   }
 
   LanePlaces places_;
-  std::vector<std::size_t> sizes_;  // of the pieces expected and not all posted yet
+  std::vector<std::size_t> sizes_;  // of the pieces expected but not all posted
   std::uint64_t last_ = 0, posted_ = 0, emptied_ = 0;
 };
 

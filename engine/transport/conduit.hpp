@@ -1,5 +1,5 @@
-// The way of one lane of transport `pipelined` between two hosts' memories: a ring of places, each for one piece of a
-// message. Pieces are numbered from the first that the lane ever carries; piece n lies in place n % depth.
+// The path of one lane of transport `pipelined` between two hosts' memories: a ring of places, one for each piece of a
+// message. Pieces are numbered over the lane's lifetime; piece n uses place n % depth.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,18 @@
 
 namespace plumb {
 
-// The sender's end. A place may be filled when room() says so; sent() hands it over.
+// The sender's end. A place may be filled if room() is true; sent() passes it to the receiver.
 class SendConduit {
  public:
   virtual ~SendConduit() = default;
   virtual bool room(std::uint64_t piece) = 0;
   virtual std::byte* place(std::uint64_t piece) = 0;
   virtual void sent(std::uint64_t piece, std::size_t bytes) = 0;
-  // True when nothing handed over is still read here.
+  // True if all pieces passed on have been read.
   virtual bool idle() { return true; }
 };
 
-// The receiver's end. expect() comes once for each piece, in order; emptied() gives its place back.
+// The receiver's end. expect() is called once per piece, in order; emptied() frees the piece's place.
 class ReceiveConduit {
  public:
   virtual ~ReceiveConduit() = default;
@@ -30,7 +30,7 @@ class ReceiveConduit {
   virtual void emptied(std::uint64_t piece) = 0;
 };
 
-// How pieces go between ranks of one host: registered as "conduit".
+// Path of pieces between ranks of one host, registered as "conduit".
 struct ConduitOptions : Parameters {
   Choice through{*this,
                  {"pipeline-through",
@@ -51,9 +51,9 @@ struct Conduits {
   std::vector<std::unique_ptr<ReceiveConduit>> receives;
 };
 
-// Through memory of the host that both ranks' devices copy from and to: no copy between.
+// Through host memory mapped by both ranks' devices: no copy between.
 Conduits segment_conduits(const Step& step, World& world, Device& device, const ConduitShape& shape);
-// By the messages of `host`, each rank with pinned places of its own.
+// By messages of `host`, with pinned places on each rank.
 Conduits world_conduits(const Step& step, Transport& host, Device& device, const ConduitShape& shape);
 
 }  // namespace plumb

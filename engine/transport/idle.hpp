@@ -1,4 +1,4 @@
-// How a rank waits that looks for progress itself, where its device's threads run on the same cores.
+// Waiting by polling, on ranks whose device's threads share the rank's cores.
 #pragma once
 
 #include <sched.h>
@@ -11,22 +11,22 @@
 
 namespace plumb {
 
-// An OpenCL device that is no GPU works with threads of this process: so do CPUs, and emulated FPGAs.
+// OpenCL devices other than GPUs use threads of this process: CPUs and emulated FPGAs.
 inline bool has_threads_here(const DeviceInfo& info) {
   return info.runtime == "opencl" && info.type != "gpu";
 }
 
-// Messages as short as this come by themselves (MPI libraries send those below 4 KiB without asking the receiver); with
-// longer ones the receiver's MPI has work to do, and no core to give away.
+// Messages up to this size arrive without the receiver's help (MPI libraries send those below 4 KiB eagerly); for
+// longer ones the receiver's MPI needs the core.
 constexpr std::size_t short_message = 2048;
 
 class Idle {
  public:
-  // shares_cores: false for devices that need no core to work; then a look costs nothing.
+  // shares_cores: false for devices that need no core; then polling costs nothing.
   explicit Idle(bool shares_cores) : shares_cores_(shares_cores) {}
   void moved() { looks_ = 0; }
-  // Nothing has moved: lets others have the core, and sleeps a little when that has gone on for long, because who only
-  // yields keeps a core busy that a slow neighbour may need.
+  // Called after a poll without progress: yields the core, and sleeps briefly after many calls, as yielding alone keeps
+  // a core busy that a slow neighbour may need.
   void look() {
     if (!shares_cores_) return;
     if (++looks_ < looks_before_sleep) {
@@ -44,7 +44,7 @@ class Idle {
   std::uint32_t looks_ = 0;
 };
 
-// Waits for a queue by looking at it, which is sooner than to be woken.
+// Waits for a queue by polling, which is faster than being woken.
 inline void wait_for(Queue& queue, const DeviceInfo& info) {
   Idle idle(has_threads_here(info));
   while (!queue.finished()) idle.look();

@@ -1,5 +1,4 @@
-// Transport `local`: a rank's messages to itself, copied in host memory. What the serial world has instead of a
-// network.
+// Transport `local`: messages of a rank to itself, copied in host memory, for the serial world.
 #include <cstring>
 #include <vector>
 
@@ -13,7 +12,7 @@ const TransportInfo local_info{"local", "copies within one rank's host memory", 
 
 struct Copy {
   Slots from, to;
-  std::size_t step, receive;  // its receive, by number
+  std::size_t step, receive;  // its receive
 };
 
 const Transfer& sender_of(const Step& step, const Transfer& receive) {

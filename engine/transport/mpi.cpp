@@ -25,7 +25,7 @@ struct Message {
 
 struct Messages {
   std::vector<Message> sends, receives;
-  std::uint64_t round = never;  // at which their cursors stand
+  std::uint64_t round = never;  // round of the cursors
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
   void seek(std::uint64_t first) {
@@ -42,7 +42,7 @@ Message make_message(const Transfer& transfer, const MessageAddress& address) {
           transfer.lane};
 }
 
-// The hot loop is start_step(): as few instructions as the MPI calls themselves allow.
+// The hot loop is start_step(): few instructions beside the MPI calls.
 class MpiExchange : public WalkedExchange {
  public:
   MpiExchange(const Exchange& exchange, MPI_Comm communicator, const MessageAddress& address)
@@ -59,7 +59,7 @@ class MpiExchange : public WalkedExchange {
   }
 
  private:
-  // Receives first, so that no message arrives before its place is known.
+  // Receives first, so no message is unexpected.
   void start_step(std::size_t number, std::uint64_t first, std::uint64_t end) override {
     Messages& step = steps_[number];
     if (step.round != first) step.seek(first);

@@ -1,4 +1,4 @@
-// Transport `mpi-device`: addresses of device memory given straight to an MPI that takes them.
+// Transport `mpi-device`: addresses of device memory passed directly to an MPI library that accepts them.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 const TransportInfo device_info{"mpi-device", "MPI on device memory, by a library that takes its addresses", "host",
                                 "buffered"};
 
-// Open MPI's and MPICH's own word for it; looked up at run time, because not every version has it.
+// Query of Open MPI and MPICH, looked up at run time, as some versions lack it.
 std::string unfit_library(const World& world) {
   if (world.info().kind != "mpi") return "it needs a world over MPI";
   const auto query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));

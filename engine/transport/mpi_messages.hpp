@@ -1,4 +1,4 @@
-// Exchanges as non-blocking MPI sends and receives, of whatever memory the library takes addresses of.
+// Exchanges as non-blocking MPI sends and receives, of any memory whose addresses the library accepts.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-// The address that MPI is given for a view; throws Unsupported where there is none.
+// The address of a view for MPI; throws Unsupported if it has none.
 using MessageAddress = std::function<std::byte*(const BufferView&)>;
 
 std::unique_ptr<CompiledExchange> compile_mpi(const Exchange& exchange, MPI_Comm communicator,

@@ -1,5 +1,5 @@
-// Transport `nccl`: NVIDIA's collective library, its sends and receives started by the host on the GPU's queue. The
-// library is loaded at run time.
+// Transport `nccl`: NVIDIA's collective library, loaded at run time; the host enqueues its sends and receives on the
+// GPU's queue.
 #include "transport/nccl.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ void check_nccl(int code, const char* action) {
 
 std::string nccl_name() {
   int version = 0;
-  check_nccl(nccl().version(&version), "ask for the version");
+  check_nccl(nccl().version(&version), "query the version");
   return fmt::format("NCCL {}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
@@ -51,9 +51,9 @@ namespace {
 
 const TransportInfo nccl_info{"nccl", "NVIDIA's NCCL between GPUs' memories", "host", "buffered"};
 
-constexpr std::uint64_t rounds_at_once = 64;  // given to the GPU before they are waited for
+constexpr std::uint64_t rounds_at_once = 64;  // enqueued before waiting
 
-// NCCL joins no two ranks of one GPU.
+// NCCL supports one rank per GPU.
 void check_own_gpus(World& world, const Device& device) {
   const std::vector<std::string> hosts = hosts_of_ranks(world);
   const std::vector<std::string> gpus = all_texts(world, std::to_string(device.info().ordinal));
@@ -66,7 +66,7 @@ void check_own_gpus(World& world, const Device& device) {
                       user->second, rank));
 }
 
-// NCCL pairs the sends and receives of two ranks in their order: both ranks go by lane. `places` holds where each went.
+// NCCL matches sends and receives in order: both ranks sort by lane. `places` holds the original positions.
 std::vector<Transfer> by_lane(const std::vector<Transfer>& transfers, std::vector<std::size_t>& places) {
   std::vector<std::size_t> order(transfers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -92,7 +92,7 @@ class NcclExchange : public WalkedExchange {
       steps_.push_back(
           {by_lane(step.sends, send_places_.emplace_back()), by_lane(step.receives, receive_places_.emplace_back())});
       for (const auto* transfers : {&step.sends, &step.receives})
-        for (const Transfer& transfer : *transfers) cuda::own(transfer.slots.view);  // throws where it is none
+        for (const Transfer& transfer : *transfers) cuda::own(transfer.slots.view);  // throws for other buffers
     }
   }
 
@@ -105,7 +105,7 @@ class NcclExchange : public WalkedExchange {
   }
   bool test_step(std::size_t) override { return queue_.finished(); }
   void wait_step(std::size_t) override { queue_.finish(); }
-  // Both ends leave out what has no bytes.
+  // Both ends omit empty messages.
   void resize(const std::vector<StepSizes>& sizes) override {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       for (std::size_t k = 0; k < sizes[i].sends.size(); ++k)
@@ -147,7 +147,7 @@ class NcclExchange : public WalkedExchange {
   NcclCommunicator communicator_;
   cuda::CudaQueue& queue_;
   std::vector<Step> steps_;
-  std::vector<std::vector<std::size_t>> send_places_, receive_places_;  // of a step's transfers, in steps_
+  std::vector<std::vector<std::size_t>> send_places_, receive_places_;  // of a step's transfers in steps_
   std::uint64_t window_;
 };
 
@@ -180,7 +180,7 @@ TransportEntry entry() {
   entry.runtime = "cuda";
   entry.reason = [](const World&) { return nccl().problem; };
   entry.device_reason = [](const DeviceInfo& info) -> std::string {
-    return info.runtime == "cuda" ? "" : "it moves the memory of GPUs of runtime cuda";
+    return info.runtime == "cuda" ? "" : "it needs GPU memory of runtime cuda";
   };
   entry.make = [](World& world, Device& device, const TransportWish&) {
     return std::make_unique<NcclTransport>(world, device);
@@ -197,10 +197,10 @@ NcclRanks::NcclRanks(World& world, const Device& device) {
     throw Unsupported(problem.text);
   check_own_gpus(world, device);
   NcclUniqueId id{};
-  if (world.rank() == 0) check_nccl(nccl().unique_id(&id), "name a group of ranks");
+  if (world.rank() == 0) check_nccl(nccl().unique_id(&id), "create an identifier of a group");
   id = broadcast_value(world, id);
-  const Waiting waiting("NCCL to join the ranks");
-  check_nccl(nccl().init_rank(&communicator_, world.size(), id, world.rank()), "join the ranks");
+  const Waiting waiting("NCCL to create a communicator");
+  check_nccl(nccl().init_rank(&communicator_, world.size(), id, world.rank()), "create a communicator");
 }
 
 }  // namespace plumb

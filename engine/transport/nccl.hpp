@@ -19,7 +19,7 @@ constexpr int nccl_uint8 = 1;  // ncclDataType_t
 constexpr int nccl_float = 7;
 constexpr int nccl_sum = 0;  // ncclRedOp_t
 
-// The part of nccl.h that is called here.
+// The part of nccl.h in use.
 struct Nccl {
   Nccl();
 
@@ -33,19 +33,19 @@ struct Nccl {
   int (*all_reduce)(const void*, void*, std::size_t, int, int, NcclCommunicator, cuda::Stream) = nullptr;
   int (*version)(int*) = nullptr;
   const char* (*error_text)(int) = nullptr;
-  std::string problem;  // why it is not there; "" = it is
+  std::string problem;  // reason if unavailable; "" = loaded
 };
 
 const Nccl& nccl();
 
-// Throws Error with NCCL's words for a code.
+// Throws Error with NCCL's text for a code.
 void check_nccl(int code, const char* action);
 
 // "NCCL 2.18.5"
 std::string nccl_name();
 
-// All ranks of a world, each with a GPU of its own, of which this thread has used a queue. Collective. Throws
-// Unsupported where NCCL is not there, or two ranks share a GPU.
+// A communicator of all ranks of a world, each with a GPU of its own, of which this thread has used a queue.
+// Collective. Throws Unsupported if NCCL is unavailable or two ranks share a GPU.
 class NcclRanks {
  public:
   NcclRanks(World& world, const Device& device);

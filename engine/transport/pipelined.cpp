@@ -1,6 +1,6 @@
-// Transport `pipelined`: a message goes in pieces, so that reading it from the device, carrying it and writing it to
-// the other device overlap (seed 003, pipelining below MPI). Between ranks of one host the pieces lie in memory that
-// both map and pin, and nothing is copied between. Where a message is too short to gain, the transport is `staged`.
+// Transport `pipelined`: a message is sent in pieces, so that device-to-host copy, transfer and host-to-device copy
+// overlap (seed 003, pipelining below MPI). Between ranks of one host the pieces lie in memory that both map and pin,
+// without a copy between. Messages too short to gain use `staged`.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -37,7 +37,7 @@ class Pieces {
     slots_.view.size = bytes;
     of_a_message_ = (bytes + piece_bytes_ - 1) / piece_bytes_;
   }
-  // Rounds first .. end - 1 come next; their pieces have numbers from `base` on.
+  // Starts rounds first .. end - 1; their pieces are numbered from `base` on.
   void begin(std::uint64_t base, std::uint64_t first, std::uint64_t end) {
     base_ = base;
     first_ = first;
@@ -57,7 +57,7 @@ class Pieces {
   std::uint64_t base_ = 0, first_ = 0, end_ = 0;
 };
 
-// Copies of pieces under way together, each in a queue of its own so that it is known when it is complete.
+// Concurrent copies of pieces, each in its own queue to detect its completion.
 class Copies {
  public:
   Copies(Device& device, unsigned depth) {
@@ -78,14 +78,14 @@ class Copies {
 
 class Sender {
  public:
-  // number: of its transfer in the step.
+  // number: index of the transfer in the step.
   Sender(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<SendConduit> conduit, std::size_t number)
       : number(number), pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
   void begin(std::uint64_t first, std::uint64_t end) { pieces_.begin(copies_.done, first, end); }
   void resize(std::size_t bytes) { pieces_.resize(bytes); }
   void follow(Queue& earlier) { copies_.follow(earlier); }
 
-  // True when something moved.
+  // Returns whether any piece made progress.
   bool progress() {
     const std::uint64_t before = copies_.begun + copies_.done;
     for (; copies_.begun < pieces_.end() && !copies_.full() && conduit_->room(copies_.begun); ++copies_.begun)
@@ -105,7 +105,7 @@ class Sender {
 
 class Receiver {
  public:
-  // number: of its transfer in the step.
+  // number: index of the transfer in the step.
   Receiver(Device& device, unsigned depth, Pieces pieces, std::unique_ptr<ReceiveConduit> conduit, std::size_t number)
       : number(number), pieces_(std::move(pieces)), copies_(device, depth), conduit_(std::move(conduit)) {}
   void begin(std::uint64_t first, std::uint64_t end) {
@@ -195,13 +195,13 @@ class PipelinedExchange : public WalkedExchange {
   bool moved_ = false;
 };
 
-// From so many bytes on, messages go in pieces of so many; 0: staged.
+// Messages of at least this size are cut into pieces of that size; 0: staged.
 struct Crossover {
   std::size_t from = 0, piece = 0;
-  bool by_segment = true;  // between ranks of one host; else as between hosts
+  bool by_segment = true;  // between ranks of one host; otherwise as between hosts
 };
 
-// The same number on every rank: the largest.
+// The maximum over all ranks.
 template <class T>
 T largest_of_all(World& world, T value) {
   const std::vector<T> all = gather_values(world, value);
@@ -260,7 +260,7 @@ class PipelinedTransport : public Transport {
   }
 
  private:
-  // largest: of all messages of those who compile; barrier: among them.
+  // largest: maximum message of the compiling ranks; barrier: among them.
   template <class Barrier>
   std::unique_ptr<CompiledExchange> compile_together(const Exchange& exchange, std::size_t largest, Barrier barrier) {
     check_exchange(exchange, world_);
@@ -277,18 +277,18 @@ class PipelinedTransport : public Transport {
     const ConduitShape shape{std::min(way.piece, largest), depth_};
     std::vector<PipelinedStep> steps;
     for (const Step& step : exchange.steps) steps.push_back(compile_step(step, shape, way.by_segment));
-    barrier();  // all have opened what they share: from here on an owner may close it
+    barrier();  // all have opened the shared memory: now an owner may close it
     return std::make_unique<PipelinedExchange>(exchange, std::move(steps), shares_cores_);
   }
 
-  // Which ranks this one can reach through memory of the host.
+  // Ranks reachable through shared host memory.
   void find_near() {
     const std::vector<std::string> hosts = hosts_of_ranks(world_);
     const std::string& here = hosts[static_cast<std::size_t>(world_.rank())];
     for (const std::string& host : hosts) near_.push_back(host == here);
   }
 
-  // Transfers that go one way, and where they stand in their step.
+  // Transfers of one path, with their positions in the step.
   struct OneWay {
     Step step;
     std::vector<std::size_t> sends, receives;
@@ -323,9 +323,9 @@ class PipelinedTransport : public Transport {
                                                            std::move(conduits.receives[i]), way.receives[i]));
   }
 
-  // Shifts messages round the ring of all ranks, staged and in pieces of several sizes, and keeps what was fastest for
-  // each size of message. Both neighbours must decide alike, so a time is that of the slowest rank. Memory that two
-  // processes share has no large pages on many systems, and MPI may have a way that does without: both are tried.
+  // Measures shifts around the ring of all ranks, staged and in pieces of several sizes, and keeps the fastest for each
+  // message size. Both neighbours must agree, so times are those of the slowest rank. Shared memory lacks large pages
+  // on many systems, where MPI may be faster: both paths are measured.
   void measure_choices(const std::string& through) {
     constexpr std::size_t kib = std::size_t{1} << 10;
     std::vector<Crossover> candidates;
@@ -353,9 +353,9 @@ class PipelinedTransport : public Transport {
     }
   }
   static constexpr double longest_tuning = 0.6;  // seconds
-  static constexpr double gain_needed = 0.97;    // of staged's time: less is noise
+  static constexpr double gain_needed = 0.97;    // of staged's time: smaller gains are noise
 
-  // A message to the right, one from the left.
+  // Sends to the right, receives from the left.
   struct Shift {
     std::unique_ptr<Buffer> out, in;
     Exchange exchange;
@@ -367,7 +367,7 @@ class PipelinedTransport : public Transport {
     }
   };
 
-  // Seconds of the best of some shifts, of the slowest rank. Adds to `spent` what it took.
+  // Seconds of the fastest shift, of the slowest rank. Adds the time taken to `spent`.
   double time_of(const Shift& shift, const Crossover& way, double& spent) {
     const double begin = now_seconds();
     const auto compiled =
@@ -389,7 +389,7 @@ class PipelinedTransport : public Transport {
   unsigned depth_;
   bool shares_cores_;
   std::vector<bool> near_;          // by rank
-  std::vector<Crossover> choices_;  // by size of message, the first from 0 on
+  std::vector<Crossover> choices_;  // by message size, from 0 on
 };
 
 const RegisteredTransport registered_pipelined("pipelined",

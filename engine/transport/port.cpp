@@ -42,7 +42,7 @@ class PortExchange : public WalkedExchange {
   throw Unsupported(fmt::format("{} {}; {}", subject, what, remedy));
 }
 
-// Whether what one lane brings, another sends on: their kernels do not wait for each other.
+// Whether one lane sends on messages of another: their kernels are not synchronised.
 bool depends_on_another(const std::vector<Lane>& lanes) {
   for (const Lane& lane : lanes)
     for (const Lane& other : lanes)
@@ -52,7 +52,7 @@ bool depends_on_another(const std::vector<Lane>& lanes) {
   return false;
 }
 
-// Whether in some rounds messages of two lanes come to one place.
+// Whether messages of two lanes share a place in some rounds.
 bool come_to_one_place(const Exchange& exchange) {
   std::vector<const Slots*> receives;
   for (const Step& step : exchange.steps)
@@ -119,7 +119,7 @@ void Port::start(std::uint64_t first, std::uint64_t count, const OwnArguments& o
     all.insert(all.end(), of_port.begin(), of_port.end());
     end.kernel->set(all);
     end.queue->enqueue(*end.kernel, end.range);
-    end.queue->finished();  // starts it
+    end.queue->finished();  // submits it
   }
   count_ = count;
   running_ = true;

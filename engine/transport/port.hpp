@@ -1,5 +1,5 @@
-// The port of a transport: its device side as source, for kernels that run all rounds of an exchange by themselves. A
-// benchmark's kernel text is compiled with the port's before it, once for each lane of the exchange:
+// The port of a transport: its device side as source, for kernels that run all rounds of an exchange. A benchmark's
+// kernel text is compiled after the port's, once for each lane of the exchange:
 //
 //   PORT_KERNEL(name)(ulong count, ..., PORT) {      own parameters first
 //     PORT_OPEN;                                     before any other
@@ -11,12 +11,11 @@
 //     PORT_CLOSE;                                    after all
 //   }
 //
-// Rounds count from 0 in each run; they are sent and received in their order, by all work items of a group together.
-// PORT_EXPECT(i) is PORT_RECEIVE(i) where nothing but what is sent next reads the messages: then the kernel waits once
-// for both. PORT_RECEIVES_FIRST is true where the lane's receive comes before its send in a round. Each of these may
-// end the kernel, when a neighbour is waited for in vain. Where a lane's two directions are kernels of their own
-// (`channel`), the text is compiled for each of them, and a call for the other direction waits for that kernel;
-// PORT_COMPUTES is true in one of them.
+// Rounds count from 0 in each run; they are sent and received in order, by all work items of a group together.
+// PORT_EXPECT(i) replaces PORT_RECEIVE(i) if messages are read only by later sends: the kernel then waits once for
+// both. PORT_RECEIVES_FIRST is true if the lane receives before it sends in a round. Each of these may end the kernel
+// on a timeout. With one kernel per direction (`channel`), the text is compiled for each of them, and a call for the
+// other direction waits for that kernel; PORT_COMPUTES is true in one of them.
 #pragma once
 
 #include <functional>
@@ -28,44 +27,43 @@
 
 namespace plumb {
 
-// What a lane does in a round: one send and one receive at most.
+// A lane's part of a round: at most one send and one receive.
 struct Lane {
-  // Which of the two goes first; values of PORT_RECEIVES_FIRST's `order`.
+  // Order of the two; values of PORT_RECEIVES_FIRST's `order`.
   enum class Order : std::uint32_t { together = 0, receive_first = 1, send_first = 2 };
 
   int number = 0;
   const Transfer* send = nullptr;  // within the exchange
   const Transfer* receive = nullptr;
-  std::size_t send_step = 0, send_number = 0, receive_step = 0, receive_number = 0;  // where they stand there
+  std::size_t send_step = 0, send_number = 0, receive_step = 0, receive_number = 0;  // positions in the exchange
   Order order = Order::together;
 };
-// The lanes of an exchange, by number. What kernels of a lane cannot do, because they know nothing of each other, is
-// Unsupported: "SUBJECT has one send a lane in a round; REMEDY".
+// The lanes of an exchange, by number. Throws Unsupported for exchanges that independent kernels of lanes cannot run:
+// "SUBJECT has one send a lane in a round; REMEDY".
 std::vector<Lane> lanes_of(const Exchange& exchange, const std::string& subject, const std::string& remedy);
 
-// The kernels of one exchange, ready to run. One run at a time.
+// The compiled kernels of one exchange. One run at a time.
 class Port {
  public:
-  // A kernel's own arguments, which come before the port's; by the lane's number.
+  // A kernel's own arguments, before the port's, by lane number.
   using OwnArguments = std::function<std::vector<KernelArgument>(int lane)>;
 
   virtual ~Port() = default;
   Port(const Port&) = delete;
   Port& operator=(const Port&) = delete;
 
-  // Starts all lanes' kernels for rounds first .. first + count - 1, and returns. Throws Error where slots have no
-  // room.
+  // Starts all lanes' kernels for rounds first .. first + count - 1, and returns. Throws Error if slots lack room.
   void start(std::uint64_t first, std::uint64_t count, const OwnArguments& own);
-  // True when they are complete, and when none runs. Throws Error where a kernel gave up.
+  // True if complete or not started. Throws Error if a kernel timed out.
   bool finished();
   void finish();
-  // As of exchanges (transport.hpp).
+  // As for exchanges (transport.hpp).
   void set_sizes(const std::vector<StepSizes>& sizes);
   void follow(Queue& earlier);
   void lead(Queue& later);
 
  protected:
-  // One kernel of a lane; both directions, or one.
+  // One kernel of a lane, for both directions or one.
   struct End {
     Lane lane;
     bool sends = false, receives = false;
@@ -88,9 +86,9 @@ class Port {
   bool running_ = false;
 };
 
-// An exchange by kernels that do nothing else: what an exchange is on a transport that has a port alone.
+// An exchange by kernels that only send and receive, for transports with a port alone.
 std::unique_ptr<CompiledExchange> exchange_by_port(const Exchange& exchange, std::unique_ptr<Port> port);
-// Their text, and their name.
+// Source and name of these kernels.
 KernelSource rounds_source();
 constexpr const char* rounds_kernel = "rounds";
 

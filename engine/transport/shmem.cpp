@@ -33,7 +33,7 @@ struct Message {
 
 struct Messages {
   std::vector<Message> sends, receives;
-  std::vector<int> peers;  // of these, each once
+  std::vector<int> peers;  // of these, without duplicates
 };
 
 class ShmemExchange : public WalkedExchange {

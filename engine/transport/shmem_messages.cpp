@@ -11,7 +11,7 @@ namespace plumb {
 
 namespace {
 
-constexpr std::size_t places = 8;  // of a ring
+constexpr std::size_t places = 8;  // per ring
 constexpr std::size_t largest_rings = 64 << 20;
 
 std::size_t place_bytes(int size) {
@@ -48,7 +48,7 @@ void ShmemMessages::receive(std::byte* bytes, std::size_t size, int from, int la
   const auto early =
       std::find_if(peer.unwished.begin(), peer.unwished.end(), [&](const Arriving& one) { return one.lane == lane; });
   if (early == peer.unwished.end()) {
-    // What arrives now belongs to the first who wishes its lane.
+    // The arriving message matches the first receive on its lane.
     if (!peer.current.empty() && peer.current[0].lane == lane && peer.current[0].wished.pending == nullptr)
       peer.current[0].wished = {bytes, size, lane, pending};
     else
@@ -110,7 +110,7 @@ ShmemMessages::Arriving ShmemMessages::begin(Peer& peer, const Header& header) {
     return arriving;
   }
   if (wished->size != header.size)
-    throw Error(fmt::format("a message of {} B came where one of {} B was wished", header.size, wished->size));
+    throw Error(fmt::format("received a message of {} B, but expected {} B", header.size, wished->size));
   arriving.wished = *wished;
   peer.receives.erase(wished);
   return arriving;

@@ -1,6 +1,6 @@
-// Messages between PEs as transports need them: any number under way, matched by lane, nothing agreed beforehand. A
-// message goes in pieces into a ring of places that its receiver has for each sender in symmetric memory; each piece
-// is followed by a count, and the receiver counts back what it copied out.
+// Messages between PEs for transports: any number at a time, matched by lane, without prior agreement. A message is cut
+// into pieces for the receiver's ring in symmetric memory, one ring for each sender; each piece is followed by a count,
+// and the receiver returns the count of pieces it copied out.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace plumb {
 
 class ShmemMessages {
  public:
-  // Collective. Rings take 512 KiB a sender, less with many PEs: 64 MiB together, at least 1 KiB a sender.
+  // Collective. Rings take 512 KiB per sender, less with many PEs: 64 MiB in total, at least 1 KiB per sender.
   explicit ShmemMessages(int size);
 
-  // Each adds one to *pending, which must live until it is taken off again: when the bytes were sent from, or arrived.
-  // Messages between two PEs on one lane arrive in the order in which they were sent.
+  // Each increments *pending, which must outlive the message and is decremented when the bytes were sent, or received.
+  // Messages between two PEs on one lane arrive in the order sent.
   void send(const std::byte* bytes, std::size_t size, int to, int lane, std::uint64_t* pending);
   void receive(std::byte* bytes, std::size_t size, int from, int lane, std::uint64_t* pending);
-  // Moves what can be moved to and from a PE; never waits. True when something moved.
+  // Makes progress to and from a PE; never waits. Returns whether anything moved.
   bool progress(int rank);
 
  private:
@@ -38,21 +38,21 @@ class ShmemMessages {
     std::uint64_t* pending;
   };
   struct Header {
-    std::uint64_t lane, size, piece;  // bytes of the message, and of this piece
+    std::uint64_t lane, size, piece;  // bytes of the message and of this piece
   };
-  // What arrives now, into where it was wished or, until somebody wishes it, into bytes of its own.
+  // An arriving message, received into its destination or, until a receive is posted, a buffer.
   struct Arriving {
     int lane;
     std::size_t offset = 0;
     std::vector<std::byte> kept = {};
-    Receiving wished = {};  // pending null: not yet
+    Receiving wished = {};  // pending null: not posted
   };
   struct Peer {
     SymmetricWord sent = 0, received = 0;  // pieces
     std::deque<Sending> sends;
     std::deque<Receiving> receives;
-    std::deque<Arriving> unwished;  // arrived, or (the last) arriving
-    std::vector<Arriving> current;  // at most one
+    std::deque<Arriving> unwished;  // complete, except possibly the last
+    std::vector<Arriving> current;  // at most one element
   };
 
   bool push(Peer& peer, int rank);
@@ -69,7 +69,7 @@ class ShmemMessages {
   std::ptrdiff_t size_;
   std::size_t place_bytes_;
   SymmetricMemory memory_;
-  std::vector<std::byte> scratch_;  // a piece with its header, as it is put
+  std::vector<std::byte> scratch_;  // a piece with its header, for one put
   std::vector<Peer> peers_;
 };
 

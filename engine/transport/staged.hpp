@@ -1,5 +1,5 @@
-// The parts of transport `staged`: device to host, host to host, host to device. Public, because a benchmark measures
-// each of them alone (seed 004, section 5.1.2) with the very code that the transport runs.
+// The legs of transport `staged`: device to host, host to host, host to device. Public, because a benchmark measures
+// each of them (seed 004, section 5.1.2) with the transport's own code.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,17 @@
 
 namespace plumb {
 
-// One copy a round between a device and pinned host memory.
+// One copy per round between a device and pinned host memory.
 struct StagingCopy {
   Slots device, host;
 };
 
 enum class CopyDirection { read, write };  // read: device to host
 
-// Copies that are under way together, all complete at the end of each window of rounds.
+// Concurrent copies, complete at the end of each window of rounds.
 class CopyLeg : public WalkedExchange {
  public:
-  // Legs that never run at the same time may share a queue.
+  // Legs that never run concurrently may share a queue.
   CopyLeg(std::shared_ptr<Queue> queue, CopyDirection direction, std::vector<StagingCopy> copies,
           std::uint64_t window = 1);
 
@@ -42,8 +42,8 @@ using StagingBuffers = std::vector<std::unique_ptr<Buffer>>;
 // Runs the legs of an exchange's steps, three a step (read, exchange between hosts, write), one after the other.
 class StagedExchange : public WalkedExchange {
  public:
-  // yields: while it waits for messages, the rank lets the device's threads have its core.
-  // The legs' copies are all in `queue`.
+  // yields: waits for messages yield the core to the device's threads.
+  // All copies of the legs are in `queue`.
   StagedExchange(const Exchange& exchange, std::shared_ptr<Queue> queue,
                  std::vector<std::unique_ptr<CompiledExchange>> legs, StagingBuffers staging, bool yields);
 
@@ -63,7 +63,7 @@ class StagedExchange : public WalkedExchange {
   bool yields_;
 };
 
-// Compiles an exchange for `device` with `host` as the leg between ranks.
+// Compiles an exchange for `device`, with `host` between ranks.
 std::unique_ptr<StagedExchange> compile_staged(const Exchange& exchange, Device& device, Transport& host);
 
 }  // namespace plumb

@@ -23,7 +23,7 @@ std::string receive_text(World& world, int from) {
   return text;
 }
 
-// Both sides of a pair go through its lanes in the same order.
+// Both ranks of a pair order its lanes the same way.
 std::vector<std::size_t> order_of_lanes(const std::vector<Transfer>& transfers) {
   std::vector<std::size_t> order(transfers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -44,8 +44,8 @@ std::vector<std::string> trade(World& world, const std::vector<Transfer>& gives,
     if (gives[i].peer == rank) to_myself[gives[i].lane] = texts[i];
   for (const std::size_t i : taking)
     if (takes[i].peer == rank) heard[i] = to_myself[takes[i].lane];
-  // In turn d each rank gives to the one d places on and takes from the one d places back; a circle of ranks that all
-  // give first is cut where a rank takes first.
+  // In turn d each rank sends to the rank d places on and receives from the rank d places back; a cycle of ranks that
+  // all send first is broken by one that receives first.
   for (int distance = 1; distance < size; ++distance) {
     const int to = (rank + distance) % size, from = (rank + size - distance) % size;
     const auto give = [&] {
@@ -56,7 +56,7 @@ std::vector<std::string> trade(World& world, const std::vector<Transfer>& gives,
       for (const std::size_t i : taking)
         if (takes[i].peer == from) heard[i] = receive_text(world, from);
     };
-    // The circle through `rank` in steps of `distance` holds one rank below `distance` at least.
+    // The cycle through `rank` in steps of `distance` contains a rank below `distance`.
     if (rank < distance) {
       take();
       give();

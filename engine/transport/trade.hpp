@@ -1,4 +1,4 @@
-// What two ranks tell each other while they compile an exchange: handles of memory that both will use.
+// Messages between pairs of ranks during compilation: handles of shared memory.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace plumb {
 
-// Each rank tells the peer of each of its `gives` a text and hears one from the peer of each of its `takes`, in their
-// order. What a rank gives for a lane of a step is what its peer takes for the same; so both lists are of one step.
+// Sends a text to the peer of each of `gives` and receives one from the peer of each of `takes`, in order. Both lists
+// belong to one step; texts are matched by lane.
 std::vector<std::string> trade(World& world, const std::vector<Transfer>& gives, const std::vector<std::string>& texts,
                                const std::vector<Transfer>& takes);
 
-// Does what neighbours wait for: an Error of this rank alone would leave them waiting, so it becomes Fatal. Unsupported
-// passes, because all ranks find it alike.
+// Runs an action that neighbours wait for: an Error of this rank alone becomes Fatal, as they would wait in vain.
+// Unsupported passes, as it occurs on all ranks.
 template <class F>
 decltype(auto) awaited(const World& world, F&& part) {
   try {
@@ -27,7 +27,7 @@ decltype(auto) awaited(const World& world, F&& part) {
   }
 }
 
-// Texts in one, and apart again.
+// Joins texts into one, and splits it.
 std::string packed(const std::vector<std::string>& texts);
 std::vector<std::string> unpacked(const std::string& text);
 

@@ -100,7 +100,7 @@ void check_transfers(const std::vector<Transfer>& transfers, const World& world)
 
 }  // namespace
 
-// Slots with a stride go on to the end of their buffer.
+// Slots with a stride extend to the end of their buffer.
 bool overlap(const Slots& a, const Slots& b) {
   const auto end = [](const Slots& p) {
     return p.stride > 0 ? p.view.buffer->size() : p.view.offset + (p.areas - 1) * p.pitch + p.bytes();

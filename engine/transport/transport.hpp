@@ -1,5 +1,5 @@
-// How bytes get from one rank's buffer to another's. A benchmark describes an exchange (who sends what to whom, in
-// which steps); a transport compiles it once and then runs it a number of times.
+// Transports move bytes between ranks' buffers. A benchmark describes an exchange (transfers between ranks, in steps);
+// a transport compiles it once and then runs it many times.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace plumb {
 // Where the message of each round lies: a progression within one buffer. Round i has turn t = i + first; turns
 // go through the areas, and through each of them a stride further on every lap, so turn t lies at
 //   view.offset + t % areas * pitch + t / areas * stride
-// Areas do not overlap. Slots of one area do where the stride is shorter than the message, but for the first `stride`
-// bytes of each, which no later round overwrites: they bear witness to their round. Where a receive has the slots of a
-// send, some turns ahead, so many rounds later is passed on what a round received.
+// Areas do not overlap. Slots of one area overlap if the stride is shorter than the message, except the first `stride`
+// bytes of each, which no later round overwrites: they are the round's witness. If a receive uses the slots of a send
+// some turns ahead, its messages are sent on that many rounds later.
 struct Slots {
-  BufferView view;  // of turn 0; its size is the message's
+  BufferView view;  // of turn 0, with the size of a message
   std::uint64_t areas = 1;
   std::size_t pitch = 0, stride = 0;  // bytes
   std::uint64_t first = 0;            // turn of round 0
@@ -34,11 +34,11 @@ struct Slots {
     const std::uint64_t turn = round + first;
     return {view.buffer, view.offset + turn % areas * pitch + turn / areas * stride, view.size};
   }
-  // Rounds for which there is room, from round 0 on; 0 when areas overlap or end behind the buffer.
+  // Rounds with room, from round 0 on; 0 if areas overlap or exceed the buffer.
   std::uint64_t rounds() const;
 };
 
-// Whether some bytes may belong to both, in whatever rounds.
+// Whether they overlap in any rounds.
 bool overlap(const Slots& a, const Slots& b);
 
 // One message a round.
@@ -48,14 +48,14 @@ struct Transfer {
   Slots slots;
 };
 
-// Transfers that are under way together.
+// Concurrent transfers.
 struct Step {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
 };
 
-// What one rank does in a round: its steps, one after the other. With window > 1 that many rounds are under way
-// together (their slots must not overlap), and a round count is a multiple of the window.
+// One rank's part of a round: its steps, one after the other. With window > 1 that many rounds are concurrent (without
+// overlap of their slots), and the number of rounds is a multiple of the window.
 struct Exchange {
   std::vector<Step> steps;
   std::uint64_t window = 1;
@@ -69,28 +69,28 @@ struct StepSizes {
   std::vector<std::size_t> sends, receives;
 };
 
-// An exchange made ready: requests, staging memory, kernels exist. Used for any number of runs, one at a time. Several
-// may be under way together when their lanes are different and all ranks start, test and wait for them in one order.
+// A compiled exchange, with its requests, staging memory and kernels, for any number of runs, one at a time. Several
+// may run concurrently if their lanes differ and all ranks start, test and wait for them in the same order.
 class CompiledExchange {
  public:
   virtual ~CompiledExchange() = default;
-  // Bytes of the messages of each step from the next start on, at most those compiled; slots stay where they are. Both
-  // ends of a message must be given one size; 0 is one. Throws Error where there are more or fewer sizes than messages,
-  // where one exceeds what was compiled, and during a run.
+  // Sets the messages' bytes of each step from the next start on, at most those compiled; slots keep their places. Both
+  // ends of a message must use the same size, which may be 0. Throws Error for a wrong number of sizes, for a size
+  // above the compiled one, and during a run.
   virtual void set_sizes(const std::vector<StepSizes>& sizes) = 0;
-  // Starts rounds first .. first + count - 1 and returns; they go on in test() and wait(). Throws Error where slots
-  // have no room for them.
+  // Starts rounds first .. first + count - 1 and returns; test() and wait() advance them. Throws Error if slots lack
+  // room.
   virtual void start(std::uint64_t first, std::uint64_t count) = 0;
-  // The same, but rounds begin when `queue` has done what it was given so far. The host waits for it only where the
-  // transport's own work is the host's.
+  // Likewise, but rounds begin after the commands already in `queue`. The host waits for it only if the host does the
+  // transport's work.
   virtual void start_after(Queue& queue, std::uint64_t first, std::uint64_t count) = 0;
-  // What `queue` is given from now on begins when all rounds under way are complete on this rank. Returns before they
-  // are where the transport's last work is a queue's; test() or wait() must still be called.
+  // Commands enqueued in `queue` from now on begin when all started rounds are complete on this rank. May return before
+  // that if a queue does the transport's last work; test() or wait() must still be called.
   virtual void precede(Queue& queue) = 0;
-  // True when all rounds are complete on this rank. Waits for nobody; but where the transport's own calls are blocking,
-  // it does one step of a round, and waits for the ranks of that step.
+  // Returns whether all rounds are complete on this rank, without waiting; a transport with blocking calls executes one
+  // step of a round, and waits for that step's ranks.
   virtual bool test() = 0;
-  // Returns when all rounds are complete on this rank: received bytes are in their buffers, sent buffers are free.
+  // Returns when all rounds are complete on this rank: received bytes are in their buffers, sent buffers may be reused.
   virtual void wait() = 0;
 
   void run(std::uint64_t first, std::uint64_t count) {
@@ -104,42 +104,42 @@ class Port;
 struct TransportInfo {
   std::string name;
   std::string summary;       // one line
-  std::string scheduled_by;  // "host" or "device": who starts a transfer
-  std::string landing;       // "buffered" or "streaming": where it lands
+  std::string scheduled_by;  // "host" or "device": starts the transfers
+  std::string landing;       // "buffered" or "streaming": landing of the data
 };
 
-// A transport knows its world and its device for as long as it lives.
+// A transport refers to its world and its device for its lifetime.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual const TransportInfo& info() const = 0;
-  // The transport that carries bytes between hosts within this one; null when there is none.
+  // The transport between hosts within this one; null if there is none.
   virtual Transport* host_leg() { return nullptr; }
-  // What it found out about itself and decided by, for the record; an object.
+  // Measurements and decisions of the transport, for the record; an object.
   virtual Json facts() const;
-  // Collective: every rank of the world compiles its part at the same time, be it empty; and exchanges end their lives
-  // in the same order on all ranks, before the buffers that they use. Throws Unsupported with the reason when the views
-  // lie where this transport cannot reach.
+  // Collective: every rank of the world compiles its part, possibly empty, at the same time; exchanges are destroyed in
+  // the same order on all ranks, before their buffers. Throws Unsupported with the reason if this transport cannot
+  // access the views.
   virtual std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) = 0;
-  // The same among a team, which must outlive it: the members alone compile, and a transfer's peer is a place in the
-  // team. Ranks may do so each with a team of its own (the rows of a grid). Throws Error on a rank that is no member,
-  // and for a place that the team has not.
+  // Likewise among a team, which must outlive the exchange: only members compile, and a transfer's peer is a place in
+  // the team. Ranks may use different teams at the same time (the rows of a grid). Throws Error on a rank that is not a
+  // member, and for an invalid place.
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange, Team& team);
-  // The same for a kernel of the caller's that makes all rounds by itself (port.hpp): `kernel` of `source`. Throws
-  // Unsupported where this transport has no port, and says which have one.
+  // Likewise for the caller's kernel `kernel` of `source`, which runs all rounds (port.hpp). Throws Unsupported, naming
+  // transports with a port, if this one has none.
   virtual std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
                                           const std::string& kernel);
 
  protected:
-  // By a team's members alone; peers are ranks of the world. As compile() where this transport's ranks wait for nobody
-  // but their peers while they compile.
+  // By a team's members only; peers are ranks of the world. Default: compile(), for transports whose ranks wait only
+  // for their peers while compiling.
   virtual std::unique_ptr<CompiledExchange> compile_in(Team& team, const Exchange& exchange);
 };
 
-// Who starts a transfer and where it lands, as users name it: "host-buffered", "device-streaming".
+// Approach as named in options: "host-buffered", "device-streaming".
 std::string approach(const TransportInfo& info);
 
-// Options that one transport has, or a part of several: declared in its file, and registered under its name.
+// Options of one transport, or of a part of several: declared in its file, and registered under its name.
 using TransportOptionsMaker = std::function<std::unique_ptr<Parameters>()>;
 using RegisteredTransportOptions = Registered<TransportOptionsMaker>;
 
@@ -153,12 +153,12 @@ class TransportOptions : public Parameters {
   std::map<std::string, std::unique_ptr<Parameters>> by_name_;
 };
 
-// What a user wishes of a transport.
+// User's settings for a transport.
 struct TransportWish {
-  std::string approach = {};                  // "" leaves it to the transport
-  const TransportOptions* options = nullptr;  // null: their defaults
+  std::string approach = {};                  // "" = the transport's choice
+  const TransportOptions* options = nullptr;  // null = their defaults
 
-  // Those registered under `name`, of that type.
+  // Those registered under `name`, of type T.
   template <class Options>
   const Options& of(const std::string& name) const {
     static const Options defaults;
@@ -166,35 +166,34 @@ struct TransportWish {
   }
 };
 
-// What registers a transport.
+// A transport's registry entry.
 struct TransportEntry {
-  TransportInfo info;              // of its usual approach
-  bool needs_host_memory = false;  // its buffers must have a host_pointer(), so `native` is its default runtime
-  // Why it cannot work in this world ("" = it can), known before any device is touched.
+  TransportInfo info;              // of its default approach
+  bool needs_host_memory = false;  // buffers must have a host_pointer(), so `native` is its default runtime
+  // Reason why it cannot work in this world ("" = it can), without a device.
   std::function<std::string(const World&)> reason;
-  // Collective: every rank makes its own at the same time. Throws Unsupported with the reason when the device, or what
-  // was wished, rules it out.
+  // Collective: every rank makes its transport at the same time. Throws Unsupported with the reason if the device or
+  // the wish rules it out.
   std::function<std::unique_ptr<Transport>(World&, Device&, const TransportWish&)> make;
-  std::vector<TransportInfo> others = {};  // further approaches: the same name, other scheduled_by and landing
-  bool shares_buffers = false;             // its buffers must be shared between processes (Placement::shared)
-  std::string runtime = {};                // default; "" = native where it needs host memory, else opencl
-  // Why it cannot work on such a device, known before the device is opened; null = on any.
+  std::vector<TransportInfo> others = {};  // further approaches: same name, different scheduled_by and landing
+  bool shares_buffers = false;             // buffers must be shared between processes (Placement::shared)
+  std::string runtime = {};                // default; "" = native if it needs host memory, otherwise opencl
+  // Reason why it cannot work on a device, before that is opened; null = works on any.
   std::function<std::string(const DeviceInfo&)> device_reason = {};
 };
 
-// The entry's description for an approach; the usual one for "". Throws UsageError naming those there are.
+// The entry's description for an approach, "" = the default. Throws UsageError listing the approaches.
 const TransportInfo& info_of(const TransportEntry& entry, const std::string& approach);
 std::string default_runtime(const TransportEntry& entry);
 
 using RegisteredTransport = Registered<TransportEntry>;
 
-// The entry of that name; throws UsageError naming those there are.
+// The entry of that name; throws UsageError listing the names.
 const TransportEntry& find_transport(const std::string& name);
-// The transport that moves host memory between this world's ranks, named by the world.
+// The transport between this world's ranks for host memory, named by the world.
 std::unique_ptr<Transport> make_host_transport(World& world, Device& device);
 
-// Throws UsageError-free Error when an exchange is not well formed: slots behind a buffer's end, a peer that is no
-// rank, windows.
+// Throws Error for an invalid exchange: slots past a buffer's end, invalid peers, windows.
 void check_exchange(const Exchange& exchange, const World& world);
 
 }  // namespace plumb

@@ -10,7 +10,7 @@ namespace plumb {
 
 namespace {
 
-// The watchdog's clock costs as much as a tenth of a short message: it is told of each only where they are long.
+// The watchdog's clock costs up to a tenth of a short message: only long messages report progress at every step.
 std::uint64_t steps_between_signs(const Exchange& exchange) {
   constexpr std::uint64_t bytes = 16 << 20, most = 1024;
   return std::clamp<std::uint64_t>(bytes / (exchange.window * std::max<std::size_t>(1, exchange.largest_message())), 1,

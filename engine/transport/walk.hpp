@@ -1,28 +1,28 @@
-// The one walk through an exchange's rounds: window after window, and in each of them step after step.
+// Iteration over an exchange's rounds: windows, and the steps in each window.
 #pragma once
 
 #include "transport/transport.hpp"
 
 namespace plumb {
 
-// The way that is walked.
+// Parameters of the iteration.
 struct Walk {
-  std::size_t steps = 0;              // of a round
-  std::uint64_t at_once = 1;          // rounds of a step: the window, or more where the device is given many
+  std::size_t steps = 0;              // per round
+  std::uint64_t at_once = 1;          // rounds per step: the window, or more for devices that execute many
   std::uint64_t most = 0;             // rounds for which slots have room
-  std::uint64_t sign_of = 1;          // steps after which the watchdog hears that there is progress
-  const char* waited_for = "";        // in the watchdog's words
-  bool blocking = false;              // test_step() waits, so test() does one step at a time
+  std::uint64_t sign_of = 1;          // steps between two progress reports to the watchdog
+  const char* waited_for = "";        // name of the wait, for the watchdog
+  bool blocking = false;              // test_step() waits, so test() executes one step
   std::vector<StepSizes> sizes = {};  // of messages, as compiled
 };
 
-// Steps as the exchange has them, a window at a time.
+// Steps of the exchange, a window at a time.
 Walk walk_by_step(const Exchange& exchange, const char* waited_for);
 constexpr std::uint64_t all_rounds = ~std::uint64_t{0};
-// All steps of so many rounds (as many windows as they hold, at least one) in one.
+// All steps of several rounds (a multiple of the window, at least one) in one step.
 Walk walk_by_rounds(const Exchange& exchange, std::uint64_t rounds, const char* waited_for);
 
-// An exchange that is walked: what derives from it says what a step is.
+// Base class of exchanges; derived classes implement a step.
 class WalkedExchange : public CompiledExchange {
  public:
   explicit WalkedExchange(Walk walk) : walk_(std::move(walk)) {}
@@ -36,15 +36,15 @@ class WalkedExchange : public CompiledExchange {
  protected:
   // Starts a step for rounds first .. end - 1 and returns.
   virtual void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) = 0;
-  // True when the step is complete; waits for nobody, unless the walk is blocking.
+  // Returns whether the step is complete, without waiting unless the walk is blocking.
   virtual bool test_step(std::size_t step) = 0;
-  // Returns when it is.
+  // Returns when the step is complete.
   virtual void wait_step(std::size_t step) = 0;
-  // Messages have these sizes from now on; they were checked.
+  // Sets the messages' sizes, already checked.
   virtual void resize(const std::vector<StepSizes>& sizes) = 0;
-  // Has what is started from now on follow a queue; false where that takes the host.
+  // Makes later steps follow a queue; false if the host must wait.
   virtual bool follow(Queue&) { return false; }
-  // Has a queue follow the last step, which is started; false where that takes the host.
+  // Makes a queue follow the last started step; false if the host must wait.
   virtual bool lead(Queue&) { return false; }
 
  private:
@@ -56,7 +56,7 @@ class WalkedExchange : public CompiledExchange {
   std::size_t step_ = 0;
 };
 
-// The slots of a transfer one after the other, from the base address of its buffer's view, without a division.
+// Consecutive slots of a transfer, from the base address of its buffer's view, without division.
 class SlotCursor {
  public:
   SlotCursor(std::byte* view, const Slots& slots)

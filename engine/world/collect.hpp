@@ -31,7 +31,7 @@ std::string broadcast_text(World& world, const std::string& text, int root = 0);
 // Each rank's text, in rank order, on every rank.
 std::vector<std::string> all_texts(World& world, const std::string& text);
 
-// The first rank's text that is not empty, on every rank ("" when all are): how ranks agree that something failed.
+// The first non-empty text in rank order, on every rank ("" if all are empty): agreement on a failure.
 struct AgreedText {
   int rank = -1;
   std::string text;

@@ -1,4 +1,4 @@
-// Which ranks run on one host.
+// Groups ranks by host.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace plumb {
 
-// Of each rank, the same on all ranks: what tells its host from all others (a running system's own number, and the
-// name, because containers of one system may have names of their own). Collective.
+// Identifier of each rank's host, the same list on all ranks: the running system's boot id, and the host name, as
+// containers of one system may have different names. Collective.
 std::vector<std::string> hosts_of_ranks(World& world);
 
 }  // namespace plumb

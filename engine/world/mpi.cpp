@@ -48,7 +48,7 @@ class MpiWorld : public World {
     const int wanted = needs.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
     check_mpi(MPI_Init_thread(&argc, &argv, wanted, &provided), "initialise MPI");
     if (needs.threads && provided < MPI_THREAD_MULTIPLE)
-      throw Error("this MPI library lets one thread communicate only: leave out --threads");
+      throw Error("this MPI library does not support MPI_THREAD_MULTIPLE: omit --threads");
     info_ = mpi_info();
     control_ = duplicate();
     transport_ = duplicate();
@@ -109,7 +109,7 @@ class MpiWorld : public World {
   }
 
   void send(std::span<const std::byte> bytes, int to) override {
-    const Waiting waiting("a control message to be taken");
+    const Waiting waiting("a control message to be received");
     check_mpi(MPI_Send(bytes.data(), length(bytes.size()), MPI_BYTE, to, 0, control_), "send");
   }
 
@@ -118,7 +118,7 @@ class MpiWorld : public World {
     check_mpi(MPI_Recv(bytes.data(), length(bytes.size()), MPI_BYTE, from, 0, control_, MPI_STATUS_IGNORE), "receive");
   }
 
-  // On the transports' communicator: a library may treat communicators differently.
+  // On the transports' communicator, as libraries may treat communicators differently.
   std::unique_ptr<BareMessages> bare_messages(std::size_t most) override {
     return std::make_unique<MpiBareMessages>(transport_, most);
   }
@@ -143,7 +143,7 @@ class MpiWorld : public World {
 
   WorldInfo info_;
   MPI_Comm control_ = MPI_COMM_NULL;    // for the world's own messages
-  MPI_Comm transport_ = MPI_COMM_NULL;  // for what is measured
+  MPI_Comm transport_ = MPI_COMM_NULL;  // for measured messages
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
 };
 
@@ -159,7 +159,7 @@ WorldInfo mpi_info() {
   MPI_Get_library_version(text.data(), &length);
   std::string library(text.data(), static_cast<std::size_t>(length));
   library = library.substr(0, library.find('\n'));
-  if (library.starts_with("Open MPI")) library = library.substr(0, library.find(','));  // the rest is its packager's
+  if (library.starts_with("Open MPI")) library = library.substr(0, library.find(','));  // without the packager's suffix
   if (library.starts_with("MPICH Version:")) library = "MPICH " + library.substr(library.find_first_not_of(" \t", 14));
   int version = 0, subversion = 0;
   MPI_Get_version(&version, &subversion);

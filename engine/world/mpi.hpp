@@ -1,4 +1,4 @@
-// The world over MPI, and what its own transports need of it.
+// The world over MPI, and its interface for MPI transports.
 #pragma once
 
 #include <mpi.h>
@@ -9,13 +9,13 @@
 
 namespace plumb {
 
-// Initialises MPI; the destructor finalises it. Throws Error where threads are needed and the library has none.
+// Initialises MPI; the destructor finalises it. Throws Error if threads are needed but not supported.
 std::unique_ptr<World> make_mpi_world(int& argc, char**& argv, const WorldNeeds& needs = {});
-// Library and standard without initialising (for --describe).
+// Library and standard, without initialisation (for --describe).
 WorldInfo mpi_info();
-// A communicator that transports have for themselves; throws Unsupported when the world is not of MPI.
+// Communicator reserved for transports; throws Unsupported in a world without MPI.
 MPI_Comm transport_communicator(const World& world);
-// Throws Error with MPI's own text when code is not MPI_SUCCESS.
+// Throws Error with MPI's text unless code is MPI_SUCCESS.
 void check_mpi(int code, const char* action);
 
 }  // namespace plumb

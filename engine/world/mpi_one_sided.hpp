@@ -1,5 +1,5 @@
-// One-sided memory over MPI-3: a window that every rank has locked for all, for good; its operations are completed by
-// flushes (unified memory model).
+// One-sided memory over MPI-3: a window locked by every rank for all, permanently; operations are completed by flushes
+// (unified memory model).
 #pragma once
 
 #include <array>
@@ -50,11 +50,17 @@ class MpiOneSided final : public OneSided {
   void atomic_xor(int context, std::size_t word, std::uint64_t value, int rank) override {
     accumulate(context, word, value, rank, MPI_BXOR);
   }
+  void atomic_or(int context, std::size_t word, std::uint64_t value, int rank) override {
+    accumulate(context, word, value, rank, MPI_BOR);
+  }
   void atomic_add(int context, std::size_t word, std::uint64_t value, int rank) override {
     accumulate(context, word, value, rank, MPI_SUM);
   }
   std::uint64_t fetch_xor(int, std::size_t word, std::uint64_t value, int rank) override {
     return fetch(word, value, rank, MPI_BXOR);
+  }
+  std::uint64_t fetch_or(int, std::size_t word, std::uint64_t value, int rank) override {
+    return fetch(word, value, rank, MPI_BOR);
   }
   std::uint64_t fetch_add(int, std::size_t word, std::uint64_t value, int rank) override {
     return fetch(word, value, rank, MPI_SUM);
@@ -71,7 +77,7 @@ class MpiOneSided final : public OneSided {
   void notify(int context, std::size_t word, std::uint64_t value, int rank) override {
     checked(MPI_Win_flush(rank, window_), "complete puts");
     accumulate(context, word, value, rank, MPI_REPLACE);
-    checked(MPI_Win_flush(rank, window_), "complete a notice");
+    checked(MPI_Win_flush(rank, window_), "complete a notification");
   }
   bool reached(std::size_t word, std::uint64_t value) override {
     MPI_Win_sync(window_);
@@ -82,7 +88,7 @@ class MpiOneSided final : public OneSided {
   void synchronise() override;
 
  private:
-  // What an accumulation adds must stay until it is complete here: so many may be under way in a context.
+  // Operands must persist until completion: limit of accumulations in progress per context.
   static constexpr std::size_t under_way = 1024;
   struct Values {
     std::array<std::uint64_t, under_way> values{};
@@ -117,7 +123,7 @@ class MpiOneSided final : public OneSided {
     checked(MPI_Win_flush(rank, window_), "complete a fetch");
     return before;
   }
-  void move_on();  // a call that lets the library work on what others want of this rank
+  void move_on();  // a call that lets the library progress other ranks' operations
 
   World& world_;
   std::size_t size_;

@@ -58,8 +58,7 @@ class ShmemWorld : public World {
     shmem_barrier_all();
   }
 
-  // A binomial tree: who has the bytes passes them on to the rank that is as far away as there are ranks that have
-  // them.
+  // Binomial tree: ranks with the bytes send them to the rank at a distance of the number of ranks that have them.
   void broadcast(std::span<std::byte> bytes, int root) override {
     const Waiting waiting("a broadcast");
     const int place = (rank_ - root + size_) % size_;
@@ -95,7 +94,7 @@ class ShmemWorld : public World {
   }
 
   void send(std::span<const std::byte> bytes, int to) override {
-    const Waiting waiting("a control message to be taken");
+    const Waiting waiting("a control message to be received");
     mailbox_->send(bytes, to);
   }
 
@@ -104,7 +103,7 @@ class ShmemWorld : public World {
     mailbox_->receive(bytes, from);
   }
 
-  // The library is asked, not a variable: each has its own names for the heap's size, and its own losses.
+  // Asks the library instead of a variable: libraries use different names for the heap's size, and reserve parts of it.
   std::string symmetric_problem(std::uint64_t bytes) override {
     if (bytes == 0) return "";
     const Waiting waiting("symmetric memory");
@@ -124,7 +123,7 @@ class ShmemWorld : public World {
 
  private:
   static void initialise(const WorldNeeds& needs) {
-    // Open MPI 4.1's one-sided component `rdma` crashes in shmem_finalize (its issue 11604); SHMEM has no use for it.
+    // Open MPI 4.1's one-sided component `rdma` crashes in shmem_finalize (its issue 11604); SHMEM does not need it.
     setenv("OMPI_MCA_osc", "^rdma", 0);
     const int wanted = needs.threads ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_FUNNELED;
     int provided = wanted;
@@ -134,10 +133,10 @@ class ShmemWorld : public World {
     if (failed != 0)
       throw Error("OpenSHMEM could not be initialised: is the program started by the library's launcher (oshrun)?");
     if (needs.threads && provided < SHMEM_THREAD_MULTIPLE)
-      throw Error("this OpenSHMEM library lets one thread communicate only: leave out --threads");
+      throw Error("this OpenSHMEM library does not support SHMEM_THREAD_MULTIPLE: omit --threads");
   }
 
-  // Ranks of one host by its name, of which a hash is enough.
+  // Ranks are grouped by a hash of their host names.
   void find_neighbours() {
     std::array<char, 256> name{};
     gethostname(name.data(), name.size() - 1);
@@ -151,7 +150,7 @@ class ShmemWorld : public World {
   }
 
   WorldInfo info_;
-  std::unique_ptr<Mailbox> mailbox_;  // ends before the library does
+  std::unique_ptr<Mailbox> mailbox_;  // destroyed before shmem_finalize
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
 };
 
@@ -180,7 +179,7 @@ SymmetricMemory::SymmetricMemory(std::size_t bytes) : size_(bytes) {
   if (data_ == nullptr)
     throw Error(fmt::format("no {} of symmetric memory can be had: {}", format_bytes(bytes), heap_remedy));
   std::memset(data_, 0, bytes);
-  shmem_barrier_all();  // nobody puts here before it is zero
+  shmem_barrier_all();  // no puts before the memory is zeroed
 }
 
 SymmetricMemory::~SymmetricMemory() {
@@ -196,7 +195,7 @@ bool shmem_fetches_bits(SymmetricWord* word) {
   const bool changed = shmem_ulong_atomic_fetch(word, here) == 6;
   shmem_ulong_atomic_set(word, 0, here);
   shmem_quiet();
-  shmem_barrier_all();  // nobody uses the word before that
+  shmem_barrier_all();  // no use of the word before that
   return fetched && changed;
 }
 

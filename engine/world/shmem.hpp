@@ -1,5 +1,5 @@
-// The world over OpenSHMEM (1.4 or later), and what its own transports and benchmarks need of it. Of the standard
-// alone: no direct load or store to another PE's memory is assumed.
+// The world over OpenSHMEM (1.4 or later), and its interface for SHMEM transports and benchmarks. Uses the standard
+// only: no direct load or store to another PE's memory.
 #pragma once
 
 #include <shmem.h>
@@ -14,20 +14,19 @@
 
 namespace plumb {
 
-// Symmetric words, as the library's atomics and waits take them: of the types that every library has, the one of 64
-// bits.
+// Symmetric words for the library's atomics and waits: the 64-bit type that every library supports.
 using SymmetricWord = unsigned long;
 static_assert(sizeof(SymmetricWord) == sizeof(std::uint64_t));
 
-// Initialises OpenSHMEM; the destructor finalises it. Throws Error where threads are needed and the library has none.
+// Initialises OpenSHMEM; the destructor finalises it. Throws Error if threads are needed but not supported.
 std::unique_ptr<World> make_shmem_world(int& argc, char**& argv, const WorldNeeds& needs);
-// Library and standard without initialising (for --describe).
+// Library and standard, without initialisation (for --describe).
 WorldInfo shmem_info();
-// How long this PE took to initialise OpenSHMEM; 0 before it has.
+// Duration of this PE's initialisation of OpenSHMEM; 0 before it.
 double shmem_init_seconds();
 
-// Zeroed memory at the same symmetric address on every PE. Making and ending it is collective. Throws Error, with what
-// is needed and the variable to set, where the symmetric heap has too little.
+// Zeroed memory at the same symmetric address on every PE. Creation and destruction are collective. Throws Error, with
+// the size needed and the variable to set, if the symmetric heap is exhausted.
 class SymmetricMemory {
  public:
   explicit SymmetricMemory(std::size_t bytes);
@@ -47,17 +46,16 @@ class SymmetricMemory {
   std::byte* data_;
 };
 
-// Sets a word of another PE, after all that this PE has put there before.
+// Sets a word of another PE, ordered after this PE's earlier puts to it.
 inline void set_after_puts(SymmetricWord* word, SymmetricWord value, int pe) {
   shmem_fence();
   shmem_ulong_atomic_set(word, value, pe);
 }
 
-// Whether the library's fetching xor does what it should, tried on this PE's own word, which is 0 before and after.
+// Whether the library's fetching xor works, tested on this PE's own word, which is 0 before and after.
 bool shmem_fetches_bits(SymmetricWord* word);
 
-// What a loop does that finds nothing: lets other processes have the core, and sleeps when that has not helped for
-// long.
+// Body of polling loops: yields the core, and sleeps after many calls without success.
 class Backoff {
  public:
   void wait();
@@ -66,8 +64,7 @@ class Backoff {
   unsigned looks_ = 0;
 };
 
-// Waits until this PE's word is at least `value`, letting other processes have the core. Within a Waiting of the
-// caller.
+// Waits until this PE's word is at least `value`, yielding the core. The caller must hold a Waiting.
 void wait_at_least(SymmetricWord* word, SymmetricWord value);
 
 }  // namespace plumb

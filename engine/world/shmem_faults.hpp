@@ -1,4 +1,4 @@
-// What an OpenSHMEM library is known to break on: a sentence each, "" where it does not. Seen with Open MPI 4.1.4.
+// Known faults of an OpenSHMEM library, one sentence each, "" if absent. Seen with Open MPI 4.1.4.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace plumb {
 std::string fault_of_short_compare_swap();
 // shmem_*_atomic_fetch_and, _or and _xor return the old value, but leave zero in the word.
 std::string fault_of_fetching_bits();
-// shmem_calloc clears the memory when other PEs may have put into it already.
+// shmem_calloc clears the memory after other PEs may have put into it.
 std::string fault_of_calloc();
-// Puts to global variables are not completed.
+// Puts to global variables are never completed.
 std::string fault_of_global_variables();
 
 }  // namespace plumb

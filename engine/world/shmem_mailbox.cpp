@@ -26,7 +26,7 @@ Mailbox::Mailbox(int rank, int size)
       memory_(mailbox_bytes(size)),
       peers_(static_cast<std::size_t>(size)) {}
 
-// The piece before it was taken.
+// Waits until the previous piece was taken.
 bool Mailbox::can_send(int to) const {
   return shmem_ulong_test(taken(to), SHMEM_CMP_GE, peers_[static_cast<std::size_t>(to)].sent) != 0;
 }

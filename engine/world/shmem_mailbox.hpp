@@ -1,4 +1,4 @@
-// Messages of known size between two PEs, in order, over a place for each sender in every PE's symmetric memory.
+// Messages of known size between two PEs, in order, through a place for each sender in every PE's symmetric memory.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace plumb {
 
 class Mailbox {
  public:
-  // Collective. Takes 4 KiB a sender, less with many PEs: 256 KiB together, at least 128 bytes a sender.
+  // Collective. Takes 4 KiB per sender, less with many PEs: 256 KiB in total, at least 128 bytes per sender.
   Mailbox(int rank, int size);
-  // Returns when the last piece is on its way; a piece waits until the one before it was taken.
+  // Returns when the last piece was put; a piece waits until the previous one was taken.
   void send(std::span<const std::byte> bytes, int to);
   void receive(std::span<std::byte> bytes, int from);
-  // Both at once, so that PEs which all send before they receive do not wait for each other.
+  // Both at once, to avoid deadlock between PEs that all send first.
   void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from);
 
  private:
@@ -25,7 +25,7 @@ class Mailbox {
     SymmetricWord sent = 0, received = 0;  // pieces
   };
 
-  // In symmetric memory: pieces that each PE has brought here, pieces of ours that each has taken, the places.
+  // In symmetric memory: pieces put here by each PE, pieces taken by each PE, the places.
   SymmetricWord* arrived(int from) const { return memory_.as<SymmetricWord>() + from; }
   SymmetricWord* taken(int by) const { return memory_.as<SymmetricWord>() + size_ + by; }
   std::byte* place(int from) const { return memory_.data() + 2 * size_ * word_bytes + from * piece_; }

@@ -1,5 +1,5 @@
-// Teams over OpenSHMEM, of messages in a mailbox of their own: 1.4 has active sets of regular strides alone, and the
-// teams of 1.5 are made by strides as well, so that neither holds any list of ranks.
+// Teams over OpenSHMEM, by messages in a mailbox of their own: the active sets of 1.4 and the teams of 1.5 support
+// regular strides only, not any list of ranks.
 #include "core/error.hpp"
 #include "world/shmem_mailbox.hpp"
 #include "world/team.hpp"
@@ -17,7 +17,7 @@ class ShmemTeam final : public Team {
  private:
   int world_rank(int place) const { return ranks()[static_cast<std::size_t>(place % size())]; }
 
-  // In each round everybody tells who is twice as far away as in the round before.
+  // Dissemination barrier: the distance doubles in each round.
   void do_barrier() override {
     const Waiting waiting("a team at a barrier");
     for (int away = 1; away < size(); away *= 2) {
@@ -26,7 +26,7 @@ class ShmemTeam final : public Team {
     }
   }
 
-  // A binomial tree from the root: `take` for who gets from another, `give` for who gives.
+  // Binomial tree from the root: `take` receives from the parent, `give` sends to a child.
   template <class Take, class Give>
   void down_the_tree(int root, Take take, Give give) {
     const int place = (rank() + size() - root) % size();
@@ -66,11 +66,11 @@ class ShmemTeam final : public Team {
     return parts;
   }
 
-  // Up a tree to the first member, always in the same order, and down again: the same bits on all.
+  // Up a tree to the first member, always in the same order, and down again: the same bits on all members.
   void do_all_reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) override {
     {
       const Waiting waiting("a team's reduction");
-      // Aligned for any type that is reduced.
+      // Aligned for any reducible type.
       std::vector<std::uint64_t> more((values.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
       const auto bytes = std::as_writable_bytes(std::span(more)).first(values.size());
       for (int away = 1; away < size(); away *= 2) {
@@ -84,6 +84,22 @@ class ShmemTeam final : public Team {
       }
     }
     do_broadcast(values, 0);
+  }
+
+  // Round the ring: each hands on what it got last.
+  void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all, const std::vector<std::size_t>& counts,
+                     std::size_t element_bytes) override {
+    const Waiting waiting("a team's all-gather");
+    std::vector<std::span<std::byte>> parts;
+    for (const std::size_t count : counts) {
+      parts.push_back(all.first(count * element_bytes));
+      all = all.subspan(count * element_bytes);
+    }
+    std::copy(mine.begin(), mine.end(), parts[static_cast<std::size_t>(rank())].begin());
+    const auto part = [&](int place) { return parts[static_cast<std::size_t>(place % size())]; };
+    for (int step = 0; step + 1 < size(); ++step)
+      mailbox_.exchange(part(rank() + size() - step), world_rank(rank() + 1), part(rank() + 2 * size() - step - 1),
+                        world_rank(rank() + size() - 1));
   }
 
   void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>& send_bytes,

@@ -1,6 +1,5 @@
-// World::team: some of a world's ranks, with collectives of their own: a row of a torus, a square grid of ranks where
-// the world is none. What is small and around the measurement, as in world.hpp, but typed; the pivot search of a
-// factorisation may use it too.
+// World::team: a subset of a world's ranks with its own collectives: a row of a torus, a square grid within any world.
+// For small data around the measurement, as in world.hpp, but typed; a factorisation's pivot search may use it too.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace plumb {
 
 enum class Fold { sum, minimum, maximum };
 
-// A value and where it is (an index, a rank), for all_reduce: the least or largest value, and of equal ones the least
-// place. A NaN is taken only where there is nothing else.
+// A value with its place (an index, a rank), for all_reduce: the least or greatest value, and of equal ones the least
+// place. NaN is chosen only if all values are NaN.
 template <class T>
 struct Located {
   T value{};
@@ -30,27 +29,27 @@ struct Located {
   bool operator==(const Located&) const = default;
 };
 
-// All calls but the first five are collective over the team, in the same order on its members, and throw Error on a
-// rank that is none. Teams of one world do not disturb each other, nor the world's own messages. Every wait is bounded
-// by the watchdog.
+// All calls except the first five are collective over the team, in the same order on its members, and throw Error on
+// other ranks. Teams of one world are independent of each other and of the world's messages. The watchdog limits every
+// wait.
 class Team {
  public:
   virtual ~Team() = default;
   const std::vector<int>& ranks() const { return ranks_; }  // of the world, in the team's order
   int size() const { return static_cast<int>(ranks_.size()); }
-  int rank() const { return rank_; }  // this rank's place in ranks(); -1 where it is no member
+  int rank() const { return rank_; }  // index in ranks(); -1 if not a member
   bool is_member() const { return rank_ >= 0; }
-  // For a record's facts, where fewer ranks take part than the world has: {"ranks": [0, 1, 2, 3], "idle": [4]}.
+  // For a record's facts if fewer ranks take part than the world has: {"ranks": [0, 1, 2, 3], "idle": [4]}.
   Json facts(int world_size) const;
 
   void barrier();
-  // In place, from the member `root` (its place in the team); all give the same number of bytes.
+  // In place, from the member `root` (its index in the team); the same number of bytes on all members.
   void broadcast(std::span<std::byte> bytes, int root);
   // Each member's bytes (any number), in the team's order, on the root; elsewhere empty.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes, int root);
 
-  // Element by element, in place; all give the same number of elements. The result is the same, bit for bit, on all
-  // members over OpenSHMEM, and as MPI has it over MPI. T: float, double, std::int32_t, std::int64_t, std::uint64_t.
+  // Elementwise, in place; the same number of elements on all members. The result is bitwise equal on all members over
+  // OpenSHMEM, and as MPI defines over MPI. T: float, double, std::int32_t, std::int64_t, std::uint64_t.
   template <class T>
   void all_reduce(std::span<T> values, Fold fold);
   template <class T>
@@ -58,7 +57,7 @@ class Team {
     all_reduce(std::span(&value, 1), fold);
     return value;
   }
-  // minimum and maximum alone (minloc, maxloc). T as above.
+  // minimum and maximum only (minloc, maxloc). T as above.
   template <class T>
   void all_reduce(std::span<Located<T>> values, Fold fold);
   template <class T>
@@ -67,13 +66,17 @@ class Team {
     return value;
   }
 
-  // `sent` holds what goes to each member, one behind the other, so many elements each; `received` what comes from
-  // each. What one sends another must be what that one receives from it. T is trivially copyable.
+  // The elements of all members, in the team's order, on each member; `counts` by member. T is trivially copyable.
+  template <class T>
+  void all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts);
+
+  // `sent` and `received` hold the members' elements contiguously, with a count for each. The count sent to a member
+  // must equal the count that it receives. T is trivially copyable.
   template <class T>
   void all_to_all(std::span<const T> sent, std::span<const std::size_t> send_counts, std::span<T> received,
                   std::span<const std::size_t> receive_counts);
 
-  // Combines `more` into `values`, element by element; for bytes of whole elements of one type.
+  // Combines `more` into `values`, elementwise; bytes of whole elements of one type.
   using Combine = void (*)(std::byte* values, const std::byte* more, std::size_t elements);
 
  protected:
@@ -83,7 +86,9 @@ class Team {
   virtual void do_broadcast(std::span<std::byte> bytes, int root) = 0;
   virtual std::vector<std::vector<std::byte>> do_gather(std::span<const std::byte> bytes, int root) = 0;
   virtual void do_all_reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) = 0;
-  // Lengths in bytes, one for each member.
+  virtual void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                             const std::vector<std::size_t>& counts, std::size_t element_bytes) = 0;
+  // Lengths in bytes, by member.
   virtual void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>& send_bytes,
                              std::span<std::byte> received, const std::vector<std::size_t>& receive_bytes) = 0;
 
@@ -91,6 +96,8 @@ class Team {
   void need_member() const;
   void need_root(int root) const;
   void reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine);
+  void collect(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const std::size_t> counts,
+               std::size_t element_bytes);
   void exchange(std::span<const std::byte> sent, std::span<const std::size_t> send_counts,
                 std::span<std::byte> received, std::span<const std::size_t> receive_counts, std::size_t element_bytes);
 
@@ -98,11 +105,11 @@ class Team {
   int rank_ = -1;
 };
 
-// The ranks of the largest square grid that a world of so many has: 0 to n*n - 1.
+// The ranks of the largest square grid within a world: 0 to n*n - 1.
 std::vector<int> square_grid(int ranks);
 
 using TeamFactory = std::function<std::unique_ptr<Team>(World&, std::vector<int> ranks)>;
-using RegisteredTeams = Registered<TeamFactory>;  // by the world's kind
+using RegisteredTeams = Registered<TeamFactory>;  // by kind of world
 
 // ---
 
@@ -146,6 +153,11 @@ void Team::all_reduce(std::span<Located<T>> values, Fold fold) {
   if (fold == Fold::sum) throw Error("a sum has no place: located values have a minimum and a maximum");
   reduce(std::as_writable_bytes(values), sizeof(Located<T>),
          fold == Fold::minimum ? combine<Located<T>, Fold::minimum> : combine<Located<T>, Fold::maximum>);
+}
+
+template <class T>
+void Team::all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts) {
+  collect(std::as_bytes(mine), std::as_writable_bytes(all), counts, sizeof(T));
 }
 
 template <class T>

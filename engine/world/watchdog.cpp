@@ -16,14 +16,14 @@ namespace plumb {
 
 namespace {
 
-// What one thread waits for. The watchdog looks twice a second and may see a new name with an old time for a moment;
-// `since` is stored first, so that it then takes the wait for shorter than it is.
+// The current wait of one thread. The watchdog polls twice a second and may briefly see a new name with an old time;
+// `since` is stored first, so that the wait then appears shorter than it is.
 struct Wait {
   std::atomic<const char*> what{nullptr};
   std::atomic<double> since{0}, least_limit{0};
 };
 
-// The waits of all threads that ever waited and live.
+// The waits of all live threads.
 class Waits {
  public:
   std::list<Wait>::iterator add() {
@@ -34,19 +34,19 @@ class Waits {
     const std::lock_guard lock(mutex_);
     waits_.erase(wait);
   }
-  // The sentence of a wait that is longer than its limit; none = there is none.
+  // Message for a wait above its limit; none if all are within.
   std::optional<std::string> overdue(double now, double limit) {
     const std::lock_guard lock(mutex_);
     for (const Wait& wait : waits_) {
       const char* what = wait.what.load(std::memory_order_acquire);
       const double waited = now - wait.since.load(std::memory_order_relaxed);
       if (what != nullptr && waited >= std::max(limit, wait.least_limit.load(std::memory_order_relaxed)))
-        return fmt::format("waited {:.0f} s for {} (the limit; --timeout raises it)", waited, what);
+        return fmt::format("waited {:.0f} s for {} (limit; --timeout raises it)", waited, what);
     }
     return std::nullopt;
   }
   static Waits& all() {
-    static auto* waits = new Waits;  // outlives the threads that end after main()
+    static auto* waits = new Waits;  // outlives threads that end after main()
     return *waits;
   }
 
@@ -64,7 +64,7 @@ Wait& own_wait() {
   return *registered.wait;
 }
 
-// Seconds on the kernel's coarse clock: a few milliseconds wrong, but a fifth of the price, for waits stand in timed
+// Seconds on the kernel's coarse clock, accurate to a few milliseconds at a fifth of the cost, as waits are in timed
 // loops.
 double now() {
   timespec time{};

@@ -21,7 +21,7 @@ std::string& last_error() {
   return sentence;
 }
 
-// Returns 0, or `failed` and keeps the sentence.
+// Returns 0, or `failed` after storing the message.
 template <class Work>
 int reported(const char* function, Work&& work) {
   try {

@@ -93,7 +93,7 @@ class Statuses {
   MPI_Status* wanted_;
 };
 
-// Polls with test(flag) if threads of the device need the core, else calls wait().
+// Polls with test(flag) if the device's threads need the core, otherwise calls wait().
 template <class Wait, class Test>
 int wait_by(bool yields, Wait wait, Test test) {
   if (!yields) return wait();

@@ -1,4 +1,4 @@
-// Functions that take host memory only, and functions with counts of type MPI_Count that are done by those with int.
+// Functions that take host memory only, and functions with counts of type MPI_Count implemented by those with int.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ void refuse_device(const char* name, Argument argument) {
       refuse_address(name, argument);
 }
 
-// A count as an int; a larger one ends the program with a sentence. Other arguments are returned unchanged.
+// A count as an int; a larger one ends the program with a message. Other arguments are returned unchanged.
 template <class Argument>
 auto narrowed(const char* name, Argument argument) {
   if constexpr (std::is_same_v<Argument, MPI_Count>) {
@@ -65,7 +65,7 @@ int narrow_all(const char* name, Arguments... arguments) {
   return narrow<call, call_of_int>(name, arguments...);
 }
 
-// call(arguments...); a device address among the arguments ends the program with a sentence.
+// call(arguments...); a device address among the arguments ends the program with a message.
 template <auto call, class... Arguments>
 int pass(const char* name, Arguments... arguments) {
   (refuse_device(name, arguments), ...);

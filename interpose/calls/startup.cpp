@@ -9,7 +9,7 @@ namespace plumb::interpose {
 
 namespace {
 
-// Collective, as MPI_Init is.
+// Collective, like MPI_Init.
 void take_seat() {
   Seat seat;
   PMPI_Comm_rank(MPI_COMM_WORLD, &seat.rank);

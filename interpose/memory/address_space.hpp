@@ -1,5 +1,5 @@
-// The range of addresses that stand for device memory. It is reserved when the library is loaded, and no byte of it is
-// readable or writable, so that the test for a device address is a subtraction and a comparison.
+// The range of device addresses. It is reserved when the library is loaded, and no byte of it is readable or writable,
+// so the test for a device address is a subtraction and a comparison.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ struct AddressRange {
   bool has(std::uintptr_t address) const { return address - begin < size; }
 };
 
-// Empty where the system reserves none; constant once the library is loaded.
+// Empty if the system reserves none; constant once the library is loaded.
 extern const AddressRange device_addresses;
-// Handles of the library's own requests where MPI_Request is a pointer.
+// Handles of the library's own requests if MPI_Request is a pointer.
 extern const AddressRange request_addresses;
 
 inline bool is_device(const void* address) {

@@ -1,4 +1,4 @@
-// Ends the program at an MPI call that cannot be done: one sentence with rank, call and address, then MPI_Abort.
+// Ends the program at a failed MPI call: one message with rank, call and address, then MPI_Abort.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@ namespace plumb::interpose {
 
 [[noreturn]] void abort_call(const char* call, const std::string& sentence);
 
-// Returns work(); an exception ends the program with its sentence.
+// Returns work(); an exception ends the program with its message.
 template <class Work>
 auto or_abort(const char* call, Work&& work) {
   try {

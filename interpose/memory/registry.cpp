@@ -23,7 +23,7 @@ void* AddressRegistry::add(std::size_t size, std::shared_ptr<DeviceMemory> memor
   entry.size = size;
   entry.taken = std::max(entry.taken, bytes);
   entry.memory = std::move(memory);
-  return reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr): an address is what is made here
+  return reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr): addresses are created here
 }
 
 std::uintptr_t AddressRegistry::take(std::size_t bytes) {

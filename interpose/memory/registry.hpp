@@ -1,5 +1,4 @@
-// The buffer behind each device address. Freed buffers are remembered, so that their addresses are told from invalid
-// ones.
+// The buffer of each device address. Freed buffers are remembered, to distinguish their addresses from invalid ones.
 #pragma once
 
 #include <deque>
@@ -35,7 +34,7 @@ class AddressRegistry {
   explicit AddressRegistry(AddressRange range, std::size_t remembered = 65536)
       : range_(range), next_(range.begin + range.size / parts / page * page), remembered_(remembered) {}
 
-  // Throws Error when addresses are exhausted.
+  // Throws Error if addresses are exhausted.
   void* add(std::size_t size, std::shared_ptr<DeviceMemory> memory);
   // address: from add(). Throws Error for any other, and for one that is freed already or in use.
   void remove(const void* address);
@@ -53,7 +52,7 @@ class AddressRegistry {
 
   std::uintptr_t take(std::size_t bytes);
   std::uintptr_t retake(std::size_t bytes);
-  // The last entry that begins at or before `address`; end() when none does.
+  // The last entry that begins at or before `address`; end() if there is none.
   Entries::const_iterator before(std::uintptr_t address) const;
 
   AddressRange range_;

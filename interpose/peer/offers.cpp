@@ -42,7 +42,7 @@ namespace {
 constexpr std::size_t entries = 1024;
 // Limit on the device memory of a sender for messages that are not taken yet.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
-// A waiting receiver takes a message earlier than its sender could move it.
+// A waiting receiver takes a message sooner than its sender could move it.
 constexpr std::chrono::microseconds patience{100};
 constexpr double moved_bytes_per_s = 20e9;
 

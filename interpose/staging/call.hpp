@@ -101,7 +101,7 @@ class Call {
   bool takes_probed();
   // The same for a message handle of MPI_Mprobe.
   void receive_probed(MPI_Message message);
-  // Whether the program may reuse the memory that it sends; settle() waits for that.
+  // Whether the program may reuse the memory being sent; settle() waits for that.
   bool settled() { return !offer_ || offer_->settled(); }
   void settle() {
     if (offer_) offer_->settle();

@@ -51,7 +51,7 @@ MPI_Request request_of(MPI_Fint own);
 
 // A handle for `request`. Throws Error when there are more than a million.
 MPI_Request publish(Request request);
-// Throws Error when the request is completed or freed already.
+// Throws Error if the request is already completed or freed.
 Request& own_request(MPI_Request handle);
 // Destroys the request of a handle.
 void retire(MPI_Request handle);

@@ -17,8 +17,8 @@ struct ReductionForm {
   auto operator<=>(const ReductionForm&) const = default;
 };
 
-// None for complex, half and long double numbers, Fortran's logical, pairs, and user-defined operations; and for what
-// MPI does not allow (MPI 3.1, section 5.9.2) and so refuses.
+// None for complex, half and long double numbers, Fortran's logical, pairs, and user-defined operations; and for
+// combinations that MPI rejects (MPI 3.1, section 5.9.2).
 std::optional<ReductionForm> reduction_form(MPI_Datatype type, MPI_Op op);
 
 }  // namespace plumb::interpose

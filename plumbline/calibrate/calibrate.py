@@ -25,7 +25,7 @@ from plumbline.launch.execute import Session, execute
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.files import local_system, save_system
-from plumbline.system.system import LOCAL, Calibration, Need, System
+from plumbline.system.system import LOCAL, Calibration, CaseLaunches, Need, System
 
 Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
 Prepare = Callable[[str, Sequence[str]], Session]  # what a benchmark with options is started in
@@ -172,7 +172,24 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         transfers=legs.fit_transfers(records) if need == "legs" else [],
         device=_device(need, records),
         operations=operations.rows(records) if need == "operations" else [],
+        launches=launches_of(records),
     )
+
+
+def launches_of(records: Sequence[Record]) -> list[CaseLaunches]:
+    """Each case that several launches measured alike: its median in each, in their order."""
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for record in records:
+        for case in record.cases:
+            median = case.median_s()
+            if median and case.outcome.status == "passed":
+                work = case.work.model_dump_json() + str(record.parameters.get("type", ""))
+                seconds.setdefault((case.key, work), []).append(median)
+    return [
+        CaseLaunches(case=key, seconds=[float(f"{one:.4g}") for one in each])
+        for (key, _), each in seconds.items()
+        if len(each) > 1
+    ]
 
 
 def _device(need: Need, records: Sequence[Record]) -> DeviceTable | None:

@@ -1,4 +1,4 @@
-"""The command ``plumb``: its groups of commands, and how each failure ends."""
+"""The command ``plumb``: its groups of commands, and the handling of failures."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import typer
 
 from plumbline.base.errors import ExitStatus, PlumbError, did_you_mean, shortened
 from plumbline.base.version import version as plumb_version
-from plumbline.cli import completion, machine, models, records, running
+from plumbline.cli import centre, completion, machine, models, records, running
 from plumbline.cli.common import app
 
 # Each registers its commands in ``app``; the help lists them in this order.
-_GROUPS = [one.__name__ for one in (running, records, models, machine, completion)]
+_GROUPS = [one.__name__ for one in (running, centre, records, models, machine, completion)]
 app.registered_commands.sort(key=lambda one: _GROUPS.index(getattr(one.callback, "__module__", "")))
 
 
 def start(arguments: list[str]) -> int:
-    """Run a command line; returns the exit status. Every failure is one sentence on stderr."""
+    """Run a command line; returns the exit status. A failure prints one message on stderr."""
     try:
         status = app(arguments, prog_name="plumb", standalone_mode=False)
         return status if isinstance(status, int) else ExitStatus.PASSED
@@ -42,7 +42,7 @@ def start(arguments: list[str]) -> int:
 
 
 def sentence(error: Any) -> str:
-    """Typer's error in plain words, with the command whose help lists the options."""
+    """Typer's error as a message, with the command whose help lists the options."""
     command = getattr(error.ctx, "command_path", "plumb") if hasattr(error, "ctx") else "plumb"
     if type(error).__name__ == "NoSuchOption":
         near = did_you_mean(error.option_name, error.possibilities or [])

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 
 from plumbline.judge.state import StateOfMachine
-from plumbline.record.record import Record
+from plumbline.record.record import HostLoad, Record
 
 _STOLEN = 0.01  # of the cores' time
 _CLOCK = 0.9  # of the clock at the begin
 _SHOWN = 3
+_WAITED = 0.1  # of a case's time
+_HELD_BACK = 0.01  # of the run's time
+_REASONS = {"power": "by its power limit", "heat": "for its temperature", "board": "by its board"}
 
 
 def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
@@ -17,9 +21,11 @@ def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
     for one in state.moved[:_SHOWN]:
         how, times = ("slower", one.times) if one.times > 1 else ("faster", 1 / one.times)
         yield f"{one.name} moved: {times:.2g} times {how} than in {one.beyond} of {one.launches}."
+    yield from _of_cores(record)
     load = record.load
     if load is None:
         return
+    yield from _of_devices(record, load)
     cores = record.hosts[0].cores
     if load.stolen_share is not None and load.stolen_share > _STOLEN:
         yield (
@@ -34,3 +40,36 @@ def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
     begin, end = load.clock_begin_mhz, load.clock_end_mhz
     if begin and end and end < _CLOCK * begin:
         yield f"The clock fell from {begin:.0f} to {end:.0f} MHz during the run."
+
+
+def _of_cores(record: Record) -> Iterator[str]:
+    """Ranks that are not bound, and threads that waited for a core."""
+    for warning in record.warnings:
+        if warning.code in ("unbound", "oversubscribed"):
+            yield f"{warning.text[:1].upper()}{warning.text[1:].rstrip('.')}."
+    waited = {
+        case.key: share
+        for case in record.cases
+        if isinstance(share := case.facts.get("waited_share"), float)
+    }
+    if waited and waited[worst := max(waited, key=waited.__getitem__)] > _WAITED:
+        yield (
+            f"A thread of {worst} waited for a core in {waited[worst]:.0%} of its time, though it "
+            f"had work (in the middle of all cases in {median(waited.values()):.0%})."
+        )
+
+
+def _of_devices(record: Record, load: HostLoad) -> Iterator[str]:
+    """GPUs that were held back; small pages under a device that is the host's memory."""
+    run_s = record.parts.run_s if record.parts else None
+    for name, seconds in (load.gpu_throttled_s or {}).items():
+        if seconds > _HELD_BACK * (run_s or 1.0):
+            of = f" of {run_s:.3g} s" if run_s else ""
+            how = _REASONS.get(name, f"({name})")
+            yield f"A GPU was held back below its clocks {how} for {seconds:.3g} s{of} (NVML)."
+    on_host = any(rank.device and rank.device.type == "cpu" for rank in record.ranks)
+    if load.huge_pages == "never" and on_host:
+        yield (
+            "Memory has small pages (transparent huge pages: never): large arrays and shared "
+            "segments are slower to reach and to map."
+        )

@@ -43,6 +43,7 @@ DISCOVERY_RATE = 0.05  # false ones among those called slower or faster, over al
 FEWEST_LAUNCHES = 3  # of one side, for an interval
 FEWEST_PAIRS = 6
 _MOST_ERRORS = 6.0
+_APART = math.log(1.05)
 _DRAWS = 2000
 _MEDIANS = 200  # drawn of each launch's repetitions
 MOST_LAUNCHES = 1000  # or pairs, that are looked for
@@ -212,6 +213,29 @@ def word_of(
     if low > 0 or high < 0:
         return "ambiguous", f"not certain among so many cases{_told_needed(estimate.needed)}"
     return "ambiguous", f"launches differ{_told_needed(estimate.needed)}"
+
+
+def apart_in_some(a: Sequence[float], b: Sequence[float]) -> str:
+    """A clause on launches of one side that are slow beside all others; empty where none are.
+
+    ``a`` and ``b`` are logarithms of launches' levels. The middle of a side does not move for less
+    than half of its launches. Slow ones are a fifth to a half of a side of six or more, at least
+    two, beyond every other launch of both sides by more than 5 % and twice the others' spread.
+    """
+    found = ""
+    widest = 0.0
+    for name, side, other in (("A", a, b), ("B", b, a)):
+        order, count = sorted(side), len(side)
+        for slow in range(max(2, math.ceil(count / 5)), count // 2 + 1):
+            if count < FEWEST_PAIRS or len(other) < FEWEST_PAIRS:
+                break
+            rest = [*order[: count - slow], *other]
+            gap = order[count - slow] - max(rest)
+            if gap > max(widest, _APART, 2 * float(np.std(rest))):
+                widest = gap
+                times = math.exp(float(np.median(order[count - slow :]) - np.median(rest)))
+                found = f"{slow} of {count} launches of {name} take {times:.2f} times the others'"
+    return found
 
 
 def ratio_of(estimate: Estimate) -> tuple[float, tuple[float, float] | None]:

@@ -5,22 +5,28 @@ the same launch, allow? *State*: are those parts as in earlier launches
 (:mod:`plumbline.judge.state`)? *Promise*: does it deliver what a system file or a stored
 calibration says? A record without parts has the last alone, as its verdict.
 
-A case is slow where its measured interval lies wholly beyond the expectation's interval times
-1 + tolerance. It is ambiguous, with the reason in a word, where its median lies beyond and its
-interval does not (``spread``), or where the parts themselves are known so badly that the median may
-lie beyond what they allow (``parts``). Of promises ``fast`` is the same on the other side.
+By its parts a case is slow where its level (:mod:`plumbline.judge.levels`) lies beyond the
+expectation's interval, and with its whole interval beyond the expectation times 1 + tolerance; the
+expectation is what the parts give, times the ratio that is usual (:mod:`plumbline.judge.usual`). It
+is ambiguous, with the reason in a word, where its level lies beyond and its interval does not
+(``spread``), where it waited so long for cores that this may be why (``waited``), or where the
+parts are known so badly that it may lie beyond (``parts``). By a system it is slow
+where the interval of its median lies beyond the expected time times 1 + tolerance, and fast
+on the other side.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import exp, log, sqrt
-from statistics import fmean, stdev
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp, log, log1p, sqrt
+from statistics import median
 
+from plumbline.judge.levels import Level, level_of_case
 from plumbline.judge.parts import in_situ
-from plumbline.judge.state import FEWEST, StateOfMachine, state_of, student
+from plumbline.judge.state import StateOfMachine, state_of, student
+from plumbline.judge.usual import Usual, common_shift, usual_of, usual_of_peers
 from plumbline.model.benchmarks import Model, model_of, need_of
 from plumbline.model.prediction import Prediction
 from plumbline.record.expectations import (
@@ -32,16 +38,19 @@ from plumbline.record.expectations import (
     Verdict,
 )
 from plumbline.record.record import Case, Record
-from plumbline.system.system import LOCAL, Conditions, Need, System
+from plumbline.system.system import LOCAL, Between, Conditions, Need, System
 
-# What expectations are known to beyond their parts' own intervals: of a sum of links, relative; of
-# a bound, the factor by which kernels may stay behind it where no history tells their share.
-OF_LINKS = 0.05
+# What expectations are known to beyond their parts' own intervals where no launch tells their usual
+# ratio, as factors: of a sum of links, and of a bound, behind which kernels may stay.
+OF_LINKS = 1.05
 OF_BOUNDS = 3.0
-WIDE = 0.25  # of the parts' own interval, above their middle: from there on they may not tell
+WIDE = 0.25  # of an interval: from there on parts may not tell, and a launch teaches nothing
+MOST_WAITED = 0.99
+_MOST_DEVIATIONS = 4.0  # of few launches, whose deviation is pooled over many cases
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # Where no run calibrates what is missing.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
+_CALIBRATE = " (plumb calibrate measures what a model needs)"
 
 
 @dataclass(frozen=True)
@@ -57,13 +66,19 @@ class Judgement:
 
 
 def verdict_of(
-    median_s: float, interval_s: tuple[float, float] | None, expected_s: float, tolerance: float
+    median_s: float,
+    interval_s: tuple[float, float] | None,
+    expected_s: float,
+    tolerance: float,
+    reach: float = 0.0,
 ) -> Verdict:
     """The verdict on one case; times in seconds of one count, ``expected_s`` above zero.
 
     ``interval_s`` is the 95 % interval of the median; without one the median decides alone.
+    ``reach`` is how far the expectation's interval reaches to both sides, of the logarithm.
     """
-    slow, fast = expected_s * (1 + tolerance), expected_s / (1 + tolerance)
+    wide = (1 + tolerance) * exp(reach)
+    slow, fast = expected_s * wide, expected_s / wide
     low, high = interval_s or (median_s, median_s)
     if low > slow:
         return "slow"
@@ -79,8 +94,13 @@ def judge_cases(
     model: str,
     system: str,
     tolerance: float = DEFAULT_TOLERANCE,
+    between: Between | None = None,
 ) -> JudgedRecord:
-    """Judge every case of ``record`` that was measured and has an expectation."""
+    """Judge every case of ``record`` that was measured and has an expectation.
+
+    ``between``: how the launches differ that the expectations come from.
+    """
+    reach = reach_of_launch(between)
     cases: dict[str, JudgedCase] = {}
     without: dict[str, str] = {}
     for case in record.cases:
@@ -91,7 +111,7 @@ def judge_cases(
         if not expected.seconds:
             without[case.key] = expected.reason or "the model gives no time"
             continue
-        verdict = verdict_of(median, case.interval_s(), expected.seconds, tolerance)
+        verdict = verdict_of(median, case.interval_s(), expected.seconds, tolerance, reach)
         if expected.reason:
             without[case.key] = expected.reason
         cases[case.key] = JudgedCase(
@@ -99,8 +119,22 @@ def judge_cases(
             ratio=median / expected.seconds,
             verdict=None if expected.reason else verdict,
             bound=expected.bound,
+            interval_s=(expected.seconds * exp(-reach), expected.seconds * exp(reach))
+            if reach
+            else None,
         )
     return JudgedRecord(model=model, system=system, cases=cases, without=without)
+
+
+def reach_of_launch(between: Between | None) -> float:
+    """How far one more launch lies from a calibration's launches in 95 %, of the logarithm.
+
+    By Student's t of a new observation; 0 where nothing is known of how launches differ.
+    """
+    if between is None or between.launches < 2:
+        return 0.0
+    t = student(between.launches, 0.95)
+    return min(t, _MOST_DEVIATIONS) * between.deviation * sqrt(1 + 1 / between.launches)
 
 
 def conditions_of(record: Record) -> Conditions:
@@ -155,49 +189,97 @@ def judge(
     return with_promise(own, promised, state_of(record, history))
 
 
+@dataclass(frozen=True)
+class Beside:
+    """A case beside its parts: its level in seconds of one count, and what the parts give for it.
+
+    ``fast_s`` and ``slow_s`` are what the parts give at the ends of their intervals; ``waited`` is
+    the share of the case's time in which a thread of it waited for a core.
+    """
+
+    measured: Level
+    waited: float
+    expected: Prediction
+    fast_s: float
+    slow_s: float
+    described: str
+
+    @property
+    def ratio(self) -> float:
+        """The logarithm of measured over expected."""
+        return log(self.measured.middle / self.expected.time_s)
+
+    @property
+    def above(self) -> float:
+        """How far the parts' interval reaches above their level, of the logarithm."""
+        return log(self.slow_s / self.expected.time_s)
+
+    @property
+    def teaches(self) -> bool:
+        """Whether neither the case nor its parts were disturbed so much that the ratio is none."""
+        widths = (self.slow_s / self.fast_s, self.measured.high / self.measured.low)
+        return max(widths) <= 1 + WIDE
+
+
 def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -> Judgement | None:
     """Judge ``record`` by the parts measured beside its cases; None where it has none."""
     model = model_of(record.benchmark.name)
     if model is None or record.parts is None:
         return None
-    usual = usual_ratios(model, record, history)
+    beside, without = beside_parts(model, record)
+    if not beside:
+        reason = next(iter(without.values()), "no case was measured")
+        return Judgement(None, f"no model: {reason}")
+    earlier = earlier_ratios(model, beside, history)
+    own = efficiencies(beside, earlier, by_links=is_of_links(record), tolerance=tolerance)
     cases: dict[str, JudgedCase] = {}
+    for case in (one for one in record.cases if one.key in own):
+        one, found = beside[case.key], own[case.key]
+        # In terms of the median: the level is another share of the same repetitions.
+        scale = (case.median_s() or one.measured.middle) / one.measured.middle
+        cases[case.key] = JudgedCase(
+            expected_s=one.expected.time_s * scale,
+            ratio=exp(one.ratio),
+            verdict=found.verdict,
+            bound=one.expected.bound,
+            interval_s=(found.expected.low_s * scale, found.expected.high_s * scale),
+            why=found.why,
+        )
+    described = next(reversed(beside.values())).described
+    judged = JudgedRecord(model=described, system=IN_SITU, cases=cases, without=without)
+    line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own)}"
+    return Judgement(judged, line, {key: one.expected for key, one in beside.items()})
+
+
+def is_of_links(record: Record) -> bool:
+    """Whether the cases are messages of one size, which bare calls send as well: no bounds."""
+    return all(case.message_bytes() for case in record.cases)
+
+
+def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[str, str]]:
+    """Each measured case beside its parts, and the reasons of those that have none."""
+    found: dict[str, Beside] = {}
     without: dict[str, str] = {}
-    expectations: dict[str, Prediction] = {}
-    described = ""
     for case in record.cases:
-        median = case.median_s()
-        if median is None:
+        level = level_of_case(case)
+        if level is None:
             continue
         expected = _expected(model, record, case)
         if isinstance(expected, str):
             without[case.key] = expected
-            continue
-        middle, fast, slow, described = expected
-        expectations[case.key] = middle
-        expects = within(record, middle.time_s, fast.time_s, slow.time_s, usual.get(case.key, []))
-        verdict, why = efficiency_of(median, case.interval_s(), expects, tolerance)
-        cases[case.key] = JudgedCase(
-            expected_s=middle.time_s,
-            ratio=median / middle.time_s,
-            verdict=verdict,
-            bound=middle.bound,
-            interval_s=(expects.low_s, expects.high_s),
-            why=why,
-        )
-    judged = JudgedRecord(model=described, system=IN_SITU, cases=cases, without=without)
-    if not cases:
-        reason = next(iter(without.values()), "no case was measured")
-        return Judgement(None, f"no model: {reason}")
-    return Judgement(judged, _line(judged, len(record.cases), tolerance), expectations)
+        else:
+            middle, fast, slow, described = expected
+            waited = float(str(case.facts.get("waited_share", 0.0)))
+            found[case.key] = Beside(level, waited, middle, fast.time_s, slow.time_s, described)
+    return found, without
 
 
 def _expected(
     model: Model, record: Record, case: Case
 ) -> tuple[Prediction, Prediction, Prediction, str] | str:
-    """What the parts beside ``case`` give: their middle, all fast, all slow, in the model's words.
+    """What the parts beside ``case`` give, and the model's words; else why there is nothing.
 
-    Else the reason why there is nothing.
+    At their level, and where all are fast, or slow.
     """
     found = in_situ(record, case)
     if found is None:
@@ -211,77 +293,161 @@ def _expected(
     return middle, fast, slow, model.describe(alone, found.middle)
 
 
-def usual_ratios(model: Model, record: Record, history: Sequence[Record]) -> dict[str, list[float]]:
-    """By case: measured over expected in earlier launches, for models that are bounds.
+@dataclass(frozen=True)
+class Earlier:
+    """Of earlier launches' same case: logarithms of measured over expected, and shares waited."""
 
-    Bounds say what the device allows, not which share of it a kernel reaches: that is learnt.
-    """
-    found: dict[str, list[float]] = {}
-    if record.transport is not None:
-        return found
+    ratios: list[float] = field(default_factory=list)
+    waited: list[float] = field(default_factory=list)
+
+
+def earlier_ratios(
+    model: Model, cases: Collection[str], history: Sequence[Record]
+) -> dict[str, Earlier]:
+    """By case: what launches say that were not disturbed."""
+    found: dict[str, Earlier] = {}
     for earlier in history:
-        for case in earlier.cases:
-            median = case.median_s()
-            expected = _expected(model, earlier, case)
-            if median and not isinstance(expected, str) and case.outcome.status == "passed":
-                found.setdefault(case.key, []).append(median / expected[0].time_s)
+        wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
+        beside, _ = beside_parts(model, earlier.model_copy(update={"cases": wanted}))
+        add_launch(found, beside)
     return found
+
+
+def add_launch(earlier: dict[str, Earlier], beside: Mapping[str, Beside]) -> None:
+    """Add one launch's cases to what is known of earlier ones."""
+    for key, one in beside.items():
+        if one.teaches:
+            of_case = earlier.setdefault(key, Earlier())
+            of_case.ratios.append(one.ratio)
+            of_case.waited.append(one.waited)
+
+
+def is_passed(case: Case) -> bool:
+    """Whether a case was measured and its answer was right."""
+    return case.outcome.status == "passed"
 
 
 @dataclass(frozen=True)
 class Expected:
     """Where an expectation lies, in seconds of one count.
 
-    ``low_s`` and ``high_s`` are the ends of its interval; ``parts`` is how far the parts' own
-    interval reaches above their middle, relative.
+    ``low_s`` and ``high_s`` are the ends of its interval, ``limit_s`` its middle with the
+    tolerance; ``parts`` is how far the parts' own interval reaches above their level, and
+    ``waiting`` how much more the case may take for having waited for cores, both relative.
     """
 
     low_s: float
     high_s: float
+    limit_s: float
     parts: float
+    waiting: float = 0.0
 
 
-def within(
-    record: Record, middle_s: float, fast_s: float, slow_s: float, usual: Sequence[float]
-) -> Expected:
-    """The expectation from the parts' times and, for bounds, from the ratios that are usual.
+@dataclass(frozen=True)
+class Efficiency:
+    """The verdict on a case by its parts, a word on an open one, and what it comes from."""
 
-    Of links the bare calls are what a transport does, to :data:`OF_LINKS`. A kernel reaches some
-    share of its bound: the usual one within the t-interval of a new observation on a logarithmic
-    scale (95 %, at least :data:`OF_LINKS`), or, before :data:`FEWEST` launches are known, anything
-    down to 1 / :data:`OF_BOUNDS`.
-    """
-    low, high = 1 / (1 + OF_LINKS), 1 + OF_LINKS
-    if record.transport is None:
-        low, high = 1 / OF_BOUNDS, OF_BOUNDS
-        if len(usual) >= FEWEST:
-            logs = [log(ratio) for ratio in usual]
-            spread = student(len(logs), 0.95) * stdev(logs) * sqrt(1 + 1 / len(logs))
-            reach = max(spread, log(1 + OF_LINKS))
-            low, high = exp(fmean(logs) - reach), exp(fmean(logs) + reach)
-    return Expected(fast_s * low, slow_s * high, slow_s / middle_s - 1)
+    verdict: Verdict
+    why: str | None
+    expected: Expected
+    usual: Usual | None
 
 
-def efficiency_of(
-    median_s: float,
-    interval_s: tuple[float, float] | None,
-    expected: Expected,
+def efficiencies(
+    beside: Mapping[str, Beside],
+    earlier: Mapping[str, Earlier],
+    *,
+    by_links: bool,
     tolerance: float,
-) -> tuple[Verdict, str | None]:
+) -> dict[str, Efficiency]:
+    """The cases of one launch beside their parts, with those of earlier launches."""
+    ratios = {key: earlier[key].ratios for key in beside if key in earlier}
+    usual = {key: usual_of(ratios, key) for key in beside}
+    excesses = {key: beside[key].ratio - known.middle for key, known in usual.items() if known}
+    found: dict[str, Efficiency] = {}
+    for key, one in beside.items():
+        known, shift = usual[key], 0.0
+        if known is None and by_links:
+            peers = {name: it.ratio for name, it in beside.items() if it.teaches or name == key}
+            known = usual_of_peers(peers, key)
+        elif by_links:
+            shift = common_shift(excesses, key)
+        usually = usual_wait(beside, earlier, key, known)
+        waited = min(max(0.0, one.waited - usually), MOST_WAITED)
+        expected = expected_of(one, known, shift, by_links=by_links, tolerance=tolerance)
+        expected = replace(expected, waiting=1 / (1 - waited) - 1)
+        found[key] = Efficiency(*efficiency_of(one, expected), expected, known)
+    return found
+
+
+def usual_wait(
+    beside: Mapping[str, Beside], earlier: Mapping[str, Earlier], key: str, known: Usual | None
+) -> float:
+    """The share waited for cores that the usual ratio of a case has in it; 0 without one."""
+    if known is None:
+        return 0.0
+    if known.of == "launches":
+        return median(earlier[key].waited)
+    return median(one.waited for name, one in beside.items() if name != key)
+
+
+def expected_of(
+    one: Beside, usual: Usual | None, shift: float, *, by_links: bool, tolerance: float
+) -> Expected:
+    """The expectation of a case from its parts and, where it is known, from the usual ratio.
+
+    Without one, bare calls are what a transport does, to :data:`OF_LINKS`, and a kernel may stay
+    behind its bound by :data:`OF_BOUNDS`. What is usual never makes a limit of links wider than
+    that with the tolerance: a transport that was always slow remains so. Nor is a case slow
+    that is as fast as its parts, or nearly so where its own history is unknown. ``shift``: what the
+    neighbours have in common.
+    """
+    known, tolerated = log(OF_LINKS if by_links else OF_BOUNDS), log1p(tolerance)
+    high, middle, low = known + one.above, 0.0 if by_links else known, -known
+    if usual is not None:
+        low = usual.middle - usual.reach()
+        learnt = usual.middle + shift + max(usual.reach(), one.above)
+        least = 0.0 if usual.of == "launches" else known
+        high = min(high + tolerated, max(learnt, least)) if by_links else learnt
+        middle = min(middle, usual.middle + shift) if by_links else usual.middle
+    base = one.expected.time_s
+    return Expected(
+        one.fast_s * exp(min(low, high)),
+        base * exp(high),
+        base * exp(middle + tolerated),
+        exp(one.above) - 1,
+    )
+
+
+def efficiency_of(one: Beside, expected: Expected) -> tuple[Verdict, str | None]:
     """Whether a case reaches what its parts allow, and a word on an open verdict.
 
-    Times in seconds of one count. Without ``interval_s`` the median stands for it. Faster than the
-    parts is as good as they are: they were disturbed, not the case.
+    Slow is what lies beyond the expectation's interval, and with its own interval beyond the
+    expectation and the tolerance, even without what it waited for cores more than usual. Faster
+    than the parts is as good as they are: they were disturbed, not the case.
     """
-    low = interval_s[0] if interval_s else median_s
-    limit = expected.high_s * (1 + tolerance)
-    if low > limit:
-        return "slow", None
-    if median_s > limit:
+    level = one.measured
+    if level.middle > expected.high_s and level.low > expected.limit_s:
+        if level.middle > expected.high_s * (1 + expected.waiting):
+            return "slow", None
+        return "ambiguous", "waited"
+    if level.middle > max(expected.high_s, expected.limit_s):
         return "ambiguous", "spread"
-    if expected.parts > WIDE and median_s > limit / (1 + expected.parts):
+    wide = expected.parts > WIDE
+    if wide and level.middle > expected.limit_s / (1 + expected.parts):
         return "ambiguous", "parts"
     return "ok", None
+
+
+def _learnt_from(own: Mapping[str, Efficiency]) -> str:
+    """What the width of the expectations comes from, in a clause."""
+    known = [one.usual for one in own.values() if one.usual is not None]
+    launches = [usual.count for usual in known if usual.of == "launches"]
+    if launches:
+        return f"usual ratios from {max(launches)} earlier launches"
+    if known:
+        return "no earlier launches: usual ratios from the neighbouring sizes of this one"
+    return f"no earlier launches: bounds are known to a factor of {OF_BOUNDS:g}"
 
 
 def with_promise(own: Judgement, promised: Judgement, state: StateOfMachine) -> Judgement:
@@ -333,7 +499,7 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
         return Judgement(None, f"no model: there is none for the {record.transport_name} transport")
     need = need_of(model, record.transport_name)
     if system is None or figures is None or not (whole or figures.has(need)):
-        return Judgement(None, _unknown(system, need))
+        return Judgement(None, _unknown(system, need, conditions_of(record)))
     expectations = model.expect(record, figures)
     judged = judge_cases(
         record,
@@ -341,17 +507,19 @@ def by_system(record: Record, system: System | None, tolerance: float) -> Judgem
         model=model.describe(record, figures),
         system=system.system.name,
         tolerance=tolerance,
+        between=figures.between,
     )
     if not (judged.cases or judged.without):
         return Judgement(None, "no model: no case was measured")
     return Judgement(judged, _line(judged, len(record.cases), tolerance), expectations)
 
 
-def _unknown(system: System | None, need: Need) -> str:
+def _unknown(system: System | None, need: Need, conditions: Conditions) -> str:
     if system is None or system.system.name == LOCAL:
-        return (
-            f"no model: this machine is not calibrated for this kind of run{_HINTS.get(need, '')}"
-        )
+        elsewhere = system.made_elsewhere(conditions, need) if system else []
+        of = f"; not used: the calibration of {'; of '.join(elsewhere)}" if elsewhere else ""
+        hint = _HINTS.get(need, _CALIBRATE)
+        return f"no model: this machine is not calibrated for this kind of run{hint}{of}"
     missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
         need, need
     )

@@ -2,8 +2,8 @@
 
 Before a launch :func:`wanted` says which parts the cases need, in the engine's words (``--parts``);
 after it :func:`in_situ` makes the figures that hold for one case from the visits beside it. The
-models are those of any other figures. Three sets are made: from the middle of the parts' times, and
-from both ends of their intervals.
+models are those of any other figures. Three sets are made: from the parts' levels
+(:mod:`plumbline.judge.levels`), and from both ends of their intervals.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from math import ceil, log2
 from statistics import median
 from typing import Any
 
+from plumbline.judge.levels import Level, level_of
 from plumbline.model.benchmarks import Model
 from plumbline.model.limits import LIMITS
 from plumbline.model.roofline import CACHES
@@ -26,6 +27,7 @@ LINKS, CEILINGS = "links", "ceilings"
 RELAYED = frozenset({"staged", "pipelined"})  # which read, exchange and write
 _SMALLEST_LOG, _LARGEST_LOG = 12, 36  # of an array of ceilings
 _LONGEST_LINK_LOG = 24
+_LONGEST_MESSAGE = 2**22  # of links; longer ones take their time by their length
 _MOST_SIZES = 4  # of arrays in one run
 _HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
 
@@ -48,6 +50,8 @@ def wanted(model: Model | None, planned: Planned, options: Mapping[str, str]) ->
         return ""
     if planned.transport in ("none", None):
         lines = list(_ceilings(planned, options)) if model.NEEDS in ("device", "updates") else []
+    elif model.NEEDS == "legs" and not any("message_bytes" in c["labels"] for c in planned.cases):
+        lines = list(_moved_and_computed(planned))
     elif planned.transport in RELAYED | {"mpi"} and model.NEEDS == "legs":
         lines = list(_links(planned, options))
     else:
@@ -67,6 +71,21 @@ def _links(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
     for ring, found in sizes.items():
         text = ",".join(map(str, sorted(found)))
         yield f"{LINKS} part={part} ring={ring} sizes={text}{more}"
+
+
+def _moved_and_computed(planned: Planned) -> Iterator[str]:
+    """For cases that exchange long messages and go through memory: both, shared by all cases."""
+    if planned.transport not in RELAYED | {"mpi", "local"}:
+        return
+    works = [case["work"] for case in planned.cases]
+    sent = [w["bytes_sent"] / w["messages"] for w in works if w.get("bytes_sent")]
+    if sent and planned.transport != "local":
+        part = "relay" if planned.transport in RELAYED else "exchange"
+        size = min(2 ** _log(median(sent)), _LONGEST_MESSAGE)
+        yield f"{LINKS} part={part} beside=all sizes={size}"
+    moved = [w.get("bytes_read", 0) + w.get("bytes_written", 0) for w in works]
+    for size in _few({_log(m / 2) for m in moved if m}, planned.device or {}):
+        yield f"{CEILINGS} only=memory size={size}"
 
 
 def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
@@ -141,15 +160,13 @@ class InSitu:
 
 @dataclass(frozen=True)
 class _Times:
-    """Seconds of one count of a part beside a case: the median and its 95 % interval."""
+    """Seconds of one count of a part beside a case: its level, and what its legs take of it."""
 
-    middle: float
-    low: float
-    high: float
+    level: Level
     legs: Mapping[str, float]
 
     def at(self, level: str) -> float:
-        return float(getattr(self, level))
+        return float(getattr(self.level, level))
 
 
 def in_situ(record: Record, case: Case) -> InSitu | None:
@@ -180,32 +197,21 @@ def _fits(part: PartCase, case: Case) -> bool:
 
 
 def _beside(visits: Sequence[PartVisit], number: int) -> _Times:
-    """The times of the last visits before the case ``number`` (from 0) and the first after it."""
+    """The level over all visits since the case before ``number`` (from 0), to the first after it.
+
+    Where there are none after the case before, the last one before it counts as well. The interval
+    takes in the level of each visit by itself.
+    """
     before = [one for one in visits if one.after_cases <= number]
     after = [one for one in visits if one.after_cases > number]
-    near = [*before[-1:], *after[:1]]
-    samples = sorted(second for one in near for second in one.seconds)
-    low, high = interval_of_median(samples)
-    middles = [median(one.seconds) for one in near]
+    near = [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
+    level = level_of([second for one in near for second in one.seconds])
+    each = [level_of(one.seconds).middle for one in near]
     legs = {
-        name: median(one.shares.get(name, 0.0) for one in near) * median(samples)
+        name: median(one.shares.get(name, 0.0) for one in near) * level.middle
         for name in near[0].shares
     }
-    return _Times(median(samples), min(low, *middles), max(high, *middles), legs)
-
-
-def interval_of_median(ordered: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the median by order statistics; below 6 samples all of them."""
-    count = len(ordered)
-    first = 0
-    if count >= 6:
-        from math import comb
-
-        tail = 0.5**count
-        while tail + comb(count, first + 1) * 0.5**count <= 0.025:
-            first += 1
-            tail += comb(count, first) * 0.5**count
-    return ordered[first], ordered[count - 1 - first]
+    return _Times(Level(level.middle, min(level.low, *each), max(level.high, *each)), legs)
 
 
 def _figures(
@@ -217,26 +223,30 @@ def _figures(
 ) -> Figures:
     links = [(part, one) for part, one in times if part.benchmark == LINKS]
     ceilings = [(part, one) for part, one in times if part.benchmark == CEILINGS]
-    legs, ways = _of_links(record, links, level)
+    legs, ways = _of_links(record, case, links, level)
     table = _device(case, ceilings, level, name) if ceilings else None
     return Figures(legs, table, by_all_ranks=True, transfers=ways)
 
 
 def _of_links(
-    record: Record, links: Sequence[tuple[PartCase, _Times]], level: str
+    record: Record, case: Case, links: Sequence[tuple[PartCase, _Times]], level: str
 ) -> tuple[Legs | None, list[MeasuredTransfer]]:
-    """Legs and the whole, at the case's own size: figures that do not depend on the size."""
-    if not links:
+    """Legs and the whole, of the case's own messages: figures that do not depend on the size.
+
+    A part that is not of the case's size takes its time in proportion to the bytes sent.
+    """
+    if not links or not case.work.bytes_sent:
         return None, []
     part, one = links[0]
+    times = 1.0 if "message_bytes" in part.labels else case.work.bytes_sent / part.work.bytes_sent
     if part.label("part") == "exchange":
-        return Legs(exchange=[_flat(one.at(level))]), []
-    scale = one.at(level) / one.middle
+        return Legs(exchange=[_flat(times * one.at(level))]), []
+    scale = times * one.at(level) / one.level.middle
     legs = Legs.model_validate({leg: [_flat(s * scale)] for leg, s in one.legs.items()})
     way = MeasuredTransfer(
         transport=record.transport_name,
         approach=record.approach,
-        segments=[_flat(one.at(level))],
+        segments=[_flat(times * one.at(level))],
     )
     return legs, [way]
 

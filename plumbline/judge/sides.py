@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -18,9 +18,11 @@ from plumbline.judge.comparison import (
     DEFAULT_THRESHOLD,
     Compared,
     Estimate,
+    apart_in_some,
     compare_pairs,
     compare_sets,
     has_direction,
+    is_rate,
     judge,
     pseudo_median,
     ratio_of,
@@ -80,7 +82,7 @@ def compare_records(
     estimates = {
         key: compare_sets(one, other, threshold) for key, (one, other) in found.values.items()
     }
-    cases = judge(estimates, found.listed(estimates), threshold)
+    cases = found.with_apart(judge(estimates, found.listed(estimates), threshold))
     return _checked(
         Comparison(
             cases, found.apart, (len(a), len(b)), _differences(a, b, despite), metric, threshold
@@ -118,7 +120,7 @@ def compare_pairs_of_records(
         key: compare_pairs(_log_ratios(*values, found.quantile), threshold, len(whole))
         for key, values in whole.items()
     }
-    cases = judge(estimates, found.listed(estimates), threshold)
+    cases = found.with_apart(judge(estimates, found.listed(estimates), threshold))
     differences = _differences(a, b, despite)
     counts = (len(a), len(b))
     return _checked(
@@ -172,6 +174,17 @@ class _Found:
                 )
             )
         return rows
+
+    def with_apart(self, cases: Sequence[Compared]) -> list[Compared]:
+        """``cases``, those without a difference with the reason that some launches are slow."""
+        told = []
+        for case in cases:
+            if case.word in ("same", "ambiguous") and not is_rate(case.unit):
+                sides = self.values[case.benchmark, case.key]
+                apart = apart_in_some(*(_levels(side, self.quantile) for side in sides))
+                case = replace(case, reason=apart or case.reason)
+            told.append(case)
+        return told
 
     def _unlike(self, records: Sequence[Record], first: Record) -> str | None:
         wanted = conditions(first)

@@ -15,8 +15,8 @@ from plumbline.launch.launcher_output import LauncherOutput
 class ProgressView:
     """Takes events and other lines of one run. Use as a context; writes to ``console`` (stderr).
 
-    With an ``aside`` the run is one on the side: its text is shown at the start, in place of the
-    lines of cases and warnings. Errors and other lines are always shown.
+    ``aside`` marks an auxiliary run: this text is shown at the start, instead of the lines of cases
+    and warnings. Errors and other lines are always shown.
     """
 
     def __init__(self, console: Console, title: str, aside: str | None = None) -> None:
@@ -25,16 +25,7 @@ class ProgressView:
         self._console = console
         self._title = title
         self._aside = aside
-        self._bar = Progress(
-            TextColumn("{task.fields[title]}"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        self._bar = bars(console)
         self._task = self._bar.add_task("starting", title=title, total=None)
 
     def __enter__(self) -> Self:
@@ -68,12 +59,12 @@ class ProgressView:
             self.say(f"plumb: {event.text}")
 
     def on_text(self, line: str) -> None:
-        """Pass a line on that was no event, unless it is the launcher's."""
+        """Print a line that is not an event, unless it is the launcher's."""
         if not self.launcher.hides(line):
             self.say(line)
 
     def say(self, text: str) -> None:
-        """Write a line, above the bar where there is one."""
+        """Write a line, above the bar if there is one."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _case(self, event: CaseFinished) -> None:
@@ -95,6 +86,56 @@ class ProgressView:
     def _line(self, text: str) -> None:
         if self._aside is None and not self._console.is_terminal:
             self.say(text)
+
+
+class RunOfMany(ProgressView):
+    """One of many runs, whose bars stand together in ``shared``; tells only what went wrong.
+
+    ``warnings`` counts what the engine warned of.
+    """
+
+    def __init__(
+        self, console: Console, title: str, aside: str | None = None, *, shared: Progress
+    ) -> None:
+        super().__init__(console, title, aside)
+        self._bar = shared
+        self._task = shared.add_task("starting", title=title, total=None)
+        self.warnings = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.remove_task(self._task)
+
+    def on_event(self, event: Event) -> None:
+        """Show ``event`` in the bar."""
+        if isinstance(event, Warned):
+            self.warnings += 1
+        else:
+            super().on_event(event)
+
+    def _line(self, text: str) -> None:
+        pass
+
+
+def bars(console: Console) -> Progress:
+    """Bars of runs and of their cases; nothing where ``console`` is no terminal."""
+    return Progress(
+        TextColumn("{task.fields[title]}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
 
 
 def _number(number: int, of: str) -> str:

@@ -1,18 +1,24 @@
-"""An SQLite index of the records, for lists; the files are what counts.
+"""An SQLite index of the records, for lists and histories; the files are authoritative.
 
-The index is made anew from the files at any time: :meth:`Store.sync` reads those that are new or
-changed and forgets those that are gone.
+The index can be rebuilt from the files: :meth:`Store.sync` reads new and changed ones and drops
+deleted ones.
+
+Three tables: ``records`` has a row per file, ``series`` one per figure of a benchmark (a metric of
+a case, or an aggregate of a group), ``points`` the value of a series in a record. Only passed cases
+have points: their metrics and :data:`TIME`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
@@ -21,17 +27,29 @@ from plumbline.record.record import Record, load_record
 
 StoreError = sqlite3.Error
 _Database = sqlite3.Connection
-_VERSION = 2  # 1: metrics by their name alone, so that of two groups one was lost
-_COLUMNS = (
-    "path, mtime_ns, bytes, benchmark, started, host, device, transport, ranks, status, metrics"
+TIME = "time"  # of one count, in seconds, of every timed case
+# 1: metrics by name only, which lost one of two groups; 2: no figures of cases
+_VERSION = 3
+_FACTS = (
+    *("benchmark", "started", "host", "device", "transport", "ranks", "status", "metrics"),
+    *("seconds", "preset", "approach", "setting", "driver", "version", "library", "kernel"),
 )
-_TABLE = """create table if not exists records (
-    path text primary key, mtime_ns integer, bytes integer, benchmark text, started text, host text,
-    device text, transport text, ranks integer, status text, metrics text)"""
+_COLUMNS = ("path", "mtime_ns", "bytes", *_FACTS)
+_TABLES = (
+    """create table records (
+    id integer primary key, path text unique, mtime_ns integer, bytes integer, benchmark text,
+    started text, host text, device text, transport text, ranks integer, status text, metrics text,
+    seconds real, preset text, approach text, setting text, driver text, version text, library text,
+    kernel text)""",
+    """create table series (id integer primary key, benchmark text, "case" text, metric text,
+    "group" text, unit text, unique (benchmark, "case", metric, "group", unit))""",
+    """create table points (series integer, record integer, value real,
+    primary key (series, record)) without rowid""",
+)
 
 
 class IndexedMetric(NamedTuple):
-    """An aggregate of a record; ``group`` is None where it is of all cases."""
+    """An aggregate of a record; ``group`` is None if it is of all cases."""
 
     name: str
     group: str | None
@@ -40,7 +58,7 @@ class IndexedMetric(NamedTuple):
 
     @property
     def title(self) -> str:
-        """``b_eff (random)``: its name, and its group where it has one."""
+        """``b_eff (random)``: its name, and its group, if any."""
         return f"{self.name} ({self.group})" if self.group else self.name
 
 
@@ -59,6 +77,58 @@ class Entry:
     metrics: list[IndexedMetric]
 
 
+class Series(NamedTuple):
+    """A figure that records of a benchmark have; ``case`` is empty for an aggregate.
+
+    ``group`` is empty for a case, and for an aggregate of all cases.
+    """
+
+    benchmark: str
+    case: str
+    metric: str
+    group: str
+    unit: str
+
+    @property
+    def title(self) -> str:
+        """``b_eff (random)``, ``triad/4096 bandwidth``."""
+        if self.case:
+            return f"{self.case} {self.metric}"
+        return f"{self.metric} ({self.group})" if self.group else self.metric
+
+
+class Measured(NamedTuple):
+    """The value of a series in one record, with where and under what it was measured.
+
+    ``setting`` is the benchmark's parameters as JSON; texts are empty where a record has none.
+    """
+
+    value: float
+    path: str
+    started: str
+    host: str
+    device: str
+    transport: str
+    approach: str
+    ranks: int
+    setting: str
+    driver: str
+    version: str
+    library: str
+    kernel: str
+
+
+class Duration(NamedTuple):
+    """How long a run took, and what it ran."""
+
+    benchmark: str
+    preset: str
+    ranks: int
+    transport: str
+    approach: str
+    seconds: float
+
+
 class Store:
     """The index of the records of one home. Methods raise ``StoreError`` or OSError."""
 
@@ -66,42 +136,68 @@ class Store:
         self._home = home
 
     def add(self, path: Path) -> None:
-        """Index the record at ``path``, wherever it lies; one that is no record is left out."""
+        """Index the record at ``path``, in any folder; other files are ignored."""
         with self._open("immediate") as database:
-            _put(database, path.absolute())
+            _put(database, [path.absolute()])
 
     def sync(self, *, rebuild: bool = False) -> list[str]:
-        """Bring the index up to date with the files; returns a sentence for each unreadable one.
+        """Update the index from the files; returns a message for each unreadable one.
 
-        ``rebuild`` reads every file again, those known from elsewhere too.
+        ``rebuild`` reads every file again, including those of other folders.
         """
         with self._open() as database:
             known = dict(_known(database))
-        files = {path.absolute() for path in record_files(self._home.records)}
+        files = _stamps(self._home.records.absolute())
+        for path in known.keys() - files.keys():
+            with suppress(OSError):
+                files[path] = _stamp(Path(path))
         changed = [
-            path
-            for path in sorted(files | known.keys())
-            if rebuild or not path.is_file() or known.get(path) != _stamp(path)
+            Path(path)
+            for path in sorted(files.keys() | known.keys())
+            if rebuild or path not in files or known.get(path) != files[path]
         ]
         if not changed:
             return []
         with self._open("immediate") as database:
-            problems = [_put(database, path) for path in changed]
-        return [problem for problem in problems if problem]
+            return _put(database, changed)
 
     def entries(self, benchmark: str | None = None) -> list[Entry]:
         """The indexed records, oldest first, of one benchmark or of all."""
-        query = f"select {_COLUMNS} from records order by started, path"
+        columns = ", ".join(("path", *_FACTS[:8]))
+        query = f"select {columns} from records order by started, path"
         with self._open() as database:
             entries = [_entry(row) for row in database.execute(query)]
         return [entry for entry in entries if benchmark in (None, entry.benchmark)]
 
+    def series(self, benchmark: str | None = None) -> list[Series]:
+        """The figures that the indexed records of ``benchmark`` (None: of all) have."""
+        query = 'select benchmark, "case", metric, "group", unit from series order by id'
+        with self._open() as database:
+            every = [Series(*row) for row in database.execute(query)]
+        return [one for one in every if benchmark in (None, one.benchmark)]
+
+    def history(self, series: Series) -> list[Measured]:
+        """The values of ``series``, oldest first."""
+        columns = ", ".join(name for name in Measured._fields if name != "value")
+        query = f"""select value, {columns} from points join records on records.id = record
+            where series = (select id from series where benchmark = ? and "case" = ?
+            and metric = ? and "group" = ? and unit = ?) order by started, path"""
+        with self._open() as database:
+            return [Measured(*row) for row in database.execute(query, series)]
+
+    def durations(self) -> list[Duration]:
+        """How long each indexed run that came to its end took, oldest first."""
+        query = f"""select {", ".join(Duration._fields)} from records
+            where seconds is not null order by started"""
+        with self._open() as database:
+            return [Duration(*row) for row in database.execute(query)]
+
     @contextmanager
     def _open(self, kind: Literal["deferred", "immediate"] = "deferred") -> Iterator[_Database]:
-        """A transaction; an immediate one, for writing, waits until no other plumb writes."""
+        """A transaction; an immediate one, for writing, waits for other writers."""
         self._home.records.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._home.index, timeout=60)) as database:
-            database.isolation_level = None  # transactions begin where it is said
+            database.isolation_level = None  # transactions are explicit
             if not _is_current(database):
                 with _transaction(database, "immediate"):
                     _migrate(database)
@@ -121,14 +217,26 @@ def _transaction(database: _Database, kind: str) -> Iterator[None]:
 
 
 def record_files(folder: Path) -> Iterator[Path]:
-    """The record files in ``folder``, without the expectation files beside them.
+    """The record files in ``folder``, without expectation files.
 
-    One that is empty is a name that a run has claimed and not written to yet.
+    Empty files are names claimed by runs that have not written yet.
     """
-    for path in folder.glob("*.json"):
-        with suppress(FileNotFoundError):
-            if not path.name.endswith(EXPECTED_SUFFIX) and path.stat().st_size > 0:
-                yield path
+    for path in _stamps(folder):
+        yield Path(path)
+
+
+def _stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """When each record file in ``folder`` was written, and its bytes, by absolute path."""
+    found: dict[str, tuple[int, int]] = {}
+    with suppress(FileNotFoundError), os.scandir(folder) as listed:
+        for one in listed:
+            if not one.name.endswith(".json") or one.name.endswith(EXPECTED_SUFFIX):
+                continue
+            with suppress(FileNotFoundError):
+                facts = one.stat()
+                if facts.st_size > 0 and not one.name.startswith("."):
+                    found[one.path] = facts.st_mtime_ns, facts.st_size
+    return found
 
 
 def _is_current(database: _Database) -> bool:
@@ -136,22 +244,23 @@ def _is_current(database: _Database) -> bool:
 
 
 def _migrate(database: _Database) -> None:
-    """Make an index of another layout anew, from the files that it knew, wherever they lie."""
-    if _is_current(database):  # another plumb was first
+    """Rebuild an index of another layout, from its files in all folders."""
+    if _is_current(database):  # another process was first
         return
     columns = {row[1] for row in database.execute("pragma table_info(records)")}
     query = "select path from records" if "path" in columns else "select 1 where 0"
     paths = [Path(path) for (path,) in database.execute(query)]
-    database.execute("drop table if exists records")
-    database.execute(_TABLE)
+    for table in ("records", "series", "points"):
+        database.execute(f"drop table if exists {table}")
+    for statement in _TABLES:
+        database.execute(statement)
     database.execute(f"pragma user_version = {_VERSION}")
-    for path in paths:
-        _put(database, path)
+    _put(database, paths)
 
 
-def _known(database: _Database) -> Iterator[tuple[Path, tuple[int, int]]]:
+def _known(database: _Database) -> Iterator[tuple[str, tuple[int, int]]]:
     for path, mtime_ns, size in database.execute("select path, mtime_ns, bytes from records"):
-        yield Path(path), (mtime_ns, size)
+        yield path, (mtime_ns, size)
 
 
 def _stamp(path: Path) -> tuple[int, int]:
@@ -159,23 +268,84 @@ def _stamp(path: Path) -> tuple[int, int]:
     return facts.st_mtime_ns, facts.st_size
 
 
-def _put(database: _Database, path: Path) -> str | None:
-    """Index ``path`` as it is now; forgets one that is gone. Returns what is wrong with it."""
-    try:
-        stamp = _stamp(path)
-        record = load_record(path)
-    except (UsageError, OSError) as error:
-        database.execute("delete from records where path = ?", [str(path)])
-        return str(error) if path.exists() else None
-    row = [str(path), *stamp, *_facts(record)]
-    marks = ", ".join("?" for _ in row)
-    database.execute(f"insert or replace into records ({_COLUMNS}) values ({marks})", row)
-    return None
+def _put(database: _Database, paths: Sequence[Path]) -> list[str]:
+    """Index ``paths``, or drop deleted ones.
+
+    Returns messages for unreadable ones.
+    """
+    _forget(database, paths)
+    ids = {Series(*row[1:]): row[0] for row in database.execute("select * from series")}
+    problems = []
+    for path in paths:
+        try:
+            stamp = _stamp(path)
+            record = load_record(path)
+        except (UsageError, OSError) as error:
+            if path.exists():
+                problems.append(str(error))
+            continue
+        row = [str(path), *stamp, *_facts(record)]
+        marks = ", ".join("?" for _ in row)
+        query = f"insert into records ({', '.join(_COLUMNS)}) values ({marks})"
+        number = database.execute(query, row).lastrowid
+        points = [
+            (ids[series] if series in ids else _new_series(database, ids, series), number, value)
+            for series, value in values_of(record)
+        ]
+        database.executemany("insert or ignore into points values (?, ?, ?)", points)
+    return problems
 
 
-def _facts(record: Record) -> list[str | int]:
+def _new_series(database: _Database, ids: dict[Series, Any], series: Series) -> Any:
+    query = 'insert into series (benchmark, "case", metric, "group", unit) values (?, ?, ?, ?, ?)'
+    ids[series] = database.execute(query, series).lastrowid
+    return ids[series]
+
+
+def _forget(database: _Database, paths: Iterable[Path]) -> None:
+    """Drop the rows of ``paths``; points are searched only for known paths."""
+    database.execute("create temp table if not exists gone (id integer primary key)")
+    database.execute("delete from gone")
+    database.executemany(
+        "insert or ignore into gone select id from records where path = ?",
+        [(str(path),) for path in paths],
+    )
+    if database.execute("select count(*) from gone").fetchone()[0]:
+        database.execute("delete from points where record in (select id from gone)")
+        database.execute("delete from records where id in (select id from gone)")
+
+
+def values_of(record: Record) -> Iterator[tuple[Series, float]]:
+    """Every figure of a record with a value: its aggregates, and those of passed cases."""
+    name = record.benchmark.name
+    for metric in record.metrics:
+        if metric.value is not None:
+            yield Series(name, "", metric.name, metric.group or "", metric.unit), metric.value
+    for case in record.cases:
+        if not case.has_figures:
+            continue
+        median = case.median_s()
+        if median is not None:
+            yield Series(name, case.key, TIME, "", "s"), median
+        for metric in case.metrics:
+            if metric.value is not None:
+                yield Series(name, case.key, metric.name, "", metric.unit), metric.value
+
+
+def seconds_of(record: Record) -> float | None:
+    """Duration of a finished run, or None."""
+    if record.finished is None:
+        return None
+    begin, end = (datetime.fromisoformat(moment) for moment in (record.started, record.finished))
+    return (end - begin).total_seconds()
+
+
+def _facts(record: Record) -> list[str | int | float | None]:
     metrics = [IndexedMetric(one.name, one.group, one.value, one.unit) for one in record.metrics]
     status = record.outcome.status if record.outcome else record.status
+    devices = [rank.device for rank in record.ranks if rank.device]
+    program = record.program
+    commit = f" ({program.commit[:10]}{'+' if program.dirty else ''})" if program.commit else ""
     return [
         record.benchmark.name,
         record.started,
@@ -185,10 +355,18 @@ def _facts(record: Record) -> list[str | int]:
         record.world.ranks,
         status,
         json.dumps(metrics),
+        seconds_of(record),
+        record.measuring.preset,
+        record.approach or "",
+        json.dumps(record.parameters, sort_keys=True),
+        ", ".join(sorted({device.driver for device in devices})),
+        f"{program.version}{commit}",
+        record.world.library or "",
+        ", ".join(sorted({host.kernel for host in record.hosts})),
     ]
 
 
-def _entry(row: tuple[str, int, int, str, str, str, str, str, int, str, str]) -> Entry:
-    path, _, _, benchmark, started, host, device, transport, ranks, status, metrics = row
+def _entry(row: tuple[str, str, str, str, str, str, int, str, str]) -> Entry:
+    path, benchmark, started, host, device, transport, ranks, status, metrics = row
     listed = [IndexedMetric(*metric) for metric in json.loads(metrics)]
     return Entry(Path(path), benchmark, started, host, device, transport, ranks, status, listed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from plumbline.base.columns import aligned
-from plumbline.base.errors import PlumbError
+from plumbline.base.errors import PlumbError, UsageError, did_you_mean
 from plumbline.base.paths import Home
 from plumbline.engine import runtimes
 from plumbline.engine.program import (
@@ -23,14 +23,24 @@ from plumbline.record.store import Entry
 DEFAULT_LIST = "default"
 
 
-def benchmarks(description: Description, form: str) -> str:
-    """The benchmarks, a line each: name, title, source."""
+def benchmarks(description: Description, form: str, family: str = "") -> str:
+    """The benchmarks, a line each: name, title, source.
+
+    Of a family the benchmark that runs all of it, or with ``family`` its members.
+    """
+    listed = [b for b in description.benchmarks if b.family == family]
+    if family and not listed:
+        families = sorted({b.family for b in description.benchmarks} - {""})
+        raise UsageError(f"there is no family {family}{did_you_mean(family, families)}")
     if form == "json":
-        return _json(
-            [{"name": b.name, "title": b.title, "source": b.source} for b in description.benchmarks]
-        )
-    rows = [[b.name, b.title, b.source] for b in description.benchmarks]
+        return _json([{"name": b.name, "title": b.title, "source": b.source} for b in listed])
+    with_members = {b.family for b in description.benchmarks}
+    rows = [[b.name, b.title + _more(b.name, with_members), b.source] for b in listed]
     return "\n".join(aligned([["benchmark", "title", "source"], *rows]))
+
+
+def _more(name: str, families: set[str]) -> str:
+    return f" (plumb list {name})" if name in families else ""
 
 
 def transports(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str, TransportList]:

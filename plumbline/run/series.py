@@ -1,4 +1,4 @@
-"""The file of a scaling series: which runs it has, so that it can be taken up again."""
+"""Files of the finished runs of a series or a survey, for resumption."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -19,7 +19,7 @@ from plumbline.record.record import Record, load_record
 
 
 class Entry(BaseModel):
-    """One run that came to its end: ranks, the engine's words, and where its record is."""
+    """One finished run: ranks, its distinguishing arguments, and its record."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -28,18 +28,15 @@ class Entry(BaseModel):
     record: str
 
 
-class Series(BaseModel):
-    """All runs of a series so far, in the order in which they ended."""
+class Runs(BaseModel):
+    """All finished runs, in order."""
 
     model_config = ConfigDict(extra="ignore")
 
-    format: Literal["plumbline series 1"] = "plumbline series 1"
-    benchmark: str
-    mode: str
     runs: list[Entry] = []
 
     def found(self, ranks: int, arguments: Sequence[str]) -> tuple[Path, Record] | None:
-        """The record of a run that passed, where it is still there."""
+        """The record of a passed run, if it still exists."""
         for run in reversed(self.runs):
             if run.ranks != ranks or run.arguments != list(arguments):
                 continue
@@ -54,41 +51,80 @@ class Series(BaseModel):
         self.runs.append(
             Entry(ranks=ranks, arguments=list(arguments), record=str(record.absolute()))
         )
+        self.write(path)
+
+    def write(self, path: Path) -> None:
+        """Write the file. Raises OSError."""
         replace_file(path, json.dumps(self.model_dump(), indent=1) + "\n")
 
 
+class Series(Runs):
+    """The runs of a scaling series."""
+
+    format: Literal["plumbline series 1"] = "plumbline series 1"
+    benchmark: str
+    mode: str
+
+
+class SurveyRuns(Runs):
+    """The runs of a survey; ``plan`` is the text that tells it from surveys of other runs."""
+
+    format: Literal["plumbline survey 1"] = "plumbline survey 1"
+    name: str
+    started: str
+    plan: str
+
+
 def is_kept(record: Record, ranks: int) -> bool:
-    """Whether a run came to its end with right answers, on as many ranks."""
+    """Whether a run passed, on the same number of ranks."""
     outcome = record.outcome.status if record.outcome else ""
     complete = record.status == "complete" and outcome in ("passed", "skipped", "unsupported")
     return complete and record.world.ranks == ranks
 
 
 def series_path(home: Home, benchmark: str, mode: str, values: Mapping[str, str]) -> Path:
-    """The file of a series with these options: the same options, the same file."""
+    """The file of a series with these options; equal options give the same file."""
     text = json.dumps(sorted(values.items()))
     name = hashlib.sha256(text.encode()).hexdigest()[:8]
     return home.root / "series" / f"{benchmark}-{mode}-{name}.json"
 
 
 def load_series(path: Path, benchmark: str, mode: str) -> Series:
-    """The series in ``path``, or an empty one where there is none.
+    """The series in ``path``, or an empty one if the file is missing.
 
-    Raises :class:`UsageError` for a file that is no series, or another benchmark's or mode's.
+    Raises :class:`UsageError` for other files, and for another benchmark's or mode's series.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not path.exists():
         return Series(benchmark=benchmark, mode=mode)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--series {path} cannot be read: {error}") from None
-    try:
-        series = Series.model_validate_json(text)
-    except ValidationError as error:
-        raise UsageError(f"{path} is not a series: {first_problem(error, Series)}") from None
+    series = _load(path, Series)
     if (series.benchmark, series.mode) != (benchmark, mode):
         raise UsageError(
             f"{path} is a series of {series.benchmark}, {series.mode} scaling, "
             f"not of {benchmark}, {mode}"
         )
     return series
+
+
+def survey_files(home: Home) -> list[Path]:
+    """The files of all surveys, newest first."""
+    return sorted((home.root / "surveys").glob("*.json"), key=lambda path: path.name, reverse=True)
+
+
+def load_survey(path: Path) -> SurveyRuns:
+    """The survey in ``path``. Raises :class:`UsageError` for a file that is none."""
+    return _load(path, SurveyRuns)
+
+
+_R = TypeVar("_R", bound=Runs)
+
+
+def _load(path: Path, kind: type[_R]) -> _R:
+    what = "survey" if kind is SurveyRuns else "series"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the {what} {path} cannot be read: {error}") from None
+    try:
+        return kind.model_validate_json(text)
+    except ValidationError as error:
+        raise UsageError(f"{path} is not a {what}: {first_problem(error, kind)}") from None

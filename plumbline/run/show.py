@@ -1,4 +1,4 @@
-"""``plumb show``: print a record again, from the record alone."""
+"""``plumb show``: print a stored record."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def show(
 ) -> None:
     """Print the record ``given`` (a path, a name in HOME/records, or ``last``).
 
-    ``hpcc`` joins several records; all other forms take one. The expectation file beside the
-    record is used where there is one and no other ``system`` was named; else the record is judged
-    by ``system`` or by this machine's calibration. ``timeline`` draws the phases of its cases in
-    place of the form: as text where it is "-", else as a page of HTML.
+    ``hpcc`` joins several records; other forms take one. The expectation file beside the record is
+    used if there is one and no ``system`` is named; otherwise the record is judged by ``system`` or
+    by this machine's calibration. ``timeline`` draws the phases of the cases instead:
+    as text for "-", otherwise as a page of HTML.
     """
     home = find_home(environ)
     paths = [find_record(one, home) for one in given]
@@ -109,7 +109,7 @@ def _print(text: str, output: str | None) -> None:
 
 
 def find_record(given: str, home: Home) -> Path:
-    """The record's path. Raises :class:`UsageError` where there is none like it."""
+    """The record's path. Raises :class:`UsageError` if there is none."""
     if given == "last":
         newest = max(
             record_files(home.records), default=None, key=lambda path: path.stat().st_mtime_ns

@@ -1,4 +1,4 @@
-// Devices: every one that this machine shows does what device.hpp says; who gets which; what is said when it cannot be.
+// Devices: every device of this machine conforms to device.hpp; selection; messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -358,7 +358,7 @@ TEST_P(EveryDevice, TimedQueueTellsTimesInOrder) {
   EXPECT_FALSE(device().make_queue()->span()) << "an untimed queue tells nothing";
 }
 
-// What ran on one queue while another waited lies before what that one ran then.
+// Commands of one queue that another waited for precede the latter's commands.
 TEST_P(EveryDevice, TimedQueuesShareOneClock) {
   auto first = device().make_queue(true), second = device().make_queue(true);
   auto slow = device().build(source())->kernel("slow");
@@ -535,7 +535,7 @@ TEST(Native, IsTheCoresOfThisProcess) {
               HasSubstr("only.cl"));
 }
 
-// ---- who gets which ----
+// ---- selection ----
 
 DeviceInfo fake(const char* platform, const char* name, const char* type) {
   DeviceInfo info;
@@ -641,6 +641,13 @@ TEST(DeviceMap, IsNumbersAndColons) {
   EXPECT_THAT(parse_device_map("2:0:3", 1), ElementsAre(2, 0, 3));
   for (const char* wrong : {"", ":", "1:", "1::2", "a:0", "1:-1", "1,2", " 1:2", "1:99999999999999999999"})
     EXPECT_THAT(message_of<UsageError>([&] { parse_device_map(wrong, 1); }), HasSubstr("--device-map")) << wrong;
+}
+
+TEST(Placements, GivePartsBanksOfTheirOwn) {
+  EXPECT_EQ(to_string(parse_placement("ddr").in_bank(3, 4)), "ddr:3");
+  EXPECT_EQ(to_string(parse_placement("ddr").in_bank(0, 1)), "ddr");  // the runtime's choice, where there is one part
+  EXPECT_EQ(to_string(parse_placement("hbm:2").in_bank(3, 4)), "hbm:2");  // the user's
+  EXPECT_EQ(to_string(parse_placement("host").in_bank(3, 4)), "host");
 }
 
 TEST(Placements, AreKindAndBank) {

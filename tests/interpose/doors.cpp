@@ -80,7 +80,7 @@ bool has_windows() {
   return false;
 }
 
-// What MPI tells of a window over device memory, and that it may be freed after it.
+// MPI's attributes of a window over device memory; the memory may be freed after it.
 void try_window() {
   if (!has_windows()) return;
   void *address = nullptr, *base = nullptr;
@@ -126,7 +126,7 @@ void try_opencl() {
   check(memory == own && offset == 0, "a wrapped memory object is another");
   void* larger = nullptr;
   check(plumb_mpi_wrap(own, 2 * size + 1, &larger) != 0, "more was wrapped than there is");
-  check(std::string(plumb_mpi_error()).find("200000 bytes was said to have 200001") != std::string::npos,
+  check(std::string(plumb_mpi_error()).find("200000 bytes, but 200001 were declared") != std::string::npos,
         plumb_mpi_error());
   done(plumb_mpi_free(wrapped));
   done(plumb_mpi_free(address));
@@ -257,7 +257,7 @@ void try_threads() {
   for (std::thread& thread : threads) thread.join();
 }
 
-// One sentence for what cannot be.
+// One message for each invalid call.
 void try_bad_input() {
   void* address = nullptr;
   const auto says = [&](int code, const char* part) {

@@ -1,4 +1,4 @@
-"""HPL: what is wrong comes out `failed`; the right one passes, on any grid; what cannot be is refused in a sentence."""
+"""HPL: every mutant comes out `failed`; the right one passes, on any grid; invalid input is an error."""
 
 from __future__ import annotations
 

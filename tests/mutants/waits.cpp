@@ -185,7 +185,7 @@ class Waiting : public Base {
   }
   void run(Session&, const Case& measured, Timed& timed) override {
     Waits& waits = waits_of_process();
-    waits.now = measured.key.starts_with(waits.key);
+    waits.now = waits.key.empty() || measured.key == waits.key;
     const double begin = now_seconds();
     Base::run(*session_, measured, timed);
     if (waits.where == "run") waits.after(begin);

@@ -204,8 +204,9 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit", "list",
-                "model", "noise", "records", "run", "scale", "schema", "setup", "show", "simulate", "tag", "transports", "version"]),
+        ([""], ["accept", "advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit",
+                "history", "import", "list", "model", "noise", "plot", "records", "report", "run", "scale", "schema", "setup", "show", "simulate", "survey",
+                "tag", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
         (["run", "b_eff", "--max-s"], ["--max-size"]),

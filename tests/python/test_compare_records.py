@@ -46,7 +46,7 @@ def writer(tmp_path: Path) -> str:
 
 
 def write_records(folder: Path, count: int, factor: float = 1, **changed: object) -> Path:
-    """A folder of so many launches; one that differs by the case that ``factor`` slows."""
+    """A folder of launches, one of them with a case slowed by ``factor``."""
     folder.mkdir()
     draw = random.Random(folder.name)
     for number in range(count):
@@ -261,6 +261,21 @@ def test_a_failing_command_is_one_sentence(
     assert err.startswith("plumb: ")
     assert err.count("\n") == 1
     assert sentence in err
+
+
+def test_a_command_that_fails_later_leaves_the_pairs_so_far(
+    plumb: Plumb, writer: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "thrice.sh"
+    script.write_text(
+        f"echo x >> {tmp_path}/runs\n[ $(wc -l < {tmp_path}/runs) -le 3 ] || exit 7\n"
+    )
+    command = f"sh -c '. {script}; {writer} {{record}} 1'"
+    status, out, err = plumb("compare", "--ab", f"{writer} {{record}} 1", command)
+    assert status == 3
+    assert "command B in pair 4 ended with status 7" in err
+    assert "compared: 3 of 10 pairs" in err
+    assert out.startswith("3 pairs in turn")
 
 
 @pytest.mark.usefixtures("stand_in")

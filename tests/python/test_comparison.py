@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from plumbline.judge.comparison import (
     Estimate,
+    apart_in_some,
     compare_pairs,
     compare_sets,
     discoveries,
@@ -190,3 +191,21 @@ def test_units_tell_what_is_better() -> None:
     ] * 2
     assert not has_direction("%")
     assert pseudo_median([1.0, 2.0, 3.0]) == 2.0
+
+
+def test_launches_that_stand_apart_are_said() -> None:
+    even = [0.01 * number for number in range(-5, 5)]
+    some = [*even[:7], *(value + 0.25 for value in even[7:])]
+    assert apart_in_some(even, even) == ""
+    said = apart_in_some(even, some)
+    assert said.startswith("3 of 10 launches of B take 1.3")
+    assert apart_in_some(some, even) == said.replace("of B", "of A")
+    assert apart_in_some(even, [*even[:9], 3.0]) == ""  # one launch was disturbed
+    assert apart_in_some(some, some) == ""
+    assert apart_in_some(even[:5], some[5:]) == ""  # too few
+
+
+def test_launches_that_differ_seldom_stand_apart() -> None:
+    draw = np.random.default_rng(5)
+    sides = draw.normal(0, 0.05, size=(400, 2, 10))
+    assert sum(bool(apart_in_some(list(a), list(b))) for a, b in sides) <= 8

@@ -1,4 +1,4 @@
-"""``plumb noise``: what is said of launches of the benchmark; and the real one, shortly."""
+"""``plumb noise``: the report of launches of the benchmark; and a short real run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conftest import DATA, ROOT, Plumb
 
 from plumbline.record.record import Record, load_record
 from plumbline.report.noise import steadiness, write
-from plumbline.run.noise import core_times, shares
+from plumbline.run.noise import core_times, next_share, shares, shortened
 
 Golden = Callable[[str, str], None]
 
@@ -57,6 +57,14 @@ def test_what_takes_too_many_launches_is_said(launched: Record) -> None:
     assert core["key"] == "core"
     assert core["launches_for"]["0.01"] >= core["launches_for"]["0.1"] > 10
     assert sum(one["quanta"] for one in core["detours"]) == 3 * 2 * 64 * 10
+
+
+def test_launches_that_take_long_leave_less_for_later_ones() -> None:
+    assert next_share(20, 4, 4, 4) == 1
+    assert next_share(20, 6, 6, 4) == pytest.approx(14 / 24)
+    assert next_share(20, 13, 13, 4) is None
+    words = ["--ranks", "2", "--time-limit", "1.500"]
+    assert shortened(words, 0.5) == ["--ranks", "2", "--time-limit", "0.750"]
 
 
 def test_shares_of_the_cores_time(tmp_path: Path) -> None:

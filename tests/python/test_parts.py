@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from conftest import DATA
 
+from plumbline.judge import usual
 from plumbline.judge.causes import causes
 from plumbline.judge.judgement import Judgement, judge
-from plumbline.judge.parts import Planned, interval_of_median, wanted
+from plumbline.judge.levels import level_of, ranks_of_quantile
+from plumbline.judge.parts import Planned, wanted
 from plumbline.judge.state import state_of
+from plumbline.judge.usual import common_shift, usual_of, usual_of_peers
 from plumbline.model.benchmarks import model_of
 from plumbline.record.record import Record, parse_record
 
@@ -22,10 +25,12 @@ KEY = "natural/transfer/64"
 
 
 def record(case: float = 1.0, part: float = 1.0, noise: float = 0.01) -> Record:
-    """A record whose cases take ``case`` times what their parts usually do, and the parts ``part``."""
+    """A record whose cases take ``case`` times their parts' usual time, and the parts ``part``."""
     document = copy.deepcopy(DOCUMENT)
     for one in document["cases"]:
         median = case * PART_S * one["count"]
+        rank = [median * (1 + noise * (i % 5 - 2)) for i in range(30)]
+        one["samples"]["by_rank"] = [rank, rank]
         one["summary"].update(
             min_s=median, max_s=median, median_s=median, mean_s=median,
             ci95_median_s=[median * (1 - noise), median * (1 + noise)],
@@ -101,8 +106,36 @@ def test_causes_that_a_record_has_evidence_of() -> None:
     assert "other work on the node" in said
     assert "fell from 2600 to 1300 MHz" in said
     document["load"].update(stolen_share=0.0, average_begin=0.1, clock_end_mhz=2600.0)
+    document["warnings"] = []
     quiet = parse_record(json.dumps(document), "quiet")
     assert list(causes(quiet, state_of(quiet, []))) == []
+
+
+def test_causes_of_cores_pages_and_gpus() -> None:
+    document = copy.deepcopy(DOCUMENT)
+    unbound = "the ranks on node1 are not bound to cores of their own: bind them"
+    document["warnings"] = [{"code": "unbound", "text": unbound}]
+    document["cases"][0]["facts"] = {"waited_share": 0.4}
+    document["cases"][1]["facts"] = {"waited_share": 0.02}
+    document["load"].update(stolen_share=0.0, average_begin=0.1, huge_pages="never")
+    document["load"]["gpu_throttled_s"] = {"power": 0.9, "heat": 0.0}
+    document["parts"]["run_s"] = 2.0
+    for rank in document["ranks"]:
+        rank["device"]["type"] = "cpu"
+    held = parse_record(json.dumps(document), "held back")
+    said = list(causes(held, state_of(held, [])))
+    assert said[0].startswith("The ranks on node1 are not bound to cores of their own")
+    assert "waited for a core in 40% of its time" in said[1]
+    assert said[2] == (
+        "A GPU was held back below its clocks by its power limit for 0.9 s of 2 s (NVML)."
+    )
+    assert said[3].startswith("Memory has small pages (transparent huge pages: never)")
+    assert len(said) == 4
+    document["warnings"] = []
+    document["cases"][0]["facts"] = {}
+    document["load"].update(huge_pages="madvise", gpu_throttled_s=None)
+    free = parse_record(json.dumps(document), "free")
+    assert list(causes(free, state_of(free, []))) == []
 
 
 def test_efficiency_and_state_are_told_apart() -> None:
@@ -114,11 +147,81 @@ def test_efficiency_and_state_are_told_apart() -> None:
     assert judged.counts()["slow"] == 0
 
 
-def test_the_interval_of_a_median() -> None:
-    assert interval_of_median(list(range(5))) == (0, 4)
-    assert interval_of_median(list(range(6))) == (0, 5)
-    assert interval_of_median(list(range(10))) == (1, 8)
-    assert interval_of_median(list(range(25))) == (7, 17)
+def test_the_level_is_the_lower_tenth_with_an_interval_by_order_statistics() -> None:
+    assert ranks_of_quantile(5, 0.1) == (0, 2)
+    assert ranks_of_quantile(16, 0.1) == (0, 4)
+    assert ranks_of_quantile(100, 0.1) == (4, 16)
+    assert ranks_of_quantile(100, 0.5) == (39, 60)
+    level = level_of([float(number) for number in range(101)])
+    assert (level.low, level.middle, level.high) == (4, 10, 16)
+    disturbed = [1.0] * 20 + [3.0] * 80
+    assert level_of(disturbed).middle == 1
+
+
+def in_row(ratios: list[float]) -> dict[str, list[float]]:
+    """Cases by name, each with the same earlier ratios."""
+    return {f"case {number}": ratios for number in range(9)}
+
+
+def test_what_is_usual_is_learnt_from_launches() -> None:
+    assert usual_of({"a": [0.2]}, "a") is None
+    known = usual_of({"a": [0.2, 0.22, 0.18, 0.2]}, "a")
+    assert known is not None
+    assert (known.of, known.count, known.middle) == ("launches", 4, 0.2)
+    assert 0.06 < known.reach() < 0.12
+    # One slow launch of many moves neither far; launches that differ widen what is usual.
+    outlier = usual_of(in_row([0.2] * 15 + [0.42]), "case 4")
+    spread = usual_of(in_row([0.1, 0.3] * 8), "case 4")
+    assert outlier is not None
+    assert spread is not None
+    assert outlier.middle == pytest.approx(0.2)
+    assert outlier.reach() < 0.1 < 0.2 < spread.reach()
+    # Neighbours whose launches are alike make one that seems so by chance no narrower than PRIOR.
+    assert outlier.reach() > usual.PRIOR
+
+
+def test_peers_stand_for_launches_that_are_not_there() -> None:
+    ratios = {f"case {number}": -0.15 for number in range(9)} | {"case 4": 0.1}
+    known = usual_of_peers(ratios, "case 4")
+    assert known is not None
+    assert (known.of, known.count) == ("peers", 6)
+    assert known.middle == pytest.approx(-0.15)
+    assert usual_of_peers({"a": 0.0, "b": 0.0}, "a") is None
+    assert common_shift(ratios, "case 4") == 0
+    assert common_shift(dict.fromkeys(ratios, 0.03), "case 4") == pytest.approx(0.03)
+    assert common_shift(dict.fromkeys(ratios, 0.3), "case 4") == usual.MOST_SHIFT
+
+
+@pytest.mark.parametrize(
+    ("times", "history", "expected"),
+    [
+        (1.25, [0.85] * 6, "slow"),  # by bare calls alone it would be as fast as they are
+        (1.25, [], "ok"),
+        (1.05, [0.85] * 6, "ok"),
+        (1.25, [0.6, 1.1] * 5, "ok"),  # launches differ more
+    ],
+)
+def test_earlier_launches_narrow_an_expectation(
+    times: float, history: list[float], expected: str
+) -> None:
+    earlier = [record(ratio) for ratio in history]
+    assert verdict(judge(record(0.85 * times), None, None, earlier))[0] == expected
+
+
+def test_history_never_excuses_a_slow_transport() -> None:
+    always = [record(1.5) for _ in range(10)]
+    assert verdict(judge(record(1.5), None, None, always))[0] == "slow"
+
+
+def test_a_case_that_waited_for_cores_is_not_called_slow() -> None:
+    slow = record(1.4)
+    waited = [
+        case.model_copy(update={"facts": {"waited_share": 0.5}}) if case.key == KEY else case
+        for case in slow.cases
+    ]
+    assert verdict(judge(slow, None, None)) == ("slow", None)
+    disturbed = slow.model_copy(update={"cases": waited})
+    assert verdict(judge(disturbed, None, None)) == ("ambiguous", "waited")
 
 
 def test_parts_for_a_transport() -> None:
@@ -133,6 +236,21 @@ def test_parts_for_a_transport() -> None:
     assert wanted(model, Planned("staged", cases, None), {"form": "batched"}) == ""
     assert wanted(model, Planned("channel", cases, None), {}) == ""
     assert wanted(None, Planned("staged", cases, None), {}) == ""
+
+
+def test_parts_for_long_messages_and_memory() -> None:
+    work = {"bytes_read": 2**23, "bytes_written": 2**22, "bytes_sent": 2**22, "messages": 2}
+    cases = [{"key": "float/1024/64", "labels": {"size": 1024}, "work": work}]
+    model, device = model_of("ptrans"), {"type": "cpu", "compute_units": 2, "cache_bytes": 2**23}
+    memory = "ceilings only=memory size=23"
+    for transport, links in (
+        ("staged", "links part=relay beside=all sizes=2097152; "),
+        ("mpi", "links part=exchange beside=all sizes=2097152; "),
+        ("local", ""),
+        ("peer", None),
+    ):
+        text = wanted(model, Planned(transport, cases, device), {})
+        assert text == ("" if links is None else links + memory)
 
 
 def test_parts_for_a_device() -> None:

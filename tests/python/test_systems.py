@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.base.units import parse_quantity
-from plumbline.judge.judgement import conditions_of
+from plumbline.calibrate.calibrate import launches_of
+from plumbline.judge.judgement import by_system, conditions_of, reach_of_launch, verdict_of
 from plumbline.record.record import Record
 from plumbline.system.files import find_system, load_system, save_system
 from plumbline.system.segments import Segment
-from plumbline.system.system import Calibration, Identity, Legs, System
+from plumbline.system.system import Calibration, CaseLaunches, Identity, Legs, System
 
 NOCTUA = ROOT / "systems" / "noctua1-520n.toml"
 STAGED = ("read", "exchange", "write")
@@ -182,6 +183,54 @@ def test_calibrations_stand_side_by_side_by_their_conditions(
     assert system.figures_under(here.model_copy(update={"devices": ["other"]})).legs is None
     save_system(system, tmp_path / "local.toml", "")
     assert load_system(tmp_path / "local.toml") == system
+
+
+def test_a_calibration_keeps_how_its_launches_differed(record: Record, tmp_path: Path) -> None:
+    here = conditions_of(record)
+    launches = [
+        CaseLaunches(case="memory/copy", seconds=[1.0, 1.1, 1.0, 1.1]),
+        CaseLaunches(case="memory/read", seconds=[2.0, 2.0]),
+    ]
+    made = Calibration(
+        request="-n 2", started="2026-11-22", program="", seconds=1, conditions=here,
+        legs=Legs(), launches=launches,
+    )  # fmt: skip
+    system = System(system=Identity(name="local", description="", source=""))
+    system = system.with_calibration(made)
+    save_system(system, tmp_path / "local.toml", "")
+    assert load_system(tmp_path / "local.toml") == system
+    between = system.figures_under(here).between
+    assert between is not None
+    assert between.launches == 4
+    assert between.deviation == pytest.approx(0.0477, abs=1e-3)
+    reach = reach_of_launch(between)
+    assert 0.15 < reach < 0.18
+    assert verdict_of(1.3, None, 1.0, 0.25) == "slow"
+    assert verdict_of(1.3, None, 1.0, 0.25, reach) == "ok"
+    assert verdict_of(1.5, None, 1.0, 0.25, reach) == "slow"
+    assert verdict_of(0.6, None, 1.0, 0.25, reach) == "fast"
+    assert reach_of_launch(None) == 0
+    assert made.model_copy(update={"launches": launches[:0]}).between is None
+
+
+def test_a_calibration_of_another_machine_is_named_and_not_used(record: Record) -> None:
+    elsewhere = conditions_of(record).model_copy(update={"driver": "1.0"})
+    made = Calibration(
+        request="-n 2", started="2025-01-02T03", program="", seconds=1, conditions=elsewhere,
+        legs=Legs(),
+    )  # fmt: skip
+    system = System(system=Identity(name="local", description="", source=""))
+    judged = by_system(record, system.with_calibration(made), 0.25)
+    assert judged.judged is None
+    assert "not used: the calibration of 2025-01-02, driver 1.0 (here " in judged.line
+    assert "not used" not in by_system(record, system, 0.25).line
+
+
+def test_the_launches_of_a_calibration_are_those_of_each_case(record: Record) -> None:
+    found = launches_of([record, record])
+    assert {one.case for one in found} == {case.key for case in record.cases if case.median_s()}
+    assert all(len(one.seconds) == 2 for one in found)
+    assert launches_of([record]) == []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ TEST(Watchdog, SaysWhatWasWaitedForTooLong) {
     const Waiting inner("a message that never comes");
     ASSERT_EQ(sentence.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   }
-  EXPECT_THAT(sentence.get(), ::testing::HasSubstr("a message that never comes (the limit; --timeout raises it)"));
+  EXPECT_THAT(sentence.get(), ::testing::HasSubstr("a message that never comes (limit; --timeout raises it)"));
   Watchdog::stop();
   EXPECT_EQ(Watchdog::limit_seconds(), 0);
 }
@@ -35,7 +35,7 @@ TEST(Watchdog, IsSilentWhileSomethingMovesAndWhenNothingWaits) {
     Waiting::progress();
     if (i % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  Watchdog::start(60, [&](const std::string&) { ++said; });  // anew, while one is running
+  Watchdog::start(60, [&](const std::string&) { ++said; });  // again, while one is running
   Watchdog::stop();
   EXPECT_EQ(said, 0);
 }

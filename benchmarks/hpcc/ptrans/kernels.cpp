@@ -17,7 +17,7 @@ KernelSource KernelForm::source() const {
   return source;
 }
 
-// Rows of a tile are lines of a GPU's memory, 128 bytes, where a number has more than two bytes.
+// Rows of a tile are lines of a GPU's memory, 128 bytes, for numbers of more than two bytes.
 KernelForm kernel_form(const DeviceInfo& device, ScalarType type) {
   KernelForm form{type, type == ScalarType::f16 ? 64u : 32u, 256};
   if (device.type == "native") return form;

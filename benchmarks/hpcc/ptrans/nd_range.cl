@@ -1,10 +1,10 @@
-// C = B + A^T of a part, block by block, for GPUs and CPUs. A group makes a TILE x TILE tile of a block of C: the
-// tile's mirror image goes through local memory, so that neighbouring work items read and write neighbouring numbers.
+// C = B + A^T of a part, block by block, for GPUs and CPUs. A group computes a TILE x TILE tile of a block of C: the
+// tile's mirror image goes through local memory, so that neighbouring work items access adjacent numbers.
 //
 //   NUMBER  half, float or double      TILE  a power of two      ITEMS  work items of a group, a multiple of TILE
 //
-// Of each block `table` has four numbers: where it begins in the parts of B and C, where its mirror image begins in the
-// part of A (or of what was received), and its rows and columns. Parts begin at number *_at of their buffer.
+// `table` has four numbers per block: its position in the parts of B and C, its mirror image's position in the part of
+// A (or in the received part), rows and columns. Parts begin at number *_at of their buffer.
 #ifdef __CUDACC__
 #define GROUP_OF(items) __launch_bounds__(items)
 #else
@@ -26,7 +26,7 @@
 #define STORE(to, at, value) (to)[at] = value
 #endif
 
-// tiles: of a whole block's edge
+// tiles: per edge of a whole block
 __kernel GROUP_OF(ITEMS) void transpose(__global const NUMBER* restrict from, __global const NUMBER* restrict b,
                                         __global NUMBER* restrict c, __global const ulong* restrict table,
                                         const ulong from_at, const ulong b_at, const ulong c_at, const ulong tiles) {

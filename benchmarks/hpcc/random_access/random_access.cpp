@@ -13,15 +13,14 @@ namespace plumb::random_access {
 namespace {
 
 constexpr std::uint64_t staging_bytes = std::uint64_t{8} << 20;
-constexpr double lost_updates_allowed = 0.01;  // of all words, HPCC's rule
+constexpr double lost_updates_allowed = 0.01;  // share of words, HPCC's rule
 
-// Work items that a compute unit of a GPU has under way together; shares for each core of a CPU, so many that waiting
-// for the last one does not count.
+// Concurrent work items of a GPU's compute unit; shares per core of a CPU, enough for balance at the end.
 constexpr std::uint64_t items_a_unit = 2048;
 constexpr std::uint64_t shares_a_core = 256;
 
-// Updates that may be lost are kept few: so many words of the table for each that is under way. A core's are those in
-// its store buffer.
+// Words of the table per concurrent update, to limit lost updates. A core's concurrent updates are those in its store
+// buffer.
 constexpr std::uint64_t words_to_an_update = 1024;
 constexpr std::uint64_t stores_of_a_core = 64;
 
@@ -43,17 +42,11 @@ bool on_cpu(const DeviceInfo& device) {
 void require(const DeviceInfo& device, const KernelForm& form) {
   const bool pipeline = form.variant == hpcc::Variant::single_work_item;
   if (pipeline && form.updates == Updates::atomic32)
-    throw Unsupported("a pipeline of single_work_item ends each update before the next: there is atomic, not atomic32");
-  if (!pipeline && form.updates == Updates::atomic && !device.has(Feature::atomics64))
     throw Unsupported(
-        fmt::format("{} has no 64-bit atomics; --updates atomic32 does with two of 32 bits", device.name));
-}
-
-// With --memory ddr or hbm and no bank named, each replication has a bank of its own.
-Placement placement_of(const Placement& memory, std::uint64_t replication, std::uint64_t replications) {
-  const bool has_banks = memory.kind == MemoryKind::ddr || memory.kind == MemoryKind::hbm;
-  if (!has_banks || memory.bank || replications == 1) return memory;
-  return {memory.kind, static_cast<int>(replication)};
+        "--updates atomic32 is not available with variant single_work_item, whose pipeline ends each update before the "
+        "next: use atomic");
+  if (!pipeline && form.updates == Updates::atomic && !device.has(Feature::atomics64))
+    throw Unsupported(fmt::format("{} does not support 64-bit atomics; use --updates atomic32", device.name));
 }
 
 }  // namespace
@@ -65,12 +58,11 @@ Preset RandomAccess::preset(const std::string& name) const {
 }
 
 void RandomAccess::check(const Plan& plan) const {
-  if (variant_ == "library")
-    throw UsageError("random_access has no variant library: no library updates random words of a table");
+  if (variant_ == "library") throw UsageError("random_access has no variant library");
   const Task own = task(plan.rank, plan.ranks);
   if (own.part.words < static_cast<std::uint64_t>(replications_.get()))
     throw UsageError(
-        fmt::format("a rank's {} words cannot be divided among {} replications", own.part.words, replications_.get()));
+        fmt::format("--replications {1} exceeds the {0} words of a rank", own.part.words, replications_.get()));
   for (const auto* log2 : {&buffer_log_, &rng_count_log_})
     if (log2->get() > own.log2_table + 2)
       throw UsageError(
@@ -96,7 +88,7 @@ Case RandomAccess::make_case(Updates kind, const Plan& plan) const {
   result.key = fmt::format("{}/{}", to_string(kind), table_bytes);
   result.labels = {{"updates", to_string(kind)}, {"table_bytes", table_bytes}};
   result.payload = Payload(kind);
-  result.work.updates = 4 * own.part.words;  // of a shared table: this rank's share, on average over streams
+  result.work.updates = 4 * own.part.words;  // for a shared table: this rank's share, average over streams
   result.items_to_check = own.part.words;
   result.fixed_count = 1;  // a second round would undo the first
   return result;
@@ -114,7 +106,7 @@ std::vector<Group> RandomAccess::groups(const Plan& plan) const {
   return {group};
 }
 
-// HPCC's 1,024 where a table is so large that fewer than 1 % of its words come out wrong (README.md), fewer below.
+// HPCC's 1,024 for tables large enough that fewer than 1 % of the words are wrong (README.md), otherwise fewer.
 std::uint64_t RandomAccess::look_ahead(const DeviceInfo& device, const KernelForm& form, std::uint64_t words) const {
   const bool pipeline = form.variant == hpcc::Variant::single_work_item;
   if (pipeline && form.updates != Updates::buffered) return 1;
@@ -162,8 +154,8 @@ void RandomAccess::prepare(Session& session, const Case& measured) {
   std::vector<std::uint64_t> starts = starts_of(form_.stream, own_.first_update, shares_);
   const std::vector<TableRange> parts = split(own_.part, form_.replications);
   for (std::uint64_t i = 0; i < parts.size(); ++i) {
-    auto& replication = replications_of_rank_.emplace_back(
-        std::make_unique<Replication>(device, placement_of(session.memory, i, parts.size()), parts[i], starts));
+    auto& replication = replications_of_rank_.emplace_back(std::make_unique<Replication>(
+        device, session.memory.in_bank(static_cast<int>(i), static_cast<int>(parts.size())), parts[i], starts));
     replication->choose(program->kernel(kernel_name(names, form_, i)), range_of(form_, shares_), shares_, own_.updates);
   }
   staging_ = allocate_host(device, std::min(staging_bytes, own_.part.words * word_bytes));
@@ -200,7 +192,7 @@ Validation RandomAccess::validate(Session&, const Case&, std::uint64_t, std::uin
   validation.allowed_wrong_items = found.unexplained > 0 ? 0 : allowed;
   validation.error = static_cast<double>(found.wrong) / all;
   validation.items_checked = words.size();
-  validation.reference = "the stream generated again by the host and undone";
+  validation.reference = "the stream regenerated by the host and undone";
   if (found.wrong > validation.allowed_wrong_items)
     validation.detail = fmt::format("{} of {} words are wrong (at most {} may be); {}", found.wrong, words.size(),
                                     allowed, found.detail);

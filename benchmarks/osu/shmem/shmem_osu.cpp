@@ -58,27 +58,6 @@ bool is_windowed(const std::string& kind) {
 
 }  // namespace
 
-// Sums that each need the one before; the compiler may not leave them out.
-void Computing::compute() const {
-  double sum = 1;
-  for (std::uint64_t i = 0; i < turns; ++i) {
-    sum = sum * 1.0000001 + 1e-9;
-    asm volatile("" : "+x"(sum));
-  }
-}
-
-void Computing::measure() {
-  if (seconds_per_turn > 0) return;
-  turns = 1 << 16;
-  seconds_per_turn = 1;
-  for (int i = 0; i < 5; ++i) {
-    const double begin = now_seconds();
-    compute();
-    seconds_per_turn = std::min(seconds_per_turn, (now_seconds() - begin) / static_cast<double>(turns));
-  }
-  turns = 0;
-}
-
 OsuShmem::OsuShmem() : Table(1, 1048576) {
   const auto add = [&](const char* name, const char* kind, std::vector<Row> rows) {
     tests_.push_back({std::string("osu_oshm_") + name, kind, std::move(rows)});

@@ -7,17 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/osu/computing.hpp"
 #include "benchmarks/shmem/api/row.hpp"
 
 namespace plumb::osu {
-
-// Computing that lasts as long as it is told to; it is done between a transfer's begin and its end.
-struct Computing {
-  double seconds_per_turn = 0;
-  std::uint64_t turns = 0;
-  void measure();
-  void compute() const;
-};
 
 class OsuShmem : public operations::Table<shmem_api::Setting> {
  public:

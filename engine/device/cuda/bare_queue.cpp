@@ -45,8 +45,9 @@ void CudaBareQueue::finish() {
 }
 
 bool CudaBareQueue::finished() {
-  finish();
-  return true;
+  const Result result = driver().stream_query(stream_);
+  if (result != not_ready) check(result, "complete the GPU's commands");
+  return result == success;
 }
 
 }  // namespace plumb::cuda

@@ -1,4 +1,4 @@
-// A stream with CUDA's own calls: what transfers and launches are judged by (Device::make_bare_queue).
+// A stream of plain CUDA calls, the reference for transfers and launches (Device::make_bare_queue).
 #pragma once
 
 #include "device/cuda/context.hpp"

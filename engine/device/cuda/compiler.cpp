@@ -16,7 +16,7 @@ namespace {
 
 using NvrtcProgram = struct OpaqueNvrtcProgram*;
 
-// The part of nvrtc.h that is called here.
+// The part of nvrtc.h in use.
 struct Nvrtc {
   int (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
   int (*destroy)(NvrtcProgram*) = nullptr;
@@ -48,7 +48,7 @@ const Nvrtc& nvrtc() {
   return once;
 }
 
-// OpenCL's build options in NVRTC's words: definitions stay, the others have a counterpart or none.
+// OpenCL's build options translated for NVRTC: definitions are kept, others are mapped or dropped.
 std::vector<std::string> translated(const std::string& options) {
   std::vector<std::string> words;
   std::istringstream text(options);
@@ -61,7 +61,7 @@ std::vector<std::string> translated(const std::string& options) {
   return words;
 }
 
-// The word `global` taken out; within quotes (PTX) it stays.
+// Removes the qualifier `global`, except in quoted text (PTX).
 std::string without_global(const std::string& source) {
   static const std::regex quoted_or_global(R"re(("(?:\\.|[^"\\])*")|\bglobal\b)re");
   return std::regex_replace(source, quoted_or_global, "$1");
@@ -92,9 +92,9 @@ class Compilation {
   }
   std::string text(int (*size_of)(NvrtcProgram, std::size_t*), int (*get)(NvrtcProgram, char*)) const {
     std::size_t size = 0;
-    check(size_of(handle_, &size), "read what NVRTC made");
+    check(size_of(handle_, &size), "read NVRTC's output");
     std::string result(size, '\0');
-    check(get(handle_, result.data()), "read what NVRTC made");
+    check(get(handle_, result.data()), "read NVRTC's output");
     return result;
   }
 
@@ -117,10 +117,10 @@ std::string compile(const KernelSource& source, int major, int minor, const std:
                                                         embedded_text("engine/device/cuda/opencl_c.cuh"), source.name,
                                                         without_global(source.opencl));
   std::vector<std::string> options = translated(source.options);
-  const char* suffix = major >= 9 ? "a" : "";  // with the instructions that this generation alone has
+  const char* suffix = major >= 9 ? "a" : "";  // with architecture-specific instructions
   options.insert(options.begin(), {fmt::format("--gpu-architecture=sm_{}{}{}", major, minor, suffix),
                                    "--device-as-default-execution-space", "--std=c++17",
-                                   "--diag-suppress=1444"});  // double4's alignment, which CUDA 13 wants named
+                                   "--diag-suppress=1444"});  // CUDA 13 asks for an explicit alignment of double4
   Compilation compilation(text, source.name);
   if (!compilation.run(options))
     throw Error(fmt::format("could not compile {} for {} with options \"{}\": {}\n{}", source.name, device,

@@ -12,19 +12,18 @@ namespace {
 
 thread_local const DeviceContext* current = nullptr;
 
-constexpr std::size_t shared_block = std::size_t{2}
-                                     << 20;  // below this, the driver puts several buffers into one block
+constexpr std::size_t shared_block = std::size_t{2} << 20;  // smaller buffers share a block of the driver
 
 }  // namespace
 
 DeviceContext::DeviceContext(DeviceNumber device, DeviceInfo its_info, int its_major, int its_minor)
     : info(std::move(its_info)), major(its_major), minor(its_minor), device_(device) {
-  driver().primary_context_flags(device_, schedule_spin);  // refused when something else has made it: then as it is
+  driver().primary_context_flags(device_, schedule_spin);  // fails if the context exists: its flags are kept
   check(driver().primary_context_retain(&context_, device_), "open the GPU");
   use();
 }
 
-// The GPU stays open until the process ends: an MPI that was given addresses of its memory holds on to the context.
+// Never released: an MPI library that used addresses of its memory keeps referring to the context.
 DeviceContext::~DeviceContext() {
   if (current == this) current = nullptr;
 }
@@ -53,12 +52,13 @@ CudaBuffer::CudaBuffer(SharedContext context, std::size_t size, const Placement&
   context_->use();
   take();
   check(driver().memory_set(address_, std::to_integer<unsigned char>(fresh_byte), size), "fill new memory");
-  check(driver().stream_synchronize(nullptr), "fill new memory");  // queues do not wait for what others do
+  check(driver().stream_synchronize(nullptr),
+        "fill new memory");  // non-blocking streams do not wait for the null stream
 }
 
 void CudaBuffer::take() {
   std::size_t free = 0, total = 0;
-  check(driver().memory_info(&free, &total), "ask for the GPU's free memory");
+  check(driver().memory_info(&free, &total), "query the GPU's free memory");
   const bool of_host = placement().kind == MemoryKind::host;
   if (of_host) free = host_share().available_bytes;
   const std::string action = fmt::format("allocate a buffer on {} (needed {}, available {})", context_->info.name,
@@ -75,7 +75,7 @@ void CudaBuffer::take() {
   void* pinned = nullptr;
   switch (placement().kind) {
     case MemoryKind::automatic:
-      // What is shared is a whole block of the driver's: one for each buffer.
+      // IPC handles cover a whole block of the driver: one block for each buffer.
       result = driver().memory_alloc(
           &address_, placement().shared ? (size() + shared_block - 1) / shared_block * shared_block : size());
       break;
@@ -118,7 +118,8 @@ void CudaBuffer::take_segment() {
 }
 
 IpcHandle CudaBuffer::handle() const {
-  if (!placement().shared || segment_ || opened_) throw Error("runtime cuda was to share a buffer that is not");
+  if (!placement().shared || segment_ || opened_)
+    throw Error("runtime cuda cannot share this buffer: it was not allocated as shared");
   context_->use();
   IpcHandle handle{};
   check(driver().ipc_handle(&handle, address_), "share a GPU's memory with another process");

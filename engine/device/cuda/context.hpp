@@ -1,4 +1,4 @@
-// One opened CUDA device: what its buffers, queues and programs share, and keep alive.
+// An open CUDA device: the state that its buffers, queues and programs share and keep alive.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace plumb::cuda {
 
-// The device's primary context, which libraries (cuBLAS, cuFFT, NCCL) use too.
+// The device's primary context, which libraries (cuBLAS, cuFFT, NCCL) use as well.
 class DeviceContext {
  public:
   DeviceContext(DeviceNumber device, DeviceInfo its_info, int major, int minor);
@@ -17,11 +17,11 @@ class DeviceContext {
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
 
-  // Makes it this thread's own; before every call that needs one.
+  // Makes the context current in this thread; required before calls of the driver.
   void use() const;
 
-  // The clock of all queues of this GPU, in seconds since the latest start_clock(). Times are given in single
-  // precision: start it anew with each queue, and take lengths between near events.
+  // Clock of all queues of this GPU, in seconds since the latest start_clock(). Times are single precision: restart the
+  // clock for each queue, and use differences of close events only.
   void start_clock(Stream stream);
   double clock_at(Event event) const { return seconds_between(zero_, event); }
   static double seconds_between(Event from, Event to);
@@ -37,18 +37,17 @@ class DeviceContext {
 
 using SharedContext = std::shared_ptr<DeviceContext>;
 
-// Memory of one kind: of the device, of the host (pinned) or managed (svm). With unified addressing all have one kind
-// of address.
+// Memory of one kind: device, pinned host, or managed (svm). Unified addressing: addresses are comparable across kinds.
 class CudaBuffer final : public Buffer {
  public:
   CudaBuffer(SharedContext context, std::size_t size, const Placement& placement);
-  // Another process's, by what its handle() gave.
+  // Memory of another process, from its handle().
   CudaBuffer(SharedContext context, std::size_t size, const IpcHandle& handle);
   CudaBuffer(SharedContext context, std::unique_ptr<HostSegment> segment);
   ~CudaBuffer() override;
 
-  const HostSegment* segment() const { return segment_.get(); }  // where it is of the host and shared; else null
-  IpcHandle handle() const;                                      // of shared memory of the device
+  const HostSegment* segment() const { return segment_.get(); }  // if shared host memory; otherwise null
+  IpcHandle handle() const;                                      // of shared device memory
 
   std::byte* host_pointer() const override { return host_; }
   std::byte* device_address() const override { return address_; }
@@ -64,7 +63,7 @@ class CudaBuffer final : public Buffer {
   std::byte* host_ = nullptr;
 };
 
-// The buffer as this runtime's own; throws Error when it is another's, or when the view leaves it.
+// Casts to this runtime's buffer; throws Error for another runtime's buffer or a view out of bounds.
 const CudaBuffer& own(const Buffer& buffer);
 const CudaBuffer& own(const BufferView& view);
 

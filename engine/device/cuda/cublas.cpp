@@ -17,7 +17,7 @@ constexpr int in_float = 68;                // cublasComputeType_t
 constexpr int default_algorithm = -1;       // cublasGemmAlgo_t
 constexpr int tf32_math = 3;                // cublasMath_t
 
-// The part of cublas_v2.h that is called here.
+// The part of cublas_v2.h in use.
 struct Cublas {
   int (*create)(CublasHandle*) = nullptr;
   int (*destroy)(CublasHandle) = nullptr;
@@ -62,20 +62,20 @@ void check_cublas(int code, const char* action) {
 
 std::string cublas_name(CublasHandle handle) {
   int version = 0;
-  check_cublas(cublas().version(handle, &version), "ask cuBLAS for its version");
+  check_cublas(cublas().version(handle, &version), "query cuBLAS's version");
   return fmt::format("cuBLAS {}.{}.{}", version / 10000, version % 10000 / 100, version % 100);
 }
 
-// cuBLAS counts by columns: the row-wise product C = A B is its C' = B' A'.
+// cuBLAS is column-major: the row-major product C = A B is computed as C' = B' A'.
 class CublasGemm final : public GemmLibrary {
  public:
   CublasGemm(CudaQueue& queue, const GemmShape& shape) : shape_(shape) {
     if (!cublas().problem.empty()) throw Unsupported(cublas().problem);
     if (std::max({shape.rows, shape.columns, shape.inner}) > 0x7fffffff)
-      throw Unsupported("cuBLAS counts rows and columns in 31 bits");
+      throw Unsupported("cuBLAS is limited to 2^31 - 1 rows and columns");
     check_cublas(cublas().create(&handle_), "start cuBLAS");
-    check_cublas(cublas().set_stream(handle_, queue.stream()), "give cuBLAS its queue");
-    if (shape.tf32) check_cublas(cublas().set_math_mode(handle_, tf32_math), "have cuBLAS compute in tf32");
+    check_cublas(cublas().set_stream(handle_, queue.stream()), "set cuBLAS's stream");
+    if (shape.tf32) check_cublas(cublas().set_math_mode(handle_, tf32_math), "set cuBLAS's math mode to tf32");
   }
   ~CublasGemm() override { cublas().destroy(handle_); }
   CublasGemm(const CublasGemm&) = delete;

@@ -14,7 +14,7 @@ using Plan = int;
 constexpr int complex_float = 0x29, complex_double = 0x69;  // cufftType
 constexpr int forward = -1, backward = 1;
 
-// The part of cufft.h that is called here.
+// The part of cufft.h in use.
 struct Cufft {
   int (*plan_many)(Plan*, int, int*, int*, int, int, int*, int, int, int, int) = nullptr;
   int (*destroy)(Plan) = nullptr;
@@ -42,7 +42,7 @@ const Cufft& cufft() {
   return once;
 }
 
-// cufftResult's names (cuFFT API reference); newer ones are told by number.
+// Names of cufftResult (cuFFT API reference); newer codes are printed as numbers.
 std::string code_name(int code) {
   static const std::vector<std::string> names{"CUFFT_SUCCESS",      "CUFFT_INVALID_PLAN",  "CUFFT_ALLOC_FAILED",
                                               "CUFFT_INVALID_TYPE", "CUFFT_INVALID_VALUE", "CUFFT_INTERNAL_ERROR",
@@ -59,8 +59,8 @@ class CufftFft final : public FftLibrary {
  public:
   CufftFft(CudaQueue& queue, const FftShape& shape) : shape_(shape) {
     if (!cufft().problem.empty()) throw Unsupported(cufft().problem);
-    if (shape.type == ScalarType::f16) throw Unsupported("cuFFT transforms half numbers by its Xt interface only");
-    if (std::max(shape.length, shape.batch) > 0x7fffffff) throw Unsupported("cuFFT counts points in 31 bits");
+    if (shape.type == ScalarType::f16) throw Unsupported("cuFFT supports half only through its Xt interface");
+    if (std::max(shape.length, shape.batch) > 0x7fffffff) throw Unsupported("cuFFT is limited to 2^31 - 1 points");
     int length = static_cast<int>(shape.length);
     check_cufft(cufft().plan_many(&plan_, 1, &length, nullptr, 1, length, nullptr, 1, length,
                                   shape.type == ScalarType::f32 ? complex_float : complex_double,
@@ -68,7 +68,7 @@ class CufftFft final : public FftLibrary {
                 "make a plan");
     const int code = cufft().set_stream(plan_, queue.stream());
     if (code != 0) cufft().destroy(plan_);
-    check_cufft(code, "give cuFFT its queue");
+    check_cufft(code, "set cuFFT's stream");
   }
   ~CufftFft() override { cufft().destroy(plan_); }
   CufftFft(const CufftFft&) = delete;
@@ -76,7 +76,7 @@ class CufftFft final : public FftLibrary {
 
   std::string name() const override {
     int version = 0;
-    check_cufft(cufft().version(&version), "ask cuFFT for its version");
+    check_cufft(cufft().version(&version), "query cuFFT's version");
     return fmt::format("cuFFT {}.{}.{}", version / 1000, version % 1000 / 100, version % 100);
   }
 

@@ -25,7 +25,8 @@ struct Loaded {
     if (found) return;
     const char* name = "an unknown code";
     driver.error_name(result, &name);
-    problem = fmt::format("NVIDIA's driver does not start ({}): see nvidia-smi and CUDA_VISIBLE_DEVICES", name);
+    problem =
+        fmt::format("NVIDIA's driver could not be initialised ({}): see nvidia-smi and CUDA_VISIBLE_DEVICES", name);
   }
 
   bool find_all(SharedLibrary& library) {

@@ -1,5 +1,5 @@
-// CUDA's driver interface, loaded at run time, so that one build serves machines with and without it. What is declared
-// here is the part of cuda.h that this runtime calls; names and values are NVIDIA's (CUDA Driver API reference).
+// CUDA's driver interface, loaded at run time, so one build serves machines with and without it: the part of cuda.h in
+// use, with NVIDIA's names and values (CUDA Driver API reference).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace plumb::cuda {
 
 using Result = int;  // CUresult
 using DeviceNumber = int;
-using Address = std::byte*;  // CUdeviceptr has its size; with unified addressing also of pinned and managed memory
+using Address = std::byte*;  // CUdeviceptr has the same size; also addresses pinned and managed memory
 using Context = struct OpaqueContext*;
 using Module = struct OpaqueModule*;
 using Function = struct OpaqueFunction*;
@@ -33,7 +33,7 @@ enum class Attribute : int {
 
 enum class FunctionAttribute : int { largest_added_shared_bytes = 8 };
 
-// CUtensorMap, and what of its enumerations is used.
+// CUtensorMap and the enumerators in use.
 struct alignas(64) TileMap {
   std::uint64_t words[16];
 };
@@ -95,21 +95,21 @@ struct Driver {
   Result (*error_text)(Result, const char**);
   Result (*stream_priorities)(int* least, int* greatest);
   Result (*urgent_stream_create)(Stream*, unsigned, int);
-  // Newer than some drivers (CUDA 12.4); null there.
+  // From CUDA 12.4; null with older drivers.
   Result (*function_count)(unsigned*, Module);
   Result (*list_functions)(Function*, unsigned, Module);
   Result (*function_name)(const char**, Function);
   Result (*function_parameter)(Function, std::size_t, std::size_t*, std::size_t*);
-  // CUDA 12.
+  // From CUDA 12; null with older drivers.
   Result (*encode_tiles)(TileMap*, TileElement, std::uint32_t dimensions, void* address, const std::uint64_t* sizes,
                          const std::uint64_t* strides, const std::uint32_t* tile, const std::uint32_t* element_strides,
                          int interleave, int swizzle, int fetch, int outside);
 };
 
-// Loaded and initialised once; null when there is none, then why_no_driver() says why and what to do.
+// Loaded and initialised once. Null without a driver; why_no_driver() gives the reason and a remedy.
 const Driver* find_driver();
 const std::string& why_no_driver();
-// For where there is one.
+// For callers that have checked that there is a driver.
 inline const Driver& driver() {
   return *find_driver();
 }

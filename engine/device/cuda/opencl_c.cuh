@@ -1,7 +1,7 @@
-// OpenCL C's words for CUDA, as far as the suite's kernels use them: put before a kernel's source, both go to NVRTC together.
-// Kernels keep to one dimension; local memory is declared in a kernel's body; pointers to it are LOCAL_PTR(T), vectors are
-// made by MAKE(float4)(a, b, c, d).
-// (The word `global` is taken out before: as a macro it would hide in CUDA's own __global__.)
+// OpenCL C's keywords and functions for CUDA, as far as the suite's kernels use them: prepended to a kernel's source
+// for NVRTC. Kernels are one-dimensional; local memory is declared in a kernel's body; pointers to it are LOCAL_PTR(T);
+// vectors are constructed by MAKE(float4)(a, b, c, d).
+// (The qualifier `global` is removed beforehand: a macro of that name would break CUDA's __global__.)
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
@@ -55,7 +55,7 @@ __device__ inline half fma(half a, half b, half c) { return half(fmaf((float)a, 
 __device__ inline float vload_half(size_t index, const half* from) { return (float)from[index]; }
 __device__ inline void vstore_half(float value, size_t index, half* to) { to[index] = half(value); }
 
-// Arithmetic of vectors, element by element, with a vector or a number on either side.
+// Elementwise arithmetic of vectors, with a vector or a scalar on either side.
 #define PLUMB_OPERATOR2(T, V, op)                                                        \
   __device__ inline V operator op(V a, V b) { return make_##V(a.x op b.x, a.y op b.y); } \
   __device__ inline V operator op(V a, T b) { return make_##V(a.x op b, a.y op b); }     \
@@ -118,7 +118,7 @@ __device__ inline float as_float(uint a) { return __uint_as_float(a); }
 __device__ inline ulong as_ulong(double a) { return (ulong)__double_as_longlong(a); }
 __device__ inline double as_double(ulong a) { return __longlong_as_double((long long)a); }
 
-// Flags between devices and processes: what came before a fence is seen by who acquires a value stored after it.
+// Flags between devices and processes: release by a fence and a store, acquire by a load.
 #define FENCE_SYSTEM() __threadfence_system()
 #define STORE_SYSTEM(flag, value) \
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"((ulong)(value)) : "memory")
@@ -128,7 +128,7 @@ __device__ inline ulong acquire_system(const ulong* flag) {
   return value;
 }
 
-// Atomics give the old value; those of 64 bits by the names that OpenCL's extension has.
+// Atomics return the old value; 64-bit ones have the names of OpenCL's extension.
 __device__ inline uint atomic_add(volatile uint* at, uint value) { return atomicAdd((uint*)at, value); }
 __device__ inline uint atomic_xor(volatile uint* at, uint value) { return atomicXor((uint*)at, value); }
 __device__ inline uint atomic_inc(volatile uint* at) { return atomicAdd((uint*)at, 1u); }

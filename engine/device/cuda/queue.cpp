@@ -10,7 +10,7 @@ namespace plumb::cuda {
 
 namespace {
 
-// Where a launch names no group: enough threads to fill a multiprocessor, few enough for any kernel's registers.
+// Default group size: enough threads to fill a multiprocessor, within any kernel's registers.
 constexpr std::size_t usual_group = 256;
 
 constexpr std::size_t tile_row_bytes = 128;
@@ -23,7 +23,7 @@ TileElement element_of(const TiledMatrix& matrix) {
 
 TileMap map_of(const TiledMatrix& matrix) {
   if (driver().encode_tiles == nullptr)
-    throw Unsupported("NVIDIA's driver is older than CUDA 12, which first copied tiles: install a newer one");
+    throw Unsupported("copies of tiles need a driver of CUDA 12 or newer: update NVIDIA's driver");
   TileMap map{};
   const std::uint64_t sizes[]{matrix.columns, matrix.rows}, strides[]{matrix.row_bytes};
   const std::uint32_t tile[]{static_cast<std::uint32_t>(tile_row_bytes / matrix.element_bytes),
@@ -103,12 +103,12 @@ std::vector<std::string> CudaProgram::kernel_names() const {
   unsigned count = 0;
   const Driver& cuda = driver();
   if (cuda.function_count == nullptr || cuda.list_functions == nullptr || cuda.function_name == nullptr) return names;
-  check(cuda.function_count(&count, module_), "count the kernels of a program");
+  check(cuda.function_count(&count, module_), "count a program's kernels");
   std::vector<Function> functions(count);
   check(cuda.list_functions(functions.data(), count, module_), "list the kernels of a program");
   for (const Function function : functions) {
     const char* name = nullptr;
-    check(cuda.function_name(&name, function), "name a kernel");
+    check(cuda.function_name(&name, function), "query a kernel's name");
     names.emplace_back(name);
   }
   return names;
@@ -218,9 +218,9 @@ void CudaQueue::follow(Queue& earlier) {
   context_->use();
   if (other->for_others_ == nullptr)
     check(driver().event_create(&other->for_others_, event_without_time), "make an event");
-  check(driver().event_record(other->for_others_, other->stream_), "mark a queue");
+  check(driver().event_record(other->for_others_, other->stream_), "record an event");
   begin_command();
-  check(driver().stream_wait(stream_, other->for_others_, 0), "order two queues");
+  check(driver().stream_wait(stream_, other->for_others_, 0), "make a queue wait for another");
   end_command();
 }
 

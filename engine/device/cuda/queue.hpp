@@ -1,4 +1,4 @@
-// Streams of a CUDA device, and the kernels that they run.
+// Streams of a CUDA device, and kernels.
 #pragma once
 
 #include "device/cuda/context.hpp"
@@ -14,14 +14,14 @@ class CudaKernel final : public Kernel {
   void set(std::size_t index, const KernelArgument& argument) override;
   Function function() const { return function_; }
   void** parameters() { return pointers_.data(); }
-  // So much local memory beside what the kernel declares, from now on. Throws Unsupported where there is less.
+  // Sets the local memory added to the kernel's own. Throws Unsupported if the device has less.
   void allow_local(std::size_t bytes);
 
  private:
   std::shared_ptr<const CudaProgram> program_;
   Function function_;
   std::string name_;
-  std::vector<std::size_t> sizes_;  // of the parameters, where the driver tells; else empty
+  std::vector<std::size_t> sizes_;  // of the parameters; empty if the driver cannot tell
   std::vector<std::uint64_t> values_;
   std::vector<TileMap> maps_;
   std::vector<void*> pointers_;
@@ -59,7 +59,7 @@ class CudaQueue final : public Queue {
   void follow(Queue& earlier) override;
   std::optional<DeviceTime> span() const override;
 
-  // What a library enqueues by itself.
+  // For kernels that a library enqueues.
   template <class Call>
   void enqueue_foreign(Call call) {
     begin_command();
@@ -77,11 +77,11 @@ class CudaQueue final : public Queue {
   SharedContext context_;
   Stream stream_ = nullptr;
   bool timed_;
-  bool pending_ = false;   // something may be incomplete
+  bool pending_ = false;   // commands may be incomplete
   bool measured_ = false;  // a command was timed
-  bool marked_ = true;     // the end of what was enqueued, where that is timed
+  bool marked_ = true;     // an event follows the last command, if timed
   Event first_ = nullptr, end_ = nullptr;
-  Event for_others_ = nullptr;  // what follows another queue waits for
+  Event for_others_ = nullptr;  // recorded for queues that follow this one
 };
 
 }  // namespace plumb::cuda

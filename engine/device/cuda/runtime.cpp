@@ -1,5 +1,4 @@
-// Runtime `cuda`: NVIDIA's GPUs through their driver interface and run-time compiler, both loaded when the program
-// runs.
+// Runtime `cuda`: NVIDIA GPUs through the driver interface and the run-time compiler, both loaded at run time.
 #include <fmt/format.h>
 
 #include <array>
@@ -22,7 +21,7 @@ class BuiltProgram final : public Program {
   std::vector<std::string> kernel_names() const override { return program_->kernel_names(); }
 
  private:
-  std::shared_ptr<CudaProgram> program_;  // its kernels keep it, too
+  std::shared_ptr<CudaProgram> program_;  // kept alive by its kernels
 };
 
 class CudaDevice final : public Device {
@@ -32,7 +31,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement) override {
     return std::make_unique<CudaBuffer>(context_, bytes, placement);
   }
-  // The host's: its segment's handle. The GPU's: size, and the driver's handle as bytes.
+  // Handle of shared memory: host: its segment's; GPU: size and the driver's handle as hexadecimal bytes.
   std::string share(const Buffer& buffer) override {
     const CudaBuffer& mine = own(buffer);
     if (mine.segment() != nullptr) return "host " + mine.segment()->handle();
@@ -62,7 +61,7 @@ class CudaDevice final : public Device {
 
 int attribute(DeviceNumber device, Attribute which) {
   int value = 0;
-  check(driver().device_attribute(&value, which, device), "ask a GPU what it is");
+  check(driver().device_attribute(&value, which, device), "query a GPU's attributes");
   return value;
 }
 
@@ -75,15 +74,15 @@ std::string driver_text() {
 
 std::string interface_version() {
   int version = 0;
-  check(driver().driver_version(&version), "ask for the driver's version");
+  check(driver().driver_version(&version), "query the driver's version");
   return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
 }
 
 DeviceInfo describe(DeviceNumber device, int ordinal) {
   std::array<char, 256> name{};
-  check(driver().device_name(name.data(), static_cast<int>(name.size()), device), "ask a GPU for its name");
+  check(driver().device_name(name.data(), static_cast<int>(name.size()), device), "query a GPU's name");
   std::size_t memory = 0;
-  check(driver().device_total_memory(&memory, device), "ask a GPU for its memory");
+  check(driver().device_total_memory(&memory, device), "query a GPU's memory");
   DeviceInfo info;
   info.ordinal = ordinal;
   info.runtime = "cuda";
@@ -98,7 +97,7 @@ DeviceInfo describe(DeviceNumber device, int ordinal) {
   info.cache_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::l2_cache_bytes));
   info.local_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::group_shared_bytes));
   info.largest_group = static_cast<unsigned>(attribute(device, Attribute::largest_group));
-  info.view_alignment = 512;  // what cuMemAlloc gives: loads and stores are as wide as at a buffer's begin
+  info.view_alignment = 512;  // cuMemAlloc's alignment: loads and stores are as wide as at a buffer's start
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (attribute(device, Attribute::concurrent_managed_access) != 0) info.memory_kinds.push_back(MemoryKind::svm);
   info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};
@@ -137,7 +136,7 @@ class CudaRuntime final : public Runtime {
  private:
   static DeviceNumber number_of(int ordinal) {
     DeviceNumber device = 0;
-    check(driver().device_get(&device, ordinal), "find a GPU");
+    check(driver().device_get(&device, ordinal), "get a GPU's handle");
     return device;
   }
 

@@ -8,7 +8,7 @@ namespace plumb::cuda {
 
 namespace {
 
-// "" is the loader's own search.
+// "" = the loader's search path
 std::vector<std::string> folders() {
   std::vector<std::string> found{""};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})

@@ -1,4 +1,4 @@
-// A library that is there or not, known only when the program runs.
+// An optional library, loaded at run time.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@ namespace plumb::cuda {
 
 class SharedLibrary {
  public:
-  // Opens the first of `names` that can be, as the loader finds them or in a CUDA toolkit's folder (CUDA_HOME,
-  // CUDA_PATH, /usr/local/cuda); problem() says why none could.
+  // Opens the first of `names` found by the loader or in a CUDA toolkit's folder (CUDA_HOME, CUDA_PATH,
+  // /usr/local/cuda); problem() gives the reason if none was found.
   explicit SharedLibrary(const std::vector<std::string>& names);
 
   explicit operator bool() const { return handle_ != nullptr; }
   const std::string& problem() const { return problem_; }
-  // Fills a function pointer; false (and problem() says so) when the library has no such function.
+  // Sets a function pointer; returns false, with problem() set, if the library lacks the function.
   template <class Function>
   bool find(Function*& function, const char* name) {
     function = reinterpret_cast<Function*>(symbol(name));
@@ -25,7 +25,7 @@ class SharedLibrary {
  private:
   void* symbol(const char* name) const;
 
-  void* handle_ = nullptr;  // never closed: drivers do not take that well
+  void* handle_ = nullptr;  // never closed: drivers do not support unloading
   std::string problem_;
 };
 

@@ -1,4 +1,4 @@
-// Fourier transforms of runtime `native`: FFTW with a measured plan and one thread for each core of the process.
+// Fourier transforms of runtime `native`: FFTW with a measured plan, one thread per core of the process.
 #include <fftw3.h>
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace plumb {
 
 namespace {
 
-// FFTW's two precisions under one form.
+// FFTW's interfaces of both precisions.
 struct Double {
   using Plan = fftw_plan;
   using Complex = fftw_complex;
@@ -39,9 +39,10 @@ struct Float {
 template <class Kind>
 class FftwFft final : public FftLibrary {
  public:
-  // Measures on buffers of its own, which lie as page-aligned as the device's.
+  // Plans on buffers of its own, page-aligned like the device's.
   FftwFft(Device& device, const FftShape& shape) {
-    if (shape.length > INT_MAX || shape.batch > INT_MAX) throw Unsupported("FFTW counts points and batches in 31 bits");
+    if (shape.length > INT_MAX || shape.batch > INT_MAX)
+      throw Unsupported("FFTW is limited to 2^31 - 1 points and batches");
     Kind::use_threads(static_cast<int>(host_share().cores));
     const std::size_t bytes = shape.length * shape.batch * sizeof(typename Kind::Complex);
     const auto from = device.allocate(bytes, {}), to = device.allocate(bytes, {});
@@ -57,7 +58,7 @@ class FftwFft final : public FftLibrary {
 
   std::string name() const override { return fftw_version; }
   void enqueue(Queue& queue, const BufferView& from, const BufferView& to) override {
-    queue.finish();  // this runtime's commands are complete when they were enqueued
+    queue.finish();  // commands of this runtime are complete on return
     Kind::execute(plan_, at(from.host_pointer()), at(to.host_pointer()));
   }
 
@@ -70,7 +71,7 @@ class FftwFft final : public FftLibrary {
 std::unique_ptr<FftLibrary> make(Device& device, Queue&, const FftShape& shape) {
   switch (shape.type) {
     case ScalarType::f16:
-      throw Unsupported("FFTW has no transform of half numbers");
+      throw Unsupported("FFTW does not support half");
     case ScalarType::f32:
       return std::make_unique<FftwFft<Float>>(device, shape);
     default:

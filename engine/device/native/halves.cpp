@@ -13,7 +13,7 @@ namespace {
 
 const bool has_instructions = __builtin_cpu_supports("f16c") != 0;
 
-// Both return how many they converted: all but the last few.
+// Return the number converted; the caller converts the remainder.
 __attribute__((target("avx,f16c"))) std::size_t widen_eights(const std::uint16_t* halves, float* floats,
                                                              std::size_t count) {
   std::size_t i = 0;

@@ -1,5 +1,5 @@
-// Runs of halves to floats and back, by the processor's own instructions where it has them: compilers for a processor
-// of any make convert each number by a function call.
+// Converts arrays of half to float and back by vector instructions where available: portable code calls a function for
+// each number.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,6 @@
 namespace plumb {
 
 void widen_halves(const std::uint16_t* halves, float* floats, std::size_t count);
-void narrow_to_halves(const float* floats, std::uint16_t* halves, std::size_t count);  // to nearest, ties to even
+void narrow_to_halves(const float* floats, std::uint16_t* halves, std::size_t count);  // round to nearest, ties to even
 
 }  // namespace plumb

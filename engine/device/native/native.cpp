@@ -1,5 +1,5 @@
-// Runtime `native`: the cores of this process as one device. Its memory is the host's, its kernels are functions, and a
-// command is complete when enqueue_* returns.
+// Runtime `native`: the cores of this process as one device. Memory is the host's, kernels are functions, and commands
+// are complete when enqueue_* returns.
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
@@ -22,8 +22,7 @@ namespace {
 
 class NativeBuffer final : public Buffer {
  public:
-  // Cores that share a kernel's work touch their share first, in OpenMP's static order, so that it lies in memory that
-  // is near to them.
+  // First touch: each core touches its share, in OpenMP's static order, so that pages are local to it.
   NativeBuffer(std::size_t size, const Placement& placement) : Buffer(size, placement) {
     if (placement.shared)
       segment_ = std::make_unique<HostSegment>(size);
@@ -34,7 +33,7 @@ class NativeBuffer final : public Buffer {
     for (std::size_t at = 0; at < size; at += huge_page)
       std::memset(bytes + at, std::to_integer<int>(fresh_byte), std::min(huge_page, size - at));
   }
-  // Another process's.
+  // Memory of another process.
   explicit NativeBuffer(std::unique_ptr<HostSegment> segment)
       : Buffer(segment->size(), {MemoryKind::automatic, {}, true}), segment_(std::move(segment)) {}
   std::byte* host_pointer() const override {
@@ -47,8 +46,8 @@ class NativeBuffer final : public Buffer {
  private:
   static constexpr std::size_t worth_sharing = 16 * huge_page;
 
-  HostBytes bytes_;                       // or
-  std::unique_ptr<HostSegment> segment_;  // where it is shared
+  HostBytes bytes_;                       // unless shared
+  std::unique_ptr<HostSegment> segment_;  // if shared
 };
 
 std::byte* bytes_of(const BufferView& view) {
@@ -60,7 +59,7 @@ std::byte* bytes_of(const BufferView& view) {
   return bytes;
 }
 
-// Views may overlap; no bytes may come with no address.
+// Views may overlap; the address of an empty view may be null.
 void move_bytes(const std::byte* from, std::byte* to, std::size_t size) {
   if (size > 0) std::memmove(to, from, size);
 }
@@ -133,12 +132,12 @@ class NativeQueue final : public Queue {
   }
 
   bool timed_;
-  bool under_way_ = false;  // something was enqueued since the last finish(), and is timed
+  bool under_way_ = false;  // commands since the last finish(), if timed
   double began_ = 0;
   std::optional<DeviceTime> time_;
 };
 
-// Commands done at once, without a clock.
+// Commands executed at once, without a clock.
 class NativeBareQueue final : public Queue {
  public:
   void enqueue_read(const BufferView& from, std::byte* to) override {
@@ -173,7 +172,8 @@ class NativeDevice final : public Device {
   }
   std::string share(const Buffer& buffer) override {
     const auto* own = dynamic_cast<const NativeBuffer*>(&buffer);
-    if (own == nullptr || own->segment() == nullptr) throw Error("runtime native was to share a buffer that is not");
+    if (own == nullptr || own->segment() == nullptr)
+      throw Error("runtime native cannot share this buffer: it was not allocated as shared");
     return own->segment()->handle();
   }
   std::unique_ptr<Buffer> open_shared(const std::string& handle) override {
@@ -190,7 +190,7 @@ class NativeDevice final : public Device {
   DeviceInfo info_;
 };
 
-// "model name : AMD EPYC 9654"; architectures without such a line are named by the kernel.
+// "model name : AMD EPYC 9654"; without such a line, the kernel's name of the architecture.
 std::string cpu_entry(const std::string& key, const std::string& otherwise) {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);)
@@ -219,10 +219,10 @@ class NativeRuntime final : public Runtime {
     info.memory_bytes = info.largest_buffer_bytes = share.memory_bytes;
     info.cache_bytes = share.cache_bytes;
     info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
-    info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};  // half as storage, computed in float
+    info.features = {Feature::fp16, Feature::fp64, Feature::atomics64};  // half for storage, computed in float
     return {info};
   }
-  std::string why_none() const override { return "this process has no cores, which cannot be"; }
+  std::string why_none() const override { return "this process may run on no core (empty affinity mask)"; }
   std::unique_ptr<Device> open(const DeviceInfo& info) override { return std::make_unique<NativeDevice>(info); }
 };
 

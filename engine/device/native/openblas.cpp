@@ -1,4 +1,4 @@
-// Matrix products and triangular solves of runtime `native`: OpenBLAS, with one thread for each core of the process.
+// Matrix products and triangular solves of runtime `native`: OpenBLAS, one thread per core of the process.
 #include <cblas.h>
 #include <fmt/format.h>
 
@@ -17,15 +17,15 @@ std::string version_of(const std::string& config) {
 class OpenblasGemm final : public GemmLibrary {
  public:
   explicit OpenblasGemm(const GemmShape& shape) : shape_(shape) {
-    if (shape.type == ScalarType::f16) throw Unsupported("OpenBLAS has no product of half matrices");
-    if (shape.tf32) throw Unsupported("OpenBLAS has no tf32");
+    if (shape.type == ScalarType::f16) throw Unsupported("OpenBLAS does not support products of half");
+    if (shape.tf32) throw Unsupported("OpenBLAS does not support tf32");
     openblas_set_num_threads(static_cast<int>(host_share().cores));
   }
 
   std::string name() const override { return version_of(openblas_get_config()); }
 
   void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
-    queue.finish();  // this runtime's commands are complete when they were enqueued
+    queue.finish();  // commands of this runtime are complete on return
     shape_.type == ScalarType::f32 ? multiply<float>(cblas_sgemm, a, b, c) : multiply<double>(cblas_dgemm, a, b, c);
   }
 
@@ -83,7 +83,7 @@ const Registered<FactorLibraryMaker> registered_native_factor_library(
     "native", [](Device&, Queue&, ScalarType type) -> std::unique_ptr<FactorLibrary> {
       if (type == ScalarType::f32) return std::make_unique<OpenblasFactor<float>>();
       if (type == ScalarType::f64) return std::make_unique<OpenblasFactor<double>>();
-      throw Unsupported(fmt::format("OpenBLAS does not factorise matrices of {}", to_string(type)));
+      throw Unsupported(fmt::format("OpenBLAS does not support factorisation in {}", to_string(type)));
     });
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Stores that go past the caches, where the processor has such: a line that is written whole need not be read first,
-// and displaces nothing that is still of use.
+// Non-temporal stores where available: a line written whole is not read first and displaces nothing from the caches.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@ namespace plumb {
 
 inline constexpr std::size_t cache_line = 64;  // bytes
 
-// Writes one line; both addresses are multiples of its length.
+// Writes one line; both addresses are line-aligned.
 inline void store_line(void* to, const void* from) {
 #if defined(__SSE2__)
   for (int i = 0; i < 4; ++i)
@@ -22,7 +21,7 @@ inline void store_line(void* to, const void* from) {
 #endif
 }
 
-// After the last line, before another thread reads any.
+// Fence after the last line, before other threads read.
 inline void finish_stores() {
 #if defined(__SSE2__)
   _mm_sfence();

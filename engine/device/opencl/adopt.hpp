@@ -1,4 +1,4 @@
-// OpenCL memory that a program has made itself, in a context of its own, as a device's buffer.
+// Wraps OpenCL memory of the calling program, in its own context, as a device's buffer.
 #pragma once
 
 #include "device/device.hpp"
@@ -6,13 +6,13 @@
 
 namespace plumb::opencl {
 
-// The buffer goes before its device.
+// The buffer must be destroyed before its device.
 struct Adopted {
-  std::unique_ptr<Device> device;  // the first of the memory's context
-  std::unique_ptr<Buffer> buffer;  // the first `size` bytes of the memory, which it retains
+  std::unique_ptr<Device> device;  // first device of the memory's context
+  std::unique_ptr<Buffer> buffer;  // first `size` bytes of the memory object, retained
 };
 
-// Throws Error when `memory` is no memory object, or holds less.
+// Throws Error if `memory` is not a memory object, or is smaller.
 Adopted adopt(cl_mem memory, std::size_t size);
 
 }  // namespace plumb::opencl

@@ -1,12 +1,13 @@
 #include "device/opencl/bare_queue.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace plumb::opencl {
 
 OpenclBareQueue::OpenclBareQueue(SharedContext context)
     : context_(std::move(context)),
-      // What is fastest on each kind of device; the same choices as any careful program's.
+      // Fastest calls for each kind of device.
       waits_for_queue_(context_->info.type == "accelerator"),
       traces_kernels_(context_->info.type != "gpu") {
   cl_int code = CL_SUCCESS;
@@ -20,39 +21,43 @@ OpenclBareQueue::~OpenclBareQueue() {
   clReleaseCommandQueue(queue_);
 }
 
-void OpenclBareQueue::keep(cl_int code, cl_event event, const char* action) {
-  check(code, action);
+template <class Call>
+void OpenclBareQueue::command(const char* action, const Call& call) {
+  cl_event event = nullptr;
+  check(call(&event), action);
   if (last_ != nullptr) clReleaseEvent(last_);
   last_ = event;
 }
 
 void OpenclBareQueue::enqueue_read(const BufferView& from, std::byte* to) {
   const OpenclBuffer& buffer = own(from);
-  cl_event event = nullptr;
   if (buffer.mapped()) {
     finish();
     std::memmove(to, from.host_pointer(), from.size);
   } else if (buffer.svm() != nullptr) {
-    keep(clEnqueueSVMMemcpy(queue_, CL_FALSE, to, buffer.svm() + from.offset, from.size, 0, nullptr, &event), event,
-         "read from shared memory");
+    command("read from shared memory", [&](cl_event* event) {
+      return clEnqueueSVMMemcpy(queue_, CL_FALSE, to, buffer.svm() + from.offset, from.size, 0, nullptr, event);
+    });
   } else {
-    keep(clEnqueueReadBuffer(queue_, buffer.memory(), CL_FALSE, from.offset, from.size, to, 0, nullptr, &event), event,
-         "read from the device");
+    command("read from the device", [&](cl_event* event) {
+      return clEnqueueReadBuffer(queue_, buffer.memory(), CL_FALSE, from.offset, from.size, to, 0, nullptr, event);
+    });
   }
 }
 
 void OpenclBareQueue::enqueue_write(const std::byte* from, const BufferView& to) {
   const OpenclBuffer& buffer = own(to);
-  cl_event event = nullptr;
   if (buffer.mapped()) {
     finish();
     std::memmove(to.host_pointer(), from, to.size);
   } else if (buffer.svm() != nullptr) {
-    keep(clEnqueueSVMMemcpy(queue_, CL_FALSE, buffer.svm() + to.offset, from, to.size, 0, nullptr, &event), event,
-         "write to shared memory");
+    command("write to shared memory", [&](cl_event* event) {
+      return clEnqueueSVMMemcpy(queue_, CL_FALSE, buffer.svm() + to.offset, from, to.size, 0, nullptr, event);
+    });
   } else {
-    keep(clEnqueueWriteBuffer(queue_, buffer.memory(), CL_FALSE, to.offset, to.size, from, 0, nullptr, &event), event,
-         "write to the device");
+    command("write to the device", [&](cl_event* event) {
+      return clEnqueueWriteBuffer(queue_, buffer.memory(), CL_FALSE, to.offset, to.size, from, 0, nullptr, event);
+    });
   }
 }
 
@@ -60,26 +65,26 @@ void OpenclBareQueue::enqueue_copy(const BufferView& from, const BufferView& to)
   const OpenclBuffer& source = own(from);
   const OpenclBuffer& target = own(to);
   if (source.mapped() || source.svm() != nullptr || target.mapped() || target.svm() != nullptr)
-    throw Unsupported("a bare copy is between two buffers of the device's own memory");
-  cl_event event = nullptr;
-  keep(clEnqueueCopyBuffer(queue_, source.memory(), target.memory(), from.offset, to.offset, from.size, 0, nullptr,
-                           &event),
-       event, "copy on the device");
+    throw Unsupported("a bare copy needs two buffers in device memory");
+  command("copy on the device", [&](cl_event* event) {
+    return clEnqueueCopyBuffer(queue_, source.memory(), target.memory(), from.offset, to.offset, from.size, 0, nullptr,
+                               event);
+  });
 }
 
 void OpenclBareQueue::enqueue(Kernel& kernel, const KernelRange& range) {
   const auto& own_kernel = dynamic_cast<OpenclKernel&>(kernel);
   const std::size_t local = range.global == 1 ? 1 : range.local;
   for (const OpenclBuffer* buffer : own_kernel.mapped()) buffer->unmap(queue_);
-  cl_event event = nullptr;
-  keep(clEnqueueNDRangeKernel(queue_, own_kernel.handle(), 1, nullptr, &range.global, local == 0 ? nullptr : &local, 0,
-                              nullptr, traces_kernels_ ? &event : nullptr),
-       event, "start a kernel");
-  for (const OpenclBuffer* buffer : own_kernel.mapped()) {
-    cl_event mapped = nullptr;
-    buffer->map(queue_, &mapped);
-    keep(CL_SUCCESS, mapped, "map memory");
-  }
+  command("start a kernel", [&](cl_event* event) {
+    return clEnqueueNDRangeKernel(queue_, own_kernel.handle(), 1, nullptr, &range.global, local == 0 ? nullptr : &local,
+                                  0, nullptr, traces_kernels_ ? event : nullptr);
+  });
+  for (const OpenclBuffer* buffer : own_kernel.mapped())
+    command("map memory", [&](cl_event* event) {
+      buffer->map(queue_, event);
+      return CL_SUCCESS;
+    });
 }
 
 void OpenclBareQueue::finish() {
@@ -87,8 +92,15 @@ void OpenclBareQueue::finish() {
 }
 
 bool OpenclBareQueue::finished() {
-  finish();
-  return true;
+  if (last_ == nullptr) {
+    command("mark the end of a queue",
+            [&](cl_event* event) { return clEnqueueMarkerWithWaitList(queue_, 0, nullptr, event); });
+  }
+  check(clFlush(queue_), "start what was enqueued");
+  cl_int status = CL_QUEUED;
+  check(clGetEventInfo(last_, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr), "look at a command");
+  check(std::min(status, CL_SUCCESS), "complete a command");
+  return status == CL_COMPLETE;
 }
 
 }  // namespace plumb::opencl

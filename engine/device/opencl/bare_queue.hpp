@@ -1,4 +1,4 @@
-// A queue of OpenCL's own calls: what transfers and launches are judged by (Device::make_bare_queue).
+// A queue of plain OpenCL calls, the reference for transfers and launches (Device::make_bare_queue).
 #pragma once
 
 #include "device/opencl/program.hpp"
@@ -15,17 +15,19 @@ class OpenclBareQueue final : public Queue {
   void enqueue_read(const BufferView& from, std::byte* to) override;
   void enqueue_write(const std::byte* from, const BufferView& to) override;
   void enqueue_copy(const BufferView& from, const BufferView& to) override;
-  // Kernels whose arguments lie in pinned memory are unmapped and mapped for each launch.
+  // Kernels with pinned arguments: the memory is unmapped and mapped for each launch.
   void enqueue(Kernel& kernel, const KernelRange& range) override;
   void finish() override;
   bool finished() override;
 
  private:
-  void keep(cl_int code, cl_event event, const char* action);
+  // Makes one of OpenCL's calls; its event is the one to wait for.
+  template <class Call>
+  void command(const char* action, const Call& call);
 
   SharedContext context_;
   cl_command_queue queue_ = nullptr;
-  cl_event last_ = nullptr;  // of the last command, where there is one to wait for
+  cl_event last_ = nullptr;  // of the last command, if it can be waited for
   bool waits_for_queue_, traces_kernels_;
 };
 

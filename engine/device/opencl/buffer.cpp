@@ -16,8 +16,8 @@ namespace plumb::opencl {
 namespace {
 
 constexpr int intel_banks = 7;            // CL_CHANNEL_1_INTELFPGA … CL_CHANNEL_7_INTELFPGA
-constexpr int intel_bank_shift = 16;      // n << 16 (cl_ext_intelfpga.h, which Khronos's headers lack)
-constexpr std::size_t svm_alignment = 0;  // the largest of the device's types
+constexpr int intel_bank_shift = 16;      // n << 16 (cl_ext_intelfpga.h, absent from Khronos's headers)
+constexpr std::size_t svm_alignment = 0;  // default: the device's largest type
 
 [[noreturn]] void refuse(const Context& context, const Placement& placement, const std::string& needed) {
   throw Unsupported(fmt::format("{} has no memory of kind {}: {}", context.info.name, to_string(placement), needed));
@@ -80,7 +80,7 @@ Reservation::Reservation(SharedContext context, std::uint64_t bytes, const Stora
   if (of_device && bytes > left)
     throw lack(left, fmt::format("of its {}, {} are taken by this process", format_bytes(info.memory_bytes),
                                  format_bytes(context_->allocated)));
-  // Past this the kernel would end some process instead of refusing.
+  // Beyond this the kernel would kill a process instead of failing the allocation.
   if (const std::uint64_t free = host_share().available_bytes; of_host && bytes > free)
     throw lack(free, "free memory of the host");
   counted_ = of_device ? bytes : 0;
@@ -89,7 +89,7 @@ Reservation::Reservation(SharedContext context, std::uint64_t bytes, const Stora
 
 namespace {
 
-// Only memory of the host is shared: a GPU's own is not, by OpenCL.
+// Only host memory is shared: OpenCL cannot share a GPU's.
 void check_sharing(const Context& context, const Storage& storage) {
   const bool of_host =
       storage.kind == Storage::Kind::host || (context.abilities.on_host && storage.kind == Storage::Kind::device);
@@ -112,7 +112,7 @@ OpenclBuffer::OpenclBuffer(SharedContext context, std::size_t size, const Placem
     check_sharing(*context_, storage_);
     segment_ = std::make_unique<HostSegment>(size);
   }
-  // Others may have taken what the device's own figures call free.
+  // Other processes reduce the free memory that the device reports.
   const std::uint64_t left = context_->info.memory_bytes - std::min(context_->info.memory_bytes, context_->allocated);
   guarded(fmt::format("allocate a buffer on {} (needed {}, available {} less what other processes have taken)",
                       context_->info.name, format_bytes(size), format_bytes(left + size)),
@@ -155,8 +155,8 @@ OpenclBuffer::~OpenclBuffer() {
   }
 }
 
-// OpenCL makes memory exist at its first use: that use is here, so that a lack of it shows here and no page is first
-// touched while time is taken. fill(pattern, bytes of it, offset, size); the pattern must divide the size, so the tail
+// OpenCL allocates memory at its first use: use it here, so that exhaustion is reported here and no page is first
+// touched in a timed section. fill(pattern, pattern size, offset, size): the pattern must divide the size, so the tail
 // is filled by bytes.
 template <class Fill>
 void OpenclBuffer::poison(Fill fill) {
@@ -170,7 +170,7 @@ void OpenclBuffer::poison(Fill fill) {
   if (code != CL_SUCCESS) throw cl::Error(code);
 }
 
-// A device on the host works in whatever memory of the host it is given, so that a large buffer can lie on huge pages.
+// Devices on the host accept any host memory, so large buffers can lie on huge pages.
 void OpenclBuffer::take_memory() {
   cl_mem_flags flags = storage_.flags;
   if (!segment_ && context_->abilities.on_host && size() >= huge_pages_from) backing_ = take_host_bytes(size());
@@ -217,14 +217,14 @@ cl_mem OpenclBuffer::memory_from(std::size_t offset) const {
 }
 
 void OpenclBuffer::unmap(cl_command_queue queue) const {
-  check(clEnqueueUnmapMemObject(queue, memory_(), host_, 0, nullptr, nullptr), "give pinned memory to a kernel");
+  check(clEnqueueUnmapMemObject(queue, memory_(), host_, 0, nullptr, nullptr), "unmap pinned memory for a kernel");
 }
 
 void OpenclBuffer::map(cl_command_queue queue, cl_event* event) const {
   cl_int code = CL_SUCCESS;
   const void* address =
       clEnqueueMapBuffer(queue, memory_(), CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 0, size(), 0, nullptr, event, &code);
-  check(code, "take pinned memory back from a kernel");
+  check(code, "map pinned memory after a kernel");
   if (address != host_) throw Error("OpenCL has moved pinned memory while a kernel used it; use --memory default");
 }
 

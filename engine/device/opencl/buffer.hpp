@@ -1,4 +1,4 @@
-// Buffers of an OpenCL device, in every memory kind that it has.
+// Buffers of an OpenCL device, in each memory kind.
 #pragma once
 
 #include <unordered_map>
@@ -9,18 +9,18 @@
 
 namespace plumb::opencl {
 
-// What a placement becomes on this device. Throws Unsupported with what would be needed.
+// Allocation flags of a placement on this device. Throws Unsupported with the requirement.
 struct Storage {
   enum class Kind { device, host, svm } kind = Kind::device;
   cl_mem_flags flags = CL_MEM_READ_WRITE;
 };
 Storage storage_of(const Context& context, const Placement& placement);
 
-// Bytes taken from the device's budget for as long as this lives. Throws Error with needed and available.
+// A reservation of bytes of the device's memory. Throws Error with needed and available.
 class Reservation {
  public:
   Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage);
-  // Of nothing.
+  // Empty reservation.
   explicit Reservation(SharedContext context) : context_(std::move(context)) {}
   ~Reservation() { context_->allocated -= counted_; }
   Reservation(const Reservation&) = delete;
@@ -31,29 +31,29 @@ class Reservation {
   std::uint64_t counted_ = 0;
 };
 
-// Exactly one of memory() and svm() is not null. Its memory exists, physically, from the start.
+// Exactly one of memory() and svm() is not null. The memory is physically allocated.
 class OpenclBuffer final : public Buffer {
  public:
   OpenclBuffer(SharedContext context, std::size_t size, const Placement& placement);
-  // Another process's, in host memory.
+  // Host memory of another process.
   OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> segment, MemoryKind kind);
-  // The program's own memory object, of the same context.
+  // A memory object of the calling program, in the same context.
   OpenclBuffer(SharedContext context, cl::Buffer memory, std::size_t size);
   ~OpenclBuffer() override;
 
   std::byte* host_pointer() const override { return host_; }
   cl_mem memory() const { return memory_(); }
-  // From `offset`, a multiple of the device's view_alignment, to the end; made once and kept.
+  // From `offset`, a multiple of the device's view_alignment, to the end; created once and cached.
   cl_mem memory_from(std::size_t offset) const;
   std::byte* svm() const { return svm_.get(); }
-  // Pinned memory that the host holds mapped: a kernel may have it between unmap() and map() only.
+  // Pinned memory, mapped for the host: kernels may use it only between unmap() and map().
   bool mapped() const { return host_ != nullptr && !svm_; }
-  // What it lies in where it is shared; else null.
+  // Segment of shared memory; otherwise null.
   const HostSegment* segment() const { return segment_.get(); }
 
-  // The host may not touch it until it is mapped again.
+  // The host must not access it until it is mapped again.
   void unmap(cl_command_queue queue) const;
-  // Back to the host, at the same address; valid when `event` is complete.
+  // Maps it for the host, at the same address; valid when `event` is complete.
   void map(cl_command_queue queue, cl_event* event) const;
 
  private:
@@ -73,19 +73,19 @@ class OpenclBuffer final : public Buffer {
   SharedContext context_;
   Storage storage_;
   Reservation reservation_;
-  HostBytes backing_;                     // outlives memory_, which may lie in it
-  std::unique_ptr<HostSegment> segment_;  // likewise, where it is shared
-  bool opened_ = false;                   // another process's, whose contents are not this one's to poison
+  HostBytes backing_;                     // outlives memory_, which may use it
+  std::unique_ptr<HostSegment> segment_;  // if shared
+  bool opened_ = false;                   // of another process: not poisoned here
   cl::Buffer memory_;
   mutable std::unordered_map<std::size_t, cl::Buffer> parts_;
   std::unique_ptr<std::byte, FreeSvm> svm_;
   std::byte* host_ = nullptr;
 };
 
-// Throws Unsupported where a library that takes cl_mem cannot be given this kind.
+// Throws Unsupported if a library that takes cl_mem cannot use this memory kind.
 void require_memory_objects(const std::string& library, MemoryKind memory);
 
-// The buffer as this runtime's own; throws Error when it is another's, or when the view leaves it.
+// Casts to this runtime's buffer; throws Error for another runtime's buffer or a view out of bounds.
 const OpenclBuffer& own(const Buffer& buffer);
 const OpenclBuffer& own(const BufferView& view);
 

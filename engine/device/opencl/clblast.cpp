@@ -17,8 +17,8 @@ class ClblastGemm final : public GemmLibrary {
   ClblastGemm(const DeviceInfo& device, const GemmShape& shape) : shape_(shape) {
     const bool lacks = (shape.type == ScalarType::f16 && !device.has(Feature::fp16)) ||
                        (shape.type == ScalarType::f64 && !device.has(Feature::fp64));
-    if (lacks) throw Unsupported(fmt::format("{} does not compute in {}", device.name, to_string(shape.type)));
-    if (shape.tf32) throw Unsupported("CLBlast has no tf32");
+    if (lacks) throw Unsupported(fmt::format("{} does not support {}", device.name, to_string(shape.type)));
+    if (shape.tf32) throw Unsupported("CLBlast does not support tf32");
     require_memory_objects("CLBlast", shape.memory);
   }
   std::string name() const override { return PLUMBLINE_CLBLAST_NAME; }
@@ -52,10 +52,10 @@ class ClblastGemm final : public GemmLibrary {
   GemmShape shape_;
 };
 
-// CLBlast compiles when it is first called, and PoCL when a kernel first runs: minutes on few cores. A smaller product,
-// by the same kernels, takes that out of the first repetition, whose wait has a limit.
+// CLBlast compiles at its first call and PoCL at a kernel's first run: minutes on few cores. A smaller product with the
+// same kernels keeps that out of the first repetition, whose wait has a limit.
 void compile_kernels(Device& device, GemmShape shape) {
-  constexpr std::size_t enough = 512;  // above what CLBlast does by its kernel for small products
+  constexpr std::size_t enough = 512;  // above CLBlast's threshold for its kernel of small products
   for (std::size_t* length : {&shape.rows, &shape.columns, &shape.inner}) *length = std::min(*length, enough);
   const auto matrix = [&](std::size_t elements) {
     return device.allocate(elements * size_of(shape.type), {shape.memory, {}, false});

@@ -13,7 +13,7 @@ void check_clfft(clfftStatus code, const char* action) {
   if (code != CLFFT_SUCCESS) throw status_error(code, fmt::format("{} with clFFT", action));
 }
 
-// clFFT's own state, from the first plan to the program's end.
+// clFFT's global state, from the first plan to the program's end.
 struct Library {
   Library() {
     clfftSetupData data;
@@ -73,7 +73,7 @@ class ClfftFft final : public FftLibrary {
 
 const Registered<FftLibraryMaker> registered_opencl_fft_library("opencl", [](Device&, Queue& queue,
                                                                              const FftShape& shape) {
-  if (shape.type == ScalarType::f16) throw Unsupported("clFFT has no transform of half numbers");
+  if (shape.type == ScalarType::f16) throw Unsupported("clFFT does not support half");
   require_memory_objects("clFFT", shape.memory);
   return std::make_unique<ClfftFft>(dynamic_cast<OpenclQueue&>(queue), shape);
 });

@@ -8,7 +8,7 @@ namespace plumb::opencl {
 
 namespace {
 
-// "OpenCL 3.0 PoCL …" -> 30. Also true for the platform, whose loader table has the entry points of its version only.
+// "OpenCL 3.0 PoCL …" -> 30. Also for the platform, whose loader table has only the entry points of its version.
 int version_number(const std::string& text) {
   int major = 0, minor = 0;
   return std::sscanf(text.c_str(), "OpenCL %d.%d", &major, &minor) == 2 ? 10 * major + minor : 10;
@@ -20,7 +20,7 @@ bool has_version(const cl::Device& device, int version) {
          version_number(platform.getInfo<CL_PLATFORM_VERSION>()) >= version;
 }
 
-// Zero where the device does not know the question: what is old or optional must not hide a device.
+// Zero if the device rejects the query: old or optional properties must not hide a device.
 template <class Answer>
 Answer asked(const cl::Device& device, cl_device_info question) {
   Answer answer{};
@@ -33,7 +33,7 @@ Abilities abilities_of(const cl::Device& device) {
   Abilities abilities;
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   const bool cpu = (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0;
-  // Emulated FPGAs are accelerators made of host threads; they admit to the host's memory.
+  // Emulated FPGAs are accelerators that run on host threads and share the host's memory.
   abilities.on_host = cpu || asked<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
   abilities.banks = platform.getInfo<CL_PLATFORM_NAME>().starts_with("Intel(R) FPGA");
   if (has_version(device, 20)) {
@@ -51,7 +51,7 @@ std::vector<Feature> features_of(const cl::Device& device) {
   };
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   std::vector<Feature> features;
-  // Intel's FPGA compiler knows half without naming the extension.
+  // Intel's FPGA compiler supports half without listing the extension.
   if (has("cl_khr_fp16") || platform.getInfo<CL_PLATFORM_NAME>().starts_with("Intel(R) FPGA"))
     features.push_back(Feature::fp16);
   if (has("cl_khr_fp64") || asked<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0)

@@ -11,7 +11,7 @@ class OpenclKernel final : public Kernel {
   void set(const std::vector<KernelArgument>& arguments) override;
   void set(std::size_t index, const KernelArgument& argument) override;
   cl_kernel handle() const { return kernel_(); }
-  // Arguments in memory that is mapped for the host: unmapped for each launch.
+  // Arguments in mapped pinned memory: unmapped for each launch.
   const std::vector<const OpenclBuffer*>& mapped() const { return mapped_; }
 
  private:

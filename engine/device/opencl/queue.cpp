@@ -15,10 +15,10 @@ OpenclQueue::OpenclQueue(SharedContext context, bool timed)
                                                timed ? cl_command_queue_properties{CL_QUEUE_PROFILING_ENABLE} : 0);
                      })),
       timed_(timed),
-      // Measured: waiting for the last event is as fast as or faster than clFinish on PoCL and on Intel's CPU runtime;
-      // Intel's FPGA emulator looks busily for work in clFinish and sleeps 60 us in clWaitForEvents.
+      // Measured: waiting for the last event is at least as fast as clFinish on PoCL and Intel's CPU runtime; Intel's
+      // FPGA emulator busy-waits in clFinish but sleeps 60 us in clWaitForEvents.
       waits_for_queue_(context_->info.type == "accelerator"),
-      // On NVIDIA a kernel's event costs 1.6 us of a launch's 10; a transfer's costs nothing.
+      // On NVIDIA a kernel's event adds 1.6 us to a launch of 10 us; a transfer's event is free.
       traces_kernels_(context_->info.type != "gpu") {}
 
 OpenclQueue::~OpenclQueue() {
@@ -84,7 +84,7 @@ void OpenclQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
   });
 }
 
-// The host side of a read or write must be the host's: coarse-grained shared memory is that only while it is mapped.
+// The host side of a read or write must be host memory: coarse-grained shared memory is host memory only while mapped.
 void OpenclQueue::between_svm_and_memory(const BufferView& from, const BufferView& to) {
   const bool reads = own(to).svm() != nullptr;
   const BufferView& shared = reads ? to : from;
@@ -106,7 +106,7 @@ void OpenclQueue::enqueue(Kernel& kernel, const KernelRange& range) {
   const auto* own_kernel = dynamic_cast<OpenclKernel*>(&kernel);
   if (own_kernel == nullptr) [[unlikely]]
     throw Error("runtime opencl was given a kernel of another runtime");
-  // One work item is a group of one; compilers for FPGAs make a single pipeline of it only when told.
+  // One work item is a group of one; FPGA compilers build a single pipeline only if told so.
   const std::size_t local = range.global == 1 ? 1 : range.local;
   for (const OpenclBuffer* buffer : own_kernel->mapped()) buffer->unmap(queue_());
   command(
@@ -149,14 +149,14 @@ void OpenclQueue::finish() {
 bool OpenclQueue::finished() {
   if (!pending_) return true;
   if (last_.get() == nullptr) mark_end();
-  if (!flushed_) check(clFlush(queue_()), "start what was enqueued");
+  if (!flushed_) check(clFlush(queue_()), "submit the queue's commands");
   flushed_ = true;
   cl_int status = CL_QUEUED;
   check(clGetEventInfo(last_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-        "look at a command");
+        "query a command's status");
   if (status < 0) fail();
   pending_ = status != CL_COMPLETE;
-  // Who polls on a core that the device's threads share would keep them from working for a whole time slice.
+  // Polling on a core that the device's threads share would block them for a whole time slice.
   if (pending_ && context_->abilities.on_host) sched_yield();
   return !pending_;
 }
@@ -164,12 +164,13 @@ bool OpenclQueue::finished() {
 void OpenclQueue::follow(Queue& earlier) {
   auto* const other = dynamic_cast<OpenclQueue*>(&earlier);
   if (other == nullptr) return earlier.finish();
-  if (other == this || other->finished()) return;  // starts what it was given, too
+  if (other == this || other->finished()) return;  // submits its commands, too
   const cl_event last = other->last_.get();
-  command("order two queues", [&](cl_event* event) { return clEnqueueBarrierWithWaitList(queue_(), 1, &last, event); });
+  command("make a queue wait for another",
+          [&](cl_event* event) { return clEnqueueBarrierWithWaitList(queue_(), 1, &last, event); });
 }
 
-// The last command's own code says more than "an event has failed".
+// The last command's own error code is more specific than "an event has failed".
 void OpenclQueue::fail() const {
   cl_int status = CL_COMPLETE;
   clGetEventInfo(last_.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);

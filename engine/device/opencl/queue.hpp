@@ -1,4 +1,4 @@
-// An in-order queue of one device. The C interface, because these calls are what is timed.
+// An in-order queue of one device, by the C interface, as these calls are timed.
 #pragma once
 
 #include "device/opencl/program.hpp"
@@ -17,14 +17,14 @@ class OpenclQueue final : public Queue {
   void finish() override;
   bool finished() override;
   void follow(Queue& earlier) override;
-  // What a library enqueues: call(queue, &event) puts the event of its last command there.
+  // Enqueues a library's calls: call(queue, &event) returns the event of its last command.
   void enqueue_foreign(const std::function<void(cl_command_queue, cl_event*)>& call);
   cl_command_queue handle() const { return queue_(); }
   cl_context context() const { return context_->context(); }
   std::optional<DeviceTime> span() const override;
 
  private:
-  // Holds one command's event.
+  // Owns one command's event.
   class Event {
    public:
     Event() = default;
@@ -41,14 +41,14 @@ class OpenclQueue final : public Queue {
     cl_event event_ = nullptr;
   };
 
-  // Enqueues by call(cl_event*), and remembers the event as the last; `traced` = false asks for none.
+  // Enqueues by call(cl_event*) and keeps the event as the last; `traced` = false requests none.
   template <class Call>
   void command(const char* action, Call call, bool traced = true);
-  // Copies on the host, when all that was enqueued is complete.
+  // Copies on the host after all enqueued commands are complete.
   void on_host(const std::byte* from, std::byte* to, std::size_t size);
   void between_svm_and_memory(const BufferView& from, const BufferView& to);
   void fail() const;
-  // Asks for an event that is complete when all that was enqueued is.
+  // Returns an event that completes after all enqueued commands.
   void mark_end();
 
   SharedContext context_;
@@ -56,10 +56,10 @@ class OpenclQueue final : public Queue {
   bool timed_;
   bool waits_for_queue_;
   bool traces_kernels_;
-  bool pending_ = false;  // something may be incomplete
-  bool flushed_ = false;  // the device knows of all
-  Event last_;            // complete when all are; none after a command that was not traced
-  Event first_;           // of the first since the last finish(), when timed
+  bool pending_ = false;  // commands may be incomplete
+  bool flushed_ = false;  // all commands were submitted
+  Event last_;            // completes after all commands; none after an untraced command
+  Event first_;           // of the first command since the last finish(), if timed
 };
 
 }  // namespace plumb::opencl

@@ -1,4 +1,4 @@
-// Runtime `opencl`: every device of every platform that the loader shows.
+// Runtime `opencl`: every device of every platform of the loader.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,7 +23,7 @@ class OpenclDevice final : public Device {
   // "kind:" and the segment's handle
   std::string share(const Buffer& buffer) override {
     const HostSegment* segment = own(buffer).segment();
-    if (segment == nullptr) throw Error("runtime opencl was to share a buffer that is not");
+    if (segment == nullptr) throw Error("runtime opencl cannot share this buffer: it was not allocated as shared");
     return to_string(buffer.placement().kind) + ":" + segment->handle();
   }
   std::unique_ptr<Buffer> open_shared(const std::string& handle) override {
@@ -41,10 +41,10 @@ class OpenclDevice final : public Device {
   SharedContext context_;
 };
 
-// Ranks bound to their own cores must not each start threads for the whole machine. PoCL reads this once, at the first
-// call into it. (Its threads inherit the mask; POCL_AFFINITY=1 would pin them to cores 0, 1, … whatever the mask.)
+// Ranks bound to their own cores must not each start threads for the whole machine. PoCL reads this variable once, at
+// the first call. (Its threads inherit the mask; POCL_AFFINITY=1 would pin them to cores 0, 1, … regardless.)
 void limit_pocl_threads() {
-  if (std::getenv("POCL_CPU_MAX_CU_COUNT") != nullptr) return;  // the newer name of the same
+  if (std::getenv("POCL_CPU_MAX_CU_COUNT") != nullptr) return;  // newer name of the same variable
   setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(host_share().cores).c_str(), 0);
 }
 
@@ -53,7 +53,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
-// "OpenCL 3.0 PoCL HSTR: …" -> "OpenCL 3.0": the rest is the vendor's
+// "OpenCL 3.0 PoCL HSTR: …" -> "OpenCL 3.0" without the vendor's suffix
 std::string version_of(const cl::Device& device) {
   const std::string text = trimmed(device.getInfo<CL_DEVICE_VERSION>());
   return text.substr(0, text.find(' ', sizeof "OpenCL"));
@@ -79,11 +79,11 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.largest_buffer_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
   info.local_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   info.largest_group = static_cast<unsigned>(device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>());
-  // In bits; PoCL's 128 bytes and NVIDIA's 512 are multiples of a cache's line.
+  // In bits; PoCL's 128 bytes and NVIDIA's 512 are multiples of a cache line.
   info.view_alignment = std::max<std::size_t>(info.view_alignment, device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);
   info.features = features_of(device);
   const Abilities abilities = abilities_of(device);
-  // What CPUs' drivers call the cache is now a core's, now the socket's.
+  // CPU drivers report either a core's cache or the socket's.
   info.cache_bytes = abilities.on_host ? host_share().cache_bytes : device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (abilities.svm) info.memory_kinds.push_back(MemoryKind::svm);
@@ -131,26 +131,26 @@ class OpenclRuntime final : public Runtime {
   }
 
  private:
-  // A platform that fails (a driver without its device, a broken install) must not hide the others.
+  // A failing platform (a driver without its device, a broken install) must not hide the others.
   void add(const cl::Platform& platform, std::vector<DeviceInfo>& infos) {
     std::vector<cl::Device> found;
     std::string name = "a platform";
     try {
       name = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
       platform.getDevices(CL_DEVICE_TYPE_ALL, &found);
-      if (found.empty()) silent_.push_back(name + " has none");
+      if (found.empty()) silent_.push_back(name + " has no device");
       for (const cl::Device& device : found) {
         infos.push_back(describe(platform, device));
         infos.back().ordinal = static_cast<int>(devices_.size());
         devices_.push_back(device);
       }
     } catch (const cl::Error& error) {
-      silent_.push_back(fmt::format("{} says {}", name, status_name(error.err())));
+      silent_.push_back(fmt::format("{}: {}", name, status_name(error.err())));
     }
   }
 
   std::vector<cl::Device> devices_;
-  std::vector<std::string> silent_;  // platforms without a device, and why
+  std::vector<std::string> silent_;  // platforms without a device, and the reason
 };
 
 const Registered<RuntimeFactory> registered_opencl("opencl", [] { return std::make_unique<OpenclRuntime>(); });
@@ -161,7 +161,7 @@ Adopted adopt(cl_mem memory, std::size_t size) {
   return guarded("use a memory object of the program's own", [&] {
     cl::Buffer buffer(memory, true);
     const auto bytes = buffer.getInfo<CL_MEM_SIZE>();
-    if (bytes < size) throw Error(fmt::format("a memory object of {} bytes was said to have {}", bytes, size));
+    if (bytes < size) throw Error(fmt::format("memory object has {} bytes, but {} were declared", bytes, size));
     const auto existing = buffer.getInfo<CL_MEM_CONTEXT>();
     const cl::Device device = existing.getInfo<CL_CONTEXT_DEVICES>().at(0);
     const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());

@@ -87,7 +87,7 @@ constexpr std::array remedies{
     Entry{CL_OUT_OF_HOST_MEMORY, too_large},
     Entry{CL_MEM_OBJECT_ALLOCATION_FAILURE, too_large},
     Entry{CL_OUT_OF_RESOURCES,
-          "a kernel has gone out of its buffers, or the device has too little free memory or too few "
+          "a kernel accessed memory out of bounds, or the device has too little free memory or too few "
           "registers for this size"},
     Entry{CL_DEVICE_NOT_AVAILABLE,
           "another process holds the device, or its driver has failed: end that process, or see the "

@@ -1,4 +1,4 @@
-// OpenCL's codes, turned into sentences in one place.
+// Messages for OpenCL's error codes.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace plumb::opencl {
 
-// "CL_OUT_OF_RESOURCES"; "an unknown code" for a vendor's own.
+// "CL_OUT_OF_RESOURCES"; "an unknown code" for vendor codes.
 std::string status_name(cl_int code);
 
-// action: what could not be done, "allocate 4 KiB". Adds the remedy where one is known.
+// action: the failed operation, "allocate 4 KiB". Appends the remedy if known.
 Error status_error(cl_int code, const std::string& action);
 
-// For calls of the C interface; the sentence is made only when it is needed.
+// For calls of the C interface; the message is built only on errors.
 inline void check(cl_int code, const char* action) {
   if (code != CL_SUCCESS) [[unlikely]]
     throw status_error(code, action);

@@ -1,20 +1,20 @@
-// What both kernels of a lane of transport `channel` need (Meyer 2024, section 4.1.1.2). The one that sends cuts
-// messages into chunks of a channel's width and writes them to two external channels in turn; the one that receives reads
-// two and puts the chunks together again. Internal channels between the two keep the rounds in order: what a round
-// passes on has been received, what it overwrites has been sent. port.cl, once for each of them, makes them a port.
+// Common code of the two kernels of a lane of transport `channel` (Meyer 2024, section 4.1.1.2). The sending kernel
+// cuts messages into chunks of a channel's width and writes them alternately to two external channels; the receiving
+// one reads two channels and reassembles the chunks. Internal channels between the two order the rounds: a message is
+// received before it is passed on, and sent before it is overwritten. port.cl makes a port of each kernel.
 //
 //   OUT0, OUT1   names of the external channels that the lane sends to, where it sends
 //   IN0, IN1     and of those that it receives from
 #pragma OPENCL EXTENSION cl_intel_channels : enable
 
 typedef ulong4 chunk;
-#define CHANNEL_WIDTH 32  // bytes of a chunk
-#define CHANNELS 2        // of a direction
+#define CHANNEL_WIDTH 32  // bytes per chunk
+#define CHANNELS 2  // per direction
 
-// Which of a lane's two goes first in a round, as in port.hpp.
+// Order of a lane's two directions in a round, as in port.hpp.
 #define RECEIVE_FIRST 1
 
-// Where messages lie, as in transport.hpp.
+// Slots, as in transport.hpp.
 #define PORT                                                                                            \
   ulong port_bytes, uint port_order, __global uchar *port_view, ulong port_offset, ulong port_areas, ulong port_pitch, \
       ulong port_stride, ulong port_turn
@@ -26,7 +26,7 @@ typedef ulong4 chunk;
 
 #if defined(OUT0) && defined(IN0)
 #define PAIR 1
-// One token: what was expected is in its slots; a message has left its slot.
+// One token: an expected message is in its slot, or a message has left its slot.
 channel uint received __attribute__((depth(1)));
 channel uint sent __attribute__((depth(1)));
 #define TELL(what)                                               \
@@ -48,7 +48,7 @@ channel uint sent __attribute__((depth(1)));
 channel chunk out0 __attribute__((depth(0))) __attribute__((io(OUT0)));
 channel chunk out1 __attribute__((depth(0))) __attribute__((io(OUT1)));
 
-// The chunk at byte `at` of a message; what lies behind the message's end is 0.
+// The chunk at byte `at` of a message; bytes past the message's end are 0.
 chunk load(__global const uchar* message, ulong at, ulong bytes) {
   if (at + CHANNEL_WIDTH <= bytes)
     return (chunk)(as_ulong2(vload16(0, message + at)), as_ulong2(vload16(1, message + at)));
@@ -73,7 +73,7 @@ void send_message(__global const uchar* message, ulong bytes) {
 channel chunk in0 __attribute__((depth(0))) __attribute__((io(IN0)));
 channel chunk in1 __attribute__((depth(0))) __attribute__((io(IN1)));
 
-// Puts a chunk to byte `at` of a message, but for what lies behind the message's end.
+// Writes a chunk to byte `at` of a message, except past its end.
 void store(chunk value, __global uchar* message, ulong at, ulong bytes) {
   if (at + CHANNEL_WIDTH <= bytes) {
     vstore16(as_uchar16(value.lo), 0, message + at);

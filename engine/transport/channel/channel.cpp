@@ -44,7 +44,7 @@ class ChannelPort : public Port {
     const Slots& slots = (sends ? lane.send : lane.receive)->slots;
     End end;
     end.lane = lane;
-    end.lane.send = end.lane.receive = nullptr;  // the exchange may go
+    end.lane.send = end.lane.receive = nullptr;  // the exchange may be destroyed
     end.sends = sends;
     end.receives = !sends;
     end.bytes = slots.bytes();
@@ -57,7 +57,7 @@ class ChannelPort : public Port {
     if (std::find(pairs_.begin(), pairs_.end(), &pair) == pairs_.end()) pairs_.push_back(&pair);
   }
 
-  std::vector<std::vector<KernelArgument>> slots_;  // as ends_
+  std::vector<std::vector<KernelArgument>> slots_;  // parallel to ends_
   std::vector<Pair*> pairs_;
 };
 
@@ -96,9 +96,9 @@ class ChannelTransport : public Transport {
   }
 
  protected:
-  // All ranks lay their links together.
+  // All ranks wire their links together.
   std::unique_ptr<CompiledExchange> compile_in(Team&, const Exchange&) override {
-    throw Unsupported("transport channel has no exchanges among a team: its links are laid by all ranks together");
+    throw Unsupported("transport channel does not support teams: all ranks wire its links together");
   }
 
  private:
@@ -111,7 +111,7 @@ std::string unfit_device(const DeviceInfo& info) {
     return "it needs an FPGA with Intel's channels (cl_intel_channels): plumb setup fpga-emulator, then --runtime "
            "fpga-emulator";
   if (info.platform.find("Emulation") == std::string::npos)
-    return "its links are those of the FPGA emulator so far; a board's need its bitstream and cables";
+    return "it supports the FPGA emulator only; a board needs its bitstream and cables";
   return "";
 }
 

@@ -1,8 +1,8 @@
 // Transport `channel`: serial links between FPGAs by Intel's external channels, driven by kernels alone
-// (device-streaming; Meyer 2024, section 4.1.1.2). Each lane of an exchange has a pair of kernels on its rank's device,
-// which run for all rounds of a run: one sends, one receives (channel.cl, port.cl).
+// (device-streaming; Meyer 2024, section 4.1.1.2). Each lane of an exchange has two kernels on its rank's device, one
+// sending, one receiving, which run for all rounds (channel.cl, port.cl).
 //
-// The contract with the device, which is the FPGA emulator so far:
+// Requirements on the device, so far the FPGA emulator only:
 //   * A link is one direction from a rank to a rank on one lane. It has two channels, each CHANNEL_WIDTH = 32 bytes
 //     wide (the serial channel of the BittWare 520N); chunk k of a message goes through channel k % 2, and a message
 //     takes as many chunks of one as of the other, its end filled with zeros.
@@ -34,9 +34,9 @@ namespace plumb::channel {
 
 constexpr std::size_t channel_width = 32;    // bytes, CHANNEL_WIDTH of channel.cl
 constexpr std::size_t channels_of_link = 2;  // of a direction
-constexpr std::size_t most_links = 64;       // into a rank, where ports are given
+constexpr std::size_t most_links = 64;       // into a rank with fixed ports
 
-// This rank's end of a link: its pipes are open while it lives.
+// This rank's end of a link; its pipes are open during its lifetime.
 class LinkEnd {
  public:
   LinkEnd() = default;
@@ -44,22 +44,22 @@ class LinkEnd {
   LinkEnd(const LinkEnd&) = delete;
   LinkEnd& operator=(const LinkEnd&) = delete;
 
-  // The receiver makes the pipes in a folder of their own, which the sender opens, and then takes their names away.
+  // The receiver makes the pipes in a private folder; the sender opens them and removes the names.
   const std::string& make();
   void open(const std::string& folder);
   void take_names_away();
-  // What a kernel calls a channel.
+  // Name of a channel for a kernel.
   std::string name(std::size_t channel) const;
   int file(std::size_t channel) const { return files_[channel]; }
 
  private:
   std::array<int, channels_of_link> files_{-1, -1};
-  std::string folder_;  // "" = none is left
+  std::string folder_;  // "" = removed
 };
 
 class Relay;
 
-// A lane's kernels on this device, wired to its links.
+// A lane's kernels on this device, connected to its links.
 struct Pair {
   Pair();
   ~Pair();
@@ -73,9 +73,9 @@ using Circuit = std::vector<std::unique_ptr<Pair>>;  // of this rank's lanes
 // All circuits of a transport.
 class Wiring {
  public:
-  // relayed: by TCP between ranks of one host, too; on any port, or on those from `port` on. Collective.
+  // relayed: by TCP even between ranks of one host; on any port, or on ports from `port` on. Collective.
   Wiring(World& world, Device& device, bool relayed, std::uint16_t port);
-  // The circuit that joins the neighbours of these lanes, with programs of kernels that use the port. Collective.
+  // The circuit of these lanes' neighbours, with kernels that use the port. Collective.
   Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source);
   Device& device() { return device_; }
 
@@ -89,7 +89,7 @@ class Wiring {
   bool relayed_;
   std::uint16_t port_;
   std::vector<bool> same_host_;              // by rank
-  std::map<std::string, Circuit> circuits_;  // by who sends to whom on which lane, of all ranks, and the kernels
+  std::map<std::string, Circuit> circuits_;  // by all ranks' senders, receivers and lanes, and the kernels
 };
 
 }  // namespace plumb::channel

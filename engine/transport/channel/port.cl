@@ -1,5 +1,5 @@
-// The port of transport `channel` (port.hpp) for one kernel of a lane, behind channel.cl; PORT_SENDING or PORT_RECEIVING
-// says which. Calls for the other direction wait for the other kernel.
+// The port of transport `channel` (port.hpp) for one kernel of a lane, appended to channel.cl; PORT_SENDING or
+// PORT_RECEIVING selects it. Calls for the other direction wait for the other kernel.
 #undef PORT_KERNEL
 #undef PORT_OPEN
 #undef PORT_SEND
@@ -18,8 +18,8 @@
 #define PORT_EXPECT(i) AWAIT(received)
 #define PORT_CLOSE
 #else
-// Waits for the message before the latest one, because a message may arrive while one leaves; for the latest where the
-// lane receives first.
+// Waits for the previous message, as a message may arrive while another leaves; for the latest one if the lane receives
+// first.
 #define PORT_KERNEL(name) __kernel void name##_receive
 #ifdef PAIR
 #define PORT_COMPUTES 0

@@ -19,7 +19,7 @@ namespace plumb::channel {
 namespace {
 
 constexpr int patience_ms = 10000;  // for a connection
-constexpr int look_ms = 100;        // between two looks whether a relay shall end
+constexpr int look_ms = 100;        // between two checks for the relay's end
 
 struct Hello {
   std::uint64_t secret = 0, channel = 0;
@@ -45,8 +45,7 @@ bool write_all(int file, const char* bytes, std::size_t size, const std::stop_to
       if (stop.stop_requested() && ++late * look_ms > patience_ms) return false;
       continue;
     }
-    // A pipe is open for reading here too, so nothing but room is waited for; a piece of PIPE_BUF fits where poll says
-    // so.
+    // The pipe is also open for reading here, so only room is awaited; poll guarantees room for PIPE_BUF bytes.
     const ssize_t written = write(file, bytes, std::min<std::size_t>(size, 4096));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
@@ -59,7 +58,7 @@ bool write_all(int file, const char* bytes, std::size_t size, const std::stop_to
 void pass_on(const std::stop_token& stop, int from, int to) {
   std::array<char, 65536> bytes{};
   for (;;) {
-    // A kernel that has sent everything may be gone before its last bytes are: they are passed on first.
+    // A kernel may end before its last bytes were read: they are passed on first.
     if (!ready(from, POLLIN, look_ms)) {
       if (stop.stop_requested()) return;
       continue;
@@ -93,7 +92,7 @@ Listener::Listener(std::uint16_t port)
   address.sin_port = htons(port);
   socklen_t size = sizeof address;
   auto* const general = reinterpret_cast<sockaddr*>(&address);
-  const int yes = 1;  // connections of a run that has ended do not hold the port
+  const int yes = 1;  // connections of an ended run do not block the port
   setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   if (socket_.get() < 0 || bind(socket_.get(), general, size) != 0 || listen(socket_.get(), 8) != 0 ||
       getsockname(socket_.get(), general, &size) != 0)
@@ -121,7 +120,7 @@ std::vector<Descriptor> Listener::accepted() const {
     if (file.get() < 0 || !ready(file.get(), POLLIN, patience_ms) ||
         recv(file.get(), &hello, sizeof hello, MSG_WAITALL) != sizeof hello || hello.secret != secret_ ||
         hello.channel >= channels_of_link || files[hello.channel] >= 0)
-      continue;  // a stranger
+      continue;  // an unrelated connection
     at_once(file.get());
     files[hello.channel] = dup(file.get());
     ++found;

@@ -1,5 +1,5 @@
-// The way of a link between two hosts: at either end the link's pipes are joined to a connection over TCP each, by
-// threads that pass bytes on. Kernels see pipes as on one host.
+// A link between two hosts: at each end, threads pass bytes between the link's pipes and a TCP connection each. Kernels
+// see pipes, as on one host.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ class Descriptor {
   int number_;
 };
 
-// The receiver's end, which waits for the sender's connections on a port of every address of this host; port 0 is any
-// that is free. Throws Error naming a port that is taken.
+// The receiver's end, which listens on a port of every address of this host; port 0 is any free port. Throws Error
+// naming a port in use.
 class Listener {
  public:
   explicit Listener(std::uint16_t port);
   // "HOST PORT SECRET", for connected().
   std::string offer() const;
-  // One connection a channel; throws Error when the sender did not come in time.
+  // One connection per channel; throws Error if the sender does not connect in time.
   std::vector<Descriptor> accepted() const;
 
  private:
@@ -43,7 +43,7 @@ class Listener {
 // The sender's end; throws Error naming host and port.
 std::vector<Descriptor> connected(const std::string& offer, bool same_host);
 
-// Passes on what comes from one to the other until it is destroyed or one of them ends.
+// Passes bytes from one to the other until destroyed or until one of them closes.
 class Relay {
  public:
   // The connection is owned, the pipe is not.

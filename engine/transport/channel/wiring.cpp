@@ -1,5 +1,4 @@
-// Links and programs of transport `channel`: who is joined with whom, by pipes that have no name once both ends are
-// open.
+// Links and programs of transport `channel`: pipes between ranks, unnamed once both ends are open.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -29,7 +28,7 @@ std::string pipe_in(const std::string& folder, std::size_t channel) {
 
 constexpr int nobody = -1;
 
-// Who sends to whom, of all ranks: the same text on each. "RANK LANE SENDER RECEIVER", a lane a line.
+// All ranks' lanes, the same text on each: one line "RANK LANE SENDER RECEIVER" per lane.
 std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
   std::string own, pattern;
   for (const Lane& lane : lanes)
@@ -40,7 +39,7 @@ std::string pattern_of(World& world, const std::vector<Lane>& lanes) {
   return broadcast_text(world, pattern);
 }
 
-// Throws Error on all ranks where a link has one end only.
+// Throws Error on all ranks if a link has only one end.
 void check_pattern(const std::string& pattern) {
   using Link = std::tuple<int, int, int>;  // from, to, lane
   std::set<Link> sent, received;
@@ -79,7 +78,7 @@ std::string defined(const char* name, const std::string& value) {
   return fmt::format("#define {} \"{}\"\n", name, value);
 }
 
-// The kernels' text once for each direction that the lane has.
+// The kernels' text, once for each direction of the lane.
 KernelSource kernels(const Lane& lane, const Pair& pair, const KernelSource& source) {
   std::string names;
   if (lane.send != nullptr) names += defined("OUT0", pair.outgoing.name(0)) + defined("OUT1", pair.outgoing.name(1));
@@ -156,7 +155,7 @@ Wiring::Wiring(World& world, Device& device, bool relayed, std::uint16_t port)
   for (const std::string& host : hosts) same_host_.push_back(host == hosts[static_cast<std::size_t>(world.rank())]);
 }
 
-// Ranks of one host have ports of their own.
+// Ranks of one host have disjoint ranges of ports.
 std::uint16_t Wiring::port_of(std::size_t listener) const {
   if (port_ == 0) return 0;
   const std::size_t port = port_ + static_cast<std::size_t>(world_.local_rank()) * most_links + listener;

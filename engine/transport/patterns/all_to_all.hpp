@@ -1,4 +1,4 @@
-// Each rank with each: what MPI calls alltoall, on buffer views.
+// All-to-all (MPI_Alltoall) on buffer views.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,8 @@
 
 namespace plumb {
 
-// This rank's part: view to[r] goes to rank r, view from[r] comes from there; own bytes are sent to this rank itself.
-// In step d each rank sends to the one d places on, on lane d. Throws Error unless there is a view each way for each
-// rank.
+// This rank's part: view to[r] is sent to rank r, view from[r] received from it, including this rank itself. In step d
+// each rank sends to the rank d places on, on lane d. Throws Error unless there is one view of each kind per rank.
 Exchange all_to_all(const std::vector<BufferView>& to, const std::vector<BufferView>& from, const World& world);
 
 }  // namespace plumb

@@ -13,11 +13,11 @@ namespace plumb {
 
 namespace {
 
-// On a GPU. A core does its items one after the other: each that went over the whole block would miss the caches.
+// For GPUs. A core executes its items one after the other: items that each span the block would miss the caches.
 constexpr std::uint64_t items_at_most = 1u << 16;
 constexpr std::uint64_t items_of_group = 256;
 
-// Arguments `at` and the next: a buffer and the number in it.
+// Arguments `at` and `at + 1`: a buffer and an offset in numbers.
 template <class T>
 T* numbers(std::span<const KernelArgument> arguments, std::size_t at) {
   return reinterpret_cast<T*>(std::get<const Buffer*>(arguments[at])->host_pointer()) +
@@ -33,7 +33,7 @@ void combine_numbers(std::span<const KernelArgument> arguments) {
   for (std::uint64_t i = 0; i < count; ++i) into[i] = static_cast<T>(Combined{}(a[i], b[i]));
 }
 
-// Integers of 16 bits would be multiplied as numbers with a sign, which may overflow.
+// 16-bit integers would be promoted to signed int, whose product may overflow.
 template <class T>
 auto without_sign(T number) {
   if constexpr (std::is_unsigned_v<T>)
@@ -125,8 +125,8 @@ bool is_extremum(Operation operation) {
 
 struct TypeFacts {
   std::size_t size;
-  const char *number, *wide;  // reduction.cl's
-  NumberType combined_as;     // only maxima and minima tell integers with a sign from those without
+  const char *number, *wide;  // names in reduction.cl
+  NumberType combined_as;     // only maxima and minima depend on the sign
 };
 
 // In the order of NumberType.

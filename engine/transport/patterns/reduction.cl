@@ -1,14 +1,14 @@
-// into[i] = a[i] OPERATION b[i], each from its own place on: what a reduction does with a neighbour's block.
+// into[i] = a[i] OPERATION b[i], each with its own offset: a reduction's step with a neighbour's block.
 //
 //   NUMBER     signed_char, short, int, long, the same without a sign, float or double
-//   WIDE       the type in which it is computed: NUMBER, but of 32 bits where that has fewer
-//   OPERATION  the place of its name in enum Operation (combine.hpp)
-// Sums and products of integers come without a sign, so that they wrap.
+// WIDE       the type of computation: NUMBER, but at least 32 bits
+// OPERATION  position of its name in enum Operation (combine.hpp)
+// Sums and products of integers use unsigned types, so that they wrap.
 #if !defined(__CUDACC__) && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
-typedef signed char signed_char;  // CUDA's char may have none
+typedef signed char signed_char;  // char may be unsigned
 
 #if OPERATION == 0
 #define COMBINED(a, b) ((a) + (b))
@@ -32,7 +32,7 @@ typedef signed char signed_char;  // CUDA's char may have none
 #define COMBINED(a, b) (((a) != 0) != ((b) != 0))
 #endif
 
-// Four at once, because what is read may lie in another device's memory, and comes late.
+// Four at once, to hide the latency of reading another device's memory.
 __kernel void combine(__global NUMBER* into, ulong first, __global const NUMBER* a, ulong first_a,
                       __global const NUMBER* b, ulong first_b, ulong count) {
   const ulong step = get_global_size(0);

@@ -11,15 +11,15 @@ namespace plumb {
 
 namespace {
 
-// Of the view, in numbers.
+// A block of the view, in numbers.
 struct Block {
   std::uint64_t first = 0, count = 0;
 };
 
-// One step round the ring: a block goes on, another comes and is combined with this rank's or takes its place.
+// One step around the ring: one block is sent, another received, which is combined or stored.
 struct RingStep {
   std::unique_ptr<CompiledExchange> exchange;
-  Block combined;  // of the block that came; none = it lies where it belongs
+  Block combined;  // block to combine; none = received in place
 };
 
 class ReductionExchange : public WalkedExchange {
@@ -50,7 +50,7 @@ class ReductionExchange : public WalkedExchange {
       add(transport, {next, block_at(place + 1 - s)}, {last, block_at(place - s)}, false);
   }
   ~ReductionExchange() override {
-    for (RingStep& step : steps_) step.exchange.reset();  // before the buffers that they use
+    for (RingStep& step : steps_) step.exchange.reset();  // before the buffers in use
   }
   ReductionExchange(const ReductionExchange&) = delete;
   ReductionExchange& operator=(const ReductionExchange&) = delete;
@@ -61,7 +61,7 @@ class ReductionExchange : public WalkedExchange {
     Block block;
   };
 
-  // Block `number` of as many as there are members; the first ones are longer by one where they must be.
+  // Block `number` of one per member; the first blocks are one number longer if the view does not divide evenly.
   Block block(std::int64_t number) const {
     const std::uint64_t all = reduction_.view.size / size_of(reduction_.type), members = reduction_.members.size();
     const auto n = static_cast<std::uint64_t>(number);
@@ -78,7 +78,7 @@ class ReductionExchange : public WalkedExchange {
     return *program_;
   }
 
-  // Short views have empty blocks, of which nobody speaks.
+  // Blocks of short views may be empty: these are not sent.
   void add(Transport& transport, const Piece& send, const Piece& receive, bool combines) {
     Step step;
     if (send.block.count > 0) step.sends.push_back({send.rank, reduction_.lane, {view_of(send.block)}});
@@ -90,7 +90,7 @@ class ReductionExchange : public WalkedExchange {
     steps_.push_back({transport.compile({{step}, 1}), combines ? receive.block : Block{}});
   }
 
-  // Of each step round the ring, the exchange and then the kernel, where there is one.
+  // For each step around the ring: the exchange, then the kernel, if any.
   static std::size_t walked_steps(const Reduction& reduction) { return 4 * (reduction.members.size() - 1); }
 
   void start_step(std::size_t number, std::uint64_t, std::uint64_t) override {
@@ -101,9 +101,9 @@ class ReductionExchange : public WalkedExchange {
     kernel_->set({reduction_.view.buffer, first, reduction_.view.buffer, first, came_.get(), std::uint64_t{0},
                   step.combined.count});
     queue_->enqueue(*kernel_, combine_range(info_, step.combined.count));
-    queue_->finished();  // starts it
+    queue_->finished();  // submits it
   }
-  void resize(const std::vector<StepSizes>&) override {}  // its messages are its own
+  void resize(const std::vector<StepSizes>&) override {}  // the sizes of its messages are fixed
   bool test_step(std::size_t number) override {
     return number % 2 == 0 ? steps_[number / 2].exchange->test() : queue_->finished();
   }

@@ -1,5 +1,5 @@
-// Sums (or maxima, minima) over some ranks of the numbers in a view, in place, on the devices: all of them then hold
-// the same bits.
+// Reductions (sum, maximum, minimum) over some ranks of the numbers in a view, in place, on the devices. All members
+// obtain the same bits.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace plumb {
 
-// What is reduced: `view` holds the same number of numbers on each of the ranks `members`, which name the ring's order
-// (each the same list; this rank is one of them). `lane` is the links' number, of which it takes one.
+// A reduction: `view` has the same length on each rank of `members`, which lists the ring's order, equal on all of them
+// and including this rank. `lane` is the one lane in use.
 struct Reduction {
   std::vector<int> members;
   BufferView view;
@@ -21,12 +21,12 @@ struct Reduction {
   int lane = 0;
 };
 
-// Round a ring in blocks: each block goes round once while the members add to it, and once more to be known to all:
-// 2 (p - 1) / p of the view's bytes sent by each of p members (Patarasuk and Yuan, "Bandwidth optimal all-reduce
-// algorithms for clusters of workstations", JPDC 69(2), 2009). A block is added up in one order, on one device, so all
-// members get the same bits. One round of the exchange is one reduction; the next reduces what the last one left.
-// Collective like Transport::compile(), and all ranks' lists have one length. Throws Error where the view holds no
-// whole number of numbers, Unsupported where the device has no such type.
+// Ring algorithm in blocks: each block goes around once to be combined and once more to be distributed: 2 (p - 1) / p
+// of the view's bytes sent by each of p members (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for
+// clusters of workstations", JPDC 69(2), 2009). A block is combined in one order, on one device, so all members obtain
+// the same bits. One round of the exchange is one reduction; the next one reduces its result. Collective like
+// Transport::compile(); lists of members have the same length on all ranks. Throws Error if the view's length is not a
+// multiple of the number's, Unsupported if the device lacks the type.
 std::unique_ptr<CompiledExchange> compile_reduction(const Reduction& reduction, World& world, Device& device,
                                                     Transport& transport);
 

@@ -12,7 +12,7 @@ int wrapped(int place, int length) {
   return (place % length + length) % length;
 }
 
-// A rank `distance` links from the root, in a ring of `length`.
+// The rank `distance` links from the root, in a ring of `length`.
 Exchange forwarding(int distance, int length, const Transfer& to_next, const Transfer& from_last) {
   Exchange exchange;
   if (distance > 0) exchange.steps.push_back({{}, {from_last}});

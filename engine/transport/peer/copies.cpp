@@ -1,4 +1,4 @@
-// peer, host-buffered: the host has its device copy into the neighbour's slot, when that rank has said that it may.
+// peer, host-buffered: the host copies into the neighbour's slot, by its device, once the neighbour has freed the slot.
 #include <atomic>
 
 #include "transport/idle.hpp"
@@ -10,10 +10,10 @@ namespace plumb::peer {
 
 namespace {
 
-constexpr std::size_t line = 128;  // bytes; counters are on cache lines of their own
+constexpr std::size_t line = 128;  // bytes; each counter has its own cache line
 
-// Counters of one transfer in memory of the host that both ranks see: rounds for which the receiver's slot is free, and
-// rounds whose message is in it.
+// Counters of one transfer in shared host memory: rounds whose receiving slot is free, and rounds whose message has
+// arrived.
 struct Counters {
   BufferView view;
   std::atomic_ref<std::uint64_t> free() const { return counter(0); }
@@ -29,12 +29,12 @@ struct Outgoing {
   Slots from, to;
   Counters counters;
   std::unique_ptr<Queue> queue;
-  std::uint64_t begun = 0, done = 0;  // messages ever
+  std::uint64_t begun = 0, done = 0;  // messages, over the lifetime
 };
 
 struct Incoming {
   Counters counters;
-  std::uint64_t expected = 0;  // messages ever
+  std::uint64_t expected = 0;  // messages, over the lifetime
 };
 
 struct CopyStep {
@@ -107,7 +107,7 @@ class CopyExchange : public WalkedExchange {
         steps_[i].sends[k].from.view.size = steps_[i].sends[k].to.view.size = sizes[i].sends[k];
   }
 
-  // A window's copies go together, once the receiver's slots are free.
+  // Copies of a window are enqueued together, once the receiver's slots are free.
   bool progress(Outgoing& send) const {
     if (send.begun < send.done) {
       if (send.counters.free().load(std::memory_order_acquire) < send.done) return false;
@@ -124,7 +124,7 @@ class CopyExchange : public WalkedExchange {
   std::vector<std::unique_ptr<Buffer>> counters_;
   std::vector<CopyStep> steps_;
   Idle idle_;
-  std::uint64_t first_ = 0, end_ = 0;  // rounds under way
+  std::uint64_t first_ = 0, end_ = 0;  // rounds in progress
 };
 
 }  // namespace

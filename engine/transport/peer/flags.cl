@@ -1,11 +1,10 @@
-// What the kernels of transport `peer` have in common: they put messages into memory that another process's device
-// shares, and raise flags there. A message is cut into slices, one for each group of work items; a group looks after its
-// slice by flags of its own.
+// Common code of the kernels of transport `peer`: they write messages into memory shared by another process's device,
+// and set flags there. A message is cut into slices, one for each group of work items; each group has its own flags.
 //
 //   ALONE   one work item does a group's work (CPUs)
 //   WIDE    type of what is copied at a time
 #ifndef FENCE_SYSTEM
-// OpenCL has no order between processes before 2.0; on CPUs a fence orders what other processes see.
+// OpenCL before 2.0 has no memory order between processes; on CPUs a fence provides it.
 #define FENCE_SYSTEM() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define STORE_SYSTEM(flag, value) *(volatile __global ulong*)(flag) = (value)
 inline ulong acquire_system(__global const ulong* flag) {
@@ -23,7 +22,7 @@ inline ulong acquire_system(__global const ulong* flag) {
 #define FIRST (get_local_id(0) == 0)
 #endif
 
-// ulongs from one group's flag to the next: a line of any cache
+// ulongs between the flags of two groups: at least a cache line
 #define FLAG_STRIDE 16
 
 // First byte of a group's slice.
@@ -55,12 +54,12 @@ inline void copy_part(__global const uchar* from, __global uchar* to, ulong begi
   for (at += lane; at < end; at += width) to[at] = from[at];
 }
 
-// The group's slice of a message.
+// Copies the group's slice of a message.
 inline void copy_slice(__global const uchar* from, __global uchar* to, ulong bytes) {
   copy_part(from, to, slice_of(bytes, get_group_id(0)), slice_of(bytes, get_group_id(0) + 1));
 }
 
-// Waits, for so many looks at most, until a flag has reached a value. 0 when it has not: then *gave_up says which.
+// Polls a flag until it reaches a value, up to a number of looks. Returns 0 on failure, with the value in *gave_up.
 inline uint reached(__global const ulong* flag, ulong value, ulong looks, __global ulong* gave_up) {
   for (ulong look = 0; look < looks; ++look)
     if (acquire_system(flag) >= value) return 1;
@@ -68,7 +67,7 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
   return 0;
 }
 
-// Every work item of the group goes on when the first has seen the flag; all leave the kernel when it gave up.
+// All work items of the group continue when the first has seen the flag; on failure all leave the kernel.
 #ifdef ALONE
 #define AWAIT(flag, value) \
   if (!reached(flag, value, looks, gave_up)) return
@@ -78,14 +77,14 @@ inline uint reached(__global const ulong* flag, ulong value, ulong looks, __glob
   TOGETHER();                                                   \
   if (!alive) return
 #endif
-// What all of the group have done so far is seen by who sees the flag.
+// Publishes the group's writes together with a flag.
 #define RAISE(flag, value)       \
   TOGETHER();                    \
   if (FIRST) {                   \
     FENCE_SYSTEM();              \
     STORE_SYSTEM(flag, value);   \
   }
-// Three flags for one fence, which takes as long as a message to the other device and back.
+// Sets three flags after one fence, which takes as long as a round trip to the other device.
 #define RAISE_ALL(flag, value, second_if, second_flag, third_if, third_flag) \
   TOGETHER();                                                                \
   if (FIRST) {                                                               \

@@ -14,7 +14,7 @@ LaunchShape shape_of(const DeviceInfo& info) {
   const double patience = (Watchdog::limit_seconds() > 0 ? Watchdog::limit_seconds() : 60) / 2;
   LaunchShape shape;
   if (info.type == "gpu") {
-    // Two lanes of half of the units each: every group of both runs at once, so none waits for one that cannot start.
+    // Two lanes with half of the units each: all groups of both runs are resident, which excludes deadlock.
     shape.largest_groups = std::max(1u, info.compute_units / 2);
     shape.largest_group = 512;
     shape.looks = static_cast<std::uint64_t>(patience / 0.5e-6);
@@ -27,12 +27,12 @@ LaunchShape shape_of(const DeviceInfo& info) {
 }
 
 std::uint64_t groups_for(const LaunchShape& shape, std::size_t bytes) {
-  const std::size_t slice = std::size_t{8} << 10;  // bytes that are worth a group
+  const std::size_t slice = std::size_t{8} << 10;  // bytes: minimum slice of a group
   return std::clamp<std::uint64_t>(bytes / slice, 1, shape.largest_groups);
 }
 
 KernelRange range_for(const LaunchShape& shape, std::size_t bytes) {
-  constexpr std::uint64_t warp = 32, at_once = 16;  // bytes that a work item copies at a time
+  constexpr std::uint64_t warp = 32, at_once = 16;  // bytes copied by a work item at a time
   const std::uint64_t groups = groups_for(shape, bytes);
   const std::uint64_t useful = (bytes / groups / at_once + warp) / warp * warp;
   const std::uint64_t items = std::min(shape.largest_group, useful);
@@ -59,7 +59,7 @@ void Patience::check() const {
   std::memcpy(&serial, buffer_->host_pointer(), sizeof serial);
   if (serial != 0)
     throw Error(
-        fmt::format("a kernel gave up waiting for a neighbour's flag to reach {}: the neighbour has died, or is "
+        fmt::format("a kernel timed out waiting for a neighbour's flag to reach {}: the neighbour has died, or is "
                     "slower than --timeout allows",
                     serial));
 }

@@ -1,5 +1,4 @@
-// What the device-scheduled approaches of `peer` have in common: kernels, flags, and the end of a wait that is too
-// long.
+// Common parts of the device-scheduled approaches of `peer`: kernels, flags, time limit of waits.
 #pragma once
 
 #include <memory>
@@ -9,25 +8,25 @@
 
 namespace plumb::peer {
 
-// How kernels of a device share the work of a message.
+// Division of a message among a device's groups.
 struct LaunchShape {
-  std::uint64_t largest_groups = 1;  // each with a slice; all of them must run at the same time
+  std::uint64_t largest_groups = 1;  // one slice each; all groups must be resident at the same time
   std::uint64_t largest_group = 1;   // work items
-  std::uint64_t looks = 0;           // at a flag until a kernel gives up: about half of the longest wait
+  std::uint64_t looks = 0;           // polls of a flag before a kernel times out: about half of the longest wait
   std::string options = {};
 };
 LaunchShape shape_of(const DeviceInfo& info);
-// Groups that share a message: the same on both sides of a transfer.
+// Number of groups per message: the same on both sides of a transfer.
 std::uint64_t groups_for(const LaunchShape& shape, std::size_t bytes);
-// As many work items as a slice gives work to.
+// Work items per group, by the slice's length.
 KernelRange range_for(const LaunchShape& shape, std::size_t bytes);
 
 constexpr std::uint64_t flag_stride = 16;  // ulongs, as in flags.cl
 
-// A file of kernels with what all have in common before it.
+// A file of kernels with the common code prepended.
 KernelSource kernels(const std::string& file, const std::string& options);
 
-// Flags in the device's memory, shared, all 0.
+// Zeroed flags in shared device memory.
 class Flags {
  public:
   Flags(Device& device, std::uint64_t count);
@@ -38,12 +37,12 @@ class Flags {
   std::unique_ptr<Buffer> buffer_;
 };
 
-// Where a kernel says that it gave up.
+// Timeout reports of kernels.
 class Patience {
  public:
   explicit Patience(Device& device);
   const Buffer& buffer() const { return *buffer_; }
-  // Throws Error when a kernel has given up.
+  // Throws Error if a kernel timed out.
   void check() const;
 
  private:

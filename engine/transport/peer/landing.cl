@@ -1,6 +1,6 @@
-// Approach device-buffered of transport `peer`, behind flags.cl.
+// Approach device-buffered of transport `peer`, appended to flags.cl.
 
-// Puts a message into a landing place of another device when that place is free, and says that it is there.
+// Writes a message into another device's landing place once that is free, and sets its flag.
 __kernel void put(__global const uchar* from, ulong from_at, __global uchar* landing, ulong landing_at, ulong bytes,
                   __global const ulong* credit, ulong credit_at, ulong needed, __global ulong* arrived, ulong arrived_at,
                   ulong serial, ulong looks, __global ulong* gave_up) {
@@ -11,7 +11,7 @@ __kernel void put(__global const uchar* from, ulong from_at, __global uchar* lan
   RAISE(arrived + arrived_at + flag, serial);
 }
 
-// Takes it from there to where it belongs, and gives the place back.
+// Copies it from there to its destination, and frees the place.
 __kernel void take(__global const uchar* landing, ulong landing_at, __global uchar* to, ulong to_at, ulong bytes,
                    __global const ulong* arrived, ulong arrived_at, ulong serial, __global ulong* credit,
                    ulong credit_at, ulong looks, __global ulong* gave_up) {

@@ -1,5 +1,5 @@
-// peer, device-buffered: a kernel puts each message into a landing place of the neighbour and raises a flag there; the
-// neighbour's kernel waits for the flag and takes the message to its place there. The host starts both for each round.
+// peer, device-buffered: a kernel writes each message into a landing place of the neighbour and sets a flag there; the
+// neighbour's kernel waits for the flag and copies the message to its destination. The host starts both in each round.
 #include <algorithm>
 
 #include "transport/peer/kernels.hpp"
@@ -9,19 +9,19 @@ namespace plumb::peer {
 
 namespace {
 
-constexpr std::uint64_t landings = 2;         // of a transfer: one fills while the other is emptied
-constexpr std::uint64_t rounds_at_once = 64;  // given to the device before they are waited for
+constexpr std::uint64_t landings = 2;         // per transfer: one is filled while the other is emptied
+constexpr std::uint64_t rounds_at_once = 64;  // enqueued before waiting
 
-// One end of a transfer. The receiver's buffer holds the places; flags are in the memory of who waits for them.
+// One end of a transfer. The receiver's buffer holds the places; flags are in the waiting rank's memory.
 struct End {
   Slots slots;
-  std::unique_ptr<Flags> flags;     // that this rank waits for
-  std::unique_ptr<Buffer> landing;  // the receiver's own
+  std::unique_ptr<Flags> flags;     // polled by this rank
+  std::unique_ptr<Buffer> landing;  // in the receiver's memory
   BufferView there;                 // the sender's view of it
   const Buffer* flags_there = nullptr;
   std::unique_ptr<Kernel> kernel;
-  KernelRange range;         // of the longest message: its groups' flags count all messages
-  std::uint64_t serial = 0;  // messages ever
+  KernelRange range;         // for the longest message: every message sets all groups' flags
+  std::uint64_t serial = 0;  // messages, over the lifetime
   std::size_t place_bytes = 0;
 };
 
@@ -83,7 +83,7 @@ class LandingExchange : public WalkedExchange {
     return end;
   }
 
-  // Send i of the step with the place that its receiver offers; both ends here when it is to this rank itself.
+  // Connects send i of the step with its receiver's landing place; messages to this rank itself have both ends here.
   void join(const Step& step, std::size_t i, const std::string& offer, LandingStep& result) {
     End& send = result.sends[i];
     if (step.sends[i].peer != neighbours_->world().rank()) {
@@ -132,7 +132,7 @@ class LandingExchange : public WalkedExchange {
     return true;
   }
 
-  // Puts before takes: no rank waits for a message before it has sent its own.
+  // Sends before receives: no rank waits for a message before sending its own.
   void enqueue_round(LandingStep& step, std::uint64_t round) {
     for (End& end : step.sends) {
       const BufferView place = end.slots.at(round);

@@ -64,8 +64,9 @@ std::string unfit_world(const World& world) {
 
 std::string unfit_device(const DeviceInfo& info) {
   if (info.runtime == "cuda") return "";
-  if (info.runtime == "native") return "its kernels are OpenCL C, which runtime native has none of";
-  if (info.type == "gpu") return "OpenCL shares no GPU's memory between processes; an NVIDIA GPU: --runtime cuda";
+  if (info.runtime == "native") return "its kernels are OpenCL C, which runtime native cannot run";
+  if (info.type == "gpu")
+    return "OpenCL cannot share a GPU's memory between processes; for an NVIDIA GPU use --runtime cuda";
   return "";
 }
 
@@ -88,13 +89,13 @@ const RegisteredTransport registered_peer("peer", entry());
 
 Neighbours::~Neighbours() {
   opened_.clear();
-  // A rank that fails does not come here on its own feet: the others are being ended, and would be waited for in vain.
+  // Skipped after an error: the other ranks are being ended and would not arrive.
   if (std::uncaught_exceptions() == 0) team_ != nullptr ? team_->barrier() : world_.barrier();
 }
 
 std::string Neighbours::offer(const BufferView& view) {
   if (!view.buffer->placement().shared)
-    throw Unsupported("transport peer needs buffers that are shared between processes, which these are not");
+    throw Unsupported("transport peer needs buffers shared between processes, but these are not");
   return fmt::format("{} {} ", view.offset, view.size) + device_.share(*view.buffer);
 }
 

@@ -1,21 +1,21 @@
-// The port of transport `peer` (port.hpp), behind flags.cl: all groups of a lane's kernel run at the same time, each with
-// its slice of every message. Where slots slide, a slice's end lies where later slices of the lap before had their
-// begin: a group waits for those groups, too.
+// The port of transport `peer` (port.hpp), appended to flags.cl: all groups of a lane's kernel are resident, each with
+// its slice of every message. With sliding slots, a slice ends where later slices of the previous lap began: a group
+// waits for those groups, too.
 //
-// Flags of a lane: `arrived` of each group, then `credit`, then `put` of each. In a run, flags count from `serial`:
-// arrived = serial + i says that i messages are there, credit = serial + i that this run has begun and i of its messages
-// have left their slots, put = serial + i that this device's group has put i slices into the neighbour's slots.
-// The names alive, looks, gave_up and what begins with port are the port's.
+// Flags of a lane: `arrived` of each group, then `credit`, then `put` of each. Flags count from `serial` in a run:
+// arrived = serial + i: i messages have arrived; credit = serial + i: this run has begun and i of its messages have
+// left their slots; put = serial + i: this device's group has written i slices into the neighbour's slots.
+// The names alive, looks, gave_up and those starting with port are reserved.
 
 // bits of `roles`
 #define SENDS 1
 #define RECEIVES 2
 #define RECEIVES_FIRST 4
-#define PASSES_ON 8  // what is received is sent later: the sender must know when
+#define PASSES_ON 8  // received messages are sent on later: the sender must wait for that
 
-// The place of a turn and of those after it (transport.hpp): a division takes a GPU as long as half of a short message.
+// Positions of successive turns (transport.hpp), without division, which costs a GPU half of a short message.
 typedef struct {
-  __global uchar* lap;    // its place in the first area
+  __global uchar* lap;  // its position in the first area
   __global uchar* slot;
   ulong area, areas, pitch, stride;
 } cursor;
@@ -40,7 +40,7 @@ inline void next_turn(cursor* at) {
   }
 }
 
-// How many groups' slices, from this one's on, a slice touches that lies by `stride` bytes further on than they do.
+// Number of groups whose slices, from this one's on, overlap a slice displaced by `stride` bytes.
 inline ulong groups_touched(ulong bytes, ulong stride) {
   const ulong group = get_group_id(0), groups = get_num_groups(0);
   const ulong end = slice_of(bytes, group + 1) + (stride < bytes ? stride : 0);
@@ -49,11 +49,11 @@ inline ulong groups_touched(ulong bytes, ulong stride) {
   return touched;
 }
 
-// What a group waits for before its part of a round. Each look takes a GPU half a microsecond, so the group's work items
-// look at all of these flags at once.
+// Flags awaited by a group before its part of a round. A poll takes a GPU half a microsecond, so the group's work items
+// poll all flags at once.
 typedef struct {
-  __global const ulong *arrived, *credit, *put;  // of this group; those of the groups after it follow
-  ulong credits, puts;                           // how many groups' flags
+  __global const ulong *arrived, *credit, *put;  // of this group; those of the following groups are adjacent
+  ulong credits, puts;  // numbers of groups to await
 } awaited;
 
 inline uint all_reached(const awaited* flags, ulong arrived, ulong credit, ulong put, ulong looks,
@@ -93,9 +93,9 @@ inline uint all_reached(const awaited* flags, ulong arrived, ulong credit, ulong
 
 typedef struct {
   awaited flags;
-  __global ulong *at_right, *at_left, *own_put;  // this group's `arrived` and `credit` at the neighbours, and its own `put`
-  ulong begin, end;                              // of its slice
-  ulong serial, lag, arrived;                    // arrived: what that flag must reach before the next round
+  __global ulong *at_right, *at_left, *own_put;  // `arrived` and `credit` of this group at the neighbours, and its own `put`
+  ulong begin, end;  // of its slice
+  ulong serial, lag, arrived;  // arrived: value of that flag before the next round
   uint sends, receives, passes_on, slides;
   cursor out, in;
 } port_state;
@@ -108,7 +108,7 @@ inline port_state port_of(ulong bytes, ulong serial, uint roles, ulong lag, __gl
   port.sends = (roles & SENDS) != 0;
   port.receives = (roles & RECEIVES) != 0;
   port.passes_on = (roles & PASSES_ON) != 0;
-  // Others touch this slice where one before it does.
+  // Other groups' slices overlap this one's successors.
   port.slides = port.sends && get_num_groups(0) > 1 && to_stride > 0 && to_stride < bytes;
   port.flags.arrived = mine + flag;
   port.flags.credit = mine + credits + flag;
@@ -150,7 +150,7 @@ inline port_state port_of(ulong bytes, ulong serial, uint roles, ulong lag, __gl
 
 #define PORT_RECEIVES_FIRST (port_roles & RECEIVES_FIRST)
 
-// What credit and `put` must reach before round i.
+// Required values of `credit` and `put` before round i.
 #define PORT_CREDIT(i) (port.serial + ((i) >= port.lag ? (i) - port.lag + 1 : 0))
 #define PORT_PUT(i) (port.slides && (i) >= port_to_areas ? port.serial + (i) - port_to_areas + 1 : 0)
 

@@ -1,4 +1,4 @@
-// peer, device-streaming: its port. One persistent kernel a lane makes all rounds of a run, with no host in the loop.
+// peer, device-streaming: its port. One persistent kernel per lane runs all rounds, without the host.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace plumb::peer {
 
 namespace {
 
-constexpr std::uint64_t never = ~std::uint64_t{0};  // a place that is not sent on is never waited for
+constexpr std::uint64_t never = ~std::uint64_t{0};  // a message that is not sent on is never awaited
 
 enum Role : std::uint32_t { sends = 1, receives = 2, receives_first = 4, passes_on = 8 };
 
-// For how many rounds a received message stays in its place until another may come: the sender of round i waits until
-// the receiver has sent on what it sent in round i - lag. What receive[i] brings and send[i + ahead] takes on stays for
-// `ahead` rounds of as many as there are areas; where slots are not passed on one by one, only the round before is
-// known to be over.
+// Rounds for which a received message stays in its place before another may arrive: the sender of round i waits until
+// the receiver has sent on the message of round i - lag. A message received by receive[i] and sent on by send[i +
+// ahead] stays for `ahead` of as many rounds as areas; unless slots are passed on one by one, only the end of the
+// previous round is known.
 std::uint64_t lag_of(const Lane& lane) {
   if (lane.send == nullptr || lane.receive == nullptr) return never;
   const Slots &in = lane.receive->slots, &out = lane.send->slots;
@@ -30,14 +30,14 @@ std::uint64_t lag_of(const Lane& lane) {
 constexpr const char* subject = "approach device-streaming of transport peer";
 constexpr const char* remedy = "use --approach device-buffered";
 
-// What a lane's kernel needs beside its end.
+// State of a lane's kernel beside its end.
 struct LaneFlags {
   std::unique_ptr<Flags> own;
-  std::unique_ptr<Patience> patience;              // its own: PoCL crashes where two queues have one pinned buffer
-  std::vector<KernelArgument> slots[2];            // where it sends from, and where to; the turn of round 0 is last
+  std::unique_ptr<Patience> patience;              // separate: PoCL crashes if two queues use one pinned buffer
+  std::vector<KernelArgument> slots[2];            // source and destination slots; the turn of round 0 is last
   const Buffer *right = nullptr, *left = nullptr;  // the neighbours' flags of this lane
   std::uint32_t roles = 0;
-  std::uint64_t lag = never;  // of the rank that it sends to
+  std::uint64_t lag = never;  // of the receiving rank
 };
 
 class PeerPort : public Port {
@@ -94,11 +94,11 @@ class PeerPort : public Port {
   End end_of(const Lane& lane, const std::string& kernel) {
     End end;
     end.lane = lane;
-    end.lane.send = end.lane.receive = nullptr;  // the exchange may go
+    end.lane.send = end.lane.receive = nullptr;  // the exchange may be destroyed
     end.sends = lane.send != nullptr;
     end.receives = lane.receive != nullptr;
     end.bytes = (end.sends ? lane.send : lane.receive)->slots.bytes();
-    // Groups look at flags of their own number.
+    // Groups poll flags of their own number.
     if (end.sends && end.receives && groups_for(shape_, lane.receive->slots.bytes()) != groups_for(shape_, end.bytes))
       throw Unsupported(fmt::format("{} has about one size for what a lane sends and receives; {}", subject, remedy));
     end.queue = neighbours_->device().make_queue();
@@ -126,8 +126,8 @@ class PeerPort : public Port {
     return result;
   }
 
-  // Each rank tells its lanes' flags to the rank that sends to it (who raises `arrived` there, and must know the lag)
-  // and to the rank that it sends to (who grants credit there).
+  // Each rank sends the positions of its flags to the rank before it (which sets `arrived` and needs the lag) and the
+  // rank after it (which sets `credit`).
   void trade_flags(const std::vector<Lane>& lanes) {
     Step step;
     std::vector<std::string> for_senders, for_receivers;
@@ -161,7 +161,7 @@ class PeerPort : public Port {
   std::unique_ptr<Neighbours> neighbours_;
   LaunchShape shape_;
   std::unique_ptr<Program> program_;
-  std::vector<LaneFlags> lanes_;  // as ends_
+  std::vector<LaneFlags> lanes_;  // parallel to ends_
   std::uint64_t serial_ = 1;
 };
 

@@ -1,0 +1,641 @@
+// Collectives: blocking, non-blocking with computing, persistent, and those among neighbours. A collective is a row of
+// `collectives()`: how much a rank sends and receives, whose bytes end up where, and MPI's three functions. All ranks'
+// results are compared whole; of operations before a sample's last, what no later one overwrites.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "benchmarks/osu/computing.hpp"
+#include "benchmarks/osu/mpi/mpi_row.hpp"
+#include "core/data.hpp"
+#include "core/units.hpp"
+#include "world/mpi.hpp"
+#include "world/mpi_later.hpp"
+
+namespace plumb::osu {
+
+namespace {
+
+constexpr std::size_t packed_bytes = 1024;  // longer buffers slide
+
+// Bytes [target, target + length) of a rank's receive buffer come from `source` on in another's send buffer, or are all
+// ranks' reduced.
+struct Piece {
+  int from = 0;
+  std::size_t source = 0, target = 0, length = 0;
+};
+constexpr int all_ranks = -1;
+using Pieces = std::vector<Piece>;
+
+// A torus of so many dimensions, as even as can be; of each dimension the `radius` nearest on either side, each once:
+// of several edges between the same two, libraries differ in which is which.
+std::vector<int> neighbours_of(const Setting& s, int rank) {
+  std::vector<int> sides(static_cast<std::size_t>(s.wishes->dimensions), 0);
+  MPI_Dims_create(s.ranks, s.wishes->dimensions, sides.data());
+  std::vector<int> around;
+  int inner = s.ranks;
+  for (const int side : sides) {
+    inner /= side;
+    const int here = rank / inner % side;
+    for (int step = 1; step <= s.wishes->radius; ++step)
+      for (const int there : {(here + side - step % side) % side, (here + step) % side})
+        if (const int other = rank + (there - here) * inner; std::ranges::find(around, other) == around.end())
+          around.push_back(other);
+  }
+  return around;
+}
+
+// What the arguments of a collective follow from; `block` is what one rank sends to one, in bytes.
+struct Shape {
+  Shape(const Setting& s, bool among_neighbours, int root_rank)
+      : rank(s.rank), ranks(s.ranks), root(root_rank), type(s.wishes->type), comm(s.comm) {
+    count = static_cast<int>(s.bytes / type->bytes);
+    block = static_cast<std::size_t>(count) * type->bytes;
+    if (among_neighbours) neighbours = neighbours_of(s, s.rank);
+    const std::size_t parts = among_neighbours ? neighbours.size() : static_cast<std::size_t>(ranks);
+    counts.assign(parts, count);
+    for (std::size_t i = 0; i < parts; ++i) {
+      offsets.push_back(static_cast<int>(i) * count);
+      byte_offsets.push_back(static_cast<int>(i * block));
+      wide_offsets.push_back(static_cast<MPI_Aint>(i * block));
+    }
+    for (int i = 0; i < ranks; ++i) portions.push_back(count / ranks + (i < count % ranks ? 1 : 0));
+    if (s.wishes->operation != nullptr) operation = s.wishes->operation->handle;
+    handle = type->handle;
+    value = type->reduced != MPI_DATATYPE_NULL ? type->reduced : handle;
+    handles.assign(parts, handle);
+    in_place = s.wishes->in_place;
+    if (among_neighbours)
+      for (const int neighbour : neighbours) theirs.push_back(neighbours_of(s, neighbour));
+  }
+  int rank, ranks, root;
+  const Type* type;
+  MPI_Comm comm;
+  int count = 0;
+  std::size_t block = 0;
+  std::vector<int> counts, offsets, byte_offsets, portions;  // of the parts; of reductions that scatter
+  std::vector<MPI_Aint> wide_offsets;
+  std::vector<MPI_Datatype> handles;
+  std::vector<int> neighbours;
+  std::vector<std::vector<int>> theirs;                                // the neighbours of each
+  MPI_Datatype handle = MPI_DATATYPE_NULL, value = MPI_DATATYPE_NULL;  // of a block; of what is reduced
+  MPI_Op operation = MPI_OP_NULL;
+  bool in_place = false;
+};
+
+struct Operands {
+  const void* send;
+  void* receive;
+};
+
+// --- whose bytes end up where
+
+Pieces nothing(const Shape&) {
+  return {};
+}
+Pieces from_root(const Shape& s) {
+  return s.rank == s.root ? Pieces{} : Pieces{{s.root, 0, 0, s.block}};
+}
+Pieces from_all(const Shape& s) {
+  Pieces pieces;
+  for (int rank = 0; rank < s.ranks; ++rank) pieces.push_back({rank, 0, rank * s.block, s.block});
+  return pieces;
+}
+Pieces from_all_to_root(const Shape& s) {
+  return s.rank == s.root ? from_all(s) : Pieces{};
+}
+Pieces own_from_root(const Shape& s) {
+  return {{s.root, s.rank * s.block, 0, s.block}};
+}
+Pieces own_from_all(const Shape& s) {
+  Pieces pieces;
+  for (int rank = 0; rank < s.ranks; ++rank) pieces.push_back({rank, s.rank * s.block, rank * s.block, s.block});
+  return pieces;
+}
+Pieces reduced(const Shape& s) {
+  return {{all_ranks, 0, 0, s.block}};
+}
+Pieces reduced_at_root(const Shape& s) {
+  return s.rank == s.root ? reduced(s) : Pieces{};
+}
+Pieces reduced_portion(const Shape& s) {
+  std::size_t before = 0;
+  for (int rank = 0; rank < s.rank; ++rank) before += s.portions[rank] * s.type->bytes;
+  return {{all_ranks, before, 0, s.portions[s.rank] * s.type->bytes}};
+}
+Pieces reduced_equal_portion(const Shape& s) {
+  const std::size_t portion = s.count / s.ranks * s.type->bytes;
+  return {{all_ranks, s.rank * portion, 0, portion}};
+}
+Pieces from_neighbours(const Shape& s) {
+  Pieces pieces;
+  for (std::size_t k = 0; k < s.neighbours.size(); ++k) pieces.push_back({s.neighbours[k], 0, k * s.block, s.block});
+  return pieces;
+}
+Pieces own_from_neighbours(const Shape& s) {
+  Pieces pieces;
+  for (std::size_t k = 0; k < s.neighbours.size(); ++k) {
+    const auto me = std::ranges::find(s.theirs[k], s.rank);
+    pieces.push_back(
+        {s.neighbours[k], static_cast<std::size_t>(me - s.theirs[k].begin()) * s.block, k * s.block, s.block});
+  }
+  return pieces;
+}
+
+// --- how much is sent
+
+std::size_t one_block(const Shape& s) {
+  return s.block;
+}
+std::size_t all_blocks(const Shape& s) {
+  return s.block * s.counts.size();
+}
+std::size_t block_of_root(const Shape& s) {
+  return s.rank == s.root ? s.block : 0;
+}
+std::size_t all_blocks_of_root(const Shape& s) {
+  return s.rank == s.root ? all_blocks(s) : 0;
+}
+std::size_t equal_portions(const Shape& s) {
+  return s.count / s.ranks * s.ranks * s.type->bytes;
+}
+std::size_t no_bytes(const Shape&) {
+  return 0;
+}
+
+// A rank's own part in place of its send buffer.
+const void* source(const Shape& s, const Operands& o) {
+  return s.in_place ? MPI_IN_PLACE : o.send;
+}
+const void* source_of_root(const Shape& s, const Operands& o) {
+  return s.in_place && s.rank == s.root ? MPI_IN_PLACE : o.send;
+}
+void* target_of_root(const Shape& s, const Operands& o) {
+  return s.in_place && s.rank == s.root ? MPI_IN_PLACE : o.receive;
+}
+
+struct Functions {
+  std::function<int(const Shape&, const Operands&)> blocking = {};
+  std::function<int(const Shape&, const Operands&, MPI_Request*)> begin = {}, init = {};
+};
+
+// A function, its non-blocking and its persistent form (null where the library has none), which take the same
+// arguments.
+template <class Blocking, class Begin, class Init, class Arguments>
+Functions functions(Blocking blocking, Begin begin, Init init, Arguments arguments) {
+  Functions all;
+  all.blocking = [=](const Shape& s, const Operands& o) { return std::apply(blocking, arguments(s, o)); };
+  all.begin = [=](const Shape& s, const Operands& o, MPI_Request* request) {
+    return std::apply(begin, std::tuple_cat(arguments(s, o), std::tuple(request)));
+  };
+  if constexpr (!std::is_null_pointer_v<Init>)
+    all.init = [=](const Shape& s, const Operands& o, MPI_Request* request) {
+      return std::apply(init, std::tuple_cat(arguments(s, o), std::tuple(MPI_INFO_NULL, request)));
+    };
+  return all;
+}
+
+// For the figure that compares with the hardware (nccl-tests' busbw): how often what `size` says goes over a link.
+enum class Bus { none, once, all_but_own, twice_all_but_own };
+
+struct Collective {
+  const char* name;   // osu_NAME, osu_iNAME, osu_NAME_persistent
+  const char* title;  // "Allgather"
+  std::size_t (*sent)(const Shape&);
+  Pieces (*pieces)(const Shape&);
+  Bus bus = Bus::none;
+  std::size_t (*own)(const Shape&) = nullptr;  // where MPI_IN_PLACE has a rank's own part; none: it is not to be had
+  Functions functions = {};
+  bool reduces = false, neighbours = false;
+};
+
+std::size_t own_block(const Shape& s) {
+  return s.rank * s.block;
+}
+
+const auto allgather = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), s.count, s.handle, o.receive, s.count, s.handle, s.comm);
+};
+const auto allgatherv = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), s.count, s.handle, o.receive, s.counts.data(), s.offsets.data(), s.handle, s.comm);
+};
+const auto alltoall = allgather;
+const auto alltoallv = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), s.counts.data(), s.offsets.data(), s.handle, o.receive, s.counts.data(),
+                    s.offsets.data(), s.handle, s.comm);
+};
+const auto alltoallw = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), s.counts.data(), s.byte_offsets.data(), s.handles.data(), o.receive, s.counts.data(),
+                    s.byte_offsets.data(), s.handles.data(), s.comm);
+};
+const auto neighbor_alltoallw = [](const Shape& s, const Operands& o) {
+  return std::tuple(o.send, s.counts.data(), s.wide_offsets.data(), s.handles.data(), o.receive, s.counts.data(),
+                    s.wide_offsets.data(), s.handles.data(), s.comm);
+};
+const auto barrier = [](const Shape& s, const Operands&) { return std::tuple(s.comm); };
+const auto bcast = [](const Shape& s, const Operands& o) {
+  return std::tuple(s.rank == s.root ? const_cast<void*>(o.send) : o.receive, s.count, s.handle, s.root, s.comm);
+};
+const auto gather = [](const Shape& s, const Operands& o) {
+  return std::tuple(source_of_root(s, o), s.count, s.handle, o.receive, s.count, s.handle, s.root, s.comm);
+};
+const auto gatherv = [](const Shape& s, const Operands& o) {
+  return std::tuple(source_of_root(s, o), s.count, s.handle, o.receive, s.counts.data(), s.offsets.data(), s.handle,
+                    s.root, s.comm);
+};
+const auto scatter = [](const Shape& s, const Operands& o) {
+  return std::tuple(o.send, s.count, s.handle, target_of_root(s, o), s.count, s.handle, s.root, s.comm);
+};
+const auto scatterv = [](const Shape& s, const Operands& o) {
+  return std::tuple(o.send, s.counts.data(), s.offsets.data(), s.handle, target_of_root(s, o), s.count, s.handle,
+                    s.root, s.comm);
+};
+const auto reduce = [](const Shape& s, const Operands& o) {
+  return std::tuple(source_of_root(s, o), o.receive, s.count, s.value, s.operation, s.root, s.comm);
+};
+const auto allreduce = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), o.receive, s.count, s.value, s.operation, s.comm);
+};
+const auto reduce_scatter = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), o.receive, s.portions.data(), s.value, s.operation, s.comm);
+};
+const auto reduce_scatter_block = [](const Shape& s, const Operands& o) {
+  return std::tuple(source(s, o), o.receive, s.count / s.ranks, s.value, s.operation, s.comm);
+};
+
+std::vector<Collective> collectives() {
+  namespace later = mpi_later;
+  constexpr auto none = nullptr;
+  return {{"allgather", "Allgather", one_block, from_all, Bus::all_but_own, own_block,
+           functions(MPI_Allgather, MPI_Iallgather, later::allgather_init, allgather)},
+          {"allgatherv", "Allgatherv", one_block, from_all, Bus::all_but_own, own_block,
+           functions(MPI_Allgatherv, MPI_Iallgatherv, later::allgatherv_init, allgatherv)},
+          {"allreduce", "Allreduce", one_block, reduced, Bus::twice_all_but_own, no_bytes,
+           functions(MPI_Allreduce, MPI_Iallreduce, later::allreduce_init, allreduce), true},
+          {"alltoall", "All-to-All Personalized Exchange", all_blocks, own_from_all, Bus::all_but_own, no_bytes,
+           functions(MPI_Alltoall, MPI_Ialltoall, later::alltoall_init, alltoall)},
+          {"alltoallv", "All-to-Allv Personalized Exchange", all_blocks, own_from_all, Bus::all_but_own, no_bytes,
+           functions(MPI_Alltoallv, MPI_Ialltoallv, later::alltoallv_init, alltoallv)},
+          {"alltoallw", "All-to-Allw Personalized Exchange", all_blocks, own_from_all, Bus::all_but_own, no_bytes,
+           functions(MPI_Alltoallw, MPI_Ialltoallw, later::alltoallw_init, alltoallw)},
+          {"barrier", "Barrier", no_bytes, nothing, Bus::none, nullptr,
+           functions(MPI_Barrier, MPI_Ibarrier, later::barrier_init, barrier)},
+          {"bcast", "Broadcast", block_of_root, from_root, Bus::once, nullptr,
+           functions(MPI_Bcast, MPI_Ibcast, later::bcast_init, bcast)},
+          {"gather", "Gather", one_block, from_all_to_root, Bus::all_but_own, own_block,
+           functions(MPI_Gather, MPI_Igather, later::gather_init, gather)},
+          {"gatherv", "Gatherv", one_block, from_all_to_root, Bus::all_but_own, own_block,
+           functions(MPI_Gatherv, MPI_Igatherv, later::gatherv_init, gatherv)},
+          {"reduce", "Reduce", one_block, reduced_at_root, Bus::once, no_bytes,
+           functions(MPI_Reduce, MPI_Ireduce, later::reduce_init, reduce), true},
+          {"reduce_scatter", "Reduce_scatter", one_block, reduced_portion, Bus::all_but_own, no_bytes,
+           functions(MPI_Reduce_scatter, MPI_Ireduce_scatter, later::reduce_scatter_init, reduce_scatter), true},
+          {"reduce_scatter_block", "Reduce_scatter_block", equal_portions, reduced_equal_portion, Bus::all_but_own,
+           no_bytes, functions(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, none, reduce_scatter_block), true},
+          {"scatter", "Scatter", all_blocks_of_root, own_from_root, Bus::all_but_own, no_bytes,
+           functions(MPI_Scatter, MPI_Iscatter, later::scatter_init, scatter)},
+          {"scatterv", "Scatterv", all_blocks_of_root, own_from_root, Bus::all_but_own, no_bytes,
+           functions(MPI_Scatterv, MPI_Iscatterv, later::scatterv_init, scatterv)},
+          {"neighbor_allgather", "Neighborhood Allgather", one_block, from_neighbours, Bus::none, nullptr,
+           functions(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, none, allgather), false, true},
+          {"neighbor_allgatherv", "Neighborhood Allgatherv", one_block, from_neighbours, Bus::none, nullptr,
+           functions(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, none, allgatherv), false, true},
+          {"neighbor_alltoall", "Neighborhood All-to-All", all_blocks, own_from_neighbours, Bus::none, nullptr,
+           functions(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, none, alltoall), false, true},
+          {"neighbor_alltoallv", "Neighborhood All-to-Allv", all_blocks, own_from_neighbours, Bus::none, nullptr,
+           functions(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, none, alltoallv), false, true},
+          {"neighbor_alltoallw", "Neighborhood All-to-Allw", all_blocks, own_from_neighbours, Bus::none, nullptr,
+           functions(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, none, neighbor_alltoallw), false, true}};
+}
+
+enum class Mode { blocking, overlapped, persistent };
+
+// The places of one rank's operands in a sample, the same arithmetic while planning and while running.
+struct Extent {
+  Extent(const Collective& one, const Setting& s) {
+    const int first = std::max(s.wishes->root, 0), end = s.wishes->root < 0 ? s.ranks : first + 1;
+    for (int root = first; root < end; ++root) shapes.emplace_back(s, one.neighbours, root);
+    std::size_t send = 0, receive = 0;
+    for (const Shape& shape : shapes) {
+      send = std::max(send, one.sent(shape));
+      for (const Piece& piece : one.pieces(shape)) receive = std::max(receive, piece.target + piece.length);
+    }
+    // The same on all ranks: places are not, what lies at them is.
+    const std::size_t unit = shapes[0].type->bytes;
+    const std::size_t longest = std::max(s.bytes, unit) * std::max<std::size_t>(shapes[0].counts.size(), 1);
+    const std::size_t packed = longest <= packed_bytes ? longest : 0;
+    sources = Places::sources(longest, 1, s.most(), packed);
+    targets = Places::targets(longest, 1, s.most(), packed);
+    sends = send;
+    receives = receive;
+  }
+  const Shape& shape(std::uint64_t operation) const { return shapes[operation % shapes.size()]; }
+  std::vector<Shape> shapes;  // for each root, of those that go round
+  Places sources, targets;
+  std::size_t sends = 0, receives = 0;  // bytes of this rank's operands; 0: none
+};
+
+class Collecting : public Pattern {
+ public:
+  static Needs needs(const Collective& one, const Setting& s) {
+    const Extent extent(one, s);
+    Needs needs;
+    needs.work.bytes_sent = extent.sends;
+    needs.work.messages = 1;
+    needs.items_to_check = extent.receives > 0 ? extent.targets.room() : 0;
+    if (std::string(one.name) == "barrier") needs.items_to_check = 1;
+    needs.laps = true;
+    needs.most_operations = s.most();
+    needs.fixed_count = s.wishes->iterations;
+    return needs;
+  }
+
+  Collecting(Collective one, Mode mode, const Setting& setting)
+      : one_(std::move(one)),
+        mode_(mode),
+        s_(with_graph(setting)),
+        extent_(one_, s_),
+        copies_(mode == Mode::persistent || s_.wishes->in_place),
+        source_(extent_.sends > 0 ? extent_.sources.room() : 1, copies_ ? 'H' : s_.wishes->from),
+        target_(extent_.receives > 0 ? extent_.targets.room() : 1, copies_ ? 'H' : s_.wishes->from),
+        image_(extent_.receives > 0 ? extent_.targets.room() : 0) {
+    contents_ = {s_.wishes->type, one_.reduces ? s_.wishes->operation : nullptr, s_.ranks, s_.seed, 0};
+    image_.padded = one_.reduces && s_.wishes->type->name == "mpi_long_double";
+    if (s_.wishes->in_place && one_.own == nullptr)
+      throw Unsupported(fmt::format("MPI has no MPI_IN_PLACE in {}", one_.name));
+    if (copies_) {
+      const std::size_t longest = std::max<std::size_t>(extent_.targets.length, 1);
+      fixed_source_ = Area(longest, 'H');
+      fixed_target_ = Area(longest, 'H');
+    }
+    if (mode == Mode::persistent) {
+      requests_.assign(extent_.shapes.size(), MPI_REQUEST_NULL);
+      for (std::size_t i = 0; i < requests_.size(); ++i)
+        check_mpi(one_.functions.init(extent_.shapes[i], {fixed_source_.at(0), fixed_target_.at(0)}, &requests_[i]),
+                  "make a persistent request");
+    }
+    if (mode == Mode::overlapped) computing_.measure();
+  }
+
+  ~Collecting() override {
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+    if (graph_ != MPI_COMM_NULL) MPI_Comm_free(&graph_);
+  }
+
+  void reset(std::uint64_t repetition, std::uint64_t count) override {
+    Timed none({std::min(s_.wishes->warmup, s_.most())});
+    if (s_.wishes->warmup > 0) each(none, none.count(), [this](std::uint64_t i) { alone(i); });
+    if (mode_ == Mode::overlapped) time_alone(count);
+    contents_.repetition = repetition;
+    if (extent_.sends > 0) {
+      bytes_.resize(source_.size() / s_.wishes->type->bytes * s_.wishes->type->bytes);
+      contents_.message(bytes_, s_.rank, 0);
+      source_.write(bytes_);
+    }
+    if (extent_.receives == 0) return;
+    image_.clear(s_.seed * 31 + repetition);
+    expect(count);
+    image_.poison(target_);
+  }
+
+  void run_timed(Timed& timed) override {
+    if (mode_ == Mode::overlapped)
+      each(timed, timed.count(), [this](std::uint64_t i) { overlap(i); });
+    else
+      each(timed, timed.count(), [this](std::uint64_t i) { alone(i); });
+    if (mode_ != Mode::overlapped) return;
+    const double count = static_cast<double>(timed.count());
+    for (const auto& [name, seconds] :
+         std::initializer_list<std::pair<const char*, double>>{{"init_s", begin_s_ / count},
+                                                               {"test_s", test_s_ / count},
+                                                               {"wait_s", wait_s_ / count},
+                                                               {"compute_s", compute_s_ / count},
+                                                               {"alone_s", alone_s_}})
+      timed.tally(name, seconds);
+  }
+
+  Validation validate(std::uint64_t, std::uint64_t) override {
+    check_mpi(code_, one_.name);
+    if (std::string(one_.name) == "barrier") return validate_barrier();
+    if (extent_.receives == 0) return {};
+    return image_.compare(target_, "what follows from all ranks' sent bytes, byte by byte");
+  }
+
+ private:
+  Setting with_graph(Setting setting) {
+    if (!one_.neighbours) return setting;
+    const std::vector<int> around = neighbours_of(setting, setting.rank);
+    const int edges = static_cast<int>(around.size());
+    check_mpi(MPI_Dist_graph_create_adjacent(setting.comm, edges, around.data(), MPI_UNWEIGHTED, edges, around.data(),
+                                             MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph_),
+              "make a graph of neighbours");
+    MPI_Comm_set_errhandler(graph_, MPI_ERRORS_RETURN);
+    setting.comm = graph_;
+    return setting;
+  }
+
+  // Of what an operation wrote here, that stands in the end which the next one to write here does not cover.
+  void expect(std::uint64_t count) {
+    std::uint64_t next = count;  // none
+    for (std::uint64_t operation = count; operation-- > 0;) {
+      const Pieces pieces = one_.pieces(extent_.shape(operation));
+      if (pieces.empty()) continue;
+      const std::size_t left = next == count ? extent_.targets.length : (next - operation) * extent_.targets.stride;
+      next = operation;
+      for (const Piece& piece : pieces) {
+        if (piece.target >= left) continue;
+        const std::size_t length = std::min(piece.length, left - piece.target);
+        const auto place = image_.expect(extent_.targets.at(operation) + piece.target, length);
+        const std::size_t first = extent_.sources.at(operation) + piece.source;
+        piece.from == all_ranks ? contents_.reduced(place, first) : contents_.message(place, piece.from, first);
+      }
+    }
+  }
+
+  template <class One>
+  void each(Timed& timed, std::uint64_t count, One one) {
+    begin_s_ = test_s_ = wait_s_ = compute_s_ = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (copies_) {
+        const Timed::Pause pause(timed);
+        bring(i);
+      }
+      one(i);
+      if (s_.wishes->sync != "once") timed.lap();
+      if (copies_) {
+        const Timed::Pause pause(timed);
+        if (extent_.receives > 0) std::memcpy(target_.at(extent_.targets.at(i)), fixed_target_.at(0), written(i));
+      }
+      sync_next(s_, timed);
+    }
+  }
+  std::size_t written(std::uint64_t i) const {
+    std::size_t end = 0;
+    for (const Piece& piece : one_.pieces(extent_.shape(i))) end = std::max(end, piece.target + piece.length);
+    return end;
+  }
+  // What operation i sends, into the one place from which all do; in place: into the result's.
+  void bring(std::uint64_t i) {
+    const Shape& shape = extent_.shape(i);
+    const std::size_t length = one_.sent(shape);
+    if (length == 0) return;
+    const std::byte* from = source_.at(extent_.sources.at(i));
+    std::memcpy(fixed_source_.at(0), from, length);
+    if (shape.in_place && !one_.pieces(shape).empty()) std::memcpy(fixed_target_.at(one_.own(shape)), from, length);
+  }
+
+  Operands operands(std::uint64_t i) const {
+    if (copies_) return {fixed_source_.at(0), fixed_target_.at(0)};
+    return {extent_.sends > 0 ? source_.at(extent_.sources.at(i)) : nullptr,
+            extent_.receives > 0 ? target_.at(extent_.targets.at(i)) : nullptr};
+  }
+
+  void alone(std::uint64_t i) {
+    const Shape& shape = extent_.shape(i);
+    if (mode_ == Mode::blocking) {
+      code_ |= one_.functions.blocking(shape, operands(i));
+    } else if (mode_ == Mode::persistent) {
+      MPI_Request& request = requests_[i % requests_.size()];
+      code_ |= MPI_Start(&request);
+      code_ |= MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      code_ |= one_.functions.begin(shape, operands(i), &request);
+      code_ |= MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+
+  // Computing that lasts as long as the collective alone, with so many looks at the request.
+  void overlap(std::uint64_t i) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const double begun = now_seconds();
+    code_ |= one_.functions.begin(extent_.shape(i), operands(i), &request);
+    const double computing = now_seconds();
+    const std::uint64_t parts = s_.wishes->tests + 1;
+    double testing = 0;
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      computing_.compute(computing_.turns / parts);
+      if (part + 1 == parts) break;
+      const double looking = now_seconds();
+      int done = 0;
+      code_ |= MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      testing += now_seconds() - looking;
+    }
+    const double waiting = now_seconds();
+    code_ |= MPI_Wait(&request, MPI_STATUS_IGNORE);
+    begin_s_ += computing - begun;
+    compute_s_ += waiting - computing - testing;
+    test_s_ += testing;
+    wait_s_ += now_seconds() - waiting;
+  }
+
+  void time_alone(std::uint64_t count) {
+    const std::uint64_t some = std::min<std::uint64_t>(count, s_.most());
+    MPI_Barrier(s_.comm);
+    const double begin = now_seconds();
+    for (std::uint64_t i = 0; i < some; ++i) {
+      if (copies_) bring(i);
+      alone(i);
+    }
+    alone_s_ = (now_seconds() - begin) / static_cast<double>(some);
+    computing_.turns = static_cast<std::uint64_t>(alone_s_ / computing_.seconds_per_turn);
+    MPI_Barrier(s_.comm);
+  }
+
+  // Each rank in turn comes late: none may have left before it came. By the clock that the ranks of a host share.
+  Validation validate_barrier() {
+    Validation found;
+    found.reference = "the time at which the last rank came";
+    found.items_checked = 1;
+    if (!on_one_host()) return found;
+    constexpr double late = 200e-6;
+    for (int last = 0; last < s_.ranks; ++last) {
+      MPI_Barrier(s_.comm);
+      const double begin = now_seconds();
+      while (s_.rank == last && now_seconds() < begin + late) {
+      }
+      double came = now_seconds();
+      alone(0);
+      const double left = now_seconds();
+      MPI_Allreduce(MPI_IN_PLACE, &came, 1, MPI_DOUBLE, MPI_MAX, s_.comm);
+      if (left >= came || found.wrong_items++ > 0) continue;
+      found.detail = fmt::format("left the barrier {} before rank {} came", format_seconds(came - left), last);
+    }
+    found.error = static_cast<double>(found.wrong_items);
+    return found;
+  }
+  bool on_one_host() const {
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(s_.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int size = 0;
+    MPI_Comm_size(host, &size);
+    MPI_Comm_free(&host);
+    return size == s_.ranks;
+  }
+
+  Collective one_;
+  Mode mode_;
+  MPI_Comm graph_ = MPI_COMM_NULL;
+  Setting s_;
+  Extent extent_;
+  bool copies_;  // operands have one place, to which each operation's are brought and from which its result is taken
+  Area source_, target_, fixed_source_, fixed_target_;
+  Image image_;
+  Contents contents_;
+  std::vector<std::byte> bytes_;
+  std::vector<MPI_Request> requests_;
+  Computing computing_;
+  double alone_s_ = 0, begin_s_ = 0, test_s_ = 0, wait_s_ = 0, compute_s_ = 0;
+  int code_ = MPI_SUCCESS;
+};
+
+// Bytes that busbw counts, over those that the size says: of n ranks, and of blocks to each of them.
+double bus_factor(Bus bus, int ranks) {
+  const double others = (ranks - 1.0) / ranks;
+  return bus == Bus::none ? 0 : bus == Bus::once ? 1 : bus == Bus::all_but_own ? others : 2 * others;
+}
+
+// How this library is known to break on persistent collectives, or "".
+std::string persistent_fault() {
+  const std::string library = mpi_info().library;
+  return library.starts_with("MPICH 4.0")
+             ? library + " leaves out parts of persistent collectives, or copies them too early"
+             : "";
+}
+
+Titled collective_row(const Collective& one, Mode mode) {
+  const std::string name = mode == Mode::overlapped   ? "osu_i" + std::string(one.name)
+                           : mode == Mode::persistent ? fmt::format("osu_{}_persistent", one.name)
+                                                      : "osu_" + std::string(one.name);
+  const char* form = mode == Mode::overlapped ? "Non-blocking " : "";
+  const char* end = mode == Mode::persistent ? " Persistent" : "";
+  const bool sized = std::string(one.name) != "barrier";
+  Row row{name, mode == Mode::overlapped ? "overlap" : "collective", "osu", sized ? std::size_t{1} : 0};
+  row.needs = [one](const Setting& s) { return Collecting::needs(one, s); };
+  row.make = [one, mode](const Setting& s) { return std::make_unique<Collecting>(one, mode, s); };
+  if (mode == Mode::persistent && !one.functions.init)
+    row.missing = "this MPI library has no persistent collectives (MPI 4)";
+  if (mode == Mode::persistent) row.fault = persistent_fault();
+  Titled titled{fmt::format("OSU MPI% {}{}{} Latency Test", form, one.title, end), row.kind, row};
+  titled.reduces = one.reduces;
+  titled.portions = std::string(one.name).starts_with("reduce_scatter");
+  titled.rooted = one.pieces == from_all_to_root || one.pieces == own_from_root || one.pieces == reduced_at_root;
+  titled.neighbours = one.neighbours;
+  titled.bus = [bus = one.bus](int ranks) { return bus_factor(bus, ranks); };
+  titled.blocks = !one.reduces && one.pieces != from_root;
+  return titled;
+}
+
+}  // namespace
+
+std::vector<Titled> collective_rows() {
+  std::vector<Titled> rows;
+  for (const Mode mode : {Mode::blocking, Mode::overlapped, Mode::persistent})
+    for (const Collective& one : collectives())
+      if (mode != Mode::persistent || (!one.neighbours && std::string(one.name) != "reduce_scatter_block"))
+        rows.push_back(collective_row(one, mode));
+  return rows;
+}
+
+}  // namespace plumb::osu

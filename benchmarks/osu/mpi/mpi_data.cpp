@@ -1,0 +1,248 @@
+#include "benchmarks/osu/mpi/mpi_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstdlib>
+
+#include "core/data.hpp"
+#include "core/error.hpp"
+#include "core/registry.hpp"
+
+namespace plumb::osu {
+
+namespace {
+
+constexpr std::size_t guard = 64;  // bytes behind the last message
+
+using Kind = Type::Kind;
+
+// A whole number as a value of the type.
+void store(const Type& type, std::int64_t value, std::byte* to) {
+  const auto put = [to](auto number) { std::memcpy(to, &number, sizeof number); };
+  if (type.kind == Kind::real) {
+    if (type.bytes == sizeof(float)) return put(static_cast<float>(value));
+    if (type.bytes == sizeof(double)) return put(static_cast<double>(value));
+    std::memset(to, 0, type.bytes);  // of a long double ten bytes count
+    const auto number = static_cast<long double>(value);
+    std::memcpy(to, &number, 10);
+    return;
+  }
+  if (type.kind == Kind::complex)
+    return type.bytes == sizeof(std::complex<float>) ? put(std::complex<float>(static_cast<float>(value), 0))
+                                                     : put(std::complex<double>(static_cast<double>(value), 0));
+  std::memcpy(to, &value, type.bytes);  // little endian
+}
+
+// The largest number that every order of operations on the type keeps exact.
+std::int64_t largest(const Type& type) {
+  if (type.kind == Kind::logical) return 1;
+  return type.bytes == 1 ? 127 : type.bytes == 2 ? 32767 : (1 << 24) - 1;
+}
+
+// What a rank contributes to element i.
+std::int64_t contribution(const Type& type, const std::string& operation, int ranks, int rank, std::uint64_t key,
+                          std::uint64_t i) {
+  const auto random = static_cast<std::int64_t>(mix64(key + i) >> 33);
+  const std::int64_t most = largest(type);
+  if (operation.starts_with("l") || type.kind == Kind::logical) return random & 1;
+  if (operation == "sum") return 1 + random % std::max<std::int64_t>(1, most / ranks);
+  if (operation == "prod") {  // a power of two, from as many ranks as the type can take
+    const int twos = most == 127 ? 6 : most == 32767 ? 14 : 23;
+    return (rank + static_cast<int>(i % static_cast<std::uint64_t>(ranks))) % ranks < twos ? 1 + (random & 1) : 1;
+  }
+  return random & most;
+}
+
+std::int64_t combined(const std::string& operation, std::int64_t a, std::int64_t b) {
+  if (operation == "sum") return a + b;
+  if (operation == "prod") return a * b;
+  if (operation == "max") return std::max(a, b);
+  if (operation == "min") return std::min(a, b);
+  if (operation == "band" || operation == "land") return a & b;
+  if (operation == "bor" || operation == "lor") return a | b;
+  return a ^ b;
+}
+
+// libplumb-mpi-device, where it was loaded before MPI's library.
+struct DeviceLibrary {
+  int (*allocate)(const char*, const char*, const char*, std::size_t, void**) = nullptr;
+  int (*copy)(void*, const void*, std::size_t) = nullptr;
+  int (*release)(void*) = nullptr;
+  const char* (*error)() = nullptr;
+};
+
+}  // namespace
+
+const std::vector<Type>& types() {
+  static const std::vector<Type> all{{"mpi_char", MPI_CHAR, 1, Kind::integer, MPI_SIGNED_CHAR},
+                                     {"mpi_signed_char", MPI_SIGNED_CHAR, 1},
+                                     {"mpi_unsigned_char", MPI_UNSIGNED_CHAR, 1, Kind::unsigned_integer},
+                                     {"mpi_byte", MPI_BYTE, 1, Kind::byte},
+                                     {"mpi_short", MPI_SHORT, 2},
+                                     {"mpi_unsigned_short", MPI_UNSIGNED_SHORT, 2, Kind::unsigned_integer},
+                                     {"mpi_int", MPI_INT, 4},
+                                     {"mpi_unsigned", MPI_UNSIGNED, 4, Kind::unsigned_integer},
+                                     {"mpi_long", MPI_LONG, 8},
+                                     {"mpi_unsigned_long", MPI_UNSIGNED_LONG, 8, Kind::unsigned_integer},
+                                     {"mpi_long_long", MPI_LONG_LONG, 8},
+                                     {"mpi_unsigned_long_long", MPI_UNSIGNED_LONG_LONG, 8, Kind::unsigned_integer},
+                                     {"mpi_int8_t", MPI_INT8_T, 1},
+                                     {"mpi_int16_t", MPI_INT16_T, 2},
+                                     {"mpi_int32_t", MPI_INT32_T, 4},
+                                     {"mpi_int64_t", MPI_INT64_T, 8},
+                                     {"mpi_uint8_t", MPI_UINT8_T, 1, Kind::unsigned_integer},
+                                     {"mpi_uint16_t", MPI_UINT16_T, 2, Kind::unsigned_integer},
+                                     {"mpi_uint32_t", MPI_UINT32_T, 4, Kind::unsigned_integer},
+                                     {"mpi_uint64_t", MPI_UINT64_T, 8, Kind::unsigned_integer},
+                                     {"mpi_float", MPI_FLOAT, 4, Kind::real},
+                                     {"mpi_double", MPI_DOUBLE, 8, Kind::real},
+                                     {"mpi_long_double", MPI_LONG_DOUBLE, sizeof(long double), Kind::real},
+                                     {"mpi_c_float_complex", MPI_C_FLOAT_COMPLEX, 8, Kind::complex},
+                                     {"mpi_c_double_complex", MPI_C_DOUBLE_COMPLEX, 16, Kind::complex},
+                                     {"mpi_c_bool", MPI_C_BOOL, 1, Kind::logical}};
+  return all;
+}
+
+const Type& type_called(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Type& type : types()) {
+    if (type.name == name) return type;
+    names.push_back(type.name);
+  }
+  throw UsageError(unknown_name("type", name, names));
+}
+
+const Operation& operation_called(const std::string& name) {
+  static const std::vector<Operation> all{
+      {"sum", MPI_SUM}, {"prod", MPI_PROD}, {"max", MPI_MAX},   {"min", MPI_MIN}, {"band", MPI_BAND},
+      {"bor", MPI_BOR}, {"bxor", MPI_BXOR}, {"land", MPI_LAND}, {"lor", MPI_LOR}, {"lxor", MPI_LXOR}};
+  const auto found = std::ranges::find_if(all, [&](const Operation& one) { return one.name == name; });
+  if (found == all.end()) throw UsageError("there is no operation " + name);
+  return *found;
+}
+
+// MPI 3.1, section 5.9.2.
+std::string refusal(const Operation& operation, const Type& type) {
+  const std::string& name = operation.name;
+  const bool arithmetic = name == "sum" || name == "prod", order = name == "max" || name == "min";
+  const bool bits = name.starts_with("b");
+  const bool whole = type.kind == Kind::integer || type.kind == Kind::unsigned_integer;
+  const bool has = arithmetic ? whole || type.kind == Kind::real || type.kind == Kind::complex
+                   : order    ? whole || type.kind == Kind::real
+                   : bits     ? whole || type.kind == Kind::byte
+                              : whole || type.kind == Kind::logical;
+  return has ? "" : fmt::format("MPI has no {} of {}", name, type.name);
+}
+
+Places Places::targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed) {
+  Places places{length, window * length, length, window, most, false};
+  if (length > packed) {
+    places.stride = guard;
+    places.pitch = (length + (most - 1) * guard + guard - 1) / guard * guard;
+  }
+  return places;
+}
+
+// Those of one window lie nearer, for they may overlap.
+Places Places::sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed) {
+  Places places = targets(length, window, most, packed);
+  places.backwards = true;
+  if (length > packed) places.pitch = 16;
+  return places;
+}
+
+Places Places::fixed(std::size_t length, std::uint64_t window) {
+  return {length, 0, (length + guard - 1) / guard * guard, window, 1, false};
+}
+
+std::size_t Places::room() const {
+  return (window - 1) * pitch + (most - 1) * stride + length + guard;
+}
+
+void Contents::message(std::span<std::byte> out, int rank, std::size_t first) const {
+  const std::uint64_t key = Provenance{seed, static_cast<std::uint64_t>(rank), 0, 0, repetition}.key();
+  if (operation == nullptr)
+    return generate(std::span(reinterpret_cast<std::uint8_t*>(out.data()), out.size()), key, first);
+  for (std::size_t at = 0; at < out.size(); at += type->bytes)
+    store(*type, contribution(*type, operation->name, ranks, rank, key, (first + at) / type->bytes), &out[at]);
+}
+
+void Contents::reduced(std::span<std::byte> out, std::size_t first) const {
+  std::vector<std::uint64_t> keys;
+  for (int rank = 0; rank < ranks; ++rank)
+    keys.push_back(Provenance{seed, static_cast<std::uint64_t>(rank), 0, 0, repetition}.key());
+  for (std::size_t at = 0; at < out.size(); at += type->bytes) {
+    const std::uint64_t i = (first + at) / type->bytes;
+    std::int64_t result = contribution(*type, operation->name, ranks, 0, keys[0], i);
+    for (int rank = 1; rank < ranks; ++rank)
+      result = combined(operation->name, result, contribution(*type, operation->name, ranks, rank, keys[rank], i));
+    store(*type, result, &out[at]);
+  }
+}
+
+Area::Area(std::size_t size, char where) : size_(size), device_(where != 'H') {
+  if (device_) throw Unsupported("device buffers are not there yet");
+  constexpr std::size_t page = 4096;
+  base_ = static_cast<std::byte*>(std::aligned_alloc(page, (size + page - 1) / page * page));
+  if (base_ == nullptr) throw Error(fmt::format("no memory for a buffer of {} bytes", size));
+}
+
+Area::~Area() {
+  std::free(base_);
+}
+
+Area& Area::operator=(Area&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(size_, other.size_);
+  std::swap(device_, other.device_);
+  return *this;
+}
+
+void Area::write(std::span<const std::byte> from) const {
+  if (!from.empty()) std::memcpy(base_, from.data(), from.size());
+}
+
+void Area::read(std::span<std::byte> to) const {
+  if (!to.empty()) std::memcpy(to.data(), base_, to.size());
+}
+
+void Image::clear(std::uint64_t key) {
+  parts_.clear();
+  generate(std::span(reinterpret_cast<std::uint8_t*>(should_.data()), should_.size()), mix64(key), 0);
+}
+
+std::span<std::byte> Image::expect(std::size_t offset, std::size_t length) {
+  parts_.emplace_back(offset, length);
+  return std::span(should_).subspan(offset, length);
+}
+
+void Image::poison(const Area& area) {
+  is_ = should_;
+  for (const auto& [offset, length] : parts_)
+    for (std::size_t i = offset; i < offset + length; ++i) is_[i] = ~should_[i];
+  area.write(is_);
+}
+
+Validation Image::compare(const Area& area, const char* reference) {
+  std::fill(is_.begin(), is_.end(), std::byte{});
+  area.read(is_);
+  Validation found;
+  found.reference = reference;
+  found.items_checked = should_.size();
+  if (padded)
+    for (std::size_t i = 0; i < is_.size(); ++i)
+      if (i % 16 >= 10) is_[i] = should_[i];
+  if (std::memcmp(is_.data(), should_.data(), is_.size()) == 0) return found;
+  for (std::size_t i = 0; i < is_.size(); ++i) {
+    if (is_[i] == should_[i]) continue;
+    if (found.wrong_items++ == 0)
+      found.detail = fmt::format("byte {} of the receive buffer is {:#04x}, should be {:#04x}", i,
+                                 std::to_integer<unsigned>(is_[i]), std::to_integer<unsigned>(should_[i]));
+  }
+  found.error = static_cast<double>(found.wrong_items);
+  return found;
+}
+
+}  // namespace plumb::osu

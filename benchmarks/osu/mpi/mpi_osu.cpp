@@ -1,0 +1,411 @@
+#include "benchmarks/osu/mpi/mpi_osu.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "core/units.hpp"
+#include "world/mpi.hpp"
+
+namespace plumb::osu {
+
+namespace {
+
+constexpr double mega = 1e6;
+
+// OSU's own numbers of operations and warm-ups, of messages up to 8192 B and of longer ones.
+struct Counts {
+  std::uint64_t iterations, warmup;
+};
+Counts osu_counts(const std::string& kind, std::uint64_t bytes) {
+  const bool large = bytes > 8192;
+  if (kind == "collective" || kind == "overlap") return large ? Counts{100, 10} : Counts{1000, 100};
+  if (kind == "bandwidth" || kind == "message rate") return large ? Counts{20, 2} : Counts{100, 10};
+  return large ? Counts{1000, 10} : Counts{10000, 100};
+}
+
+bool is_windowed(const std::string& kind) {
+  return kind == "bandwidth" || kind == "message rate";
+}
+
+bool is_pairs(const std::string& kind) {
+  return kind == "latency" || kind == "multi latency" || is_windowed(kind);
+}
+
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// Digits alone; none otherwise.
+std::optional<std::uint64_t> whole(const std::string& text) {
+  const auto written = read_written(text);
+  if (!written || written->value < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(written->value);
+}
+
+std::vector<std::int64_t> percentiles_in(const std::string& text) {
+  std::vector<std::int64_t> percentiles;
+  for (const std::string& part : parts_of(text.empty() ? "50,90,99" : text, ',')) {
+    const auto value = whole(part);
+    if (!value || *value > 100)
+      throw UsageError(fmt::format("--tail-lat {}: percentiles must be whole numbers from 0 to 100", text));
+    percentiles.push_back(static_cast<std::int64_t>(*value));
+  }
+  if (percentiles.empty() || percentiles.size() > 5)
+    throw UsageError(fmt::format("--tail-lat {}: one to five percentiles must be given", text));
+  return percentiles;
+}
+
+// -1: it goes round.
+int root_in(const std::string& text) {
+  if (text == "rotate") return -1;
+  const auto rank = text.starts_with("fixed:") ? whole(text.substr(6)) : std::nullopt;
+  if (!rank || *rank > INT_MAX) throw UsageError(fmt::format("--root-rank must be fixed:RANK or rotate, not {}", text));
+  return static_cast<int>(*rank);
+}
+
+struct Torus {
+  int dimensions, radius;
+};
+Torus torus_in(const std::string& text) {
+  const std::vector<std::string> parts = parts_of(text, ':');
+  const auto at = [&](std::size_t i) { return i < parts.size() ? whole(parts[i]) : std::nullopt; };
+  const bool sound = parts.size() == 3 && parts[0] == "cart" && at(1).value_or(0) >= 1 && at(1).value_or(9) <= 8 &&
+                     at(2).value_or(0) >= 1 && at(2).value_or(999) <= 64;
+  if (!sound)
+    throw UsageError(
+        fmt::format("--neighborhood must be cart:DIMENSIONS:RADIUS with 1 to 8 and 1 to 64, not {}", text));
+  return {static_cast<int>(*at(1)), static_cast<int>(*at(2))};
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// Seconds of each operation on the rank that took longest for it, in ascending order.
+std::vector<double> slowest_laps(const CaseResult& result) {
+  std::vector<std::vector<double>> by_rank = result.laps_by_rank;
+  std::erase_if(by_rank, [](const auto& laps) { return laps.empty(); });
+  std::vector<double> slowest = slowest_of_each(by_rank);
+  std::ranges::sort(slowest);
+  return slowest;
+}
+
+}  // namespace
+
+const std::vector<Titled>& mpi_table() {
+  static const std::vector<Titled> table = [] {
+    std::vector<Titled> all;
+    for (const auto& rows : {pt2pt_rows(), collective_rows()}) all.insert(all.end(), rows.begin(), rows.end());
+    return all;
+  }();
+  return table;
+}
+
+Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
+  for (const Titled& one : mpi_table()) {
+    if (!test_.empty() && one.row.name != test_) continue;
+    tests_.push_back({one.row.name, one.kind, {one.row}});
+    titled_[one.row.name] = &one;
+  }
+}
+
+std::string Osu::title() const {
+  if (test_.empty()) return fmt::format("OSU's {} tests over MPI", tests_.size());
+  std::string title = titled_.at(test_)->title;
+  return title.replace(title.find('%'), 1, "");
+}
+
+Preset Osu::preset(const std::string& name) const {
+  if (name == "smoke")
+    return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "8192"}, {"maxsize", "8192"}};
+  if (name == "full") return {{"time-limit", "1"}};
+  return {{"time-limit", "0.05"}, {"min-repetitions", "6"}, {"maxsize", test_.empty() ? "1048576" : "4194304"}};
+}
+
+// Messages of OSU's own range: collectives end at 1 MiB, and begin with an element.
+Osu::Sizes Osu::sizes(const Titled& test) const {
+  const bool collective = !is_pairs(test.kind);
+  Sizes sizes{static_cast<std::uint64_t>(minsize_.get()), static_cast<std::uint64_t>(maxsize_.get())};
+  if (collective) sizes.maximum = std::min<std::uint64_t>(sizes.maximum, 1 << 20);
+  const std::string& text = message_size_;
+  if (text.empty()) return sizes;
+  const std::size_t colon = text.find(':');
+  const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
+  const std::string high = colon == std::string::npos ? text : text.substr(colon + 1);
+  const auto minimum = low.empty() ? std::optional(sizes.minimum) : whole(low);
+  const auto maximum = high.empty() ? std::optional(sizes.maximum) : whole(high);
+  if (!minimum || !maximum || *minimum > *maximum || *maximum > (std::uint64_t{1} << 30) ||
+      (low.empty() && high.empty()))
+    throw UsageError(fmt::format("--message-size must be [MIN:]MAX, at most 2^30 B, not {}", text));
+  return {*minimum, *maximum};
+}
+
+std::vector<std::size_t> Osu::types_of(const Titled& test) const {
+  const bool all = type_.get() == "all";
+  std::vector<std::string> names = all ? std::vector<std::string>{} : parts_of(type_, ',');
+  if (type_.get().empty()) names = {test.reduces ? "mpi_int" : "mpi_char"};
+  const Operation& operation = operation_called(operation_);
+  std::vector<std::size_t> places;
+  for (const std::string& name : names) type_called(name);
+  for (std::size_t i = 0; i < types().size(); ++i) {
+    const Type& type = types()[i];
+    if (!all && std::ranges::find(names, type.name) == names.end()) continue;
+    const Type& computed = type.reduced == MPI_DATATYPE_NULL ? type : type_called("mpi_signed_char");
+    const std::string reason = test.reduces ? refusal(operation, computed) : "";
+    if (reason.empty())
+      places.push_back(i);
+    else if (!all && !test_.empty())
+      throw UsageError(reason);
+  }
+  return places;
+}
+
+// An option that a test has no use for is refused, where that test alone is asked for.
+void Osu::check_options(const Titled& test) const {
+  const bool pairs = is_pairs(test.kind), windowed = is_windowed(test.kind), overlap = test.kind == "overlap";
+  const struct {
+    const ParameterBase& option;
+    bool has;
+    const char* reason;
+  } rules[]{{window_, windowed, "has one message under way at a time"},
+            {buffers_, windowed, "has no window of messages"},
+            {pairs_, test.pairs, "has two ranks"},
+            {print_rate_, test.kind == "message rate", "reports no rate"},
+            {operation_, test.reduces, "reduces nothing"},
+            {root_, test.rooted, "has no root to choose"},
+            {in_place_, !pairs, "is no collective"},
+            {full_, !pairs, "is no collective"},
+            {test_calls_, overlap, "computes nothing beside"},
+            {neighbours_, test.neighbours, "is not among neighbours"},
+            {message_size_, test.row.element_bytes > 0, "sends nothing"},
+            {type_, test.row.element_bytes > 0, "sends nothing"}};
+  for (const auto& rule : rules)
+    if (rule.option.given() && !rule.has)
+      throw UsageError(fmt::format("{} {}: it takes no --{}", test.row.name, rule.reason, rule.option.name()));
+}
+
+std::string Osu::misfit(const Titled& test, int ranks) const {
+  if (!is_pairs(test.kind)) return "";
+  if (!test.pairs) return ranks == 2 ? "" : fmt::format("it is between two ranks, not {}", ranks);
+  if (ranks % 2 != 0) return fmt::format("it needs an even number of ranks, not {}", ranks);
+  return 2 * pairs_.get() > ranks
+             ? fmt::format("--pairs {} needs {} ranks, not {}", pairs_.get(), 2 * pairs_.get(), ranks)
+             : "";
+}
+
+void Osu::check(const Plan& plan) const {
+  if (plan.ranks < 2)
+    throw UsageError(fmt::format("{0} measures between ranks: it needs two or more (plumb run {0} -n 2)", name()));
+  if (minsize_.get() > maxsize_.get())
+    throw UsageError(fmt::format("--minsize {} is above --maxsize {}", minsize_.get(), maxsize_.get()));
+  percentiles_in(tail_);
+  torus_in(neighbours_);
+  if (const int root = root_in(root_); root >= plan.ranks)
+    throw UsageError(fmt::format("--root-rank {}: there are {} ranks", root_.get(), plan.ranks));
+  if (osu_counts_ && (iterations_.given() || warmup_.given()))
+    throw UsageError("--osu-counts and --iterations or --warmup: give one of them");
+  for (const Test& test : tests_) {
+    const Titled& titled = *titled_.at(test.name);
+    sizes(titled);
+    types_of(titled);
+    if (test_.empty()) continue;
+    check_options(titled);
+    if (const std::string reason = misfit(titled, plan.ranks); !reason.empty())
+      throw UsageError(fmt::format("{}: {}", test.name, reason));
+    if (const std::string reason = hindrance(titled.row); !reason.empty())
+      throw UsageError(fmt::format("{}: {}", test.name, reason));
+  }
+}
+
+Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const {
+  Wishes wishes;
+  wishes.window = is_windowed(test.kind) ? static_cast<std::uint64_t>(window_.get()) : 1;
+  wishes.one_source = buffers_ == "single";
+  wishes.pairs = static_cast<int>(pairs_.get());
+  wishes.type = &types()[type];
+  wishes.operation = test.reduces ? &operation_called(operation_) : nullptr;
+  wishes.root = test.rooted ? root_in(root_) : 0;
+  wishes.in_place = in_place_;
+  wishes.iterations = static_cast<std::uint64_t>(iterations_.get());
+  wishes.warmup = static_cast<std::uint64_t>(warmup_.get());
+  if (osu_counts_) {
+    const Counts counts = osu_counts(test.kind, bytes);
+    wishes.iterations = counts.iterations;
+    wishes.warmup = counts.warmup;
+  }
+  wishes.tests = static_cast<std::uint64_t>(test_calls_.get());
+  const Torus torus = torus_in(neighbours_);
+  wishes.dimensions = torus.dimensions;
+  wishes.radius = torus.radius;
+  return wishes;
+}
+
+Setting Osu::setting(const Plan& plan, const Point& point) const {
+  Wishes& wishes = wishes_[{point.test->name, point.bytes, point.place}];
+  if (wishes.type == nullptr) wishes = wishes_for(*titled_.at(point.test->name), point.bytes, point.place);
+  wishes.sync = sync_;
+  return {plan.rank, plan.ranks, point.bytes, plan.seed, &wishes, comm_};
+}
+
+std::vector<Group> Osu::groups(const Plan& plan) const {
+  const std::vector<std::string> picked = operations::names_picked(only_, names());
+  std::vector<Group> groups;
+  for (const Test& test : tests_) {
+    const Titled& titled = *titled_.at(test.name);
+    if (std::ranges::find(picked, test.name) == picked.end() || !misfit(titled, plan.ranks).empty()) continue;
+    const std::vector<std::size_t> places = types_of(titled);
+    for (const std::size_t place : places) {
+      const Type& type = types()[place];
+      const Sizes range = sizes(titled);
+      std::vector<std::uint64_t> sizes;
+      if (range.minimum == 0) sizes.push_back(0);
+      const std::uint64_t first = std::max<std::uint64_t>(range.minimum, 1);
+      for (const std::uint64_t size :
+           operations::growing_sizes(first, range.maximum, static_cast<std::uint64_t>(size_factor_.get())))
+        if (size >= type.bytes * (titled.portions ? static_cast<std::uint64_t>(plan.ranks) : 1)) sizes.push_back(size);
+      Group group = group_of(test, plan, sizes, places.size() > 1 ? type.name + "/" : "", {{"type", type.name}}, place);
+      for (Case& one : group.cases)
+        if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
+      if (!group.cases.empty()) groups.push_back(std::move(group));
+    }
+  }
+  return groups;
+}
+
+void Osu::prepare(Session& session, const Case& measured) {
+  comm_ = transport_communicator(session.world);
+  sync_ = session.sync;
+  prepared_ = titled_.at(point_of(measured).test->name);
+  ranks_ = session.world.size();
+  Table::prepare(session, measured);
+}
+
+void Osu::run(Session&, const Case&, Timed& timed) {
+  const double begin = now_seconds();
+  pattern_->run_timed(timed);
+  const double seconds = now_seconds() - begin - timed.paused_seconds();
+  tell(timed);
+  timed.tally("own_s", seconds / static_cast<double>(timed.count()));
+}
+
+std::size_t Osu::pairs_of(const Titled& test, int ranks) const {
+  return !test.pairs        ? 1
+         : pairs_.get() > 0 ? static_cast<std::size_t>(pairs_.get())
+                            : static_cast<std::size_t>(ranks / 2);
+}
+
+Json Osu::facts() const {
+  Json facts = Table::facts();
+  if (prepared_ == nullptr) return facts;
+  facts["title"] = prepared_->title;
+  if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
+  return facts;
+}
+
+std::vector<Metric> Osu::latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
+                                         const std::vector<double>& own, int ranks) const {
+  const bool ping_pong = test.kind == "latency" || test.kind == "multi latency";
+  const double scale = micro * (ping_pong ? 2 : 1);
+  std::vector<Metric> list;
+  const char* whose = ping_pong ? "half of a round trip; mean of the repetitions, mean of the ranks that begin"
+                                : "mean of the repetitions, mean of the ranks";
+  list.push_back({"latency", mean_of(own) / scale, "us", whose});
+  if (own.size() > 1) {
+    list.push_back({"latency_min", std::ranges::min(own) / scale, "us", "of the ranks' means the least", "", false});
+    list.push_back({"latency_max", std::ranges::max(own) / scale, "us", "of the ranks' means the largest", "", false});
+  }
+  list.push_back({"latency_slowest", result.median_seconds() / scale, "us",
+                  "slowest rank of each repetition; their median", "", false});
+  const double factor = test.bus ? test.bus(ranks) : 0;
+  if (factor <= 0 || point.bytes == 0 || point.row->element_bytes == 0) return list;
+  const double bytes = static_cast<double>(point.bytes) * (test.blocks ? ranks : 1);
+  const double seconds = result.median_seconds();
+  list.push_back(
+      {"algbw", bytes / seconds / giga, "GB/s", "size of the whole operand / median time of the slowest rank"});
+  list.push_back({"busbw", factor * bytes / seconds / giga, "GB/s",
+                  fmt::format("{:.4g} algbw: what must go over each rank's link", factor)});
+  return list;
+}
+
+std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
+  const Point& point = point_of(*result.measured);
+  const Titled& test = *titled_.at(point.test->name);
+  const auto tally = [&](const char* name, std::size_t rank) {
+    return result.tallies_by_rank.at(name)[rank] / static_cast<double>(result.summary.samples);
+  };
+  const std::size_t pairs = pairs_of(test, ranks);
+  const std::size_t acting = is_pairs(test.kind) ? pairs : static_cast<std::size_t>(ranks);
+  std::vector<double> own;
+  for (std::size_t rank = 0; rank < acting; ++rank) own.push_back(tally("own_s", rank));
+  std::vector<Metric> list;
+  std::vector<double> slowest = slowest_laps(result);
+  double moved = 0;  // bytes of an operation, of all pairs
+  if (is_windowed(test.kind)) {
+    const double window = static_cast<double>(window_.get());
+    moved = static_cast<double>(point.bytes) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
+    list.push_back({"bandwidth", moved / mean_of(own) / mega, "MB/s",
+                    "bytes of all pairs / mean time of those that send; mean of the repetitions"});
+    if (test.kind == "message rate")
+      list.push_back({"message_rate", window * static_cast<double>(pairs) / mean_of(own), "messages/s",
+                      "messages of all pairs / the same time"});
+  } else {
+    list = latency_metrics(test, point, result, own, ranks);
+  }
+  if (test.kind == "overlap") {
+    const auto mean = [&](const char* name) {
+      std::vector<double> of_ranks;
+      for (std::size_t rank = 0; rank < acting; ++rank) of_ranks.push_back(tally(name, rank));
+      return of_ranks;
+    };
+    const double compute = mean_of(mean("compute_s")), alone = mean_of(mean("alone_s"));
+    const auto add = [&](const char* name, double seconds, const char* what, bool table) {
+      list.push_back({name, seconds / micro, "us", what, "", table});
+    };
+    add("compute", compute, "computing, without looks at the request; mean of the ranks", true);
+    add("initiation", mean_of(mean("init_s")), "the call that begins; mean of the ranks", false);
+    add("test", mean_of(mean("test_s")), "looks at the request; mean of the ranks", false);
+    add("wait", mean_of(mean("wait_s")), "MPI_Wait; mean of the ranks", false);
+    add("pure_communication", alone, "the collective alone, complete; mean of the ranks", true);
+    add("pure_communication_min", std::ranges::min(mean("alone_s")), "of the ranks' means the least", false);
+    add("pure_communication_max", std::ranges::max(mean("alone_s")), "of the ranks' means the largest", false);
+    list.push_back({"overlap", std::max(0.0, 100 * (1 - (mean_of(own) - compute) / alone)), "%",
+                    "100 (1 - (t - compute) / pure communication), not below 0"});
+  }
+  if (slowest.empty()) return list;
+  for (const std::int64_t percentile : percentiles_in(tail_)) {
+    const double seconds = quantile(slowest, static_cast<double>(percentile) / 100);
+    const bool ping_pong = test.kind == "latency" || test.kind == "multi latency";
+    if (moved > 0)
+      list.push_back({fmt::format("bandwidth_p{}", percentile), moved / seconds / mega, "MB/s",
+                      "at this percentile of the times of single windows, of the slowest rank", "", false});
+    else
+      list.push_back({fmt::format("latency_p{}", percentile), seconds / micro / (ping_pong ? 2 : 1), "us",
+                      "percentile of single operations, of the slowest rank in each", "", false});
+  }
+  return list;
+}
+
+namespace {
+
+// Each test by its own name, and all together.
+const bool registered_osu = [] {
+  auto& registry = Registry<BenchmarkFactory>::instance();
+  registry.add("osu", [] { return std::make_unique<Osu>(); });
+  for (const Titled& one : mpi_table())
+    registry.add(one.row.name, [name = one.row.name] { return std::make_unique<Osu>(name); });
+  return true;
+}();
+
+}  // namespace
+
+}  // namespace plumb::osu

@@ -1,0 +1,115 @@
+// osu: OSU's micro-benchmarks over MPI (7.5), all of them, and each by its own name (osu_latency, osu_iallreduce, …).
+// README.md beside this says what is timed and proven in each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "benchmarks/osu/mpi/mpi_row.hpp"
+
+namespace plumb::osu {
+
+// The whole table, in OSU's order.
+const std::vector<Titled>& mpi_table();
+
+class Osu : public operations::Table<Setting> {
+ public:
+  explicit Osu(std::string test = "");  // "": all
+  std::string name() const override { return test_.empty() ? "osu" : test_; }
+  std::string family() const override { return test_.empty() ? "" : "osu"; }
+  std::string title() const override;
+  std::string source() const override { return "OSU Micro-Benchmarks 7.5, mpi; each result checked"; }
+  Preset preset(const std::string& name) const override;
+
+  void check(const Plan& plan) const override;
+  std::vector<Group> groups(const Plan& plan) const override;
+  void prepare(Session& session, const Case& measured) override;
+  void run(Session&, const Case&, Timed& timed) override;
+  Json facts() const override;
+  std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
+
+ protected:
+  Setting setting(const Plan& plan, const Point& point) const override;
+
+ private:
+  struct Sizes {
+    std::uint64_t minimum, maximum;
+  };
+  Sizes sizes(const Titled& test) const;
+  std::vector<std::size_t> types_of(const Titled& test) const;  // places in types()
+  void check_options(const Titled& test) const;
+  std::string misfit(const Titled& test, int ranks) const;  // why so many ranks cannot run it, or ""
+  std::size_t pairs_of(const Titled& test, int ranks) const;
+  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const;
+  std::vector<Metric> latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
+                                      const std::vector<double>& own, int ranks) const;
+
+  Parameter<std::string> message_size_{
+      *this, {"message-size", "sizes of messages, [MIN:]MAX; they double", "B", {"-m"}}, ""};
+  Parameter<std::int64_t> iterations_{
+      *this,
+      {"iterations", "operations of the one sample of each case; else as many as the precision wants", "", {"-i"}},
+      0,
+      {1, 1 << 24}};
+  Parameter<std::int64_t> warmup_{
+      *this, {"warmup", "operations before each sample, which are not timed", "", {"-x"}}, 0, {0, 1 << 24}};
+  Parameter<bool> osu_counts_{*this, {"osu-counts", "as many operations and warm-ups as OSU's own defaults"}, false};
+  Parameter<std::int64_t> window_{
+      *this, {"window-size", "messages under way at once in tests of bandwidth", "", {"-W"}}, 64, {1, 1 << 16}};
+  Parameter<std::int64_t> pairs_{
+      *this, {"pairs", "osu_mbw_mr, osu_multi_lat: pairs of ranks; half of the ranks by default", "", {"-p"}}, 0, {1}};
+  Parameter<std::int64_t> print_rate_{
+      *this, {"print-rate", "osu_mbw_mr: messages per second in the text (1) or not (0)", "", {"-R"}}, 1, {0, 1}};
+  Choice buffers_{*this,
+                  {"buffer-num",
+                   "single: all messages of a window come from one place; multiple: each has its own. Each is received "
+                   "at a place of its own in either case, as MPI demands",
+                   "",
+                   {"-b"}},
+                  "multiple",
+                  {"single", "multiple"}};
+  Parameter<std::string> type_{
+      *this,
+      {"type", "MPI's datatypes, as mpi_char,mpi_float, or all; mpi_int in reductions, else mpi_char", "", {"-T"}},
+      ""};
+  Choice operation_{*this,
+                    {"operation", "of reductions"},
+                    "sum",
+                    {"sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"}};
+  Parameter<std::string> root_{
+      *this, {"root-rank", "of rooted collectives: fixed:RANK, or rotate", "", {"-k"}}, "fixed:0"};
+  Parameter<bool> in_place_{*this, {"in-place", "collectives with MPI_IN_PLACE", "", {"-l"}}, false};
+  Parameter<bool> full_{
+      *this, {"full", "text of OSU's: also the minimum, the maximum and the iterations", "", {"-f"}}, false};
+  Parameter<bool> validation_{
+      *this,
+      {"validation", "text of OSU's: a column of what was found; all is checked in any case", "", {"-c"}},
+      false};
+  Parameter<std::string> tail_{
+      *this,
+      {"tail-lat",
+       "percentiles of single operations, of the slowest rank in each, also in OSU's text; at most "
+       "five, 0 to 100, with commas",
+       "",
+       {"-z"}},
+      ""};
+  Parameter<std::int64_t> test_calls_{
+      *this,
+      {"num-test-calls", "non-blocking collectives: calls of MPI_Test while computing", "", {"-t"}},
+      0,
+      {0, 1 << 20}};
+  Parameter<std::string> neighbours_{
+      *this, {"neighborhood", "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus", "", {"-N"}}, "cart:1:1"};
+
+  std::string test_;
+  std::map<std::string, const Titled*> titled_;                                           // by test
+  mutable std::map<std::tuple<std::string, std::uint64_t, std::size_t>, Wishes> wishes_;  // by test, size and type
+  const Titled* prepared_ = nullptr;
+  int ranks_ = 2;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::string sync_ = "clock";
+};
+
+}  // namespace plumb::osu

@@ -1,0 +1,248 @@
+"""Commands of a day in a computing centre: survey, history, accept, report, plot, import."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from plumbline.base.errors import UsageError
+from plumbline.base.paths import find_home
+from plumbline.cli.common import app, record_names, stderr
+from plumbline.cli.options import PlainUsage, choice
+from plumbline.report import history as over_time
+
+
+def _benchmarks() -> list[str]:
+    from plumbline.engine.program import all_benchmarks
+
+    return [one.name for one in all_benchmarks().benchmarks]
+
+
+@app.command()
+def survey(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="a TOML list of runs (default: all)")
+    ] = None,
+    preset: Annotated[
+        str, choice("--preset", "how long each run takes", ["smoke", "standard", "full"])
+    ] = "standard",
+    resume: Annotated[
+        bool, typer.Option(help="go on with the last survey of the same runs: keep what passed")
+    ] = False,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="run only what fits into 90s, 10m, 2h")
+    ] = None,
+    fail_slow: Annotated[
+        bool, typer.Option("--fail-slow", help="exit with 4 where a case is slower than its model")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="list the runs, start none")] = False,
+    form: Annotated[str, choice("--format", "form of the summary", ["text", "json", "csv"])] = (
+        "text"
+    ),
+    output: Annotated[
+        Path | None, typer.Option("--output", help="write the summary to this file, not to stdout")
+    ] = None,
+) -> None:
+    """Run all that this machine can run, or what a file lists, and keep and judge it.
+
+    Exit status as of plumb run, the worst of all runs.
+    """
+    from plumbline.report.survey import write
+    from plumbline.run import survey as surveying
+
+    wanted = surveying.Wanted(
+        preset=preset,
+        file=file,
+        resume=resume,
+        budget_s=None if budget is None else surveying.seconds_of_budget(budget),
+        fail_slow=fail_slow,
+        starts=not dry_run,
+    )
+    prepared = surveying.prepare(wanted, os.environ, stderr())
+    if dry_run:
+        print(prepared.planned())
+        return
+    status = prepared.run_all()
+    _write(write(prepared.name, prepared.rows, form), output)
+    raise typer.Exit(status)
+
+
+@app.command()
+def history(
+    benchmark: Annotated[str, typer.Argument(help="a benchmark", autocompletion=_benchmarks)],
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="a metric, a pattern, or time (default: aggregates, or each case's rate)"
+        ),
+    ] = None,
+    case: Annotated[str | None, typer.Option(help="only the case of this key, or pattern")] = None,
+    host: Annotated[str, typer.Option(help="only on hosts of this pattern")] = "*",
+    device: Annotated[str, typer.Option(help="only on devices of this pattern")] = "*",
+    since: Annotated[str, typer.Option(help="only since this day or moment, 2026-11-22")] = "",
+    form: Annotated[str, choice("--format", "form of the lines", over_time.FORMS)] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", help="write to this file, not to stdout")
+    ] = None,
+) -> None:
+    """Show figures over time, with the moments at which they changed and what changed with them.
+
+    A line is of one machine, device and setting; driver, version, MPI library and kernel may
+    change along it.
+    """
+    from plumbline.record.store import Store
+
+    if form == "parquet" and output is None:
+        raise UsageError("--format parquet needs --output FILE")
+    store = Store(find_home(os.environ))
+    for problem in store.sync():
+        print(f"plumb: {problem}", file=sys.stderr)
+    lines = over_time.lines_of(
+        store, over_time.Wanted(benchmark, metric, case, host, device, since)
+    )
+    if form == "parquet" and output is not None:
+        over_time.write_parquet(lines, output)
+        return
+    _write(over_time.write(lines, form), output)
+
+
+@app.command(cls=PlainUsage)
+def accept(
+    requirements: Annotated[
+        Path, typer.Argument(metavar="REQUIREMENTS", help="a TOML file of requirements")
+    ],
+    records: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RECORD",
+            help="records, as for compare (default: those of the newest survey)",
+            autocompletion=record_names,
+        ),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="write JUnit's XML to this file")] = None,
+    form: Annotated[str, choice("--format", "form of the table", ["text", "json", "csv"])] = "text",
+    output: Annotated[
+        Path | None, typer.Option("--output", help="write the table to this file, not to stdout")
+    ] = None,
+) -> None:
+    """Check records against requirements.
+
+    Exits with 4 where one is missed, 1 for a wrong answer, 3 for an error, and 2 where a
+    requirement names no case.
+    """
+    from plumbline.judge.acceptance import status_of
+    from plumbline.report import acceptance
+    from plumbline.run import accept as accepting
+
+    asked = accepting.load_requirements(requirements)
+    checks = accepting.accept(asked, records or [], find_home(os.environ))
+    if junit is not None:
+        _save(acceptance.junit(asked.name, checks), junit, "--junit")
+    _write(acceptance.write(asked.name, checks, form), output)
+    raise typer.Exit(status_of(checks))
+
+
+@app.command(cls=PlainUsage)
+def report(
+    records: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RECORD",
+            help="records, as for compare (default: those of the newest survey)",
+            autocompletion=record_names,
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", help="the file to write")] = Path(
+        "report.html"
+    ),
+    against: Annotated[
+        str | None, typer.Option(help="compare the records with these, A; as for compare")
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="the page's title")] = None,
+    metric: Annotated[str, typer.Option(help="with --against: compare this metric")] = "time",
+    threshold: Annotated[
+        float, typer.Option(min=0, max=10, help="with --against: a smaller difference is none")
+    ] = 0.03,
+) -> None:
+    """Write records as one page of HTML that needs no network: tables, figures, derivations."""
+    from plumbline.run.report import Asked, write_report
+
+    asked = Asked(records or [], output, against, title, metric, threshold)
+    count = write_report(asked, find_home(os.environ))
+    print(f"{output}: {count} records", file=sys.stderr)
+
+
+@app.command(cls=PlainUsage)
+def plot(
+    records: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECORD", help="records, as for compare", autocompletion=record_names
+        ),
+    ],
+    figure: Annotated[
+        str | None, typer.Option(help="its number, or a part of its title (default: list all)")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="the file: .svg, .png or .pdf")
+    ] = None,
+    where: Annotated[str, choice("--plot", "to a file, or in the terminal", ["file", "tty"])] = (
+        "file"
+    ),
+) -> None:
+    """Draw one figure of records, for a paper or in the terminal."""
+    from plumbline.report.figures import tty
+    from plumbline.run import plot as plotting
+
+    found = plotting.figures_in(records, find_home(os.environ))
+    if figure is None and len(found) > 1:
+        for number, one in enumerate(found, 1):
+            print(f"{number:>3}  {one.title}")
+        return
+    one = plotting.chosen(found, figure or "1")
+    if output is not None:
+        plotting.save(one, output)
+    elif where == "tty":
+        print("\n".join(tty.lines(one, min(stderr().width, 120))))
+    else:
+        raise UsageError("a figure needs --output FILE.svg (or .png, .pdf), or --plot tty")
+
+
+@app.command("import", cls=PlainUsage)
+def import_results(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="results of other suites")],
+    host: Annotated[str, typer.Option(help="where the file does not say it")] = "unknown",
+    ranks: Annotated[
+        int, typer.Option("--ranks", "-n", min=0, help="where the file does not say them")
+    ] = 0,
+    date: Annotated[
+        str | None, typer.Option(help="when it was measured (default: the file's time)")
+    ] = None,
+) -> None:
+    """Make records of results of other suites: OSU, IMB, nccl-tests, HPC Challenge, HPCC FPGA.
+
+    They are marked as imported: nothing of them was validated here.
+    """
+    from plumbline.run.importing import import_file
+
+    for file in files:
+        for path in import_file(file, find_home(os.environ), host, ranks, date):
+            print(path)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        print(text)
+    else:
+        _save(text, output, "--output")
+
+
+def _save(text: str, path: Path, option: str) -> None:
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{option} {path} cannot be written: {error.strerror}") from None

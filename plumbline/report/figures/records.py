@@ -1,0 +1,419 @@
+"""The figures that records give: by size, over ranks and time, distributions, roofline, pairs."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from statistics import median
+
+from plumbline.base.units import size_text
+from plumbline.judge.changes import changes
+from plumbline.judge.comparison import is_rate
+from plumbline.record.expectations import JudgedRecord
+from plumbline.record.record import Case, Metric, Phase, Record
+from plumbline.report.figures.shapes import (
+    Axis,
+    Bar,
+    Chart,
+    Curve,
+    Distribution,
+    Figure,
+    Heat,
+    Timeline,
+    Values,
+)
+from plumbline.report.headline import headline
+
+# Labels that are a case's size, the first that it has.
+_SIZES = ("message_bytes", "bytes", "points", "table_bytes", "n", "size", "rows")
+_IN_BYTES = ("message_bytes", "bytes", "table_bytes")
+_MOST_CURVES = 6
+_MOST_ROWS = 21
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A record with what was expected of it; ``label`` tells it from the others beside it."""
+
+    label: str
+    record: Record
+    judged: JudgedRecord | None
+
+
+def size_label(case: Case) -> str | None:
+    """The label that is the case's size."""
+    return next((name for name in _SIZES if isinstance(case.labels.get(name), int)), None)
+
+
+def size_of(case: Case) -> int:
+    """The case's size, 0 where it has none."""
+    name = size_label(case)
+    value = case.labels[name] if name else 0
+    return value if isinstance(value, int) else 0
+
+
+def family_of(case: Case) -> str:
+    """The case's key without its size: cases that differ in nothing else."""
+    size = str(size_of(case))
+    parts = case.key.split("/")
+    return "/".join(part for part in parts if part != size) or case.key
+
+
+def rate_of(case: Case) -> Metric | None:
+    """The rate by which a case is drawn: of all ranks together, the best repetition's."""
+    rates = [one for one in case.metrics if one.value is not None and is_rate(one.unit)]
+    usual = [one for one in rates if one.name.endswith("_total")] or rates
+    return usual[0] if usual else None
+
+
+# --- by size --------------------------------------------------------------------------------------
+
+
+def by_size(shown: Sequence[Shown]) -> Iterator[Figure]:
+    """Rates and times by size, with what the model expects; for cases of three sizes or more."""
+    found = [
+        (one, family, sorted(cases, key=size_of))
+        for one in shown
+        for family, cases in _families(one.record).items()
+        if len({size_of(case) for case in cases}) >= 3
+    ]
+    if not found:
+        return
+    several = len({family for _, family, _ in found}) > 1
+    kept, more = found[:_MOST_CURVES], len(found) - _MOST_CURVES
+    note = f"{more} more are in the tables." if more > 0 else ""
+    rate = next((r for _, _, cases in kept for c in cases if (r := rate_of(c))), None)
+    title = kept[0][0].record.benchmark.name
+    label = size_label(kept[0][2][0]) or ""
+    x = Axis(label.replace("_", " "), log=True, kind="bytes" if label in _IN_BYTES else "number")
+    for what in ("rate", "time"):
+        if what == "rate" and rate is None:
+            continue
+        y = Axis(
+            f"{rate.name.replace('_', ' ')}, {rate.unit}"
+            if what == "rate" and rate
+            else "median time of one count, us",
+            log=True,
+        )
+        curves = []
+        for number, (one, family, cases) in enumerate(kept):
+            name = ", ".join(filter(None, [family if several else "", one.label])) or family
+            curves += list(_curves(one, cases, name, number, rate if what == "rate" else None))
+        if any(len(curve.points) > 1 for curve in curves):
+            yield Chart(f"{title}: {y.label.split(',')[0]} by size", x, y, curves, note)
+
+
+def _families(record: Record) -> dict[str, list[Case]]:
+    families: dict[str, list[Case]] = {}
+    for case in record.cases:
+        if case.has_figures and size_of(case) > 0:
+            families.setdefault(family_of(case), []).append(case)
+    return families
+
+
+def _curves(
+    one: Shown, cases: Sequence[Case], name: str, colour: int, rate: Metric | None
+) -> Iterator[Curve]:
+    points, expected, texts = [], [], []
+    for case in cases:
+        metric = next((m for m in case.metrics if rate is not None and m.name == rate.name), None)
+        value = metric.value if metric else None
+        if rate is None:
+            seconds = case.median_s()
+            value = seconds * 1e6 if seconds else None
+        if not value:
+            continue
+        size = size_of(case)
+        points.append((float(size), value))
+        shown = size_text(size) if size_label(case) in _IN_BYTES else str(size)
+        unit = rate.unit if rate else "us"
+        texts.append(f"{name}, {shown}: {value:.4g} {unit}")
+        judged = one.judged.cases.get(case.key) if one.judged else None
+        if judged is not None:
+            share = judged.ratio if rate is not None else 1 / judged.ratio
+            expected.append((float(size), value * share))
+    yield Curve(name, points, colour, texts=texts)
+    if len(expected) > 1:
+        yield Curve(f"expected of {name}", expected, colour, model=True)
+
+
+# --- over ranks and time --------------------------------------------------------------------------
+
+
+def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
+    """The headline over the number of ranks, where records differ in nothing else."""
+    lines: dict[str, dict[int, tuple[float, str, str]]] = {}
+    for one in shown:
+        figure = headline(one.record)
+        if figure is not None and is_rate(figure.unit):
+            record = one.record
+            key = f"{record.transport_name} {', '.join(record.devices())}".strip()
+            place = lines.setdefault(key, {})
+            known = place.get(record.world.ranks)
+            if known is None or figure.value > known[0]:
+                place[record.world.ranks] = (figure.value, figure.unit, figure.name)
+    kept = {key: points for key, points in lines.items() if len(points) >= 2}
+    if not kept:
+        return
+    curves = []
+    for number, (key, points) in enumerate(kept.items()):
+        ranks = sorted(points)
+        first = points[ranks[0]][0] / ranks[0]
+        values = [(float(rank), points[rank][0]) for rank in ranks]
+        texts = [f"{rank} ranks: {points[rank][0]:.4g} {points[rank][1]}" for rank in ranks]
+        curves.append(Curve(key, values, number, texts=texts))
+        ideal = [(float(rank), first * rank) for rank in (ranks[0], ranks[-1])]
+        curves.append(Curve(f"in proportion, {key}", ideal, number, model=True))
+    _, unit, name = next(iter(next(iter(kept.values())).values()))
+    title = f"{shown[0].record.benchmark.name}: {name} over ranks"
+    yield Chart(title, Axis("ranks", log=True), Axis(f"{name}, {unit}", log=True), curves)
+
+
+def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:
+    """The headline of runs of one setting over time, with changes of its level; three or more."""
+    points, texts, unit, name = [], [], "", ""
+    for record in sorted(runs, key=lambda one: one.started):
+        figure = headline(record)
+        if figure is None:
+            continue
+        moment = datetime.fromisoformat(record.started).timestamp()
+        points.append((moment, figure.value))
+        texts.append(f"{record.started}: {figure.text}")
+        unit, name = figure.unit, figure.name
+    if len(points) < 3:
+        return
+    values = [value for _, value in points]
+    found = changes(values) if min(values) > 0 else []
+    marks = [(points[one.index][0], f"{(one.ratio - 1) * 100:+.1f} %") for one in found]
+    curve = Curve(name, points, 0, texts=texts)
+    yield Chart(
+        f"{title}: {name} over time",
+        Axis("day", kind="date"),
+        Axis(f"{name}, {unit}"),
+        [curve],
+        marks=marks,
+    )
+
+
+# --- distributions --------------------------------------------------------------------------------
+
+
+def distribution(shown: Shown) -> Iterator[Figure]:
+    """Every repetition's time over its case's median, of the slowest rank."""
+    cases = [case for case in shown.record.cases if _repetitions(case)]
+    if not cases:
+        return
+    every = max(1, math.ceil(len(cases) / _MOST_ROWS))
+    short = _short_keys(cases)
+    rows = []
+    for case in cases[::every]:
+        times = _repetitions(case)
+        middle = median(times)
+        rows.append(Values(short.get(case.key, case.key), [one / middle for one in times]))
+    note = f"Every {_ordinal(every)} of {len(cases)} cases." if every > 1 else ""
+    of = f" ({shown.label})" if shown.label else ""
+    title = f"{shown.record.benchmark.name}: repetitions{of}"
+    yield Distribution(title, Axis("time / median of the case", log=True), rows, note)
+
+
+def _short_keys(cases: Sequence[Case]) -> dict[str, str]:
+    """Keys without the parts that all have, sizes in bytes with a unit."""
+    split = [case.key.split("/") for case in cases]
+    alike = len({len(parts) for parts in split}) == 1 and len(cases) > 1
+    same = [alike and len(set(column)) == 1 for column in zip(*split, strict=False)]
+    found = {}
+    for case, parts in zip(cases, split, strict=True):
+        size = size_of(case) if size_label(case) in _IN_BYTES else 0
+        own = [part for part, is_same in zip(parts, same, strict=False) if not is_same]
+        own += parts[len(same) :]
+        found[case.key] = "/".join(size_text(size) if size and p == str(size) else p for p in own)
+    return found
+
+
+def _ordinal(number: int) -> str:
+    return {2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def _repetitions(case: Case) -> list[float]:
+    if case.outcome.status != "passed" or not case.samples.by_rank:
+        return []
+    slowest = [max(times) for times in zip(*case.samples.by_rank, strict=False)]
+    return [one for one in slowest if one > 0] if len(slowest) >= 5 else []
+
+
+# --- roofline -------------------------------------------------------------------------------------
+
+
+def roofline(records: Sequence[Record]) -> Iterator[Figure]:
+    """Arithmetic intensity and speed of cases, under the ceilings measured on the same devices."""
+    for key, group in groupby(sorted(records, key=_place), key=_place):
+        of = list(group)
+        ceilings = [one for one in of if one.benchmark.name == "ceilings"]
+        points = [
+            (record.benchmark.name, *place, case.key)
+            for record in of
+            if record.benchmark.name != "ceilings"
+            for case in record.cases
+            if (place := _intensity(record, case)) is not None
+        ]
+        if points and ceilings:
+            yield _roofline(key, points, ceilings)
+
+
+def _place(record: Record) -> tuple[str, str, int]:
+    hosts = ", ".join(sorted({host.name for host in record.hosts}))
+    return hosts, ", ".join(record.devices()), record.world.ranks
+
+
+def _intensity(record: Record, case: Case) -> tuple[float, float] | None:
+    """FLOP/B and GFLOP/s of all ranks, of a right case that computes and moves data."""
+    seconds = case.median_s()
+    moved = case.work.bytes_read + case.work.bytes_written
+    if case.outcome.status != "passed" or not seconds or not moved or case.work.flops <= 0:
+        return None
+    ranks = record.measuring.active_ranks or record.world.ranks
+    return case.work.flops / moved, case.work.flops * ranks / seconds * 1e-9
+
+
+def _roofline(
+    place: tuple[str, str, int],
+    points: Sequence[tuple[str, float, float, str]],
+    ceilings: Sequence[Record],
+) -> Figure:
+    peak: Counter[str] = Counter()
+    bandwidth = 0.0
+    for record in ceilings:
+        for case in record.cases:
+            seconds = case.median_s()
+            if case.outcome.status != "passed" or not seconds:
+                continue
+            rate = record.world.ranks / seconds * 1e-9
+            if case.label("limit") == "flops":
+                name = case.label("type")
+                peak[name] = max(peak[name], case.work.flops * rate)  # type: ignore[assignment]
+            elif case.label("limit") == "memory":
+                moved = case.work.bytes_read + case.work.bytes_written
+                bandwidth = max(bandwidth, moved * rate)
+    low = min(x for _, x, _, _ in points) / 4
+    high = max([*(x for _, x, _, _ in points), *(top / bandwidth for top in peak.values())]) * 4
+    curves = []
+    for number, (name, top) in enumerate(peak.most_common(3)):
+        ridge = top / bandwidth if bandwidth else low
+        line = [(low, low * bandwidth), (ridge, top), (high, top)] if bandwidth else []
+        title = f"ceiling, {name}: {top:.4g} GFLOP/s, {bandwidth:.4g} GB/s"
+        curves.append(Curve(title, line or [(low, top), (high, top)], 7 - number, model=True))
+    names = list(dict.fromkeys(name for name, *_ in points))
+    for number, name in enumerate(names):
+        own = [(x, y) for of, x, y, _ in points if of == name]
+        texts = [f"{of} {key}: {y:.4g} GFLOP/s" for of, x, y, key in points if of == name]
+        curves.append(Curve(name, own, number, joined=False, texts=texts))
+    host, device, ranks = place
+    return Chart(
+        f"Roofline: {host}, {device}",
+        Axis("flops per byte read or written", log=True),
+        Axis("GFLOP/s", log=True),
+        curves,
+        f"All {ranks} ranks together; ceilings as the benchmark ceilings measured them.",
+    )
+
+
+# --- pairs, ranks, phases -------------------------------------------------------------------------
+
+
+def pairs(record: Record) -> Iterator[Figure]:
+    """Times between pairs of cores or ranks; of three ranks and more also each one's by case."""
+    for first, second in (("core_0", "core_1"), ("from", "to")):
+        cases = [
+            case
+            for case in record.cases
+            if case.outcome.status == "passed"
+            and isinstance(case.labels.get(first), int)
+            and isinstance(case.labels.get(second), int)
+        ]
+        for test, group in groupby(cases, key=lambda case: case.label("test")):
+            yield _pair_map(record, test, list(group), (first, second))
+    if record.world.ranks >= 3:
+        yield from _rank_map(record)
+
+
+def _pair_map(record: Record, test: str, cases: list[Case], names: tuple[str, str]) -> Figure:
+    values: dict[tuple[int, int], float] = {}
+    for case in cases:
+        ends = (int(case.label(names[0])), int(case.label(names[1])))
+        values[ends] = (case.median_s() or 0) * 1e6
+    rows = sorted({a for a, _ in values})
+    columns = sorted({b for _, b in values})
+    cells = [[values.get((a, b)) for b in columns] for a in rows]
+    what = names[0].removesuffix("_0").removesuffix("from") or "rank"
+    return Heat(
+        f"{record.benchmark.name}: {test or 'time'} between pairs of {what}s",
+        [str(one) for one in rows],
+        [str(one) for one in columns],
+        cells,
+        "us",
+        what,
+        what,
+    )
+
+
+def _rank_map(record: Record) -> Iterator[Figure]:
+    cases = [case for case in record.cases if _repetitions(case)]
+    every = max(1, math.ceil(len(cases) / _MOST_ROWS))
+    short = _short_keys(cases)
+    rows, cells = [], []
+    for case in cases[::every]:
+        medians = [median(times) for times in case.samples.by_rank]
+        rows.append(short.get(case.key, case.key))
+        cells.append([one / min(medians) if min(medians) > 0 else None for one in medians])
+    if rows:
+        ranks = [str(rank) for rank in range(record.world.ranks)]
+        title = f"{record.benchmark.name}: time of each rank over the fastest's"
+        yield Heat(title, rows, ranks, cells, "times", "case", "rank")
+
+
+def timeline(record: Record) -> Iterator[Figure]:
+    """When each rank was in each phase, in the best repetition of the last case that has phases."""
+    for case in reversed(record.cases):
+        bars, rows = _bars_of(case)
+        if bars:
+            yield Timeline(
+                f"{record.benchmark.name} {case.key}: phases of the best repetition",
+                rows,
+                bars,
+                "A bar is from a phase's first beginning to its last end: phases that take turns "
+                "overlap here.",
+            )
+            return
+
+
+def _bars_of(case: Case) -> tuple[list[Bar], list[str]]:
+    best = case.summary.best_repetition if case.summary else 0
+    names = list(case.phases)
+    spans = {
+        (rank, name): span
+        for name, phase in case.phases.items()
+        for rank in range(len(phase.begin_by_rank))
+        if (span := _span(phase, rank, best)) is not None
+    }
+    keys = sorted(spans, key=lambda one: (one[0], names.index(one[1])))
+    bars = [Bar(row, *spans[key], key[1], names.index(key[1])) for row, key in enumerate(keys)]
+    return bars, [f"rank {rank}, {name}" for rank, name in keys]
+
+
+def _span(phase: Phase, rank: int, repetition: int) -> tuple[float, float] | None:
+    if rank >= len(phase.end_by_rank) or repetition >= len(phase.begin_by_rank[rank]):
+        return None
+    begin, end = phase.begin_by_rank[rank][repetition], phase.end_by_rank[rank][repetition]
+    return None if begin is None or end is None else (begin, end)
+
+
+def every_figure(shown: Sequence[Shown]) -> list[Figure]:
+    """All figures of newest records of one benchmark, each of another setting."""
+    found = [*by_size(shown), *over_ranks(shown)]
+    for one in shown[:3]:
+        found += [*distribution(one), *pairs(one.record), *timeline(one.record)]
+    return found

@@ -1,0 +1,53 @@
+"""The one figure by which a record is told from others of its benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from plumbline.base.units import duration
+from plumbline.judge.comparison import is_rate
+from plumbline.model.benchmarks import scaled_metric
+from plumbline.record.record import Record
+
+
+class Figure(NamedTuple):
+    """A metric's value; ``of`` is the case or the group that it is of, empty for all."""
+
+    name: str
+    value: float
+    unit: str
+    of: str
+
+    @property
+    def text(self) -> str:
+        """``2.5 GB/s``."""
+        return duration(self.value) if self.unit == "s" else f"{self.value:.4g} {self.unit}"
+
+
+def headline(record: Record) -> Figure | None:
+    """The metric by which the benchmark scales, else its first aggregate, else its best case's.
+
+    Of cases the highest rate, or where they have none the shortest time of a count.
+    """
+    usual = scaled_metric(record.benchmark.name)
+    aggregates = [one for one in record.metrics if one.value is not None]
+    for metric in sorted(aggregates, key=lambda one: one.name != usual):
+        if metric.value is not None:
+            return Figure(metric.name, metric.value, metric.unit, metric.group or "")
+    rates = list(_rates(record, usual))
+    if rates:
+        return max(rates, key=lambda one: (one.name == usual, one.value))
+    times = [
+        Figure("time", median, "s", case.key)
+        for case in record.cases
+        if case.outcome.status == "passed" and (median := case.median_s()) is not None
+    ]
+    return min(times, key=lambda one: one.value, default=None)
+
+
+def _rates(record: Record, usual: str | None) -> Iterator[Figure]:
+    for case in record.cases:
+        for metric in case.metrics if case.has_figures else ():
+            if metric.value is not None and (metric.name == usual or is_rate(metric.unit)):
+                yield Figure(metric.name, metric.value, metric.unit, case.key)
