@@ -197,7 +197,7 @@ def simulate(
     if timeline is not None:
         from plumbline.report.timeline import write_timeline
 
-        write_timeline(outcome, timeline)
+        write_timeline(outcome.title, outcome.timeline.spans, timeline)
     print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
 
 

@@ -42,6 +42,13 @@ def show(
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, system_option("system file or name to judge by")] = None,
     tolerance: Tolerance = None,
+    timeline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="draw what each rank did when: to an HTML file, or - for text on stdout",
+        ),
+    ] = None,
 ) -> None:
     """Print a stored record."""
     from plumbline.run.show import show as show_record
@@ -54,6 +61,7 @@ def show(
         output=output,
         system=system,
         tolerance=tolerance,
+        timeline=timeline,
     )
 
 

@@ -5,7 +5,7 @@ reaches some share of its bound, the same one in each launch. So a case is best 
 earlier ratios: their median, and their spread, by the mean absolute deviation, of which a launch in
 which something was slow moves the one not and the other little. Of few launches the spread is known
 badly, so it is pooled with the neighbouring cases' and with :data:`PRIOR`, which weighs as much as
-:data:`PRIOR_FREEDOM` launches. A new ratio lies below the upper end in 99 % (Student's t); the
+:data:`PRIOR_FREEDOM` launches. A new ratio lies below the upper end in 99.75 % (Student's t); the
 engine measures a case again that stands out, so that fewer do.
 
 What moves the ratios of all neighbouring sizes of a transport together is the machine's: threads
@@ -31,7 +31,7 @@ FEWEST_LAUNCHES = 2
 FEWEST_PEERS = 4
 MOST_SHIFT = 0.05  # what neighbours have in common beyond it is the transport's
 _NEAR = 3  # neighbours on each side
-_CONFIDENCE = 0.99
+_CONFIDENCE = 0.9975
 _OF_NORMAL = 1.2533  # a normal distribution's deviation over its mean absolute deviation
 
 

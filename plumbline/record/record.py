@@ -210,13 +210,15 @@ class Phase(Part):
     """A named part of a sample, ``[rank][repetition]``; null where absent.
 
     Seconds of all its intervals together; first begin and last end, since the first rank began the
-    repetition. Records of layout 1.0 have the seconds only.
+    repetition. Records of layout 1.0 have the seconds only. Of the last repetition
+    also each interval, ``[rank][interval]``, as (begin, end), at most 4,096; newer records only.
     """
 
     unit: Literal["s"]
     by_rank: list[list[float | None]]
     begin_by_rank: list[list[float | None]] = []
     end_by_rank: list[list[float | None]] = []
+    last_spans_by_rank: list[list[tuple[float, float]]] = []
 
 
 class LapSummary(Part):

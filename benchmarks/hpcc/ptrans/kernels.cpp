@@ -11,7 +11,8 @@ namespace plumb::ptrans {
 KernelSource KernelForm::source() const {
   const std::string file = "benchmarks/hpcc/ptrans/nd_range.cl";
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("-DNUMBER={} -DTILE={} -DITEMS={}", to_string(type), tile, items);
+  source.options = fmt::format("-DNUMBER={} -DTILE={} -DITEMS={}{}", to_string(type), tile, items,
+                               type == ScalarType::f16 ? " -DHALF" : "");
   source.native = native_kernels(*this);
   return source;
 }
