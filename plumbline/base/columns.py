@@ -6,6 +6,19 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDEST = 60  # bars of a row
+
+
+def bar_row(numbers: Sequence[float]) -> str:
+    """The newest numbers as bars of a terminal, from the lowest to the highest of them."""
+    shown = numbers[-_WIDEST:]
+    low, high = min(shown), max(shown)
+    if high == low:
+        return _BARS[3] * len(shown)
+    top = len(_BARS) - 1
+    return "".join(_BARS[round((number - low) / (high - low) * top)] for number in shown)
+
 
 def aligned(rows: Sequence[Sequence[str]], left: int | None = None) -> Iterator[str]:
     """Rows of cells in columns: the first ``left`` (None: all) left-aligned, others right."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from plumbline.base.columns import bar_row
+from plumbline.base.errors import UsageError
+from plumbline.base.units import duration
 from plumbline.launch.events import CaseFinished, CaseStarted, Event, Failed, Start, Warned
 from plumbline.launch.launcher_output import LauncherOutput
+from plumbline.record.record import Record, load_record
 
 
 class ProgressView:
@@ -122,6 +128,34 @@ class RunOfMany(ProgressView):
 
     def _line(self, text: str) -> None:
         pass
+
+
+class Watched(ProgressView):
+    """Draws the samples of each case when it is finished, from the record that grows."""
+
+    def __init__(self, console: Console, title: str, aside: str | None = None) -> None:
+        super().__init__(console, title, aside)
+        self._record: Path | None = None
+        self._watched = aside is None
+
+    def on_event(self, event: Event) -> None:
+        """Show ``event``, and the samples of a case that was measured."""
+        super().on_event(event)
+        if isinstance(event, Start) and event.record:
+            self._record = Path(event.record)
+        elif isinstance(event, CaseFinished) and self._watched and self._record is not None:
+            with suppress(UsageError):
+                self._draw(load_record(self._record), event.key)
+
+    def _draw(self, record: Record, key: str) -> None:
+        case = next((one for one in record.cases if one.key == key), None)
+        median = case.median_s() if case else None
+        if case is None or median is None or not case.count:
+            return
+        slowest = [max(times) / case.count for times in zip(*case.samples.by_rank, strict=False)]
+        low, high = duration(min(slowest)), duration(max(slowest))
+        self.say(f"  {key}: median {duration(median)}, {low} to {high}")
+        self.say(f"  {bar_row(slowest)}")
 
 
 def bars(console: Console) -> Progress:

@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from plumbline.base.columns import aligned, csv_text
+from plumbline.base.columns import aligned, bar_row, csv_text
 from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.units import duration
 from plumbline.judge.changes import Change, changes
@@ -18,8 +18,6 @@ from plumbline.judge.comparison import has_direction, is_rate
 from plumbline.record.store import TIME, Measured, Series, Store
 
 FORMS = ["text", "json", "csv", "parquet", "prometheus"]
-_BARS = "▁▂▃▄▅▆▇█"
-_WIDEST = 60  # bars of a line in a terminal
 _CONDITIONS = ("driver", "version", "library", "kernel")  # what may change along a line
 _COLUMNS = ("benchmark", "case", "metric", "group", "unit", *Measured._fields)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
@@ -183,7 +181,7 @@ def _text(lines: Sequence[Line]) -> str:
             ("lowest", _value(min(numbers), line.series), ""),
             ("highest", _value(max(numbers), line.series), ""),
         ]
-        parts += [title, f"  {bars(numbers)}", *(f"  {row}" for row in aligned(rows))]
+        parts += [title, f"  {bar_row(numbers)}", *(f"  {row}" for row in aligned(rows))]
         parts += [f"  {text}" for text in _change_lines(line)]
         parts.append("")
     return "\n".join(parts).rstrip("\n")
@@ -213,16 +211,6 @@ def _what_changed(before: Measured, after: Measured) -> str:
         if getattr(before, name) != getattr(after, name)
     ]
     return f"; {'; '.join(differing)}" if differing else ""
-
-
-def bars(numbers: Sequence[float]) -> str:
-    """The newest numbers as bars of a terminal, from the lowest to the highest of them."""
-    shown = numbers[-_WIDEST:]
-    low, high = min(shown), max(shown)
-    if high == low:
-        return _BARS[3] * len(shown)
-    top = len(_BARS) - 1
-    return "".join(_BARS[round((number - low) / (high - low) * top)] for number in shown)
 
 
 def _value(value: float, series: Series) -> str:

@@ -33,6 +33,7 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
+from plumbline.launch.progress import ProgressView, Watched
 from plumbline.model.benchmarks import model_of
 from plumbline.record.expectations import TOLERANCE
 
@@ -116,6 +117,7 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
         _option("format", "choice", "form of the results", "table", choices=forms),
         _option("output", "text", "write the results to this file instead of stdout"),
         _option("record", "text", "write the record to this file"),
+        _option("watch", "flag", "draw the samples of each case when it is finished"),
         _option("verbose", "flag", "print the command lines before starting them"),
     ]
 
@@ -179,6 +181,7 @@ def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> R
         exported=tuple(added),
         console=console,
         verbose=given.flag("verbose"),
+        view=Watched if given.flag("watch") else ProgressView,
     )
     arguments = _engine_words(given, engine.description, benchmark)
     session = with_heap(session, benchmark.name, arguments, request)

@@ -55,7 +55,9 @@ PRESETS = ("smoke", "standard", "full")
 _GUESS = {"smoke": 8.0, "standard": 60.0, "full": 600.0}
 _OVER_TRANSPORTS = "b_eff"  # is run over each of them
 # Options of a run that a survey decides itself, or that measure nothing.
-_TAKEN = frozenset(("record", "format", "output", "dry-run", "test", "launches", "verbose"))
+_TAKEN = frozenset(
+    ("record", "format", "output", "dry-run", "test", "launches", "verbose", "watch")
+)
 _BUDGET = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>s|m|min|h)?")
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, None: 1}
 
