@@ -173,8 +173,14 @@ class Waiting : public Base {
     const auto wait = [](std::unique_ptr<Queue> queue) { return std::make_unique<WaitingQueue>(std::move(queue)); };
     if (where == "queue") device_ = std::make_unique<SpoiledDevice>(session.device, wait);
     if (where == "kernel") device_ = std::make_unique<SpoiledDevice>(session.device, nullptr, with_waiting_kernels);
-    if (session.transport != nullptr)
-      transport_ = std::make_unique<WaitingTransport>(*session.transport, where == "transport");
+    if (session.transport != nullptr) {
+      Transport* real = session.transport;
+      if (device_) {  // a transport makes its queues itself
+        own_ = find_transport(real->info().name).make(session.world, *device_, {});
+        real = own_.get();
+      }
+      transport_ = std::make_unique<WaitingTransport>(*real, where == "transport");
+    }
     session_.emplace(Session{session.world, device_ ? *device_ : session.device, transport_.get(), session.memory,
                              session.seed, session.kernel_file});
     Base::prepare_group(*session_, group, timed);
@@ -197,7 +203,7 @@ class Waiting : public Base {
 
  private:
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Transport> own_, transport_;
   std::optional<Session> session_;
 };
 
