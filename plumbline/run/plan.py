@@ -45,7 +45,7 @@ _TAKEN_OVER = frozenset(
 _LAUNCHING = frozenset(
     {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
-FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
+FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu", "graph500"]
 COMPARISON_FORMATS = ["table", "csv", "json"]
 # Options of a run that do not apply to a comparison of transports: those it varies, those that
 # judge or repeat a run, and those without a measurement.

@@ -196,6 +196,19 @@ TEST_F(Forms, LinpacksJsonHasFactorisationAndSolvesApart) {
   EXPECT_TRUE(hpcc(failed)["results"]["gflops"]["value"].is_null());
 }
 
+// --- graph500
+
+TEST_F(Forms, Graph500) {
+  compare_with_golden("graph500_2.graph500.txt", write_form("graph500", golden_record("graph500_2"), nullptr));
+}
+
+TEST_F(Forms, Graph500OfAFailedRunHasNoResults) {
+  Json record = golden_record("graph500_2");
+  record["cases"][1]["outcome"]["status"] = "failed";
+  EXPECT_EQ(write_form("graph500", record, nullptr), "No results printed for invalid run.\n");
+  EXPECT_THROW(write_form("graph500", golden_record("b_eff_2_passed"), nullptr), UsageError);
+}
+
 // --- shoms, osu
 
 TEST(ColumnForms, ShomsIsAsItWas) {
@@ -460,7 +473,7 @@ void write_all_forms(const Json& record, const Json& expected, const std::string
     try {
       EXPECT_FALSE(write_form(form, record, expected).empty()) << form << ", " << what;
     } catch (const UsageError&) {
-      EXPECT_TRUE(form == "hpcc-json" || form == "shoms" || form == "osu")
+      EXPECT_TRUE(form == "hpcc-json" || form == "shoms" || form == "osu" || form == "graph500")
           << what;  // these depend on the benchmark's name
     } catch (const std::exception& error) {
       ADD_FAILURE() << form << ", " << what << ": " << error.what();

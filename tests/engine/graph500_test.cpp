@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "benchmarks/shmem/graph500/graph500.hpp"
 
 namespace plumb::graph500 {
@@ -70,7 +73,14 @@ TEST(Graph500Generator, HasTheReferencesEdges) {
     std::vector<Edge> edges(plan.edges());
     const Generator generator(plan);
     generator.make({0, plan.edges()}, edges);
-    const Vertex root = generator.root_candidate(0);
+    const auto has_edges = [&](Vertex vertex) {
+      return std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
+        return !edge.is_loop() && (edge.from == vertex || edge.to == vertex);
+      });
+    };
+    std::uint64_t candidate = 0;
+    while (!has_edges(generator.root_candidate(candidate))) ++candidate;
+    const Vertex root = generator.root_candidate(candidate);
     std::vector<bool> reached(plan.vertices());
     reached[root] = true;
     for (bool grows = true; grows;) {

@@ -5,13 +5,10 @@
 #include "benchmarks/shmem/graph500/direction_optimising.hpp"
 #include "benchmarks/shmem/graph500/graph500.hpp"
 #include "benchmarks/shmem/graph500/put_atomic.hpp"
-#include "tests/mutants/mutants.hpp"
 
-namespace plumb::mutants {
+namespace plumb::graph500 {
 
 namespace {
-
-using namespace graph500;
 
 class WrongGraph500 : public Graph500 {
  public:
@@ -434,4 +431,4 @@ const RegisteredBenchmark all_wrong_graph500[] = {
 
 }  // namespace
 
-}  // namespace plumb::mutants
+}  // namespace plumb::graph500

@@ -7,7 +7,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
 
 from tests.launching import PATIENCE_S, launch_command, program
 
@@ -42,6 +45,29 @@ def test_counts_are_the_references(tmp_path: Path, ranks: int, scale: int, edges
         levels.setdefault(facts["root"], set()).add((facts["levels"], facts["vertices_reached"]))
     assert all(len(found) == 1 for found in levels.values()), "equal for all variants"
     assert len(levels) == int(roots)
+
+
+def test_levels_are_those_of_scipy(tmp_path: Path) -> None:
+    path, scale = tmp_path / "edges", 10
+    words = ["--scale", str(scale), "--edgefactor", "2", "--roots", "8", "--format", "none"]
+    status, record, said = run(tmp_path, 3, *words, "--write-edges", str(path))
+    assert status == 0, said
+    edges = numpy.fromfile(path, dtype=numpy.int64).reshape(-1, 2)
+    weights = numpy.fromfile(f"{path}.weights", dtype=numpy.float32)
+    assert len(edges) == len(weights) == 2 << scale
+    assert 0 <= weights.min() < weights.max() <= 1
+    ones = numpy.ones(len(edges))
+    graph = coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(1 << scale, 1 << scale)).tocsr()
+    graph.data[:] = 1
+    for case in record["cases"]:
+        facts = case["facts"]
+        levels = dijkstra(graph, directed=False, unweighted=True, indices=facts["root"])
+        reached = numpy.isfinite(levels)
+        assert facts["vertices_reached"] == reached.sum()
+        assert facts["levels"] == levels[reached].max() + 1
+        inside = edges[reached[edges[:, 0]]]
+        assert case["tallies"]["edges_and_loops"] == len(inside)
+        assert case["tallies"]["edges"] == (inside[:, 0] != inside[:, 1]).sum()
 
 
 def test_fewer_roots_than_asked_for_are_said(tmp_path: Path) -> None:

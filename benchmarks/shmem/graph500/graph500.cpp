@@ -7,7 +7,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
+#include "benchmarks/shmem/graph500/edges_file.hpp"
 #include "measure/clock.hpp"
 #include "world/collect.hpp"
 
@@ -126,6 +128,10 @@ void Graph500::build(Session& session, Timed& timed) {
   std::iota(ranks.begin(), ranks.end(), 0);
   team_ = world.team(ranks);
   const GraphPlan graph = plan();
+  if (write_edges_.given()) {
+    const std::string problem = write_edges(write_edges_, graph, share_of(graph.edges(), world.rank(), world.size()));
+    if (const AgreedText failed = first_text(world, problem); failed.rank >= 0) throw Error(failed.text);
+  }
   validator_ = std::make_unique<Validator>(*team_, Layout(graph.vertices(), world.rank(), world.size()), graph);
   std::vector<Edge> edges;
   {

@@ -57,6 +57,10 @@ class Graph500 : public Benchmark {
   Choice generator_{
       *this, {"generator", "the reference's version whose edges are made, bit for bit"}, "3.0", {"3.0", "2.1"}};
   Parameter<std::int64_t> roots_{*this, {"roots", "searches, each from a vertex of its own"}, 64, {1, 1 << 20}};
+  Parameter<std::string> write_edges_{
+      *this,
+      {"write-edges", "file for the list of edges as pairs of 64-bit integers; FILE.weights for its weights as floats"},
+      ""};
   Choice variant_{*this,
                   {"variant", "how a search sends what it finds; all: each that this world has"},
                   "direction-optimising",
