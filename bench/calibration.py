@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How well a calibration predicts runs that it did not see: for each kind of run a calibration into a fresh home, fresh
+"""Accuracy of a calibration for other runs: for each kind of run a calibration into a fresh home, fresh
 records, each case's ratio of measured to expected, and the median of |ratio - 1|.
 
     bench/calibration.py [--kinds stream,gemm,mpi,staged] [--rounds 3] [--records 1] [--json FILE] [-- OPTIONS OF EVERY RUN]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long a million evaluations of each equation take. Needs the packages of plumb (.venv).
+"""Time of a million evaluations of each equation. Needs the packages of plumb (.venv).
 
 bench/equations.py
 """

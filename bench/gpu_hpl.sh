@@ -42,21 +42,23 @@ many() { # RANKS LABEL WORDS...
 }
 
 echo "== small systems, one rank"
-for runtime in cuda opencl; do
-  for type in float double; do
-    one $runtime-$type-general --runtime $runtime --size 2000 --block 128 --type $type --repetitions 2
-    one $runtime-$type-odd --runtime $runtime --size 777 --block 37 --type $type --depth 0 --matrix dominant --repetitions 2
-  done
+for type in float double; do
+  one cuda-$type-general --runtime cuda --size 2000 --block 128 --type $type --repetitions 2
+  one cuda-$type-tall --runtime cuda --size 9000 --block 256 --type $type --repetitions 2
+  one cuda-$type-odd --runtime cuda --size 777 --block 37 --type $type --depth 0 --matrix dominant --repetitions 2
+  one cuda-$type-library --runtime cuda --size 2000 --variant library --type $type --repetitions 2
+  one opencl-$type-general --runtime opencl --size 2000 --block 128 --type $type --repetitions 2
 done
-one cuda-float-library --runtime cuda --size 2000 --variant library --type float --repetitions 2
-one cuda-double-library --runtime cuda --size 2000 --variant library --repetitions 2
+one refine-half-small --runtime cuda --size 3000 --block 128 --matrix dominant --refine half --repetitions 2
+one refine-tf32-small --runtime cuda --size 3000 --block 128 --matrix dominant --refine tf32 --repetitions 2
+one refine-float-small --runtime cuda --size 3000 --block 128 --refine float --repetitions 2
 
 if command -v mpirun >/dev/null; then
   echo "== small systems on grids ($gpus GPUs)"
   for grid in 1x2 2x1; do
     many 2 staged-$grid --runtime cuda --transport staged --grid $grid --size 2000 --block 64 --repetitions 2
     if [ "$gpus" -ge 2 ]; then
-      for transport in nccl peer mpi-device; do
+      for transport in nccl peer; do
         many 2 $transport-$grid --runtime cuda --transport $transport --grid $grid --size 2000 --block 64 --type float --repetitions 2
       done
     fi
@@ -72,23 +74,25 @@ import json
 case = json.load(open('$out/gemm-$type.json'))['cases'][0]
 print('gemm $type', [(m['name'], round(m['value'], 1), m['unit']) for m in case['metrics'][:1]])"
 done
-for size in ${SIZES:-16384 32768}; do
+for size in ${SIZES:-65536}; do
   for type in float double; do
-    for block in ${BLOCKS:-256 512}; do
+    for block in ${BLOCKS:-512 1024}; do
       one $type-$size-$block --runtime cuda --size $size --block $block --type $type --repetitions 2
-      one $type-$size-$block-library --runtime cuda --size $size --block $block --type $type --variant library --repetitions 2
     done
+    one $type-$size-library --runtime cuda --size $size --block ${LIBRARY_BLOCK:-512} --type $type --variant library --repetitions 2
+  done
+  for factors in half tf32 float; do
+    one refine-$factors-$size --runtime cuda --size $size --block 512 --matrix dominant --refine $factors --repetitions 2
   done
 done
-began=$SECONDS
-one float-65536-512 --runtime cuda --size 65536 --block 512 --type float --repetitions 2
-echo "n = 65536 in float took $((SECONDS - began)) s, two repetitions with generation and validation"
 if [ "$gpus" -ge 2 ] && command -v mpirun >/dev/null; then
   echo "== rates, two GPUs"
-  for grid in 1x2 2x1; do
-    for transport in nccl staged; do
+  for transport in nccl staged; do
+    for grid in 1x2 2x1; do
       many 2 two-$transport-$grid --runtime cuda --transport $transport --grid $grid --size 46080 --block 512 --type float --repetitions 2
     done
   done
+  many 2 two-refine-half --runtime cuda --transport nccl --grid 1x2 --size 65536 --block 512 --matrix dominant --refine half --repetitions 2
 fi
+echo "took $SECONDS s"
 exit $failed

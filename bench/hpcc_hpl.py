@@ -31,13 +31,13 @@ CURES = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 OF_HPCC, OF_GEMM = 0.97, 0.95
-"""The ratios that are wanted."""
+"""The target ratios."""
 
 
 def hpcc_rates(
     size: int, blocks: list[str], grid: tuple[str, str], folder: Path
 ) -> dict[str, float]:
-    """GFLOP/s of hpcc's HPL by block size; the rest of hpcc runs with it, for it has no switch."""
+    """GFLOP/s of hpcc's HPL by block size; with the rest of hpcc, which cannot be switched off."""
     lines = HPCC_INPUT.read_text().splitlines()
     values = {
         5: "1",

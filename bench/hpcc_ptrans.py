@@ -36,7 +36,7 @@ WALL = re.compile(r"^WALL\s+(\d+)\s+\d+\s+(\d+)\s+\d+\s+1\s+2\s+([\d.]+)\s+PASSE
 
 
 def hpcc_seconds(wish: argparse.Namespace, folder: Path) -> float:
-    """The best time of any block size and repetition; hpcc's other tests are as short as they can be."""
+    """The best time of any block size and repetition; hpcc's other tests are as short as possible."""
     lines = HPCC_INPUT.read_text().splitlines()
     blocks = wish.blocks.split(",")
     values = {

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 
 def status_of(engine: Path, words: list[str], environment: dict[str, str]) -> tuple[int, str]:
-    """The engine's exit status, and the end of what it said."""
+    """The engine's exit status, and the end of its output."""
     quiet = ["--progress", "none", "--format", "none", "--repetitions", "2", "--time-limit", "0.05"]
     done = subprocess.run(
         [str(engine), *words, *quiet], env=environment, capture_output=True, text=True, timeout=600

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the wrong transports between GPUs, and what they wrap, with the engine's mutants alone.
+"""Runs the wrong transports between GPUs, and the wrapped ones, with the engine's mutants alone.
 
 For machines with GPUs but without the packages that the tests need: b_eff over each mutant of nccl, mpi-device and peer
 (on cuda) must come out ``failed``, over what it wraps ``passed``. Exit status 1 when one does not.
@@ -23,7 +23,7 @@ APPROACHES = {
     "peer": ["host-buffered", "device-buffered", "device-streaming"],
 }
 SIZES = {"small": ("0", "3"), "middle": ("15", "15"), "large": ("20", "20")}
-# They show only where messages come in pieces, or late.
+# Effective only for messages in pieces, or late ones.
 LARGE_ONLY = {"not-awaited", "token-before-data", "piece-swapped", "piece-missing"}
 GROUPS_ONLY = "stream-neighbours-ignored"  # where a message has several groups
 FOUR_RANKS = "stream-credit-ignored"

@@ -1,9 +1,8 @@
-// What libplumb-mpi-device costs. Prints one JSON object: nanoseconds that a call on memory of the host takes through
-// the library and by MPI alone, and microseconds of a message there and back between two devices, by MPI calls on
-// device addresses and by the engine's transport of the same name (PLUMB_MPI_TRANSPORT; peer as the host starts it,
-// into the receiver's buffer); MPI_Allreduce on devices, on the host, and by NCCL where the runtime is cuda and every
-// rank has a GPU of its own; MPI_Allgather and MPI_Alltoall on devices and on the host; the least of alternating
-// rounds, for what disturbs a call only adds.
+// Cost of libplumb-mpi-device. Prints one JSON object: nanoseconds of a call on host memory through the library and by
+// MPI alone, and microseconds of a round trip between two devices, by MPI calls on device addresses and by the engine's
+// transport of the same name (PLUMB_MPI_TRANSPORT; peer: host-scheduled, into the receiver's buffer); MPI_Allreduce on
+// devices, on the host, and by NCCL (runtime cuda, one GPU per rank); MPI_Allgather and MPI_Alltoall on devices and on
+// the host; the minimum of alternating rounds, as disturbances only add time.
 //
 //   PLUMB_MPI_RUNTIME=opencl mpirun -np 2 --bind-to core build/release/bin/mpi_device [LOG2_LARGEST]
 #include <fmt/format.h>
@@ -33,7 +32,7 @@ constexpr int rounds = 15;
 
 using Way = std::function<void(std::uint64_t)>;
 
-// Least seconds of one of `count` calls, of each of some ways in turn.
+// Minimum seconds of one of `count` calls, for each of several methods in turn.
 template <std::size_t N>
 std::array<double, N> least(std::uint64_t count, const std::array<Way, N>& ways) {
   std::array<double, N> best{};
@@ -56,7 +55,7 @@ Way loop(Call call) {
   };
 }
 
-// A call that does nothing but be called: a send to nobody, and a wait for eight requests that are null.
+// Calls without work: a send to MPI_PROC_NULL, and a wait for eight null requests.
 void print_host_calls() {
   constexpr std::uint64_t calls = 200000;
   static int value = 0;
@@ -103,7 +102,7 @@ class PingPong {
   std::unique_ptr<CompiledExchange> exchange_;
 };
 
-// NCCL between the ranks' GPUs; or why there is none.
+// NCCL between the ranks' GPUs, or the reason for its absence.
 class NcclPeer {
  public:
   NcclPeer(World& world, Device& device) : device_(device.info()), queue_(device.make_queue()) {
@@ -111,7 +110,7 @@ class NcclPeer {
       absence_ = "NCCL needs GPUs of runtime cuda";
       return;
     }
-    device.allocate(1, {});  // the GPU is this thread's
+    device.allocate(1, {});  // makes the GPU current
     try {
       ranks_.emplace(world, device);
     } catch (const Unsupported& reason) {
@@ -119,7 +118,7 @@ class NcclPeer {
     }
   }
   const std::string& absence() const { return absence_; }
-  // A sum of floats in place; does nothing where there is no NCCL.
+  // A sum of floats in place; without effect if there is no NCCL.
   void sum(void* pointer, std::size_t count) {
     if (!ranks_) return;
     auto& queue = dynamic_cast<cuda::CudaQueue&>(*queue_);

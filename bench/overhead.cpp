@@ -1,4 +1,4 @@
-// The engine's own overhead: b_eff over transport mpi, run whole by the engine, beside a bare loop over the same MPI
+// The engine's own overhead: b_eff over transport mpi, run by the engine, beside a bare loop over the same MPI
 // calls in the same launch. Prints one JSON object: medians of both in seconds a message, alternating rounds, and their
 // ratios.
 //

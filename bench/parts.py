@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is a staged transfer the sum of its measured parts?
+"""Compares a staged transfer with the sum of its measured parts.
 
 Runs b_eff with ``--part all`` several times (launches differ) and prints, for each size, the median time of each sub-step
 and of the whole transfer, and the ratio transfer / (read + exchange + write), over the launches: median, least, largest.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ours beside the best that others reach on one device, in turn: STREAM, RandomAccess, FFT and GEMM.
+"""Ours beside the best peers on one device, in turn: STREAM, RandomAccess, FFT and GEMM.
 
     bench/peers.py [BENCHMARK...] [--rounds 7] [--build build/release] [--gpu] [--json FILE]
 
@@ -44,8 +44,8 @@ class Duel:
     case: str  # our case's key, or a part of it
     peer: tuple[str, ...]  # program and its words; or ("hpcc", key, scale, log2 of a table's bytes)
     peer_case: str
-    wanted: float  # ratio that issue and documentation ask for
-    only: str = ""  # on this runtime alone
+    wanted: float  # target ratio
+    only: str = ""  # on this runtime only
 
 
 QUICK = "--repetitions 10"
@@ -326,7 +326,7 @@ def library_rate(duel: Duel, engine: Path, folder: Path) -> float:
 
 @cache
 def hpcc_rates(log2_bytes: int, folder: Path, _turn: int) -> dict[str, float]:
-    """hpcc's figures; each turn has its own run, which all of its duels share."""
+    """hpcc's figures; one run per turn, shared by its duels."""
     return hpcc_figures(log2_bytes, folder)
 
 
@@ -362,13 +362,13 @@ def hpcc_figures(log2_bytes: float, folder: Path) -> dict[str, float]:
 
 
 def runtimes(gpu: bool) -> Iterator[tuple[str, list[str], dict[str, str]]]:
-    """Name, our options and the environment of each runtime that is there."""
+    """Name, our options and the environment of each available runtime."""
     if gpu:
         yield "opencl", ["--runtime", "opencl", "--device", "gpu"], {}
         yield "cuda", ["--runtime", "cuda"], {}
         return
     from plumbline.base.paths import find_home
-    from plumbline.engine import runtimes as known  # the Python package is needed for these only
+    from plumbline.engine import runtimes as known  # needs the Python package
 
     for name in ("pocl", "intel-cpu"):
         if known.is_installed(name, find_home()):
@@ -398,7 +398,7 @@ class Result:
 
 
 def fight(duel: Duel, wish: argparse.Namespace, folder: Path) -> Iterator[Result]:
-    """A duel on every runtime, in turns; a runtime that cannot is left out with its reason."""
+    """A duel on every runtime, in turns; unsupported ones are omitted with the reason."""
     engine = wish.build / "bin" / "plumb-serial"
     results = {
         name: Result(duel, name, [], [])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Published results of HPCC FPGA beside what our models expect of the board, and beside our runs.
+"""Published results of HPCC FPGA beside our models' forecasts of the board, and beside our runs.
 
 The columns of the BittWare 520N and of the CPU in tables 3.6, 3.10 and 4.8 of published/. Figures are of one board or CPU;
 ours are of one rank, by its best repetition. Prints a table in Markdown. Needs the packages of plumb (.venv).
@@ -51,7 +51,7 @@ def measured(cell: Cell, records: list[Record]) -> float | None:
         for case in sorted(record.cases, key=lambda case: case.labels.get("points") != 2**17):
             if _fits(cell, record, case):
                 values = {metric.name: metric.value for metric in case.metrics}
-                name = METRICS[record.benchmark.name]  # alone where there is one rank
+                name = METRICS[record.benchmark.name]  # a single rank
                 return values.get(f"{name}_per_rank", values.get(name))
     return None
 

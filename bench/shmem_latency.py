@@ -66,7 +66,7 @@ def bare(launcher: list[str], build: Path, size: str) -> dict[str, float]:
 
 
 def start(command: list[str]) -> str:
-    """What a command prints; its failure ends this program."""
+    """Output of a command; its failure ends this program."""
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 

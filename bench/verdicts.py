@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""How often verdicts are wrong: false alarms where nothing changed, and detection of planted slow-downs.
+"""Error rates of verdicts: false alarms without a change, and detection of planted slow-downs.
 
     bench/verdicts.py run BENCHMARK [WORDS] --runs 50 [--load]         real launches, judged by `plumb run`
     bench/verdicts.py ab BENCHMARK [WORDS] --runs 50 --pairs 10 [--load]    real `plumb compare --ab`, A against itself
     bench/verdicts.py simulate FOLDER [--pairs 10] [--svg FILE]        from launches kept in FOLDER (records, in the order of their names)
+    bench/verdicts.py judge FOLDER [--svg FILE]                        the same for `plumb run`, from records with parts
 
 `run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
 waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
@@ -22,27 +23,40 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from plumbline.judge.history import HISTORY  # noqa: E402
+from plumbline.judge.judgement import (  # noqa: E402
+    Beside,
+    Earlier,
+    add_launch,
+    beside_parts,
+    efficiencies,
+    is_of_links,
+)
+from plumbline.judge.levels import Level  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
-from plumbline.record.expectations import expected_path  # noqa: E402
+from plumbline.model.benchmarks import model_of  # noqa: E402
+from plumbline.record.expectations import DEFAULT_OF_PARTS, expected_path  # noqa: E402
 from plumbline.record.record import Record, load_record  # noqa: E402
 from plumbline.record.store import record_files  # noqa: E402
 
 PERCENTS = (5, 10, 25, 50)
 PLANTS = ("one", "all", "three")
+FEWEST_OF_HISTORY = 6  # launches before one that is counted as having a history
 Figures = dict[str, Any]
 
 
 class Tally:
-    """Words of cases over many runs: of those where nothing was planted, and of those where it was."""
+    """Verdicts of cases over many runs: without, and with a planted slow-down."""
 
     def __init__(self) -> None:
-        self.runs = self.alarmed = 0
+        self.runs = self.alarmed = self.cases = self.apart = 0
         self.words: dict[bool, dict[str, int]] = {False: {}, True: {}}
 
     def add(self, words: dict[str, str], planted: set[str]) -> None:
@@ -52,8 +66,13 @@ class Tally:
             counts = self.words[key in planted]
             counts[word] = counts.get(word, 0) + 1
 
+    def add_apart(self, reasons: list[str]) -> None:
+        """Count the cases of which some launches of B are told to be slower than all others."""
+        self.cases += len(reasons)
+        self.apart += sum("launches of B take" in reason for reason in reasons)
+
     def figures(self) -> Figures:
-        """Shares; None where there was no such case."""
+        """Shares; None without such cases."""
 
         def share(of_which: str, wanted: str) -> float | None:
             counts = self.words[of_which == "planted"]
@@ -67,6 +86,7 @@ class Tally:
             "undecided_cases": share("null", "undecided"),
             "detected": share("planted", "slow"),
             "planted_undecided": share("planted", "undecided"),
+            "told_apart": self.apart / self.cases if self.cases else None,
         }
 
 
@@ -134,6 +154,7 @@ def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
                     else compare_records(*zip(*sides, strict=True))
                 )
                 tally.add({case.key: case.word for case in found.cases}, planted)
+                tally.add_apart([case.reason for case in found.cases])
             yield {
                 "what": "compare --ab" if paired else "compare",
                 "percent": percent,
@@ -142,12 +163,53 @@ def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
             }
 
 
+def judged(wish: argparse.Namespace) -> Iterator[Figures]:
+    """`plumb run`: each launch judged with up to twenty before it as history, a slow-down planted in one case (each in
+    turn) or in all. The engine measures a case again that stands out, which multiplied times do not show."""
+    launches = [load_record(path) for path in sorted(record_files(wish.folder))]
+    launches = [record for record in launches if record.parts is not None]
+    model = model_of(launches[0].benchmark.name)
+    assert model is not None
+    every = [beside_parts(model, record)[0] for record in launches]
+    by_links = is_of_links(launches[0])
+    for fewest, name in ((0, "run, fresh"), (FEWEST_OF_HISTORY, "run, history")):
+        for percent, plant in [
+            (0, "none"),
+            *((p, plant) for plant in ("one", "all") for p in PERCENTS),
+        ]:
+            tally = Tally()
+            for number, beside in enumerate(every):
+                earlier: dict[str, Earlier] = {}
+                for before in every[max(0, number - HISTORY) : number] if fewest else []:
+                    add_launch(earlier, before)
+                if number < fewest:
+                    continue
+                plants = (
+                    [{key} for key in beside]
+                    if plant == "one"
+                    else [set(beside) if percent else set()]
+                )
+                for planted in plants:
+                    slow = {k: longer(o, percent) if k in planted else o for k, o in beside.items()}
+                    found = efficiencies(
+                        slow, earlier, by_links=by_links, tolerance=DEFAULT_OF_PARTS
+                    )
+                    tally.add({key: one.verdict for key, one in found.items()}, planted)
+            yield {"what": name, "percent": percent, "plant": plant, **tally.figures()}
+
+
+def longer(one: Beside, percent: float) -> Beside:
+    """The case with its times longer."""
+    level, times = one.measured, 1 + percent / 100
+    return replace(one, measured=Level(level.middle * times, level.low * times, level.high * times))
+
+
 # --- real -----------------------------------------------------------------------------------------
 
 
 @contextmanager
 def load(wanted: bool) -> Iterator[None]:
-    """A process of ours that computes without end, on the last core."""
+    """A process that computes endlessly, on the last core."""
     if not wanted:
         yield
         return
@@ -213,6 +275,8 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
         home = wish.keep / f"{percent}-{plant}"
         home.mkdir(parents=True)
         environ["PLUMBLINE_HOME"] = str(home)
+        for number in range(wish.history):
+            plumb(["run", *wish.words, "--record", str(home / f"before-{number:03}.json")], environ)
         for number in range(wish.runs):
             key = draw.choice(keys) if plant == "one" else ""
             waiting = plant in ("one", "all") or (plant == "three" and number % 3 == 0)
@@ -235,12 +299,12 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
 
 
 def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """`plumb compare --ab`, the same build on both sides but for what waits."""
+    """`plumb compare --ab`, the same build on both sides except for the planted waits."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
     keys = keys_of(wish.words, environ)
     for percent, plant in settings_of(wish):
         if plant == "three":
-            continue  # a command cannot wait in some of its launches alone
+            continue  # a command waits in all of its launches
         draw, tally = random.Random(wish.seed), Tally()
         for number in range(wish.runs):
             key = draw.choice(keys) if plant == "one" else ""
@@ -312,7 +376,10 @@ def svg(found: list[Figures], title: str) -> str:
         f'<text x="{x:.1f}" y="{y + 38:.1f}" text-anchor="middle">planted slow-down, %</text>'
     )
     names = {"one": "in one case", "all": "in all cases", "three": "one launch in three"}
-    for what, dash in (("compare --ab", ""), ("compare", ' stroke-dasharray="6 4"')):
+    dashes = dict(
+        zip(dict.fromkeys(f["what"] for f in found), ("", ' stroke-dasharray="6 4"'), strict=False)
+    )
+    for what, dash in dashes.items():
         null = next(
             (f["false_alarm_cases"] for f in found if f["what"] == what and f["plant"] == "none"),
             None,
@@ -324,17 +391,24 @@ def svg(found: list[Figures], title: str) -> str:
                 if (f["what"], f["plant"]) == (what, plant)
             ]
             points = [(p, d) for p, d in [(0, null), *points] if d is not None]
+            if len(points) < 2:
+                continue
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(p, d) for p, d in points))
             lines.append(
                 f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"{dash}/>'
             )
-    for number, (plant, colour) in enumerate(colours.items()):
+    drawn = [plant for plant in colours if any(f["plant"] == plant for f in found)]
+    for number, plant in enumerate(drawn):
         y = top + 20 + 18 * number
-        lines.append(f'<text x="{width - 122}" y="{y}" fill="{colour}">{names[plant]}</text>')
-    lines.append(
-        f'<text x="{width - 122}" y="{top + 84}">solid: --ab</text><text x="{width - 122}" y="{top + 102}">dashed: sets</text></svg>'
-    )
-    return "\n".join(lines) + "\n"
+        lines.append(
+            f'<text x="{width - 122}" y="{y}" fill="{colours[plant]}">{names[plant]}</text>'
+        )
+    for number, (what, dash) in enumerate(dashes.items()):
+        kind_of_line = "dashed" if dash else "solid"
+        lines.append(
+            f'<text x="{width - 122}" y="{top + 84 + 18 * number}">{kind_of_line}: {what}</text>'
+        )
+    return "\n".join([*lines, "</svg>"]) + "\n"
 
 
 def main() -> None:
@@ -352,14 +426,21 @@ def main() -> None:
         one.add_argument("--percent", type=int, nargs="*", default=PERCENTS)
         one.add_argument("--plant", nargs="*", default=PLANTS, choices=PLANTS)
         one.add_argument("--seed", type=int, default=1)
+        one.add_argument(
+            "--history",
+            type=int,
+            default=0,
+            help="launches with nothing planted before each setting",
+        )
         one.add_argument("--keep", type=Path, help="a new folder for the records")
-    one = kinds.add_parser("simulate")
-    one.add_argument("folder", type=Path)
-    one.add_argument("--pairs", type=int, default=10)
-    one.add_argument("--draws", type=int, default=200)
-    one.add_argument("--seed", type=int, default=1)
-    one.add_argument("--svg", type=Path)
-    one.add_argument("--title", default="detected")
+    for name in ("simulate", "judge"):
+        one = kinds.add_parser(name)
+        one.add_argument("folder", type=Path)
+        one.add_argument("--pairs", type=int, default=10)
+        one.add_argument("--draws", type=int, default=200)
+        one.add_argument("--seed", type=int, default=1)
+        one.add_argument("--svg", type=Path)
+        one.add_argument("--title", default="detected")
     wish = parser.parse_args()
     found: list[Figures] = []
 
@@ -368,8 +449,8 @@ def main() -> None:
             found.append(one)
             print(json.dumps(one), flush=True)
 
-    if wish.kind == "simulate":
-        take(simulate(wish))
+    if wish.kind in ("simulate", "judge"):
+        take((simulate if wish.kind == "simulate" else judged)(wish))
         if wish.svg:
             wish.svg.write_text(svg(found, wish.title))
     else:

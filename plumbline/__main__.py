@@ -1,6 +1,6 @@
-"""The command ``plumb``, also as ``python -m plumbline``: from the first moment it can be ended.
+"""The command ``plumb``, also as ``python -m plumbline``; interruptible from the start.
 
-Only what the interpreter has loaded already is imported before the signals are taken.
+Before the signal handlers are set, only modules loaded by the interpreter are imported.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sys
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_AGAIN_S = 0.01  # after which an interrupt that Python dropped is raised anew
+_AGAIN_S = 0.01  # until an interrupt dropped by Python is raised again
 _INTERRUPTED = 130
 
 
 def main() -> None:
     """The entry point: run the command line and exit with its status.
 
-    SIGTERM is taken like Ctrl-C, while the modules are loaded as well.
+    SIGTERM is handled like Ctrl-C, also during imports.
     """
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, _interrupt)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _ignore_signals() -> None:
-    """All is done: the status stands."""
+    """Ignore further interrupts: the status is final."""
     for number in (*_SIGNALS, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
 
@@ -50,7 +50,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
-    """An interrupt within a destructor or a callback of the interpreter is raised a bit later."""
+    """Re-raise an interrupt that fell into a destructor or a callback of the interpreter."""
     if dropped.exc_type is KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
     else:
@@ -58,11 +58,11 @@ def _raise_later(dropped: sys.UnraisableHookArgs) -> None:
 
 
 def _leave(status: int) -> None:
-    """End at once: Python 3.11 dies of SIGINT instead where one fell into ``exec`` of a text."""
+    """Exit at once: Python 3.11 dies of SIGINT if one fell into ``exec`` of a text."""
     from contextlib import suppress
 
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # nobody reads any more
+        with suppress(OSError):  # the reader has closed the pipe
             stream.flush()
     os._exit(status)
 

@@ -28,7 +28,7 @@ void check(cudaError_t code) {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-// What a kernel needs of a lane: its own slots, those of whom it sends to, its own flags and both neighbours'.
+// A kernel's state of a lane: its own slots, its receiver's, its own flags and both neighbours'.
 struct Lane {
   char* from[slots];
   char* to[slots];
@@ -47,7 +47,7 @@ __device__ void store(Word* flag, Word value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(flag), "l"(value) : "memory");
 }
 
-// Blocks of lane 0, then those of lane 1; each looks after a slice.
+// Blocks of lane 0, then those of lane 1; each with a slice.
 __global__ void ring(Both both, Word bytes, Word rounds, Word serial, int groups) {
   const Lane& lane = both.lane[blockIdx.x / groups];
   const int group = blockIdx.x % groups;

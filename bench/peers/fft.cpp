@@ -1,4 +1,4 @@
-// What fft is measured beside on CPUs: FFTW's measured plan with as many threads as cores, out of place, forward.
+// The peer of fft on CPUs: FFTW's measured plan with as many threads as cores, out of place, forward.
 //
 //   peer_fft [SIZE [TYPE [DATA [SAMPLES]]]]     log2 of the points, 10; float or double; MiB that the batch fills, 256;
 //   10

@@ -25,7 +25,7 @@ void check(cufftResult code) {
   std::exit(3);
 }
 
-// Random numbers in blocks: the transforms need not all differ to take as long.
+// Random numbers in blocks: equal transforms take the same time as different ones.
 template <class T>
 T* random_data(std::size_t count) {
   std::minstd_rand words(1);

@@ -1,4 +1,4 @@
-// What gemm is measured beside on CPUs: OpenBLAS's product, C = 0.5 A B + 2 C, with as many threads as cores.
+// The peer of gemm on CPUs: OpenBLAS's product, C = 0.5 A B + 2 C, with as many threads as cores.
 //
 //   peer_gemm [SIZE [TYPE [SAMPLES]]]     4096; float or double; 10
 #include <cblas.h>
@@ -38,7 +38,7 @@ void measure(const std::string& type, std::size_t size, int samples, Gemm gemm) 
     const double begin = now();
     gemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, T{0.5}, a.data(), n, b.data(), n, T{2}, c.data(), n);
     if (sample >= 0) seconds.push_back(now() - begin);
-    for (T& element : c) element /= 64;  // or it would grow without end
+    for (T& element : c) element /= 64;  // bounds its growth
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   const double work = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);

@@ -38,8 +38,8 @@ T* random_matrix(std::size_t size, unsigned seed) {
   return device;
 }
 
-// A GPU that has rested runs some ten products of matrix units faster than it goes on to (an H200: by 7 %, until its
-// power limit lowers the clock). Ours are measured in a run that does not rest.
+// An idle GPU runs its first ten or so products of matrix units faster than later ones (an H200: by 7 %, until its
+// power limit lowers the clock). Ours are measured in a continuous run.
 constexpr int warm_ups = 100;
 
 // Elements of 16 bits, summed in float. C stays bounded by beta = 0.5.
@@ -87,7 +87,7 @@ void measure(const std::string& type, std::size_t size, int samples, cublasHandl
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin, end));
     if (sample >= 0) std::printf("%s%.6e", sample > 0 ? ", " : "", 1e-3 * milliseconds);
-    // C would grow without end.
+    // Bounds the growth of C.
     if constexpr (sizeof(T) == 4)
       check(cublasSscal(handle, n * n, &shrink, c, 1));
     else

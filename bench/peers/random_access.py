@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ours beside what others make of random updates: hpcc's star RandomAccess, and the peers beside this file.
+"""Ours beside other programs for random updates: hpcc's star RandomAccess, and the peers beside this file.
 
     bench/peers/random_access.py [--size 22] [--rounds 5] [--hpcc] [--engine build/release/bin] [-- OPTIONS...]
 
@@ -47,7 +47,7 @@ GPU_CASES = [
 
 
 def run(command: list[str], folder: Path, **variables: str) -> str:
-    """What a command printed; ends the script where it fails."""
+    """Output of a command; its failure ends the script."""
     environment = {**os.environ, "HWLOC_COMPONENTS": "-opencl", **variables}
     done = subprocess.run(
         command,

@@ -1,4 +1,4 @@
-"""Which of our cases faces which of the peers' (``stream.cpp`` on CPUs, ``stream.cu`` on NVIDIA GPUs), and hpcc's."""
+"""Pairs of our cases and the peers' (``stream.cpp`` on CPUs, ``stream.cu`` on NVIDIA GPUs), and hpcc's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Facing(NamedTuple):
-    """``words`` of ours, whose case ``case`` shall reach ``goal`` times the bytes a second of the peer's fastest form."""
+    """``words`` of ours, with case ``case`` and the target ``goal``: bytes a second over the peer's fastest form."""
 
     program: str  # peer_stream, or peer_stream_cuda built from stream.cu
     peer_case: str

@@ -19,6 +19,7 @@ constexpr std::uint64_t longest_loop = 1u << 24;
 constexpr int most_probes = 3;            // of one loop length
 constexpr double fewest_operations = 20;  // operations per sample, within longest_sample
 constexpr double longest_probing = 0.1;   // seconds
+constexpr std::size_t most_lives = 4096;  // of a phase that are told of the last repetition
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::vector<double>> gather_vectors(World& world, const std::vector<double>& mine) {
@@ -352,7 +353,10 @@ void CaseRun::keep(const Timed& timed, double first_begin) {
     PhaseTimes& times = phases_[timed.plan().phases[number]];
     const std::vector<Span> spans = timed.spans(number);
     double seconds = spans.empty() ? nan : 0, begin = nan, end = nan;
+    times.last.clear();
     for (const Span& span : spans) {
+      if (times.last.size() < 2 * most_lives)
+        for (const double at : {span.begin, span.end}) times.last.push_back(clock.to_common(at) - first_begin);
       seconds += span.end - span.begin;
       begin = std::fmin(begin, clock.to_common(span.begin) - first_begin);
       end = std::fmax(end, clock.to_common(span.end) - first_begin);
@@ -383,7 +387,7 @@ void CaseRun::gather_parts(CaseRecord& record, const Case& measured) {
   World& world = session_.world;
   for (const auto& [name, times] : phases_)
     record.phases[name] = {gather_vectors(world, times.seconds), gather_vectors(world, times.begin),
-                           gather_vectors(world, times.end)};
+                           gather_vectors(world, times.end), gather_vectors(world, times.last)};
   if (measured.laps) record.laps_by_rank = gather_vectors(world, laps_);
   record.work_by_rank = gather_values(world, idles() ? Work{} : measured.work);
   const std::vector<std::string> texts = gather_texts(world, Json(tallies_).dump());

@@ -27,6 +27,7 @@ struct CaseRecord {
   // NaN if absent.
   struct Phase {
     std::vector<std::vector<double>> seconds, begin, end;
+    std::vector<std::vector<double>> last;  // of the last repetition: begin and end of each life, one after the other
   };
   std::map<std::string, Phase> phases;
   std::vector<std::vector<double>> paused_by_rank;             // empty without pauses
@@ -100,7 +101,7 @@ class CaseRun {
   Sample sample_;
   std::vector<double> seconds_, device_seconds_, paused_seconds_, laps_;  // of this rank's kept repetitions
   struct PhaseTimes {
-    std::vector<double> seconds, begin, end;
+    std::vector<double> seconds, begin, end, last;
   };
   std::map<std::string, PhaseTimes> phases_;
   std::map<std::string, double> tallies_;

@@ -12,7 +12,7 @@ namespace {
 
 // Many short samples: where threads are moved between cores a part has two speeds, and of a few samples none may have
 // the better one. Where one operation is long, `shortest_limit` and the rest end a visit earlier.
-constexpr std::uint64_t fewest_repetitions = 16, fewest_operations = 4;
+constexpr std::uint64_t fewest_repetitions = 16, fewest_in_sample = 4;
 constexpr double shortest_limit = 0.003, longest_limit = 0.1;  // seconds of one visit's repetitions
 constexpr double limit_share = 0.03;                           // of the time limit of a case
 constexpr double sample_seconds = 0.3e-3, longest_sample_seconds = 2e-3;
@@ -119,7 +119,7 @@ std::uint64_t Parts::guessed_count(const Part& part) {
     const auto size = part.measured.labels.find(own_label);
     if (before.of == part.of && size != part.measured.labels.end() && !before.visits.empty() && !before.dropped) {
       const double one = before.visits.front().seconds.empty() ? 0 : summarise(before.visits.front().seconds).median;
-      if (one > 0) count = std::max(fewest_operations, static_cast<std::uint64_t>(sample_seconds / one));
+      if (one > 0) count = std::max(fewest_in_sample, static_cast<std::uint64_t>(sample_seconds / one));
     }
   }
   if (part.measured.most_operations > 0) count = std::min(count, part.measured.most_operations);

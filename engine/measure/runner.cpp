@@ -98,13 +98,25 @@ Json times_json(const std::vector<std::vector<double>>& by_rank) {
   return result;
 }
 
+// Pairs of numbers.
+Json lives_json(const std::vector<std::vector<double>>& by_rank) {
+  Json result = Json::array();
+  for (const std::vector<double>& ends : by_rank) {
+    Json row = Json::array();
+    for (std::size_t i = 0; i + 1 < ends.size(); i += 2) row.push_back({ends[i], ends[i + 1]});
+    result.push_back(std::move(row));
+  }
+  return result;
+}
+
 Json phases_json(const CaseRecord& record) {
   Json result = Json::object();
   for (const auto& [name, phase] : record.phases)
     result[name] = {{"unit", "s"},
                     {"by_rank", times_json(phase.seconds)},
                     {"begin_by_rank", times_json(phase.begin)},
-                    {"end_by_rank", times_json(phase.end)}};
+                    {"end_by_rank", times_json(phase.end)},
+                    {"last_spans_by_rank", lives_json(phase.last)}};
   return result;
 }
 

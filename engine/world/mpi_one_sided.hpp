@@ -50,11 +50,17 @@ class MpiOneSided final : public OneSided {
   void atomic_xor(int context, std::size_t word, std::uint64_t value, int rank) override {
     accumulate(context, word, value, rank, MPI_BXOR);
   }
+  void atomic_or(int context, std::size_t word, std::uint64_t value, int rank) override {
+    accumulate(context, word, value, rank, MPI_BOR);
+  }
   void atomic_add(int context, std::size_t word, std::uint64_t value, int rank) override {
     accumulate(context, word, value, rank, MPI_SUM);
   }
   std::uint64_t fetch_xor(int, std::size_t word, std::uint64_t value, int rank) override {
     return fetch(word, value, rank, MPI_BXOR);
+  }
+  std::uint64_t fetch_or(int, std::size_t word, std::uint64_t value, int rank) override {
+    return fetch(word, value, rank, MPI_BOR);
   }
   std::uint64_t fetch_add(int, std::size_t word, std::uint64_t value, int rank) override {
     return fetch(word, value, rank, MPI_SUM);

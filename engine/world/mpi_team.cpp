@@ -68,13 +68,22 @@ class MpiTeam final : public Team {
   void do_all_reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) override {
     const Waiting waiting("a team's reduction");
     combining() = {combine, element_bytes};
-    MPI_Datatype element = MPI_DATATYPE_NULL;
-    check_mpi(MPI_Type_contiguous(as_int(element_bytes), MPI_BYTE, &element), "make a type");
-    check_mpi(MPI_Type_commit(&element), "make a type");
+    MPI_Datatype element = type_of(element_bytes);
     const int code =
         MPI_Allreduce(MPI_IN_PLACE, values.data(), as_int(values.size() / element_bytes), element, operation_, team_);
     MPI_Type_free(&element);
     check_mpi(code, "reduce");
+  }
+
+  void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all, const std::vector<std::size_t>& counts,
+                     std::size_t element_bytes) override {
+    const Waiting waiting("a team's all-gather");
+    const Lengths elements(counts);
+    MPI_Datatype element = type_of(element_bytes);
+    const int code = MPI_Allgatherv(mine.data(), as_int(mine.size() / element_bytes), element, all.data(),
+                                    elements.counts.data(), elements.offsets.data(), element, team_);
+    MPI_Type_free(&element);
+    check_mpi(code, "gather on all");
   }
 
   void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>& send_bytes,
@@ -84,6 +93,13 @@ class MpiTeam final : public Team {
     check_mpi(MPI_Alltoallv(sent.data(), out.counts.data(), out.offsets.data(), MPI_BYTE, received.data(),
                             in.counts.data(), in.offsets.data(), MPI_BYTE, team_),
               "exchange all with all");
+  }
+
+  static MPI_Datatype type_of(std::size_t element_bytes) {
+    MPI_Datatype element = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_contiguous(as_int(element_bytes), MPI_BYTE, &element), "make a type");
+    check_mpi(MPI_Type_commit(&element), "make a type");
+    return element;
   }
 
   struct Lengths {

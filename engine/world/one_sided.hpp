@@ -31,16 +31,17 @@ class OneSided {
   virtual void put_word(int context, std::size_t word, std::uint64_t value, int rank) = 0;       // as put
   virtual std::uint64_t get_word(int context, std::size_t word, int rank) = 0;
 
-  // Atomics. Concurrent operations on one word, from any ranks, must be of the same kind (xor with fetch_xor, add with
-  // fetch_add, compare_swap with itself) to be atomic with each other, as MPI guarantees (info key accumulate_ops,
-  // default same_op_no_op); OpenSHMEM guarantees it for all atomics on words of one type. Different operations on a
-  // word must be separated by synchronise(), or by a message sent after their completion. Atomics are not ordered with
-  // puts or gets of the same word.
-  // Complete after quiet().
+  // Atomics. Concurrent operations on one word, from any ranks, must be of the same kind (or with fetch_or, xor
+  // with fetch_xor, add with fetch_add, compare_swap with itself) to be atomic with each other, as MPI guarantees (info
+  // key accumulate_ops, default same_op_no_op); OpenSHMEM guarantees it for all atomics on words of one type. Different
+  // operations on a word must be separated by synchronise(), or by a message sent after their completion. Atomics are
+  // not ordered with puts or gets of the same word. Complete after quiet().
   virtual void atomic_xor(int context, std::size_t word, std::uint64_t value, int rank) = 0;
+  virtual void atomic_or(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual void atomic_add(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   // Returns the old value; complete on return.
   virtual std::uint64_t fetch_xor(int context, std::size_t word, std::uint64_t value, int rank) = 0;
+  virtual std::uint64_t fetch_or(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual std::uint64_t fetch_add(int context, std::size_t word, std::uint64_t value, int rank) = 0;
   virtual std::uint64_t compare_swap(int context, std::size_t word, std::uint64_t expected, std::uint64_t value,
                                      int rank) = 0;

@@ -39,17 +39,19 @@ class ShmemOneSided final : public OneSided {
   void atomic_xor(int context, std::size_t word, std::uint64_t value, int rank) override {
     shmem_ctx_ulong_atomic_xor(at(context), word_at(word), value, rank);
   }
+  void atomic_or(int context, std::size_t word, std::uint64_t value, int rank) override {
+    shmem_ctx_ulong_atomic_or(at(context), word_at(word), value, rank);
+  }
   void atomic_add(int context, std::size_t word, std::uint64_t value, int rank) override {
     shmem_ctx_ulong_atomic_add(at(context), word_at(word), value, rank);
   }
   std::uint64_t fetch_xor(int context, std::size_t word, std::uint64_t value, int rank) override {
     if (fetches_bits_) return shmem_ctx_ulong_atomic_fetch_xor(at(context), word_at(word), value, rank);
-    std::uint64_t before = get_word(context, word, rank);
-    for (;;) {
-      const std::uint64_t found = compare_swap(context, word, before, before ^ value, rank);
-      if (found == before) return before;
-      before = found;
-    }
+    return change(context, word, rank, [value](std::uint64_t before) { return before ^ value; });
+  }
+  std::uint64_t fetch_or(int context, std::size_t word, std::uint64_t value, int rank) override {
+    if (fetches_bits_) return shmem_ctx_ulong_atomic_fetch_or(at(context), word_at(word), value, rank);
+    return change(context, word, rank, [value](std::uint64_t before) { return before | value; });
   }
   std::uint64_t fetch_add(int context, std::size_t word, std::uint64_t value, int rank) override {
     return shmem_ctx_ulong_atomic_fetch_add(at(context), word_at(word), value, rank);
@@ -71,6 +73,15 @@ class ShmemOneSided final : public OneSided {
 
  private:
   shmem_ctx_t at(int context) const { return contexts_[static_cast<std::size_t>(context)]; }
+  // By compare-and-swap; what was there before.
+  std::uint64_t change(int context, std::size_t word, int rank, auto changed) {
+    std::uint64_t before = get_word(context, word, rank);
+    for (;;) {
+      const std::uint64_t found = compare_swap(context, word, before, changed(before), rank);
+      if (found == before) return before;
+      before = found;
+    }
+  }
   SymmetricWord* word_at(std::size_t word) const { return memory_.as<SymmetricWord>() + word; }
 
   World& world_;

@@ -86,6 +86,22 @@ class ShmemTeam final : public Team {
     do_broadcast(values, 0);
   }
 
+  // Round the ring: each hands on what it got last.
+  void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all, const std::vector<std::size_t>& counts,
+                     std::size_t element_bytes) override {
+    const Waiting waiting("a team's all-gather");
+    std::vector<std::span<std::byte>> parts;
+    for (const std::size_t count : counts) {
+      parts.push_back(all.first(count * element_bytes));
+      all = all.subspan(count * element_bytes);
+    }
+    std::copy(mine.begin(), mine.end(), parts[static_cast<std::size_t>(rank())].begin());
+    const auto part = [&](int place) { return parts[static_cast<std::size_t>(place % size())]; };
+    for (int step = 0; step + 1 < size(); ++step)
+      mailbox_.exchange(part(rank() + size() - step), world_rank(rank() + 1), part(rank() + 2 * size() - step - 1),
+                        world_rank(rank() + size() - 1));
+  }
+
   void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>& send_bytes,
                      std::span<std::byte> received, const std::vector<std::size_t>& receive_bytes) override {
     const Waiting waiting("a team's all-to-all");

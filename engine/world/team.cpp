@@ -53,6 +53,10 @@ class SerialTeam final : public Team {
     return {{bytes.begin(), bytes.end()}};
   }
   void do_all_reduce(std::span<std::byte>, std::size_t, Combine) override {}
+  void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all, const std::vector<std::size_t>&,
+                     std::size_t) override {
+    std::copy(mine.begin(), mine.end(), all.begin());
+  }
   void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>&, std::span<std::byte> received,
                      const std::vector<std::size_t>&) override {
     if (!sent.empty()) std::memcpy(received.data(), sent.data(), sent.size());
@@ -120,6 +124,21 @@ std::vector<std::vector<std::byte>> Team::gather(std::span<const std::byte> byte
 void Team::reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) {
   need_member();
   if (!values.empty()) do_all_reduce(values, element_bytes, combine);
+}
+
+void Team::collect(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const std::size_t> counts,
+                   std::size_t element_bytes) {
+  need_member();
+  const std::vector<std::size_t> elements(counts.begin(), counts.end());
+  const std::size_t together = std::accumulate(elements.begin(), elements.end(), std::size_t{0}) * element_bytes;
+  const auto here = static_cast<std::size_t>(rank_);
+  if (static_cast<int>(elements.size()) != size() || together != all.size() ||
+      elements[here] * element_bytes != mine.size())
+    throw Error(
+        fmt::format("all-gather: {} counts of {} B together were given for {} B, and {} B are this rank's, "
+                    "in a team of {}",
+                    elements.size(), together, all.size(), mine.size(), size()));
+  if (!all.empty()) do_all_gather(mine, all, elements, element_bytes);
 }
 
 void Team::exchange(std::span<const std::byte> sent, std::span<const std::size_t> send_counts,

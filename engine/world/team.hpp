@@ -66,6 +66,10 @@ class Team {
     return value;
   }
 
+  // The elements of all members, in the team's order, on each member; `counts` by member. T is trivially copyable.
+  template <class T>
+  void all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts);
+
   // `sent` and `received` hold the members' elements contiguously, with a count for each. The count sent to a member
   // must equal the count that it receives. T is trivially copyable.
   template <class T>
@@ -82,6 +86,8 @@ class Team {
   virtual void do_broadcast(std::span<std::byte> bytes, int root) = 0;
   virtual std::vector<std::vector<std::byte>> do_gather(std::span<const std::byte> bytes, int root) = 0;
   virtual void do_all_reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine) = 0;
+  virtual void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                             const std::vector<std::size_t>& counts, std::size_t element_bytes) = 0;
   // Lengths in bytes, by member.
   virtual void do_all_to_all(std::span<const std::byte> sent, const std::vector<std::size_t>& send_bytes,
                              std::span<std::byte> received, const std::vector<std::size_t>& receive_bytes) = 0;
@@ -90,6 +96,8 @@ class Team {
   void need_member() const;
   void need_root(int root) const;
   void reduce(std::span<std::byte> values, std::size_t element_bytes, Combine combine);
+  void collect(std::span<const std::byte> mine, std::span<std::byte> all, std::span<const std::size_t> counts,
+               std::size_t element_bytes);
   void exchange(std::span<const std::byte> sent, std::span<const std::size_t> send_counts,
                 std::span<std::byte> received, std::span<const std::size_t> receive_counts, std::size_t element_bytes);
 
@@ -145,6 +153,11 @@ void Team::all_reduce(std::span<Located<T>> values, Fold fold) {
   if (fold == Fold::sum) throw Error("a sum has no place: located values have a minimum and a maximum");
   reduce(std::as_writable_bytes(values), sizeof(Located<T>),
          fold == Fold::minimum ? combine<Located<T>, Fold::minimum> : combine<Located<T>, Fold::maximum>);
+}
+
+template <class T>
+void Team::all_gather(std::span<const T> mine, std::span<T> all, std::span<const std::size_t> counts) {
+  collect(std::as_bytes(mine), std::as_writable_bytes(all), counts, sizeof(T));
 }
 
 template <class T>

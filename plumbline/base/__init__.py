@@ -1,1 +1,1 @@
-"""The parts that every room uses: errors, paths, files, units, columns of text, TOML."""
+"""Common modules of all packages: errors, paths, files, units, columns of text, TOML."""

@@ -1,4 +1,4 @@
-"""Tables of words for the terminal."""
+"""Text in columns, and CSV."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int | None = None) -> Iterator[str]:
-    """Rows of words in columns: the first ``left`` (None: all) to the left, the rest right."""
+    """Rows of cells in columns: the first ``left`` (None: all) left-aligned, others right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     many = len(widths) if left is None else left
     for row in rows:
@@ -20,7 +20,7 @@ def aligned(rows: Sequence[Sequence[str]], left: int | None = None) -> Iterator[
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """CSV without the last line's end; what is None is empty."""
+    """CSV without the last newline; None is an empty field."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)

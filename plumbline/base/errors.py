@@ -1,4 +1,4 @@
-"""Failures, each with one sentence and an exit status."""
+"""Failures, each with a one-sentence message and an exit status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class ExitStatus(IntEnum):
-    """The exit statuses that the engine and ``plumb`` share."""
+    """The exit statuses of the engine and ``plumb``."""
 
     PASSED = 0
     WRONG_ANSWER = 1
@@ -20,9 +20,9 @@ class ExitStatus(IntEnum):
 
 
 class PlumbError(Exception):
-    """A failure told to the user as one sentence; ``status`` is the exit status it ends with.
+    """A failure with a message for the user; ``status`` is the command's exit status.
 
-    Without a sentence it was reported before.
+    An empty message was reported before.
     """
 
     status = ExitStatus.ERROR
@@ -45,12 +45,12 @@ class InterruptError(PlumbError):
 
 
 def shortened(text: str) -> str:
-    """``text`` with what is very long cut: a word above 200 characters, a whole above 4,000."""
+    """``text`` shortened: words above 200 characters, the whole above 4,000."""
     words = re.sub(r"\S{201,}", lambda word: f"{word[0][:60]}… ({len(word[0])} characters)", text)
     return words if len(words) <= 4000 else f"{words[:2000]}… ({len(words)} characters)"
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """``"; did you mean X?"`` with the nearest of ``choices``, or nothing if none is near."""
+    """``"; did you mean X?"`` with the closest of ``choices``, or "" if none is close."""
     nearest = difflib.get_close_matches(word, list(choices), n=1, cutoff=0.6)
     return f"; did you mean {nearest[0]}?" if nearest else ""

@@ -1,4 +1,4 @@
-"""Files that several ``plumb`` may want at once, on one host or on a home that hosts share."""
+"""Files used by several ``plumb`` processes at once, on one host or a shared home."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 
 
 def claim(path: Path) -> Path:
-    """``path``, or ``path-2``, ``path-3``, …: the first that was not there, made empty for us.
+    """``path``, or ``path-2``, ``path-3``, …: the first unused name, created empty.
 
-    Nobody else gets the same. Raises OSError where the folder takes no file.
+    Atomic between processes. Raises OSError if no file can be created in the folder.
     """
     for number in itertools.count(1):
         name = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
@@ -25,16 +25,16 @@ def claim(path: Path) -> Path:
 
 
 def drop_empty(path: Path) -> None:
-    """Remove a claimed file that nothing was written to."""
+    """Remove a claimed file if it is still empty."""
     with suppress(OSError):
         if path.is_file() and path.stat().st_size == 0:
             path.unlink()
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write ``text`` to ``path`` in one step: a reader sees the old or the new. Raises OSError.
+    """Write ``text`` to ``path`` atomically. Raises OSError.
 
-    Its folder is made where it is missing.
+    Creates a missing folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -50,10 +50,10 @@ def replace_file(path: Path, text: str) -> None:
 
 @contextmanager
 def locked(path: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Within, no other process holds the lock that the file ``path`` stands for.
+    """Hold the lock of the file ``path`` within the context.
 
-    ``on_wait`` is called before waiting for one that does. The file stays. Where it cannot be made
-    or the file system has no locks, there is none.
+    ``on_wait`` is called before waiting for another process. The file is kept. Without effect if it
+    cannot be created or the file system has no locks.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

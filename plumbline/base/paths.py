@@ -12,18 +12,18 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Home:
-    """The folder that holds what ``plumb`` keeps. Nothing is created by asking for a path."""
+    """The folder of ``plumb``'s files. Paths are not created by these properties."""
 
     root: Path
 
     @property
     def records(self) -> Path:
-        """Folder of records, one JSON document a run."""
+        """Folder of records, one JSON document per run."""
         return self.root / "records"
 
     @property
     def index(self) -> Path:
-        """SQLite index of the records; can be made anew from them."""
+        """SQLite index of the records; can be rebuilt from them."""
         return self.records / "index.sqlite"
 
     @property
@@ -42,22 +42,22 @@ class Home:
         return self.systems / "local.toml"
 
     def lock(self, name: str) -> Path:
-        """The lock file of all who use this home; see :mod:`plumbline.base.files`."""
+        """The lock file of this home; see :mod:`plumbline.base.files`."""
         return self.systems / f".{name}.lock"
 
     def system_folders(self) -> list[Path]:
-        """Folders in which a system is looked up by name, nearest first."""
+        """Folders of systems found by name, in order of precedence."""
         return list(dict.fromkeys([self.systems, *shipped_folders("systems")]))
 
 
 def shipped_folders(name: str) -> list[Path]:
-    """Where the folder ``name`` that comes with plumb may lie: the checkout's, the package's."""
+    """Candidates of the shipped folder ``name``: the checkout's, the package's."""
     checkout = checkout_root()
     return [*([checkout / name] if checkout else []), PACKAGE / name]
 
 
 def checkout_root() -> Path | None:
-    """The source checkout that this package runs from, or None when it is installed."""
+    """The source checkout of this package, or None if it is installed."""
     root = PACKAGE.parent
     if (root / "CMakeLists.txt").is_file() and (root / "systems").is_dir():
         return root

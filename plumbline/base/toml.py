@@ -1,4 +1,4 @@
-"""The common base of a system file's tables, and how they are written as TOML."""
+"""The common base of a system file's tables, and their output as TOML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Table(BaseModel):
-    """A table of a system file: unknown keys and wrong types are refused."""
+    """A table of a system file: unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -30,7 +30,7 @@ def _plain(value: object) -> object:
 
 
 def _values(table: Table) -> Iterator[tuple[str, object]]:
-    """Keys and values, but for defaults that mean "none"."""
+    """Keys and values, without defaults that mean "none"."""
     for key, about in type(table).model_fields.items():
         value = getattr(table, key)
         if about.is_required() or value not in (None, []):

@@ -1,8 +1,8 @@
-"""Physical quantities: read from system files, and written for people.
+"""Physical quantities: parsing from system files, and formatting.
 
 In a file a quantity is a number in the unit of its field, or a text with a unit:
 
-``bandwidth_gb_s = 19.2`` and ``bandwidth_gb_s = "19.2 GB/s"`` say the same. Rates take SI prefixes
+``bandwidth_gb_s = 19.2`` and ``bandwidth_gb_s = "19.2 GB/s"`` are equal. Rates take SI prefixes
 (1 GB/s = 1e9 B/s), sizes SI or IEC ones (1 KiB = 1024 B), and bits are ``b`` or ``bit``.
 """
 
@@ -24,7 +24,7 @@ def _scaled(unit: str, dimension: str, prefixes: dict[str, float], of: float = 1
     return {prefix + unit: (dimension, scale * of) for prefix, scale in prefixes.items()}
 
 
-# Every unit: its dimension, and how many of the dimension's base unit it is.
+# Each unit: its dimension, and its size in the dimension's base unit.
 _UNITS: dict[str, tuple[str, float]] = {
     **{
         name: ("time", scale)
@@ -50,10 +50,10 @@ _TEXT = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")
 
 
 def parse_quantity(text: str, unit: str) -> float:
-    """The number that ``text`` ("520 ns") is in ``unit`` ("us"): 0.52.
+    """The value of ``text`` ("520 ns") in ``unit`` ("us"): 0.52.
 
-    Raises :class:`ValueError`, in a sentence, for a text that is no number with a unit, and for
-    a unit that is unknown or of another dimension.
+    Raises :class:`ValueError` for a text that is not a number with a unit, and for a unit that is
+    unknown or of another dimension.
     """
     dimension, base = _UNITS[unit]
     matched = _TEXT.fullmatch(text)
@@ -69,7 +69,7 @@ def parse_quantity(text: str, unit: str) -> float:
         raise ValueError(
             f"must be a {dimension} (such as {unit}), not a {_UNITS[given][0]}: {text!r}"
         )
-    # Rounded to what a double surely holds, so that '520 ns' is 0.52 us and no other number.
+    # Rounded to 15 digits, so that '520 ns' is exactly 0.52 us.
     return float(f"{number * (_UNITS[given][1] / base):.15g}")
 
 
@@ -109,7 +109,7 @@ def count_of_bytes() -> tuple[BeforeValidator, WithJsonSchema]:
 
 
 def finite(text: str) -> float | None:
-    """The finite number that ``text`` is, or None."""
+    """``text`` as a finite number, or None."""
     try:
         number = float(text)
     except ValueError:
@@ -123,11 +123,11 @@ def _nearest(given: str, dimension: str) -> str:
     return f"; did you mean {same[0]}?" if same else did_you_mean(given, fitting)
 
 
-# --- for people -----------------------------------------------------------------------------------
+# --- formatting -----------------------------------------------------------------------------------
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
+    """A time in a suitable unit."""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
             return f"{seconds / scale:.4g} {unit}"
@@ -140,7 +140,7 @@ def rate_text(bytes_a_second: float) -> str:
 
 
 def size_text(size: int) -> str:
-    """A size with an IEC prefix where it is a whole number of them: 1536 B, 4 KiB, 1 MiB."""
+    """A size with the largest IEC prefix that divides it: 1536 B, 4 KiB, 1 MiB."""
     for shift, prefix in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size >= 1 << shift and size % (1 << shift) == 0:
             return f"{size >> shift} {prefix}"
@@ -148,10 +148,10 @@ def size_text(size: int) -> str:
 
 
 def rounded(number: float) -> float:
-    """With five significant digits, as files have it."""
+    """With five significant digits, as in files."""
     return float(f"{number:.5g}")
 
 
 def ratio_text(ratio: float) -> str:
-    """A ratio with three digits, or whole."""
+    """A ratio with three digits, or as an integer."""
     return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:.0f}"

@@ -1,4 +1,4 @@
-"""Turns pydantic's list of problems into the one sentence that the user needs."""
+"""Turns pydantic's list of problems into one message."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _KINDS: list[tuple[type, str]] = [
 
 
 def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    """One clause for the first problem in ``error``: which key, what was expected, what was found.
+    """One clause for the first problem in ``error``: key, expected value, given value.
 
-    ``model`` is the model that refused; its keys are offered where a key is unknown.
+    ``model`` is the validating model; its keys are suggested for an unknown key.
     """
     problem = error.errors(include_url=False)[0]
     where = _path(problem["loc"])

@@ -10,7 +10,7 @@ from plumbline.base.paths import checkout_root
 
 
 def version() -> str:
-    """The version of this package, as ``0.1.0``; ``unknown`` where nothing tells it."""
+    """The version of this package, as ``0.1.0``; ``unknown`` if not found."""
     checkout = checkout_root()
     if checkout is not None:
         text = (checkout / "CMakeLists.txt").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The command ``plumb``: its groups of commands, and how each failure ends."""
+"""The command ``plumb``: its groups of commands, and the handling of failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app.registered_commands.sort(key=lambda one: _GROUPS.index(getattr(one.callback,
 
 
 def start(arguments: list[str]) -> int:
-    """Run a command line; returns the exit status. Every failure is one sentence on stderr."""
+    """Run a command line; returns the exit status. A failure prints one message on stderr."""
     try:
         status = app(arguments, prog_name="plumb", standalone_mode=False)
         return status if isinstance(status, int) else ExitStatus.PASSED
@@ -42,7 +42,7 @@ def start(arguments: list[str]) -> int:
 
 
 def sentence(error: Any) -> str:
-    """Typer's error in plain words, with the command whose help lists the options."""
+    """Typer's error as a message, with the command whose help lists the options."""
     command = getattr(error.ctx, "command_path", "plumb") if hasattr(error, "ctx") else "plumb"
     if type(error).__name__ == "NoSuchOption":
         near = did_you_mean(error.option_name, error.possibilities or [])

@@ -176,6 +176,64 @@ def report(
     print(f"{output}: {count} records", file=sys.stderr)
 
 
+@app.command(cls=PlainUsage)
+def plot(
+    records: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RECORD", help="records, as for compare", autocompletion=record_names
+        ),
+    ],
+    figure: Annotated[
+        str | None, typer.Option(help="its number, or a part of its title (default: list all)")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="the file: .svg, .png or .pdf")
+    ] = None,
+    where: Annotated[str, choice("--plot", "to a file, or in the terminal", ["file", "tty"])] = (
+        "file"
+    ),
+) -> None:
+    """Draw one figure of records, for a paper or in the terminal."""
+    from plumbline.report.figures import tty
+    from plumbline.run import plot as plotting
+
+    found = plotting.figures_in(records, find_home(os.environ))
+    if figure is None and len(found) > 1:
+        for number, one in enumerate(found, 1):
+            print(f"{number:>3}  {one.title}")
+        return
+    one = plotting.chosen(found, figure or "1")
+    if output is not None:
+        plotting.save(one, output)
+    elif where == "tty":
+        print("\n".join(tty.lines(one, min(stderr().width, 120))))
+    else:
+        raise UsageError("a figure needs --output FILE.svg (or .png, .pdf), or --plot tty")
+
+
+@app.command("import", cls=PlainUsage)
+def import_results(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="results of other suites")],
+    host: Annotated[str, typer.Option(help="where the file does not say it")] = "unknown",
+    ranks: Annotated[
+        int, typer.Option("--ranks", "-n", min=0, help="where the file does not say them")
+    ] = 0,
+    date: Annotated[
+        str | None, typer.Option(help="when it was measured (default: the file's time)")
+    ] = None,
+) -> None:
+    """Make records of results of other suites: OSU, IMB, nccl-tests, HPC Challenge, HPCC FPGA.
+
+    They are marked as imported: nothing of them was validated here.
+    """
+    from plumbline.run.importing import import_file
+
+    for file in files:
+        for path in import_file(file, find_home(os.environ), host, ranks, date):
+            print(path)
+
+
 def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text)

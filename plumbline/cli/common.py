@@ -18,10 +18,10 @@ from plumbline.system.files import known_systems
 
 
 class Commands(TyperGroup):
-    """The commands; an interrupt of one is a failure like any other."""
+    """The commands; an interrupt is handled like other failures."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was given."""
+        """Run the given command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

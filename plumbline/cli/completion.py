@@ -1,4 +1,4 @@
-"""Completion in the shell, which typer does."""
+"""Shell completion, by typer."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def devices(form: Form = "text") -> None:
 
 @app.command()
 def transports(form: Form = "text") -> None:
-    """List the transports, their approaches, and on which device each works."""
+    """List the transports, their approaches, and the devices they support."""
     lists = inventory.transports(find_engine(), find_home(), os.environ)
     print(inventory.transports_text(lists, form))
 
@@ -51,14 +51,16 @@ def doctor(form: Form = "text") -> None:
 
 @app.command()
 def noise(
-    seconds: Annotated[float, typer.Option(min=1, max=86400, help="of measuring, together")] = 60,
-    launches: Annotated[int, typer.Option(min=1, max=1000, help="launches, which differ")] = 5,
+    seconds: Annotated[float, typer.Option(min=1, max=86400, help="total time of measuring")] = 60,
+    launches: Annotated[
+        int, typer.Option(min=1, max=1000, help="number of launches, over which results vary")
+    ] = 5,
     ranks: Annotated[
-        int | None, typer.Option("--ranks", "-n", min=1, help="ranks (default: one a core)")
+        int | None, typer.Option("--ranks", "-n", min=1, help="ranks (default: one per core)")
     ] = None,
     form: Form = "text",
 ) -> None:
-    """Measure how steady cores, memory, links and clocks are, and what precision that allows."""
+    """Measure the noise of cores, memory, links and clocks, and the achievable precision."""
     from plumbline.cli.running import parse_run
     from plumbline.report.noise import write
     from plumbline.run.noise import measure, words_of
@@ -104,5 +106,5 @@ def version() -> None:
 def _question(runtime: runtimes.WheelRuntime) -> str:
     return (
         f"{runtime.title} falls under the Intel End User License Agreement for Developer Tools "
-        "(its text comes with the packages, and is on Intel's site). Do you accept it?"
+        "(included in the packages and published on Intel's site). Do you accept it?"
     )

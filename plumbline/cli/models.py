@@ -44,14 +44,14 @@ def model_command(
     scaling: Annotated[
         str, choice("--scaling", "sizes of one device, or of the whole", ["weak", "strong"])
     ] = "weak",
-    operation: Annotated[
-        str | None, typer.Option(help="only these operations (copy,triad; bcast)")
-    ] = None,
+    operation: Annotated[str | None, typer.Option(help="operations (copy,triad; bcast)")] = None,
     type_: Scalar = "float",
-    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    transport: Annotated[
+        str | None, typer.Option(help="transport of messages (staged, channel)")
+    ] = None,
     approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
     kernel: Annotated[str | None, typer.Option(help="variant of the board's kernels")] = None,
-    window: Annotated[int, typer.Option(min=1, help="gups: updates under way at once")] = 1,
+    window: Annotated[int, typer.Option(min=1, help="gups: concurrent updates")] = 1,
     form: FormOrCsv = "text",
     plot: Annotated[Path | None, typer.Option(help="write a picture to this HTML file")] = None,
 ) -> None:
@@ -61,7 +61,7 @@ def model_command(
     bound. Benchmarks: stream, random_access, fft, gemm, b_eff, ptrans, hpl, shallow_water,
     collectives, gups. Values outside the range of the figures are marked as extrapolated.
 
-    plumb model check: every published figure beside the equation as printed and our reading.
+    plumb model check: each published figure beside the printed equation and our reading of it.
     """
     from plumbline.report import forecast as forecast_table
     from plumbline.report import model_check
@@ -111,10 +111,10 @@ def advise(
     ] = "1:1MiB",
     ranks: Annotated[int, typer.Option(min=2, help="number of ranks")] = 2,
     transports: Annotated[
-        str | None, typer.Option(help="only these: staged,channel,accl-udp")
+        str | None, typer.Option(help="transports to compare: staged,channel,accl-udp")
     ] = None,
     error: Annotated[
-        float, typer.Option(min=0, max=1, help="relative error of figures that name none")
+        float, typer.Option(min=0, max=1, help="relative error of figures without one")
     ] = 0.1,
     form: FormOrCsv = "text",
 ) -> None:
@@ -144,16 +144,18 @@ def simulate(
     ] = None,
     nb: Annotated[int, typer.Option(min=0, help="rows of a block (0: the kernels' own)")] = 0,
     type_: Scalar = "float",
-    transport: Annotated[str | None, typer.Option(help="how messages go (staged, channel)")] = None,
+    transport: Annotated[
+        str | None, typer.Option(help="transport of messages (staged, channel)")
+    ] = None,
     approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
     barrier: Annotated[
         bool, typer.Option("--barrier", help="hpl: all ranks end an iteration together")
     ] = False,
-    steps: Annotated[int, typer.Option(min=1, help="shallow_water: steps of time")] = 10,
+    steps: Annotated[int, typer.Option(min=1, help="shallow_water: time steps")] = 10,
     imbalance: Annotated[
-        float, typer.Option(min=0, max=0.5, help="shallow_water: how partitions differ, relative")
+        float, typer.Option(min=0, max=0.5, help="shallow_water: relative imbalance of partitions")
     ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="of partitions that differ")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="seed of the imbalance")] = 1,
     graph: Annotated[
         Path | None,
         typer.Option(
@@ -168,8 +170,8 @@ def simulate(
 ) -> None:
     """Simulate an application on a system, for thousands of ranks.
 
-    plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: what depends on what is
-    followed event by event, with the times of the models, and set beside the closed form.
+    plumb simulate hpl --system noctua1-520n -P 5 -Q 5 --n 122880: an
+    event-driven simulation of dependencies with the models' times, beside the closed form.
     """
     from plumbline.report import simulation as command
     from plumbline.system.files import find_system
@@ -195,12 +197,12 @@ def simulate(
     if timeline is not None:
         from plumbline.report.timeline import write_timeline
 
-        write_timeline(outcome, timeline)
+        write_timeline(outcome.title, outcome.timeline.spans, timeline)
     print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
 
 
 def _system(benchmark: str, given: str | None) -> System:
-    """The system that a forecast is for. Raises :class:`UsageError` where none is given."""
+    """The system of a forecast. Raises :class:`UsageError` if none is given."""
     from plumbline.model.benchmarks import forecaster_of
 
     forecaster_of(benchmark)

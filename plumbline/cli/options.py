@@ -1,7 +1,7 @@
-"""Options of typer, made from those that the engine (``--describe``) or a line here declares.
+"""Options of typer, generated from the engine's (``--describe``) or declared here.
 
-typer parses, completes and prints them. Two things stay by hand, because typer has neither: a list
-of options that depends on the words (the world and the benchmark choose it), and sizes such as 2Ki.
+typer parses, completes and prints them. Hand-written, as typer lacks them: options that depend on
+other arguments (the world and the benchmark), and sizes such as 2Ki.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def choice(flag: str, help: str, choices: Sequence[str]) -> Any:
 class Kind:
     """A command whose options the engine declares.
 
-    ``groups`` chooses among them, ``fixed`` is the benchmark where the words name none, ``help``
-    the text above the options.
+    ``groups`` selects them, ``fixed`` is the benchmark if the arguments name none, ``help`` the
+    text above the options.
     """
 
     groups: Callable[[Description, BenchmarkSpec | None], list[OptionGroup]]
@@ -56,12 +56,12 @@ class Kind:
 
 
 class Declared(TyperCommand):
-    """Makes the real command from the words. A subclass has its kind."""
+    """Builds the command from the arguments; subclasses define its kind."""
 
     kind: Kind
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        """The context of the command with the options that these words choose."""
+        """The context of the command with the options selected by the arguments."""
         try:
             command: Any = command_for(self.name or "", args, self.kind)
         except PlumbError:
@@ -99,9 +99,9 @@ def command_of(
     help: str = "",
     lists: Sections | None = None,
 ) -> TyperCommand:
-    """A command with the options of ``groups``; ``act`` takes the texts that were given by name.
+    """A command with the options of ``groups``; ``act`` receives the given texts by name.
 
-    Its argument is a benchmark of ``argument``; ``lists`` go into its help.
+    Its argument is a benchmark of ``argument``; ``lists`` are part of its help.
     """
     specs = {f"option_{n}": o for n, o in enumerate(o for group in groups for o in group.options)}
     titles = {id(option): group.title for group in groups for option in group.options}
@@ -128,10 +128,10 @@ _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 class PlainUsage(TyperCommand):
-    """A command whose usage names an argument as RECORD..., without the braces of typer's own."""
+    """A command whose usage shows an argument as RECORD..., without typer's braces."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The usage behind the command's name, in pieces."""
+        """The pieces of the usage after the command's name."""
         return [piece.strip("{").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
 
@@ -178,7 +178,7 @@ def _parameter(key: str, spec: OptionSpec, title: str) -> inspect.Parameter:
         autocompletion=lambda: spec.choices or [],
         **shown,
     )
-    every = Annotated[list[str] | None, option]  # a list, so that the second value is not lost
+    every = Annotated[list[str] | None, option]  # a list, to detect a second value
     return inspect.Parameter(key, _KEYWORD, default=None, annotation=every)
 
 

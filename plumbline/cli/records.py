@@ -42,8 +42,15 @@ def show(
     output: Annotated[str | None, typer.Option(help="write to this file, not to stdout")] = None,
     system: Annotated[str | None, system_option("system file or name to judge by")] = None,
     tolerance: Tolerance = None,
+    timeline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="draw what each rank did when: to an HTML file, or - for text on stdout",
+        ),
+    ] = None,
 ) -> None:
-    """Print a record again, from the record alone."""
+    """Print a stored record."""
     from plumbline.run.show import show as show_record
 
     show_record(
@@ -54,6 +61,7 @@ def show(
         output=output,
         system=system,
         tolerance=tolerance,
+        timeline=timeline,
     )
 
 
@@ -63,11 +71,11 @@ def explain(
     system: Annotated[
         str | None, system_option("system file or name to judge by (default: this machine)")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="every case, not the worst few")] = False,
+    every: Annotated[bool, typer.Option("--all", help="all cases instead of the worst")] = False,
     tolerance: Tolerance = None,
     form: Form = "text",
 ) -> None:
-    """Show the bound of each case, and hints for a higher rate."""
+    """Show the bound of each case, and hints for higher rates."""
     from plumbline.judge.explain import explain as explain_record
     from plumbline.judge.explain import write
     from plumbline.record.record import load_record
@@ -86,14 +94,15 @@ def compare(
     a: Annotated[str, typer.Argument(metavar="A", help=_SIDE, autocompletion=record_names)],
     b: Annotated[str, typer.Argument(metavar="B", help=_SIDE, autocompletion=record_names)],
     in_turn: Annotated[
-        bool, typer.Option("--ab", help="A and B are commands: run them in turn, and compare pairs")
+        bool,
+        typer.Option("--ab", help="A and B are commands: run them alternately and compare pairs"),
     ] = False,
-    pairs: Annotated[int, typer.Option(min=1, max=10000, help="with --ab: how many pairs")] = 10,
-    seed: Annotated[int, typer.Option(help="with --ab: of the order within pairs")] = 1,
+    pairs: Annotated[int, typer.Option(min=1, max=10000, help="with --ab: number of pairs")] = 10,
+    seed: Annotated[int, typer.Option(help="with --ab: seed of the order within pairs")] = 1,
     threshold: Annotated[
-        float, typer.Option(min=0, max=10, help="a smaller difference is none, relative")
+        float, typer.Option(min=0, max=10, help="relative difference to ignore")
     ] = 0.03,
-    metric: Annotated[str, typer.Option(help="compare this metric, not the time")] = "time",
+    metric: Annotated[str, typer.Option(help="metric to compare instead of the time")] = "time",
     despite: Annotated[
         str, typer.Option(help="conditions that may differ: driver,devices,ranks,…")
     ] = "",
@@ -101,10 +110,10 @@ def compare(
         str, choice("--format", "form of the table", ["table", "csv", "json"])
     ] = "table",
 ) -> None:
-    """Compare two sets of records, or two commands in turn (--ab); exits with 4 where B is slower.
+    """Compare two sets of records, or two alternating commands (--ab); exits with 4 if B is slower.
 
-    A set is one or several, with commas, of: a record's file or name, a folder, a pattern, a tag,
-    last, last~N.
+    A set is a comma-separated list of: a record's file or name, a folder, a pattern, a tag, last,
+    last~N.
     """
     from plumbline.run import compare as comparing
     from plumbline.run.in_turn import compare_in_turn
@@ -137,7 +146,7 @@ def tag(
         typer.Argument(metavar="RECORD", help="as for compare", autocompletion=record_names),
     ],
 ) -> None:
-    """Give records a name together, for plumb compare."""
+    """Add records to a named set, for plumb compare."""
     from plumbline.run.compare import tag as add_to_tag
 
     count = add_to_tag(name, records, find_home())
@@ -146,11 +155,11 @@ def tag(
 
 @app.command()
 def records(
-    benchmark: Annotated[str | None, typer.Argument(help="only those of this benchmark")] = None,
+    benchmark: Annotated[str | None, typer.Argument(help="benchmark to list")] = None,
     form: Form = "text",
-    rebuild: Annotated[bool, typer.Option(help="make the index anew from the files")] = False,
+    rebuild: Annotated[bool, typer.Option(help="rebuild the index from the files")] = False,
 ) -> None:
-    """List the records that are kept, oldest first."""
+    """List the stored records, oldest first."""
     from plumbline.record.store import Store
 
     store = Store(find_home())
@@ -170,10 +179,10 @@ def fit(
         str | None, typer.Option(help="the system file to write (default: systems/NAME.toml)")
     ] = None,
     system: Annotated[
-        str | None, system_option("a system whose other figures stay, and that is compared")
+        str | None, system_option("system whose other figures are kept, and which is compared")
     ] = None,
     segments: Annotated[
-        int, typer.Option(min=1, max=4, help="how many lines a transfer's sizes may take")
+        int, typer.Option(min=1, max=4, help="maximum number of lines for a transfer's sizes")
     ] = 4,
     form: Form = "text",
 ) -> None:
@@ -192,7 +201,7 @@ def fit(
     )
     path = Path(output) if output else home.systems / f"{name}.toml"
     try:
-        save_system(found.system, path, "Written by plumb fit; every figure is of these records.")
+        save_system(found.system, path, "Written by plumb fit from these records.")
     except OSError as error:
         raise UsageError(f"the system file {path} cannot be written: {error.strerror}") from None
     print(write(found, form, path))

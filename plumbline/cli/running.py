@@ -49,19 +49,19 @@ def _calibrate(asked: Request) -> None:
         calibrate_for(planned, need, f"{need}, as asked")
 
 
-_COMPARE_HELP = """Runs the benchmark over every transport and approach that works here for the
-device, and prints times and bandwidths side by side. The record of each run is kept."""
-_SCALE_HELP = """Runs the benchmark on more and more ranks, and gives speed-up, efficiency and the
-serial share that fits them. The record of each run is kept; the same command again goes on where it
-ended."""
+_COMPARE_HELP = """Runs the benchmark over every transport and approach available for the device,
+and prints times and bandwidths side by side. The record of each run is kept."""
+_SCALE_HELP = """Runs the benchmark on increasing numbers of ranks, and gives speed-up, efficiency
+and the fitted serial share. The record of each run is kept; repeating the command continues the
+series."""
 _CALIBRATE_HELP = """Measures the steps of transfers (launch, read, exchange, write), the limits of
 the device and, with --world shmem, one-sided operations, and stores them in systems/local.toml for
-the models. plumb run does so itself where it needs them."""
+the models. plumb run does so itself if necessary."""
 _RUN = Kind(plan.option_groups, _run)
 
 
 def parse_run(words: Sequence[str]) -> Request:
-    """The request of ``plumb run`` with these words. Raises as the command does."""
+    """The request of ``plumb run`` with these arguments. Raises as the command does."""
     asked: Request = command_for("run", words, replace(_RUN, act=lambda one: one))(
         list(words), "plumb run", standalone_mode=False
     )
@@ -70,7 +70,7 @@ def parse_run(words: Sequence[str]) -> Request:
 
 def _register(name: str, summary: str, kind: Kind) -> None:
     def listed() -> None:
-        """Only named in lists of commands: the one that runs is made from the words."""
+        """Placeholder in lists of commands: the actual command is built from the arguments."""
 
     app.command(name, cls=type("_Declared", (Declared,), {"kind": kind}), help=summary)(listed)
 
@@ -83,11 +83,11 @@ _register(
 )
 _register(
     "scale",
-    "Run a benchmark on more and more ranks: speed-up, efficiency, serial share.",
+    "Run a benchmark on increasing numbers of ranks: speed-up, efficiency, serial share.",
     Kind(_scaling, _scale, _SCALE_HELP),
 )
 _register(
     "calibrate",
-    "Measure what the models need of this machine.",
+    "Measure this machine's figures for the models.",
     Kind(plan.calibration_groups, _calibrate, _CALIBRATE_HELP, fixed="b_eff"),
 )

@@ -1,4 +1,4 @@
-"""Values against declared options: types, units and ranges, as the engine has them.
+"""Validation of option values: types, units and ranges, as in the engine.
 
 The options of ``plumb run`` are three groups: ``plumb``'s own, the engine's, and the benchmark's.
 All are :class:`~plumbline.engine.program.OptionSpec`.
@@ -30,7 +30,7 @@ class OptionGroup:
 
 @dataclass
 class Given:
-    """The options that were given, by name (a flag is ``"true"``)."""
+    """The given options by name (a flag is ``"true"``)."""
 
     values: dict[str, str]
 
@@ -46,7 +46,7 @@ class Given:
 
 
 def check(option: OptionSpec, text: str) -> str:
-    """``text``, which must have the type and range of ``option``; else :class:`UsageError`."""
+    """``text`` if it has the type and range of ``option``. Raises :class:`UsageError`."""
     flag = f"--{option.name}"
     if option.type == "integer":
         number = whole_number(option, text)
@@ -71,8 +71,8 @@ def check(option: OptionSpec, text: str) -> str:
 def whole_number(option: OptionSpec, text: str) -> int | None:
     """The number of ``text`` for an integer option, as in the engine (``core/parameter.hpp``).
 
-    Sizes may be written 2048, 2^11, 2Ki, and 2KiB where the unit counts bytes. For a logarithm a
-    plain number within the option's range is the exponent; any other form is the size itself.
+    Sizes may be written 2048, 2^11, 2Ki, and 2KiB for units of bytes. For a logarithm a plain
+    number within the option's range is the exponent; any other form is the size itself.
     """
     plain = int(text) if _INTEGER.fullmatch(text) else None
     written = _SIZE.fullmatch(text)
@@ -102,12 +102,12 @@ def _in_range(option: OptionSpec, number: float) -> bool:
 
 
 def flags_of(option: OptionSpec) -> list[str]:
-    """Every way to write ``option``: its aliases, then its name, with dashes."""
+    """All spellings of ``option``: its aliases, then its name, with dashes."""
     return [*option.aliases, f"--{option.name}"]
 
 
 def range_text(option: OptionSpec) -> str:
-    """The values that ``option`` takes, in words, or an empty text for any."""
+    """Description of the values of ``option``, or an empty text for any."""
     if option.choices is not None:
         return "|".join(option.choices)
     low, high = option.minimum, option.maximum
@@ -128,7 +128,7 @@ def value_text(option: OptionSpec) -> str:
 
 
 def _default_text(option: OptionSpec) -> list[str]:
-    """The default, unless it is no value that one could give (a flag's, or a mark for none)."""
+    """The default, unless it is not a valid value (of a flag, or a placeholder for none)."""
     default = option.default
     if default is None or option.type == "flag":
         return []
@@ -155,7 +155,7 @@ def _check_range(option: OptionSpec, number: float, flag: str, text: str) -> Non
 
 
 def check_pairs(given: Mapping[str, str], groups: Sequence[OptionGroup]) -> None:
-    """Raise :class:`UsageError` where ``min-x`` exceeds ``max-x`` among the values given."""
+    """Raise :class:`UsageError` if ``min-x`` exceeds ``max-x`` among the given values."""
     options = {option.name: option for group in groups for option in group.options}
 
     def value(name: str) -> float | None:

@@ -1,7 +1,7 @@
 """The engine's programs: their places and descriptions.
 
-``plumb-mpi --describe`` names benchmarks, options, transports and runtimes; ``plumb`` checks and
-completes with it. The answer is cached by the program's path, time and size.
+``plumb-mpi --describe`` lists benchmarks, options, transports and runtimes, for validation and
+completion. Its output is cached by the program's path, time and size.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Described(BaseModel):
 
 
 class OptionSpec(Described):
-    """One option: its type, default, unit, range and help, declared once, in the engine."""
+    """One option as the engine declares it: type, default, unit, range and help."""
 
     name: str
     aliases: list[str] = []
@@ -54,7 +54,7 @@ class OptionSpec(Described):
 
 
 class BenchmarkSpec(Described):
-    """One benchmark: its options, what each preset sets, and the forms that a record of it has."""
+    """One benchmark: its options, presets, and the text forms of its records."""
 
     name: str
     title: str
@@ -73,7 +73,7 @@ class TransportSpec(Described):
 
 
 class TransportDevice(Described):
-    """A device, and why a transport does not work on it (None: it does)."""
+    """A device, and the reason why a transport does not work on it (None: it does)."""
 
     index: int
     runtime: str
@@ -82,9 +82,9 @@ class TransportDevice(Described):
 
 
 class TransportState(TransportSpec):
-    """A transport with its approaches, the usual one first.
+    """A transport with its approaches, the default first.
 
-    ``reason``: why it does not work in this program at all (None: it does).
+    ``reason``: why it does not work in this program (None: it does).
     """
 
     approaches: list[str]
@@ -93,7 +93,7 @@ class TransportState(TransportSpec):
 
 
 class TransportList(Described):
-    """The output of ``--transports --format json``; ``reason`` where there is none."""
+    """The output of ``--transports --format json``; ``reason`` if empty."""
 
     transports: list[TransportState]
     reason: str | None = None
@@ -114,7 +114,7 @@ class Description(Described):
     benchmarks: list[BenchmarkSpec]
 
     def benchmark(self, name: str) -> BenchmarkSpec:
-        """The benchmark called ``name``. Raises :class:`UsageError` where there is none."""
+        """The benchmark ``name``. Raises :class:`UsageError` if unknown."""
         for benchmark in self.benchmarks:
             if benchmark.name == name:
                 return benchmark
@@ -144,15 +144,15 @@ class Engine:
     def run(
         self, arguments: list[str], environ: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        """Run this program once, as one process, and wait (for questions, not for measuring)."""
+        """Run this program once, as one process, and wait (for queries, not for measuring)."""
         return _ask(self.path, arguments, environ)
 
     def devices(self, environ: Mapping[str, str]) -> DeviceList:
-        """The devices that a process with this environment sees. Raises :class:`RunError`."""
+        """The devices visible to a process with this environment. Raises :class:`RunError`."""
         return self._listed(DeviceList, "devices", environ)
 
     def transports(self, environ: Mapping[str, str]) -> TransportList:
-        """The transports, and on which of those devices each works. Raises :class:`RunError`."""
+        """The transports and the devices they support. Raises :class:`RunError`."""
         return self._listed(TransportList, "transports", environ)
 
     def _listed(self, kind: type[_L], what: str, environ: Mapping[str, str]) -> _L:
@@ -165,18 +165,18 @@ class Engine:
 
 
 def find_engine(environ: Mapping[str, str] = os.environ, world: str | None = None) -> Engine:
-    """The engine's program (that of ``world``), described.
+    """The engine's program (for ``world``) with its description.
 
-    Raises :class:`UsageError` saying what to do without one.
+    Raises :class:`UsageError` with a remedy if there is none.
     """
     path = find_program(environ, PROGRAMS if world is None else (WORLDS[world],))
     return Engine(path, describe(path, environ))
 
 
 def find_engine_for(words: Sequence[str], environ: Mapping[str, str]) -> Engine:
-    """The engine for a command line: of its ``--world``, else that which has its benchmark.
+    """The engine for a command line: of its ``--world``, otherwise one with its benchmark.
 
-    The usual program comes first, then plumb-shmem, where that has a benchmark of these words.
+    The default program takes precedence over plumb-shmem.
     """
     world = named_world(words)
     if world is not None:
@@ -190,7 +190,7 @@ def find_engine_for(words: Sequence[str], environ: Mapping[str, str]) -> Engine:
 
 
 def named_world(words: Sequence[str]) -> str | None:
-    """The value of ``--world`` among ``words``; raises :class:`UsageError` where it is none."""
+    """The value of ``--world`` in ``words``. Raises :class:`UsageError` if invalid."""
     named = [w.partition("=")[2] for w in words if w.startswith("--world=")]
     named += [after for word, after in pairwise(words) if word == "--world"]
     if named and named[-1] not in WORLDS:
@@ -203,7 +203,7 @@ def named_world(words: Sequence[str]) -> str | None:
 
 
 def shmem_engine(environ: Mapping[str, str]) -> Engine | None:
-    """plumb-shmem, where it was built."""
+    """plumb-shmem, if built."""
     try:
         return find_engine(environ, "shmem")
     except PlumbError:
@@ -211,7 +211,7 @@ def shmem_engine(environ: Mapping[str, str]) -> Engine | None:
 
 
 def all_benchmarks(environ: Mapping[str, str] = os.environ) -> Description:
-    """The usual program's description, with the benchmarks that plumb-shmem alone has."""
+    """The default program's description, with the benchmarks of plumb-shmem only."""
     usual = find_engine(environ).description
     shmem = shmem_engine(environ)
     known = {benchmark.name for benchmark in usual.benchmarks}
@@ -222,7 +222,7 @@ def all_benchmarks(environ: Mapping[str, str] = os.environ) -> Description:
 def find_program(
     environ: Mapping[str, str] = os.environ, programs: Sequence[str] = PROGRAMS
 ) -> Path:
-    """The first of ``programs`` that is found in the folders of :func:`folders`, or on PATH."""
+    """The first of ``programs`` in the folders of :func:`folders`, or on PATH."""
     given = environ.get("PLUMBLINE_ENGINE")
     searched = list(folders(environ))
     for program in programs:
@@ -247,7 +247,7 @@ def find_program(
 
 
 def folders(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Where the engine is looked for before PATH."""
+    """The engine's folders, searched before PATH."""
     given = environ.get("PLUMBLINE_ENGINE")
     if given:
         yield Path(given).expanduser()
@@ -259,7 +259,7 @@ def folders(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def describe(path: Path, environ: Mapping[str, str] = os.environ) -> Description:
-    """The description of the program at ``path``, from the cache where that is fresh."""
+    """The description of the program at ``path``, from the cache if up to date."""
     cache = cache_folder(environ) / f"describe-{_fingerprint(path, environ)}.json"
     try:
         return Description.model_validate_json(cache.read_text(encoding="utf-8"))
@@ -309,5 +309,5 @@ def _fingerprint(path: Path, environ: Mapping[str, str]) -> str:
 
 
 def _write_cache(cache: Path, text: str) -> None:
-    with suppress(OSError):  # a cache that cannot be written costs time, nothing else
+    with suppress(OSError):  # only a cache
         replace_file(cache, text)

@@ -1,8 +1,8 @@
-"""OpenCL runtimes that ``plumb`` can set up and select, each with a vendor list of its own.
+"""OpenCL runtimes that ``plumb`` can set up and select, each with its own vendor list.
 
 Intel's runtimes come from the Python package index at pinned versions, into a virtual environment
 in their own folder of HOME, never vendored. Their wheels' ``.icd`` files hold a placeholder path,
-so the vendor list is written here. A process sees one runtime only: several in one process crash.
+so the vendor list is written here. A process loads one runtime only: several crash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_LINKED = ("libOpenCL.", "libhwloc.")
 
 @dataclass(frozen=True)
 class WheelRuntime:
-    """A runtime from pinned wheels; ``library`` is the shared object that the vendor list names."""
+    """A runtime from pinned wheels; ``library`` is the shared object in the vendor list."""
 
     name: str
     title: str
@@ -57,7 +57,7 @@ NAMES = ("pocl", *WHEELS)
 
 
 def is_installed(name: str, home: Home) -> bool:
-    """Whether the vendor list of runtime ``name`` and the library that it names exist."""
+    """Whether the vendor list of runtime ``name`` and its library exist."""
     vendors = _vendor_list(name, home)
     if vendors is None:
         return False
@@ -70,10 +70,10 @@ def is_installed(name: str, home: Home) -> bool:
 def environment(
     name: str, home: Home, devices: int, environ: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """The variables that make a process see runtime ``name`` and nothing else.
+    """The variables that restrict a process to runtime ``name``.
 
-    ``devices`` is how many devices the FPGA emulator shall show, unless the caller's environment
-    says. Raises :class:`UsageError` where the runtime is not installed.
+    ``devices`` is the FPGA emulator's number of devices, unless set in the caller's environment.
+    Raises :class:`UsageError` if the runtime is not installed.
     """
     if not is_installed(name, home):
         raise UsageError(f"the runtime {name} is not installed: plumb setup {name} installs it")
@@ -87,7 +87,7 @@ def environment(
 
 
 def check_name(name: str) -> None:
-    """Raise :class:`UsageError` where ``name`` is no runtime that can be set up."""
+    """Raise :class:`UsageError` unless ``name`` is a runtime that can be set up."""
     if name not in NAMES:
         raise UsageError(
             f"unknown runtime {name} (choose from {', '.join(NAMES)}){did_you_mean(name, NAMES)}"
@@ -104,7 +104,7 @@ def licence_accepted(
 
 
 def licence_error(name: str) -> UsageError:
-    """The sentence for a licence that was not accepted."""
+    """The error message for a licence that was not accepted."""
     return UsageError(
         f"{name} falls under the Intel End User License Agreement for Developer Tools and is "
         f"installed only when you accept it: plumb setup {name} --accept-eula, or {EULA_VARIABLE}=1"
@@ -114,7 +114,7 @@ def licence_error(name: str) -> UsageError:
 def install(runtime: WheelRuntime, home: Home) -> Path:
     """Install ``runtime`` into its folder of ``home`` (fresh) and return the folder.
 
-    Raises :class:`RunError` with pip's last lines where that fails.
+    Raises :class:`RunError` with pip's last lines on failure.
     """
     folder = home.runtimes / runtime.name
     try:
@@ -140,7 +140,7 @@ def install(runtime: WheelRuntime, home: Home) -> Path:
 
 
 def set_up_pocl() -> str:
-    """Install PoCL where it is missing; returns a sentence. Raises with the remedy."""
+    """Install PoCL if missing; returns a message. Raises with a remedy."""
     if pocl_vendor_file() is not None:
         return f"pocl is installed: {pocl_vendor_file()}"
     command = ["apt-get", "install", "--yes", POCL_PACKAGE]

@@ -20,10 +20,10 @@ def print_record(
     form: str,
     output: Path | None = None,
 ) -> None:
-    """Print ``record`` in the form ``form``; appended to ``output`` where one is given.
+    """Print ``record`` in the form ``form``, or append it to ``output``.
 
-    Raises :class:`RunError` where the output cannot be written (the results are on stdout then)
-    or the engine cannot print the record.
+    Raises :class:`RunError` if the output cannot be written (then the results are on stdout) or the
+    engine cannot print the record.
     """
     command = [str(engine.path), "--show", str(record), "--format", form]
     if expected is not None:
@@ -37,7 +37,7 @@ def print_record(
 
 
 def form_of(engine: Engine, environ: Mapping[str, str], record: Path, form: str) -> str:
-    """``record`` in the form ``form``. Raises :class:`RunError` where there is none."""
+    """``record`` in the form ``form``. Raises :class:`RunError` on failure."""
     command = [str(engine.path), "--show", str(record), "--format", form]
     done = subprocess.run(command, env=dict(environ), stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:

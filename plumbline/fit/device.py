@@ -15,7 +15,7 @@ _MEMORY = {"dot": "read", "copy": "copy", "scale": "copy"}
 
 
 def fit_device(records: Sequence[Record], table: DeviceTable) -> tuple[DeviceTable, list[Fitted]]:
-    """Limits of one device that one rank uses alone."""
+    """Limits of one device used by a single rank."""
     changes: dict[str, object] = {}
     parts: list[Fitted] = []
     for kind, make in (("stream", _memory), ("gemm", _peaks), ("random_access", _updates)):
@@ -34,7 +34,7 @@ _Found = Iterator[tuple[str, object, Fitted]]
 
 
 def _rates(records: Sequence[Record], amount: str) -> Iterator[tuple[Record, Case, float]]:
-    """Each measured case with its rate on one device: the ranks that share it together."""
+    """Each measured case with its rate on one device, summed over the ranks that share it."""
     for record in records:
         for case in record.cases:
             seconds, work = measured(case), _amount(case, amount)
@@ -51,7 +51,7 @@ def _amount(case: Case, amount: str) -> float:
 def _grouped(
     rates: Iterator[tuple[Record, Case, float]], key: str | dict[str, str]
 ) -> dict[str, list[_Rate]]:
-    """Rates with their cases' keys by a label, or by what a table makes of the operation."""
+    """Rates with their cases' keys, by a label, or by a mapping of the operation."""
     groups: dict[str, list[_Rate]] = {}
     for _, case, rate in rates:
         name = case.label(key) if isinstance(key, str) else key.get(case.label("operation"), "")
@@ -63,9 +63,9 @@ def _grouped(
 def _location(
     what: str, rates: Sequence[_Rate], name: str, factor: float, unit: str
 ) -> tuple[float, Fitted]:
-    """The middle rate in ``unit`` (``factor`` of it a second), and the part that it makes."""
+    """The median rate in ``unit`` (``factor`` of it per second), and its part of the fit."""
     middle = location([rate for _, rate, _ in rates])
-    if len(rates) == 1:  # as well known as its median
+    if len(rates) == 1:  # with the uncertainty of its median
         error = 2 * rates[0][2]
         middle = Estimate(middle.value, middle.value * (1 - error), middle.value * (1 + error))
     ratios = [(key, middle.value / rate) for key, rate, _ in rates]
@@ -108,7 +108,7 @@ def _link(table: DeviceTable) -> dict[str, list[Segment]]:
 
 
 def _peaks(records: Sequence[Record], table: DeviceTable) -> _Found:
-    """By matrix units where the cases say so. Several sizes give a fixed time as well."""
+    """By matrix units if the cases use them. Several sizes also give a fixed time."""
     entries = list(table.peaks)
     for units in ("vector", "matrix"):
         for type_ in sorted({case.label("type") for record in records for case in record.cases}):

@@ -1,4 +1,4 @@
-"""Parts of a fit: figures with intervals, and how far the cases are from them."""
+"""Parts of a fit: figures with intervals, and the deviation of the cases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import median
 from plumbline.fit.regression import Estimate
 from plumbline.record.record import Case
 
-MISFIT = 0.1  # relative, from which a case does not fit
+MISFIT = 0.1  # relative deviation of a case that does not fit
 SOURCE = "fitted"
 
 
@@ -38,12 +38,12 @@ class Fitted:
 
 
 def measured(case: Case) -> float | None:
-    """Seconds of one count of a case whose answer was right."""
+    """Seconds of one count of a case with a right result."""
     return case.median_s() if case.outcome.status == "passed" else None
 
 
 def noise_of(cases: Iterable[Case]) -> float:
-    """The middle of the relative errors of medians, from their 95 % intervals."""
+    """The median relative error of the medians, from their 95 % intervals."""
     errors = [
         (interval[1] - interval[0]) / 4 / seconds
         for case in cases

@@ -1,8 +1,8 @@
 """One-sided operations from records of ``shoms``: LogGP's figures, with intervals.
 
-A count of a test is one operation on each other PE in turn; what does not complete by itself is
-completed behind each one (``--window 1``), or behind many, whose times then are gaps. The tests
-``p`` and ``g`` move an element at a time, so their longer messages are operations in a row.
+A count of a test is one operation on each other PE in turn; operations that need a completion are
+completed one by one (``--window 1``), or many together, whose times are then gaps. The tests ``p``
+and ``g`` move single elements, so their longer messages are sequences of operations.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _OF_ELEMENTS = ("p", "g")
 _TRANSFERS = ("p", "g", "put", "get", "iput", "iget", "put_nbi", "get_nbi")
 _ATOMICS = ("add", "inc", "set", "and", "or", "xor")
 _FETCHING = ("swap", "cswap", "fadd", "finc", "fetch", "fetch_and", "fetch_or", "fetch_xor")
-# A call that returns what it fetched is complete: the next begins after it.
+# Calls that return a fetched value are complete on return.
 _COMPLETE = ("g", "get", "iget", *_FETCHING)
-_IN_A_ROW = 64  # so many between two completions: their times are gaps
+_IN_A_ROW = 64  # operations between two completions, whose times are gaps
 
 _Times = dict[int, list[float]]  # seconds of one operation by the message's bytes
 
 
 @dataclass
 class _Found:
-    """All times of one operation: complete one by one, in a row, and begun without waiting."""
+    """All times of one operation: completed one by one, in sequence, and without waiting."""
 
     kind: str
     record: Record
@@ -42,7 +42,7 @@ class _Found:
 
     @property
     def gaps(self) -> dict[int, float]:
-        """Seconds from one to the next, by size: of what completes by itself, of each one."""
+        """Seconds from one start to the next, by size; the full time if complete on return."""
         if self.kind in _COMPLETE:
             return _middle(self.single)
         return _middle(self.in_a_row or self.begun)
@@ -53,9 +53,9 @@ def fit_operations(
     known: Sequence[Operation] = (),
     seconds_of: Callable[[Case], float | None] = measured,
 ) -> tuple[list[Operation], list[Fitted]]:
-    """Rows for every one-sided test of ``records``, behind those of ``known`` that stay.
+    """Rows for every one-sided test of ``records``, after the kept ones of ``known``.
 
-    ``seconds_of`` gives a case's time of one count, None where it does not tell any.
+    ``seconds_of`` gives a case's time of one count, or None.
     """
     rows: list[Operation] = []
     parts: list[Fitted] = []
@@ -94,7 +94,7 @@ def _collected(
 
 
 def _is_usual(record: Record) -> bool:
-    """One thread of each PE, whose places are few or scattered, and no core is chosen."""
+    """Whether one thread per PE ran, with few or scattered places and no chosen core."""
     given = record.parameters
     odd = given.get("off-cache") or given.get("affinity") or given.get("threads", 1) != 1
     return record.benchmark.name == BENCHMARK and record.world.ranks > 1 and not odd
@@ -111,7 +111,7 @@ def _bytes(case: Case) -> int:
 
 
 def _begun_s(case: Case) -> float | None:
-    """Of a put: seconds of a call that is not waited for, the mean of the first of a repetition."""
+    """Seconds of a put call without completion: mean of a repetition's first calls."""
     seconds, calls = case.tallies.get("injection_s"), case.tallies.get("injections")
     if isinstance(seconds, int | float) and isinstance(calls, int | float) and calls:
         return float(seconds) / float(calls)
@@ -119,7 +119,7 @@ def _begun_s(case: Case) -> float | None:
 
 
 def _middle(times: _Times) -> dict[int, float]:
-    """The lower middle of each size's times, by rising size: what is above it was disturbed."""
+    """The lower median of each size's times, by ascending size."""
     return {size: median_low(values) for size, values in sorted(times.items())}
 
 
@@ -153,7 +153,7 @@ def _fitted(name: str, spread: int | None, found: _Found) -> tuple[Operation, Fi
 
 
 def _of_elements(found: _Found, single: dict[int, float]) -> tuple[Estimate, Estimate | None]:
-    """One word until it is complete, and each further one in a row."""
+    """Completion time of one word, and the gap of each further one."""
     noise, least = noise_of(found.cases), min(single)
     if len(single) > 1:
         further = [size / least - 1 for size in single]
@@ -175,12 +175,12 @@ def _of_messages(
 
 
 def _known(seconds: float, noise: float) -> Estimate:
-    """One time, as well known as its median."""
+    """One time, with the uncertainty of its median."""
     return Estimate(seconds, seconds * (1 - 2 * noise), seconds * (1 + 2 * noise))
 
 
 def _ratios(row: Operation, found: _Found, single: dict[int, float]) -> Iterator[tuple[str, float]]:
-    """Measured / fitted of each size, one by one and in a row."""
+    """Measured / fitted of each size, one by one and in sequence."""
     if found.kind in _OF_ELEMENTS:
         least = min(single)
         for size, seconds in single.items():

@@ -1,10 +1,10 @@
-"""``plumb fit``: what records tell of a system, with intervals, and where it does not fit.
+"""``plumb fit``: a system's figures from records, with intervals and deviations.
 
-Transfers give a latency and a bandwidth for each leg or transport, in as few segments of sizes as
-:func:`plumbline.fit.segments.fit_segments` finds; STREAM the rates of memory and link; GEMM a peak
-for each type; RandomAccess a rate for each table; SHOMS latency and gap of each operation. With a
-system to start from, what its models expect of the other benchmarks gives an efficiency (and of a
-board whose kernels bound, a clock).
+Transfers give a latency and a bandwidth for each leg or transport, in segments of sizes
+(:func:`plumbline.fit.segments.fit_segments`); STREAM the rates of memory and link; GEMM a peak for
+each type; RandomAccess a rate for each table; SHOMS latency and gap of each operation. With a base
+system, other benchmarks give an efficiency against its models (and, for a board bound by kernels, a
+clock).
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _NAMED = 8
 
 @dataclass(frozen=True)
 class Fit:
-    """The system that the records tell, and how each part of it was found."""
+    """The fitted system, and the fit of each part."""
 
     system: System
     parts: list[Fitted]
 
 
 def fit_records(records: Sequence[Record], name: str, base: System | None, segments: int) -> Fit:
-    """Fit all that ``records`` tell; ``base`` has the figures that stay as they are.
+    """Fit all figures that ``records`` determine; others are kept from ``base``.
 
-    ``segments`` is how many lines a transfer may have. Raises :class:`UsageError` where the
-    records are of different machines, or hold no figure to fit.
+    ``segments`` is a transfer's maximum number of lines. Raises :class:`UsageError` if the records
+    are of different machines, or determine no figure.
     """
     _check_alike(records)
     start = base or System(system=Identity(name=name, description="", source=""))
@@ -60,10 +60,10 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
         parts += list(_efficiencies(records, base))
     if not parts:
         raise UsageError(
-            "nothing in the records can be fitted: give records of b_eff, stream, gemm, "
+            "the records determine no figure: give records of b_eff, stream, gemm, "
             "random_access or shoms, or a system to start from (--system)"
         )
-    # The board's figures are in it by now; a calibration would stand before what was fitted.
+    # The board's figures are merged; calibrations would hide the fitted figures.
     whole: dict[str, object] = {
         "system": _identity(records, name),
         "board": None,
@@ -73,14 +73,14 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
 
 
 def write(fit: Fit, form: str, path: Path) -> str:
-    """The fit as ``text`` or ``json``; ``path`` is where its system file lies."""
+    """The fit as ``text`` or ``json``; ``path`` is its system file."""
     if form == "json":
         return json.dumps(_document(fit, path), indent=2)
     return "\n".join(_lines(fit, path))
 
 
 def _check_alike(records: Sequence[Record]) -> None:
-    """Between host memories (mpi) it does not matter which device there is."""
+    """The devices, ignored between host memories (mpi)."""
     machines: dict[tuple[str, int, tuple[str, ...]], str] = {}
     others = [one for one in records if one.transport_name != "mpi"]
     for record in others or records:
@@ -112,7 +112,7 @@ def _identity(records: Sequence[Record], name: str) -> Identity:
 def _transfers(
     records: Sequence[Record], system: System, segments: int
 ) -> tuple[System, list[Fitted]]:
-    """The legs, and the transports whose transfers were measured whole."""
+    """The legs, and transports measured as a whole."""
     noise = noise_of(case for record in records for case in record.cases)
     points: dict[tuple[str, str], list[Point]] = {}
     for record in records:
@@ -153,7 +153,7 @@ def _place(record: Record, case: Case) -> tuple[str, str]:
 def _of_sizes(
     what: str, points: Sequence[Point], noise: float, segments: int
 ) -> tuple[list[Segment], Fitted]:
-    """Lines through all points, cut where the medians by size cut best."""
+    """Lines through all points, cut as the medians by size are cut."""
     ordered = sorted(points, key=lambda point: point.message_bytes)
     cuts = fit_segments(_middles(ordered), most=segments)
     fitted = refined(
@@ -180,7 +180,7 @@ def _of_sizes(
 
 
 def _middles(points: Sequence[Point]) -> list[Point]:
-    """One point a size: the lower middle of its times."""
+    """One point per size: the lower median of its times."""
     by_size: dict[int, list[Point]] = {}
     for point in points:
         by_size.setdefault(point.message_bytes, []).append(point)
@@ -194,7 +194,7 @@ def _middles(points: Sequence[Point]) -> list[Point]:
 
 
 def _efficiencies(records: Sequence[Record], base: System) -> Iterator[Fitted]:
-    """Expected / measured by benchmark and bound; a board's clock times it, where kernels bound."""
+    """Expected / measured by benchmark and bound; scales a board's clock if kernels bound."""
     groups: dict[tuple[str, Bound], list[tuple[Case, float]]] = {}
     numbers: dict[tuple[str, Bound], str] = {}
     for record in records:

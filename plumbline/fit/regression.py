@@ -1,12 +1,12 @@
-"""Robust regression with intervals: what latency, rate and efficiency measured times tell.
+"""Robust regression with intervals: latency, rate and efficiency from measured times.
 
-Residuals are relative, because times span six decades and the short ones count as much as the long
+Residuals are relative, because times span six decades and short ones have the same weight as long
 ones; the loss is soft L1 (scipy), which is least squares for residuals below a few per cent and
-grows linearly beyond: a case that something else disturbed bends no line. Theil-Sen would do so,
-too, but takes slopes between all pairs alike, of which most are of long messages, and cannot keep
-latency and rate from being negative. Intervals (95 %) of a line are by its covariance, with the
-residuals' median absolute deviation as their scale, but no less than the noise of the times; those
-of a middle are bootstrapped, by a generator with a seed, so that like records give like figures.
+linear beyond, so a disturbed case has little influence. Theil-Sen is robust as well, but weights
+all pairs equally, most of which are of long messages, and allows negative latencies and rates.
+Intervals (95 %) of a line are by its covariance, with the residuals' median absolute deviation as
+their scale, at least the noise of the times; those of a median are bootstrapped with a fixed seed,
+so that equal records give equal figures.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from plumbline.base.units import rounded
 from plumbline.system.segments import Segment
 
 Floats = NDArray[np.float64]
-_NOISE = 0.05  # relative residuals beyond it count as outliers do
-_FLAT = 1e-3  # of the fixed part: less is no bandwidth
+_NOISE = 0.05  # larger relative residuals are weighted as outliers
+_FLAT = 1e-3  # of the fixed part: below it there is no bandwidth
 _REPLICATES = 400
 _SEED = 20240101
 
@@ -38,11 +38,11 @@ class Estimate:
     high: float
 
     def scaled(self, factor: float) -> Estimate:
-        """In another unit, ``factor`` of which make one of this."""
+        """In another unit, of which ``factor`` equal one of this."""
         return Estimate(self.value * factor, self.low * factor, self.high * factor)
 
     def inverse(self, factor: float = 1.0) -> Estimate:
-        """``factor`` over it; infinite where it is 0."""
+        """``factor`` divided by it; infinite for 0."""
         low, value, high = (factor / one if one else np.inf for one in _all(self))
         return Estimate(value, high, low)
 
@@ -64,10 +64,9 @@ class Line:
 
 
 def robust_line(amounts: ArrayLike, seconds: ArrayLike, noise: float = 0.005) -> Line:
-    """The line through ``seconds`` (above 0) over ``amounts``, of like length, one or more.
+    """The line through ``seconds`` (above 0) over ``amounts``, of equal length, at least one.
 
-    ``noise`` is the relative error of the times themselves. Of a single amount only the fixed part
-    can be told.
+    ``noise`` is the relative error of the times. A single amount determines the fixed part only.
     """
     x, t = np.asarray(amounts, dtype=float), np.asarray(seconds, dtype=float)
     columns = np.column_stack([1 / t, x / t if len(set(x)) > 1 else np.zeros_like(t)])
@@ -103,7 +102,7 @@ def robust_line(amounts: ArrayLike, seconds: ArrayLike, noise: float = 0.005) ->
 
 
 def _half_widths(matrix: Floats, solution: Floats, noise: float) -> Floats:
-    """Half of the 95 % intervals: by s^2 (J^T W J)^-1, W the weights that the loss gives."""
+    """Half of the 95 % intervals: by s^2 (J^T W J)^-1, W the loss's weights."""
     residuals = matrix @ solution - 1
     freedom = max(len(residuals) - len(solution), 1)
     spread = float(np.median(np.abs(residuals))) * 1.4826
@@ -115,7 +114,7 @@ def _half_widths(matrix: Floats, solution: Floats, noise: float) -> Floats:
 
 
 def location(values: Sequence[float]) -> Estimate:
-    """The middle of positive ``values`` (rates, ratios), in the logarithm, and its interval."""
+    """The median of positive ``values`` (rates, ratios), in the logarithm, with interval."""
     logs = np.log(np.asarray(values, dtype=float))
     random = np.random.default_rng(_SEED)
     drawn = np.median(random.choice(logs, (_REPLICATES, len(logs))), axis=1)
@@ -128,10 +127,11 @@ def fit_loggp(
 ) -> tuple[Estimate, Estimate, Estimate]:
     """L + 2 o, g and G of LogGP (Alexandrov et al., SPAA 1995), from times at the same sizes.
 
-    ``latency_s`` is one operation until it is complete; ``gap_s`` the time of each of many in a
-    row (size / bandwidth); sizes in bytes, all above 0. Latencies alone do not separate L from o.
-    G, in seconds a byte, is fitted to the long gaps, from twice the shortest on; g to the others.
-    :class:`plumbline.system.operations.Operation` has the times that these figures give.
+    ``latency_s`` is the completion time of one operation; ``gap_s`` the time per operation of many
+    in sequence (size / bandwidth); sizes in bytes, all above 0. Latencies alone do not
+    separate L from o. G, in seconds a byte, is fitted to the long gaps, from twice the shortest on;
+    g to the others.
+    :class:`plumbline.system.operations.Operation` computes times from these figures.
     """
     size = np.asarray(sizes, dtype=float)
     gap, latency = np.asarray(gap_s, dtype=float), np.asarray(latency_s, dtype=float)
@@ -155,9 +155,9 @@ def refined(
     times: Sequence[float],
     noise: float = 0.005,
 ) -> list[tuple[Segment, Line]]:
-    """Each of ``segments`` fitted anew to the points within it, with intervals.
+    """Each of ``segments`` fitted again to the points within it, with intervals.
 
-    A point is a message size (bytes), all bytes that a rank handles at once, and seconds.
+    A point is a message size (bytes), the bytes that a rank handles at once, and seconds.
     """
     found: list[tuple[Segment, Line]] = []
     below = -1

@@ -1,4 +1,4 @@
-"""Few straight lines through a leg's measured times."""
+"""Piecewise linear fits of a leg's measured times."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _DISTURBED = 1.25
 
 
 def undisturbed(points: Sequence[Point]) -> list[Point]:
-    """Those of ``points`` that took no more than 1.25 times as long as some larger message.
+    """The ``points`` without those above 1.25 times the time of some larger message.
 
-    What took longer was disturbed by something else on the machine. Sorted by message size.
+    Such times were disturbed by other activity on the machine. Sorted by message size.
     """
     kept: list[Point] = []
     fastest = math.inf
@@ -34,7 +34,7 @@ def undisturbed(points: Sequence[Point]) -> list[Point]:
 
 
 def fit_segments(points: Sequence[Point], most: int = _MAX_SEGMENTS) -> list[Segment]:
-    """Few straight lines through ``points`` by message size, least in relative error.
+    """Few straight lines through ``points`` by message size, with least relative error.
 
     Exact over all ways to cut the sizes into at most ``most`` segments of at least two points; the
     number of segments is the one with the least ``N ln(mean squared relative error + noise^2) +
@@ -68,7 +68,7 @@ class _Line:
 
 
 def _line(points: Sequence[Point]) -> _Line:
-    """The line with the least sum of squared relative errors, neither coefficient negative."""
+    """The line with the least sum of squared relative errors and non-negative coefficients."""
     seconds = np.array([point.seconds for point in points])
     volume = np.array([point.messages * point.message_bytes for point in points], dtype=float)
     scale = float(volume.max()) or 1.0

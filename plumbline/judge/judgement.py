@@ -50,6 +50,7 @@ _MOST_DEVIATIONS = 4.0  # of few launches, whose deviation is pooled over many c
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # Where no run calibrates what is missing.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
+_CALIBRATE = " (plumb calibrate measures what a model needs)"
 
 
 @dataclass(frozen=True)
@@ -398,14 +399,16 @@ def expected_of(
     Without one, bare calls are what a transport does, to :data:`OF_LINKS`, and a kernel may stay
     behind its bound by :data:`OF_BOUNDS`. What is usual never makes a limit of links wider than
     that with the tolerance: a transport that was always slow remains so. Nor is a case slow
-    that is as fast as its parts. ``shift``: what the neighbours have in common.
+    that is as fast as its parts, or nearly so where its own history is unknown. ``shift``: what the
+    neighbours have in common.
     """
     known, tolerated = log(OF_LINKS if by_links else OF_BOUNDS), log1p(tolerance)
     high, middle, low = known + one.above, 0.0 if by_links else known, -known
     if usual is not None:
         low = usual.middle - usual.reach()
         learnt = usual.middle + shift + max(usual.reach(), one.above)
-        high = min(high + tolerated, max(learnt, 0.0)) if by_links else learnt
+        least = 0.0 if usual.of == "launches" else known
+        high = min(high + tolerated, max(learnt, least)) if by_links else learnt
         middle = min(middle, usual.middle + shift) if by_links else usual.middle
     base = one.expected.time_s
     return Expected(
@@ -515,7 +518,7 @@ def _unknown(system: System | None, need: Need, conditions: Conditions) -> str:
     if system is None or system.system.name == LOCAL:
         elsewhere = system.made_elsewhere(conditions, need) if system else []
         of = f"; not used: the calibration of {'; of '.join(elsewhere)}" if elsewhere else ""
-        hint = _HINTS.get(need, "")
+        hint = _HINTS.get(need, _CALIBRATE)
         return f"no model: this machine is not calibrated for this kind of run{hint}{of}"
     missing = {"updates": "rates of random updates", "operations": "one-sided operations"}.get(
         need, need

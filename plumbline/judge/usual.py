@@ -5,11 +5,12 @@ reaches some share of its bound, the same one in each launch. So a case is best 
 earlier ratios: their median, and their spread, by the mean absolute deviation, of which a launch in
 which something was slow moves the one not and the other little. Of few launches the spread is known
 badly, so it is pooled with the neighbouring cases' and with :data:`PRIOR`, which weighs as much as
-:data:`PRIOR_FREEDOM` launches. A new ratio lies below the upper end in 99 % (Student's t); the
+:data:`PRIOR_FREEDOM` launches. A new ratio lies below the upper end in 99.75 % (Student's t); the
 engine measures a case again that stands out, so that fewer do.
 
 What moves the ratios of all neighbouring sizes of a transport together is the machine's: threads
-that were moved, other work. It is taken from each by its neighbours' median (:func:`common_shift`).
+that were moved, other work. It is taken from each by its neighbours' median (:func:`common_shift`),
+up to :data:`MOST_SHIFT`: a transport that is slow at all sizes is found.
 
 Where there are no earlier launches, cases of the same transport and of neighbouring sizes stand for
 them, of the run itself.
@@ -28,8 +29,9 @@ PRIOR = 0.03  # of a ratio's spread between launches, of the logarithm
 PRIOR_FREEDOM = 6
 FEWEST_LAUNCHES = 2
 FEWEST_PEERS = 4
+MOST_SHIFT = 0.05  # what neighbours have in common beyond it is the transport's
 _NEAR = 3  # neighbours on each side
-_CONFIDENCE = 0.99
+_CONFIDENCE = 0.9975
 _OF_NORMAL = 1.2533  # a normal distribution's deviation over its mean absolute deviation
 
 
@@ -69,9 +71,9 @@ def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:
 
 
 def common_shift(excesses: Mapping[str, float], key: str) -> float:
-    """How much the neighbours of ``key`` lie above what is usual of each; 0 where below, or few."""
+    """How much the neighbours of ``key`` lie above what is usual of each, from 0 to MOST_SHIFT."""
     near = [excesses[one] for one in _neighbours(list(excesses), key)]
-    return max(median(near), 0.0) if len(near) >= FEWEST_PEERS else 0.0
+    return min(max(median(near), 0.0), MOST_SHIFT) if len(near) >= FEWEST_PEERS else 0.0
 
 
 def _neighbours(keys: Sequence[str], key: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The engine's progress: one JSON object a line on stderr (``--progress json``)."""
+"""The engine's progress: one JSON object per line on stderr (``--progress json``)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Failed(_Event):
 
 
 class Finish(_Event):
-    """The run ended by itself; ``exit`` is the status that the engine means to exit with."""
+    """The run ended by itself; ``exit`` is the engine's intended exit status."""
 
     event: Literal["finish"]
     outcome: str
@@ -73,7 +73,7 @@ _ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator=
 
 
 def parse_event(line: str) -> Event | None:
-    """The event that ``line`` holds, or None where it is any other text."""
+    """The event in ``line``, or None for other text."""
     if not line.startswith("{") or '"event"' not in line:
         return None
     try:
@@ -86,17 +86,17 @@ _BROKEN = re.compile(r"(?P<event>\{.*?)(?P<row>-{12,}|={12,})")
 
 
 class EventLines:
-    """Separates events from other text in lines that a launcher may have written into.
+    """Separates events from other text in lines that a launcher may have interrupted.
 
-    A launcher writes its rows into the middle of lines: before an event, or between two pieces of
-    one, where the pipe cut what a rank wrote. Then the pieces are put together again.
+    Launchers insert their own text in the middle of lines: before an event, or between two pieces
+    of one that the pipe has split. Then the pieces are joined again.
     """
 
     def __init__(self) -> None:
         self._pieces = ""
 
     def take(self, line: str) -> Iterator[Event | str]:
-        """The events and texts that ``line`` holds or completes."""
+        """The events and texts in, or completed by, ``line``."""
         before, mark, after = line.partition("{")
         event = parse_event(mark + after)
         if event is None and self._pieces:

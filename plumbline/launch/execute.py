@@ -1,4 +1,4 @@
-"""One start of the engine: launch, watch, read the record, and say how it ended."""
+"""One start of the engine: launch, supervise, read the record, report the outcome."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _ROOM_BYTES = 16 * 2**20
 class Session:
     """The common parts of all starts of one ``plumb`` command.
 
-    ``environ`` is the ranks' whole environment, ``exported`` the variables that plumb set in it.
-    ``console`` writes to stderr, ``view`` makes what shows the progress of a start.
+    ``environ`` is the ranks' whole environment, ``exported`` the variables set by plumb.
+    ``console`` writes to stderr, ``view`` creates the progress view of a start.
     """
 
     engine: Engine
@@ -51,9 +51,9 @@ class Session:
 
 @dataclass(frozen=True)
 class Executed:
-    """How a start ended; ``record`` is None where none was left at ``path``.
+    """The outcome of a start; ``record`` is None if there is none at ``path``.
 
-    ``said`` is the sentence with which the engine gave up, where it did.
+    ``said`` is the engine's final error message, if any.
     """
 
     status: ExitStatus
@@ -96,17 +96,17 @@ def execute(
 
 
 def judge_ending(ending: Ending, launcher: LauncherOutput) -> tuple[ExitStatus, str | None]:
-    """The exit status of a start, and a sentence where the engine's events did not say it.
+    """The exit status of a start, and a message unless the engine's events had one.
 
-    The engine's own 0 to 4 are kept where the engine is seen to have meant them: Hydra, too, ends
-    with 1 to 4 when a signal of that number killed a rank. All else is 3.
+    The engine's own 0 to 4 are kept if its events confirm them: Hydra, too, exits with 1 to 4 if a
+    signal of that number killed a rank. Everything else is 3.
     """
     last = ending.last_word
     known = {status.value for status in ExitStatus} - {ExitStatus.INTERRUPTED.value}
     if ending.interrupted:
         return ExitStatus.INTERRUPTED, "interrupted"
     if ending.killed:
-        return ExitStatus.ERROR, "the launcher went on after the engine's last word and was ended"
+        return ExitStatus.ERROR, "the launcher did not end after the engine and was terminated"
     if isinstance(last, Finish) and last.exit in known and ending.status in (0, last.exit):
         return ExitStatus(last.exit), None
     if isinstance(last, Failed) and ending.status in (ExitStatus.BAD_USAGE, ExitStatus.ERROR):
@@ -121,11 +121,10 @@ def judge_ending(ending: Ending, launcher: LauncherOutput) -> tuple[ExitStatus, 
 def record_place(
     session: Session, benchmark: str, given: str | None = None, launch: int = 1
 ) -> tuple[Path, str | None]:
-    """A new record's path, and a sentence where it could not be the one wanted.
+    """A new record's path, and a message if it could not be the requested one.
 
-    A name that was not given is claimed: no other plumb gets it. Of a given one, ``launch`` 2 and
-    on add their number. Where the wanted folder cannot be written or has no room, the path is in a
-    temporary folder.
+    A default name is claimed exclusively. Launches from the second on append their number to a
+    given name. If the requested folder is not writable or full, the path is in a temporary folder.
     """
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     wanted = session.home.records / f"{benchmark}-{stamp}.json"

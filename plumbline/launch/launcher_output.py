@@ -1,8 +1,8 @@
-"""The output of launchers when a rank fails: held back, and read for the rank's number.
+"""The output of launchers for failed ranks: held back, and parsed for the rank's number.
 
 Open MPI puts its texts between rows of dashes, Hydra (MPICH) between rows of equals signs; Slurm
-starts its lines with ``srun:``. Rows come broken where a rank writes at the same time, so the usual
-lines are known by their words as well. The engine's own sentence is better where there is one.
+starts its lines with ``srun:``. Concurrent output of a rank splits rows, so the usual lines are
+also matched by their text. The engine's own message takes precedence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LauncherOutput:
     _row: str = ""
 
     def hides(self, line: str) -> bool:
-        """Whether ``line`` is the launcher's; then it is kept here instead of being shown."""
+        """Whether ``line`` is the launcher's; if so, keep it instead of showing it."""
         if _ROW.fullmatch(line.strip()):
             self._row = "" if self._row else line.strip()[0]
             return True
@@ -52,11 +52,11 @@ class LauncherOutput:
         return False
 
     def text(self) -> str:
-        """All that was held back, as one line."""
+        """The held text, as one line."""
         return " ".join(self.held)
 
     def died(self) -> str | None:
-        """The rank that ended, and how, where the launcher's output names it."""
+        """The failed rank and its failure, if named in the launcher's output."""
         text = self.text()
         if found := _OPENMPI_SIGNAL.search(text):
             return (

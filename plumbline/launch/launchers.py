@@ -1,8 +1,8 @@
 """Launchers: the program that starts the ranks, its command line, binding and environment.
 
 Ranks of one node share its cores evenly, each bound to its own (``k = cores // ranks``). Open MPI,
-MPICH (and its kin), Intel MPI and Slurm's ``srun`` are known; others are reached by
-``--launcher none`` or by starting ``plumb-mpi`` by hand.
+MPICH (and derivatives), Intel MPI and Slurm's ``srun`` are supported; others by ``--launcher none``
+or by starting ``plumb-mpi`` by hand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import ClassVar
 from plumbline.base.errors import UsageError
 from plumbline.engine.program import Engine
 
-# How much symmetric heap there is, as OpenSHMEM, Open MPI and old libraries name it.
+# Size of the symmetric heap, by OpenSHMEM's, Open MPI's and old libraries' names.
 HEAP_VARIABLES = ("SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE")
 
 _HEAP_OF_ENGINE = 256 * 2**20
@@ -38,51 +38,51 @@ class LaunchRequest:
 
     @property
     def names_hosts(self) -> bool:
-        """Whether the arguments for the launcher name hosts, so that local cores do not matter."""
+        """Whether the launcher's arguments name hosts; then local cores do not matter."""
         return any(_PLACES_HOSTS.fullmatch(argument) for argument in self.arguments)
 
     @property
     def binds(self) -> bool:
-        """Whether the arguments for the launcher bind or map ranks themselves."""
+        """Whether the launcher's arguments bind or map ranks."""
         return any(_PLACES_RANKS.fullmatch(argument) for argument in self.arguments)
 
 
 class Launcher:
-    """A launcher: how it is known, what its command line is, and what it needs in the environment.
+    """A launcher: recognition, command line and environment.
 
     A subclass with a ``kind`` is in :data:`LAUNCHERS` by that name.
     """
 
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
-    programs: ClassVar[tuple[str, ...]] = ()  # the most certain name first
-    suffix: ClassVar[str] = ""  # of programs that stand beside another launcher's
-    version: ClassVar[str] = "(?!)"  # a pattern in what ``--version`` prints
-    library: ClassVar[str] = "(?!)"  # a pattern in the name that the MPI library gives itself
+    programs: ClassVar[tuple[str, ...]] = ()  # the most specific name first
+    suffix: ClassVar[str] = ""  # of programs installed beside another launcher's
+    version: ClassVar[str] = "(?!)"  # a pattern in the output of ``--version``
+    library: ClassVar[str] = "(?!)"  # a pattern in the MPI library's own name
     names: ClassVar[tuple[str, ...]] = ("mpirun", "mpiexec")  # for ``--launcher``
-    job: ClassVar[str] = ""  # a variable within a scheduler's job; it starts any library's ranks
+    job: ClassVar[str] = ""  # a variable set in a scheduler's jobs; starts any library's ranks
     count: ClassVar[str] = "-np"
 
     def __init_subclass__(cls) -> None:
         LAUNCHERS[cls.kind] = cls()
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
-        """Words that bind each rank to ``share`` cores (None: as many as the launcher gives)."""
+        """Arguments that bind each rank to ``share`` cores (None: the launcher's default)."""
         del share, oversubscribed
         return ()
 
     def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
-        """Words that are given whether or not the user places ranks."""
+        """Arguments independent of the placement of ranks."""
         del oversubscribed
         return ()
 
     def exports(self, names: Iterable[str]) -> list[str]:
-        """Words by which ranks on other nodes get these variables, where they do not by itself."""
+        """Arguments that export these variables to ranks on other nodes, if required."""
         del names
         return []
 
     def environment(self, share: int | None) -> dict[str, str]:
-        """Variables that the launcher needs."""
+        """Variables for the launcher."""
         del share
         return {}
 
@@ -99,7 +99,7 @@ LAUNCHERS: dict[str, Launcher] = {}
 
 
 class OpenMpi(Launcher):
-    """Open MPI's, for MPI and for its OpenSHMEM."""
+    """Open MPI's, for MPI and OpenSHMEM."""
 
     kind = "openmpi"
     title = "Open MPI"
@@ -109,13 +109,13 @@ class OpenMpi(Launcher):
     library = "Open MPI"
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
-        """``slot:PE`` gives each rank so many cores."""
+        """``slot:PE`` gives each rank PE cores."""
         if oversubscribed:
             return ("--bind-to", "none")
         return ("--bind-to", "core", *(("--map-by", f"slot:PE={share}") if share else ()))
 
     def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
-        """Ranks that share a core yield it while they wait."""
+        """Waiting ranks that share a core yield it."""
         return ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1") if oversubscribed else ()
 
     def exports(self, names: Iterable[str]) -> list[str]:
@@ -123,7 +123,7 @@ class OpenMpi(Launcher):
         return [word for name in names for word in ("-x", name)]
 
     def environment(self, share: int | None) -> dict[str, str]:
-        """Without these it refuses to run as root."""
+        """Required to run as root."""
         del share
         if os.geteuid() != 0:
             return {}
@@ -131,7 +131,7 @@ class OpenMpi(Launcher):
 
 
 class IntelMpi(Launcher):
-    """Intel MPI's Hydra, which binds by a variable."""
+    """Intel MPI's Hydra, with binding by a variable."""
 
     kind = "intel"
     title = "Intel MPI"
@@ -147,14 +147,14 @@ class IntelMpi(Launcher):
 
 
 class Mpich(Launcher):
-    """Hydra, of MPICH and its kin."""
+    """Hydra, of MPICH and derivatives."""
 
     kind = "mpich"
     title = "MPICH"
     programs = ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun")
     suffix = ".mpich"
     version = "HYDRA|MPICH|MVAPICH"
-    library = ""  # whatever is left: its kin have names of their own
+    library = ""  # any other: derivatives have various names
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
         """``core:N`` gives each rank N cores."""
@@ -164,7 +164,7 @@ class Mpich(Launcher):
 
 
 class Oshrun(Launcher):
-    """The launcher of an OpenSHMEM that is not Open MPI's."""
+    """The launcher of an OpenSHMEM other than Open MPI's."""
 
     kind = "oshrun"
     title = "OpenSHMEM"
@@ -174,7 +174,7 @@ class Oshrun(Launcher):
 
 
 class Srun(Launcher):
-    """Slurm's, whatever the library."""
+    """Slurm's, for any library."""
 
     kind = "srun"
     title = "Slurm"
@@ -189,7 +189,7 @@ class Srun(Launcher):
         return ("--cpu-bind=cores",)
 
     def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
-        """A rank that fails ends all."""
+        """A failed rank ends all."""
         del oversubscribed
         return ("--kill-on-bad-exit=1",)
 
@@ -213,7 +213,7 @@ CHOICES = ["auto", *dict.fromkeys(name for one in LAUNCHERS.values() for name in
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start: words before the program, variables to set, cores of each rank (or None)."""
+    """A start: arguments before the program, variables to set, cores per rank (or None)."""
 
     kind: str
     prefix: tuple[str, ...]
@@ -222,13 +222,13 @@ class Launch:
 
     @property
     def is_local(self) -> bool:
-        """Whether all ranks surely run on this node."""
+        """Whether all ranks are known to run on this node."""
         return self.cores_per_rank is not None
 
     def command(
         self, program: Path, arguments: Sequence[str], exported: Iterable[str] = ()
     ) -> list[str]:
-        """The whole command line; ``exported`` are variables that remote ranks need as well."""
+        """The whole command line; ``exported`` are variables for remote ranks as well."""
         exports = [] if self.is_local else LAUNCHERS[self.kind].exports(exported)
         return [*self.prefix, *exports, str(program), *arguments]
 
@@ -236,7 +236,7 @@ class Launch:
 def plan_launch(
     request: LaunchRequest, engine: Engine, environ: Mapping[str, str], cores: int | None = None
 ) -> Launch:
-    """Decide how to start ``request.ranks`` ranks of ``engine``.
+    """Select the start of ``request.ranks`` ranks of ``engine``.
 
     ``cores`` are those of this node (default: counted). Raises :class:`UsageError` for more ranks
     than cores without ``oversubscribe``, and for a launcher that is missing or of another MPI.
@@ -263,11 +263,11 @@ def plan_launch(
 def heap_environment(
     symmetric_bytes: int, request: LaunchRequest, environ: Mapping[str, str]
 ) -> dict[str, str]:
-    """The variables that give each PE a symmetric heap with room for so many bytes.
+    """The variables that give each PE a symmetric heap with room for ``symmetric_bytes``.
 
-    None where the user set one. Twice the need, because libraries round what they hand out up to
-    powers of two, and room for the engine's own. Raises :class:`UsageError` where this node's
-    memory has no room for all PEs.
+    None if the user set one. Twice the need, because libraries round allocations up to powers of
+    two, plus room for the engine. Raises :class:`UsageError` if this node's memory is too small for
+    all PEs.
     """
     if any(name in environ for name in HEAP_VARIABLES):
         return {}
@@ -284,7 +284,7 @@ def heap_environment(
 
 
 def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Bytes of memory that this node can still give; 0 where that is not known."""
+    """Bytes of available memory on this node; 0 if unknown."""
     try:
         found = re.search(r"^MemAvailable:\s+(\d+) kB", meminfo.read_text(), re.MULTILINE)
     except OSError:
@@ -295,7 +295,7 @@ def available_memory(meminfo: Path = Path("/proc/meminfo")) -> int:
 def choose_launcher(
     request: LaunchRequest, engine: Engine, environ: Mapping[str, str]
 ) -> tuple[str, str | None]:
-    """Kind and program of the launcher. Raises :class:`UsageError` where none fits."""
+    """Kind and program of the launcher. Raises :class:`UsageError` if none matches."""
     if request.launcher == "none" or engine.description.world == "serial":
         if request.ranks != 1:
             raise UsageError(
@@ -317,7 +317,7 @@ def choose_launcher(
 
 
 def _scheduler(launcher: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
-    """The scheduler's launcher: named, or on PATH within a job of its own."""
+    """The scheduler's launcher: named, or on PATH within one of its jobs."""
     for one in (known for known in LAUNCHERS.values() if known.job):
         program = shutil.which(one.programs[0], path=environ.get("PATH"))
         if launcher in one.names and program is None:
@@ -330,12 +330,12 @@ def _scheduler(launcher: str, environ: Mapping[str, str]) -> tuple[str, str] | N
 
 
 def library_kind(library: str) -> str:
-    """The launcher's kind from the name that the MPI library gives itself."""
+    """The launcher's kind, from the MPI library's own name."""
     return next(one.kind for one in LAUNCHERS.values() if re.search(one.library, library))
 
 
 def launcher_kind(program: str, environ: Mapping[str, str]) -> str | None:
-    """The kind of the launcher ``program``, from its ``--version``; None where unknown."""
+    """The kind of the launcher ``program``, from its ``--version``; None if unknown."""
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -391,7 +391,7 @@ def _program(
 
 
 def _other_oshrun(launcher: str, environ: Mapping[str, str]) -> str:
-    """The first launcher of OpenSHMEM on PATH that is not Open MPI's, else the first."""
+    """The first launcher of OpenSHMEM on PATH, preferably not Open MPI's."""
     names = Oshrun.programs if launcher == "auto" else (launcher,)
     found = [
         program
@@ -422,8 +422,8 @@ def _workarounds(kind: str, world: str, environ: Mapping[str, str]) -> dict[str,
 
 
 def _pocl_threads(share: int, environ: Mapping[str, str]) -> dict[str, str]:
-    # PoCL counts the node's cores, not those that a rank is bound to. Newer versions know the limit
-    # by the second name; each ignores the other's.
+    # PoCL counts the node's cores, not those of the rank's binding. Newer versions use the second
+    # name of the limit; each ignores the other.
     names = ("POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT")
     if any(name in environ for name in names):
         return {}

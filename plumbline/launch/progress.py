@@ -15,8 +15,8 @@ from plumbline.launch.launcher_output import LauncherOutput
 class ProgressView:
     """Takes events and other lines of one run. Use as a context; writes to ``console`` (stderr).
 
-    With an ``aside`` the run is one on the side: its text is shown at the start, in place of the
-    lines of cases and warnings. Errors and other lines are always shown.
+    ``aside`` marks an auxiliary run: this text is shown at the start, instead of the lines of cases
+    and warnings. Errors and other lines are always shown.
     """
 
     def __init__(self, console: Console, title: str, aside: str | None = None) -> None:
@@ -59,12 +59,12 @@ class ProgressView:
             self.say(f"plumb: {event.text}")
 
     def on_text(self, line: str) -> None:
-        """Pass a line on that was no event, unless it is the launcher's."""
+        """Print a line that is not an event, unless it is the launcher's."""
         if not self.launcher.hides(line):
             self.say(line)
 
     def say(self, text: str) -> None:
-        """Write a line, above the bar where there is one."""
+        """Write a line, above the bar if there is one."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _case(self, event: CaseFinished) -> None:

@@ -1,9 +1,8 @@
 """Starts a launcher, reads the output of its ranks, and leaves no process behind.
 
-A launcher that goes on for 15 s after the engine's last event (an error, or the end) is
-ended. On an interrupt or SIGTERM the launcher is asked to end, and all that is left is killed; a
-second one does not wait for what was asked. Neither raises an exception here, so none falls between
-a start and what ends it.
+A launcher that runs for 15 s after the engine's last event (an error, or the end) is terminated. On
+an interrupt or SIGTERM the launcher is terminated, and remaining processes are killed; a second one
+kills at once. Neither raises an exception here, so a started process is always ended.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ _TICK_S = 0.2
 
 @dataclass
 class Ending:
-    """How a run ended.
+    """The outcome of a run.
 
-    ``status`` is the launcher's exit status (minus a signal's number where one ended it). ``said``
-    is the output of launcher and ranks without events; ``last_word`` is the error or finish event.
+    ``status`` is the launcher's exit status (negative: the signal that ended it). ``said`` is the
+    output of launcher and ranks without events; ``last_word`` is the error or finish event.
     """
 
     status: int = 0
@@ -46,7 +45,7 @@ class Ending:
 
 
 class _Interrupts:
-    """How often the user asked to end, by Ctrl-C or SIGTERM."""
+    """Number of interrupts, by Ctrl-C or SIGTERM."""
 
     count = 0
 
@@ -136,7 +135,7 @@ def _take(
 
 
 def _lines(process: subprocess.Popen[bytes]) -> Iterator[str | None]:
-    """Lines of both pipes as they come; None at each tick without one; ends with the pipes."""
+    """Lines of both pipes as they arrive; None at each tick without one; ends with the pipes."""
     pending: dict[int, bytes] = {}
     with selectors.DefaultSelector() as selector:
         for pipe in (process.stdout, process.stderr):
@@ -159,7 +158,7 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str | None]:
 
 @contextmanager
 def _noted() -> Iterator[_Interrupts]:
-    """Within, interrupts are counted (in the main thread; elsewhere they keep their meaning)."""
+    """Count interrupts within the context (in the main thread only)."""
     interrupts = _Interrupts()
     before: dict[signal.Signals, Any] = {}
     try:
@@ -174,7 +173,7 @@ def _noted() -> Iterator[_Interrupts]:
 
 
 def _stop(process: subprocess.Popen[bytes], interrupts: _Interrupts) -> None:
-    """End what is left of the launcher's session, asking first."""
+    """Terminate, then kill the processes left in the launcher's session."""
     family = _family(process.pid)
     if process.poll() is None:
         with suppress(ProcessLookupError):
@@ -194,9 +193,9 @@ def _stop(process: subprocess.Popen[bytes], interrupts: _Interrupts) -> None:
 
 
 def _family(leader: int) -> set[int]:
-    """The processes of the session that ``leader`` leads, and their descendants.
+    """The processes of the session of ``leader``, and their descendants.
 
-    Launchers put ranks into process groups (some into sessions) of their own.
+    Launchers put ranks into their own process groups, some into their own sessions.
     """
     parents: dict[int, int] = {}
     found = {leader}

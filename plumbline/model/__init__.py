@@ -1,1 +1,1 @@
-"""Models: what a system should take, benchmark by benchmark."""
+"""Models: expected times of a system, by benchmark."""

@@ -1,10 +1,10 @@
-"""Equations: pure functions over numpy arrays, one module a benchmark, named like it.
+"""Equations: pure functions over numpy arrays, one module per benchmark, of the same name.
 
 They take numbers only, in SI units (seconds, bytes, hertz): no system file, no record. Each names
 its source, an equation or section of M. Meyer, "An OpenCL- and HLS-based Benchmark Suite for
 Reconfigurable Hardware in HPC" (dissertation, Paderborn University, 2024), where no other is named.
-A function called ``printed_...`` evaluates what the source prints, as it stands; beside it is the
-reading that we hold to be right, where the two differ.
+A function called ``printed_...`` evaluates the equation exactly as printed; the corrected one is
+beside it if the two differ.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Boards: their bounds, and the rates of memory and link that their kernels share.
 
-What the kernels of a benchmark reach at most, ``board_rates``, is in the benchmark's module. A
-figure that the system lacks is a :class:`UsageError` that names it.
+The limits of a benchmark's kernels, ``board_rates``, are in the benchmark's module. A missing
+figure of the system is a :class:`UsageError` that names it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ NUMBER_BYTES = {"half": 2, "float": 4, "double": 8}
 
 
 def banks_of(device: DeviceTable) -> Banks:
-    """The memory banks, which must be known."""
+    """The memory banks. Raises if unknown."""
     return known(device.banks, "count", "device.banks")
 
 
 def memory_rate(device: DeviceTable, kernel: Bitstream) -> float:
-    """Bytes a second that memory delivers at most to kernels of ``kernel``, all together."""
+    """Maximum bytes a second between memory and all kernels of ``kernel``."""
     if device.svm:
         return link_rate(device, "read")
     banks = banks_of(device)

@@ -1,7 +1,7 @@
-"""Forecasts: the performance of a system that was not measured.
+"""Forecasts: the performance of a system without measurements.
 
-A :class:`Scenario` is the question, a :class:`Forecast` the answer; the modules of
-:mod:`plumbline.model.benchmarks` give it. A figure that a system lacks is a
+The modules of :mod:`plumbline.model.benchmarks` return a :class:`Forecast` for a
+:class:`Scenario`. A missing figure of the system is a
 :class:`plumbline.base.errors.UsageError` that names it and its table.
 """
 
@@ -23,8 +23,8 @@ from plumbline.system.system import System, known
 class Scenario:
     """The request of a forecast. ``size`` is of the whole problem, over all ``ranks`` devices.
 
-    ``kernel`` names a variant of a board's bitstream; ``single`` is what one device reached
-    (GFLOP/s) and at which clock (MHz), where a forecast is to start from that.
+    ``kernel`` names a variant of a board's bitstream; ``single`` is the measured rate of one device
+    (GFLOP/s) with its clock (MHz), from which a forecast may start.
     """
 
     operation: str = ""
@@ -42,9 +42,9 @@ class Scenario:
 class Forecast:
     """A forecast: the time with its bound, and the metric.
 
-    ``printed`` is the metric by the equation as its source prints it, None where there is none.
-    ``extrapolated`` is why the figures do not reach so far, and is empty where they do.
-    ``unit`` is the metric's where it is not the benchmark's own.
+    ``printed`` is the metric by the equation exactly as printed, or None. ``extrapolated`` is the
+    reason for an extrapolation, otherwise empty. ``unit`` is the metric's unit if it differs from
+    the benchmark's.
     """
 
     prediction: Prediction
@@ -70,15 +70,15 @@ class Forecast:
 
 
 def device_of(system: System) -> DeviceTable:
-    """The system's device, else what its calibrations found, the newest first."""
+    """The system's device, otherwise that of its calibrations, the newest first."""
     found = [one.device for one in reversed(system.calibrations) if one.device is not None]
     return system.device or (joined(found) if found else DeviceTable())
 
 
 def bitstream_of(system: System, benchmark: str, scenario: Scenario) -> Bitstream | None:
-    """The board's bitstream for a scenario, or None where the device is no board with kernels.
+    """The board's bitstream for a scenario, or None unless the device is a board with kernels.
 
-    Raises :class:`UsageError` where a board has bitstreams, but none that fits.
+    Raises :class:`UsageError` if none of the board's bitstreams matches.
     """
     device = device_of(system)
     found = device.bitstream(benchmark, scenario.type, scenario.transport, scenario.kernel)
@@ -93,7 +93,7 @@ def bitstream_of(system: System, benchmark: str, scenario: Scenario) -> Bitstrea
 
 
 def message_of(system: System, scenario: Scenario) -> Transfer:
-    """The transfer of a case's messages: the one named, else the system's first."""
+    """The transfer of a case's messages: the named one, otherwise the system's first."""
     if scenario.transport is not None:
         return transfer_of(system, scenario.transport, scenario.approach)
     transfers = transfers_of(system)
@@ -106,14 +106,14 @@ def message_of(system: System, scenario: Scenario) -> Transfer:
 
 
 def own_update_s(device: DeviceTable, table_bytes: int) -> float:
-    """Seconds of an update of a random word: atomic where that is known, else plain."""
+    """Seconds of an update of a random word: atomic if known, otherwise plain."""
     atomic = device.updates_s(1, table_bytes, atomic=True)
     plain = device.updates_s(1, table_bytes, atomic=False)
     return known(plain if atomic is None else atomic, "gup_s", "device.random")
 
 
 def at_least_a_launch(work: float, rates: Mapping[str, float], device: DeviceTable) -> Prediction:
-    """The time of ``work`` at the least of ``rates``, or of one launch where that is longer."""
+    """The time of ``work`` at the minimum of ``rates``, at least that of a launch."""
     parts = {name: work / rate for name, rate in rates.items()}
     if device.launch is not None:
         parts[LAUNCH] = device.launch.wait_us * 1e-6
@@ -121,7 +121,7 @@ def at_least_a_launch(work: float, rates: Mapping[str, float], device: DeviceTab
 
 
 def too_many(system: System, scenario: Scenario) -> str:
-    """The reason for which so many devices are an extrapolation, or an empty text."""
+    """The reason why this number of devices is an extrapolation, or an empty text."""
     if system.machine is None:
         return "the system is one device" if scenario.ranks > 1 else ""
     devices = system.machine.devices
@@ -129,7 +129,7 @@ def too_many(system: System, scenario: Scenario) -> str:
 
 
 def beyond(system: System, scenario: Scenario, device_bytes: float = 0) -> str:
-    """Why a case is an extrapolation: too many devices, or more than a device's memory holds."""
+    """The reason for an extrapolation: too many devices, or a device's memory exceeded."""
     holds = device_of(system).memory_bytes
     if holds is not None and device_bytes > holds:
         return f"a device's memory holds {holds / 2**30:g} GiB of {device_bytes / 2**30:.4g}"
@@ -137,7 +137,7 @@ def beyond(system: System, scenario: Scenario, device_bytes: float = 0) -> str:
 
 
 def side_of(ranks: int) -> int:
-    """The side of a square grid. Raises :class:`UsageError` where it is none."""
+    """The side of a square grid. Raises :class:`UsageError` for other numbers of ranks."""
     side = isqrt(ranks)
     if side * side != ranks:
         raise UsageError(f"--ranks must be a square (P = Q): 1, 4, 9, 16, 25, ..., not {ranks}")
@@ -145,7 +145,7 @@ def side_of(ranks: int) -> int:
 
 
 def size_of(scenario: Scenario, name: str) -> float:
-    """The case's size. Raises :class:`UsageError` where it has none."""
+    """The case's size. Raises :class:`UsageError` if there is none."""
     if scenario.size is None:
         raise UsageError(f"the case has no {name}")
     return scenario.size

@@ -1,4 +1,4 @@
-"""Legs: the steps of a transfer by transport, and the cases of b_eff that measure one alone."""
+"""Legs: the steps of a transfer by transport, and the cases of b_eff that measure a single one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ LEGS_OF: dict[str, tuple[Leg, ...]] = {
     "staged": ("read", "exchange", "write"),
     "staged-launch": ("launch", "read", "exchange", "write", "launch"),
 }
-HANDOVER = Bound("handover", "transfer")  # what the whole takes beyond its legs
+HANDOVER = Bound("handover", "transfer")  # excess of the whole over its legs
 
 
 def legs_of(record: Record, case: Case) -> tuple[Leg, ...]:
-    """The legs that a case goes through: that of its ``part``, else its transport's."""
+    """The legs of a case: that of its ``part``, otherwise its transport's."""
     part = case.label("part")
     for leg in LEGS:
         if part == leg:
@@ -24,7 +24,7 @@ def legs_of(record: Record, case: Case) -> tuple[Leg, ...]:
 
 
 def leg_of(record: Record, case: Case) -> Leg | None:
-    """The leg that a case measures alone, or None. A transfer between host memories is one."""
+    """The single leg measured by a case (also: between host memories), or None."""
     legs = legs_of(record, case)
     return legs[0] if len(legs) == 1 else None
 

@@ -1,9 +1,9 @@
 """The limits of a device, one entry each.
 
-An entry has all that a limit needs: its cases in the benchmark ``ceilings``, the field of
-:class:`~plumbline.system.device.DeviceTable` that holds the figure and how the cases give it, the
-seconds that a case takes at best, and its bound with the advice. Calibration, roofline and hints go
-through :data:`LIMITS`; none of them names a limit. A limit that is a plain rate is :func:`rate`.
+An entry defines a limit: its cases in the benchmark ``ceilings``, the field of
+:class:`~plumbline.system.device.DeviceTable` with the figure and its derivation from the cases, the
+minimum seconds of a case, and its bound with the advice. Calibration, roofline and hints iterate
+over :data:`LIMITS`; none of them names a limit. A limit that is a plain rate is :func:`rate`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ Times = Sequence[tuple[Case | PartCase, float]]
 class Demand:
     """The demands of a case on a device, beyond the work in its record.
 
-    ``type`` names the arithmetic's; ``matrix`` allows matrix units; ``flops``, where given, is what
-    the arithmetic takes of a peak that counts multiply-adds, in place of the record's. The record's
-    bytes go ``passes`` times through memory. Of random updates: the table's length and whether they
-    are atomic. ``amounts``: for limits that are plain rates, by the limit's name.
+    ``type`` is the arithmetic's; ``matrix`` allows matrix units; ``flops``, if given, replaces the
+    record's for a peak that counts multiply-adds. The record's bytes go ``passes`` times through
+    memory. For random updates: the table's length and whether they are atomic. ``amounts``: for
+    limits that are plain rates, by the limit's name.
     """
 
     type: str | None = None
@@ -54,11 +54,10 @@ class Demand:
 class Limit:
     """One limit of a device.
 
-    ``cases``: the label ``limit`` of its cases in ``ceilings``. ``learn`` makes the value of the
-    device's ``field`` from them (None: they do not give it). ``seconds`` is the time of a case's
-    work at best: 0 where the work does not need it, None where it does and the figure is unknown;
-    a limit without ``seconds`` is taken by models that name it. ``need`` is the calibration that
-    measures it.
+    ``cases``: the label ``limit`` of its cases in ``ceilings``. ``learn`` derives the value of the
+    device's ``field`` from them, or None. ``seconds`` is the minimum time of a case's work: 0 if
+    the work does not need it, None if the figure is unknown; a limit without ``seconds`` is used
+    by models that name it. ``need`` is the calibration that measures it.
     """
 
     cases: str
@@ -79,8 +78,8 @@ def rate(
 ) -> Limit:
     """A limit that is a plain rate, kept in the device's ``rates``.
 
-    ``amount`` is what one count of a case of ``ceilings`` does; a model gives what its case needs
-    of the same as ``Demand.amounts[name]``. ``advice`` is a sentence on what to do about the bound.
+    ``amount`` is the work of one count of a case of ``ceilings``; a model gives its case's amount
+    as ``Demand.amounts[name]``. ``advice`` is a sentence on how to raise the bound.
     """
     bound = Bound(name, advice=advice, in_caches=in_caches)
 
@@ -95,7 +94,7 @@ def rate(
     return Limit(cases, "rates", learn, lambda _demand: bound, seconds)
 
 
-# --- what cases of ceilings give -----------------------------------------------------------------
+# --- figures from ceilings' cases -----------------------------------------------------------------
 
 
 def _memory(times: Times) -> list[Memory]:
@@ -171,7 +170,7 @@ def _line(times: Times, direction: str) -> list[Segment]:
     ]
 
 
-# --- seconds of a case's work at best ------------------------------------------------------------
+# --- minimum seconds of a case's work ------------------------------------------------------------
 
 
 def _updates_s(device: DeviceTable, work: Work, demand: Demand) -> float | None:

@@ -61,7 +61,7 @@ def buffered_peak(copy_rate: ArrayLike, link_rate: ArrayLike) -> Floats:
 def link_s(
     message_bytes: ArrayLike, latency_s: ArrayLike, rate: ArrayLike, switch_s: ArrayLike = 0.0
 ) -> Floats:
-    """l_c: latency, what a switch adds (section 5.1.5: 1 us), and L / rate."""
+    """l_c: latency, additional latency of a switch (section 5.1.5: 1 us), and L / rate."""
     wire = floats(message_bytes) / floats(rate)
     return floats(floats(latency_s) + floats(switch_s) + wire)
 

@@ -1,4 +1,4 @@
-"""A prediction: the time that a case should take, by parts, and the part that bounds it."""
+"""A prediction: the expected time of a case, by parts, and the part that bounds it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Self
 class Bound(str):
     """The name of a part that may bound a case, and the properties of that bound.
 
-    ``hint`` names the function of :mod:`plumbline.judge.hints` that has the advice; ``advice`` is
-    the advice itself where one sentence is enough. ``in_caches``: the figure holds for arrays
-    within the caches as well. ``of_kernels``: a board's kernels as synthesised, by their clock.
+    ``hint`` names the function of :mod:`plumbline.judge.hints` with the advice; ``advice`` is the
+    advice itself, if a single sentence. ``in_caches``: the figure also holds for arrays within the
+    caches. ``of_kernels``: a board's kernels as synthesised, by their clock.
     """
 
     hint: str
@@ -40,9 +40,8 @@ class Bound(str):
 class Prediction:
     """Seconds of one case (of a record: of one count of it), and the part that bounds it.
 
-    ``parts`` are what the model adds up, or the bounds of which it takes the longest, in seconds.
-    Where ``seconds`` is None, ``reason`` is why. A ``reason`` beside a time is why the case cannot
-    be judged by it.
+    ``parts`` are the terms of the sum, or the bounds of the maximum, in seconds. ``reason`` is why
+    ``seconds`` is None, or why the case cannot be judged by it.
     """
 
     seconds: float | None
@@ -57,18 +56,18 @@ class Prediction:
 
     @classmethod
     def in_turn(cls, parts: Mapping[str, float], reason: str | None = None) -> Self:
-        """Parts one after the other: their sum, bound by the longest."""
+        """Sequential parts: their sum, bound by the longest."""
         return cls(sum(parts.values()), max(parts, key=parts.__getitem__), parts, reason)
 
     @classmethod
     def at_once(cls, parts: Mapping[str, float], reason: str | None = None) -> Self:
-        """Parts at the same time: the longest."""
+        """Concurrent parts: the longest."""
         bound = max(parts, key=parts.__getitem__)
         return cls(parts[bound], bound, parts, reason)
 
     @classmethod
     def slowest(cls, work: float, rates: Mapping[str, float]) -> Self:
-        """``work`` at the least of ``rates``, each in the work's unit a second."""
+        """``work`` at the minimum of ``rates``, each in the work's unit a second."""
         return cls.at_once({name: work / rate for name, rate in rates.items()})
 
     @property
@@ -78,5 +77,5 @@ class Prediction:
         return self.seconds
 
     def properties(self) -> Bound:
-        """The bound with its properties; a part without any is a name alone."""
+        """The bound with its properties; parts without properties have a name only."""
         return self.bound if isinstance(self.bound, Bound) else Bound(self.bound or "")

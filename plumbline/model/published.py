@@ -1,10 +1,10 @@
-"""Published measurements, one TOML file a table, in the folder ``published``.
+"""Published measurements, one TOML file per published table, in the folder ``published``.
 
-A file's columns name a system and what is run there; a row names a figure, the case of a benchmark
-that forecasts it, and its measured values by column. Units are the row's; ``scale`` is how many of
-them the forecast's unit is. ``per_device``: the value is an average of one device. ``inputs`` are
-columns whose system has a figure from this very value. ``notes`` say of a column why a forecast
-stays far away.
+A file's columns name a system and its run; a row names a figure, the benchmark's case that
+forecasts it, and its measured values by column. Units are the row's; ``scale`` converts the
+forecast's unit to them. ``per_device``: the value is an average of one device. ``inputs`` are
+columns whose system's figure was derived from this value. ``notes`` explain large deviations of a
+column's forecast.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PublishedTable(Table):
     meshes: list[list[int]] = Field(default_factory=list)
 
     def column(self, name: str) -> Column:
-        """The column called so. Raises :class:`UsageError` where there is none."""
+        """The column ``name``. Raises :class:`UsageError` if there is none."""
         found = next((one for one in self.columns if one.name == name), None)
         if found is None:
             raise UsageError(f"the published table {self.name} has no column {name}")
@@ -77,7 +77,7 @@ class PublishedTable(Table):
 
 @cache
 def tables() -> tuple[PublishedTable, ...]:
-    """All published tables, by their files' names; numbers in them count as numbers."""
+    """All published tables in natural order of their files' names."""
     files: dict[str, Path] = {}
     for folder in reversed(shipped_folders("published")):
         files.update({file.stem: file for file in sorted(folder.glob("*.toml"))})
@@ -89,7 +89,7 @@ def _by_numbers(name: str) -> list[tuple[int, str]]:
 
 
 def table_of(name: str) -> PublishedTable:
-    """The table called so. Raises :class:`UsageError` with the nearest name."""
+    """The table ``name``. Raises :class:`UsageError` with the closest name."""
     names = [table.name for table in tables()]
     found = next((table for table in tables() if table.name == name), None)
     if found is None:
@@ -111,7 +111,7 @@ def meshes() -> list[Mesh]:
 
 
 def load_table(path: Path) -> PublishedTable:
-    """Read one file. Raises :class:`UsageError` naming file, key and what was expected."""
+    """Read one file. Raises :class:`UsageError` naming file, key and expected value."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         table = PublishedTable.model_validate(document)

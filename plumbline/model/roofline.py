@@ -1,8 +1,8 @@
-"""The roofline of any device: a case takes as long as the slowest of what it must do.
+"""The roofline of any device: the time of a case is that of the slowest part of its work.
 
 Williams, Waterman, Patterson, "Roofline: an insightful visual performance model for multicore
-architectures", CACM 52(4), 2009: attainable performance is the least of the peak and of memory
-bandwidth times intensity. In times, and with two more limits that a device has:
+architectures", CACM 52(4), 2009: attainable performance is the minimum of the peak and of memory
+bandwidth times intensity. In times, with two further limits of a device:
 
     time of one count = max(bytes / bandwidth, flops / peak, updates / rate, one launch in a row)
 """
@@ -20,12 +20,12 @@ from plumbline.system.system import Figures
 
 NAME = "roofline"
 FORMULA = "max(bytes/bandwidth, flops/peak, updates/rate, launch)"
-# So many times the last caches must arrays be to stream from memory: STREAM's own rule.
+# Minimum size of arrays that stream from memory, in sizes of the last caches: STREAM's rule.
 CACHES = 4
 
 
 def type_of(record: Record, case: Case) -> str:
-    """The arithmetic's type, as the case or the run names it."""
+    """The arithmetic's type, from the case or the run."""
     return case.label("type") or str(record.parameters.get("type", "float"))
 
 
@@ -36,13 +36,13 @@ def bitstream(record: Record, figures: Figures, benchmark: str) -> Bitstream | N
 
 
 def sharers(record: Record) -> int:
-    """How many ranks use the most used device."""
+    """Maximum number of ranks per device."""
     places = Counter((rank.host, rank.device.index) for rank in record.ranks if rank.device)
     return max(places.values(), default=1)
 
 
 def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Prediction:
-    """The time of one count of ``case`` by the roofline, and the bound that it is."""
+    """The time of one count of ``case`` by the roofline, with its bound."""
     device = figures.device or DeviceTable()
     share = 1 if figures.by_all_ranks else sharers(record)
     parts: dict[str, float] = {}
@@ -53,7 +53,7 @@ def expect(record: Record, case: Case, figures: Figures, demand: Demand) -> Pred
         if seconds:
             parts[limit.bound(demand)] = seconds * share
     if not parts:
-        return Prediction.unknown("the case has no work that the model covers")
+        return Prediction.unknown("the model covers none of the case's work")
     found = Prediction.at_once(parts)
     touched = demand.table_bytes or case.work.bytes_read + case.work.bytes_written
     reason = "" if found.properties().in_caches else in_cache(record, figures, touched)
@@ -67,7 +67,7 @@ def is_on_host(record: Record) -> bool:
 
 
 def in_cache(record: Record, figures: Figures, touched: float) -> str:
-    """Why memory's figures do not hold for so many bytes, or an empty text where they do."""
+    """The reason why memory's figures do not hold for ``size`` bytes, or an empty text."""
     own = record.ranks[0].device
     caches = figures.device.cache_bytes if figures.device else None
     if caches is None:

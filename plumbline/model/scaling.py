@@ -1,8 +1,8 @@
-"""How a benchmark scales: speed-up, efficiency, and the share of its work that stays serial.
+"""Scaling of a benchmark: speed-up, efficiency, and serial share.
 
 Source: Amdahl, AFIPS 1967, for strong scaling; Gustafson, CACM 31(5), 1988, for weak scaling;
-Meyer 2024, section 4.2.3, for the line beyond what was run: p times what one device reaches with a
-problem as large as its part.
+Meyer 2024, section 4.2.3, for the extrapolated line: p times the rate of one device with a problem
+of the size of its part.
 
 p is a number of ranks, R(p) the rate of all of them, b the fewest ranks that were measured, and
 s the serial share:
@@ -11,7 +11,8 @@ s the serial share:
     Amdahl        S(p) = 1 / (s + (1 - s)/p)
     Gustafson     S(p) = s + (1 - s) p
 
-b > 1 is taken to be as fast as b times one rank; the curves are then divided by their own at b.
+b > 1 ranks are assumed to be b times as fast as one; the curves are then divided by their values at
+b.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def gustafson(serial: ArrayLike, ranks: ArrayLike) -> Floats:
 
 
 def law(mode: Mode, serial: float, ranks: ArrayLike, base: int = 1) -> Floats:
-    """The speed-up that the mode's law has, where ``base`` ranks count as ``base``."""
+    """The speed-up by the mode's law, normalised to ``base`` at ``base`` ranks."""
     curve = amdahl if mode == "strong" else gustafson
     return floats(base * curve(serial, ranks) / curve(serial, base))
 
@@ -56,9 +57,9 @@ LAWS: dict[Mode, str] = {"strong": "Amdahl", "weak": "Gustafson"}
 
 @dataclass(frozen=True)
 class Fit:
-    """The serial share that the law fits best, least relative error, and its 95 % half-width.
+    """The serial share of the law with the least relative error, and its 95 % half-width.
 
-    None for the half-width where one point beyond the base leaves nothing to judge it by.
+    The half-width is None with a single point beyond the base.
     """
 
     serial: float
@@ -93,9 +94,9 @@ def fit_serial(mode: Mode, ranks: Sequence[int], speedups: Sequence[float]) -> F
 
 @dataclass(frozen=True)
 class Point:
-    """What ``ranks`` ranks reached: ``value`` of the metric, all ranks together.
+    """The metric's ``value`` for ``ranks`` ranks, over all ranks.
 
-    ``aside`` is why it is no part of the fit (more ranks than cores), an empty text where it is.
+    ``aside`` is the reason for exclusion from the fit (more ranks than cores), otherwise empty.
     """
 
     ranks: int
@@ -108,8 +109,8 @@ class Point:
 class Curve:
     """One metric over ranks: points in ascending order, and p times one rank beside them.
 
-    ``alone`` maps ranks to what one rank reaches with a part as large as each of so many has.
-    ``is_time``: the metric is the time of one count, the less the better.
+    ``alone`` maps numbers of ranks to the metric of one rank with the part of one of them.
+    ``is_time``: the metric is the time of one count, lower is better.
     """
 
     name: str
@@ -122,18 +123,18 @@ class Curve:
 
     @property
     def base(self) -> Point:
-        """The point that the others are compared with: the fewest ranks."""
+        """The reference of the series: the point with the fewest ranks."""
         return self.points[0]
 
     def speedup(self, value: float) -> float:
-        """How much faster than one rank ``value`` is, base ranks counting as so many."""
+        """Speed-up of ``value``, normalised to the number of ranks at the base."""
         if self.is_time:
             rate = self.base.value / value
             return rate * self.base.ranks
         return self.base.ranks * value / self.base.value
 
     def speedup_of(self, point: Point) -> float:
-        """The speed-up of a measured point; in weak scaling p ranks in the same time are p."""
+        """The speed-up of a measured point; in weak scaling p ranks in the same time give p."""
         found = self.speedup(point.value)
         grown = point.ranks / self.base.ranks if self.is_time and self.mode == "weak" else 1.0
         return found * grown
@@ -151,7 +152,7 @@ class Curve:
         return grown * self.speedup(one)
 
     def fit(self) -> Fit | None:
-        """The serial share by the points that count."""
+        """The serial share by the points of the fit."""
         counted = [point for point in self.points if not point.aside]
         if not counted or counted[0] is not self.base:
             return None

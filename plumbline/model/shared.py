@@ -1,4 +1,4 @@
-"""What of a run grows with its ranks, where they share one problem (weak and strong scaling)."""
+"""Problems shared by all ranks of a run, and their growth (weak and strong scaling)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from plumbline.base.errors import UsageError
 
 @dataclass(frozen=True)
 class Shared:
-    """A problem that all ranks share, and the option that says how large it is.
+    """A problem shared by all ranks, and the option for its size.
 
     In weak scaling the option's value is that of one rank, and grows by ranks^``power``; the result
-    is rounded to a multiple of the option ``multiple_of``. A ``logarithm`` grows by so many powers
-    of two. ``instead`` names options that would set the size in its place; ``only`` the option, and
-    its value, without which each rank has a problem of its own.
+    is rounded to a multiple of the option ``multiple_of``. A ``logarithm`` grows by powers of two.
+    ``instead`` names other options that set the size; ``only`` an option and its value without
+    which each rank has its own problem.
     """
 
     option: str
@@ -25,14 +25,14 @@ class Shared:
     only: tuple[str, str] | None = None
 
     def grown(self, value: int, ranks: int, multiple: int = 1) -> int:
-        """The option for ``ranks`` ranks where it is ``value`` for one."""
+        """The option for ``ranks`` ranks, given ``value`` for one."""
         if self.logarithm:
             return value + _log2(ranks, self.option)
         wanted = value * ranks**self.power
         return max(1, round(wanted / multiple)) * multiple if ranks > 1 else value
 
     def part(self, value: int, ranks: int, multiple: int = 1) -> int:
-        """The option for one rank with as much as one of ``ranks`` ranks has of ``value``."""
+        """The option for one rank with the part that one of ``ranks`` ranks has of ``value``."""
         if self.logarithm:
             return value - _log2(ranks, self.option)
         wanted = value / ranks**self.power

@@ -1,7 +1,7 @@
-"""The transfers by which a system gets a message from one device's memory into another's.
+"""A system's transfers of messages from one device's memory to another's.
 
-Each :class:`Transfer` has the figures of a system in it and takes arrays of sizes. The equations
-are those of :mod:`plumbline.model.messages`.
+Each :class:`Transfer` contains a system's figures and accepts arrays of sizes. The equations are
+those of :mod:`plumbline.model.messages`.
 
 =============  ==================  ============================================================
 transport      approach            time of one message of L bytes, one direction
@@ -15,7 +15,7 @@ accl-S         H-streaming         l_k + l_c (section 5.1.4)
 accl-S-switch  the same            l_c with what the Ethernet switch adds (section 5.1.5)
 =============  ==================  ============================================================
 
-A system's own ``[[transfers]]``, measured or fitted, stand before these and hide those of the same
+A system's own ``[[transfers]]``, measured or fitted, precede these and replace those of the same
 transport and approach.
 """
 
@@ -41,11 +41,11 @@ HOST, STREAM = "host-buffered", "device-streaming"
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transport and approach that gets a message from one device's memory to another's.
+    """A transport and approach for messages between two devices' memories.
 
-    ``smallest_bytes`` and ``largest_bytes`` (None: no limit) bound where its figures are known:
-    outside, its times are extrapolated. ``relative_error`` is that of its figures, 0 where they
-    are printed by the source; ``parts`` names what its time is the sum of.
+    ``smallest_bytes`` and ``largest_bytes`` (None: no limit) bound the range of its
+    figures: outside, its times are extrapolated. ``relative_error`` is that of its figures, 0 for
+    figures printed by the source; ``parts`` names the terms of its time.
     """
 
     transport: str
@@ -75,20 +75,20 @@ class Transfer:
         return {name: part(size) for name, part in self.parts.items()}
 
     def is_extrapolated(self, message_bytes: ArrayLike) -> np.ndarray:
-        """Where its figures are not known; of the shape of ``message_bytes``."""
+        """Whether sizes are out of the figures' range; of the shape of ``message_bytes``."""
         size = floats(message_bytes)
         above = size > self.largest_bytes if self.largest_bytes else np.zeros_like(size, bool)
         return np.asarray((size < self.smallest_bytes) | above)
 
 
 def transfers_of(system: System) -> list[Transfer]:
-    """Every transfer that ``system`` has all figures of."""
+    """Every transfer for which ``system`` has all figures."""
     found: list[Transfer] = []
     for wanted in _makers(system):
         try:
             made = wanted.make()
         except UsageError:
-            continue  # said when it is asked for by name
+            continue  # for the message if requested by name
         if all((one.transport, one.approach) != (made.transport, made.approach) for one in found):
             found.append(made)
     return found
@@ -97,8 +97,8 @@ def transfers_of(system: System) -> list[Transfer]:
 def transfer_of(system: System, transport: str, approach: str | None = None) -> Transfer:
     """The transfer of that name; without an approach the first of that transport.
 
-    Raises :class:`UsageError` naming the figure that the system lacks and its table, or, with the
-    nearest one, a transport or approach that there is no model for.
+    Raises :class:`UsageError` naming the missing figure and its table, or, with the closest one, an
+    unknown transport or approach.
     """
     makers = list(_makers(system))
     names = list(dict.fromkeys(maker.transport for maker in makers))
@@ -165,13 +165,13 @@ def _by_legs(system: System, transport: str) -> Transfer:
 
 
 def _own_transfers(system: System) -> list[MeasuredTransfer]:
-    """The file's own transfers, else those of its calibrations, the newest first."""
+    """The file's own transfers, otherwise those of its calibrations, the newest first."""
     calibrated = [transfer for one in reversed(system.calibrations) for transfer in one.transfers]
     return system.transfers or calibrated
 
 
 def _own_legs(system: System) -> Legs | None:
-    """The file's own legs, else those of the newest calibration with the most of them."""
+    """The file's own legs, otherwise those of the newest calibration with the most legs."""
     if system.legs is not None:
         return system.legs
     calibrated = [one.legs for one in system.calibrations if one.legs is not None]
@@ -259,5 +259,5 @@ def _largest(lists: Sequence[Sequence[Segment]]) -> int | None:
 
 
 def _error(lists: Sequence[Sequence[Segment]]) -> float:
-    """The largest of the fits': parts that are all too slow by it make the sum so by no more."""
+    """The maximum over the fits, which bounds the relative error of the sum."""
     return max((one.worst_error or 0.0 for segments in lists for one in segments), default=0.0)

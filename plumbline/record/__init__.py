@@ -1,1 +1,1 @@
-"""The record of a run, what was expected of it, and the index of all records."""
+"""The record of a run, its expectations, and the index of all records."""

@@ -1,4 +1,4 @@
-"""The expectation file beside a record: what was expected of its cases, and the verdicts."""
+"""The expectation file beside a record: expected times of its cases, and verdicts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Literal["usual", "slower", "faster", "new"]  # new: there is no history 
 IN_SITU = "this run's own parts"
 EXPECTED_SUFFIX = ".expected.json"
 # Largest relative excess over the expected time that is still ok: over a system's figures, and over
-# what was measured in the same launch.
+# parts measured in the same launch.
 DEFAULT_TOLERANCE = 0.25
 DEFAULT_OF_PARTS = 0.1
 TOLERANCE = (
@@ -28,10 +28,10 @@ TOLERANCE = (
 class JudgedCase(BaseModel):
     """A case beside its model. ``expected_s`` is of one count; ``ratio`` is measured / expected.
 
-    No verdict: the model's figures do not hold for the case (``without`` has the reason). Where
-    the figures are the run's own parts, ``interval_s`` is where the expectation lies, ``why`` a
-    word on what keeps a verdict open, ``state`` how the case's parts are beside earlier launches,
-    and ``promised_s`` and ``promise`` what a system says of the case.
+    No verdict: the model's figures do not hold for the case (``without`` has the reason). If the
+    figures are the run's own parts, ``interval_s`` is the interval of the expectation, ``why`` the
+    reason of an open verdict, ``state`` the case's parts against earlier launches, and
+    ``promised_s`` and ``promise`` the expectation and verdict by a system.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,8 +51,8 @@ class JudgedRecord(BaseModel):
     """The expectation file: kept beside the record, keyed by case.
 
     ``without`` has the reasons why measured cases have no expectation, or no verdict. ``state``
-    and ``promise`` are the sentences on the machine and on what it should deliver, where the
-    verdicts are from the run's own parts (``system`` is then :data:`IN_SITU`).
+    and ``promise`` are sentences on the machine's state and its promised figures, for verdicts by
+    the run's own parts (``system`` is then :data:`IN_SITU`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

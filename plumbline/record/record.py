@@ -1,12 +1,12 @@
-"""The record: one JSON document a run, written by the engine, read here, altered by nobody.
+"""The record: one JSON document per run, written by the engine and never modified.
 
 Units are in the names (``_s`` seconds, ``_bytes`` bytes) or beside the values (``unit``). Numbers
-are finite; where there is none, the value is null and a reason stands beside it.
+are finite; a missing one is null, with a reason beside it.
 
-A record of the same major version is read whatever its minor version: keys and words that are
-unknown are passed over, which is what a later minor version may add. What the engine writes is
-tested by the same schema, closed (``tests/python/strict.py``).
-``plumb schema`` prints the JSON Schema that ``schema/record.schema.json`` holds.
+Records of the same major version are accepted with any minor version: unknown keys and words, which
+later minor versions may add, are ignored. Tests check the engine's records by the same schema,
+closed (``tests/python/strict.py``). ``plumb schema`` prints the JSON Schema, which is also in
+``schema/record.schema.json``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from plumbline.base.errors import UsageError
 from plumbline.base.validation import first_problem
 
 SCHEMA_VERSION = "1.2.0"
+IMPORTED = "imported"  # of records that another suite measured
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
 
 Count = Annotated[int, Field(ge=0)]
@@ -39,7 +40,7 @@ Value = bool | int | float | str | None
 
 
 def _words(*known: str) -> WithJsonSchema:
-    """A text that is one of ``known`` today; a later minor version may add others."""
+    """One of ``known``; later minor versions may add others."""
     return WithJsonSchema({"anyOf": [{"enum": list(known)}, {"type": "string"}]})
 
 
@@ -48,7 +49,7 @@ Policy = Annotated[str, _words("adaptive", "fixed", "once")]
 
 
 class Part(BaseModel):
-    """A part of the record: known keys have exact types, no number is infinite or NaN."""
+    """A part of the record: known keys have exact types, numbers are finite."""
 
     model_config = ConfigDict(
         extra="ignore", strict=True, frozen=True, allow_inf_nan=False, populate_by_name=True
@@ -56,7 +57,7 @@ class Part(BaseModel):
 
 
 class Benchmark(Part):
-    """Which benchmark, and where its rules come from."""
+    """The benchmark, and the source of its rules."""
 
     name: str
     title: str
@@ -64,7 +65,7 @@ class Benchmark(Part):
 
 
 class Program(Part):
-    """The engine's program: version, commit, and how it was built."""
+    """The engine's program: version, commit and build."""
 
     name: str
     version: str
@@ -76,7 +77,7 @@ class Program(Part):
 
 
 class Host(Part):
-    """A node that took part."""
+    """A node of the run."""
 
     name: str
     os: str
@@ -88,7 +89,7 @@ class Host(Part):
 
 
 class World(Part):
-    """Those who took part, and the library that joined them."""
+    """The participating processes, and their communication library."""
 
     kind: Annotated[str, _words("serial", "mpi", "shmem")]
     library: str | None
@@ -98,7 +99,7 @@ class World(Part):
 
 
 class Device(Part):
-    """One device as its runtime shows it."""
+    """One device as reported by its runtime."""
 
     index: Count
     runtime: str
@@ -127,14 +128,14 @@ class Rank(Part):
 
 
 class Memory(Part):
-    """Where the buffers lay."""
+    """Memory of the buffers."""
 
     kind: str
     bank: Count | None
 
 
 class Transport(Part):
-    """How bytes got from one rank's buffer to another's."""
+    """The transport between ranks' buffers."""
 
     name: str
     summary: str
@@ -145,7 +146,7 @@ class Transport(Part):
 
 
 class Measuring(Part):
-    """By which rules the run repeated and stopped; ``active_ranks``: the rest idled (0: none)."""
+    """The run's rules of repetition; ``active_ranks``: the others were idle (0: all worked)."""
 
     policy: Policy
     min_repetitions: Count
@@ -162,14 +163,14 @@ class Measuring(Part):
 
 
 class Clock(Part):
-    """The clock that timed the samples: its step, and what one reading costs."""
+    """The clock of the samples: resolution, and cost of one reading."""
 
     resolution_s: Seconds
     overhead_s: Seconds
 
 
 class ClockSync(Part):
-    """How well the ranks' clocks agreed; lists are by rank."""
+    """The agreement of the ranks' clocks; lists are by rank."""
 
     reference_rank: Count
     offset_s: list[float]
@@ -180,7 +181,7 @@ class ClockSync(Part):
 
 
 class Work(Part):
-    """What one count of a case must do on one rank; what a case does not do is absent."""
+    """The work of one count of a case on one rank; without zeros."""
 
     bytes_read: float = 0
     bytes_written: float = 0
@@ -192,7 +193,7 @@ class Work(Part):
 
 
 class Stop(Part):
-    """Why a case stopped repeating; ``half_width`` of the interval, relative to the median."""
+    """The reason of stopping; ``half_width`` of the interval, relative to the median."""
 
     reason: Annotated[str, _words("confidence", "repetitions", "time", "fixed", "once")]
     half_width: float | None
@@ -206,20 +207,22 @@ class Times(Part):
 
 
 class Phase(Part):
-    """A named part of a sample, ``[rank][repetition]``; null where it was left out.
+    """A named part of a sample, ``[rank][repetition]``; null where absent.
 
-    Seconds of all its lives together; begin of the first and end of the last, since the first rank
-    began the repetition. Records of layout 1.0 have the first alone.
+    Seconds of all its intervals together; first begin and last end, since the first rank began the
+    repetition. Records of layout 1.0 have the seconds only. Of the last repetition
+    also each interval, ``[rank][interval]``, as (begin, end), at most 4,096; newer records only.
     """
 
     unit: Literal["s"]
     by_rank: list[list[float | None]]
     begin_by_rank: list[list[float | None]] = []
     end_by_rank: list[list[float | None]] = []
+    last_spans_by_rank: list[list[tuple[float, float]]] = []
 
 
 class LapSummary(Part):
-    """Times of single operations, in seconds; percentiles where there are enough of them."""
+    """Times of single operations, in seconds; percentiles if there are enough."""
 
     operations: Count
     min_s: float
@@ -245,7 +248,7 @@ class Laps(Part):
 
 
 class SetUp(Part):
-    """A phase of setting up a group of cases, in seconds on each rank; null where it was not."""
+    """A phase of a group's set-up, in seconds on each rank; null where absent."""
 
     group: str
     phase: str
@@ -254,7 +257,7 @@ class SetUp(Part):
 
 
 class Samples(Times):
-    """Host times; ``global`` is last end minus first start on the common clock, if there is one."""
+    """Host times; ``global`` is last end minus first start on the common clock, if any."""
 
     global_s: list[float] = Field(alias="global")
 
@@ -275,7 +278,7 @@ class Summary(Part):
 
 
 class Metric(Part):
-    """A figure with its unit and convention; a figure that could not be had says why."""
+    """A figure with its unit and convention, or with the reason why it is missing."""
 
     name: str
     group: str | None = None
@@ -293,7 +296,7 @@ class Metric(Part):
 
 
 class Validation(Part):
-    """What was compared, over all ranks, and how far off it was."""
+    """The compared items, over all ranks, and their error."""
 
     performed: bool
     error: float | None
@@ -307,7 +310,7 @@ class Validation(Part):
 
 
 class Outcome(Part):
-    """How it ended; all but ``passed`` with a reason."""
+    """The outcome; all but ``passed`` with a reason."""
 
     status: Status
     reason: str | None
@@ -320,7 +323,7 @@ class Outcome(Part):
 
 
 class Warned(Part):
-    """Something that the engine doubts; ``code`` is for programs, ``text`` for people."""
+    """A warning of the engine; ``code`` is for programs, ``text`` for users."""
 
     code: str
     text: str
@@ -353,6 +356,12 @@ class Case(Part):
     outcome: Outcome
     warnings: list[Warned]
 
+    @property
+    def has_figures(self) -> bool:
+        """Whether its figures may be used: its answers were right, or another suite measured it."""
+        imported = (self.outcome.reason or "").startswith(IMPORTED)
+        return self.outcome.status == "passed" or imported
+
     def median_s(self) -> float | None:
         """Seconds of one count: the median over repetitions of each one's slowest rank."""
         return self.summary.median_s / self.count if self.summary and self.count else None
@@ -365,19 +374,19 @@ class Case(Part):
         return low / self.count, high / self.count
 
     def label(self, name: str) -> str:
-        """The label ``name`` as text, or an empty text where the case has none."""
+        """The label ``name`` as text, or an empty text if the case has none."""
         return str(self.labels.get(name, ""))
 
     def message_bytes(self) -> int:
-        """The size of one message, or 0 where the case sends none."""
+        """The size of one message, or 0 if the case sends none."""
         size = self.labels.get("message_bytes")
         return size if isinstance(size, int) else 0
 
 
 class PartVisit(Part):
-    """One look at a part, ``at_s`` after the run began, when ``after_cases`` cases were finished.
+    """One visit of a part, ``at_s`` after the start of the run and after ``after_cases`` cases.
 
-    ``seconds`` of one count, the slowest rank of each repetition; ``shares`` of its own parts.
+    ``seconds`` of one count, the slowest rank of each repetition; ``shares`` of its components.
     """
 
     at_s: Seconds
@@ -388,7 +397,7 @@ class PartVisit(Part):
 
 
 class PartCase(Part):
-    """What cases are made of, measured beside them: a case of another benchmark, by its visits."""
+    """A part, measured beside the cases: a case of another benchmark, by its visits."""
 
     benchmark: str
     parameters: dict[str, Value]
@@ -400,12 +409,12 @@ class PartCase(Part):
     visits: list[PartVisit]
 
     def label(self, name: str) -> str:
-        """The label ``name`` as text, or an empty text where the part has none."""
+        """The label ``name`` as text, or an empty text if the part has none."""
         return str(self.labels.get(name, ""))
 
 
 class Parts(Part):
-    """The parts of a run, what they cost (``spent_s``) and how long all took (``run_s``)."""
+    """The parts of a run, their cost (``spent_s``) and the run's duration (``run_s``)."""
 
     spent_s: Seconds
     run_s: Seconds
@@ -413,10 +422,10 @@ class Parts(Part):
 
 
 class HostLoad(Part):
-    """What else the host did during the run: shares of all cores' time, load, clock.
+    """The host's load during the run: shares of all cores' time, load, clock.
 
-    ``huge_pages`` is the kernel's setting of transparent ones; ``gpu_throttled_s`` the seconds in
-    which a GPU was held back, by cause. None: not told.
+    ``huge_pages`` is the kernel's setting of transparent huge pages; ``gpu_throttled_s`` the
+    seconds of a GPU's throttling, by cause. None: unknown.
     """
 
     of: str
@@ -483,22 +492,22 @@ class Record(Part):
 
     @property
     def approach(self) -> str | None:
-        """Who starts a transfer and where it lands (host-buffered), or None without transfers."""
+        """Scheduling and landing of transfers (host-buffered), or None without transfers."""
         sent = self.transport
         return f"{sent.scheduled_by}-{sent.landing}" if sent else None
 
     def metric(self, name: str, group: str | None = None) -> Metric | None:
-        """The first aggregate metric called ``name``, of ``group`` where one is named."""
+        """The first aggregate metric ``name``, of ``group`` if given."""
         fitting = (one for one in self.metrics if one.name == name and group in (None, one.group))
         return next(fitting, None)
 
     def devices(self) -> list[str]:
-        """Names of the devices used, sorted, each once."""
+        """Names of the devices used, sorted, without duplicates."""
         return sorted({rank.device.name for rank in self.ranks if rank.device})
 
 
 def load_record(path: Path) -> Record:
-    """Read a record. Raises :class:`UsageError` with one sentence for what is no record."""
+    """Read a record. Raises :class:`UsageError` for other files."""
     try:
         content = path.read_bytes()
         with suppress(ValidationError):
@@ -512,7 +521,7 @@ def load_record(path: Path) -> Record:
 
 
 def parse_record(text: str, name: str) -> Record:
-    """Check ``text`` as a record; ``name`` is what the sentence of a refusal calls it."""
+    """Validate ``text`` as a record; ``name`` is used in messages."""
     try:
         return Record.model_validate_json(text)
     except ValidationError as error:
@@ -547,7 +556,7 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The JSON Schema as the text of ``schema/record.schema.json``."""
+    """The contents of ``schema/record.schema.json``."""
     return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
 
 

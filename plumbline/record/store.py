@@ -1,11 +1,11 @@
-"""An SQLite index of the records, for lists and histories; the files are what counts.
+"""An SQLite index of the records, for lists and histories; the files are authoritative.
 
-The index is made anew from the files at any time: :meth:`Store.sync` reads those that are new or
-changed and forgets those that are gone.
+The index can be rebuilt from the files: :meth:`Store.sync` reads new and changed ones and drops
+deleted ones.
 
-Three tables: ``records`` has a row for each file, ``series`` one for each figure that a benchmark
-gives (a metric of a case, or an aggregate of a group), ``points`` the value of a series in a
-record. Of cases only those that passed have points; beside its metrics each has :data:`TIME`.
+Three tables: ``records`` has a row per file, ``series`` one per figure of a benchmark (a metric of
+a case, or an aggregate of a group), ``points`` the value of a series in a record. Only passed cases
+have points: their metrics and :data:`TIME`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from plumbline.record.record import Record, load_record
 
 StoreError = sqlite3.Error
 _Database = sqlite3.Connection
-TIME = "time"  # of one count, in seconds: of every case that was timed
-# 1: metrics by their name alone, so that of two groups one was lost; 2: no figures of cases
+TIME = "time"  # of one count, in seconds, of every timed case
+# 1: metrics by name only, which lost one of two groups; 2: no figures of cases
 _VERSION = 3
 _FACTS = (
     *("benchmark", "started", "host", "device", "transport", "ranks", "status", "metrics"),
@@ -49,7 +49,7 @@ _TABLES = (
 
 
 class IndexedMetric(NamedTuple):
-    """An aggregate of a record; ``group`` is None where it is of all cases."""
+    """An aggregate of a record; ``group`` is None if it is of all cases."""
 
     name: str
     group: str | None
@@ -58,7 +58,7 @@ class IndexedMetric(NamedTuple):
 
     @property
     def title(self) -> str:
-        """``b_eff (random)``: its name, and its group where it has one."""
+        """``b_eff (random)``: its name, and its group, if any."""
         return f"{self.name} ({self.group})" if self.group else self.name
 
 
@@ -136,14 +136,14 @@ class Store:
         self._home = home
 
     def add(self, path: Path) -> None:
-        """Index the record at ``path``, wherever it lies; one that is no record is left out."""
+        """Index the record at ``path``, in any folder; other files are ignored."""
         with self._open("immediate") as database:
             _put(database, [path.absolute()])
 
     def sync(self, *, rebuild: bool = False) -> list[str]:
-        """Bring the index up to date with the files; returns a sentence for each unreadable one.
+        """Update the index from the files; returns a message for each unreadable one.
 
-        ``rebuild`` reads every file again, those known from elsewhere too.
+        ``rebuild`` reads every file again, including those of other folders.
         """
         with self._open() as database:
             known = dict(_known(database))
@@ -194,10 +194,10 @@ class Store:
 
     @contextmanager
     def _open(self, kind: Literal["deferred", "immediate"] = "deferred") -> Iterator[_Database]:
-        """A transaction; an immediate one, for writing, waits until no other plumb writes."""
+        """A transaction; an immediate one, for writing, waits for other writers."""
         self._home.records.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self._home.index, timeout=60)) as database:
-            database.isolation_level = None  # transactions begin where it is said
+            database.isolation_level = None  # transactions are explicit
             if not _is_current(database):
                 with _transaction(database, "immediate"):
                     _migrate(database)
@@ -217,9 +217,9 @@ def _transaction(database: _Database, kind: str) -> Iterator[None]:
 
 
 def record_files(folder: Path) -> Iterator[Path]:
-    """The record files in ``folder``, without the expectation files beside them.
+    """The record files in ``folder``, without expectation files.
 
-    One that is empty is a name that a run has claimed and not written to yet.
+    Empty files are names claimed by runs that have not written yet.
     """
     for path in _stamps(folder):
         yield Path(path)
@@ -244,8 +244,8 @@ def _is_current(database: _Database) -> bool:
 
 
 def _migrate(database: _Database) -> None:
-    """Make an index of another layout anew, from the files that it knew, wherever they lie."""
-    if _is_current(database):  # another plumb was first
+    """Rebuild an index of another layout, from its files in all folders."""
+    if _is_current(database):  # another process was first
         return
     columns = {row[1] for row in database.execute("pragma table_info(records)")}
     query = "select path from records" if "path" in columns else "select 1 where 0"
@@ -269,9 +269,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _put(database: _Database, paths: Sequence[Path]) -> list[str]:
-    """Index ``paths`` as they are now; forgets those that are gone.
+    """Index ``paths``, or drop deleted ones.
 
-    Returns what is wrong with those that cannot be read.
+    Returns messages for unreadable ones.
     """
     _forget(database, paths)
     ids = {Series(*row[1:]): row[0] for row in database.execute("select * from series")}
@@ -303,7 +303,7 @@ def _new_series(database: _Database, ids: dict[Series, Any], series: Series) -> 
 
 
 def _forget(database: _Database, paths: Iterable[Path]) -> None:
-    """Drop the rows of ``paths``; points are looked through only where a path is known."""
+    """Drop the rows of ``paths``; points are searched only for known paths."""
     database.execute("create temp table if not exists gone (id integer primary key)")
     database.execute("delete from gone")
     database.executemany(
@@ -316,13 +316,13 @@ def _forget(database: _Database, paths: Iterable[Path]) -> None:
 
 
 def values_of(record: Record) -> Iterator[tuple[Series, float]]:
-    """Every figure of a record that has a value: its aggregates, and those of right cases."""
+    """Every figure of a record with a value: its aggregates, and those of passed cases."""
     name = record.benchmark.name
     for metric in record.metrics:
         if metric.value is not None:
             yield Series(name, "", metric.name, metric.group or "", metric.unit), metric.value
     for case in record.cases:
-        if case.outcome.status != "passed":
+        if not case.has_figures:
             continue
         median = case.median_s()
         if median is not None:
@@ -333,7 +333,7 @@ def values_of(record: Record) -> Iterator[tuple[Series, float]]:
 
 
 def seconds_of(record: Record) -> float | None:
-    """How long a run took that came to its end."""
+    """Duration of a finished run, or None."""
     if record.finished is None:
         return None
     begin, end = (datetime.fromisoformat(moment) for moment in (record.started, record.finished))

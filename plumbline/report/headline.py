@@ -48,6 +48,6 @@ def headline(record: Record) -> Figure | None:
 
 def _rates(record: Record, usual: str | None) -> Iterator[Figure]:
     for case in record.cases:
-        for metric in case.metrics if case.outcome.status == "passed" else ():
+        for metric in case.metrics if case.has_figures else ():
             if metric.value is not None and (metric.name == usual or is_rate(metric.unit)):
                 yield Figure(metric.name, metric.value, metric.unit, case.key)

@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from plumbline.base.units import duration
 from plumbline.base.version import version
+from plumbline.judge.comparison import Compared
 from plumbline.judge.sides import Comparison
 from plumbline.record.expectations import JudgedRecord
 from plumbline.record.record import Case, Record
@@ -37,7 +38,8 @@ from plumbline.report.headline import headline
 VERDICTS = ("ok", "fast", "ambiguous", "slow")
 _MOST_CASES = 64  # of a setting, in its table
 _MOST_SETTINGS = 40  # of a benchmark, with a table of cases
-_MOST_RATIOS = 40
+_MOST_TIMES = 6  # figures over time
+_MOST_RATIOS = 24
 
 
 @dataclass(frozen=True)
@@ -243,21 +245,11 @@ def _machines(records: Sequence[Record]) -> Iterator[Machine]:
 
 def _section(records: Sequence[Loaded]) -> Section:
     first = records[-1].record
-    grouped: dict[tuple[tuple[str, str], ...], list[Loaded]] = {}
-    for one in records:
-        grouped.setdefault(tuple(_conditions(one.record).items()), []).append(one)
-    labels = _labels([dict(key) for key in grouped])
-    settings: list[Setting] = []
-    shown: list[Shown] = []
-    figures: list[Figure] = []
-    for label, group in zip(labels, grouped.values(), strict=True):
-        newest = group[-1]
-        settings.append(_setting(label, newest, len(group), len(settings) < _MOST_SETTINGS))
-        shown.append(Shown(label, newest.record, newest.judged))
-        title = ", ".join(filter(None, [first.benchmark.name, label]))
-        if len(figures) < 6:
-            figures += list(over_time(title, [one.record for one in group]))
-    pictures = [_picture(figure) for figure in [*every_figure(shown), *figures]]
+    settings = [
+        _setting(label, group[-1], len(group), number < _MOST_SETTINGS)
+        for number, (label, group) in enumerate(_by_setting(records))
+    ]
+    pictures = [_picture(figure) for figure in figures_of(records)]
     hosts = {host.name for one in records for host in one.record.hosts}
     return Section(
         name=first.benchmark.name,
@@ -268,6 +260,27 @@ def _section(records: Sequence[Loaded]) -> Section:
         runs=[_run(one) for one in reversed(records)],
         hosts="\n".join(sorted(hosts)),
     )
+
+
+def figures_of(records: Sequence[Loaded]) -> list[Figure]:
+    """The figures of one benchmark's records, which are sorted by time."""
+    shown: list[Shown] = []
+    times: list[Figure] = []
+    for label, group in _by_setting(records):
+        shown.append(Shown(label, group[-1].record, group[-1].judged))
+        title = ", ".join(filter(None, [group[-1].record.benchmark.name, label]))
+        if len(times) < _MOST_TIMES:
+            times += list(over_time(title, [one.record for one in group]))
+    return [*every_figure(shown), *times]
+
+
+def _by_setting(records: Sequence[Loaded]) -> list[tuple[str, list[Loaded]]]:
+    """Records that differ in nothing but when they were made, and what tells them from others."""
+    grouped: dict[tuple[tuple[str, str], ...], list[Loaded]] = {}
+    for one in records:
+        grouped.setdefault(tuple(_conditions(one.record).items()), []).append(one)
+    labels = _labels([dict(key) for key in grouped])
+    return list(zip(labels, grouped.values(), strict=True))
 
 
 def _conditions(record: Record) -> dict[str, str]:
@@ -390,30 +403,31 @@ def _run(loaded: Loaded) -> dict[str, str]:
 
 
 def _comparison(comparison: Comparison, sides: tuple[str, str]) -> dict[str, object]:
-    rows = sorted(comparison.cases, key=lambda one: one.word not in ("slower", "faster"))
-    several = len({case.benchmark for case in comparison.cases}) > 1
-    ratios = [
-        Ratio(
-            f"{case.benchmark} {case.key}" if several else case.key,
-            case.ratio,
-            case.interval,
-            case.word,
-        )
-        for case in rows[:_MOST_RATIOS]
+    rows = sorted(
+        comparison.cases, key=lambda one: (one.benchmark, one.word not in ("slower", "faster"))
+    )
+    pictures = [
+        _picture(_ratios(benchmark, list(group), comparison))
+        for benchmark, group in groupby(rows, key=lambda one: one.benchmark)
     ]
-    cut = f"The first {_MOST_RATIOS} of {len(rows)} cases." if len(rows) > _MOST_RATIOS else ""
-    what = "time of one count" if comparison.metric == "time" else comparison.metric
-    figure = Ratios(f"B over A: {what}", ratios, comparison.threshold, cut)
     return {
         "sides": sides,
         "launches": comparison.launches,
         "summary": summary(comparison),
-        "picture": _picture(figure),
+        "pictures": pictures,
         "differences": comparison.differences,
         "cases": comparison.cases,
         "apart": comparison.apart,
         "duration": duration,
     }
+
+
+def _ratios(benchmark: str, cases: Sequence[Compared], comparison: Comparison) -> Ratios:
+    shown = cases[:_MOST_RATIOS]
+    ratios = [Ratio(one.key, one.ratio, one.interval, one.word) for one in shown]
+    cut = f"The first {len(shown)} of {len(cases)} cases." if len(cases) > len(shown) else ""
+    what = "time of one count" if comparison.metric == "time" else comparison.metric
+    return Ratios(f"{benchmark}: {what}, B over A", ratios, comparison.threshold, cut)
 
 
 def _picture(figure: Figure) -> Picture:

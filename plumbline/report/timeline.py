@@ -7,19 +7,19 @@ from pathlib import Path
 import plotly.graph_objects as go
 
 from plumbline.base.errors import RunError
-from plumbline.model.simulate import Outcome, Span
+from plumbline.model.simulate import Span
 
 # As many bars a browser draws at once without delay.
 MOST_SPANS = 20_000
 
 
-def write_timeline(outcome: Outcome, path: Path) -> None:
-    """Write an HTML page with a row for each lane of each rank that was watched, plotly inline.
+def write_timeline(title: str, spans: list[Span], path: Path) -> None:
+    """Write an HTML page with a row for each lane of each rank, plotly inline.
 
     Where there are more than :data:`MOST_SPANS`, the first are drawn, and the title notes it.
     Raises :class:`RunError` where the file cannot be written.
     """
-    spans = sorted(outcome.timeline.spans, key=lambda span: span.start_s)
+    spans = sorted(spans, key=lambda span: span.start_s)
     drawn = spans[:MOST_SPANS]
     figure = go.Figure()
     for lane in dict.fromkeys(span.lane for span in drawn):
@@ -27,7 +27,7 @@ def write_timeline(outcome: Outcome, path: Path) -> None:
     cut = f" (the first {len(drawn)} of {len(spans)} bars)" if len(spans) > len(drawn) else ""
     rows = sorted({_row(span) for span in drawn}, reverse=True)
     figure.update_layout(
-        title=f"{outcome.title}{cut}",
+        title=f"{title}{cut}",
         barmode="overlay",
         template="plotly_white",
         height=max(320, 28 * len(rows) + 160),

@@ -1,4 +1,4 @@
-"""``plumb compare``: two sets of records, or two commands in turn; and tags, which name sets."""
+"""``plumb compare``: two sets of records, or two alternating commands; tags of sets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from plumbline.run.show import find_record
 def compare_sets(
     a: str, b: str, home: Home, *, threshold: float, metric: str, despite: str
 ) -> Comparison:
-    """Compare what ``a`` and ``b`` name. Raises :class:`UsageError` where nothing can be."""
+    """Compare the sets ``a`` and ``b``. Raises :class:`UsageError` if not comparable."""
     return sides.compare_records(
         load_side(a, home),
         load_side(b, home),
@@ -32,19 +32,19 @@ def compare_sets(
 
 
 def show(comparison: Comparison, form: str) -> int:
-    """Print it; returns the exit status: 4 where a case is slower."""
+    """Print it; returns the exit status: 4 if a case is slower."""
     sys.stdout.write(write(comparison, form) + "\n")
     sys.stdout.flush()
     return ExitStatus.SLOW if comparison.count("slower") else ExitStatus.PASSED
 
 
 def load_side(given: str, home: Home) -> list[Record]:
-    """The records that ``given`` names: files, folders, names, tags, ``last``, with commas."""
+    """The records of a comma-separated list: files, folders, names, tags, ``last``."""
     return [load_record(path) for path in paths_of(given.split(","), home)]
 
 
 def paths_of(words: Sequence[str], home: Home) -> list[Path]:
-    """The files of the records that ``words`` name, each once."""
+    """The files of the records named by ``words``, without duplicates."""
     return list(dict.fromkeys(path for word in words for path in _paths(word, home)))
 
 
@@ -61,7 +61,7 @@ def conditions_named(text: str) -> Collection[str]:
 
 
 def tag(name: str, records: Sequence[str], home: Home) -> int:
-    """Add records to the set that ``name`` stands for; returns how many it has now."""
+    """Add records to the tag ``name``; returns the size of the set."""
     if not name.replace("-", "").replace("_", "").isalnum() or name == "last":
         raise UsageError(f"a tag must be letters, digits, - and _, and not last, not '{name}'")
     added = [path.absolute() for word in records for path in _paths(word, home)]
@@ -76,7 +76,7 @@ def tag(name: str, records: Sequence[str], home: Home) -> int:
 
 
 def _paths(word: str, home: Home) -> list[Path]:
-    """The records of one word of a side."""
+    """The records of one entry of a side."""
     path = Path(word)
     if not word:
         raise UsageError("a side must be records: files, folders, names, tags, or last")

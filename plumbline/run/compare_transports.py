@@ -1,7 +1,7 @@
-"""``plumb compare-transports``: one benchmark over every transport and approach that works here.
+"""``plumb compare-transports``: one benchmark over every available transport and approach.
 
-Each is a run of its own with a record of its own, kept as ``plumb run`` keeps it; the table that
-stands side by side is :mod:`plumbline.report.transports`'s.
+Each is a separate run, with a record kept as by ``plumb run``; the table of results is
+:mod:`plumbline.report.transports`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from plumbline.run.run import WEIGHT, fresh_output, index_record
 def compare(plan: RunPlan) -> int:
     """Run a plan over every transport; returns the exit status.
 
-    Transports that the engine refuses for a device are left out with the reason, which is a failure
-    only where none is left. Raises :class:`UsageError` for options that no run would take.
+    Transports rejected by the engine for a device are omitted with the reason, which is a failure
+    only if none is left. Raises :class:`UsageError` for invalid options.
     """
     listed = plan.session.engine.transports(plan.session.environ)
     plan = _on_one_device(plan, listed)
@@ -73,7 +73,7 @@ def _run_all(
 
 
 def _on_one_device(plan: RunPlan, listed: TransportList) -> RunPlan:
-    """The plan with a runtime: left to themselves, transports choose runtimes that differ."""
+    """The plan with a fixed runtime, as the transports' defaults differ."""
     given = plan.given.values
     if any(name in given for name in ("runtime", "device", "device-map")):
         return plan
@@ -90,7 +90,7 @@ def ways_of(plan: RunPlan) -> list[tuple[str, str]]:
 
 
 def _ways(plan: RunPlan, listed: TransportList) -> Iterator[tuple[str, str] | LeftOut]:
-    """Each transport and approach, or why it is left out."""
+    """Each transport and approach, or the reason for its omission."""
     for transport in listed.transports:
         reason = transport.reason or _device_reason(plan, transport)
         for approach in transport.approaches:
@@ -101,9 +101,9 @@ def _ways(plan: RunPlan, listed: TransportList) -> Iterator[tuple[str, str] | Le
 
 
 def _device_reason(plan: RunPlan, transport: TransportState) -> str | None:
-    """Why the transport works on none of the devices that the plan may use."""
+    """Reason why the transport works on none of the plan's devices."""
     if plan.given.values.get("memory", "default") != "default":
-        return None  # the engine decides: the list is for the default memory
+        return None  # left to the engine: the list is for the default memory
     devices = [device for device in transport.devices if _may_use(plan, device)]
     reasons = [f"{device.name}: {device.reason}" for device in devices if device.reason]
     return reasons[0] if reasons and len(reasons) == len(devices) else None

@@ -1,9 +1,7 @@
 """``plumb doctor``: probes for the known faults of MPI, OpenSHMEM and OpenCL stacks.
 
-Each probe is one short process, or a few, with a time limit. A finding names the fault, its
-cure, and whether ``plumb run`` applies the cure by itself. Sources of the faults: Open MPI's
-issues 11604 (finalize) and 11257 (32-bit compare-and-swap); for the rest the finding names the
-probe.
+A probe is one or several short processes with a time limit. A finding names the fault and its cure.
+Sources of the faults: Open MPI's issues 11604 (finalize) and 11257 (32-bit compare-and-swap).
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +29,7 @@ from plumbline.launch.launchers import (
     plan_launch,
 )
 
-# ok; cured: broken, and plumb run cures it; broken: the user must act; absent: there is none here.
+# cured: broken, and plumb run applies the cure; broken: the user must act; absent: not installed.
 State = Literal["ok", "cured", "broken", "absent"]
 _LIMIT_S = 30
 _FINALIZE_LIMIT_S = 10.0
@@ -41,7 +40,7 @@ _MIB = 2**20
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a probe; ``cure`` is None where none is needed."""
+    """The result of a probe; ``cure`` is None if none is needed."""
 
     part: str
     probe: str
@@ -57,20 +56,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Tried:
-    """How a process ended: its status (negative: the signal; None: not in time), and its words."""
+    """The end of a process: status (negative: the signal; None: timeout) and output."""
 
     status: int | None
     text: str
 
     @property
     def ending(self) -> str:
-        """The ending in a few words."""
+        """Description of the end."""
         if self.status is None:
-            return f"it did not end within {_LIMIT_S} s"
+            return f"not ended within {_LIMIT_S} s"
         number = -self.status if self.status < 0 else self.status - 128
         if self.status < 0 or self.status > 128:
-            return f"it was ended by {_signal_name(number)}"
-        return f"it ended with status {self.status}"
+            return f"ended by {_signal_name(number)}"
+        return f"exit status {self.status}"
 
 
 def examine(environ: Mapping[str, str]) -> list[Finding]:
@@ -83,7 +82,7 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
 
 
 def status_of(findings: Sequence[Finding]) -> ExitStatus:
-    """3 where something is broken that plumb run does not cure, else 0."""
+    """3 if the user must act, otherwise 0."""
     broken = any(finding.state == "broken" for finding in findings)
     return ExitStatus.ERROR if broken else ExitStatus.PASSED
 
@@ -97,8 +96,8 @@ def text(findings: Sequence[Finding], form: str) -> str:
     for finding in findings:
         lines.append(f"{finding.state:<7} {finding.part}, {finding.probe}: {finding.found}")
         if finding.cure:
-            who = "plumb run does it: " if finding.applied else "do: "
-            lines.append(f"{'':<8}{who}{finding.cure}")
+            by = "applied by plumb run: " if finding.applied else "remedy: "
+            lines.append(f"{'':<8}{by}{finding.cure}")
     return "\n".join(lines)
 
 
@@ -124,18 +123,14 @@ def _ranks_find_each_other(engine: Engine, environ: Mapping[str, str], library: 
     tried = _try(launch.command(engine.path, words), {**environ, **launch.environment})
     plural = "" if ranks == 1 else "s"
     if tried.status == 0 and tried.text.count(f"on {ranks} rank{plural}") == 1:
-        return Finding("MPI", "launch", "ok", f"{ranks} ranks of {library} find each other")
-    return Finding(
-        "MPI",
-        "launch",
-        "broken",
-        f"{ranks} ranks started by {launch.prefix[0]} do not find each other: {tried.ending}",
-        f"use the launcher of {library}, with which plumb-mpi is built, or build it anew",
-    )
+        return Finding("MPI", "launch", "ok", f"{ranks} ranks of {library} form one world")
+    found = f"{ranks} ranks started by {launch.prefix[0]} do not form one world: {tried.ending}"
+    cure = f"use the launcher of {library}, with which plumb-mpi is built, or build it again"
+    return Finding("MPI", "launch", "broken", found, cure)
 
 
 def _mpi_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Tried]:
-    """Runs the engine's probe of plain MPI calls on four ranks with some variables more."""
+    """The engine's probe of plain MPI calls on four ranks, with additional variables."""
     launch = plan_launch(LaunchRequest(4, oversubscribe=True), engine, environ)
 
     def probe(added: Mapping[str, str], *words: str) -> Tried:
@@ -147,70 +142,55 @@ def _mpi_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Trie
 
 def _mpich_finalize(probe: Callable[..., Tried]) -> Finding:
     """MPICH 4.0 and 4.1 wait in MPI_Finalize without progress, which UCX's TCP needs."""
-    part, name = "MPI", "finalize"
+    finding = partial(Finding, "MPI", "finalize")
     usual = [probe({}, "finalize") for _ in range(_FINALIZE_STARTS)]
     if any(tried.status != 0 for tried in usual):
-        return Finding(
-            part,
-            name,
+        return finding(
             "broken",
             "programs of this MPICH do not always end: a rank waits in MPI_Finalize without "
             "progress (MPICH's pull request 6596)",
             "UCX_TLS=sm,self on one host; between hosts use MPICH 4.2 or later",
         )
     tcp = [probe({"UCX_TLS": "tcp,self"}, "finalize") for _ in range(_FINALIZE_STARTS)]
-    if any(tried.status != 0 for tried in tcp):
-        found = (
-            "programs end as they should on one host; by UCX's TCP alone they do not always "
-            "(MPICH's pull request 6596): between hosts use MPICH 4.2 or later"
-        )
-        return Finding(part, name, "ok", found)
-    return Finding(part, name, "ok", "programs end as they should")
+    if all(tried.status == 0 for tried in tcp):
+        return finding("ok", "programs end normally")
+    return finding(
+        "ok",
+        "programs end normally on one host; with UCX's TCP alone they do not always end "
+        "(MPICH's pull request 6596): between hosts use MPICH 4.2 or later",
+    )
 
 
 def _open_mpi(launcher: str, environ: Mapping[str, str]) -> Iterator[Finding]:
     bare = {name: value for name, value in environ.items() if name not in _ROOT}
     allowed = {**bare, **dict.fromkeys(_ROOT, "1")}
     if os.geteuid() == 0:
-        refuses = _try([launcher, "-n", "1", "true"], bare).status != 0
-        yield Finding(
-            "MPI",
-            "root",
-            "cured" if refuses else "ok",
-            "Open MPI refuses to run as root" if refuses else "Open MPI runs as root",
-            f"{_ROOT[0]}=1 {_ROOT[1]}=1" if refuses else None,
-        )
+        root = partial(Finding, "MPI", "root")
+        if _try([launcher, "-n", "1", "true"], bare).status == 0:
+            yield root("ok", "Open MPI runs as root")
+        else:
+            yield root("cured", "Open MPI refuses to run as root", f"{_ROOT[0]}=1 {_ROOT[1]}=1")
     cores = physical_cores()
-    more = _try([launcher, "-n", str(4 * cores + 1), "true"], allowed)
-    yield Finding(
-        "MPI",
-        "slots",
-        "cured" if more.status != 0 else "ok",
-        f"{4 * cores + 1} ranks on {cores} cores are {'refused' if more.status != 0 else 'allowed'}"
-        " by the launcher",
-        "--oversubscribe (passed to the launcher; waiting ranks then yield the cores)"
-        if more.status != 0
-        else None,
-    )
+    slots, more = partial(Finding, "MPI", "slots"), 4 * cores + 1
+    if _try([launcher, "-n", str(more), "true"], allowed).status == 0:
+        yield slots("ok", f"the launcher allows {more} ranks on {cores} cores")
+    else:
+        found = f"the launcher rejects {more} ranks on {cores} cores"
+        yield slots("cured", found, "--oversubscribe (waiting ranks then yield the cores)")
     yield _vendor_list_cut(launcher, allowed)
 
 
 def _vendor_list_cut(launcher: str, environ: Mapping[str, str]) -> Finding:
-    """A launcher whose hwloc loads OpenCL hands on only the first of several vendor files."""
+    """A launcher whose hwloc loads OpenCL passes on only the first of several vendor files."""
     wanted = "/nowhere/a.icd:/nowhere/b.icd"
     bare = {name: value for name, value in environ.items() if name != "HWLOC_COMPONENTS"}
     bare["OCL_ICD_FILENAMES"] = wanted
     tried = _try([launcher, "-n", "1", "sh", "-c", 'echo "=$OCL_ICD_FILENAMES="'], bare)
-    cut = tried.status == 0 and f"={wanted}=" not in tried.text
-    return Finding(
-        "OpenCL",
-        "vendor files under a launcher",
-        "cured" if cut else "ok",
-        "the launcher's hwloc cuts OCL_ICD_FILENAMES at its first colon"
-        if cut
-        else "the launcher hands OCL_ICD_FILENAMES on as it is",
-        "HWLOC_COMPONENTS=-opencl" if cut else None,
-    )
+    finding = partial(Finding, "OpenCL", "vendor files under a launcher")
+    if tried.status != 0 or f"={wanted}=" in tried.text:
+        return finding("ok", "the launcher passes OCL_ICD_FILENAMES on unchanged")
+    found = "the launcher's hwloc cuts OCL_ICD_FILENAMES at its first colon"
+    return finding("cured", found, "HWLOC_COMPONENTS=-opencl")
 
 
 def _openshmem(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -233,19 +213,19 @@ def _openshmem(environ: Mapping[str, str]) -> Iterator[Finding]:
     yield _atomic(
         probe(cure, "compare-swap-32"),
         "32-bit compare-and-swap",
-        "64-bit words, which are all that the engine's own parts swap",
+        "the engine swaps 64-bit words only",
     )
     yield _atomic(
         probe(cure, "fetch-bitwise"),
         "fetching and, or, xor",
-        "a compare-and-swap in their place, in the engine's own parts",
+        "the engine uses compare-and-swap instead",
     )
     yield _heap(lambda added, *words: probe({**cure, **added}, *words))
     yield _features(probe(cure, "features"))
 
 
 def _shmem_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Tried]:
-    """Runs a probe on two PEs with some variables more, and none of the cures."""
+    """The engine's probe on two PEs, with additional variables and without the cures."""
     launch = plan_launch(LaunchRequest(2, oversubscribe=True), engine, environ)
     cures = {"OMPI_MCA_osc", *HEAP_VARIABLES}
     bare = {name: value for name, value in environ.items() if name not in cures}
@@ -258,26 +238,24 @@ def _shmem_probe(engine: Engine, environ: Mapping[str, str]) -> Callable[..., Tr
 
 
 def _finalize(bare: Tried, cured: Tried) -> Finding:
-    part, name = "OpenSHMEM", "finalize"
+    finding = partial(Finding, "OpenSHMEM", "finalize")
     if bare.status == 0:
-        return Finding(part, name, "ok", "programs end as they should")
-    found = f"a program that starts and ends does not end well: {bare.ending}"
+        return finding("ok", "programs end normally")
+    found = f"an empty program fails at its end: {bare.ending}"
     if cured.status == 0:
-        return Finding(part, name, "cured", found, "OMPI_MCA_osc=^rdma")
-    return Finding(
-        part,
-        name,
+        return finding("cured", found, "OMPI_MCA_osc=^rdma")
+    return finding(
         "broken",
-        f"{found}; with OMPI_MCA_osc=^rdma, too",
-        "try OMPI_MCA_btl=^uct or OMPI_MCA_memory=^patcher, else another OpenSHMEM library",
+        f"{found}; also with OMPI_MCA_osc=^rdma",
+        "try OMPI_MCA_btl=^uct or OMPI_MCA_memory=^patcher, or another OpenSHMEM library",
     )
 
 
 def _atomic(tried: Tried, name: str, cure: str) -> Finding:
     if tried.status == 0:
-        return Finding("OpenSHMEM", name, "ok", "right")
+        return Finding("OpenSHMEM", name, "ok", "the result is right")
     wrong = "the result is wrong" if tried.status == 1 else tried.ending
-    return Finding("OpenSHMEM", name, "cured", f"it fails: {wrong}", cure)
+    return Finding("OpenSHMEM", name, "cured", wrong, cure)
 
 
 def _heap(probe: Callable[..., Tried]) -> Finding:
@@ -288,34 +266,24 @@ def _heap(probe: Callable[..., Tried]) -> Finding:
         if probe({name: str(700 * _MIB)}, "heap", wanted).status == 0
     ]
     ignored = [name for name in HEAP_VARIABLES if name not in heeded]
+    finding = partial(Finding, "OpenSHMEM", "symmetric heap")
     if not heeded:
-        return Finding(
-            "OpenSHMEM",
-            "symmetric heap",
+        return finding(
             "broken",
-            f"none of {', '.join(HEAP_VARIABLES)} gives it 300 MiB",
-            "see the library's manual for the variable; keep to small tables until then",
+            f"none of {', '.join(HEAP_VARIABLES)} sets its size to 300 MiB",
+            "set the variable of the library's manual, or use small tables",
         )
     if not ignored:
-        return Finding("OpenSHMEM", "symmetric heap", "ok", "all variables for its size are heeded")
-    return Finding(
-        "OpenSHMEM",
-        "symmetric heap",
-        "cured",
-        f"{' and '.join(ignored)} {'is' if len(ignored) == 1 else 'are'} ignored",
-        f"{heeded[0]}=SIZE (with the others, and the size that the cases need)",
-    )
+        return finding("ok", "all variables of its size have an effect")
+    found = f"{' and '.join(ignored)} {'is' if len(ignored) == 1 else 'are'} ignored"
+    return finding("cured", found, f"{heeded[0]}=SIZE (with the others, by the cases' needs)")
 
 
 def _features(tried: Tried) -> Finding:
     words = dict(word.split("=") for word in tried.text.split() if word.count("=") == 1)
     missing = [name for name, there in words.items() if there == "0"]
-    return Finding(
-        "OpenSHMEM",
-        "specification 1.5",
-        "ok",
-        f"without {', '.join(missing)}: what needs them is left out" if missing else "all there",
-    )
+    found = f"without {', '.join(missing)}, whose tests are skipped" if missing else "complete"
+    return Finding("OpenSHMEM", "specification 1.5", "ok", found)
 
 
 def _opencl(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -326,23 +294,23 @@ def _opencl(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding("OpenCL", "devices", "absent", str(error))
         return
     tried = _try([str(engine.path), "--devices"], environ)
+    finding = partial(Finding, "OpenCL", "devices")
     if tried.status in (0, 2):
-        yield Finding("OpenCL", "devices", "ok", "all runtimes list their devices in one process")
-        return
-    yield Finding(
-        "OpenCL",
-        "devices",
-        "broken",
-        f"listing the devices of all runtimes in one process fails: {tried.ending}",
-        "give each process one runtime: plumb run --runtime NAME, or OCL_ICD_VENDORS",
-    )
+        yield finding("ok", "all runtimes list their devices in one process")
+    else:
+        yield finding(
+            "broken",
+            f"listing the devices of all runtimes in one process fails: {tried.ending}",
+            "use one runtime per process: plumb run --runtime NAME, or OCL_ICD_VENDORS",
+        )
 
 
 def _vendor_libraries(vendors: Path) -> Iterator[Finding]:
-    """Vendor files that name a library by a path at which there is none."""
+    """Vendor files with the path of a missing library."""
+    finding = partial(Finding, "OpenCL", "vendor files")
     files = [vendors] if vendors.is_file() else sorted(vendors.glob("*.icd"))
     if not files:
-        yield Finding("OpenCL", "vendor files", "absent", f"{vendors} names no OpenCL runtime")
+        yield finding("absent", f"{vendors} names no OpenCL runtime")
         return
     for file in files:
         try:
@@ -350,21 +318,16 @@ def _vendor_libraries(vendors: Path) -> Iterator[Finding]:
         except OSError as error:
             library = f"/ ({error.strerror})"
         if library.startswith("/") and not Path(library).is_file():
-            yield Finding(
-                "OpenCL",
-                "vendor files",
-                "broken",
-                f"{file} names {library}, which does not exist",
-                "write the library's own path into it (plumb setup does so for Intel's)",
-            )
+            cure = "write the library's path into it (plumb setup does so for Intel's)"
+            yield finding("broken", f"{file} names {library}, which does not exist", cure)
             return
-    yield Finding("OpenCL", "vendor files", "ok", f"{len(files)} in {vendors}")
+    yield finding("ok", f"{len(files)} in {vendors}")
 
 
 def _try(command: Sequence[str], environ: Mapping[str, str], limit_s: float | None = None) -> Tried:
-    """Run ``command`` in an empty folder, in a group of its own that ends with it."""
+    """Run ``command`` in an empty folder and a session that ends with it."""
     if shutil.which(command[0], path=environ.get("PATH")) is None:
-        return Tried(127, f"{command[0]} is not there")
+        return Tried(127, f"{command[0]} not found")
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         process = subprocess.Popen(
             command,

@@ -1,9 +1,9 @@
-"""``plumb compare --ab``: two commands in turn, A and B in an order drawn anew for each pair.
+"""``plumb compare --ab``: two alternating commands, A and B in random order within each pair.
 
-What else the machine does then meets both alike; only that holds on a shared machine. A command is
-``plumb run`` with its words (``plumb run`` may be left out), or any other that writes a record:
-``{record}`` in it is replaced by the file's name, else ``--record FILE`` in it names the file.
-Variables may stand before it, as in a shell.
+Other load of a shared machine then affects both equally. A command is ``plumb run`` with its
+arguments (``plumb run`` may be omitted), or any other that writes a record: ``{record}`` is
+replaced by the file's name, otherwise ``--record FILE`` names the file. Variables may precede it,
+as in a shell.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from plumbline.record.record import Record, load_record
 
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _PLACE = "{record}"
-_END_S = 10.0  # until a command that was asked to end is killed
+_END_S = 10.0  # from terminating a command to killing it
 
 
 @dataclass(frozen=True)
 class Command:
-    """One of the two: ``words`` with ``{record}`` in them, or the file ``own_record`` it writes."""
+    """One of the two commands: ``words`` with ``{record}``, or with its file ``own_record``."""
 
     side: str
     words: Sequence[str]
@@ -44,13 +44,13 @@ class Command:
     own_record: Path | None = None
 
     def line(self, record: Path) -> list[str]:
-        """The words to start."""
+        """The command line to start."""
         return [word.replace(_PLACE, str(record)) for word in self.words]
 
 
 @dataclass
 class InTurn:
-    """Pairs of launches of two commands; ``folder`` keeps their records and what they said."""
+    """Pairs of launches of two commands; ``folder`` keeps their records and output."""
 
     commands: tuple[Command, Command]
     folder: Path
@@ -75,7 +75,7 @@ class InTurn:
                 self._warn_of_too_few(count)
 
     def compared(self, *, threshold: float, metric: str, despite: Collection[str]) -> Comparison:
-        """What the pairs so far say."""
+        """The comparison of the pairs so far."""
         return compare_pairs_of_records(
             self.pairs, threshold=threshold, metric=metric, despite=despite
         )
@@ -140,9 +140,9 @@ def compare_in_turn(
     despite: Collection[str],
     environ: Mapping[str, str] = os.environ,
 ) -> tuple[Comparison, ExitStatus]:
-    """Measure pairs and compare them; the status is that of what ended it early, if anything did.
+    """Measure pairs and compare them; the exit status is that of an early end, if any.
 
-    An interrupt, and a command that fails, keep the pairs that were measured, and compare them.
+    After an interrupt or a failed command the pairs measured before it are kept and compared.
     """
     commands = (parse_command("A", texts[0]), parse_command("B", texts[1]))
     folder = _new_folder(home)
@@ -168,7 +168,7 @@ def compare_in_turn(
 
 
 def parse_command(side: str, text: str) -> Command:
-    """A command from its text. Raises :class:`UsageError` where it names no record."""
+    """A command from its text. Raises :class:`UsageError` if it names no record."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -194,7 +194,7 @@ def parse_command(side: str, text: str) -> Command:
 
 
 def _of_plumb(side: str, words: Sequence[str], variables: Mapping[str, str]) -> Command:
-    """``plumb run`` with these words, a record of ours, and without a model unless one is named."""
+    """``plumb run`` with these arguments and our record, without a model unless named."""
     for taken in ("--record", "--launches", "--output"):
         if _option(words, taken) is not None:
             raise UsageError(f"command {side} takes no {taken}: plumb compare sets it")
@@ -238,11 +238,11 @@ def _new_folder(home: Home) -> Path:
 def _last_line(log: Path) -> str:
     text = log.read_text(encoding="utf-8", errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no output"
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Let a command end that was interrupted with us, or by us."""
+    """Wait for the end of an interrupted command."""
     with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
         child.send_signal(signal.SIGTERM)
         child.wait(_END_S)

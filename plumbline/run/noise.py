@@ -1,4 +1,4 @@
-"""``plumb noise``: how steady cores, memory, links and clocks are here, from some launches."""
+"""``plumb noise``: noise of cores, memory, links and clocks, from several launches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CoreTimes(NamedTuple):
 
 
 def words_of(seconds: float, launches: int, ranks: int | None) -> list[str]:
-    """The words of ``plumb run`` for launches of so many seconds together."""
+    """The arguments of ``plumb run`` for launches of ``seconds`` in total."""
     each = seconds / (launches * _CASES)
     words = ["noise", "--runtime", "native", "--no-model", "--time-limit", f"{each:.3f}"]
     return [*words, "-n", str(ranks or physical_cores())]
@@ -52,11 +52,10 @@ def next_share(seconds: float, spent: float, last: float, left: int) -> float | 
 def measure(
     asked: Request, seconds: float, launches: int, environ: Mapping[str, str], console: Console
 ) -> Steadiness:
-    """Launch ``noise`` so often, and say what was found; fewer times where ``seconds`` are over.
+    """Launch ``noise`` repeatedly, and report; fewer times once ``seconds`` are over.
 
-    Where launches take longer than they should, as on cores that others use, later ones are made
-    shorter. Raises :class:`RunError` for a launch that fails; an interrupt keeps those that were
-    complete.
+    If launches take longer than planned, as on shared cores, later ones are shortened. Raises
+    :class:`RunError` for a failed launch; an interrupt keeps the complete ones.
     """
     plan = make_plan(asked, environ, console)
     arguments = list(plan.arguments)
@@ -96,17 +95,17 @@ def shortened(arguments: Sequence[str], share: float) -> list[str]:
 
 
 def core_times(path: Path = _STAT) -> CoreTimes | None:
-    """The first line of /proc/stat (proc(5)); None where there is none."""
+    """The first line of /proc/stat (proc(5)), or None."""
     with suppress(OSError, ValueError):
         name, *words = path.read_text(encoding="ascii").splitlines()[0].split()
-        ticks = [int(word) for word in words[:8]]  # the guests' are in user and nice already
+        ticks = [int(word) for word in words[:8]]  # the guests' are included in user and nice
         if name == "cpu" and len(ticks) == 8:
             return CoreTimes(sum(ticks), ticks[3] + ticks[4], ticks[7])
     return None
 
 
 def shares(before: CoreTimes | None, after: CoreTimes | None) -> tuple[float | None, float | None]:
-    """What of the cores' time between the two was stolen, and what was used."""
+    """The stolen and the used share of the cores' time between two readings."""
     if before is None or after is None or after.total <= before.total:
         return None, None
     total = after.total - before.total

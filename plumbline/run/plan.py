@@ -1,4 +1,4 @@
-"""From what ``plumb run`` was asked to a checked plan, before anything is launched."""
+"""From the arguments of ``plumb run`` to a validated plan, before anything is launched."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from plumbline.launch.launchers import (
 from plumbline.model.benchmarks import model_of
 from plumbline.record.expectations import TOLERANCE
 
-# The engine's options that plumb answers itself, or sets.
+# The engine's options that plumb handles or sets itself.
 _TAKEN_OVER = frozenset(
     {"record", "format", "progress", "ranks", "local-ranks", "runtime", "world"}
 )
-# plumb's options that a calibration takes as well.
+# plumb's options that apply to calibrations as well.
 _LAUNCHING = frozenset(
     {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu"]
 COMPARISON_FORMATS = ["table", "csv", "json"]
-# Options of a run that a comparison of transports has no use for: what it varies, what judges or
-# repeats one run, and options without a measurement.
+# Options of a run that do not apply to a comparison of transports: those it varies, those that
+# judge or repeat a run, and those without a measurement.
 _NOT_COMPARED = frozenset(
     (
         *("transport", "approach", "launches", "system", "no-model", "tolerance", "fail-slow"),
@@ -58,7 +58,7 @@ _NOT_COMPARED = frozenset(
 
 @dataclass(frozen=True)
 class Request:
-    """A command line's request, each option checked by itself."""
+    """A command line's request, each option validated individually."""
 
     engine: Engine
     benchmark: BenchmarkSpec
@@ -67,7 +67,7 @@ class Request:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A run that was checked as far as can be without starting it.
+    """A run, validated as far as possible without starting it.
 
     ``arguments`` are the engine's and the benchmark's options, in the engine's words.
     """
@@ -80,13 +80,13 @@ class RunPlan:
 
     @property
     def tolerance(self) -> float | None:
-        """Largest relative excess over the expected time that is still ok, where one was given."""
+        """Largest relative excess over the expected time that is still ok, or None."""
         given = self.given.values.get("tolerance")
         return None if given is None else float(given)
 
     @property
     def launches(self) -> int:
-        """How many times the program is started."""
+        """Number of starts of the program."""
         return self.given.count("launches", 1)
 
     @property
@@ -102,21 +102,21 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
     return [
         _option("world", "choice", "MPI, OpenSHMEM, or one process alone", choices=list(WORLDS)),
         _option("ranks", "integer", ranks, default_ranks(), minimum=1, aliases=["-n"]),
-        _option("runtime", "choice", "runtime that drives the devices", choices=runtime_names),
+        _option("runtime", "choice", "runtime of the devices", choices=runtime_names),
         _option(
             "launcher", "choice", "program that starts the ranks", "auto", choices=launchers.CHOICES
         ),
-        _option("launcher-args", "text", "further words for the launcher, in one quoted text"),
+        _option("launcher-args", "text", "further arguments for the launcher, in one quoted text"),
         _option("oversubscribe", "flag", "allow more ranks than cores"),
         _option("launches", "integer", "start the program N times", 1, minimum=1),
         _option("system", "text", f"{system} (default: this machine's)"),
         _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
         _option("tolerance", "number", TOLERANCE, minimum=0),
-        _option("fail-slow", "flag", "exit with 4 where a case is slower than its model"),
+        _option("fail-slow", "flag", "exit with 4 if a case is slower than its model"),
         _option("format", "choice", "form of the results", "table", choices=forms),
         _option("output", "text", "write the results to this file instead of stdout"),
         _option("record", "text", "write the record to this file"),
-        _option("verbose", "flag", "print the command lines that are started"),
+        _option("verbose", "flag", "print the command lines before starting them"),
     ]
 
 
@@ -137,7 +137,7 @@ def option_groups(
 def calibration_groups(
     description: Description, benchmark: BenchmarkSpec | None
 ) -> list[OptionGroup]:
-    """Those options of a run that decide which calibration fits it."""
+    """The options of a run that determine its calibration."""
     deciding = {name for names in DECIDING.values() for name in names} | _LAUNCHING
     return _those(option_groups(description, benchmark), lambda name: name in deciding)
 
@@ -145,7 +145,7 @@ def calibration_groups(
 def comparison_groups(
     description: Description, benchmark: BenchmarkSpec | None
 ) -> list[OptionGroup]:
-    """The options of a run but for those that a comparison of transports decides itself."""
+    """The options of a run, without those set by a comparison of transports."""
     groups = option_groups(description, benchmark, COMPARISON_FORMATS)
     return _those(groups, lambda name: name not in _NOT_COMPARED)
 
@@ -155,9 +155,9 @@ def _those(groups: Sequence[OptionGroup], taken: Callable[[str], bool]) -> list[
 
 
 def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> RunPlan:
-    """The plan of a run: launcher, environment, and the engine's words.
+    """The plan of a run: launcher, environment, and the engine's arguments.
 
-    Raises :class:`UsageError` for what can be seen to fail before a launch.
+    Raises :class:`UsageError` for errors that can be detected before a launch.
     """
     engine, benchmark, given = asked.engine, asked.benchmark, asked.given
     home = find_home(environ)
@@ -202,9 +202,9 @@ def _device_library(given: Given, engine: Engine, environ: Mapping[str, str]) ->
 def with_heap(
     session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
 ) -> Session:
-    """``session`` with as much symmetric heap as the cases need, where the world has one.
+    """``session`` with the symmetric heap that the cases need, if the world has one.
 
-    What the user set stays. Raises :class:`UsageError` where this node has not so much memory.
+    The user's settings are kept. Raises :class:`UsageError` if this node's memory is too small.
     """
     if session.engine.description.world != "shmem":
         return session
@@ -218,9 +218,9 @@ def with_heap(
 
 
 def check_with_engine(plan: RunPlan) -> str:
-    """Let the engine check the options and plan the run, as one process; returns its plan.
+    """Have the engine validate the options and plan the run, as one process; returns its plan.
 
-    Raises :class:`UsageError` with the engine's own sentence.
+    Raises :class:`UsageError` with the engine's message.
     """
     done = _dry_run(plan.session, plan.benchmark.name, plan.arguments, plan.request)
     if done.returncode != 0:
@@ -232,9 +232,9 @@ def check_with_engine(plan: RunPlan) -> str:
 
 
 def with_parts(plan: RunPlan) -> RunPlan:
-    """``plan`` with the parts that judge its cases, where the engine measures such.
+    """``plan`` with the parts by which its cases are judged, if the engine measures them.
 
-    Parts that the user named stay; without a model there are none.
+    Parts named by the user are kept; without a model there are none.
     """
     given, known = plan.given, {option.name for option in plan.session.engine.description.options}
     if "parts" not in known or "parts" in given.values:
@@ -268,7 +268,7 @@ def _dry_run(
 def _symmetric_bytes(
     session: Session, benchmark: str, arguments: Sequence[str], request: LaunchRequest
 ) -> int:
-    """Bytes of symmetric heap a PE for the cases; 0 where the engine refuses the options."""
+    """Bytes of symmetric heap per PE for the cases; 0 if the engine rejects the options."""
     done = _dry_run(session, benchmark, arguments, request, "--format", "json")
     return int(json.loads(done.stdout)["symmetric_bytes"]) if done.returncode == 0 else 0
 

@@ -1,4 +1,4 @@
-"""``plumb run``: check, calibrate if need be, launch, judge, show, keep."""
+"""``plumb run``: validate, calibrate if necessary, launch, judge, show, store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
-# The system whose links are compared with emulated ones, where none is named.
+# The default system for comparison with emulated links.
 LINKED_BOARDS = "noctua1-520n"
 # What decides the exit status of several launches, the last of them first.
 WEIGHT = (
@@ -54,24 +54,27 @@ class Launched:
 
 
 class Run:
-    """One planned ``plumb run``: its launches, and the system that judges them.
+    """One planned ``plumb run``: its launches, and the system by which they are judged.
 
-    A ``quiet`` one prints no results. Without ``calibrates`` what is not calibrated is not judged.
+    A ``quiet`` one prints no results. Without ``calibrates`` uncalibrated runs are not judged.
     """
 
     def __init__(self, plan: RunPlan, *, quiet: bool = False, calibrates: bool = True) -> None:
         self.plan = plan
         self.session = plan.session
-        without = ("no-model", "test", "active-ranks")  # models have figures of all ranks at work
-        self._quiet, self._calibrates = quiet, calibrates
+        without = ("no-model", "test", "active-ranks")  # models use figures of all ranks at work
+        self._quiet = quiet
         self._modelled = not any(plan.given.flag(name) for name in without)
         self._local = self._modelled and "system" not in plan.given.values
-        self._has_parts = "--parts" in plan.arguments  # which stand in for a calibration
+        self._has_parts = "--parts" in plan.arguments
+        # Parts replace a calibration; an engine that measures none is calibrated for.
+        options = plan.session.engine.description.options
+        self._calibrates = calibrates and all(option.name != "parts" for option in options)
         self._output = fresh_output(plan)
         self._system: System | None = None
 
     def launch_all(self) -> int:
-        """Start the program as often as asked, show each record; returns the exit status."""
+        """Start the program the requested number of times, show each record; returns the status."""
         statuses: list[ExitStatus] = []
         records: list[Record] = []
         for launch in range(1, self.plan.launches + 1):
@@ -100,7 +103,7 @@ class Run:
             try:
                 judgement = self._judge(done.record, done.interrupted)
                 status = self._show(done, judgement)
-            finally:  # an interrupt of what follows the measurement loses nothing
+            finally:  # an interrupt after the measurement loses nothing
                 if not self._quiet:
                     self.session.say(f"record: {path}")
             index_record(self.session, path)
@@ -131,7 +134,7 @@ class Run:
         print_record(engine, environ, path, expected, form=form, output=self._output)
 
     def _first_system(self) -> System | None:
-        """The system to compare with; calibrates where this machine is not yet known."""
+        """The system to compare with; calibrates this machine if necessary."""
         given = self.plan.given.values
         if not self._local:
             return find_system(given["system"], self.session.home) if self._modelled else None
@@ -142,7 +145,7 @@ class Run:
         if need_of(model, transport) == "channel":
             return find_system(LINKED_BOARDS, self.session.home)
         system = local_system(self.session.home)
-        if self._has_parts:
+        if not self._calibrates:
             return system
         asked = request_of(self.plan, model.NEEDS)
         if system.answers(asked) or not self._can_calibrate(model.NEEDS):
@@ -168,7 +171,7 @@ class Run:
             return Judgement(None, "")
         model = model_of(record.benchmark.name)
         covered = self._system is None or is_covered(record, self._system)
-        wanted = self._local and not covered and not interrupted and not self._has_parts
+        wanted = self._local and not covered and not interrupted and self._calibrates
         if model and wanted and self._can_calibrate(model.NEEDS):
             why = "the run was under other conditions than its calibration"
             self._system = self._calibrate(
@@ -199,14 +202,14 @@ def calibrate_for(
 
 
 def request_of(plan: RunPlan, need: Need) -> str:
-    """The part of the plan that decides which calibration fits."""
+    """The part of the plan that determines its calibration."""
     launcher = [plan.request.launcher] if plan.request.launcher != "auto" else []
     words = [*launcher, *plan.request.arguments]
     return calibrate.request_text(need, plan.request.ranks, words, plan.given.values)
 
 
 def write_expected(judgement: Judgement, record: Path, spare: Path) -> Path | None:
-    """Write the expectation file beside ``record``, or into ``spare`` where that cannot be."""
+    """Write the expectation file beside ``record``, or into ``spare`` if that fails."""
     if judgement.judged is None:
         return None
     path = expected_path(record)
@@ -219,7 +222,7 @@ def write_expected(judgement: Judgement, record: Path, spare: Path) -> Path | No
 
 
 def spread(records: Sequence[Record]) -> str:
-    """How each case's median differs between launches, as a table in microseconds a count."""
+    """Spread of each case's median over launches, in microseconds per count."""
     keys = [case.key for case in records[0].cases]
     width = max([4, *(len(key) for key in keys)])
     lines = [
@@ -251,7 +254,7 @@ def _deciding_arguments(plan: RunPlan, need: Need) -> list[str]:
 
 
 def index_record(session: Session, path: Path) -> None:
-    """Index the record at ``path``; an index that cannot be written is a message only."""
+    """Index the record at ``path``; a failure is only reported."""
     try:
         store.Store(session.home).add(path)
     except (OSError, store.StoreError) as error:
@@ -259,7 +262,7 @@ def index_record(session: Session, path: Path) -> None:
 
 
 def fresh_output(plan: RunPlan) -> Path | None:
-    """The file for the results, emptied, where one was given. Raises :class:`UsageError`."""
+    """The file for the results, emptied, or None. Raises :class:`UsageError`."""
     given = plan.given.values.get("output")
     if given is None:
         return None

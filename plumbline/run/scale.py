@@ -1,9 +1,9 @@
-"""``plumb scale``: one benchmark on more and more ranks, as a series that can be taken up again.
+"""``plumb scale``: one benchmark on increasing numbers of ranks, as a resumable series.
 
-Each run is one of ``plumb run``, with a record of its own. In weak scaling the option that the
-benchmark's model names grows with the ranks (:class:`~plumbline.model.shared.Shared`), in strong
-scaling it stays; then one rank also runs problems as large as one rank's part of the whole, for the
-line that goes beyond what was run (Meyer 2024, section 4.2.3).
+Each run is one of ``plumb run``, with its own record. In weak scaling the option named by the
+benchmark's model grows with the ranks (:class:`~plumbline.model.shared.Shared`), in strong scaling
+it is constant; then one rank also runs problems of the size of one rank's part, for the
+extrapolated line (Meyer 2024, section 4.2.3).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from plumbline.run.plan import Request, RunPlan, check_with_engine, make_plan, o
 from plumbline.run.run import WEIGHT, index_record
 from plumbline.run.series import Series, is_kept, load_series, series_path
 
-# Options of a run that a series has no use for: what it varies, judges, repeats, or measures not.
+# Options of a run that do not apply to a series.
 _NOT_SCALED = frozenset(
     (
         *("ranks", "launches", "system", "no-model", "tolerance", "fail-slow", "record", "format"),
@@ -43,7 +43,7 @@ _OWN = ("ranks", "mode", "beyond", "metric", "series", "afresh", "format", "outp
 
 @dataclass(frozen=True)
 class Step:
-    """One run: ranks, the size where there is one, and of how many ranks' whole it is a part."""
+    """One run: ranks, size, if any, and the number of ranks whose part it is."""
 
     plan: RunPlan
     ranks: int
@@ -58,7 +58,7 @@ class Step:
 
 @dataclass
 class Asked:
-    """What the command line asked for, checked."""
+    """The validated request of a command line."""
 
     engine: Engine
     benchmark: BenchmarkSpec
@@ -71,22 +71,22 @@ class Asked:
 
     @property
     def size(self) -> int:
-        """The whole size (strong) or one rank's (weak), as given, of the preset, or the default."""
+        """The whole size (strong) or one rank's (weak): given, of the preset, or the default."""
         assert self.shared is not None
         return _whole(self.benchmark, self.run_values, self.shared.option)
 
     @property
     def multiple(self) -> int:
-        """What sizes are rounded to."""
+        """The multiple to which sizes are rounded."""
         assert self.shared is not None
         name = self.shared.multiple_of
         return max(1, _whole(self.benchmark, self.run_values, name)) if name else 1
 
 
 def scale(request: Request, environ: Mapping[str, str], console: Console) -> int:
-    """Do what ``plumb scale`` was asked; returns the exit status.
+    """Execute ``plumb scale``; returns the exit status.
 
-    Everything is checked before the first run. Raises :class:`UsageError` for what cannot be.
+    Everything is validated before the first run. Raises :class:`UsageError`.
     """
     asked = _asked(request)
     steps, skipped = _steps(asked, environ, console)
@@ -129,7 +129,7 @@ def _show(asked: Asked, table: ScalingTable) -> None:
         write_plot(table, Path(asked.given.values["plot"]))
 
 
-# --- what to run ----------------------------------------------------------------------------------
+# --- planning ----------------------------------------------------------------------------------
 
 
 def _asked(request: Request) -> Asked:
@@ -143,8 +143,8 @@ def _asked(request: Request) -> Asked:
     shared = shared_problem(benchmark.name, values)
     if mode == "strong" and shared is None:
         raise UsageError(
-            f"--mode strong: every rank of {benchmark.name} has a problem of its own, and there is "
-            "none to share (hpl and ptrans have one, and random_access --table shared)"
+            f"--mode strong is not available for {benchmark.name}, whose ranks have a problem each "
+            "(choose from hpl, ptrans, random_access --table shared)"
         )
     if shared is not None:
         for name in (one for one in shared.instead if one in values):
@@ -155,7 +155,7 @@ def _asked(request: Request) -> Asked:
 def _steps(
     asked: Asked, environ: Mapping[str, str], console: Console
 ) -> tuple[list[Step], list[str]]:
-    """All runs, each checked as ``plumb run`` would check it; and what was left out, with why."""
+    """All runs, validated as by ``plumb run``; and the omitted ones, with reasons."""
     steps, skipped = [], []
     for ranks in asked.ranks:
         size = None
@@ -228,7 +228,7 @@ def _run_all(steps: Sequence[Step], series: Series, path: Path, table: ScalingTa
 
 
 def _run_one(step: Step) -> tuple[ExitStatus, tuple[Path, Record] | None, bool]:
-    """The status, the record where it is one to keep, and whether the run was interrupted."""
+    """The status, the record if valid, and whether the run was interrupted."""
     session, name = step.plan.session, step.plan.benchmark.name
     path, problem = record_place(session, name)
     if problem:
@@ -256,7 +256,7 @@ def _measured(step: Step, path: Path, record: Record) -> Measured:
 
 
 def scaling_groups(description: Description, benchmark: BenchmarkSpec | None) -> list[OptionGroup]:
-    """The series' own options, and those of a run but for what it varies."""
+    """The series' own options, and those of a run, without those it varies."""
     groups = [
         OptionGroup(group.title, [o for o in group.options if o.name not in _NOT_SCALED])
         for group in option_groups(description, benchmark)
@@ -269,18 +269,22 @@ def _own_options() -> list[OptionSpec]:
         return OptionSpec.model_validate({"name": name, "type": kind, "help": help, **more})
 
     return [
-        option("ranks", "text", "numbers of ranks, as 1,2,4,8 or 1:8", aliases=["-n"]),
+        option("ranks", "text", "numbers of ranks, such as 1,2,4,8 or 1:8", aliases=["-n"]),
         option(
             "mode",
             "choice",
-            "the problem grows with the ranks (weak; sizes are one rank's), or stays (strong)",
+            "the problem grows with the ranks (weak; sizes are one rank's), or is fixed (strong)",
             choices=["weak", "strong"],
             default="weak",
         ),
-        option("beyond", "text", "ranks that the lines go on to (default: 8 times the most)"),
-        option("metric", "text", "the metric (default: the benchmark's rate of all ranks)"),
-        option("series", "text", "the file that remembers the runs (default: one in HOME/series)"),
-        option("afresh", "flag", "run everything again, also what the series has"),
+        option(
+            "beyond",
+            "text",
+            "maximum number of ranks of the lines (default: 8 times that of the runs)",
+        ),
+        option("metric", "text", "metric (default: the benchmark's rate of all ranks)"),
+        option("series", "text", "file of the series' state (default: one in HOME/series)"),
+        option("afresh", "flag", "repeat runs that the series already has"),
         option("format", "choice", "form of the results", choices=list(FORMS), default=FORMS[0]),
         option("output", "text", "write the results to this file instead of stdout"),
         option("plot", "text", "write a plot to this file (HTML)"),

@@ -1,4 +1,4 @@
-"""Files that remember which runs a series or a survey has, so that it can be taken up again."""
+"""Files of the finished runs of a series or a survey, for resumption."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plumbline.record.record import Record, load_record
 
 
 class Entry(BaseModel):
-    """One run that came to its end: ranks, what tells it from others, and where its record is."""
+    """One finished run: ranks, its distinguishing arguments, and its record."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -29,14 +29,14 @@ class Entry(BaseModel):
 
 
 class Runs(BaseModel):
-    """All runs so far, in the order in which they ended."""
+    """All finished runs, in order."""
 
     model_config = ConfigDict(extra="ignore")
 
     runs: list[Entry] = []
 
     def found(self, ranks: int, arguments: Sequence[str]) -> tuple[Path, Record] | None:
-        """The record of a run that passed, where it is still there."""
+        """The record of a passed run, if it still exists."""
         for run in reversed(self.runs):
             if run.ranks != ranks or run.arguments != list(arguments):
                 continue
@@ -76,23 +76,23 @@ class SurveyRuns(Runs):
 
 
 def is_kept(record: Record, ranks: int) -> bool:
-    """Whether a run came to its end with right answers, on as many ranks."""
+    """Whether a run passed, on the same number of ranks."""
     outcome = record.outcome.status if record.outcome else ""
     complete = record.status == "complete" and outcome in ("passed", "skipped", "unsupported")
     return complete and record.world.ranks == ranks
 
 
 def series_path(home: Home, benchmark: str, mode: str, values: Mapping[str, str]) -> Path:
-    """The file of a series with these options: the same options, the same file."""
+    """The file of a series with these options; equal options give the same file."""
     text = json.dumps(sorted(values.items()))
     name = hashlib.sha256(text.encode()).hexdigest()[:8]
     return home.root / "series" / f"{benchmark}-{mode}-{name}.json"
 
 
 def load_series(path: Path, benchmark: str, mode: str) -> Series:
-    """The series in ``path``, or an empty one where there is none.
+    """The series in ``path``, or an empty one if the file is missing.
 
-    Raises :class:`UsageError` for a file that is no series, or another benchmark's or mode's.
+    Raises :class:`UsageError` for other files, and for another benchmark's or mode's series.
     """
     if not path.exists():
         return Series(benchmark=benchmark, mode=mode)

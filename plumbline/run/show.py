@@ -1,10 +1,11 @@
-"""``plumb show``: print a record again, from the record alone."""
+"""``plumb show``: print a stored record."""
 
 from __future__ import annotations
 
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from plumbline.engine.program import find_engine
 from plumbline.engine.text_form import form_of, print_record
 from plumbline.judge.judgement import Judgement, judge
 from plumbline.record.expectations import expected_path
-from plumbline.record.record import load_record
+from plumbline.record.record import Record, load_record
 from plumbline.record.store import record_files
 from plumbline.run.plan import FORMATS as RUN_FORMATS
 from plumbline.run.run import write_expected
@@ -34,12 +35,14 @@ def show(
     output: str | None,
     system: str | None,
     tolerance: float | None,
+    timeline: str | None = None,
 ) -> None:
     """Print the record ``given`` (a path, a name in HOME/records, or ``last``).
 
-    ``hpcc`` joins several records; all other forms take one. The expectation file beside the
-    record is used where there is one and no other ``system`` was named; else the record is judged
-    by ``system`` or by this machine's calibration.
+    ``hpcc`` joins several records; other forms take one. The expectation file beside the record is
+    used if there is one and no ``system`` is named; otherwise the record is judged by ``system`` or
+    by this machine's calibration. ``timeline`` draws the phases of the cases instead:
+    as text for "-", otherwise as a page of HTML.
     """
     home = find_home(environ)
     paths = [find_record(one, home) for one in given]
@@ -52,6 +55,9 @@ def show(
         raise UsageError(f"--format {form} takes one record: hpcc joins several")
     (path,) = paths
     record = load_record(path)
+    if timeline is not None:
+        _draw(record, timeline)
+        return
     engine = find_engine(environ)
     if form == "hpcc-fpga":
         from plumbline.report import hpcc_fpga
@@ -72,6 +78,26 @@ def show(
         console.print(f"the run did not complete{reason}", markup=False, soft_wrap=True)
 
 
+def _draw(record: Record, to: str) -> None:
+    """The phases of all cases that have some."""
+    from plumbline.report.phases import spans_of, text_of
+    from plumbline.report.timeline import write_timeline
+
+    cases = [case for case in record.cases if case.phases]
+    if not cases:
+        raise UsageError(f"{record.benchmark.name} has no case with phases, so no timeline")
+    if to == "-":
+        print("\n\n".join(text_of(case) for case in cases))
+        return
+    spans = [
+        replace(span, rank=f"{span.rank}, {case.key}" if len(cases) > 1 else span.rank)
+        for case in cases
+        for span in spans_of(case)
+    ]
+    keys = ", ".join(case.key for case in cases[:3])
+    write_timeline(f"{record.benchmark.name}: {keys}, last repetition", spans, Path(to))
+
+
 def _print(text: str, output: str | None) -> None:
     if output is None:
         print(text)
@@ -83,7 +109,7 @@ def _print(text: str, output: str | None) -> None:
 
 
 def find_record(given: str, home: Home) -> Path:
-    """The record's path. Raises :class:`UsageError` where there is none like it."""
+    """The record's path. Raises :class:`UsageError` if there is none."""
     if given == "last":
         newest = max(
             record_files(home.records), default=None, key=lambda path: path.stat().st_mtime_ns

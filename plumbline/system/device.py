@@ -32,7 +32,7 @@ _WRITTEN: dict[str, float] = {"read": 0.0, "copy": 0.5, "write": 1.0}
 
 
 class Memory(Table):
-    """How fast long arrays stream: read only, written only, copied (both alike), or ``any``."""
+    """Streaming rate of long arrays: read, written, copied (half each), or ``any``."""
 
     access: Access = "any"
     gb_s: GbPerS
@@ -40,9 +40,9 @@ class Memory(Table):
 
 
 class Banks(Table):
-    """Memory as banks of which each has an interface of its own (FPGA boards).
+    """Memory as banks with an interface each (FPGA boards).
 
-    A bank moves at most ``width_bytes`` a cycle of its interface's clock ``frequency_mhz``.
+    A bank moves at most ``width_bytes`` per cycle of its interface's clock ``frequency_mhz``.
     """
 
     count: Whole
@@ -66,9 +66,9 @@ class Peak(Table):
 
 
 class Kernel(Table):
-    """The part of the peak of ``units`` that the kernels of ``benchmark`` reach in a type.
+    """The share of the peak of ``units`` reached by ``benchmark``'s kernels in a type.
 
-    ``variant`` is the form of the kernels, as cases name it in their facts.
+    ``variant`` is the form of the kernels, as in the facts of cases.
     """
 
     benchmark: str
@@ -80,7 +80,7 @@ class Kernel(Table):
 
 
 class RandomUpdates(Table):
-    """Updates of random 64-bit words of a table so long (absent: of any length), in GUP/s."""
+    """Updates of random 64-bit words of a table of ``table_bytes`` (absent: any), in GUP/s."""
 
     table_bytes: Bytes | None = None
     atomic: bool = False
@@ -89,7 +89,7 @@ class RandomUpdates(Table):
 
 
 class Launch(Table):
-    """Starting an empty kernel: awaited each time, or behind the one before (absent: unknown)."""
+    """Start of an empty kernel: awaited each time, or in a row (absent: unknown)."""
 
     wait_us: Micros
     row_us: Micros | None = None
@@ -109,13 +109,13 @@ class Link(Table):
         return self
 
     def time_s(self, direction: Literal["read", "write"], size: float) -> float | None:
-        """Seconds for ``size`` bytes; None where that direction is unknown."""
+        """Seconds for ``size`` bytes; None if that direction is unknown."""
         segments = self.read if direction == "read" else self.write
         return time_of(segments, 1, size)
 
 
 class Rate(Table):
-    """A limit that is a plain rate: so much of what ``limit`` names a second."""
+    """A limit that is a plain rate, in ``limit``'s amount per second."""
 
     limit: str
     per_s: Annotated[float, Field(gt=0)]
@@ -127,9 +127,9 @@ class Bitstream(Table):
 
     Keys that do not apply to the benchmark are absent. Names are HPCC FPGA's build parameters;
     ``block_size`` and ``gemm_size`` are HPL's block in local memory and in registers too, and
-    ``channel_width`` counts numbers. ``name`` tells a variant from the usual one. ``transport`` is
-    set where the kernels send by themselves or differ by it, ``banks`` where the arrays lie in
-    fewer banks than the board has.
+    ``channel_width`` counts numbers. ``name`` distinguishes a variant from the default.
+    ``transport`` is set if the kernels send by themselves or differ by it, ``banks`` if the arrays
+    use fewer banks than the board has.
     """
 
     benchmark: str
@@ -166,13 +166,12 @@ class Resources(Table):
 
 
 class DeviceTable(Table):
-    """A device's limits; what is absent is unknown.
+    """A device's limits; absent ones are unknown.
 
     ``memory_bytes`` is all its memory. ``cache_bytes`` is the size of the last caches, all
-    together: shorter arrays are not judged by the memory's figures. ``fast_bytes`` is the memory in
-    which a transform's points meet: what a group's local memory holds on GPUs, half of the last
-    caches on CPUs. With ``svm`` kernels work on the host's memory, over the link, which reads and
-    writes at once.
+    together: shorter arrays are not judged by the memory's figures. ``fast_bytes`` is the memory
+    for a transform's points: a group's local memory on GPUs, half of the last caches on CPUs. With
+    ``svm`` kernels use the host's memory, over the link, which reads and writes at once.
     """
 
     name: str | None = None
@@ -192,13 +191,12 @@ class DeviceTable(Table):
     bitstreams: list[Bitstream] = Field(default_factory=list)
 
     def memory_s(self, read_bytes: float, written_bytes: float) -> float | None:
-        """Seconds that long arrays take to be read and written; None where memory is unknown.
+        """Seconds to read and write long arrays; None if memory is unknown.
 
-        What is read and what is written share the memory: the time of a byte is interpolated
-        between reading only, copying and writing only by the part of the bytes that is written.
-        A CPU's core that reads only, or writes only, may not use all of it, because each has
-        buffers of its own; so both rates bound apart from that, and no mixture is held slower
-        than the copy for what they lose.
+        Reads and writes share the memory: the time per byte is interpolated between reading,
+        copying and writing by the written share of the bytes. A CPU's core that only reads, or only
+        writes, may not saturate memory, because each has its own buffers; so both rates bound
+        separately, and no mixture is assumed slower than the copy.
         """
         every = next((entry.gb_s for entry in self.memory if entry.access == "any"), None)
         if every is None and self.banks and not self.memory:
@@ -218,10 +216,10 @@ class DeviceTable(Table):
         )
 
     def peak_s(self, flops: float, type: str, *, matrix: bool) -> float | None:
-        """Seconds for ``flops`` in ``type``; None where the peak is unknown.
+        """Seconds for ``flops`` in ``type``; None if the peak is unknown.
 
-        Half may be computed in float, so its peak is never below float's. With ``matrix`` the
-        units are matrix units where the device has some.
+        Half may be computed in float, so its peak is at least float's. With ``matrix`` the units
+        are matrix units if the device has them.
         """
         types = ("half", "float") if type == "half" else (type,)
         rates = [
@@ -236,7 +234,7 @@ class DeviceTable(Table):
         return any(peak.type == type and peak.units == "matrix" for peak in self.peaks)
 
     def share_of_peak(self, benchmark: str, type: str, variant: str, *, matrix: bool) -> float:
-        """The part of the peak that such kernels reach, 1 where it was not measured."""
+        """The share of the peak that the kernels reach, 1 if not measured."""
         wanted = (benchmark, type, variant, "matrix" if matrix else "vector")
         for entry in self.kernels:
             if (entry.benchmark, entry.type, entry.variant, entry.units) == wanted:
@@ -244,10 +242,10 @@ class DeviceTable(Table):
         return 1.0
 
     def updates_s(self, updates: float, table_bytes: int, *, atomic: bool) -> float | None:
-        """Seconds for updates of random words of a table so long; None where they are unknown.
+        """Seconds for updates of random words of a table of that length; None if unknown.
 
-        Between two tables that are known the rate is interpolated over the length's logarithm;
-        outside, it is that of the nearest.
+        Between known tables the rate is interpolated over the length's logarithm; outside, it is
+        that of the nearest.
         """
         rates = [entry for entry in self.random if entry.atomic == atomic]
         known = sorted((entry.table_bytes, entry.gup_s) for entry in rates if entry.table_bytes)
@@ -256,7 +254,7 @@ class DeviceTable(Table):
         return updates / (rate * 1e9) if rate else None
 
     def rate_s(self, limit: str, amount: float) -> float | None:
-        """Seconds for ``amount`` of what ``limit`` names; None where its rate is unknown."""
+        """Seconds for ``amount`` of ``limit``; None if its rate is unknown."""
         rate = next((entry.per_s for entry in self.rates if entry.limit == limit), None)
         return amount / rate if rate else None
 
@@ -275,7 +273,7 @@ class DeviceTable(Table):
 
 
 def joined(tables: Sequence[DeviceTable]) -> DeviceTable:
-    """One table of all figures of ``tables``; of each figure the first is taken."""
+    """The merged figures of ``tables``; the first of each figure."""
     return DeviceTable.model_validate(
         {
             name: next(

@@ -1,4 +1,4 @@
-"""Files of systems: found by name, read with the boards below them, written; their schema."""
+"""System files: search by name, reading with boards, writing, schema."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ SCHEMA_ID = "urn:plumbline:system"
 def load_system(path: Path, *, written_by_plumb: bool = False) -> System:
     """Read a system file, and the boards it names, from its own folder or the shipped ones.
 
-    An unknown key is an error in the file, and refused; in one that plumb writes it is of a
-    newer version, and passed over. Raises :class:`UsageError` naming file, key and what was
-    expected.
+    An unknown key is an error; in a file written by plumb it is from a newer version, and ignored.
+    Raises :class:`UsageError` naming file, key and expected value.
     """
     system, seen = _read_system(path, written_by_plumb), [path.stem]
     board, at = system.board, path
@@ -80,7 +79,7 @@ def _validated(document: dict[str, Any], lenient: bool) -> System:
 
 
 def find_system(given: str, home: Home) -> System:
-    """The system that ``--system`` names: a file's path, or a name looked up in the folders."""
+    """The system of ``--system``: a file's path, or a name searched in the folders."""
     path = Path(given).expanduser()
     if path.suffix == ".toml" or "/" in given:
         return load_system(path)
@@ -96,7 +95,7 @@ def find_system(given: str, home: Home) -> System:
 
 
 def local_system(home: Home) -> System:
-    """``systems/local.toml``, or an empty system where there is none yet."""
+    """``systems/local.toml``, or an empty system if missing."""
     path = home.local_system
     if path.exists():
         return load_system(path, written_by_plumb=True)
@@ -106,7 +105,7 @@ def local_system(home: Home) -> System:
 
 
 def known_systems(home: Home) -> list[str]:
-    """The names of the systems that are found by name, but for this machine's."""
+    """The names of all systems in the folders, except this machine's."""
     folders = home.system_folders()
     return sorted({file.stem for folder in folders for file in folder.glob("*.toml")} - {LOCAL})
 
@@ -123,11 +122,11 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The JSON Schema as the text of ``schema/system.schema.json``."""
+    """The contents of ``schema/system.schema.json``."""
     return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
 
 
 def save_system(system: System, path: Path, comment: str) -> None:
-    """Write ``system`` to ``path`` in one step, under a heading comment. Raises OSError."""
+    """Write ``system`` to ``path`` atomically, under a heading comment. Raises OSError."""
     heading = "".join(f"# {line}\n" for line in comment.splitlines())
     replace_file(path, heading + toml_text(system))

@@ -1,8 +1,7 @@
-"""One-sided operations of a world: what each costs one rank that does it to others.
+"""One-sided operations of a world: the cost of each for its origin.
 
-The figures are those of LogGP (Alexandrov et al., "LogGP", SPAA 1995). ``spread_bytes`` is set
-where the words lie scattered over so much memory that caches no longer hold them; the time includes
-that.
+The figures are those of LogGP (Alexandrov et al., "LogGP", SPAA 1995). ``spread_bytes`` is set if
+the words are scattered over more memory than the caches hold; the times include cache misses.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from plumbline.system.device import Bytes, Micros, Whole
 Nanos = Annotated[float, *quantity("ns"), Field(ge=0)]
 WorldKind = Literal["shmem", "mpi"]
 
-# Operations that models take, by the names of their tests in shoms.
+# Operations used by models, by the names of their tests in shoms.
 GET, PUT, BULK = "long_g", "long_p", "putmem"
 XOR, XOR_IN_CONTEXT, NOTICE = "ulong_atomic_xor", "ctx_ulong_atomic_xor", "ulong_atomic_set"
-COLLECT = "gups_bucketed"  # all of an update by buckets, in a table that caches hold
+COLLECT = "gups_bucketed"  # operations of an update by buckets, in a table within the caches
 
 
 class Operation(Table):
     """One operation, named as ``shoms`` names its test (``long_g``, ``ulong_atomic_xor``).
 
-    ``empty_us`` is L + 2 o: the shortest one from its call until it is complete. ``gap_us`` is g,
-    between the starts of two in a row, ``gap_per_byte_ns`` is G, in ns a byte; absent: unknown, or
-    one word only. ``spread_bytes``: its places lie scattered over so much of the other rank's
-    memory (absent: always the same few). ``worst_error`` is the largest relative error of the fit.
+    ``empty_us`` is L + 2 o: the shortest one from call to completion. ``gap_us`` is g, between the
+    starts of two in sequence, ``gap_per_byte_ns`` is G, in ns per byte; absent: unknown, or one
+    word only. ``spread_bytes``: size of the target memory over which its places are scattered
+    (absent: always the same few). ``worst_error`` is the largest relative error of the fit.
     """
 
     name: str
@@ -57,17 +56,17 @@ class Operation(Table):
 
     @property
     def empty_s(self) -> float:
-        """Seconds of the shortest one until it is complete."""
+        """Completion time of the shortest one, in seconds."""
         return self.empty_us * 1e-6
 
     def latency_s(self, size: float) -> float:
-        """Seconds of one of ``size`` bytes until it is complete: L + 2 o + (k - 1) G."""
+        """Completion time of one of ``size`` bytes, in seconds: L + 2 o + (k - 1) G."""
         return self.empty_s + max(size - 1, 0) * (self.gap_per_byte_ns or 0.0) * 1e-9
 
     def stream_s(self, size: float) -> float:
         """Seconds of each of many of ``size`` bytes: the larger of g and (k - 1) G.
 
-        Where no gap is known each waits for the one before.
+        Without a known gap each waits for the previous one.
         """
         if self.gap_us is None:
             return self.latency_s(size)
@@ -76,11 +75,10 @@ class Operation(Table):
 
 
 def scattered_s(rows: Sequence[Operation], name: str, size: float) -> float | None:
-    """Additional seconds of ``name`` where its words lie over ``size`` bytes that another changed.
+    """Additional seconds of ``name`` for words in ``size`` bytes changed by another rank.
 
-    Between two lengths that were measured it is interpolated over their logarithm; below the
-    shortest it is that one's, above the longest that one's. What took longer than over more memory
-    was disturbed, and counts as that. Seconds; None where none was measured.
+    Interpolated between measured lengths over their logarithm; constant outside. Times above that
+    of a longer one were disturbed, and are replaced by it. None if none was measured.
     """
     own = [row for row in rows if row.name == name]
     near = next((row for row in own if row.spread_bytes is None), None)

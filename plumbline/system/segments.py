@@ -1,6 +1,6 @@
 """Times by size: a list of segments, each a straight line.
 
-time of n messages of L bytes, handled at once by one rank = latency + n * L / bandwidth
+time of n concurrent messages of L bytes of one rank = latency + n * L / bandwidth
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pydantic import Field
 from plumbline.base.toml import Table
 from plumbline.base.units import count_of_bytes, quantity
 
-if TYPE_CHECKING:  # NumPy takes a while to import, which every command would pay
+if TYPE_CHECKING:  # NumPy would slow the start of every command
     import numpy as np
     from numpy.typing import NDArray
 
@@ -22,7 +22,7 @@ class Segment(Table):
     """The time for messages of at most ``up_to_bytes`` (the last segment: of any size).
 
     ``latency_us`` is in microseconds, ``bandwidth_gb_s`` in GB/s (1e9 B/s; absent: the time does
-    not depend on the size). ``source`` names where the figures are from, ``measured`` a fit, whose
+    not depend on the size). ``source`` names the source of the figures, ``measured`` a fit, whose
     largest relative error at a measured size is ``worst_error`` and whose largest measured size is
     ``largest_bytes`` (of the last segment; absent: the figures hold for any size).
     """
@@ -44,14 +44,14 @@ class Segment(Table):
     def time_s(
         self, messages: float, message_bytes: float | NDArray[np.float64]
     ) -> float | NDArray[np.float64]:
-        """Seconds for ``messages`` messages of ``message_bytes`` bytes each; sizes may be many."""
+        """Seconds for ``messages`` messages of ``message_bytes`` bytes each; accepts arrays."""
         if self.bandwidth_gb_s is None:
             return self.latency_us * 1e-6
         return self.latency_us * 1e-6 + messages * message_bytes / (self.bandwidth_gb_s * 1e9)
 
 
 def check_segments(name: str, segments: Sequence[Segment]) -> None:
-    """Raise :class:`ValueError` unless sizes rise and the last segment is open."""
+    """Raise :class:`ValueError` unless sizes increase and the last segment is open."""
     limits = [segment.up_to_bytes for segment in segments]
     inner = [limit for limit in limits[:-1] if limit is not None]
     if len(inner) != len(limits[:-1]) or inner != sorted(set(inner)):
@@ -61,7 +61,7 @@ def check_segments(name: str, segments: Sequence[Segment]) -> None:
 
 
 def time_of(segments: Sequence[Segment], messages: float, message_bytes: float) -> float | None:
-    """Seconds by the segment that the size falls into; None where there are no segments."""
+    """Seconds by the segment of the size; None without segments."""
     for segment in segments:
         if segment.up_to_bytes is None or message_bytes <= segment.up_to_bytes:
             return segment.time_s(messages, message_bytes)

@@ -1,16 +1,16 @@
-"""The system file: a TOML description of a board or machine, as far as the models need it.
+"""The system file: a TOML description of a board or machine for the models.
 
-A transfer is a row of *legs*: ``launch`` (an empty kernel, started and awaited), ``read`` (device
-memory to host), ``exchange`` (host to host), ``write`` (host to device memory): the sub-steps of
-Meyer, "An OpenCL- and HLS-based Benchmark Suite for Reconfigurable Hardware in HPC" (dissertation,
-Paderborn University, 2024), section 5.1.2. A leg is a list of segments by message size, each a
-straight line (:mod:`plumbline.system.segments`); what one device can do at most is in
+A transfer is a sequence of *legs*: ``launch`` (an empty kernel, started and awaited), ``read``
+(device memory to host), ``exchange`` (host to host), ``write`` (host to device memory): the
+sub-steps of Meyer, "An OpenCL- and HLS-based Benchmark Suite for Reconfigurable Hardware in HPC"
+(dissertation, Paderborn University, 2024), section 5.1.2. A leg is a list of segments by message
+size, each a straight line (:mod:`plumbline.system.segments`); a device's limits are in
 :mod:`plumbline.system.device`.
 
 For b_eff n is 2r: r replications, each with both neighbours. There b(L) = 2 L / t counts the bytes
 that one rank *sends*. The dissertation's eq. 4.2 also writes 2 L / t, but its eq. 4.7 sets t to the
 time in which *one* message of L bytes is read, exchanged and written (n = 1) at the peak of each
-leg, so that its 2 L counts what is sent and what is received: 6.06 GB/s for PCIe at 8 GB/s and a
+leg, so its 2 L counts bytes sent and received: 6.06 GB/s for PCIe at 8 GB/s and a
 network at 12.5 GB/s. With n = 2 the same legs take twice the time: b(L) is half of it, 3.03 GB/s.
 """
 
@@ -31,7 +31,7 @@ from plumbline.system.operations import Nanos, Operation
 from plumbline.system.segments import Segment, check_segments, time_of
 
 Leg = Literal["launch", "read", "exchange", "write"]
-# Legs of a transfer; a device's limits; how fast it updates random words; one-sided operations of a
+# Legs of a transfer; a device's limits; its rate of random updates; one-sided operations of a
 # world; links between boards.
 Need = Literal["legs", "device", "updates", "operations", "channel"]
 LOCAL = "local"
@@ -71,15 +71,15 @@ class Legs(Table):
     def time_s(self, name: Leg, messages: float, message_bytes: float) -> float | None:
         """Seconds that leg ``name`` takes for ``messages`` messages of ``message_bytes`` each.
 
-        The messages are those that one rank handles at once. None where the leg is unknown.
+        The messages are those that one rank handles at once. None if the leg is unknown.
         """
         return time_of(self.segments(name), messages, message_bytes)
 
 
 class Conditions(Table):
-    """Under what a calibration was measured: a run under others is not compared with it.
+    """Conditions of a calibration: runs under others are not compared with it.
 
-    What only transfers between ranks depend on is ``none`` or 0 for a device's own figures.
+    Conditions of transfers between ranks are ``none`` or 0 for a device's own figures.
     """
 
     cpu: str
@@ -106,9 +106,9 @@ class CaseLaunches(Table):
 
 
 class Calibration(Table):
-    """The figures of one calibration. ``request`` is the launch that asked for it.
+    """The figures of one calibration. ``request`` is the launch that required it.
 
-    ``launches`` is the distribution that they were taken from, of the cases with several.
+    ``launches`` is the distribution over launches, of cases with several.
     """
 
     request: str
@@ -137,7 +137,7 @@ class Calibration(Table):
 
     @property
     def need(self) -> Need:
-        """The kind of model that it serves."""
+        """The kind of models that use it."""
         if self.legs is not None:
             return "legs"
         if self.operations:
@@ -166,9 +166,9 @@ class Identity(Table):
 
 
 class Channel(Table):
-    """Serial links between boards: ``count`` channels of a board, each ``width_bytes`` a tick.
+    """Serial links between boards: ``count`` channels per board of ``width_bytes`` per cycle.
 
-    What is absent is unknown; ``gb_s`` is one channel's rate where clock and width are.
+    Absent figures are unknown; ``gb_s`` is one channel's rate, if clock and width are.
     """
 
     count: Annotated[int, Field(ge=1)]
@@ -194,7 +194,7 @@ class Commands(Table):
 
 
 class Copies(Table):
-    """ACCL's copy from a receive buffer: its fixed part, and its rate at best."""
+    """ACCL's copy from a receive buffer: fixed part and peak rate."""
 
     latency_us: Micros | None = None
     gb_s: GbPerS | None = None
@@ -202,9 +202,9 @@ class Copies(Table):
 
 
 class Stack(Table):
-    """A network stack under ACCL: a message's latency on a direct link, and rates at best.
+    """A network stack of ACCL: a message's latency on a direct link, and peak rates.
 
-    ``switch_us`` is what a switch adds; ``switch_gb_s`` the rate through it.
+    ``switch_us`` is the additional latency of a switch; ``switch_gb_s`` the rate through it.
     """
 
     name: Literal["udp", "tcp"]
@@ -217,7 +217,7 @@ class Stack(Table):
 
 
 class Accl(Table):
-    """ACCL, a framework by which kernels or hosts send between FPGAs (Meyer 2024, section 5.1)."""
+    """ACCL, a framework for messages between FPGAs by kernels or hosts (Meyer 2024, 5.1)."""
 
     commands: Commands | None = None
     copies: Copies | None = None
@@ -225,7 +225,7 @@ class Accl(Table):
 
 
 class Machine(Table):
-    """How many there are of what: ``devices_per_node`` in each of ``nodes``."""
+    """Numbers of components: ``devices_per_node`` in each of ``nodes``."""
 
     nodes: Annotated[int, Field(ge=1)]
     devices_per_node: Annotated[int, Field(ge=1)]
@@ -256,7 +256,7 @@ _Known = TypeVar("_Known")
 
 
 def known(figure: _Known | None, name: str, table: str) -> _Known:
-    """``figure``, or :class:`UsageError` saying which figure of which table is unknown."""
+    """``figure``. Raises :class:`UsageError` naming figure and table if unknown."""
     if figure is None:
         raise UsageError(f"the system file has no figure {name} in the table [{table}]")
     return figure
@@ -264,10 +264,10 @@ def known(figure: _Known | None, name: str, table: str) -> _Known:
 
 @dataclass(frozen=True)
 class Figures:
-    """A system's figures for the models under some conditions; None where it has no figure.
+    """A system's figures for the models under given conditions; None if unknown.
 
-    ``by_all_ranks``: measured while all ranks worked at once, so that what they share is shared.
-    ``between``: how much the launches differed that they come from, where several were made.
+    ``by_all_ranks``: measured with all ranks at work, so that shared resources are shared.
+    ``between``: differences between their launches, if there were several.
     """
 
     legs: Legs | None
@@ -279,14 +279,14 @@ class Figures:
     between: Between | None = None
 
     def transfer(self, transport: str, approach: str | None) -> MeasuredTransfer | None:
-        """The transfers of such a transport that were measured whole, or None."""
+        """The transfers of a transport measured as a whole, or None."""
         for one in self.transfers:
             if one.transport == transport and one.approach in (None, approach):
                 return one
         return None
 
     def has(self, need: Need) -> bool:
-        """Whether there is what a model needs."""
+        """Whether the figures of a need are known."""
         if need == "channel":
             return self.channel is not None
         if need == "operations":
@@ -297,7 +297,7 @@ class Figures:
 
 
 class System(Table):
-    """A whole system file. ``board`` names the system whose figures stand where it has none."""
+    """A whole system file. ``board`` names a system for figures that it lacks."""
 
     system: Identity
     board: str | None = None
@@ -311,7 +311,7 @@ class System(Table):
     calibrations: list[Calibration] = Field(default_factory=list)
 
     def figures_under(self, conditions: Conditions) -> Figures:
-        """The calibrations of just these conditions, else the file's own figures."""
+        """The calibrations of exactly these conditions, otherwise the file's own figures."""
         made = [one for one in self.calibrations if one.conditions == conditions]
         if not made:
             own = [
@@ -327,7 +327,7 @@ class System(Table):
                 operations=own,
             )
         legs = next((one.legs for one in made if one.legs), None)
-        # A device's own limits do not depend on the transport, and are measured without one.
+        # A device's own limits are measured without a transport.
         alone = conditions.model_copy(update={"transport": "none", "form": "none", "messages": 0})
         made += [one for one in self.calibrations if one.conditions == alone and one not in made]
         tables = [one.device for one in made if one.device]
@@ -355,9 +355,9 @@ class System(Table):
         return told
 
     def on(self, board: System) -> System:
-        """A copy with ``board``'s figures where it has none of its own.
+        """A copy with ``board``'s figures for those that it lacks.
 
-        A device's tables are taken one by one; bitstreams of both, its own first.
+        A device's tables are merged one by one; bitstreams are those of both, its own first.
         """
         own, other = self.device or DeviceTable(), board.device or DeviceTable()
         device = joined([own, other]).model_copy(
@@ -370,17 +370,17 @@ class System(Table):
         return self.model_copy(update={**changes, "device": device, "legs": _legs(self, device)})
 
     def answers(self, request: str) -> bool:
-        """Whether a calibration was made for this very request."""
+        """Whether a calibration was made for this request."""
         return any(calibration.request == request for calibration in self.calibrations)
 
     def with_calibration(self, new: Calibration) -> System:
-        """A copy in which ``new`` takes the place of the one of its kind under its conditions."""
+        """A copy with ``new`` in place of the calibration of its kind and conditions."""
         kept = [old for old in self.calibrations if not old.is_replaced_by(new)]
         return self.model_copy(update={"calibrations": [*kept, new]})
 
 
 def _legs(system: System, device: DeviceTable) -> Legs | None:
-    """A machine's legs: its own, and the board's link and launch for those it does not name."""
+    """A machine's legs: its own, otherwise the board's link and launch."""
     if system.legs is None:
         return None
     link = device.link or Link()

@@ -1,4 +1,4 @@
-// Devices: every one that this machine shows does what device.hpp says; who gets which; what is said when it cannot be.
+// Devices: every device of this machine conforms to device.hpp; selection; messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -358,7 +358,7 @@ TEST_P(EveryDevice, TimedQueueTellsTimesInOrder) {
   EXPECT_FALSE(device().make_queue()->span()) << "an untimed queue tells nothing";
 }
 
-// What ran on one queue while another waited lies before what that one ran then.
+// Commands of one queue that another waited for precede the latter's commands.
 TEST_P(EveryDevice, TimedQueuesShareOneClock) {
   auto first = device().make_queue(true), second = device().make_queue(true);
   auto slow = device().build(source())->kernel("slow");
@@ -535,7 +535,7 @@ TEST(Native, IsTheCoresOfThisProcess) {
               HasSubstr("only.cl"));
 }
 
-// ---- who gets which ----
+// ---- selection ----
 
 DeviceInfo fake(const char* platform, const char* name, const char* type) {
   DeviceInfo info;

@@ -1,4 +1,4 @@
-// fft: what is checked with what, and how sizes are named.
+// fft: checks against references, and forms of sizes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

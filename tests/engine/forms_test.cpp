@@ -86,7 +86,7 @@ Json golden_expectation(const std::string& name) {
   return std::filesystem::exists(path) ? Json::parse(file_text(path)) : Json(nullptr);
 }
 
-// A reader of RFC 4180, to read back what was written.
+// A reader of RFC 4180, to read the output back.
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows{{""}};
   bool quoted = false;
@@ -447,7 +447,7 @@ TEST_F(Forms, TextThatIsNotUtf8IsWrittenAllTheSame) {
   }
 }
 
-// --- what is missing or odd
+// --- missing or unusual parts
 
 // Every place in a document, as JSON pointers; of long lists only the first and last elements.
 void collect(const Json& value, const Json::json_pointer& here, std::vector<Json::json_pointer>& places) {

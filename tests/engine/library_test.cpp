@@ -1,4 +1,4 @@
-// The libraries behind variant `library` compute what their header says, on every device that has one.
+// The libraries of variant `library` compute as defined in their header, on every device that has one.
 #include "device/library.hpp"
 
 #include <gmock/gmock.h>

@@ -1,10 +1,13 @@
 // Parts of a run: how they are named, the queues that they use, and how verdicts by them are shown.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <thread>
 
 #include "device/select.hpp"
+#include "measure/case_run.hpp"
+#include "measure/host.hpp"
 #include "measure/parts.hpp"
 #include "record/forms.hpp"
 
@@ -31,6 +34,56 @@ TEST(Parts, RefusesWhatIsNone) {
   EXPECT_THROW(parse_parts("ceilings size=100"), UsageError);
   const auto parts = parse_parts("links sizes=1,x");
   EXPECT_THROW(parts[0]->check({0, 2, 1}), UsageError);
+}
+
+TEST(Links, BesideAllCasesHaveNoLabelOfASize) {
+  const auto parts = parse_parts("links beside=all sizes=4096; links sizes=4096");
+  const Json all = parts[0]->groups({0, 2, 1})[0].cases[0].labels, own = parts[1]->groups({0, 2, 1})[0].cases[0].labels;
+  EXPECT_FALSE(all.contains("message_bytes"));
+  EXPECT_FALSE(all.contains("ring"));
+  EXPECT_EQ(own["message_bytes"], Json(4096));
+}
+
+CaseRecord measured_with(std::vector<std::vector<double>> by_rank) {
+  CaseRecord record;
+  record.global = by_rank[0];
+  record.by_rank = std::move(by_rank);
+  return record;
+}
+
+TEST(Measurements, OfOneCaseAreTakenTogether) {
+  CaseRecord record = measured_with({{1, 2}, {3, 4}}), more = measured_with({{5}, {6}});
+  record.late_starts = 1;
+  more.late_starts = 2;
+  more.paused_by_rank = {{0.5}, {0.25}};
+  more.waited_share = 0.25;
+  record.tallies_by_rank["x"] = {1, 2};
+  more.tallies_by_rank["x"] = {3, 4};
+  record.tallies["x"] = 3;
+  more.tallies["x"] = 7;
+  add_measurement(record, more);
+  EXPECT_EQ(record.by_rank, (std::vector<std::vector<double>>{{1, 2, 5}, {3, 4, 6}}));
+  EXPECT_EQ(record.global, (std::vector<double>{1, 2, 5}));
+  EXPECT_EQ(record.paused_by_rank, (std::vector<std::vector<double>>{{0, 0, 0.5}, {0, 0, 0.25}}));
+  EXPECT_TRUE(record.device_by_rank.empty());
+  EXPECT_EQ(record.tallies_by_rank["x"], (std::vector<double>{4, 6}));
+  EXPECT_EQ(record.tallies["x"], 10);
+  EXPECT_EQ(record.late_starts, 3u);
+  EXPECT_EQ(record.facts["waited_share"], Json(0.25));
+  CaseRecord wrong = measured_with({{1}, {1}});
+  wrong.outcome = {"failed", "byte 3 is wrong"};
+  add_measurement(record, wrong);
+  EXPECT_EQ(record.outcome.status, "failed");
+  EXPECT_EQ(record.global.size(), 3u);
+}
+
+TEST(Waits, AreOfTheThreadThatWaitedLongest) {
+  const std::map<int, double> begin{{1, 2.0}, {2, 5.0}}, end{{1, 2.5}, {2, 5.1}, {3, 0.2}};
+  EXPECT_DOUBLE_EQ(longest_wait(begin, end, 2), 0.25);
+  EXPECT_DOUBLE_EQ(longest_wait(begin, begin, 2), 0);
+  EXPECT_DOUBLE_EQ(longest_wait({}, end, 1), 1);
+  EXPECT_DOUBLE_EQ(longest_wait(begin, end, 0), 0);
+  EXPECT_LE(waited_for_cores().size(), 1000u);
 }
 
 // Bytes to a device, within it, and back, on queues of the runtime's own calls.

@@ -1,4 +1,4 @@
-// PTRANS: who has which blocks, what the matrices hold, what finds wrong numbers, and the native kernel.
+// PTRANS: distribution of blocks, contents of matrices, detection of wrong numbers, and the native kernel.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(PtransDistribution, EveryNumberIsOnOneRankOnce) {
     }
 }
 
-// What a rank sends another lies there block by block where what comes back lies here.
+// A rank's part for another is there, block by block, at the position of the part that comes back.
 TEST(PtransDistribution, PartnersPartsMirrorEachOther) {
   for (const Distribution& dealt : distributions()) {
     std::map<std::tuple<int, int, std::uint64_t>, Portion> parts;
@@ -244,14 +244,15 @@ TEST(PtransOptions, BadInputIsRefusedInASentence) {
   };
   EXPECT_EQ(refusal(6, {{"grid-rows", "2"}}), "");
   EXPECT_EQ(refusal(6, {{"grid-rows", "4"}}),
-            "a grid of 4 rows does not fit 6 ranks; these do: 1 x 6, 2 x 3, 3 x 2, 6 x 1");
+            "a grid of 4 rows does not match 6 ranks (choose from 1 x 6, 2 x 3, 3 x 2, 6 x 1)");
   EXPECT_EQ(refusal(6, {{"grid-rows", "2"}, {"grid-columns", "2"}}),
-            "a grid of 2 x 2 does not fit 6 ranks; these do: 1 x 6, 2 x 3, 3 x 2, 6 x 1");
-  EXPECT_EQ(refusal(2, {{"grid-columns", "4"}}), "a grid of 4 columns does not fit 2 ranks; these do: 1 x 2, 2 x 1");
+            "a grid of 2 x 2 does not match 6 ranks (choose from 1 x 6, 2 x 3, 3 x 2, 6 x 1)");
+  EXPECT_EQ(refusal(2, {{"grid-columns", "4"}}),
+            "a grid of 4 columns does not match 2 ranks (choose from 1 x 2, 2 x 1)");
   EXPECT_THAT(refusal(6, {{"size", "10"}, {"block-size", "5"}}), testing::HasSubstr("leave a rank of 6 without any"));
   EXPECT_THAT(refusal(6, {{"distribution", "diagonal"}, {"grid-rows", "2"}}),
-              testing::HasSubstr("diagonal has no grid"));
-  EXPECT_THAT(refusal(2, {{"size", "1048576"}, {"block-size", "1"}}), testing::HasSubstr("the most are 8192"));
+              testing::HasSubstr("require --distribution pq"));
+  EXPECT_THAT(refusal(2, {{"size", "1048576"}, {"block-size", "1"}}), testing::HasSubstr("above the limit of 8192"));
 }
 
 }  // namespace

@@ -126,6 +126,26 @@ TEST_F(OneSidedMemory, OneOperationOnOneWordLosesNothing) {
   memory_->synchronise();
 }
 
+// All ranks set the same bits at once: each bit is set by one of them, and each rank's own bits are there at last.
+TEST_F(OneSidedMemory, EachBitIsSetOnce) {
+  constexpr std::size_t bits = 1024;
+  std::uint64_t first = 0;
+  for (std::size_t bit = 0; bit < bits; ++bit) {
+    const std::uint64_t mask = std::uint64_t{1} << (bit % 64);
+    if ((memory_->fetch_or(bit % 2 == 0 ? 0 : 1, bit / 64, mask, 0) & mask) == 0) ++first;
+    memory_->atomic_or(0, 16, std::uint64_t{1} << ((bit + static_cast<std::size_t>(rank_)) % 32), 0);
+    memory_->atomic_or(1, 17, std::uint64_t{1} << rank_, 0);
+  }
+  memory_->synchronise();
+  memory_->atomic_add(0, 32, first, 0);
+  memory_->synchronise();
+  for (std::size_t word = 0; word < bits / 64; ++word) EXPECT_EQ(memory_->get_word(0, word, 0), ~std::uint64_t{0});
+  EXPECT_EQ(memory_->get_word(0, 16, 0), 0xffffffffu);
+  EXPECT_EQ(memory_->get_word(0, 17, 0), (std::uint64_t{1} << size_) - 1);
+  EXPECT_EQ(memory_->get_word(0, 32, 0), bits) << "of all ranks";
+  memory_->synchronise();
+}
+
 // Different operations on one word, of different ranks, each behind a synchronise().
 TEST_F(OneSidedMemory, DifferentOperationsFollowEachOther) {
   memory_->atomic_add(0, 5, 1, 0);
@@ -144,6 +164,9 @@ TEST_F(OneSidedMemory, DifferentOperationsFollowEachOther) {
 TEST_F(OneSidedMemory, FetchesSayWhatWasThereBefore) {
   EXPECT_EQ(memory_->fetch_add(0, mine(), 5, rank_), 0u);
   EXPECT_EQ(memory_->fetch_xor(0, mine(), 3, rank_), 5u);
+  EXPECT_EQ(memory_->fetch_or(0, mine() + 1, 9, rank_), 0u);
+  EXPECT_EQ(memory_->fetch_or(0, mine() + 1, 3, rank_), 9u);
+  EXPECT_EQ(memory_->get_word(0, mine() + 1, rank_), 11u);
   EXPECT_EQ(memory_->compare_swap(0, mine(), 99, 1, rank_), 6u) << "it was not 99: it stays";
   EXPECT_EQ(memory_->compare_swap(0, mine(), 6, 1, rank_), 6u);
   EXPECT_EQ(memory_->get_word(0, mine(), rank_), 1u);

@@ -15,7 +15,7 @@ struct RingSetting {
   std::uint64_t bytes = 0;
 };
 
-// Each operation sends a message to the right and takes one from the left; alone, nothing. Keeps what came last.
+// Each operation sends a message to the right and receives one from the left; alone, none. Keeps the last message.
 class RingPattern : public Pattern {
  public:
   explicit RingPattern(const RingSetting& setting)

@@ -94,7 +94,7 @@ TEST_P(Transports, RingShiftAtManySizes) {
   }
 }
 
-// A ring of the team's places; whoever is no member has nothing to do with it.
+// A ring of the team's places; other ranks do not take part.
 void shift_in(Team& team, const std::function<void(int right, int left)>& shift) {
   if (!team.is_member()) return;
   shift((team.rank() + 1) % team.size(), (team.rank() + team.size() - 1) % team.size());
@@ -140,7 +140,7 @@ TEST_P(Transports, RefusesExchangesThatATeamCannotHave) {
     EXPECT_THROW(transport_->compile({{{{{place, 0, {whole(*buffer)}}}, {}}}, 1}, *team), Error) << place;
 }
 
-// Round i passes on what round i - 1 brought, to the right, each from a slot of its own.
+// Round i sends the message of round i - 1 on to the right, each from its own slot.
 class SlidingSlots {
  public:
   SlidingSlots(Device& device, const Placement& placement, std::size_t size, std::uint64_t rounds)
@@ -197,7 +197,7 @@ TEST_P(Transports, EachRoundLeavesItsMessageInASlotOfItsOwn) {
     }
 }
 
-// Two lanes, in opposite directions, whose messages become shorter and longer without compiling anew.
+// Two lanes, in opposite directions, whose messages change in size without compiling again.
 TEST_P(Transports, SizesAreSetBeforeAStart) {
   constexpr std::size_t most = 70001;
   const auto size_of_lane = [](std::size_t size, int lane) { return lane == 0 ? size : size / 2; };
@@ -226,7 +226,7 @@ TEST_P(Transports, SizesAreSetBeforeAStart) {
   EXPECT_THROW(exchange->set_sizes({{{most}, {most, 1}}}), Error);
 }
 
-// Writes `value` into all words, after so many rounds of work that whoever does not wait finds the old ones.
+// Writes `value` into all words, after enough work that a reader that does not wait finds the old ones.
 KernelSource slow_fill() {
   const char* const text =
       "__kernel void slow_fill(__global uint* to, uint count, uint value, uint spins) {\n"
@@ -243,7 +243,7 @@ KernelSource slow_fill() {
   return source;
 }
 
-// A kernel writes what is sent, and another queue copies what came: the host waits for neither.
+// A kernel writes the sent words, and another queue copies the received ones: the host waits for neither.
 TEST_P(Transports, StartsAfterAQueueAndPrecedesAnother) {
   constexpr std::uint32_t words = 20000, spins = 3000000;
   constexpr std::size_t size = words * sizeof(std::uint32_t);
@@ -267,11 +267,11 @@ TEST_P(Transports, StartsAfterAQueueAndPrecedesAnother) {
     const std::uint32_t expected = 100 * turn + static_cast<std::uint32_t>(left());
     EXPECT_EQ(std::count(found.begin(), found.end(), expected), words) << "turn " << turn << ", found " << found[0];
     queue_->finish();
-    test_world().barrier();  // nobody sends anew into what another still copies
+    test_world().barrier();  // no new message while another rank still copies
   }
 }
 
-// Each rank adds one to the first word of what came, and sends it on: the word tells how many ranks it has passed.
+// Each rank increments the first word of a received message, and sends it on: the word counts the ranks passed.
 TEST_P(Transports, AKernelOfItsOwnRunsAllRoundsThroughThePort) {
   constexpr std::uint64_t rounds = 9, words = 40;
   const auto memory = device_->allocate((rounds + 1) * words * sizeof(std::uint32_t), placement_);
@@ -391,7 +391,7 @@ TEST_P(Transports, StepsFollowOneAnother) {
   const int partner = pings ? right() : left();
   const Provenance message{1, id(pings ? test_world().rank() : partner), 0, size, 1};
   auto a = filled(message, pings), b = filled(message, false);
-  // The one that pings sends its own and gets it back elsewhere; the other returns what it received.
+  // The first rank sends its own and receives it elsewhere; the other returns the received one.
   const std::vector<Transfer> ours{{partner, 0, {whole(*a)}}}, other{{partner, 0, {whole(*b)}}};
   const Exchange pattern = pings ? Exchange{{{ours, {}}, {{}, other}}, 1} : Exchange{{{{}, other}, {other, {}}}, 1};
   const auto exchange = transport_->compile(pattern);

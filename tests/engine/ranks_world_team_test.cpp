@@ -1,4 +1,4 @@
-// Teams of every world, on any number of ranks: each collective beside plain arithmetic on what the members gave.
+// Teams of every world, on any number of ranks: each collective against plain arithmetic on the members' input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,6 +137,25 @@ TEST(Team, ExchangesAllWithAll) {
   }
 }
 
+// Parts of any length, also of none.
+TEST(Team, GathersPartsOnAll) {
+  const auto team = test_world().team(all_backwards());
+  for (const std::size_t more : {0u, 4000u}) {
+    std::vector<std::uint64_t> mine, should;
+    std::vector<std::size_t> counts;
+    for (int place = 0; place < team->size(); ++place) {
+      counts.push_back(more + static_cast<std::size_t>(place) % 3);
+      for (std::size_t i = 0; i < counts.back(); ++i) {
+        should.push_back(static_cast<std::uint64_t>(place) * 100000 + i + 1);
+        if (place == team->rank()) mine.push_back(should.back());
+      }
+    }
+    std::vector<std::uint64_t> all(should.size());
+    team->all_gather(std::span<const std::uint64_t>(mine), std::span(all), counts);
+    EXPECT_EQ(all, should);
+  }
+}
+
 TEST(Team, SeveralAtOnceDoNotDisturbEachOther) {
   World& world = test_world();
   const auto team = test_world().team(every_second());
@@ -207,6 +226,8 @@ TEST(Team, RefusesWhatCannotBe) {
   std::vector<std::size_t> none;
   EXPECT_THAT(refusal([&] { team->all_to_all(std::span<const int>(), none, std::span<int>(), none); }),
               HasSubstr("0 counts of 0 B"));
+  EXPECT_THAT(refusal([&] { team->all_gather(std::span<const int>(), std::span<int>(), none); }),
+              HasSubstr("all-gather: 0 counts"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The layout of a sample's operations: what they leave, against writing it out.
+// The layout of a sample's operations: remainders against an explicit simulation.
 #include <gtest/gtest.h>
 
 #include <set>

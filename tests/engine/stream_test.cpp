@@ -1,4 +1,4 @@
-// STREAM's numbers, what finds wrong ones, and transfers that lose bytes.
+// STREAM's numbers, detection of wrong ones, and transfers that lose bytes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ TEST(StreamCompare, TakesAnyPartOfTheArrays) {
   }
 }
 
-// --- a device that loses what it is told to: host memory behind a queue with a fault
+// --- a device that loses commands: host memory behind a faulty queue
 
 struct Fault {
   bool drops_writes = false, drops_reads = false;

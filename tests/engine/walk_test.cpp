@@ -79,7 +79,7 @@ TEST(Slots, ACursorGoesWhereTheSlotsAre) {
   }
 }
 
-// Notes what it is asked for; a step is complete when it has been looked at so many times.
+// Records its calls; a step is complete after a number of tests.
 class Noted : public WalkedExchange {
  public:
   Noted(const Walk& walk, int looks) : WalkedExchange(walk), looks_(looks) {}

@@ -23,6 +23,9 @@ TEST(SerialTeam, DoesWhatATeamOfOneDoes) {
   const std::vector<std::size_t> counts{3};
   team->all_to_all(std::span(sent), counts, std::span(received), counts);
   EXPECT_EQ(received, sent);
+  std::vector<int> all(3);
+  team->all_gather(std::span(sent), std::span(all), counts);
+  EXPECT_EQ(all, sent);
   int value = 5;
   team->broadcast(std::as_writable_bytes(std::span(&value, 1)), 0);
   EXPECT_EQ(value, 5);

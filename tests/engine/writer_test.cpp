@@ -88,7 +88,7 @@ TEST_F(Writer, ARunThatGivesUpLeavesItsReason) {
   RecordWriter writer(path(), head);
   writer.add_case({{"key", "one"}});
   RecordWriter::abort("waited 60 s for a barrier");
-  RecordWriter::abort_from_signal(15);  // what the launcher sends next
+  RecordWriter::abort_from_signal(15);  // the launcher's next signal
   const Json now = read(path());
   EXPECT_EQ(now["status"], "aborted");
   EXPECT_EQ(now["reason"], "waited 60 s for a barrier");

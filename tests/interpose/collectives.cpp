@@ -12,7 +12,7 @@ struct Blocks {
   Blocks(Random& random, const Type& type, int ranks, std::ptrdiff_t bytes, bool varied)
       : most(fitting(random, type, bytes / ranks / 2)) {
     lay(random, ranks, varied);
-    // Extents may be longer than what lies in them.
+    // Extents may be longer than their contents.
     while (most > 0 && type.high(all) - type.low(all) > bytes) {
       most /= 2;
       lay(random, ranks, varied);

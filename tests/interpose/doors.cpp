@@ -80,7 +80,7 @@ bool has_windows() {
   return false;
 }
 
-// What MPI tells of a window over device memory, and that it may be freed after it.
+// MPI's attributes of a window over device memory; the memory may be freed after it.
 void try_window() {
   if (!has_windows()) return;
   void *address = nullptr, *base = nullptr;
@@ -257,7 +257,7 @@ void try_threads() {
   for (std::thread& thread : threads) thread.join();
 }
 
-// One sentence for what cannot be.
+// One message for each invalid call.
 void try_bad_input() {
   void* address = nullptr;
   const auto says = [&](int code, const char* part) {

@@ -135,7 +135,7 @@ class Test {
     }
   }
 
-  // On one rank, what a collective gets is what it gives.
+  // On one rank, a collective's result is its input.
   void copy(const Entry& entry) {
     if (entry.name.find("educe") != std::string::npos) to_.fill({});
     call(entry);
@@ -292,7 +292,7 @@ class Test {
   std::vector<std::byte> attached_;
 };
 
-// Whether a call does what it should.
+// Whether a call has the expected effect.
 bool is_right(Test& test, const Entry& entry, const char* language) {
   try {
     test.run(entry);

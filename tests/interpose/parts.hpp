@@ -1,4 +1,4 @@
-// Operations, and where what they name lies in memory.
+// Operations, and the positions of their operands in memory.
 #pragma once
 
 #include "operations.hpp"

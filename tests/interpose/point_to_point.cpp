@@ -24,7 +24,7 @@ struct Neighbours {
   int rank = 0, size = 1, to = 0, from = 0;
 };
 
-// One message: what is sent, and where it is received, which may have room for more.
+// One message: its content, and its destination, which may be larger.
 struct Message {
   Type type;
   int count, room;
@@ -299,7 +299,7 @@ void receive_probed(Random& random, const Neighbours& at, const Message& message
 
 }  // namespace
 
-// Receives what was looked at before, and says goodbye to no one: MPI_PROC_NULL leaves memory as it is.
+// Receives a probed message; MPI_PROC_NULL leaves memory unchanged.
 std::vector<int> probed(Random& random, MPI_Comm comm, const Memory& memory) {
   const Neighbours at(random, comm);
   std::vector<int> seen;

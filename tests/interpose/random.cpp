@@ -170,7 +170,7 @@ bool over_mpich() {
 
 Type random_type(Random& random) {
   constexpr int depth = 2;
-  // MPICH 4.0 writes what lies between the short and the int.
+  // MPICH 4.0 writes the gap between the short and the int.
   const std::array basics{MPI_BYTE, MPI_SHORT, MPI_INT, MPI_DOUBLE, MPI_SHORT_INT};
   const MPI_Datatype basic = basics[static_cast<std::size_t>(random.between(0, over_mpich() ? 3 : 4))];
   MPI_Datatype type = basic;

@@ -57,7 +57,7 @@ NumberType random_number_type(Random& random) {
 }
 
 MPI_Op random_op(Random& random, Values values) {
-  // What any number does, what integers do besides, what C's do besides.
+  // Operations of all numbers, of integers as well, of C's integers as well.
   const std::array ops{MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR};
   int first = 0, last = 9;
   if (values == Values::fortran_integer) last = 6;

@@ -49,7 +49,7 @@ class Exposed {
   int rank() const { return rank_; }
   int size() const { return size_; }
   int unit(int rank) const { return units_[static_cast<std::size_t>(rank)]; }
-  // Between what others write to.
+  // Between the words written by others.
   std::ptrdiff_t owners_at() const { return size_ * part_; }
   std::ptrdiff_t common_at() const { return owners_at() + part_; }
   std::ptrdiff_t part() const { return part_; }
@@ -180,11 +180,11 @@ void one_element(Random& own, const Piece& piece, bool passive) {
   MPI_Compare_and_swap(piece.origin, piece.origin + 8, piece.result, type, piece.target, at, piece.window);
 }
 
-// What the ranks know alike of an epoch.
+// Properties of an epoch common to all ranks.
 struct Epoch {
   explicit Epoch(Random& random)
       : gets_only(random.chance(20)), stores(random.chance(70)), late(random.chance(30)), reads_owners(!late) {}
-  bool gets_only;     // nobody writes to another's memory
+  bool gets_only;     // no rank writes to another's memory
   bool stores, late;  // owners write to theirs: before others come, or while they are there
   bool reads_owners;
 };

@@ -41,7 +41,7 @@ class KernelMutant:
 
 @dataclass(frozen=True)
 class Sound:
-    """A run in which every case must pass: what the mutants are told from."""
+    """A run with right kernels, in which every case must pass."""
 
     words: Sequence[str]
     device: str = "pocl"

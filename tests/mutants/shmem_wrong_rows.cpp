@@ -164,7 +164,7 @@ void register_wrong_collectives() {
           })));
 }
 
-// --- what orders
+// --- ordering
 
 void register_wrong_orders() {
   add("does-not-wait", barrier_row("barrier_all", "shoms", {[](int, long*) {}}));

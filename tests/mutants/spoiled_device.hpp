@@ -9,7 +9,7 @@
 
 namespace plumb::mutants {
 
-// A queue that another one serves, as it is; what is made wrong overrides this.
+// A queue served by another one unchanged; mutants override its functions.
 class ServedQueue : public Queue {
  public:
   explicit ServedQueue(std::unique_ptr<Queue> real) : real_(std::move(real)) {}

@@ -1,4 +1,4 @@
-"""GUPS: what is wrong comes out `failed`; the right one passes, in every variant, with any number of ranks."""
+"""GUPS: every mutant comes out `failed`; the right one passes, in every variant, with any number of ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HPL: what is wrong comes out `failed`; the right one passes, on any grid; what cannot be is refused in a sentence."""
+"""HPL: every mutant comes out `failed`; the right one passes, on any grid; invalid input is an error."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ FORMS = [
     ("--depth", "0", "--broadcast", "tree"),
     ("--type", "float", "--variant", "library"),
     ("--matrix", "dominant", "--variant", "library", "--broadcast", "tree"),
-    ("--matrix", "dominant", "--type", "float", "--depth", "0"),
+    ("--matrix", "dominant", "--type", "float", "--depth", "0", "--broadcast", "torus"),
 ]
 
 
@@ -153,7 +153,11 @@ def on_a_device(one: dict) -> dict:
     return {**one, "runtime": "opencl", "transport": transport}
 
 
-@pytest.mark.parametrize("grids", [("1x1",), ("1x2", "2x1"), ("2x2",), ("2x3",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "grids",
+    [("1x1",), ("1x2", "2x1"), pytest.param(("2x2",), marks=pytest.mark.soak), ("2x3",)],
+    ids=" ".join,
+)
 def test_hpl_on_devices(tmp_path: Path, grids: tuple[str, ...]) -> None:
     """The right one passes on every grid, and what is wrong fails there too."""
     runs = []
@@ -169,6 +173,49 @@ def test_hpl_on_devices(tmp_path: Path, grids: tuple[str, ...]) -> None:
     for one, found in zip(runs, launch(tmp_path, ranks, runs), strict=True):
         should = "passed" if one["benchmark"] == "hpl" else "failed"
         assert found["status"] == should, (one, found)
+
+
+REFINED = [
+    ("hpl", "half", DOMINANT, "passed"),
+    ("hpl", "tf32", DOMINANT, "passed"),
+    ("hpl", "float", GENERAL, "passed"),
+    ("mutant-hpl-refined-no-further", "half", DOMINANT, "failed"),
+    ("mutant-hpl-refined-no-further", "float", GENERAL, "failed"),
+    ("hpl", "half", GENERAL, "failed"),  # such factors are too short where n is some hundreds
+]
+
+
+@pytest.mark.parametrize(
+    "grids",
+    [("1x1",), ("1x2", "2x1"), pytest.param(("2x2",), marks=pytest.mark.soak)],
+    ids=" ".join,
+)
+def test_a_solution_is_refined_or_fails(tmp_path: Path, grids: tuple[str, ...]) -> None:
+    """On a device too; what does not converge says what each step left."""
+    runs, wanted = [], []
+    for grid in grids:
+        for name, factors, matrix, should in REFINED:
+            size = "500" if name == "hpl" and should == "failed" else "203"
+            one = of_hpl(name, grid, matrix=matrix, refine=factors, size=size)
+            runs += [one, on_a_device(one)]
+            wanted += [should, should]
+    found = launch(tmp_path, ranks_of(grids[0]), runs)
+    for one, should, outcome in zip(runs, wanted, found, strict=True):
+        assert outcome["status"] == should, (one, outcome)
+        reason = outcome["outcomes"][0]["reason"] or ""
+        assert should == "passed" or "refinement did not converge: scaled residuals" in reason
+
+
+def test_a_refined_record_has_its_steps(tmp_path: Path) -> None:
+    words = ["hpl", *SMALL, *SIZE, "--matrix", DOMINANT, "--refine", "half"]
+    status, record = run(tmp_path, 1, *words)
+    case = record["cases"][0]
+    steps = [step["scaled_residual"] for step in case["facts"]["refinement"]]
+    assert status == 0
+    assert case["key"] == "dominant/half-refined/203"
+    assert len(steps) > 1
+    assert steps == sorted(steps, reverse=True)
+    assert "refinement" in case["phases"]
 
 
 def test_a_record_has_all_three_rates(tmp_path: Path) -> None:
@@ -196,6 +243,7 @@ def test_sizes_at_the_edges_pass(tmp_path: Path, ranks: int, size: int, block: i
             ["--grid", "2x2"],
             "--grid 2x2 needs 4 ranks, but there are 2: grids of so many are 1 x 2, 2 x 1",
         ),
+        (1, ["--refine", "half", "--type", "float"], "--type must be double, not float"),
         (2, ["--grid", "two"], "--grid must be rows x columns of ranks, such as 2x3"),
         (2, ["--size", "64", "--block", "64"], "needs 2, one for each rank: give a larger --size"),
         (1, ["--size", "1000000"], "--size"),

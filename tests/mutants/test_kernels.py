@@ -57,7 +57,7 @@ def needs_devices_of(runtime: str) -> None:
 
 
 def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict, str]:
-    """One run's exit status, its record, and what it said."""
+    """One run's exit status, its record, and its output."""
     record = tmp_path / "record.json"
     policy = ["--repetitions", "2", "--format", "none", "--progress", "none"]
     words = (*words, *policy, "--record", str(record))

@@ -1,4 +1,4 @@
-"""Every mutant must come out `failed`, and what it wraps must pass under the same conditions, right after it.
+"""Every mutant must come out `failed`, and its transport must pass under the same conditions, right after it.
 
 Many run in one launch (``plumb-mpi-mutants --many``): launches take longer than what they run.
 """
@@ -146,15 +146,15 @@ def assert_mutants_fail(
     forms: tuple[str, ...],
     rounds: int,
 ) -> None:
-    """All mutants of a transport, each followed by the transport itself: what one leaves behind spoils no other.
+    """All mutants of a transport, each followed by the transport itself, to exclude interference.
 
-    Emulated FPGAs compile their kernels for seconds in each run: `channel` itself comes once, at the end.
+    Emulated FPGAs compile their kernels for seconds in each run: `channel` itself runs once, at the end.
     """
     names = mutants_of(base, approach)
     runs: list[Run] = []
     for name in names:
         if size != "large" and name not in OF_ANY_TRANSPORT and base in ("pipelined", "peer"):
-            continue  # what goes wrong between pieces, where there is one
+            continue  # faults between pieces, if there is one
         if size == "small" and name in ("not-awaited", "token-before-data"):
             continue  # they may have come before anybody looks
         for form in forms if name in OF_ANY_FORM else forms[:1]:
@@ -196,7 +196,7 @@ def test_mutants_between_gpus_fail(tmp_path: Path, base: str, size: str) -> None
     assert_mutants_fail(tmp_path, 2, base, HOST, size, FORMS, 100)
 
 
-# Emulated FPGAs take seconds for what others do in milliseconds.
+# Emulated FPGAs take seconds instead of milliseconds.
 @pytest.mark.parametrize(("ranks", "size"), [(2, "large"), (3, "byte")])
 def test_mutants_of_channel_fail(tmp_path: Path, ranks: int, size: str) -> None:
     assert_mutants_fail(tmp_path, ranks, "channel", PEER[-1], size, FORMS[:1], 17)

@@ -85,7 +85,7 @@ def of_ptrans(transport: str, approach: str = "host-buffered", **options: str) -
 def assert_wrong_transports_fail(
     tmp_path: Path, ranks: int, base: str, names: tuple[str, ...]
 ) -> None:
-    """Each mutant fails, and what it wraps passes right after it."""
+    """Each mutant fails, and the right benchmark passes right after it."""
     runs = [run for name in names for run in (of_ptrans(f"mutant-{name}-{base}"), of_ptrans(base))]
     found = [one["status"] for one in launch(tmp_path, ranks, runs)]
     assert found == ["failed", "passed"] * len(names), list(zip(runs, found, strict=True))
@@ -93,7 +93,7 @@ def assert_wrong_transports_fail(
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_wrong_transports_fail(tmp_path: Path, ranks: int) -> None:
-    """Of three, a message to the wrong rank is one that nobody waits for."""
+    """Of three, a message to the wrong rank is never received."""
     names = tuple(name for name in WRONG if ranks == 2 or name != "wrong-rank")
     assert_wrong_transports_fail(tmp_path, ranks, "mpi", names)
 

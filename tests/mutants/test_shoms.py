@@ -40,7 +40,7 @@ def run(tmp_path: Path, pes: int, path: Path, *words: str) -> tuple[int, dict]:
 
 
 def wrong_rows(prefix: str = "mutant-") -> list[tuple[str, list[str]]]:
-    """Each mutant's name, as the program itself lists them, and the options that run what it replaces."""
+    """Each mutant's name, as listed by the program, and the options that run the replaced row."""
     if not MUTANTS.exists():
         return []
     listed = subprocess.run([str(MUTANTS), "--list"], capture_output=True, text=True, check=True)

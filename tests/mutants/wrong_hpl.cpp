@@ -241,6 +241,16 @@ class WrongMatrix : public Hpl {
   std::string name_;
 };
 
+// The solution is refined no further than the factors' own.
+struct RefinedNoFurther : Hpl {
+  explicit RefinedNoFurther(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  std::size_t most_corrections() const override { return 0; }
+
+ private:
+  std::string name_;
+};
+
 template <class Wrong>
 RegisteredBenchmark wrong_hpl_benchmark(const std::string& which) {
   const std::string name = "mutant-hpl-" + which;
@@ -263,6 +273,7 @@ const RegisteredBenchmark wrong_hpl[] = {
     wrong_hpl_benchmark<WrongMatrix<BlockRowRepeated>>("block-row-repeated"),
     wrong_hpl_benchmark<WrongMatrix<Swapped>>("grid-swapped"),
     wrong_hpl_benchmark<WrongMatrix<ZeroColumn, true>>("zero-column"),
+    wrong_hpl_benchmark<RefinedNoFurther>("refined-no-further"),
 };
 
 }  // namespace

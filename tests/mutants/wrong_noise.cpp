@@ -7,7 +7,7 @@ namespace plumb::mutants {
 
 namespace {
 
-// How much of quantum `index` is done, of so many steps, bytes or rounds.
+// The executed share of quantum `index`, in steps, bytes or rounds.
 using DoneOfQuantum = std::function<std::uint64_t(std::uint64_t index, std::uint64_t whole)>;
 
 class WrongNoise : public noise::Noise {

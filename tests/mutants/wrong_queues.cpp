@@ -44,13 +44,13 @@ const std::vector<std::pair<std::string, Executes>>& ways() {
 // No multiple of any m above, and not one more than it, but for 2: nothing would be left out of one operation.
 constexpr std::uint64_t operations = 23;
 
-// A sample under way: what its queues leave out.
+// A sample in progress: the operations that its queues omit.
 struct Sample {
   std::uint64_t operations = 0;  // 0: none is, and everything is executed
   const Executes* executes = nullptr;
 };
 
-// Keeps what it was told, for a queue to set it when the launch comes.
+// Keeps its arguments, which a queue sets at the launch.
 class RecordedKernel : public Kernel {
  public:
   explicit RecordedKernel(std::unique_ptr<Kernel> real) : real_(std::move(real)) {}

@@ -283,7 +283,7 @@ Mutation with_queues(const std::string& name, const MakeQueue& make) {
   return mutation;
 }
 
-// A piece of a kernel's text, and what stands there instead.
+// A piece of a kernel's text, and its replacement.
 struct Replacement {
   std::string piece, instead;
 };

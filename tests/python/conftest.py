@@ -1,4 +1,4 @@
-"""Fixtures: a home of its own for every test, a stand-in engine, and the real one where it is."""
+"""Fixtures: a separate home for every test, a stand-in engine, and the real one if built."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def errs():
 
 
 def hangs():
-    """Says an error and goes on for ever, whatever it is asked."""
+    """Reports an error and runs forever, with any arguments."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     record(2, "aborted")
     event(event="error", text="rank 0 lost rank 1")

@@ -1,4 +1,4 @@
-"""`plumb advise`: the fastest way by size, where it changes, and what cannot be told apart."""
+"""`plumb advise`: the fastest transport by size, changes, and indistinguishable ones."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def test_limits_are_those_of_the_best_repetition(record: Record) -> None:
 def test_the_link_is_a_line_through_two_copies(
     record: Record, short_s: float, long_s: float, latency_us: float, gb_s: float | None
 ) -> None:
-    """A longer copy that takes no longer tells no bandwidth."""
+    """A longer copy in the same time gives no bandwidth."""
     copies = [
         ceiling(record, f"link/read/{size}", seconds, labels={"bytes": size})
         for size, seconds in ((10**6, long_s), (8, short_s))

@@ -205,7 +205,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
     ("words", "found"),
     [
         ([""], ["accept", "advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit",
-                "history", "list", "model", "noise", "records", "report", "run", "scale", "schema", "setup", "show", "simulate", "survey",
+                "history", "import", "list", "model", "noise", "plot", "records", "report", "run", "scale", "schema", "setup", "show", "simulate", "survey",
                 "tag", "transports", "version"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),

@@ -1,4 +1,4 @@
-"""``plumb compare-transports`` over a stand-in engine: what is run, left out, printed and kept."""
+"""``plumb compare-transports`` over a stand-in engine: runs, omissions, output, records."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def writer(tmp_path: Path) -> str:
 
 
 def write_records(folder: Path, count: int, factor: float = 1, **changed: object) -> Path:
-    """A folder of so many launches; one that differs by the case that ``factor`` slows."""
+    """A folder of launches, one of them with a case slowed by ``factor``."""
     folder.mkdir()
     draw = random.Random(folder.name)
     for number in range(count):

@@ -1,4 +1,4 @@
-"""Models of one device: equations against published results, the roofline, and what it refuses."""
+"""Models of one device: equations against published results, the roofline, and errors."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_stream_reaches_most_of_the_banks_in_table_3_6() -> None:
 
 
 def test_the_kernels_clock_bounds_stream_in_table_3_7() -> None:
-    """At 280 MHz the kernels ask for 93.34 % of what the banks could give (section 3.3.1)."""
+    """At 280 MHz the kernels use 93.34 % of the banks' peak (section 3.3.1)."""
     for name, number, bound in (
         ("buffer-16384", "float", "kernel clock"),
         (None, "float", "banks"),
@@ -452,7 +452,7 @@ def transforms(levels: int, points: int = 2**27) -> dict[str, Any]:
 def test_the_yardsticks_of_the_h200(
     record: Record, levels: int, tflop_s: float, part: float
 ) -> None:
-    """cuFFT's rates beside what memory allows.
+    """cuFFT's rates beside memory's bound.
 
     2^17 points go through it twice: a group's 48 KiB hold one number of 12,288 points.
     """

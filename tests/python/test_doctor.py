@@ -1,4 +1,4 @@
-"""plumb doctor: what each probe concludes, its limits, and a real examination of this machine."""
+"""plumb doctor: conclusions of each probe, its limits, and a real examination of this machine."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BROKEN = Finding("OpenCL", "vendor files", "broken", "a.icd names nothing", "wri
 def test_text_says_who_applies_the_cure() -> None:
     assert doctor.text([CURED, BROKEN], "text").splitlines() == [
         "cured   OpenSHMEM, finalize: it crashes",
-        "        plumb run does it: OMPI_MCA_osc=^rdma",
+        "        applied by plumb run: OMPI_MCA_osc=^rdma",
         "broken  OpenCL, vendor files: a.icd names nothing",
-        "        do: write the path",
+        "        remedy: write the path",
     ]
 
 
@@ -52,8 +52,8 @@ def test_a_crash_in_finalize(bare: Tried, cured: Tried, state: str) -> None:
 @pytest.mark.parametrize(
     ("usual", "tcp", "state", "words"),
     [
-        (OK, OK, "ok", "end as they should"),
-        (OK, Tried(None, ""), "ok", "by UCX's TCP alone they do not"),
+        (OK, OK, "ok", "end normally"),
+        (OK, Tried(None, ""), "ok", "with UCX's TCP alone they do not"),
         (Tried(None, ""), OK, "broken", "do not always end"),
     ],
 )
@@ -89,14 +89,12 @@ def test_a_probe_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_LIMIT_S", 0.2)
     tried = doctor._try(["sh", "-c", "sleep 60"], os.environ)
     assert tried.status is None
-    assert tried.ending == "it did not end within 0.2 s"
+    assert tried.ending == "not ended within 0.2 s"
 
 
 def test_how_a_process_ended_is_said() -> None:
-    assert (
-        doctor._try(["sh", "-c", "kill -SEGV $$"], os.environ).ending == "it was ended by SIGSEGV"
-    )
-    assert doctor._try(["sh", "-c", "exit 3"], os.environ).ending == "it ended with status 3"
+    assert doctor._try(["sh", "-c", "kill -SEGV $$"], os.environ).ending == "ended by SIGSEGV"
+    assert doctor._try(["sh", "-c", "exit 3"], os.environ).ending == "exit status 3"
     assert doctor._try(["no-such-program"], os.environ).status == 127
 
 

@@ -1,4 +1,4 @@
-"""Finding the engine, and what it says of itself."""
+"""Finding the engine, and its description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equations against cases worked by hand, and what must hold whatever the figures are."""
+"""Equations against hand-computed cases, and properties for any figures."""
 
 from __future__ import annotations
 

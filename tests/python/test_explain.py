@@ -1,4 +1,4 @@
-"""What `plumb explain` says of records of CPUs (PoCL), GPUs and boards, and of what has no model."""
+"""`plumb explain` for records of CPUs (PoCL), GPUs and boards, and without a model."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_the_command_reads_names_and_refuses_others(
 
 @given(st.lists(st.floats(1e-6, 10), min_size=1, max_size=6))
 def test_any_times_are_explained(times: list[float]) -> None:
-    """Every case stands in one group, or apart; each group has a sentence."""
+    """Every case is in one group, or listed separately; each group has a sentence."""
     from plumbline.record.record import load_record
 
     record = load_record(DATA / "record.json")

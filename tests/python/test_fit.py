@@ -129,7 +129,7 @@ def test_a_calibration_names_its_conditions(record: Record) -> None:
 
 
 def slow_transfers(record: Record, factor: float) -> Record:
-    """A record whose transfers take so many times what their legs do."""
+    """A record whose transfers take a multiple of their legs' time."""
     for case in record.cases:
         if case.label("part") == "transfer":
             record = slowed(record, case.key, factor)
@@ -138,7 +138,7 @@ def slow_transfers(record: Record, factor: float) -> Record:
 
 @pytest.mark.parametrize(("factor", "hands_over"), [(1.6, True), (0.7, False)])
 def test_a_transfer_is_calibrated_whole(record: Record, factor: float, hands_over: bool) -> None:
-    """Expected is what the whole took; its legs are parts of it, and so is what lies between."""
+    """Expected is the time of the whole; its parts are the legs and the excess."""
     seen = slow_transfers(record, factor)
     made = calibration("legs", [seen], "-n 2", 1.0)
     assert [way.transport for way in made.transfers] == ["staged"]

@@ -236,7 +236,7 @@ def test_other_machines_and_silent_records_are_refused(record: Record) -> None:
     )
     with pytest.raises(UsageError, match="of different machines or ranks: "):
         fit_records([record, other], "x", None, 4)
-    with pytest.raises(UsageError, match="nothing in the records can be fitted"):
+    with pytest.raises(UsageError, match="the records determine no figure"):
         fit_records([record_of(record, "fft", case(record))], "x", None, 4)
 
 

@@ -54,7 +54,7 @@ def cell(table: str, figure: str, column: str) -> model_check.Cell:
     )
 
 
-# --- what was published --------------------------------------------------------------------------
+# --- published figures ---------------------------------------------------------------------------
 
 
 def is_of_the_link(one: model_check.Cell) -> bool:
@@ -133,7 +133,7 @@ def test_ratios_within_the_published_tables() -> None:
 
 
 def test_a_partitions_border_is_counted_once() -> None:
-    """E_core and E_send + E_recv make up a partition: what is received is not in the column."""
+    """E_core and E_send + E_recv make up a partition: received elements are not in the column."""
     for devices, total, core, exchanged, *_ in published.meshes():
         if devices > 1:
             assert core + exchanged == pytest.approx(total / devices, rel=0.05)

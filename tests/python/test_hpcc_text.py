@@ -1,4 +1,4 @@
-"""``--format hpcc`` and ``hpcc-fpga``, read as scripts that know the originals read them."""
+"""``--format hpcc`` and ``hpcc-fpga``, parsed as by scripts for the originals."""
 
 from __future__ import annotations
 
@@ -284,7 +284,7 @@ def test_the_benchmarks_of_one_device() -> None:
     )
     assert values(transforms, "avg|best", "Time in s:") == [2, 1]
     assert values(transforms, "avg|best", "GFLOPS:") == [3, 4]
-    # HPCC FPGA's script wants one line between these two.
+    # HPCC FPGA's script requires one line between these two.
     assert re.search(r"Batch Size\s+8\n.*\nFFT Size\s+64\n", transforms)
 
 

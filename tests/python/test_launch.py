@@ -54,7 +54,7 @@ def fake(folder: Path, name: str, says: str) -> None:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> dict[str, str]:
-    """A PATH of launchers that only tell their version."""
+    """A PATH of launchers that only print their version."""
     return {"PATH": str(tmp_path), "HOME": "/"}
 
 

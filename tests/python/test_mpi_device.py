@@ -22,7 +22,7 @@ FOLDERS = {
     "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
     "MPICH": Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin")),
 }
-# Arguments, and what is said at the end.
+# Arguments, and the final message.
 BENCHMARKS = {
     "pingpong": ("--array cupy --min-size 1 --max-size 65536 --loop 3 --skip 1", " 65536 "),
     "ringtest": ("--size 1000 --loop 3", "2 processes, 1000 bytes"),

@@ -59,7 +59,7 @@ def type_of(parameter: str) -> str:
 
 
 def differences(functions: list[Function], version: int, header: dict[str, list[str]]) -> list[str]:
-    """What the table lacks of the header, and what it has otherwise."""
+    """Missing and differing functions of the table, against the header."""
     wrapped = {f"MPI_{it.name}": it for it in functions} | {
         f"MPI_{name}": None for name in TABLE["others"]["functions"]
     }

@@ -1,4 +1,4 @@
-"""``plumb noise``: what is said of launches of the benchmark; and the real one, shortly."""
+"""``plumb noise``: the report of launches of the benchmark; and a short real run."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def test_words_in_a_row_tell_their_gap(
 
 
 def test_atomics_scattered_words_and_more_pes(record: Record) -> None:
-    """Of four PEs a count is three operations; what fetches has no other gap than itself."""
+    """With four PEs a count is three operations; a fetching operation's gap is its own time."""
     xor = measured_tests(record, "ulong_atomic_xor", "xor", lambda _: 90 * NS, [0])
     fetching = measured_tests(record, "long_fadd", "fadd", lambda _: 60 * NS, [0])
     got = measured_tests(record, "long_g", "g", lambda _: 30 * NS, [8])
@@ -344,7 +344,7 @@ def test_one_rank_sends_nothing(record: Record) -> None:
     made = updated(record)
     alone = made.model_copy(update={"world": made.world.model_copy(update={"ranks": 1})})
     found = gups.expect(alone, Figures(None, DEVICE, operations=ROWS))
-    assert {one.reason for one in found.values()} == {"one rank alone sends nothing"}
+    assert {one.reason for one in found.values()} == {"a single rank sends nothing"}
 
 
 def test_explained_with_what_would_raise_it(record: Record, golden: Golden) -> None:

@@ -46,7 +46,7 @@ GROUPS = [
 
 
 def parsed(*tokens: str, groups: list[OptionGroup] = GROUPS) -> Given:
-    """What ``plumb run`` takes from these words; its errors as it tells them."""
+    """The request of ``plumb run`` with these arguments, or its error message."""
 
     def act(values: dict[str, str]) -> Given:
         check_pairs(values, groups)

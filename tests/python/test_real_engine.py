@@ -80,7 +80,7 @@ def record_in(err: str) -> Path:
 
 @needs_opencl
 def test_a_newcomers_run(plumb: Plumb, home: Path) -> None:
-    """The three columns, and parts that were validated; what the verdicts are is the machine's."""
+    """The three columns, and validated parts; the verdicts depend on the machine."""
     status, out, err = plumb("run", "b_eff", "-n", "2", "--preset", "smoke")
     assert status == 0, err
     for word in ("b_eff", "latency", "expected", "efficiency", "state", "promise", "GB/s", "1 MiB"):
@@ -227,7 +227,7 @@ def test_a_ring_of_emulated_fpgas(plumb: Plumb, ranks: int) -> None:
     assert set(Path(tempfile.gettempdir()).glob("plumb-links-*")) == before
 
 
-# Emulators take their time where they are more than the cores: on three ranks and four only what needs them.
+# More emulators than cores are slow: on three and four ranks only tests that need them.
 @pytest.mark.parametrize(
     ("ranks", "patterns"),
     [
@@ -306,7 +306,7 @@ def test_what_memory_cannot_hold_is_refused_before_a_calibration(
     """By the memory of all ranks of this host together, not of one alone."""
     available = launchers.available_memory()
     assert available
-    bits = (3 * available // 4).bit_length() - 1  # 3/8 to 3/4 of what is there, in two buffers each
+    bits = (3 * available // 4).bit_length() - 1  # 3/8 to 3/4 of the memory, in two buffers each
     words = ("--runtime", "native", "--size", str(bits - 3))
     status, out, err = plumb("run", "random_access", "-n", "2", "--oversubscribe", *words, *more)
     assert (status, out) == (2, "")

@@ -202,7 +202,7 @@ def test_a_record_with_any_part_replaced_never_crashes(data: st.DataObject) -> N
 
 
 def essence(part: Any) -> Any:
-    """A schema without what versions of pydantic say differently or not at all."""
+    """A schema without the parts that differ between versions of pydantic."""
     if isinstance(part, list):
         return [essence(item) for item in part]
     if not isinstance(part, dict):
@@ -259,7 +259,7 @@ FREE = (".environment", ".parameters", ".labels", ".facts", ".phases", ".tallies
 
 
 def test_a_record_of_a_later_minor_version_is_read() -> None:
-    """Every key that was there is read as before, and what was added is passed over."""
+    """Existing keys are read as before, and additions are ignored."""
     record = parse_record(json.dumps(later()), "x.json")
     assert record.energy == {"joules": 12.5, "of": [{"device": 0, "counter": "NVML"}]}
     assert record.cases[-1].outcome.status == "deferred"
@@ -272,7 +272,7 @@ def test_a_record_of_a_later_minor_version_is_read() -> None:
 
 
 def test_what_the_engine_writes_is_tested_strictly() -> None:
-    """The strict form refuses what readers pass over: an unknown key, an unknown word."""
+    """The strict form rejects what readers ignore: an unknown key, an unknown word."""
     assert faults(DOCUMENT) == []
     assert "'of_later' was unexpected" in str(faults(later()))
     for document in (

@@ -1,4 +1,4 @@
-"""The flow of ``plumb run`` over a stand-in engine: what is shown, kept, and exited with."""
+"""The flow of ``plumb run`` over a stand-in engine: output, records, exit status."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_launcher_that_hangs_after_an_error_is_ended(
     status, _, err = plumb(*PLAIN, *ALONE)
     assert status == 3
     assert "plumb: rank 0 lost rank 1" in err
-    assert "the launcher went on after the engine's last word and was ended" in err
+    assert "the launcher did not end after the engine and was terminated" in err
 
 
 @needs_openmpi

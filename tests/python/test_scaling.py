@@ -250,7 +250,7 @@ def test_a_wrong_answer_is_no_point(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("scale b_eff --mode strong", "every rank of b_eff has a problem of its own"),
+        ("scale b_eff --mode strong", "--mode strong is not available for b_eff"),
         ("scale b_eff --ranks 1,400", "400 ranks exceed the 2 cores"),
         ("scale b_eff --ranks 0", "--ranks must be positive integers"),
         ("scale b_eff --system x", "unknown option --system"),

@@ -24,7 +24,7 @@ QUICK = ["--no-model", "--time-limit", "0.02"]
 
 
 def by_hand(*words: str, **added: str) -> tuple[list[str], dict[str, str]]:
-    """Command line and environment of two PEs, without what plumb run sets for the heap."""
+    """Command line and environment of two PEs, without plumb run's variables for the heap."""
     assert ENGINE is not None
     launch = plan_launch(LaunchRequest(2, oversubscribe=True), ENGINE, os.environ)
     environment = {**os.environ, **launch.environment, **added}
@@ -113,7 +113,7 @@ def test_the_worlds_are_completed(
 
 
 def test_gups_beside_operations_that_were_fitted(plumb: Plumb, home: Path, tmp_path: Path) -> None:
-    """shoms tells a system file what gups is expected to take."""
+    """Figures of shoms in a system file predict gups."""
     two = ["--world", "shmem", "-n", "2", "--oversubscribe"]
     tests = ["--only", "long_g,long_p,ulong_atomic_xor", "--minsize", "8", "--maxsize", "8"]
     records = []

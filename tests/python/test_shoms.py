@@ -1,4 +1,4 @@
-"""shoms and osu_shmem from the command: selection, lists, forms, and what is refused before anything starts."""
+"""shoms and osu_shmem from the command: selection, lists, forms, and errors before anything starts."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_affinity_is_a_matrix_of_cores(plumb: Plumb, tmp_path: Path) -> None:
         (["--only", "int_gut"], "int_gut"),
         (["--minsize", "64", "--maxsize", "8"], "--minsize 64 is above --maxsize 8"),
         (["--msglen", "/nowhere"], "/nowhere cannot be read"),
-        (["--cores", "0"], "--cores is for --affinity"),
-        (["--spread", "20", "--off-cache"], "each says where messages lie"),
+        (["--cores", "0"], "--cores requires --affinity"),
+        (["--spread", "20", "--off-cache"], "--spread and --off-cache must not be combined"),
         (["--affinity", "--cores", "4096"], "--cores 4096"),
         (["--only", "finalize"], "finalize cannot be run here"),
         (
@@ -85,7 +85,7 @@ def test_an_unknown_test_in_a_list_is_refused_by_name(plumb: Plumb, tmp_path: Pa
     (tmp_path / "tests").write_text("long_put\nlong_pat\n")
     status, _, err = run(plumb, "shoms", "--input", str(tmp_path / "tests"))
     assert status == ExitStatus.BAD_USAGE
-    assert "line 2: there is no test long_pat (did you mean long_put?)" in err
+    assert "line 2: unknown test long_pat (did you mean long_put?)" in err
 
 
 def test_one_pe_is_too_few(plumb: Plumb) -> None:
@@ -117,7 +117,7 @@ def test_osu_in_its_columns(plumb: Plumb) -> None:
 
 
 def test_osus_figures_are_means_over_pes(plumb: Plumb, tmp_path: Path) -> None:
-    """Over those that act, or all; overlap takes PE 0's alone. The slowest PE stands beside them."""
+    """Over acting PEs, or all; overlap uses PE 0's only. The slowest PE is listed as well."""
     record = tmp_path / "r.json"
     tests = ["--only", "osu_oshm_put_mr,osu_oshm_put_overlap,osu_oshm_barrier"]
     words = [*tests, "--minsize", "64", "--maxsize", "64", "--record", str(record)]

@@ -1,4 +1,4 @@
-"""Simulations: the closed form where there is one, what lies between its bounds elsewhere."""
+"""Simulations: equal to the closed form if there is one, otherwise between its bounds."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_ptrans_is_its_closed_form_on_square_grids(
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 12))
 @settings(max_examples=40, deadline=None)
 def test_every_block_finds_its_place(rows: int, columns: int, blocks: int) -> None:
-    """What is sent is what lies on another rank than its mirror image."""
+    """Blocks on another rank than their mirror images are sent."""
     sent: list[float] = []
 
     def message(size: float) -> float:

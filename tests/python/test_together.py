@@ -1,4 +1,4 @@
-"""Several ``plumb`` at once, and interrupts: what was measured is kept, once each."""
+"""Several ``plumb`` at once, and interrupts: measurements are kept, once each."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_ten_runs_at_once_are_ten_records(stand_in: Path, home: Path) -> None:
 
 
 def test_runs_at_once_calibrate_once(stand_in: Path, home: Path, tmp_path: Path) -> None:
-    """The others wait, and use what the first has measured."""
+    """The others wait, and use the first one's result."""
     log = tmp_path / "log"
     runs = [started("run", "b_eff", *ALONE, STAND_IN_LOG=str(log)) for _ in range(4)]
     ended = ends(runs)

@@ -1,4 +1,4 @@
-"""Transports between two hosts, over TCP: what works there, and what says why it does not."""
+"""Transports between two hosts, over TCP: supported ones, and reasons for others."""
 
 from __future__ import annotations
 

@@ -40,6 +40,9 @@ def test_quiet_launches_raise_no_alarm_and_show_what_is_planted(launches: Path) 
     strong = [one for one in found if one["percent"] == 25 and one["plant"] in ("one", "all")]
     assert [one["detected"] for one in strong] == [1] * 4
     assert [one["false_alarm_cases"] for one in strong if one["plant"] == "one"] == [0] * 2
+    some = [one for one in found if one["plant"] == "three" and one["percent"] == 25]
+    assert [one["told_apart"] for one in some] == [1, 1]
+    assert {one["told_apart"] for one in null} == {0}
     drawn = verdicts.svg(found, "b_eff")
     assert drawn.count("<polyline") == 6
     assert "planted slow-down" in drawn
@@ -63,4 +66,27 @@ def test_words_are_counted_by_what_was_planted() -> None:
         "undecided_cases": 0.25,
         "detected": 0.5,
         "planted_undecided": 0.5,
+        "told_apart": None,
     }
+
+
+def test_runs_are_judged_with_those_before_them(tmp_path: Path) -> None:
+    document = json.loads((DATA / "records" / "1.2.0.json").read_text())
+    draw = random.Random(4)
+    for number in range(8):
+        for case in document["cases"]:
+            second = 20e-6 * case["count"] * draw.lognormvariate(0, 0.01)
+            case["samples"]["by_rank"] = [[second * (1 + 0.001 * i) for i in range(20)]] * 2
+        for part in document["parts"]["cases"]:
+            for visit in part["visits"]:
+                visit["seconds"] = [20e-6 * (1 + 0.001 * i) for i in range(16)]
+        (tmp_path / f"{number:02}.json").write_text(json.dumps(document))
+    found = list(verdicts.judged(argparse.Namespace(folder=tmp_path)))
+    null = [one for one in found if one["plant"] == "none"]
+    assert [(one["what"], one["runs"], one["false_alarm_runs"]) for one in null] == [
+        ("run, fresh", 8, 0),
+        ("run, history", 2, 0),
+    ]
+    strong = [one for one in found if one["percent"] == 50]
+    assert [one["detected"] for one in strong] == [1] * 4
+    assert "dashed: run, history" in verdicts.svg(found, "b_eff")

@@ -35,7 +35,7 @@ TEST(Watchdog, IsSilentWhileSomethingMovesAndWhenNothingWaits) {
     Waiting::progress();
     if (i % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  Watchdog::start(60, [&](const std::string&) { ++said; });  // anew, while one is running
+  Watchdog::start(60, [&](const std::string&) { ++said; });  // again, while one is running
   Watchdog::stop();
   EXPECT_EQ(said, 0);
 }

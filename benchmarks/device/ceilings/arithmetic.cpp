@@ -1,5 +1,5 @@
-// flops/half, float, double: multiply-adds in registers, in chains that do not wait for each other. flops/matrix_…: the
-// same by matrix units.
+// flops/half, float, double: multiply-adds in registers, in independent chains. flops/matrix_…: the same by matrix
+// units.
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "benchmarks/device/ceilings/reference.hpp"
 #include "benchmarks/hpcc/common/single_device.hpp"
@@ -8,13 +8,13 @@ namespace plumb::ceilings {
 
 namespace {
 
-// What the numbers are, and who works on them.
+// Element type and executing units.
 struct Kind {
-  std::string type;    // as the case names it
+  std::string type;    // in the case's key
   bool matrix;         // by matrix units
-  ScalarType numbers;  // what is added to
-  ScalarType starts;   // of whose unit the starts are multiples
-  int inner;           // of one product of matrix units
+  ScalarType numbers;  // type of the accumulators
+  ScalarType starts;   // the starts are multiples of this type's unit
+  int inner;           // inner dimension of one product of matrix units
 };
 
 Kind kind_of(const Case& measured) {
@@ -53,7 +53,7 @@ class ArithmeticPart : public Part {
     set_arguments(kind_.matrix ? factors_of(kind_.inner) : steps_of(kind_.numbers));
   }
 
-  // What is left of an earlier launch would be right again.
+  // Results of an earlier launch would be right again.
   void reset(std::uint64_t) override {
     std::fill(bytes_.begin(), bytes_.end(), poison_byte);
     queue_->write(bytes_.data(), whole(*to_));
@@ -124,7 +124,7 @@ class ArithmeticPart : public Part {
 
   Kind kind_;
   Layout layout_;
-  std::size_t numbers_, length_;  // of one launch; their bytes
+  std::size_t numbers_, length_;  // of one launch; bytes
   Slide slide_;
   std::vector<double> start_;
   std::vector<std::byte> bytes_;

@@ -1,11 +1,11 @@
 // Device code of `ceilings`: one kernel for each limit of a device.
-//   -DINTERLEAVED    GPUs: of n items a work item takes every get_global_size(0)-th, so that neighbours touch neighbouring
-//                    memory; without it (CPUs, emulators) a run of its own.
-//   -DWORD=T         what the memory kernels move: ulong, or a vector of them
-//   -DBY_CORE        CPUs: stores go past the caches, words of later updates are fetched ahead
-//   -DREAL=T -DNUMBER=T -DCHAINS=n   what the arithmetic kernel computes in, its arguments' type, its independent chains
+//   -DINTERLEAVED    GPUs: a work item takes every get_global_size(0)-th item, so that neighbours access neighbouring memory;
+//                    without it (CPUs, emulators) a contiguous range.
+//   -DWORD=T         type moved by the memory kernels: ulong, or a vector of it
+//   -DBY_CORE        CPUs: non-temporal stores, prefetch of words of later updates
+//   -DREAL=T -DNUMBER=T -DCHAINS=n   arithmetic kernel: type of computation, type of arguments, independent chains
 //   -DMATRIX=90|80 -DMATRIX_TYPE=64|32|16   products by matrix units of that generation or later: double, tf32, half
-//   -DATOMICS        64-bit atomics are there; ATOMIC_XOR64(pointer, value) is what the compiler calls them
+//   -DATOMICS        64-bit atomics are available; ATOMIC_XOR64(pointer, value) is the compiler's name for them
 
 #ifdef INTERLEAVED
 #define FIRST(n) (get_global_id(0))
@@ -72,9 +72,9 @@ __kernel void arithmetic(__global const REAL* restrict start, __global REAL* res
 #endif
 
 #ifdef MATRIX
-// x -> x + K a1 b1 + K a2 b2, `pairs` times by matrix units (an NVIDIA GPU's tensor cores), for CHAINS numbers of each work
-// item: a warp of 32 holds 16 x 8 of them in four of each, and multiplies 16 x K factors a by K x 8 factors b. All factors
-// are alike, so that it does not matter which work item holds which.
+// x -> x + K a1 b1 + K a2 b2, `pairs` times by matrix units (an NVIDIA GPU's tensor cores), for CHAINS numbers of each
+// work item: a warp of 32 holds 16 x 8 of them, four per work item, and multiplies 16 x K factors a by K x 8 factors b.
+// All factors are equal, so their distribution over work items does not matter.
 #if MATRIX_TYPE == 64
 #define FACTOR double
 #define FACTOR_OF(value) (value)
@@ -135,7 +135,7 @@ __kernel void products(__global const NUMBER* restrict start, __global NUMBER* r
 }
 #endif
 
-// Update u goes to a place that no other of 2^bits updates in a row goes to (see scramble() in reference.hpp).
+// Position of update u, unique among 2^bits consecutive updates (see scramble() in reference.hpp).
 ulong scrambled(ulong u, uint bits) {
   const ulong mask = (((ulong)1) << bits) - 1;
   const uint half_of_bits = (bits + 1) / 2;
@@ -147,8 +147,8 @@ ulong scrambled(ulong u, uint bits) {
 
 #define VALUE(u) ((u) * 0xd1342543de82ef95ul + 1)
 
-// CHANGE(place, value) for updates `from` to `to` - 1 of a table. A core waits for few words at a time, unless they are on
-// their way already: it asks for a batch of them first.
+// CHANGE(position, value) for updates `from` to `to` - 1 of a table. A core waits for few cache misses at a time, so a
+// batch is prefetched first.
 #ifdef BY_CORE
 #define BATCH 32
 #define UPDATE_ALL(from, to, CHANGE)                                                           \

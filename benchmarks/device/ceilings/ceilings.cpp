@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t accumulators_of_a_group = 4096;
 constexpr std::uint64_t short_message = sizeof(std::uint64_t);
 
-// Of operations that slide.
+// For operations that slide.
 void let_slide(Case& measured) {
   measured.witnesses = 1;
   measured.most_operations = Slide::most;
@@ -45,7 +45,7 @@ void Ceilings::check(const Plan& plan) const {
                                  size_.get()));
   if (groups(plan).empty())
     throw UsageError(
-        fmt::format("--only {}: no case's key begins so (launch, flops, memory, random, link)", only_.get()));
+        fmt::format("--only {}: no case's key has this prefix (launch, flops, memory, random, link)", only_.get()));
 }
 
 Group Ceilings::flops_group() const {

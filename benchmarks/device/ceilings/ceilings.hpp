@@ -1,4 +1,4 @@
-// ceilings: the limits of one device that the models put other benchmarks against.
+// ceilings: the limits of one device, for models of other benchmarks.
 #pragma once
 
 #include "benchmarks/device/ceilings/parts.hpp"
@@ -28,7 +28,7 @@ class Ceilings : public Benchmark {
 
  private:
   Parameter<std::string> only_{
-      *this, {"only", "only cases whose keys begin so: launch, flops/float, memory, …; several with commas"}, ""};
+      *this, {"only", "comma-separated prefixes of the cases' keys: launch, flops/float, memory, …"}, ""};
   Parameter<std::int64_t> size_{
       *this,
       {"size", "length of an array in the device's memory; four times its caches or more", "log2 B"},
@@ -55,7 +55,7 @@ class Ceilings : public Benchmark {
   Group launch_group() const;
   Group link_group() const;
 
-  std::unique_ptr<Part> part_;  // of the case that is prepared
+  std::unique_ptr<Part> part_;  // of the prepared case
 };
 
 }  // namespace plumb::ceilings

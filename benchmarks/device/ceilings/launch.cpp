@@ -1,5 +1,5 @@
-// launch/wait, launch/row: what it costs to start a kernel. link/read, link/write: copies between the device and pinned
-// host memory.
+// launch/wait, launch/row: time to start a kernel. link/read, link/write: copies between the device and pinned host
+// memory.
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "core/data.hpp"
 
@@ -7,7 +7,7 @@ namespace plumb::ceilings {
 
 namespace {
 
-// Kernels of one work item that add one to a counter: each awaited, or all in a row.
+// Kernels of one work item that increment a counter: each awaited, or all in a row.
 class LaunchPart : public Part {
  public:
   LaunchPart(Session& session, const Case& measured)
@@ -32,7 +32,7 @@ class LaunchPart : public Part {
   }
 
   Validation validate(std::uint64_t) override {
-    return staging_.check(*counter_, "a counter on the device that each launch adds one to",
+    return staging_.check(*counter_, "a counter on the device, incremented by each launch",
                           [&](std::uint64_t) { return start_ + launches_; });
   }
 
@@ -82,7 +82,7 @@ class LinkPart : public Part {
   }
 
   Validation validate(std::uint64_t count) override {
-    const char* reference = "the words that were sent, made again";
+    const char* reference = "the words sent, recomputed";
     const auto should_be = [&](std::uint64_t later, std::uint64_t i) {
       return content(slide_.source(later) / sizeof(std::uint64_t) + i);
     };

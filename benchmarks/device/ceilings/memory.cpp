@@ -1,4 +1,4 @@
-// memory/read, write, copy: how fast long arrays stream from and to the device's memory.
+// memory/read, write, copy: streaming bandwidth of the device's memory with long arrays.
 #include "benchmarks/device/ceilings/parts.hpp"
 #include "benchmarks/device/ceilings/reference.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
-// The keys of launches, so that each leaves something else behind.
+// Keys of launches, so that each leaves different results.
 std::uint64_t key_of(std::uint64_t seed, std::uint64_t launch) {
   return mix64(seed ^ (launch << 20)) | 1;
 }
@@ -52,7 +52,7 @@ class MemoryPart : public Part {
     if (operation_ == "write")
       return staging_.check_left(*to_, slide_, bytes, count, "each launch's key and each word's place",
                                  [&](std::uint64_t later, std::uint64_t i) { return key(later) ^ (i / lanes_); });
-    return staging_.check_left(*to_, slide_, bytes, count, "each word of the source, made again, and each launch's key",
+    return staging_.check_left(*to_, slide_, bytes, count, "each word of the source, recomputed, and each launch's key",
                                [&](std::uint64_t later, std::uint64_t i) {
                                  return content(slide_.source(later) / word_bytes + i) + key(later);
                                });
@@ -68,7 +68,7 @@ class MemoryPart : public Part {
     return buffer;
   }
 
-  // Reading adds to sums, and so need not slide.
+  // Reads accumulate into sums and need no slide.
   void set_arguments(std::uint64_t later) {
     const std::uint64_t units = words_ / lanes_, key = key_of(seed_, launches_);
     const BufferView from{from_.get(), slide_.source(later), words_ * word_bytes};
@@ -81,7 +81,7 @@ class MemoryPart : public Part {
       kernel_->set({from, to, units, key});
   }
 
-  // Each sum stands for the words that went into it.
+  // Each sum covers the words added to it.
   Validation validate_sums() {
     const auto share = [&](std::uint64_t sum) {
       return share_of(sum / lanes_, layout_.items, words_ / lanes_, layout_.interleaved);
@@ -89,7 +89,7 @@ class MemoryPart : public Part {
     std::uint64_t summed = 0;
     for (std::uint64_t sum = 0; sum < layout_.items * lanes_; ++sum) summed += share(sum).count();
     Validation found =
-        staging_.check(*to_, "sums of the words read, made again, times the launches", [&](std::uint64_t sum) {
+        staging_.check(*to_, "sums of the words read, recomputed, times the launches", [&](std::uint64_t sum) {
           std::uint64_t result = 0;
           const Share words = share(sum);
           for (std::uint64_t i = words.first; i < words.last; i += words.step)
@@ -110,7 +110,7 @@ class MemoryPart : public Part {
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Buffer> from_, to_;
-  std::uint64_t launches_ = 0;  // since the sums were zero
+  std::uint64_t launches_ = 0;  // since the sums were zeroed
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The kernels of ceilings.cl as functions of runtime `native`: its work items are dealt out to this process's cores.
+// The kernels of ceilings.cl as functions of runtime `native`: work items are distributed over this process's cores.
 #include <atomic>
 #include <cstring>
 
@@ -27,7 +27,7 @@ T number(Arguments arguments, std::size_t index) {
   return std::get<T>(arguments[index]);
 }
 
-// body(share, item) for every work item; `total` are the words or updates that they share.
+// body(share, item) for each work item; `total` words or updates are shared among them.
 template <class Body>
 void for_each_item(const KernelRange& range, Word total, Body body) {
 #pragma omp parallel for schedule(static)
@@ -73,8 +73,7 @@ void memory_copy(Arguments arguments, const KernelRange& range) {
   });
 }
 
-// change(word, value) for every update. A core waits for few words at a time, unless they are on their way already: it
-// asks for a batch of them first.
+// change(word, value) for each update. A core waits for few cache misses at a time, so a batch is prefetched first.
 template <class Change>
 void update_all(Arguments arguments, const KernelRange& range, Change change) {
   Word* table = array<Word>(arguments, 0);
@@ -131,7 +130,7 @@ template <class T>
     std::memcpy(task.result + place(chain), &x[chain], sizeof(Vector));
 }
 
-// One form for each width of the registers; which, is known when it runs.
+// One form for each register width, selected at run time.
 template <class T>
 PLUMBLINE_VECTORS_OF_64 void run_chains_512(const Chains<T>& task) {
   run_chains(task);

@@ -1,4 +1,4 @@
-// How work is laid out on a device, and the parts' common ground.
+// Distribution of work on a device, and common code of the parts.
 #include "benchmarks/device/ceilings/parts.hpp"
 
 #include "core/embedded.hpp"
@@ -8,10 +8,10 @@ namespace plumb::ceilings {
 
 Layout layout_of(const DeviceInfo& device) {
   const std::size_t units = std::max(1u, device.compute_units);
-  // A GPU's units hold 2048 work items each, whose neighbours read neighbouring words.
+  // A GPU's units hold 2048 work items each, which read adjacent words.
   if (device.type == "gpu") return {units * 2048, 256, true, 8, false};
   if (device.type == "native") return {units, 1, false, native_vector_bytes, true};
-  // Several runs for each core of a CPU, so that one which is late can be made up for.
+  // Several ranges per core of a CPU, to balance delays.
   return {units * 8, 1, false, static_cast<unsigned>(host_vector_bytes()), device.type == "cpu"};
 }
 

@@ -1,4 +1,4 @@
-// The limits that `ceilings` measures, one class each.
+// The limits measured by `ceilings`, one class each.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,41 +11,41 @@
 
 namespace plumb::ceilings {
 
-// How work is laid out on a device.
+// Distribution of work on a device.
 struct Layout {
   std::size_t items = 1;      // work items
-  std::size_t group = 1;      // of them in a group
-  bool interleaved = false;   // each takes every items-th word, not a run of its own
-  unsigned vector_bytes = 8;  // that a work item handles at once
-  bool by_core = false;       // of a CPU, whose compiler knows stores past the caches and fetching ahead
+  std::size_t group = 1;      // work items per group
+  bool interleaved = false;   // work items take every items-th word instead of a contiguous range
+  unsigned vector_bytes = 8;  // handled by a work item at a time
+  bool by_core = false;       // CPU whose compiler supports non-temporal stores and prefetching
 
-  // Numbers of so many bytes in a vector; OpenCL's have at most 16.
+  // Numbers of that size in a vector; OpenCL's have at most 16.
   std::size_t lanes(std::size_t bytes) const { return std::clamp<std::size_t>(vector_bytes / bytes, 1, 16); }
 };
 
-// The native functions' vectors: as wide as the widest registers, or several of these.
+// The native functions' vectors: as wide as the widest registers, or a multiple.
 inline constexpr unsigned native_vector_bytes = 64;
 
 Layout layout_of(const DeviceInfo& device);
 
-// Independent chains of the arithmetic kernel in one work item: as many as a multiply-add takes cycles, times how many
-// of them a core begins in a cycle (4 times 2).
+// Independent chains of the arithmetic kernel per work item: latency of a multiply-add in cycles times multiply-adds
+// started per cycle (4 times 2).
 inline constexpr std::size_t chains = 8;
 
-// What a case times: of a limit, one operation.
+// Timed operation of a case.
 struct Point {
-  std::string limit, operation;  // as in its key: "memory", "copy"
+  std::string limit, operation;  // as in the case's key: "memory", "copy"
   std::uint64_t bytes = 0;       // of an array, a table or a copy
   std::string type = {};         // of flops: half, float, tf32 or double
   bool matrix = false;           // of flops: by matrix units
 };
 
-// What a case times.
+// Timed part of a case.
 class Part {
  public:
   virtual ~Part() = default;
-  // Before so many operations. Where what one launch leaves depends on how many there were, nothing need be restored
-  // between repetitions: what is left of an earlier one is wrong.
+  // Before `count` operations. If results depend on the number of launches, nothing is restored between repetitions:
+  // old results are wrong.
   virtual void reset(std::uint64_t) {}
   virtual void run(std::uint64_t count) = 0;
   virtual Validation validate(std::uint64_t count) = 0;  // of operations
@@ -57,24 +57,23 @@ std::unique_ptr<Part> make_random(Session& session, const Case& measured);
 std::unique_ptr<Part> make_launch(Session& session, const Case& measured);
 std::unique_ptr<Part> make_link(Session& session, const Case& measured);
 
-// The kernels of ceilings.cl under some options, and the same as functions for `native` (native.cpp).
+// The kernels of ceilings.cl under given options, and the same as functions for `native` (native.cpp).
 KernelSource kernels(const std::string& options);
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels();
 
-// Options that lay work out as `layout` says.
+// Options for a distribution of work.
 std::string layout_options(const Layout& layout);
 
-// Of the products by matrix units: `type` is half, tf32 or double, `generation` that of the PTX instructions.
+// For products by matrix units: `type` is half, tf32 or double, `generation` that of the PTX instructions.
 std::string products_options(const std::string& type, int generation);
-inline constexpr int matrix_generations[]{90, 80};  // the later first
+inline constexpr int matrix_generations[]{90, 80};  // newest first
 
-// What was found to be right or wrong, item by item.
+// Results of comparing items.
 class Findings {
  public:
   explicit Findings(std::string reference) { found_.reference = std::move(reference); }
 
-  // Items first to first + count - 1, of which item i is is(i) and should be should_be(i); on all of this process's
-  // cores.
+  // Compares items first to first + count - 1, is(i) with should_be(i), on all of this process's cores.
   template <class Is, class ShouldBe>
   void compare(std::uint64_t first, std::uint64_t count, Is is, ShouldBe should_be) {
     std::uint64_t wrong = 0, first_wrong = first + count;
@@ -91,10 +90,9 @@ class Findings {
       found_.detail = fmt::format("item {} is {}, should be {}", first_wrong, is(first_wrong), should_be(first_wrong));
   }
 
-  // What `count` operations that slide have left of their results of `length` bytes, each item of so many: item i of
-  // the destination is is(i), item i of what the operation leaves that `later` more come after should be
-  // should_be(later, i). Of the operations before the last what each left is one item. fetch(rest) comes before its
-  // items are asked for.
+  // Compares the remaining results, of `length` bytes each, of `count` operations that slide, in items of `item` bytes:
+  // item i of the destination is is(i), item i of the operation followed by `later` others should be should_be(later,
+  // i). The remainder of each operation before the last counts as one item. fetch(rest) is called before its items.
   template <class Fetch, class Is, class ShouldBe>
   void compare_left(const Slide& slide, std::size_t length, std::size_t item_bytes, std::uint64_t count, Fetch fetch,
                     Is is, ShouldBe should_be) {
@@ -118,13 +116,13 @@ class Findings {
 
 inline constexpr std::uint64_t staging_bytes = std::uint64_t{8} << 20;
 
-// Words on their way between the host and a buffer of the device, a piece at a time: long arrays need no copy here.
+// Words in transit between the host and a device buffer, a piece at a time, so long arrays need no copy on the host.
 class Words {
  public:
   Words(Device& device, Queue& queue, std::uint64_t most)
       : queue_(queue), piece_(allocate_host(device, std::min(most * sizeof(std::uint64_t), staging_bytes))) {}
 
-  // Word i of `to` becomes make(i).
+  // Writes make(i) to word i of `to`.
   template <class Make>
   void put(Buffer& to, Make make) {
     each_piece(to, [&](const BufferView& view, std::uint64_t first, std::uint64_t count) {
@@ -134,7 +132,7 @@ class Words {
     });
   }
 
-  // Word i of `from` should be should_be(i).
+  // Compares word i of `from` with should_be(i).
   template <class ShouldBe>
   Validation check(Buffer& from, const std::string& reference, ShouldBe should_be) {
     Findings findings(reference);
@@ -146,7 +144,7 @@ class Words {
     return findings.all();
   }
 
-  // Words that operations which slide have left of their results of `length` bytes (see Findings::compare_left).
+  // Words left by operations that slide, with results of `length` bytes (see Findings::compare_left).
   template <class ShouldBe>
   Validation check_left(Buffer& from, const Slide& slide, std::size_t length, std::uint64_t count,
                         const std::string& reference, ShouldBe should_be) {

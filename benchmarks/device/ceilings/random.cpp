@@ -1,4 +1,4 @@
-// random/update, random/atomic: how many independent 64-bit words at random places change in a second.
+// random/update, random/atomic: rate of updates of independent 64-bit words at random positions.
 #include <bit>
 
 #include "benchmarks/device/ceilings/parts.hpp"
@@ -21,7 +21,7 @@ class RandomPart : public Part {
     const std::string& operation = measured.payload.as<Point>().operation;
     const bool atomic = operation == "atomic";
     if (atomic && !session.device.info().has(Feature::atomics64))
-      throw Unsupported(session.device.info().name + " has no 64-bit atomics");
+      throw Unsupported(session.device.info().name + " does not support 64-bit atomics");
     program_ = session.device.build(session.source(kernels(layout_options(layout_) + (atomic ? " -DATOMICS" : ""))));
     kernel_ = program_->kernel("random_" + operation);
     table_ = session.device.allocate(words_ * sizeof(std::uint64_t), session.memory);
@@ -38,9 +38,8 @@ class RandomPart : public Part {
   }
 
   Validation validate(std::uint64_t) override {
-    return staging_.check(
-        *table_, "each word of the table with the updates that go to it, found by the inverse of the scrambling",
-        [&](std::uint64_t i) { return updated_word(initial(i), i, bits_, done_); });
+    return staging_.check(*table_, "each word of the table with its updates, found by inverting the scrambling",
+                          [&](std::uint64_t i) { return updated_word(initial(i), i, bits_, done_); });
   }
 
  private:
@@ -48,14 +47,14 @@ class RandomPart : public Part {
 
   std::uint64_t seed_, words_;
   unsigned bits_;
-  std::uint64_t updates_;  // of one launch: no more than words, so that no two go to the same place
+  std::uint64_t updates_;  // of one launch: at most the number of words, so that positions are distinct
   Layout layout_;
   std::unique_ptr<Queue> queue_;
   Words staging_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> kernel_;
   std::unique_ptr<Buffer> table_;
-  std::uint64_t done_ = 0;  // updates since the table was made
+  std::uint64_t done_ = 0;  // updates since the table was initialised
 };
 
 }  // namespace

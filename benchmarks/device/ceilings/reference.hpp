@@ -1,4 +1,4 @@
-// What the kernels of `ceilings` must leave behind, made another way than they make it. Pure arithmetic.
+// Expected results of the kernels of `ceilings`, computed differently. Pure arithmetic.
 #pragma once
 
 #include <bit>
@@ -14,14 +14,14 @@ inline constexpr std::uint64_t first_factor = 0x9e3779b97f4a7c15ull, second_fact
 
 // Modulo 2^64.
 constexpr std::uint64_t inverse_of(std::uint64_t odd) {
-  std::uint64_t inverse = odd;  // right in the lowest three bits; each step of Newton's doubles their number
+  std::uint64_t inverse = odd;  // right in the lowest three bits; each Newton step doubles their number
   for (int step = 0; step < 5; ++step) inverse *= 2 - odd * inverse;
   return inverse;
 }
 
 inline constexpr std::uint64_t first_inverse = inverse_of(first_factor), second_inverse = inverse_of(second_factor);
 
-// The place of update u in a table of 2^bits words: a bijection of u's lowest bits that looks random.
+// The position of update u in a table of 2^bits words: a pseudo-random bijection of u's lowest bits.
 constexpr std::uint64_t scramble(std::uint64_t u, unsigned bits) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::uint64_t place = (u * first_factor) & mask;
@@ -30,7 +30,7 @@ constexpr std::uint64_t scramble(std::uint64_t u, unsigned bits) {
   return place ^ (place >> ((bits + 1) / 2));
 }
 
-// Which of 2^bits updates in a row goes to a place: the inverse of scramble().
+// The one of 2^bits consecutive updates at a position: the inverse of scramble().
 constexpr std::uint64_t unscramble(std::uint64_t place, unsigned bits) {
   const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
   std::uint64_t u = place ^ (place >> ((bits + 1) / 2));
@@ -43,15 +43,15 @@ constexpr std::uint64_t update_value(std::uint64_t u) {
   return u * second_factor + 1;
 }
 
-// A word of a table of 2^bits words that held `initial`, after all updates below `updates`.
+// A word of a table of 2^bits words, initially `initial`, after all updates below `updates`.
 constexpr std::uint64_t updated_word(std::uint64_t initial, std::uint64_t place, unsigned bits, std::uint64_t updates) {
   const std::uint64_t words = std::uint64_t{1} << bits;
   for (std::uint64_t u = unscramble(place, bits); u < updates; u += words) initial ^= update_value(u);
   return initial;
 }
 
-// Which word of `words` a work item of `items` takes as its turn-th, in the two orders of ceilings.cl; the last of them
-// is the first that is not below its end.
+// Index of the word that a work item of `items` takes in its turn-th turn, in the two orders of ceilings.cl; its range
+// ends at the first index not below its end.
 struct Share {
   std::uint64_t first, last, step;
 
@@ -65,27 +65,28 @@ constexpr Share share_of(std::uint64_t item, std::uint64_t items, std::uint64_t 
   return {limited(item * run), limited((item + 1) * run), 1};
 }
 
-// The arithmetic kernel's numbers. One pair of steps, x -> (x * 2 + b1) / 2 + b2, adds b1 / 2 + b2 = 1 to x; all of it
-// is exact in each type, so that the result after n pairs is start + n, and one step less or more is seen. Between the
-// two steps x leaves and comes back, so that its bits change.
+// Values of the arithmetic kernel. A pair of steps, x -> (x * 2 + b1) / 2 + b2, adds b1 / 2 + b2 = 1 to x, exactly in
+// each type: after n pairs the result is start + n, and any missing or additional step is detected. Between the two
+// steps x changes by a large amount, so that its bits change.
 inline constexpr std::uint32_t pairs_of_steps = 3072;
 
 struct Steps {
   double a1, b1, a2, b2;
 };
 
-// The products' factors: K a1 b1 + K a2 b2 = 16 - 15, with K the inner dimension of one product of matrix units.
+// Factors of the products: K a1 b1 + K a2 b2 = 16 - 15, with K the inner dimension of one product of matrix units.
 constexpr Steps factors_of(int inner) {
   return {16.0 / inner, 1, -15.0 / inner, 1};
 }
 
-// The smallest difference that stays exact between -2048 and 2048: 1, 2^-12 and 2^-41.
+// Unit: the smallest difference that is exact between -2048 and 2048: 1, 2^-12 and 2^-41.
 constexpr double unit_of(ScalarType type) {
   return type == ScalarType::f16 ? 1.0 : type == ScalarType::f32 ? 0x1p-12 : 0x1p-41;
 }
 
 constexpr Steps steps_of(ScalarType type) {
-  const double away = 3 + (type == ScalarType::f16 ? 0 : 1365 * unit_of(type));  // what x goes away and comes back by
+  const double away =
+      3 + (type == ScalarType::f16 ? 0 : 1365 * unit_of(type));  // amount by which x changes back and forth
   return {2, 2 * away, 0.5, 1 - away};
 }
 

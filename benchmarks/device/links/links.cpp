@@ -15,9 +15,9 @@ namespace {
 using b_eff::LaneBuffers;
 using b_eff::Pattern;
 
-constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of a lane's stride behind its messages
-constexpr std::size_t short_bytes = 2048;                      // that MPI delivers without the receiver's work
-constexpr std::uint64_t between_looks = 16;  // relays from one whose legs are timed to the next: a look costs 1 us
+constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;  // of a lane's slots beyond its messages
+constexpr std::size_t short_bytes = 2048;                      // sent by MPI without the receiver's help
+constexpr std::uint64_t between_looks = 16;  // relays between two whose legs are timed: reading the clocks costs 1 us
 constexpr const char* legs[]{"read", "exchange", "write"};
 
 }  // namespace
@@ -28,7 +28,8 @@ std::vector<std::uint64_t> Links::sizes() const {
   for (std::string word; std::getline(words, word, ',');) {
     const auto read = read_written(word);
     if (!read || read->value < 1 || read->value > std::int64_t{1} << 30)
-      throw UsageError(fmt::format("--sizes must be whole numbers of bytes from 1 to 2^30 with commas, not {}", word));
+      throw UsageError(
+          fmt::format("--sizes must be a comma-separated list of integers from 1 to 2^30 (bytes), not {}", word));
     sizes.push_back(static_cast<std::uint64_t>(read->value));
   }
   std::sort(sizes.begin(), sizes.end());
@@ -93,7 +94,7 @@ void Links::prepare(Session& session, const Case& measured) {
   buffers_ = std::make_unique<LaneBuffers>(session.device, memory, pattern_.lanes(), pattern_.lane_bytes());
   queue_ = session.device.make_queue();
   const DeviceInfo& info = session.device.info();
-  // Threads of a device that is this process need the core that a waiting MPI would keep.
+  // A device on this process's threads needs the core of a waiting MPI call.
   yields_ = relays_ && info.runtime == "opencl" && info.type != "gpu" && pattern_.bytes <= short_bytes;
   for (std::uint64_t i = 0; i < pattern_.lanes(); ++i) {
     const int right = pattern_.place.right(), left = pattern_.place.left();
@@ -126,7 +127,7 @@ void Links::reset(Session& session, const Case&, std::uint64_t repetition, std::
 }
 
 void Links::run(Session&, const Case&, Timed& timed) {
-  std::array<double, 4> times{};  // when the legs of a relay began, and its end
+  std::array<double, 4> times{};  // start of each leg of a relay, and its end
   std::array<double, 3> seconds{};
   const std::uint64_t look = std::min(between_looks / 2, timed.count() - 1);
   for (std::uint64_t turn = 0; turn < timed.count(); ++turn) {
@@ -141,8 +142,8 @@ void Links::run(Session&, const Case&, Timed& timed) {
   for (std::size_t leg = 0; relays_ && leg < seconds.size(); ++leg) timed.tally(legs[leg], seconds[leg]);
 }
 
-// What a message holds at `turn` is sent on, and lies at the next one with who receives it. `times`, where given, are
-// when each leg began and the last ended.
+// Sends the message of `turn` on; the receiver stores it as that of the next turn. `times`, unless null, receives the
+// start of each leg and the end of the last.
 void Links::relay(std::uint64_t turn, double* times) {
   if (times != nullptr) times[0] = now_seconds();
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane)
@@ -171,7 +172,7 @@ void Links::deliver(std::uint64_t, bool yields) {
 
 Validation Links::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) {
   Validation found;
-  found.reference = "every byte of the last messages, and the first bytes of each round's, made again";
+  found.reference = "every byte of the last messages, and the first bytes of each round's, recomputed";
   for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane)
     for (std::uint64_t area = 0; area < pattern_.areas(); ++area)
       buffers_->check(lane, area * pattern_.pitch(),

@@ -1,5 +1,5 @@
-// links: what a transfer between two devices is made of, by the libraries' own calls and nothing beside them. It is
-// what transports are judged by, so it runs none of their code.
+// links: the components of a transfer between two devices, by plain library calls. Independent of the transports, which
+// are judged by it.
 #pragma once
 
 #include "benchmarks/hpcc/b_eff/messages.hpp"
@@ -66,7 +66,7 @@ class Links : public Benchmark {
                  {"size", "all"}};
   Parameter<std::string> sizes_{*this, {"sizes", "of messages, with commas", "B"}, "1,64,4096,65536,1048576"};
 
-  b_eff::Pattern pattern_;  // of the case that is prepared
+  b_eff::Pattern pattern_;  // of the prepared case
   bool relays_ = false, yields_ = false;
   std::unique_ptr<b_eff::LaneBuffers> buffers_;
   std::vector<Lane> lanes_;

@@ -15,7 +15,7 @@ namespace plumb::noise {
 namespace {
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-// Detours are told by classes that double: below 1 us, below 2 us, ..., below 32768 us, and longer.
+// Detours are counted in classes that double: below 1 us, below 2 us, ..., below 32768 us, and longer.
 constexpr int classes = 16;
 
 std::string class_name(int number) {
@@ -27,7 +27,7 @@ int class_of(double seconds) {
   return us < 1 ? 0 : std::min(classes, 1 + static_cast<int>(std::log2(us)));
 }
 
-// Two at a time: rank 0 with 1, 2 with 3; a last one has no partner.
+// Ranks in pairs: 0 with 1, 2 with 3; an odd last rank has no partner.
 int partner_of(int rank, int ranks) {
   const int partner = rank ^ 1;
   return partner < ranks ? partner : -1;
@@ -47,7 +47,7 @@ void set_word(std::byte* bytes, std::uint64_t index, std::uint64_t word) {
   std::memcpy(bytes + index * word_bytes, &word, word_bytes);
 }
 
-// Word of a pair's messages: who begins it, the repetition and the place decide.
+// Word of a pair's messages, by sender, repetition and position.
 std::uint64_t message_word(std::uint64_t seed, int pair, std::uint64_t repetition, std::uint64_t place) {
   return mix64(mix64(seed ^ (static_cast<std::uint64_t>(pair) << 40) ^ (repetition << 8)) + place);
 }
@@ -60,7 +60,7 @@ std::uint64_t steps_taken(std::uint64_t x, std::uint64_t steps) {
 }
 
 std::uint64_t steps_jumped(std::uint64_t x, std::uint64_t steps) {
-  std::uint64_t a = factor, c = addend;  // of 2^k steps together
+  std::uint64_t a = factor, c = addend;  // 2^k steps combined
   for (; steps > 0; steps >>= 1) {
     if ((steps & 1) != 0) x = x * a + c;
     c = (a + 1) * c;
@@ -150,7 +150,7 @@ void Noise::prepare(Session& session, const Case& measured) {
   if (measured.key == "link") prepare_link(session);
 }
 
-// A round: a message of the even rank's, and the same message back.
+// A round: a message of the even rank, returned by the odd one.
 void Noise::prepare_link(Session& session) {
   const int rank = session.world.rank(), partner = partner_of(rank, session.world.size());
   const std::size_t bytes = std::size_t{1} << message_.get();
@@ -176,7 +176,7 @@ void Noise::reset(Session& session, const Case& measured, std::uint64_t repetiti
       set_word(to, i, ~message_word(session.seed, rank / 2, repetition, i));
     }
   }
-  // Of the memory, each slice of the target gets another slice of the source with each repetition.
+  // In each repetition a slice of the target gets another slice of the source.
 }
 
 void Noise::memory_quantum(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -206,7 +206,7 @@ void Noise::run(Session& session, const Case& measured, Timed& timed) {
   tell_detours(timed, begin);
 }
 
-// How many quanta of the sample were longer than its shortest, and by how much, in each class.
+// Number of quanta of the sample longer than its shortest, and their excess, by class.
 void Noise::tell_detours(Timed& timed, double begin) const {
   const std::vector<double> laps = timed.laps(begin);
   if (laps.empty()) return;
@@ -254,7 +254,7 @@ Validation Noise::validate_memory(std::uint64_t count) const {
 
 Validation Noise::validate_link(const Session& session, std::uint64_t count) const {
   Validation found;
-  found.reference = "the words that the even rank sent, made again";
+  found.reference = "the words sent by the even rank, recomputed";
   const int rank = session.world.rank();
   if (partner_of(rank, session.world.size()) < 0) return found;
   const std::uint64_t words = link_bytes() / static_cast<std::uint64_t>(quanta_.get()) * count / word_bytes;
@@ -267,7 +267,7 @@ Validation Noise::validate_link(const Session& session, std::uint64_t count) con
   return found;
 }
 
-// Cycles of a step where they are known: on x86-64 a multiplication takes three, an addition one.
+// Cycles of a step if known: on x86-64 a multiplication takes three, an addition one.
 Json Noise::facts() const {
 #if defined(__x86_64__)
   return {{"cycles_of_a_step", 4}};

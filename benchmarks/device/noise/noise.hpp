@@ -1,5 +1,5 @@
-// noise: how steady cores, memory and links are. Quanta of fixed work, one after the other; what one takes beyond the
-// shortest is a detour (fixed work quanta: Sottile, Minnich, CLUSTER 2004; detours: Beckman et al., CLUSTER 2006).
+// noise: steadiness of cores, memory and links. Quanta of fixed work in sequence; a quantum's excess over the shortest
+// is a detour (fixed work quanta: Sottile, Minnich, CLUSTER 2004; detours: Beckman et al., CLUSTER 2006).
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace plumb::noise {
 // Factor and addend of the core's chain x -> a x + c modulo 2^64 (Knuth's MMIX generator).
 inline constexpr std::uint64_t factor = 6364136223846793005ull, addend = 1442695040888963407ull;
 
-// A number after so many steps of the chain, one at a time: the work.
+// A number after `steps` of the chain, one at a time: the measured work.
 std::uint64_t steps_taken(std::uint64_t x, std::uint64_t steps);
 // The same by squaring: the reference.
 std::uint64_t steps_jumped(std::uint64_t x, std::uint64_t steps);
@@ -37,7 +37,7 @@ class Noise : public Benchmark {
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
  protected:
-  // Quantum `index` of a sample; what is wrong on purpose overrides these.
+  // Executes quantum `index` of a sample; overridden by mutants.
   virtual std::uint64_t core_quantum(std::uint64_t x, std::uint64_t steps) { return steps_taken(x, steps); }
   virtual void memory_quantum(std::byte* to, const std::byte* from, std::size_t bytes);
   virtual void link_quantum(CompiledExchange& exchange, std::uint64_t first, std::uint64_t rounds) {
@@ -68,7 +68,7 @@ class Noise : public Benchmark {
   std::uint64_t repetition_ = 0;
   std::vector<std::uint64_t> states_;  // of the core, after each quantum
   std::unique_ptr<Buffer> from_, to_;
-  std::unique_ptr<CompiledExchange> exchange_;  // after the buffers that it uses
+  std::unique_ptr<CompiledExchange> exchange_;  // destroyed before the buffers in use
 };
 
 }  // namespace plumb::noise

@@ -16,7 +16,7 @@ namespace {
 constexpr int largest_effective = 20;  // b_eff is the mean over exactly 2^0..2^20 B
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// What a case times: a part of a ring's transfers, of messages of 2^exponent bytes (launch: of none).
+// Timed part of a case: a part of a ring's transfers, with messages of 2^exponent bytes (launch: none).
 struct Point {
   std::string ring, part;
   int exponent = 0;
@@ -66,7 +66,7 @@ Traffic BEff::traffic() const {
   return form_ == "batched" ? Traffic::batched : Traffic::exchange;
 }
 
-// Of the longest loop: HPCC FPGA's, or what the engine may choose, in little memory and long enough for its clock.
+// Of the longest loop: HPCC FPGA's, or the engine's limit, within little memory and long enough for the clock.
 std::uint64_t BEff::most_rounds(int exponent) const {
   if (by_formula()) return fixed_count(exponent);
   constexpr std::uint64_t fewest = 1024, most = 65536, bytes = 16 << 20;

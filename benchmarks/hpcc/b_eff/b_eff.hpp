@@ -1,5 +1,5 @@
-// b_eff: the effective bandwidth of a ring of devices, from messages of 1 B to 1 MiB (seed: HPCC FPGA's b_eff;
-// Rabenseifner's original). README.md beside this derives every metric.
+// b_eff: effective bandwidth of a ring of devices, with messages of 1 B to 1 MiB (HPCC FPGA's b_eff; Rabenseifner's
+// original). README.md derives every metric.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace plumb::b_eff {
 
-// One kind of thing that a case times: the whole transfer, or one of its sub-steps alone.
+// Timed part: the whole transfer, or one of its sub-steps.
 class Part {
  public:
   virtual ~Part() = default;
@@ -93,7 +93,7 @@ class BEff : public Benchmark {
   Metric bandwidth_mean(const std::vector<CaseResult>& results, const std::string& ring, const std::string& metric,
                         int ranks) const;
 
-  std::unique_ptr<Part> part_;  // of the case that is prepared
+  std::unique_ptr<Part> part_;  // of the prepared case
 };
 
 }  // namespace plumb::b_eff

@@ -20,7 +20,7 @@ using lookup::text;
 
 namespace {
 
-// Cases by log2 of the message's size.
+// Cases by log2 of the message size.
 using Sizes = std::map<int, const Json*>;
 
 Sizes sizes_in(const Json& record, const std::string& ring) {
@@ -39,7 +39,7 @@ Sizes transfers(const Json& record) {
   return natural.empty() ? sizes_in(record, "random") : natural;
 }
 
-// Seconds of every repetition on every rank; empty unless all ranks have some.
+// Seconds of every repetition on every rank; empty if any rank has none.
 std::vector<std::vector<double>> seconds_by_rank(const Json& measured) {
   std::vector<std::vector<double>> ranks;
   for (const Json& samples : list(at(measured, {"samples", "by_rank"}))) {
@@ -105,7 +105,7 @@ Json errors_of(const Sizes& sizes) {
   return errors;
 }
 
-// The largest value of a member over the sizes: HPCC FPGA has one for all.
+// The maximum of a member over the sizes, as HPCC FPGA has a single value.
 std::uint64_t largest(const Sizes& sizes, const char* member) {
   std::uint64_t most = 0;
   for (const auto& [size, measured] : sizes) most = std::max(most, lookup::count(at(*measured, member)).value_or(0));

@@ -1,4 +1,4 @@
-// b_eff's record in HPCC FPGA's JSON shape: what is b_eff's own of it.
+// b_eff's part of a record in HPCC FPGA's JSON format.
 #pragma once
 
 #include "core/json.hpp"

@@ -9,7 +9,7 @@ namespace plumb::b_eff {
 
 namespace {
 
-// Of a pair, the rank that sends first.
+// The rank of a pair that sends first.
 bool pings(const Pattern& pattern) {
   return pattern.place.position % 2 == 0;
 }
@@ -18,13 +18,13 @@ int partner(const Pattern& pattern) {
   return pings(pattern) ? pattern.place.right() : pattern.place.left();
 }
 
-// To whom a lane goes (+1) or from whom it comes (-1): lane l goes right when even, left when odd.
+// Direction of a lane, +1 to the right, -1 to the left: even lanes go right, odd lanes left.
 int neighbour(const Pattern& pattern, std::uint64_t lane, int direction) {
   if (pattern.traffic == Traffic::ping_pong) return partner(pattern);
   return pattern.place.at(lane % 2 == 0 ? direction : -direction);
 }
 
-// Who made a message that has come so many hops to this rank, in a lane.
+// Origin of a message in a lane after a number of hops to this rank.
 int origin_of(const Pattern& pattern, std::uint64_t lane, std::uint64_t hops) {
   if (pattern.traffic == Traffic::ping_pong) return hops % 2 == 0 ? pattern.rank : partner(pattern);
   const auto back = static_cast<std::int64_t>(hops % static_cast<std::uint64_t>(pattern.place.size()));
@@ -53,7 +53,7 @@ void Expected::add(const Run& part) {
   bytes.resize(std::max(bytes.size(), part.at + part.size));
 }
 
-// The messages of a window stay beside each other.
+// Messages of a window are adjacent.
 Provenance message_of(const Pattern& pattern, std::uint64_t seed, std::uint64_t repetition, std::uint64_t lane,
                       std::uint64_t turn) {
   const std::uint64_t window = pattern.window();
@@ -66,7 +66,7 @@ Expected expected_in_area(const Pattern& pattern, std::uint64_t seed, std::uint6
   const std::uint64_t window = pattern.window(), areas = pattern.areas();
   Expected expected;
   for (std::uint64_t turn = area; turn < window + count; turn += areas) {
-    if (turn < window) continue;      // its own, which nobody sent here
+    if (turn < window) continue;      // its own, not received
     const bool last = turn >= count;  // of its message
     expected.add({turn / areas * pattern.stride(), last ? pattern.bytes : pattern.kept_bytes(), turn - window});
     fill_message(std::span(expected.bytes).subspan(expected.parts.back().at, expected.parts.back().size),
@@ -96,7 +96,7 @@ void LaneBuffers::poison(std::uint64_t lane, std::size_t at, Expected expected) 
 void LaneBuffers::check(std::uint64_t lane, std::size_t at, const Expected& expected, Validation& found) {
   if (expected.parts.empty()) return;
   std::vector<std::byte> is = expected.bytes;
-  invert(is);  // a read that does not happen must not pass
+  invert(is);  // detects a read that does not happen
   const BufferView view{buffers_[lane].get(), at, is.size()};
   if (const std::byte* host = view.host_pointer())
     std::memcpy(is.data(), host, is.size());
@@ -113,7 +113,7 @@ void LaneBuffers::check(std::uint64_t lane, std::size_t at, const Expected& expe
       }
     if (found.detail.empty())
       found.detail = fmt::format(
-          "lane {}, round {}: of {} bytes that it brought, the first that is wrong is byte {}: 0x{:02x}, "
+          "lane {}, round {}: of {} bytes received, the first wrong one is byte {}: 0x{:02x}, "
           "should be 0x{:02x}",
           lane, part.round, part.size, first, static_cast<unsigned>(is[part.at + first]),
           static_cast<unsigned>(expected.bytes[part.at + first]));

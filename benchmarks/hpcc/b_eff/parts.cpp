@@ -1,5 +1,5 @@
-// What a case of b_eff times: the transfer, or a sub-step of a staged transfer alone (seed 004, section 5.1.2), each by
-// the code that the transport itself runs.
+// Timed parts of b_eff: the transfer, or one sub-step of a staged transfer (seed 004, section 5.1.2), each by the
+// transport's own code.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace plumb::b_eff {
 
 namespace {
 
-// Messages through a transport: the session's own, or its host leg alone.
+// Messages through a transport: the session's own, or its host leg only.
 class TransferPart : public Part {
  public:
   TransferPart(Session& session, const Pattern& pattern, Transport& transport, const Placement& placement)
@@ -38,7 +38,7 @@ class TransferPart : public Part {
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     Validation found;
     found.reference =
-        "every byte of the last messages, and the first bytes of each round's, made again from origin, lane, size and "
+        "every byte of the last messages, and the first bytes of each round's, recomputed from origin, lane, size and "
         "repetition";
     each_area([&](std::uint64_t lane, std::uint64_t area) {
       buffers_.check(lane, area * pattern_.pitch(), expected(lane, area, repetition, count), found);
@@ -59,12 +59,12 @@ class TransferPart : public Part {
   Pattern pattern_;
   std::uint64_t seed_;
   LaneBuffers buffers_;
-  std::unique_ptr<CompiledExchange> exchange_;  // after the buffers that it uses
+  std::unique_ptr<CompiledExchange> exchange_;  // destroyed before the buffers in use
 };
 
-// The copies of one direction between the device and pinned host memory, as many at once as the transfer makes. Each
-// copies from a place of its own to one of its own: a stride further in the source and two in the target, so that what
-// it leaves there is not what the copy before it left.
+// Copies in one direction between the device and pinned host memory, as many at once as in the transfer. Each copy has
+// its own source and target, one stride further in the source and two in the target, so that its remainder differs from
+// the previous copy's.
 class CopyPart : public Part {
  public:
   CopyPart(Session& session, const Pattern& pattern, CopyDirection direction)
@@ -93,7 +93,7 @@ class CopyPart : public Part {
 
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     Validation found;
-    found.reference = "every byte of the last copy, and the first bytes of each, made again from lane and repetition";
+    found.reference = "every byte of the last copy, and the first bytes of each, recomputed from lane and repetition";
     for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane)
       target().check(lane, 0, expected(lane, repetition, count), found);
     return found;
@@ -130,8 +130,8 @@ class CopyPart : public Part {
   std::unique_ptr<CopyLeg> leg_;
 };
 
-// Kernels of one work item, one after the other, each waited for: what a host pays to learn that data is ready. Each
-// adds one to a counter in the device's memory, so that a launch which did not happen is seen.
+// Kernels of one work item in sequence, each awaited: the host's cost of learning that data is ready. Each increments a
+// counter in device memory, which detects omitted launches.
 class LaunchPart : public Part {
  public:
   explicit LaunchPart(Session& session)
@@ -170,7 +170,7 @@ class LaunchPart : public Part {
     queue_->read(whole(*counter_), reinterpret_cast<std::byte*>(&value));
     const std::uint64_t launched = value - start_value(repetition);
     Validation found;
-    found.reference = "a counter on the device that each launch adds one to";
+    found.reference = "a counter on the device, incremented by each launch";
     found.items_checked = 1;
     found.wrong_items = launched == count ? 0 : 1;
     found.error = static_cast<double>(found.wrong_items);
@@ -191,8 +191,8 @@ class LaunchPart : public Part {
 Transport& host_leg_of(Session& session) {
   Transport* leg = session.transport->host_leg();
   if (leg != nullptr) return *leg;
-  throw Unsupported(fmt::format("transport {} has no sub-steps: it hands over the whole transfer at once",
-                                session.transport->info().name));
+  throw Unsupported(
+      fmt::format("transport {} has no sub-steps: its transfer is a single step", session.transport->info().name));
 }
 
 }  // namespace

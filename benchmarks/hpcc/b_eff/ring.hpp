@@ -1,4 +1,4 @@
-// Who exchanges what with whom in b_eff, as arithmetic: ring order, loop lengths. Knows no device.
+// Partners and loop lengths of b_eff, by arithmetic alone.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace plumb::b_eff {
 
-// Ranks by position: the natural order, or a seeded shuffle that is the same on every rank (Fisher-Yates).
+// Ranks by position: natural order, or a seeded shuffle equal on all ranks (Fisher-Yates).
 std::vector<int> natural_ring(int ranks);
 std::vector<int> random_ring(int ranks, std::uint64_t seed);
 
-// A rank's place in a ring.
+// A rank's position in a ring.
 struct Place {
   std::vector<int> order;  // rank by position
   int position = 0;
 
   int size() const { return static_cast<int>(order.size()); }
-  // The rank that stands `distance` positions to the right (left when negative).
+  // The rank `distance` positions to the right (left if negative).
   int at(std::int64_t distance) const;
   int right() const { return at(1); }
   int left() const { return at(-1); }

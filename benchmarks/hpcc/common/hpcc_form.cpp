@@ -18,7 +18,7 @@ using lookup::text;
 
 namespace {
 
-// "2022-12-14T09:56:29Z" -> "Wed Dec 14 09:56:29 UTC 2022", in no locale.
+// "2022-12-14T09:56:29Z" -> "Wed Dec 14 09:56:29 UTC 2022", independent of locale.
 Json unix_date(const Json& value) {
   using namespace std::chrono;
   static constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
@@ -48,7 +48,7 @@ Json joined_or_null(const std::vector<std::string>& names) {
   return result.empty() ? Json(nullptr) : Json(result);
 }
 
-// Every case that was measured was compared, and was right. False without any.
+// Whether every measured case was validated and right. False without cases.
 bool validated(const Json& record) {
   std::size_t right = 0;
   for (const Json& measured : list(at(record, "cases"))) {
@@ -61,7 +61,7 @@ bool validated(const Json& record) {
   return right > 0;
 }
 
-// "MPI 3.1" -> {version: 3, subversion: 1}; null for worlds without MPI, which HPCC FPGA writes without the key.
+// "MPI 3.1" -> {version: 3, subversion: 1}; null without MPI, where HPCC FPGA omits the key.
 Json mpi_version(const Json& record) {
   int version = 0, subversion = 0;
   if (std::sscanf(text(at(record, {"world", "standard"})).c_str(), "MPI %d.%d", &version, &subversion) != 2)
@@ -69,8 +69,8 @@ Json mpi_version(const Json& record) {
   return {{"version", version}, {"subversion", subversion}};
 }
 
-// HPCC FPGA repeats every case equally often. Where the number adapts, this is the largest; each list of timings has
-// its own.
+// HPCC FPGA repeats every case equally often. With adaptive repetitions this is the maximum; each list of timings has
+// its own length.
 Json repetitions(const Json& record) {
   std::uint64_t most = 0;
   for (const Json& measured : list(at(record, "cases")))
@@ -96,7 +96,7 @@ Json common_settings(const Json& record) {
 
 std::string hpcc_form(const Json& record) {
   if (at(record, {"measuring", "active_ranks"}).is_number())
-    throw UsageError("the form hpcc-json is of runs in which all ranks work: HPCC FPGA has no other");
+    throw UsageError("form hpcc-json requires runs without idle ranks, as HPCC FPGA has no others");
   const Json parts = (*Registry<HpccParts>::instance().find(text(at(record, {"benchmark", "name"}))))(record);
   const Json& program = at(record, "program");
   Json settings = common_settings(record);

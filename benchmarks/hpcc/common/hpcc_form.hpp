@@ -1,5 +1,5 @@
-// The form `hpcc-json`: HPCC FPGA's keys and shape with the types put right (numbers are numbers, text is text). The
-// frame is here; results, timings, errors and settings of its own a benchmark registers under its name.
+// The form `hpcc-json`: HPCC FPGA's keys and structure with corrected types (numbers as numbers, text as text). The
+// common part is here; benchmarks register their results, timings, errors and settings under their names.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace plumb {
 using HpccParts = std::function<Json(const Json& record)>;
 using RegisteredHpccParts = Registered<HpccParts>;
 
-// One of the form's figures; null where the value is not finite.
+// One of the form's figures; null unless finite.
 Json quantity(const char* unit, double value);
 
 }  // namespace plumb

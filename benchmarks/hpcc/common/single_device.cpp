@@ -21,8 +21,8 @@ std::string to_string(Variant variant) {
 VariantChoice::VariantChoice(Parameters& owner)
     : Choice(owner,
              {"variant",
-              "form of the kernels: one work item in a pipeline (FPGAs), many work items, or a well-kept library's; "
-              "by default by device"},
+              "form of the kernels: one work item in a pipeline (FPGAs), many work items, or an optimised library; "
+              "default: by device"},
              "default", {"default", "single_work_item", "nd_range", "library"}) {}
 
 Variant VariantChoice::on(const DeviceInfo& device) const {
@@ -34,7 +34,7 @@ Variant VariantChoice::on(const DeviceInfo& device) const {
 void require_type(const DeviceInfo& device, ScalarType type) {
   const bool lacks = (type == ScalarType::f16 && !device.has(Feature::fp16)) ||
                      (type == ScalarType::f64 && !device.has(Feature::fp64));
-  if (lacks) throw Unsupported(fmt::format("{} does not compute in {}", device.name, to_string(type)));
+  if (lacks) throw Unsupported(fmt::format("{} does not support {}", device.name, to_string(type)));
 }
 
 std::vector<Metric> parallel_metrics(const std::string& name, const std::string& unit, double scale, double amount,

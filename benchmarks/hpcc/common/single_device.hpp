@@ -1,5 +1,5 @@
-// What the benchmarks of one device share (STREAM, RandomAccess, FFT, GEMM): forms of their kernels, and metrics of
-// ranks that work each for itself, all at once (HPCC calls this "star" or embarrassingly parallel).
+// Common code of benchmarks of one device (STREAM, RandomAccess, FFT, GEMM): forms of kernels, and metrics of ranks
+// that work independently at the same time (HPCC's "star" or embarrassingly parallel).
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace plumb::hpcc {
 
-// single_work_item: HPCC FPGA's form, pipelines for an FPGA. nd_range: many work items, for GPUs and CPUs; on runtime
-// `native` its functions. library: a well-kept library's.
+// single_work_item: HPCC FPGA's form, pipelines for an FPGA. nd_range: many work items, for GPUs and CPUs; functions on
+// runtime `native`. library: an optimised library.
 enum class Variant { single_work_item, nd_range, library };
 
 std::string to_string(Variant variant);
@@ -20,17 +20,17 @@ std::string to_string(Variant variant);
 class VariantChoice : public Choice {
  public:
   explicit VariantChoice(Parameters& owner);
-  // "default" is single_work_item on an accelerator (an FPGA), nd_range elsewhere.
+  // "default" selects single_work_item on an accelerator (an FPGA), otherwise nd_range.
   Variant on(const DeviceInfo& device) const;
 };
 
-// Throws Unsupported where the device does not compute in `type`.
+// Throws Unsupported if the device does not support `type`.
 void require_type(const DeviceInfo& device, ScalarType type);
 
-// Metrics of a case in which each rank handles `amount` (bytes, flops, updates) a count: `name` in `unit` (value =
-// amount / scale / s) for all ranks together, counted by the slowest rank's time of the best repetition; with several
-// ranks also `name`_per_rank (the mean of what each reaches by its own best time) and `name`_slowest_rank (the lowest
-// of these; the convention names the rank).
+// Metrics of a case in which each rank handles `amount` (bytes, flops, updates) per count: `name` in `unit` (value =
+// amount / scale / s) for all ranks together, by the slowest rank's time of the best repetition; with several ranks
+// also `name`_per_rank (mean of each rank's own best) and `name`_slowest_rank (the minimum of these; the convention
+// names the rank).
 std::vector<Metric> parallel_metrics(const std::string& name, const std::string& unit, double scale, double amount,
                                      const CaseResult& result, int ranks);
 

@@ -1,13 +1,13 @@
-// Batched Fourier transforms for CPUs: one work item a core, SIMD lanes by explicit vectors. The same text is OpenCL C
-// (kernels at its end) and C++ (native_form.hpp includes it), so that one proof serves both.
+// Batched Fourier transforms for CPUs: one work item per core, SIMD lanes as explicit vectors. The text is both OpenCL
+// C (kernels at the end) and C++ (included by native_form.hpp), so one proof covers both.
 //
-// A transform of N points over vectors of V lanes (plan.hpp lays out the tables):
-//   1. The head: V-point transforms over points N/V apart, on V adjacent columns at once, then a transposition in registers.
-//      From then on a lane is the frequency modulo V, and M = N/V vectors remain to be transformed, each a cache line or more.
-//   2. M vectors in place, by decimation in frequency, when they fit the cache (M1 = 1); else as M1 x M2: first the M1-point
+// A transform of N points over vectors of V lanes (tables: plan.hpp):
+//   1. Head: V-point transforms over points N/V apart, on V adjacent columns at once, then a transposition in registers. From
+//      then on a lane is the frequency modulo V, and M = N/V vectors remain to be transformed, each at least a cache line.
+//   2. M vectors in place, by decimation in frequency, if they fit the cache (M1 = 1); otherwise as M1 x M2: first the M1-point
 //      transforms of V columns at a time (with the head), then the M2-point transforms of rows.
 //   3. The last stage writes vectors of V adjacent frequencies past the caches.
-// With fewer than V * V points a lane is a transform of its own. The inverse exchanges re and im on the way in and out.
+// With fewer than V * V points each lane is a transform. The inverse exchanges re and im on input and output.
 #ifdef __OPENCL_VERSION__
 #if REAL_BYTES == 8
 typedef double real;
@@ -34,18 +34,18 @@ typedef float8 vec;
 #define V 8
 #endif
 
-// NOLINTNEXTLINE(modernize-use-using): OpenCL C has no other
+// NOLINTNEXTLINE(modernize-use-using): OpenCL C lacks it
 typedef struct {
   vec re, im;
 } cvec;
 
 // A length, a power of two: `eights` stages of radix 8, then one of radix `last`, which is 2, 4, 8 or 16.
-// NOLINTNEXTLINE(modernize-use-using): OpenCL C has no other
+// NOLINTNEXTLINE(modernize-use-using): OpenCL C lacks it
 typedef struct {
   int length, eights, last;
 } factors;
 
-// Of the last radices those that there are, as bits: a compiler that is told is faster.
+// The last radices in use, as bits: known ones compile to faster code.
 #ifndef LAST_RADICES
 #define LAST_RADICES (2 | 4 | 8 | 16)
 #endif
@@ -125,7 +125,7 @@ INLINE void dft(cvec* a, const int radix) {
   if (radix == 2) dft2(a);
 }
 
-// Shuffles within 16-byte parts are the cheap ones, so lanes hold points in the order SWAPPED, its own inverse.
+// Shuffles within 16-byte parts are cheap, so lanes hold points in the order SWAPPED, its own inverse.
 #define SHUFFLE __builtin_shufflevector
 #if REAL_BYTES == 8
 #define SWAPPED(i) ((i) == 1 ? 2 : (i) == 2 ? 1 : (i))
@@ -174,7 +174,7 @@ INLINE void transpose_real(vec* a) {
 }
 #endif
 
-// a[i] over lanes j becomes a[j] over lanes i; lanes count as SWAPPED both before and after.
+// Transposes: a[i] over lanes j becomes a[j] over lanes i; lanes in order SWAPPED before and after.
 INLINE void transpose(cvec* a) {
   vec re[V], im[V];
   UNROLL for (int i = 0; i < V; ++i) {
@@ -229,7 +229,7 @@ PART void all_but_last_stage(GLOBAL cvec* x, const factors f, const int depth, G
   for (int i = 0; i < f.eights; ++i) stage(x, f.length, f.length >> (3 * i), depth, roots);
 }
 
-// Where the stages before the last left what becomes the frequencies low + k * (length / last): the digits, turned round.
+// Position, before the last stage, of the inputs of frequencies low + k * (length / last): digit reversal.
 INLINE int begin_of(const int low, const factors f) {
   int begin = 0;
   for (int i = 0; i < f.eights; ++i) begin = begin * 8 + ((low >> (3 * i)) & 7);
@@ -243,7 +243,7 @@ INLINE void last_stage(cvec* a, GLOBAL const cvec* x, const int low, const int r
   dft(a, radix);
 }
 
-// Step 1 for V columns: a[i] = lanes of frequencies modulo V, of column i.
+// Step 1 for V columns: a[i] = frequencies modulo V, by lane, of column i.
 INLINE void head(cvec* a, GLOBAL const real* x, const int column, const int vectors) {
   UNROLL for (int k = 0; k < V; ++k) a[k] = load(x + 2 * (column + k * vectors));
   dft(a, V);
@@ -266,7 +266,7 @@ PART void store_rows(GLOBAL const cvec* x, GLOBAL real* y, const factors f, cons
   if (LAST_IS(f, 16)) store_rows_of(x, y, 16, f, stride);
 }
 
-// A transform whose M vectors fit `work`.
+// A transform whose M vectors fit into `work`.
 PART void transform_at_once(GLOBAL const real* RESTRICT x, GLOBAL real* RESTRICT y, GLOBAL const real* RESTRICT tables,
                               GLOBAL cvec* RESTRICT work, const factors rows) {
   GLOBAL const cvec* lane_roots = (GLOBAL const cvec*)tables;
@@ -280,7 +280,7 @@ PART void transform_at_once(GLOBAL const real* RESTRICT x, GLOBAL real* RESTRICT
   store_rows(work, y, rows, 1);
 }
 
-// Rows of `middle` are one vector longer than they need be, lest their columns share a set of the cache.
+// Rows of `middle` are padded by one vector, so that columns use different cache sets.
 INLINE int middle_row(const factors rows) { return rows.length + 1; }
 
 INLINE void store_columns_of(GLOBAL const cvec* work, GLOBAL cvec* middle, GLOBAL const cvec* lane_roots,
@@ -362,8 +362,8 @@ PART void transform_lanes(GLOBAL const real* RESTRICT x, GLOBAL real* RESTRICT y
   if (LAST_IS(rows, 16)) transform_lanes_of(x, y, tables, work, transforms, 16, rows);
 }
 
-// What group `group` of `groups` does of everything: an equal share, in order. `lanes` transforms bundles of V transforms,
-// `at_once` and `wholes` transforms from end to end, the latter in two steps; `columns` and `rows` are the steps, of all.
+// Work of group `group` of `groups`: an equal share, in order. `lanes` transforms bundles of V transforms, `at_once`
+// and `wholes` complete transforms, the latter in two steps; `columns` and `rows` are those steps, for all transforms.
 PART void share_of_lanes(GLOBAL const real* from, GLOBAL real* to, GLOBAL const real* tables, GLOBAL cvec* work,
                          const ulong batch, const factors rows, const ulong group, const ulong groups) {
   const ulong bundles = (batch + V - 1) / V;

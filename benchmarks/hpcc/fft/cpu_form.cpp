@@ -13,7 +13,7 @@ namespace plumb::fft {
 
 namespace {
 
-constexpr std::uint64_t groups_of_a_core = 4;  // so that a core that is disturbed does less
+constexpr std::uint64_t groups_of_a_core = 4;  // so that a disturbed core gets less work
 
 std::string braces(const Factors& f) {
   return fmt::format("{{{},{},{}}}", f.length, f.eights, f.last);

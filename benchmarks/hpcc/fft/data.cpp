@@ -16,7 +16,7 @@ namespace plumb::fft {
 
 namespace {
 
-// Uniform in (-1, 1) and never zero: the middle of one of 2^32 (2^53) equal parts.
+// Uniform in (-1, 1) and never zero: the centre of one of 2^32 (2^53) equal intervals.
 float float_from(std::uint32_t bits) {
   return (static_cast<float>(static_cast<std::int32_t>(bits)) + 0.5f) * 0x1p-31f;
 }
@@ -69,7 +69,7 @@ struct AboveDouble {
   static constexpr auto release = fftwl_free;
 };
 
-// Of one transform; the residual is in units of the tolerance.
+// Of one transform; the residual is relative to the tolerance.
 struct Comparison {
   double residual = 0;
   std::uint64_t wrong = 0, first_wrong = 0;
@@ -150,7 +150,7 @@ class FftwChecker final : public Checker {
     return reinterpret_cast<Real(*)[2]>(room.get());
   }
 
-  // Of the points from `first` on.
+  // For the points from `first` on.
   void make_reference(const Provenance& identity, std::uint64_t first, std::vector<Kernel>& values,
                       const Room& room) const {
     const std::uint64_t n = shape_.points();
@@ -170,9 +170,9 @@ class FftwChecker final : public Checker {
     return roots;
   }
 
-  // The begin of the transform of n points from `first` on becomes that of the one a step on:
-  // X'_k = exp(2 pi i step k / n) (X_k + sum_{m < step} (x_{n+m} - x_m) exp(-2 pi i m k / n)).
-  // Returns by how much the sum of the points' squares grows.
+  // Updates the first bins of the transform of n points from `first` on to those `step` points further on: X'_k = exp(2
+  // pi i step k / n) (X_k + sum_{m < step} (x_{n+m} - x_m) exp(-2 pi i m k / n)). Returns the change of the points'
+  // energy.
   Real slide(const Provenance& identity, std::uint64_t first, std::uint64_t step, const std::vector<Complex>& roots,
              std::vector<Complex>& begins) const {
     std::vector<Kernel> out(2 * step), in(2 * step);
@@ -199,7 +199,7 @@ class FftwChecker final : public Checker {
     return sum;
   }
 
-  // What the residual is measured in; `energy` is the sum of the squares of the transform's inputs.
+  // Unit of the residual; `energy` is the sum of squares of the transform's inputs.
   Real unit_of(Real energy) const {
     return std::sqrt(energy) * static_cast<Real>(epsilon_of(shape_.type)) * static_cast<Real>(shape_.log_points);
   }
@@ -227,12 +227,12 @@ class FftwChecker final : public Checker {
     return comparison;
   }
 
-  // std::norm looks for infinities first, which costs more than the transform.
+  // std::norm checks for infinities first, which costs more than the transform.
   static Real norm(const Complex& value) {
     return value.real() * value.real() + value.imag() * value.imag();
   }
 
-  // The worst; a NaN stays.
+  // Maximum; propagates NaN.
   static void merge(const Validation& some, Validation& found) {
     if (!(some.error <= found.error) && !std::isnan(found.error)) found.error = some.error;
     found.wrong_items += some.wrong_items;
@@ -274,7 +274,7 @@ std::unique_ptr<Checker> make_checker(const Shape& shape) {
 
 std::uint64_t checker_bytes(const Shape& shape, std::uint64_t batch) {
   const std::uint64_t reference = 2 * (shape.type == ScalarType::f32 ? sizeof(double) : sizeof(long double));
-  // A transform's reference, FFTW's own room for it, and its input.
+  // A transform's reference, FFTW's work space, and its input.
   return static_cast<std::uint64_t>(threads_for(batch, shape)) * (2 * reference * shape.points() + shape.bytes());
 }
 

@@ -15,10 +15,10 @@ namespace plumb::fft {
 namespace {
 
 constexpr std::uint64_t staging_bytes = std::uint64_t{32} << 20;
-constexpr std::uint64_t guard_bytes = 4096;  // behind the results
+constexpr std::uint64_t guard_bytes = 4096;  // after the results
 constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
 
-// The exponent that an item means: see read_exponent().
+// The exponent of an item: see read_exponent().
 int parse_size(std::string_view text, const std::string& whole) {
   if (!read_written(std::string(text)))
     throw UsageError(
@@ -63,7 +63,7 @@ void Fft::check(const Plan&) const {
   for (const int size : parse_sizes(sizes_)) {
     const std::uint64_t batch = batch_of(shape_of(size));
     if (batch < static_cast<std::uint64_t>(replications_.get()))
-      throw UsageError(fmt::format("{} replications need as many transforms, but the batch of 2^{} points has {}",
+      throw UsageError(fmt::format("--replications {} exceeds the batch of 2^{} points, which has {} transforms",
                                    replications_.get(), size, batch));
   }
 }
@@ -74,9 +74,9 @@ void Fft::check_device(const Plan&, const DeviceInfo& device) const {
                                  device.name, to_string(variant_.on(device))));
   if (variant_.on(device) == hpcc::Variant::single_work_item && device.runtime != "opencl")
     throw UsageError(
-        fmt::format("variant single_work_item is OpenCL C for FPGAs: runtime {} does not compile it", device.runtime));
+        fmt::format("variant single_work_item is OpenCL C for FPGAs, which runtime {} cannot compile", device.runtime));
   if (kernel_ == "gpu" && device.runtime == "native")
-    throw UsageError("runtime native has no kernel gpu: it compiles no device code");
+    throw UsageError("runtime native has no kernel gpu, as it cannot compile device code");
 }
 
 std::uint64_t Fft::batch_of(const Shape& shape) const {
@@ -185,7 +185,7 @@ void Fft::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t c
 void Fft::run(Session&, const Case&, Timed& timed) {
   for (const Replication& replication : replications_of_rank_) replication.form->start(timed.count());
   for (const Replication& replication : replications_of_rank_) replication.form->wait();
-  // Replications run at once, each on queues of its own: only of one alone is the device's time the whole.
+  // Replications run concurrently on their own queues: the device time is complete only for a single one.
   if (replications_of_rank_.size() == 1) timed.device_seconds(replications_of_rank_.front().form->device_seconds());
 }
 
@@ -200,23 +200,23 @@ Validation Fft::validate(Session&, const Case&, std::uint64_t, std::uint64_t cou
 
 void Fft::check_last(const Replication& replication, Validation& found) const {
   const std::uint64_t moved = slide_.target(0) - slide_.source(0);
-  in_pieces({slide_.target(0), replication.transforms * shape_.bytes()},
-            [&](std::uint64_t begin, std::span<std::byte> bytes) {
-              std::memset(bytes.data(), std::to_integer<int>(poison_byte),
-                          bytes.size());  // a read that does not happen must not pass
-              queue_->read({replication.to.get(), begin, bytes.size()}, bytes.data());
-              checker_->check(identity_, first_point(replication, begin - moved), bytes, found);
-            });
+  in_pieces({slide_.target(0), replication.transforms * shape_.bytes()}, [&](std::uint64_t begin,
+                                                                             std::span<std::byte> bytes) {
+    std::memset(bytes.data(), std::to_integer<int>(poison_byte),
+                bytes.size());  // detects a read that does not happen
+    queue_->read({replication.to.get(), begin, bytes.size()}, bytes.data());
+    checker_->check(identity_, first_point(replication, begin - moved), bytes, found);
+  });
 }
 
-// What the other operations left, each of them one item, and that nobody has written anything else.
+// Checks the remainder of the other operations, one item each, and that no other bytes were written.
 void Fft::check_others(const Replication& replication, std::uint64_t count, Validation& found) const {
   const std::size_t length = replication.transforms * shape_.bytes(), first = slide_.target(count - 1),
                     last = slide_.target(0);
   std::vector<std::byte> rests(last - first, poison_byte), guard(guard_bytes);
   queue_->read({replication.to.get(), first, rests.size()}, rests.data());
   queue_->read({replication.to.get(), last + length, guard_bytes}, guard.data());
-  const bool are_begins = shape_.bytes() >= 2 * slide_.step();  // of one transform; else whole transforms
+  const bool are_begins = shape_.bytes() >= 2 * slide_.step();  // of one transform; otherwise whole transforms
   const std::uint64_t checked = found.items_checked;
   std::uint64_t written = 0;
   slide_.each_run(
@@ -237,7 +237,7 @@ void Fft::check_others(const Replication& replication, std::uint64_t count, Vali
   found.items_checked = checked + count - 1;
   found.wrong_items += written;
   if (written > 0 && found.detail.empty())
-    found.detail = fmt::format("{} bytes behind the last transform were written", written);
+    found.detail = fmt::format("{} bytes past the last transform were written", written);
 }
 
 void Fft::release() {

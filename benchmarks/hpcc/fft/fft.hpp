@@ -1,5 +1,5 @@
-// FFT: batches of one-dimensional complex transforms (HPC Challenge's FFT with HPCC FPGA's rules; seed 004,
-// section 3.1.4). README.md beside this derives every metric and the bound of the validation.
+// FFT: batches of one-dimensional complex transforms (HPC Challenge's FFT with HPCC FPGA's rules; seed 004, section
+// 3.1.4). README.md derives every metric and the bound of the validation.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace plumb::fft {
 
-// "10", "9,17" or "3-20,24" -> log2 of the points, in that order; throws UsageError.
+// "10", "9,17" or "3-20,24" -> log2 of the points, in order; throws UsageError.
 std::vector<int> parse_sizes(const std::string& text);
 
 // A kernel, its share of the batch and its buffers: HPCC FPGA's replication.
@@ -79,7 +79,7 @@ class Fft : public Benchmark {
   std::uint64_t batch_of(const Shape& shape) const;
   Group make_group(int log_points) const;
   std::unique_ptr<Form> make_form(Session& session, const Job& job);
-  // Through the staging buffer, in pieces as long as whole transforms: `each` gets where each begins, and its bytes.
+  // Through the staging buffer, in pieces of whole transforms: `each` receives each piece's position and bytes.
   template <class Each>
   void in_pieces(const Slide::Range& range, Each each) const;
   void check_last(const Replication& replication, Validation& found) const;

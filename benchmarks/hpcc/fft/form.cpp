@@ -47,8 +47,8 @@ std::unique_ptr<Buffer> make_buffer(Session& session, Queue& queue, const std::v
 }
 
 std::uint64_t bytes_beside_data(const Shape& shape, std::uint64_t batch) {
-  // Between passes all transforms again, with a quarter for padding; in one pass at most the rooms of 1024 groups.
-  // Tables are never above three transforms.
+  // Between passes all transforms again, with a quarter for padding; in one pass at most the work space of 1024 groups.
+  // Tables take at most three transforms.
   const bool passes = shape.log_points > 11;
   const std::uint64_t rooms =
       passes ? batch * shape.bytes() / 4 * 5 : std::min<std::uint64_t>(batch, 1024) * 2 * shape.bytes();

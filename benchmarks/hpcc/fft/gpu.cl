@@ -15,7 +15,7 @@
 #define MAKE(T) (T)
 #define WORK_GROUP_SIZE(n) __attribute__((reqd_work_group_size(n, 1, 1)))
 #endif
-// Registers are an array only when everything is one function.
+// Registers form an array only within a single function.
 #ifdef __CUDACC__
 #define INLINE static __forceinline__
 #else
@@ -35,8 +35,8 @@
 #define ITEMS (LENGTH / POINTS)
 #define GROUP (ITEMS * TILE)
 
-// Local memory has banks for 128 bytes; powers of two must not fall into one. SPLIT exchanges re and im one after the other,
-// in half of the memory.
+// Local memory has banks over 128 bytes; powers of two must not map to one bank. SPLIT exchanges re and im one after
+// the other, in half of the memory.
 #ifdef SPLIT
 #define ELEMENT real
 #define BANKS (128 / REAL_BYTES)
@@ -145,12 +145,12 @@ INLINE void stage(complex_t* a, const int radix, const int done, const int t, co
   }
 }
 
-// Where the stage's output k of butterfly `index` goes.
+// Destination of the stage's output k of butterfly `index`.
 INLINE int place_after(const int index, const int k, const int radix, const int done) {
   return index / done * (done * radix) + index % done + k * done;
 }
 
-// Hands the points on after a stage. `from` and `to` are who held them and who will; they differ only in ROWS.
+// Exchanges points after a stage. `from` and `to` are the old and new owners, which differ only in ROWS.
 INLINE void exchange(complex_t* a, LOCAL_PTR(ELEMENT) shared, const int radix, const int done, const int from_transform,
                      const int from_t, const int to_transform, const int to_t) {
 #ifdef SPLIT
@@ -192,7 +192,7 @@ INLINE void exchange(complex_t* a, LOCAL_PTR(ELEMENT) shared, const int radix, c
 #define TURNED(a) (a)
 #endif
 
-// A group's transforms lie one after the other: through local memory even the shortest are read and written along memory.
+// A group's transforms are contiguous: staging in local memory lets even the shortest be read and written contiguously.
 #ifdef STAGED
 INLINE void load_staged(complex_t* a, LOCAL_PTR(ELEMENT) shared, const GLOBAL_PTR(complex_t) from, const ulong points,
                                const int item, const int transform, const int t) {
@@ -292,7 +292,7 @@ __kernel WORK_GROUP_SIZE(GROUP) void fft_pass(const __global complex_t* from, __
 #endif
 
 #elif defined(COLUMNS)
-  // The root of column * frequency, frequency = t + q * ITEMS, as a product of two, so that few are kept.
+  // The root of column * frequency, frequency = t + q * ITEMS, as a product of two, to store few of them.
   const __global complex_t* of_t = roots + (LENGTH - 1);
   const __global complex_t* of_q = of_t + (ulong)ITEMS * STRIDE;
   const complex_t root = of_t[t * STRIDE + column];

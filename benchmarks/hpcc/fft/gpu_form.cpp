@@ -1,4 +1,4 @@
-// gpu.cl: one kernel for each pass over memory.
+// gpu.cl: one kernel per pass over memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class GpuForm final : public Form {
                                     info.local_bytes));
   }
 
-  // The first pass reads the data, the last one writes it; between them is a buffer for a chunk.
+  // The first pass reads the data, the last one writes it; a buffer for a chunk is between them.
   void start_pass(std::size_t index, std::uint64_t later, std::uint64_t first, std::uint64_t transforms) {
     const bool begins = index == 0, ends = index + 1 == passes_.size();
     const GpuPass& pass = passes_[index];

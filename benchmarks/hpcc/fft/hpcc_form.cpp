@@ -19,7 +19,7 @@ using lookup::text;
 
 namespace {
 
-// The first with samples; null when there is none.
+// The first case with samples; null if there is none.
 const Json& measured_case(const Json& record) {
   static const Json none = nullptr;
   for (const Json& measured : list(at(record, "cases")))

@@ -1,7 +1,7 @@
-// cpu.cl for any processor, and the choice among those that are faster.
+// cpu.cl for any processor, and selection of the fastest form.
 #include "benchmarks/hpcc/fft/native.hpp"
 
-// Vectors wider than the registers are passed in memory; GCC notes that it once did not.
+// Vectors wider than the registers are passed in memory; disables GCC's note on an ABI change.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #define INSTRUCTIONS baseline
 #define STREAM_VECTOR(address, value) *(address) = (value)

@@ -1,4 +1,4 @@
-// cpu.cl as C++, once for each instruction set; which of them runs is chosen on the machine.
+// cpu.cl as C++, once per instruction set, selected at run time.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace plumb::fft {
 
-// What one thread has to do: the arguments of cpu.cl's kernels.
+// Work of one thread: the arguments of cpu.cl's kernels.
 struct Share {
   enum class Step { lanes, at_once, wholes, columns, rows } step = Step::wholes;
   Factors columns, rows;
@@ -15,16 +15,16 @@ struct Share {
   void* to = nullptr;
   const void* tables = nullptr;
   void* middle = nullptr;
-  void* work = nullptr;  // of this thread alone
+  void* work = nullptr;  // of this thread
   std::uint64_t batch = 1, group = 0, groups = 1;
 };
 
 using ShareFunction = void (*)(const Share&);
 
-// The fastest that this processor runs.
+// The fastest form for this processor.
 ShareFunction native_share(ScalarType type, bool inverse);
 
-// Null where the processor or the compiler has no such instructions.
+// Null if the processor or the compiler lacks the instructions.
 ShareFunction baseline_share(ScalarType type, bool inverse);
 ShareFunction avx2_share(ScalarType type, bool inverse);
 ShareFunction avx512_share(ScalarType type, bool inverse);

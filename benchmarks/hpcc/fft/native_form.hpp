@@ -1,5 +1,5 @@
-// For native_*.cpp alone, in a place where the compiler may use their INSTRUCTIONS: cpu.cl for both types and both
-// directions. STREAM_VECTOR(address, value) stores past the caches, where the compiler has no common word for it.
+// For native_*.cpp only, included where INSTRUCTIONS are enabled: cpu.cl for both types and both directions.
+// STREAM_VECTOR(address, value) is the compiler's non-temporal store.
 #if defined(__clang__)
 #define UNROLL _Pragma("unroll")
 #else
@@ -16,7 +16,7 @@ namespace INSTRUCTIONS {
 
 namespace {
 
-// NOLINTNEXTLINE(readability-identifier-naming): the kernel's word
+// NOLINTNEXTLINE(readability-identifier-naming): the kernel's name
 using ulong = std::uint64_t;
 
 #define REAL_BYTES 4

@@ -1,4 +1,4 @@
-// For native_form.hpp alone: cpu.cl in one type and direction.
+// For native_form.hpp only: cpu.cl in one type and direction.
 namespace PRECISION {
 
 #if REAL_BYTES == 8
@@ -6,7 +6,7 @@ using real = double;
 #else
 using real = float;
 #endif
-// NOLINTNEXTLINE(readability-identifier-naming): the kernel's word
+// NOLINTNEXTLINE(readability-identifier-naming): the kernel's name
 using vec [[gnu::vector_size(32)]] = real;
 
 #if defined(__clang__)

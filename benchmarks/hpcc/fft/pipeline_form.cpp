@@ -1,4 +1,4 @@
-// single_work_item.cl: two kernels joined by a channel where the device has those, or one.
+// single_work_item.cl: two kernels connected by a channel if the device has channels, otherwise one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,12 +41,12 @@ class PipelineForm final : public Form {
       kernels_.back()->set(channels_ ? 0 : 1, job_.target(later));
       for (std::size_t k = 0; k < kernels_.size(); ++k) queues_[k]->enqueue(*kernels_[k], {1, 1});
     }
-    for (const auto& queue : queues_) queue->finished();  // starts all before any is waited for
+    for (const auto& queue : queues_) queue->finished();  // submits all before waiting
   }
   void wait() override {
     for (const auto& queue : queues_) queue->finish();
   }
-  // From the first to start to the last to end.
+  // From the first start to the last end.
   double device_seconds() const override {
     double started = 0, ended = 0;
     for (const auto& queue : queues_) {
@@ -88,11 +88,11 @@ class PipelineForm final : public Form {
           to_string(job.shape.type), format_bytes(needed), info.name, format_bytes(info.local_bytes)));
   }
 
-  // A bitstream has as many replications as it was synthesised with.
+  // A bitstream has a fixed number of replications.
   void add(Session& session, const std::string& name) {
     const std::vector<std::string> there = program_->kernel_names();
     if (std::find(there.begin(), there.end(), name) == there.end())
-      throw Error(fmt::format("the kernel file has no kernel {}: --replications is more than it holds", name));
+      throw Error(fmt::format("the kernel file has no kernel {}: --replications exceeds its kernels", name));
     kernels_.push_back(program_->kernel(name));
     queues_.push_back(session.device.make_queue(true));
   }
@@ -102,7 +102,7 @@ class PipelineForm final : public Form {
   bool channels_;
   std::unique_ptr<Program> program_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::unique_ptr<Queue>> queues_;  // one for each kernel: they run at once
+  std::vector<std::unique_ptr<Queue>> queues_;  // one per kernel: they run concurrently
   std::unique_ptr<Buffer> tables_;
 };
 

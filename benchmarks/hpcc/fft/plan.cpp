@@ -11,9 +11,9 @@ namespace plumb::fft {
 
 namespace {
 
-constexpr int cpu_log_at_once = 10;  // vectors of 64 bytes that a transform works on in the cache, log2
+constexpr int cpu_log_at_once = 10;  // vectors of 64 bytes of a transform in cache, log2
 constexpr std::uint64_t gpu_local_bytes = 32768;
-constexpr int gpu_log_run = 7;  // bytes that a pass reads and writes in one piece, log2
+constexpr int gpu_log_run = 7;  // bytes that a pass reads and writes contiguously, log2
 constexpr unsigned gpu_most_items = 512;
 
 std::uint64_t complex_bytes(ScalarType type) {
@@ -26,7 +26,7 @@ int bits_reversed(int i, int bits) {
   return reversed;
 }
 
-// As the stages of cpu.cl read them: for each, w(point * k, block) by point and then k = 1 .. radix - 1.
+// In the order read by the stages of cpu.cl: for each, w(point * k, block) by point and then k = 1 .. radix - 1.
 void add_stage_roots(Table& table, const Factors& factors) {
   int block = factors.length;
   for (int stage = 0; stage <= factors.eights; ++stage) {
@@ -35,7 +35,7 @@ void add_stage_roots(Table& table, const Factors& factors) {
       for (int k = 1; k < radix; ++k) table.add(static_cast<std::uint64_t>(point) * k, block);
     block /= radix;
   }
-  table.add(0, 1);  // they are length - 1: what follows begins at 2 * length reals
+  table.add(0, 1);  // pads the length - 1 roots: the next table begins at 2 * length reals
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ CpuPlan::CpuPlan(ScalarType type_of, int log_points) : type(type_of), lanes(type
   const int log_lanes = lanes == 4 ? 2 : 3;
   by_lanes_ = log_points < 2 * log_lanes;
   const int log_vectors = by_lanes_ ? log_points : log_points - log_lanes;
-  // Measured: rows of 64 are the best, but columns of more than 512 are not.
+  // Measured: rows of 64 are fastest, except for columns of more than 512.
   int log_columns = 0;
   if (!by_lanes_ && log_vectors > cpu_log_at_once)
     log_columns = log_vectors <= 16 ? std::min(log_vectors - 6, 9) : log_vectors / 2;
@@ -160,7 +160,7 @@ std::string GpuPass::options(ScalarType type, int log_total, bool inverse) const
 
 namespace {
 
-// 16 where they save an exchange, or leave groups that reach across enough columns.
+// 16 if it saves an exchange, or groups would otherwise span too few columns.
 int log_points_for(GpuPass::Kind kind, int log_length, int unroll) {
   const int longest_with_8 = kind == GpuPass::Kind::whole ? 9 : 6;
   int log_points = log_length == 5 || (log_length % 3 == 0 && log_length <= longest_with_8) ? 3 : 4;
@@ -168,7 +168,7 @@ int log_points_for(GpuPass::Kind kind, int log_length, int unroll) {
   return std::min(log_length, std::max(log_points, (log_length + 3) / 4));
 }
 
-// As even as can be, the larger first.
+// As even as possible, the larger first.
 std::vector<int> radices_for(int log_length, int log_points) {
   const int stages = (log_length + log_points - 1) / log_points;
   std::vector<int> radices;
@@ -185,7 +185,7 @@ GpuPass pass_of(GpuPass::Kind kind, int log_length, int unroll) {
   return pass;
 }
 
-// As many transforms as make a good group, of those that local memory and the device's groups hold.
+// Number of transforms for a full group, within local memory and the device's group size.
 void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
   const auto local_fits = [&](int log_tile) {
     GpuPass wider = pass;
@@ -235,7 +235,7 @@ PipelinePlan::PipelinePlan(ScalarType type_of, int points, int unroll) : type(ty
 }
 
 std::uint64_t PipelinePlan::local_bytes() const {
-  // Delay lines, roots between streams and lanes, and both sides of the sorting buffer; the stages' roots.
+  // Delay lines, roots between streams and lanes, both halves of the sorting buffer, and the stages' roots.
   return ((std::uint64_t{4} << log_points) + (std::uint64_t{1} << log_cycles)) * complex_bytes(type);
 }
 

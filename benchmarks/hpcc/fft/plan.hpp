@@ -1,5 +1,5 @@
-// How a transform is cut into steps for each form of the kernels, and the tables of roots that they read. Arithmetic
-// only; the kernels' files say what is done with them. Everywhere w(k, n) = exp(-2 pi i k / n).
+// Division of a transform into steps for each form of the kernels, and the tables of roots that they read. Arithmetic
+// only; the kernels' files define the steps. Throughout, w(k, n) = exp(-2 pi i k / n).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace plumb::fft {
 
 inline constexpr int least_log = 3, most_log = 28;  // log2 of the points of a transform
 
-// Roots of unity, (re, im) pairs, correctly rounded to double but for the last bit.
+// Roots of unity, (re, im) pairs, correctly rounded to double except for the last bit.
 class Table {
  public:
   void add(std::uint64_t k, std::uint64_t n);  // w(k, n)
   std::size_t points() const { return values_.size() / 2; }
   const std::vector<double>& values() const { return values_; }
-  // In an element type, as the kernels read it.
+  // In an element type, as read by the kernels.
   std::vector<std::byte> bytes(ScalarType type) const;
 
  private:
@@ -32,14 +32,14 @@ struct Factors {
 };
 Factors factors_of(int log_length);
 
-// cpu.cl: V lanes (of 32-byte vectors), M = points / V vectors as columns x rows; or, below V * V points, a transform a
+// cpu.cl: V lanes (of 32-byte vectors), M = points / V vectors as columns x rows; below V * V points, a transform per
 // lane.
 struct CpuPlan {
   CpuPlan(ScalarType type, int log_points);
 
   bool by_lanes() const { return by_lanes_; }
   bool has_columns() const { return columns.length > 1; }
-  std::uint64_t vectors_of_work(bool with_middle) const;  // that a group needs, re and im each 32 bytes
+  std::uint64_t vectors_of_work(bool with_middle) const;  // per group, re and im each 32 bytes
   std::uint64_t vectors_of_middle() const;                // of one transform between columns and rows
   Table table() const;
 
@@ -60,32 +60,32 @@ int lane_order(int i, int lanes);
 struct GpuPass {
   enum class Kind { whole, columns, rows } kind = Kind::whole;
   int log_length = 0;  // points of a transform of this pass
-  int log_points = 0;  // that a work item holds
-  int log_tile = 0;    // transforms of a group
-  int log_stride = 0;  // columns: from point to point; rows: in the result
+  int log_points = 0;  // points per work item
+  int log_tile = 0;    // transforms per group
+  int log_stride = 0;  // columns: distance of points; rows: distance of results
   int log_first = 0;   // rows: points of the first pass
   std::vector<int> log_radices;
   bool split = false;   // exchanges re and im one after the other
   bool staged = false;  // reads and writes through local memory
 
-  int log_items() const { return log_length - log_points; }        // work items of a transform
+  int log_items() const { return log_length - log_points; }        // work items per transform
   int group() const { return 1 << (log_items() + log_tile); }      // work items
-  std::uint64_t groups(std::uint64_t batch, int log_total) const;  // for so many whole transforms
-  std::uint64_t local_bytes(ScalarType type) const;                // about what a group takes
+  std::uint64_t groups(std::uint64_t batch, int log_total) const;  // for `batch` whole transforms
+  std::uint64_t local_bytes(ScalarType type) const;                // estimate per group
   Table table() const;
   std::string options(ScalarType type, int log_total, bool inverse) const;
 };
 
-// What the device offers a group, which bounds a pass.
+// Limits of a group on the device, which bound a pass.
 struct GpuLimits {
   std::uint64_t local_bytes = 32768;
   unsigned group = 256;  // work items
 };
 
-// The passes, in order. unroll: points that a work item holds (2 to 16), or 0 to choose by length.
+// The passes, in order. unroll: points per work item (2 to 16), or 0 to choose by length.
 std::vector<GpuPass> gpu_passes(ScalarType type, int log_points, int unroll, const GpuLimits& limits);
 
-// single_work_item.cl: rows of `unroll` points, which need as many rows or more.
+// single_work_item.cl: rows of `unroll` points; needs at least as many rows.
 struct PipelinePlan {
   PipelinePlan(ScalarType type, int log_points, int unroll);
 

@@ -39,7 +39,7 @@ static complex_t times(complex_t a, complex_t b) {
   return (complex_t)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// The inverse exchanges re and im on the way in and out.
+// The inverse exchanges re and im on input and output.
 static complex_t turned(complex_t a, int inverse) { return inverse ? (complex_t)(a.y, a.x) : a; }
 
 static int bits_reversed(int i, const int bits) {
@@ -79,7 +79,7 @@ __constant real lane_cosines[8] = {1, 0.92387953251128675613, 0.7071067811865475
 __constant real lane_sines[8] = {0, 0.38268343236508977173, 0.70710678118654752440, 0.92387953251128675613,
                                  1, 0.92387953251128675613, 0.70710678118654752440, 0.38268343236508977173};
 
-// A transform across the lanes, in natural order before and after.
+// A transform across the lanes, in natural order on input and output.
 static row_t across_lanes(row_t row) {
 #pragma unroll
   for (int bit = LOG_UNROLL - 1; bit >= 0; --bit) {
@@ -100,7 +100,7 @@ static row_t across_lanes(row_t row) {
   return sorted;
 }
 
-// What STEP(bit) does for every butterfly, the longest delay line first.
+// Applies STEP(bit) to every butterfly, the longest delay line first.
 #define STAGES_0(STEP)
 #define STAGES_1(STEP) STEP(0)
 #define STAGES_2(STEP) STEP(1) STAGES_1(STEP)
@@ -121,7 +121,7 @@ static row_t across_lanes(row_t row) {
 #define STAGES_17(STEP) STEP(16) STAGES_16(STEP)
 #define STAGES NAMED(STAGES, LOG_CYCLES)
 
-// Each delay line and each table is a memory of its own.
+// Each delay line and each table is a separate memory.
 #define DECLARE(bit)                      \
   __local row_t line_##bit[1 << bit];     \
   __local complex_t roots_##bit[1 << bit];
@@ -129,20 +129,20 @@ static row_t across_lanes(row_t row) {
   for (int i = 0; i < 1 << bit; ++i) roots_##bit[i] = roots[(1 << bit) + i];
 #define STEP(bit) row = delay_feedback(row, line_##bit, roots_##bit, cycle, 1 << bit);
 
-// The tables, in the buffer `roots`: of delay d at d, then by row the roots between streams and lanes.
+// The tables in the buffer `roots`: of delay d at d, then by row the roots between streams and lanes.
 #define DECLARE_PIPELINE STAGES(DECLARE) __local row_t lane_roots[CYCLES];
 #define FILL_PIPELINE                                        \
   STAGES(FILL)                                               \
   for (int i = 0; i < CYCLES; ++i)                           \
     for (int k = 0; k < UNROLL; ++k) lane_roots[i].lane[k] = roots[CYCLES + i * UNROLL + k];
 
-// `row` comes out CYCLES - 1 cycles after it went in; row i of a transform then holds frequencies bits_reversed(i) + k * CYCLES.
+// `row` leaves CYCLES - 1 cycles after it entered; row i then holds frequencies bits_reversed(i) + k * CYCLES.
 #define PIPELINE                                                                                                  \
   STAGES(STEP)                                                                                                    \
   for (int k = 0; k < UNROLL; ++k) row.lane[k] = times(row.lane[k], lane_roots[(cycle + 1) & (CYCLES - 1)].lane[k]); \
   row = across_lanes(row);
 
-// The double buffer that sorts: frequency f lies in row f / UNROLL, bank (f + f / CYCLES) % UNROLL, so that rows are written
+// The double buffer for sorting: frequency f is in row f / UNROLL, bank (f + f / CYCLES) % UNROLL, so rows are written
 // and read with one access to each bank.
 static void sort_row(__local row_t* sorted, row_t row, const int i) {
   const int stream = bits_reversed(i, LOG_CYCLES);
@@ -176,7 +176,7 @@ SINGLE __kernel void NAMED(fetch, REPLICATION)(__global const complex_t* restric
 #define INPUT __global const complex_t *restrict from,
 #endif
 
-// Row i enters; row i - (CYCLES - 1) is sorted; the transform before that one is written.
+// Row i enters; row i - (CYCLES - 1) is sorted; the previous transform is written.
 SINGLE __kernel void NAMED(fft, REPLICATION)(INPUT __global complex_t* restrict to,
                                                                               __global const complex_t* restrict roots,
                                                                               const uint batch, const int inverse) {

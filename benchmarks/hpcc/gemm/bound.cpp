@@ -6,16 +6,16 @@ namespace plumb::gemm {
 
 namespace {
 
-// Multiples of the expected size of an error that no right element exceeds (README.md, "The bound").
+// Multiples of the expected error that no right element exceeds (README.md, "The bound").
 constexpr double sums_margin = 12, factors_margin = 8;
-// Roundings of alpha s + beta c, and one that makes up for those of second order.
+// Roundings of alpha s + beta c, plus one for second-order terms.
 constexpr double operations = 4;
 
 double unit_roundoff(ScalarType type) {
   return epsilon_of(type) / 2;
 }
 
-// Halves keep their last digits down to 2^-24; of float and double, devices may take what is not normal for zero.
+// Halves lose digits below 2^-24; devices may flush subnormal floats and doubles to zero.
 double least_of(ScalarType type) {
   if (type == ScalarType::f64) return 0x1p-1022;
   return type == ScalarType::f16 ? 0x1p-24 : 0x1p-126;
@@ -45,7 +45,7 @@ Bound::Bound(const Problem& problem, const Rounding& rounding) {
   const auto inner = static_cast<double>(problem.inner);
   sums_ = sums_margin * rounding.sums * std::sqrt((inner + 1) / 2) + factors_margin * rounding.factors;
   if (rounding.chops) sums_ += inner * rounding.sums;
-  // In double the reference is no more exact than what it judges.
+  // For double the reference has the same precision as the result.
   if (problem.element.stored == ScalarType::f64) sums_ *= 2;
   result_ = operations * rounding.sums + rounding.result;
   constant_ = operations * rounding.sums * 2 * std::abs(problem.beta) + rounding.least;  // |c| < 1

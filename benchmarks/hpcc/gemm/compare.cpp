@@ -11,7 +11,7 @@ namespace plumb::gemm {
 
 namespace {
 
-constexpr std::size_t worth_comparing_together = 1 << 14;  // elements, among threads
+constexpr std::size_t worth_comparing_together = 1 << 14;  // elements, minimum for several threads
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Of one row.
@@ -79,10 +79,10 @@ Comparison compare(const Problem& problem, const Rounding& rounding, const Refer
 
 namespace {
 
-// A row of A times columns of B in long double, and what their norms say of its size.
+// A row of A times columns of B in long double, with the norms for its scale.
 class RowProduct {
  public:
-  // Of the first columns, so many.
+  // For the first `count` columns.
   RowProduct(const Problem& problem, const Provenance& origin, std::size_t columns)
       : problem_(problem), origin_(origin), width_(columns), b_(problem.inner * columns), norms_(columns) {
     for (std::size_t k = 0; k < problem.inner; ++k)
@@ -91,8 +91,8 @@ class RowProduct {
     for (double& norm : norms_) norm = std::sqrt(norm);
   }
 
-  // Elements from `column` on of alpha A B + beta C, where the row of A begins with its item `a`, and C's are `c` and
-  // those that follow; and their scales (see Bound).
+  // Elements from `column` on of alpha A B + beta C, with the row of A starting at item `a` and C's elements from `c`
+  // on; and their scales (see Bound).
   struct Elements {
     std::vector<double> exact, scales;
   };
@@ -150,7 +150,7 @@ void compare_rests(const Problem& problem, const Rounding& rounding, const Prove
   if (written > 0) {
     result.validation.wrong_items += written;
     if (result.validation.detail.empty())
-      result.validation.detail = fmt::format("{} bytes behind the end of C were written", written);
+      result.validation.detail = fmt::format("{} bytes past the end of C were written", written);
   }
   if (left.empty()) return;
   const Bound bound(problem, rounding);
@@ -162,7 +162,7 @@ void compare_rests(const Problem& problem, const Rounding& rounding, const Prove
     std::vector<double> is(rest.size / size);
     load_scalars(rests.before.subspan(rest.begin - begin, rest.size), problem.element.stored, is);
     Comparison mine;
-    for (std::size_t at = 0; at < is.size();) {  // row by row
+    for (std::size_t at = 0; at < is.size();) {  // by row
       const std::size_t item = rests.first_item + at, row = item / problem.columns, column = item % problem.columns;
       const std::size_t count = std::min(is.size() - at, problem.columns - column);
       const auto should_be = product.elements(row * problem.inner + shift, item + shift, column, count);

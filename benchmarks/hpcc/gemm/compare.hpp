@@ -1,4 +1,4 @@
-// The product that a device left, held against the reference, element by element.
+// Comparison of a device's product with the reference, by element.
 #pragma once
 
 #include <span>
@@ -12,20 +12,20 @@
 namespace plumb::gemm {
 
 struct Comparison {
-  Validation validation;     // its error is the largest |C - C'| / bound, its tolerance 1
+  Validation validation;     // error: maximum of |C - C'| / bound, tolerance 1
   double largest_error = 0;  // |C - C'|, HPCC FPGA's residual
 };
 
 Comparison compare(const Problem& problem, const Rounding& rounding, const Reference& reference,
                    std::span<const std::byte> product);
 
-// What operations before the last of a sample have left in a buffer of some items of C: each element against a product
-// of its row and column in long double. Adds what it finds.
+// Checks the remainder of operations before the last in a buffer of some items of C: each element against a product of
+// its row and column in long double. Adds to the findings.
 struct Rests {
   std::size_t first_item, items;
-  std::uint64_t count;  // of operations
+  std::uint64_t count;  // number of operations
   std::span<const std::byte> before,
-      guard;  // the buffer from the first operation's begin to the last's, and behind that
+      guard;  // the buffer from the first operation's start to the last's, and past its end
 };
 void compare_rests(const Problem& problem, const Rounding& rounding, const Provenance& origin, const Slide& slide,
                    const Rests& rests, Comparison& result);

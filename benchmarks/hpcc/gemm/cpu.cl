@@ -1,5 +1,5 @@
-// out = alpha A B + beta C for CPUs: A and B are packed into tiles that the innermost loop reads one after the other,
-// and a work item multiplies tiles in registers. Every group is one work item.
+// out = alpha A B + beta C for CPUs: A and B are packed into tiles that the innermost loop reads contiguously, and a
+// work item multiplies tiles in registers. Every group is one work item.
 //
 // ELEMENT: element of the matrices. REAL: in which it is computed. HALF: ELEMENT is half, stored only.
 // WIDTH: elements of a vector register. TILE_ROWS x TILE_COLUMNS of C are held in registers; TILE_COLUMNS is a multiple
@@ -30,7 +30,7 @@ typedef JOIN(REAL, WIDTH) Vector;
 
 #define ONE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1))) __attribute__((vec_type_hint(Vector)))
 
-// One work item a tile of A.
+// One work item per tile of A.
 ONE_WORK_ITEM __kernel void pack_a(__global const ELEMENT* restrict a, __global REAL* restrict packed_a,
                                    const uint rows, const uint inner) {
   const uint row_tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
@@ -50,7 +50,7 @@ ONE_WORK_ITEM __kernel void pack_a(__global const ELEMENT* restrict a, __global 
   }
 }
 
-// One work item PACKED_ROWS rows of B: few enough to share the work, enough to write whole cache lines of each tile.
+// One work item per PACKED_ROWS rows of B: few, to share the work, but enough for whole cache lines of each tile.
 ONE_WORK_ITEM __kernel void pack_b(__global const ELEMENT* restrict b, __global REAL* restrict packed_b,
                                    const uint columns, const uint inner) {
   const uint column_tiles = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
@@ -69,8 +69,8 @@ ONE_WORK_ITEM __kernel void pack_b(__global const ELEMENT* restrict b, __global 
   }
 }
 
-// One work item BAND x STRIP tiles of C, over the whole inner index. Sums wait in `sums` (`out` itself unless HALF)
-// while tiles of other inner indices are multiplied.
+// One work item per BAND x STRIP tiles of C, over the whole inner index. Partial sums are kept in `sums` (`out` itself
+// unless HALF).
 ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __global const REAL* restrict packed_b,
                                      __global const ELEMENT* c, __global ELEMENT* out, __global REAL* sums,
                                      const REAL alpha, const REAL beta, const uint rows, const uint columns,

@@ -20,7 +20,7 @@ class CpuForm final : public OneQueueForm {
     const std::size_t computed = size_of(problem.element.computed);
     const Buffer& packed_a = add_scratch(tiles_.packed_a_items() * computed);
     const Buffer& packed_b = add_scratch(tiles_.packed_b_items() * computed);
-    // Sums of float and double wait where the result will be; half could not hold them.
+    // Partial sums of float and double are kept in the result; half lacks the precision.
     sums_are_out_ = problem.element.stored == problem.element.computed;
     const Buffer& sums = sums_are_out_ ? *out_ : add_scratch(problem.c_items() * computed);
     program_ = session.device.build(session.source({.name = "cpu.cl",
@@ -75,10 +75,10 @@ CpuTiles cpu_tiles(const Problem& problem, std::size_t vector_bytes) {
   const bool in_double = problem.element.computed == ScalarType::f64;
   CpuTiles tiles;
   tiles.width = vector_bytes / size_of(problem.element.computed);
-  // As many sums as registers hold beside a row of B: 24 of 32 (AVX-512), 12 of 16.
+  // As many sums as fit in registers beside a row of B: 24 of 32 (AVX-512), 12 of 16.
   tiles.rows = 6;
   tiles.columns = tiles.width * (vector_bytes == 64 ? 4 : 2);
-  // A tile of A and one of B stay in the first cache, a band of A's tiles in the second.
+  // A tile of A and one of B fit in the first cache, a band of A's tiles in the second.
   const std::size_t longest = in_double ? 256 : 512;
   tiles.depths = pieces(problem.inner, longest);
   tiles.depth = pieces(pieces(problem.inner, tiles.depths), packed_rows) * packed_rows;

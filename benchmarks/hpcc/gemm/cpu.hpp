@@ -1,4 +1,4 @@
-// The tuned form for CPUs: how the product is cut into packed tiles, for cpu.cl and for its native twin.
+// The tuned form for CPUs: division of the product into packed tiles, for cpu.cl and its native counterpart.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace plumb::gemm {
 
-// cpu.cl says what each is.
+// Defined in cpu.cl.
 struct CpuTiles {
   std::size_t width = 0;              // WIDTH
   std::size_t rows = 0, columns = 0;  // TILE_ROWS, TILE_COLUMNS
@@ -26,7 +26,7 @@ struct CpuTiles {
 
 inline constexpr std::size_t packed_rows = 8;  // PACKED_ROWS; divides every depth
 
-// For vector registers of so many bytes.
+// For vector registers of that many bytes.
 CpuTiles cpu_tiles(const Problem& problem, std::size_t vector_bytes);
 
 // cpu.cl's kernels as functions on all cores of the process.

@@ -1,4 +1,4 @@
-// The ways to compute the product on a device: which kernels, in which launches, with which memory beside the matrices.
+// Methods of computing the product on a device: kernels, launches, and memory beside the matrices.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace plumb::gemm {
 
-// The matrices as the device stores them, A and C with room for all operations of a sample.
+// The matrices as stored on the device; A and C have room for all operations of a sample.
 struct Inputs {
   std::vector<std::byte> a, b, c;
 };
@@ -25,28 +25,28 @@ struct Blocks {
 };
 
 struct GpuWish {
-  bool asked_for = false;     // by --kernel gpu, whatever the device is
-  bool matrix_units = false;  // to be used where there are some
+  bool asked_for = false;     // by --kernel gpu, on any device
+  bool matrix_units = false;  // use them if available
 };
 
-// A buffer of products, and which items of C it has.
+// A buffer of products, and the range of C's items in it.
 struct Output {
   Queue* queue;
   Buffer* buffer;
   std::size_t first_item, items;
 };
 
-inline constexpr std::size_t guard_bytes = 4096;  // behind the last byte of out that any operation writes
+inline constexpr std::size_t guard_bytes = 4096;  // after the last byte of out that any operation writes
 
-// The operation of a sample that `later` more come after works on A and C from slide.source(later) on, and on out from
-// slide.target(later) on; B is the same for all.
+// The operation followed by `later` others of the sample uses A and C from slide.source(later) on, and out from
+// slide.target(later) on; all operations share B.
 class Form {
  public:
   virtual ~Form() = default;
-  // Untimed, for so many operations: inputs written, what will be computed and all scratch poisoned.
+  // Untimed, for `count` operations: writes inputs, poisons results and scratch memory.
   virtual void reset(const Inputs& inputs, std::uint64_t count) = 0;
   virtual void enqueue(std::uint64_t later) = 0;  // one product
-  // Waits for all that was enqueued; the device's own time of it, 0 where it does not tell.
+  // Waits for all enqueued products; returns their device time, 0 if unknown.
   virtual double finish() = 0;
   virtual std::vector<Output> outputs() = 0;
   virtual Rounding rounding() const = 0;
@@ -56,16 +56,16 @@ class Form {
 std::unique_ptr<Form> make_single_work_item(Session& session, const Problem& problem, const Blocks& blocks);
 std::unique_ptr<Form> make_cpu(Session& session, const Problem& problem);
 std::unique_ptr<Form> make_gpu(Session& session, const Problem& problem, const GpuWish& wish);
-// For an NVIDIA GPU of compute capability 9.0 through runtime cuda; throws where it is none, or lacks the type.
+// For an NVIDIA GPU of compute capability 9.0 through runtime cuda; throws for other devices and types.
 std::unique_ptr<Form> make_hopper(Session& session, const Problem& problem);
 std::unique_ptr<Form> make_library(Session& session, const Problem& problem);
 
-// Scratch that a form needs on the device beside A, B, C and out, at most.
+// Upper bound of a form's scratch memory on the device beside A, B, C and out.
 std::uint64_t cpu_scratch_bytes(const Problem& problem);
 std::uint64_t gpu_scratch_bytes(const Problem& problem);
 std::uint64_t hopper_scratch_bytes(const Problem& problem);
 
-// What most forms are made of: the four matrices and one queue.
+// Base of most forms: the four matrices and one queue.
 class OneQueueForm : public Form {
  public:
   void reset(const Inputs& inputs, std::uint64_t count) override;
@@ -75,7 +75,7 @@ class OneQueueForm : public Form {
 
  protected:
   OneQueueForm(Session& session, const Problem& problem);
-  // Allocated and poisoned with the rest at each reset.
+  // Allocated once, poisoned with the rest at each reset.
   Buffer& add_scratch(std::size_t bytes);
   BufferView a(std::uint64_t later) const {
     return {a_.get(), slide_.source(later), problem_.bytes(problem_.a_items())};
@@ -95,18 +95,18 @@ class OneQueueForm : public Form {
   std::unique_ptr<Queue> queue_;
 };
 
-// Writes bytes first + range.begin and those that follow to the range of `to`.
+// Writes the bytes from first + range.begin on to the range of `to`.
 void give(Queue& queue, const std::vector<std::byte>& from, Buffer& to, const Slide::Range& range,
           std::size_t first = 0);
 
-// Fills with bytes that make NaN in every element type.
+// Fills with bytes that are NaN in every element type.
 void poison(Queue& queue, const BufferView& view);
 
 // "-D" definitions of the element type: ELEMENT, REAL and, for half, HALF.
 std::string element_options(const Element& element);
 
-KernelArgument factor(const Element& element, double value);  // alpha or beta, as kernels take it
-std::uint32_t word(std::size_t value);                        // a kernel's uint
+KernelArgument factor(const Element& element, double value);  // alpha or beta as a kernel argument
+std::uint32_t word(std::size_t value);                        // as a kernel's uint
 inline std::size_t pieces(std::size_t items, std::size_t size) {
   return (items + size - 1) / size;
 }

@@ -12,7 +12,7 @@ namespace plumb::gemm {
 namespace {
 
 constexpr double milli = 1e-3;
-constexpr std::size_t default_block = 512;  // HPCC FPGA's
+constexpr std::size_t default_block = 512;  // default of HPCC FPGA
 constexpr std::size_t blocks_in_local_memory = 3;
 
 std::size_t local_memory_bytes(const Element& element, std::size_t block) {
@@ -27,12 +27,12 @@ std::size_t positive(std::int64_t value, std::int64_t otherwise) {
   return static_cast<std::size_t>(value > 0 ? value : otherwise);
 }
 
-// OpenCL C and the functions of `native` have no bfloat16.
+// OpenCL C and the functions of `native` lack bfloat16.
 void require_known_type(const Element& element, const DeviceInfo& device) {
   if (element.stored == ScalarType::bf16)
     throw Unsupported(
         fmt::format("type bfloat16 needs runtime cuda and an NVIDIA GPU of compute capability 9.0 "
-                    "(or its library, --variant library), but {} is another device",
+                    "(or its library, --variant library), but the device is {}",
                     device.name));
 }
 
@@ -60,15 +60,15 @@ Problem Gemm::problem() const {
 
 void Gemm::check(const Plan&) const {
   if (size_in_blocks_ > 0 && (rows_ > 0 || columns_ > 0 || inner_ > 0))
-    throw UsageError("--size-in-blocks is for square matrices: give --rows, --columns and --inner without it");
+    throw UsageError("--size-in-blocks must not be combined with --rows, --columns or --inner");
   const Problem wanted = problem();
   if (std::max({wanted.rows, wanted.columns, wanted.inner}) > std::size_t{1} << 20)
-    throw UsageError(fmt::format("--size-in-blocks {} makes matrices of {} rows: the most are {}",
+    throw UsageError(fmt::format("--size-in-blocks {} gives matrices of {} rows, above the limit of {}",
                                  size_in_blocks_.get(), wanted.rows, 1 << 20));
   check_factors(wanted);
   check_blocks();
   if ((replications_ > 1 || replicate_inputs_) && (variant_ == "nd_range" || variant_ == "library"))
-    throw UsageError(fmt::format("replications belong to --variant single_work_item, not to {}", variant_.get()));
+    throw UsageError(fmt::format("--replications requires --variant single_work_item, not {}", variant_.get()));
 }
 
 void Gemm::check_blocks() const {
@@ -100,7 +100,7 @@ bool Gemm::uses_gpu_kernel(const DeviceInfo& device) const {
 void Gemm::check_device(const Plan&, const DeviceInfo& device) const {
   const hpcc::Variant variant = variant_.on(device);
   if ((replications_ > 1 || replicate_inputs_) && variant != hpcc::Variant::single_work_item)
-    throw UsageError(fmt::format("replications belong to --variant single_work_item, but {} runs {}", device.name,
+    throw UsageError(fmt::format("--replications requires --variant single_work_item, but {} runs {}", device.name,
                                  to_string(variant)));
   const Problem wanted = problem();
   if (variant == hpcc::Variant::nd_range) {
@@ -132,11 +132,11 @@ std::vector<Group> Gemm::groups(const Plan&) const {
 
   const std::size_t copies = replicate_inputs_ ? static_cast<std::size_t>(replications_) : 1;
   Group group{"gemm", {product}};
-  const std::size_t room = Slide().target_room(guard_bytes);  // of the operations before the last
+  const std::size_t room = Slide().target_room(guard_bytes);  // for the operations before the last
   group.device_bytes =
       wanted.bytes(copies * (wanted.a_items() + wanted.b_items()) + 2 * wanted.c_items()) + (copies + 2) * room;
   group.largest_buffer_bytes = wanted.bytes(std::max({wanted.a_items(), wanted.b_items(), wanted.c_items()})) + room;
-  // A, B, C and the product as the device stores them, the reference, and A, B, C in double while it is made.
+  // A, B, C and the product as stored on the device, the reference, and A, B, C in double during its computation.
   group.host_bytes = wanted.bytes(wanted.a_items() + wanted.b_items() + 2 * wanted.c_items()) +
                      sizeof(double) * (wanted.a_items() + wanted.b_items() + 2 * wanted.c_items());
   return {group};
@@ -146,7 +146,7 @@ std::unique_ptr<Form> Gemm::make_form(Session& session) const {
   const DeviceInfo& device = session.device.info();
   switch (variant_.on(device)) {
     case hpcc::Variant::single_work_item: {
-      // A bitstream's blocks are in it, whatever its device says of local memory.
+      // A bitstream contains its blocks, whatever local memory the device reports.
       require_known_type(problem_.element, device);
       const Blocks wanted = blocks(session.kernel_file.empty() ? device.local_bytes : 0);
       const std::size_t needed = local_memory_bytes(problem_.element, wanted.block);
@@ -167,12 +167,12 @@ std::unique_ptr<Form> Gemm::make_form(Session& session) const {
 std::unique_ptr<Form> Gemm::make_gpu_form(Session& session) const {
   if (kernel_ == "hopper") return make_hopper(session, problem_);
   const DeviceInfo& device = session.device.info();
-  // A file of the user's stands for the older form's, unless --kernel says otherwise.
+  // The user's file replaces the portable form's, unless --kernel selects another.
   const bool may_be_hopper =
       kernel_ == "default" && matrix_units_ == "default" && device.runtime == "cuda" && session.kernel_file.empty();
   if (may_be_hopper) try {
       return make_hopper(session, problem_);
-    } catch (const Error&) {  // no such GPU: its compiler or driver refuses; what else is wrong shows below again
+    } catch (const Error&) {  // not such a GPU; other errors occur again below
     }
   require_known_type(problem_.element, device);
   return make_gpu(session, problem_, {kernel_ == "gpu", matrix_units_ == "default"});
@@ -188,7 +188,7 @@ void Gemm::prepare(Session& session, const Case&) {
     fill(values, stored, origin_of(session), matrix);
     return bytes_of(values, stored);
   };
-  const std::size_t more = slide_.source(0) / size_of(stored);  // of the operations before the last
+  const std::size_t more = slide_.source(0) / size_of(stored);  // for the operations before the last
   inputs_ = {bytes(Matrix::a, problem_.a_items() + more), bytes(Matrix::b, problem_.b_items()),
              bytes(Matrix::c, problem_.c_items() + more)};
   largest_error_ = 0;
@@ -205,7 +205,7 @@ Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uin
     const std::size_t first = slide_.source(0) / size_of(problem_.element.stored);
     reference_ = std::make_unique<Reference>(problem_, make_values(problem_, origin, first), origin);
   }
-  product_.assign(problem_.bytes(problem_.c_items()), std::byte{0xff});  // a read that does not happen must not pass
+  product_.assign(problem_.bytes(problem_.c_items()), std::byte{0xff});  // detects a read that does not happen
   for (const Output& output : form_->outputs())
     output.queue->read({output.buffer, slide_.target(0), problem_.bytes(output.items)},
                        product_.data() + problem_.bytes(output.first_item));
@@ -218,7 +218,7 @@ Validation Gemm::validate(Session& session, const Case&, std::uint64_t, std::uin
     compare_rests(problem_, form_->rounding(), origin, slide_, {output.first_item, output.items, count, before, guard},
                   found);
   }
-  found.validation.items_checked += count - 1;  // each operation before the last is one
+  found.validation.items_checked += count - 1;  // each operation before the last is one item
   largest_error_ = std::max(largest_error_, found.largest_error);
   return found.validation;
 }

@@ -1,5 +1,5 @@
-// GEMM: C = alpha A B + beta C, every rank its own (seed: HPCC FPGA's GEMM; HPC Challenge's DGEMM). README.md beside
-// this derives every metric and the bound of the error.
+// GEMM: C = alpha A B + beta C, each rank its own (HPCC FPGA's GEMM; HPC Challenge's DGEMM). README.md derives every
+// metric and the bound of the error.
 #pragma once
 
 #include <memory>
@@ -38,9 +38,11 @@ class Gemm : public Benchmark {
 
  private:
   Parameter<std::int64_t> size_{*this, {"size", "rows and columns of the matrices", "elements"}, 4096, {1, 1 << 20}};
-  Parameter<std::int64_t> rows_{*this, {"rows", "of A and C, where not --size", "elements"}, 0, {0, 1 << 20}};
-  Parameter<std::int64_t> columns_{*this, {"columns", "of B and C, where not --size", "elements"}, 0, {0, 1 << 20}};
-  Parameter<std::int64_t> inner_{*this, {"inner", "columns of A, where not --size", "elements"}, 0, {0, 1 << 20}};
+  Parameter<std::int64_t> rows_{*this, {"rows", "rows of A and C; default: --size", "elements"}, 0, {0, 1 << 20}};
+  Parameter<std::int64_t> columns_{
+      *this, {"columns", "columns of B and C; default: --size", "elements"}, 0, {0, 1 << 20}};
+  Parameter<std::int64_t> inner_{
+      *this, {"inner", "columns of A, rows of B; default: --size", "elements"}, 0, {0, 1 << 20}};
   Parameter<std::int64_t> size_in_blocks_{
       *this,
       {"size-in-blocks", "HPCC FPGA's size, in blocks of --block-size", "blocks", {"-m", "--DEFAULT_MATRIX_SIZE"}},
@@ -99,12 +101,12 @@ class Gemm : public Benchmark {
   Problem problem() const;
   void check_blocks() const;
   bool uses_gpu_kernel(const DeviceInfo& device) const;
-  // For a device's local memory of so many bytes; 0 = unknown.
+  // For a device's local memory in bytes; 0 = unknown.
   Blocks blocks(std::uint64_t local_bytes) const;
   std::unique_ptr<Form> make_form(Session& session) const;
   std::unique_ptr<Form> make_gpu_form(Session& session) const;
 
-  // Of the case that is prepared.
+  // Of the prepared case.
   Problem problem_;
   Slide slide_;
   Inputs inputs_;

@@ -1,14 +1,14 @@
-// out = alpha A B + beta C for GPUs: a group multiplies a tile of C, whose strips of A and B go through local memory
-// while the strips before them are multiplied in registers. In the subset of OpenCL C that CUDA compiles as well.
+// out = alpha A B + beta C for GPUs: a group multiplies a tile of C; strips of A and B are loaded into local memory
+// while the previous strips are multiplied in registers. In the subset of OpenCL C that CUDA compiles as well.
 //
-// ELEMENT: element as it is stored. REAL: in which sums are kept. One of HALF, TF32 or neither. ROWS x COLUMNS: tile of
-// a group of ITEMS work items. DEPTH: inner indices of a strip. The matrices A (inner wide) and B (`width` wide) are
-// whole tiles and strips, if need be by pad(); C and out are not when GUARD is defined.
+// ELEMENT: stored type. REAL: type of sums. One of HALF, TF32 or neither. ROWS x COLUMNS: tile of a group of ITEMS work
+// items. DEPTH: inner indices of a strip. The matrices A (inner wide) and B (`width` wide) consist of whole tiles and
+// strips, padded by pad() if necessary; C and out do not if GUARD is defined.
 //
-// PARTS: the matrices begin at elements of their buffers, and a_pitch and c_pitch are elements from row to row of A,
-// and of C and out. Another benchmark's products (HPL's updates).
+// PARTS: the matrices are parts of their buffers; a_pitch and c_pitch are elements between rows of A, and of C and out.
+// For HPL's updates.
 //
-// MATRIX_UNITS: the PTX architecture whose matrix instructions are to be used (80, 90); undefined for plain arithmetic.
+// MATRIX_UNITS: the PTX architecture of the matrix instructions (80, 90); undefined for plain arithmetic.
 #ifndef LOCAL_PTR
 #define LOCAL_PTR(type) __local type*
 #endif
@@ -40,7 +40,7 @@
 #define C_PITCH columns
 #endif
 
-// A chunk is 16 bytes as elements lie in memory, the most that one instruction moves.
+// A chunk is 16 bytes of contiguous elements, the most that one instruction moves.
 #ifdef HALF
 #define CHUNK_ITEMS 8
 #ifdef __CUDACC__
@@ -54,7 +54,7 @@
 #define CHUNK_ITEMS (16 / (int)sizeof(ELEMENT))
 #endif
 
-// out[at] from the sum that belongs there, and as many elements at once as lie side by side in registers.
+// out[at] from its sum, with as many elements at once as are adjacent in registers.
 #ifdef HALF
 #define STORE(at, value)                               \
   {                                                    \
@@ -87,10 +87,10 @@ typedef float4 Part;
   }
 #endif
 
-// Groups take tiles in bands of BAND rows of tiles, so that those under way together share strips in the cache.
+// Groups take tiles in bands of BAND rows of tiles, so that concurrent ones share strips in the cache.
 #define BAND 8
 
-// Work items of a group copy one row after another.
+// Work items of a group copy consecutive rows.
 __kernel GROUP_OF(256) void pad(__global const ELEMENT* from, __global ELEMENT* to, const uint rows, const uint columns,
                                 const uint padded_columns) {
   const uint row = get_group_id(0);
@@ -100,10 +100,10 @@ __kernel GROUP_OF(256) void pad(__global const ELEMENT* from, __global ELEMENT* 
 
 #ifndef MATRIX_UNITS
 
-// Plain arithmetic. A work item keeps EACH x EACH sums. In local memory, elements lie as REAL, A's by inner index.
+// Plain arithmetic. A work item keeps EACH x EACH sums. Elements in local memory are REAL, A's ordered by inner index.
 #define EACH 8
-#define A_WIDTH (ROWS + PART)  // of a strip's line in local memory; the addition keeps transposed writes off one bank
-#define A_PARTS (ROWS * DEPTH / PART / ITEMS)  // that a work item copies of a strip
+#define A_WIDTH (ROWS + PART)  // of a strip's line in local memory; the padding avoids bank conflicts of transposed writes
+#define A_PARTS (ROWS * DEPTH / PART / ITEMS)  // of a strip, copied by a work item
 #define B_PARTS (COLUMNS * DEPTH / PART / ITEMS)
 #define A_ROWS_AT_ONCE (ITEMS / (DEPTH / PART))
 #define B_ROWS_AT_ONCE (ITEMS / (COLUMNS / PART))
@@ -121,7 +121,7 @@ __kernel GROUP_OF(256) void pad(__global const ELEMENT* from, __global ELEMENT* 
     FROM_HALF(part.w, bits_3);                 \
   }
 #elif defined(TF32)
-// What matrix units do to factors: to nearest with 11 significant bits, ties away from zero.
+// Rounding of factors in matrix units: to nearest with 11 significant bits, ties away from zero.
 #ifdef __CUDACC__
 #define SHORTEN(value) __uint_as_float((__float_as_uint(value) + 0x1000) & 0xffffe000)
 #else
@@ -149,8 +149,8 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
   const uint height = min((uint)BAND, row_tiles - band);
   const uint tile_row = (band + within % height) * ROWS, tile_column = within / height * COLUMNS;
 
-  // Places of this work item in the strips that it copies, and in the tile that it multiplies: 8 x 4 work items share
-  // 64 x 32 elements, so that neighbours read neighbouring parts of local memory.
+  // Positions of this work item in the strips that it copies, and in the tile that it multiplies: 8 x 4 work items
+  // share 64 x 32 elements, so neighbours read adjacent parts of local memory.
   const uint item = get_local_id(0), lane = item % 32, warp = item / 32;
   const uint first_row_part = warp / (COLUMNS / 32) * (64 / PART) + lane / 4;
   const uint first_column_part = warp % (COLUMNS / 32) * (32 / PART) + lane % 4;
@@ -169,7 +169,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 
   const uint strips = inner / DEPTH;
   for (uint strip = 0; strip <= strips; ++strip) {
-    // One strip ahead: its loads are under way while the strip before it is multiplied.
+    // Prefetches one strip: its loads are in progress while the previous strip is multiplied.
     if (strip < strips) {
 #pragma unroll
       for (int i = 0; i < A_PARTS; ++i) LOAD_PART(a_next[i], a_from, (ulong)(i * A_ROWS_AT_ONCE) * A_PITCH);
@@ -245,27 +245,25 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
 
 #else
 
-// Matrix units: warps of 32 work items multiply fragments that they hold together. PTX's layout of them (mma,
-// "row.col"): with g = lane / 4 and t = lane % 4, a work item holds rows g and g + 8 of the first factor, column g of
-// the second, and of the product the columns 2 t and 2 t + 1 in its rows g and g + 8. Which index of the matrices
-// stands for which of the fragment's is free as long as the factors agree. So the units compute C^T = B^T A^T, where a
-// work item takes whole chunks throughout: of A chunk t of its row of a strip, of B chunk g in the rows that are these
-// inner indices. Two neighbouring columns of the chunk are rows g and g + 8 of a fragment of B^T, and chunk g of C's
-// rows 2 t and 2 t + 1 is what it gets.
+// Matrix units: warps of 32 work items multiply fragments that they hold together. PTX's layout (mma, "row.col"): with
+// g = lane / 4 and t = lane % 4, a work item holds rows g and g + 8 of the first factor, column g of the second, and of
+// the product the columns 2 t and 2 t + 1 in rows g and g + 8. The mapping of matrix indices to fragment indices is
+// free as long as the factors agree. So the units compute C^T = B^T A^T, where a work item takes whole chunks: of A
+// chunk t of its row of a strip, of B chunk g in the rows of these inner indices. Two adjacent columns of the chunk are
+// rows g and g + 8 of a fragment of B^T, and the work item obtains chunk g of C's rows 2 t and 2 t + 1.
 //
-// A strip is four chunks deep. B's chunks are permuted within a row, so that no two work items that read together meet
-// on a bank of local memory.
+// A strip is four chunks deep. B's chunks are permuted within a row, which avoids bank conflicts in local memory.
 #define WARP_ROWS 64
 #define ROW_FRAGMENTS (WARP_ROWS / 8)
 #define GROUPS (WARP_COLUMNS / (8 * CHUNK_ITEMS))  // of eight chunks
 #define COLUMN_FRAGMENTS (GROUPS * (CHUNK_ITEMS / 2))
-#define A_CHUNKS (ROWS * 4)  // of a strip
+#define A_CHUNKS (ROWS * 4)  // per strip
 #define B_ROW_CHUNKS (COLUMNS / CHUNK_ITEMS)
 #define B_CHUNKS (DEPTH * B_ROW_CHUNKS)
 #define STRIP_CHUNKS (A_CHUNKS + B_CHUNKS)
 #define B_PLACE(k, chunk) ((k)*B_ROW_CHUNKS + ((chunk) ^ ((k) / CHUNK_ITEMS * 2)))
 
-// What is PTX. Asynchronous copies from global to local memory end, in order, with COPIES_LEFT.
+// PTX instructions. Asynchronous copies from global to local memory complete in order, with COPIES_LEFT remaining.
 #ifndef COPY_CHUNK
 #ifdef __CUDACC__
 #define LOCAL_ADDRESS(pointer) ((uint)__cvta_generic_to_shared(pointer))
@@ -372,11 +370,11 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
   Chunk from_a[ROW_FRAGMENTS], from_b[GROUPS][CHUNK_ITEMS];
 
 #ifdef TF32
-  // Fragments are taken while others are multiplied: all warps go in step from barrier to barrier, so what they all
-  // took first would leave the matrix units idle. Group 0 of columns, then group 1; rows in two halves. All of a strip
-  // is in registers before its second half is multiplied, and its place is free for the strip after the next.
+  // Fragments are loaded while others are multiplied: all warps run in step between barriers, so loading everything
+  // first would leave the matrix units idle. Column group 0, then 1; rows in two halves. All of a strip is in registers
+  // before its second half is multiplied, and its place is free for the next but one strip.
 #define HALF_OF_ROWS (ROW_FRAGMENTS / 2)
-  // The units cut factors off after 11 significant bits; half of the last of them added, they round.
+  // The units truncate factors to 11 significant bits; adding half of the last bit rounds them.
 #define ROUND(chunk)   \
   {                    \
     chunk.x += 0x1000; \
@@ -419,7 +417,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
     if (strip + 2 < strips) COPY_STRIP(place);
     END_OF_STRIP();
     ROUND_GROUP(1);
-    TAKE_GROUP(0, next);  // after the last strip: anything, which nobody multiplies
+    TAKE_GROUP(0, next);  // after the last strip: unused values
     MULTIPLY_ROWS(1, 0);
     TAKE_ROWS(0, next);
     MULTIPLY_ROWS(1, HALF_OF_ROWS);
@@ -430,7 +428,7 @@ __kernel GROUP_OF(ITEMS) void gemm(__global const ELEMENT* a, __global const ELE
       STRIPS_LEFT(LAST_STRIPS_LEFT);
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    // STAGES - 1 strips ahead, into the place of the strip that all have just done with.
+    // STAGES - 1 strips ahead, into the place of the strip just completed by all.
     if (strip < strips) COPY_STRIP(strip % STAGES * STRIP_CHUNKS);
     END_OF_STRIP();
 

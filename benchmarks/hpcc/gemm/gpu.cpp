@@ -1,4 +1,4 @@
-// The tuned form for GPUs: gpu.cl, with an NVIDIA GPU's matrix units where the type has some.
+// The tuned form for GPUs: gpu.cl, with an NVIDIA GPU's matrix units for supported types.
 #include "benchmarks/hpcc/gemm/gpu.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ std::size_t rounded_up(std::size_t value, std::size_t unit) {
   return pieces(value, unit) * unit;
 }
 
-// A's and B's sizes in whole tiles and strips.
+// Sizes of A and B in whole tiles and strips.
 struct Padded {
   Padded(const Problem& problem, const GpuTiles& tiles)
       : rows(rounded_up(problem.rows, tiles.rows)),
@@ -25,7 +25,7 @@ struct Padded {
         b(columns != problem.columns || inner != problem.inner) {}
 
   std::size_t rows, columns, inner;
-  bool a, b;  // whether there is anything to pad
+  bool a, b;  // whether padding is needed
 };
 
 bool is_nvidia(const DeviceInfo& device) {
@@ -73,7 +73,7 @@ class GpuForm final : public OneQueueForm {
     std::size_t rows;
   };
 
-  // Newer instructions first; a driver that has none of them refuses them when it compiles.
+  // Newest instructions first; drivers that lack them fail at compilation.
   void build(bool matrix_units) {
     if (matrix_units)
       for (const int architecture : unit_architectures) {
@@ -107,7 +107,7 @@ class GpuForm final : public OneQueueForm {
   int architecture_ = 0;  // of PTX; 0 = plain arithmetic
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> gemm_;
-  bool pads_a_ = false;  // by the first of them
+  bool pads_a_ = false;  // in the first group of launches
   std::vector<Padding> paddings_;
   std::size_t groups_ = 0;
 };

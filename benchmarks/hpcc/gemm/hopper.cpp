@@ -1,4 +1,4 @@
-// The form for GPUs of compute capability 9.0 (Hopper): hopper.cu, for runtime cuda alone.
+// The form for GPUs of compute capability 9.0 (Hopper): hopper.cu, for runtime cuda only.
 #include "benchmarks/hpcc/gemm/hopper.hpp"
 
 #include <fmt/format.h>
@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::size_t group_items = 384;
 constexpr std::size_t row_bytes = 128;                  // of tiles in local memory
-constexpr std::size_t largest_local_bytes = 227 << 10;  // of a group, where the compute capability is 9.0
+constexpr std::size_t largest_local_bytes = 227 << 10;  // per group, for compute capability 9.0
 constexpr std::size_t alignment_bytes = 1024, barrier_bytes = 128;
 constexpr std::size_t most_stages = 8;
 constexpr std::size_t narrow = 128, widest = 256, least_wide = 64, width_step = 32;
-// What a tile costs beside its products, as if it were so much wider.
+// Fixed cost of a tile, as additional width.
 constexpr std::size_t width_of_overhead = 32;
 constexpr std::size_t copy_alignment = 16;  // of rows, for the copy engine
 constexpr std::size_t repacked_alignment = 128;
 
-// Two groups' tile of 256 x `wide`: the wide side are the columns, but tf32's the rows.
+// Tile of two groups, 256 x `wide`: the wide side are the columns, for tf32 the rows.
 void choose_wide(const Problem& problem, unsigned multiprocessors, HopperTiles& tiles) {
   const bool is_tf32 = problem.element.short_factors;
   tiles.groups = 2;
@@ -56,7 +56,7 @@ std::size_t stage_bytes(const Problem& problem, const HopperTiles& tiles) {
   return narrow * row_bytes + (in_boxes ? pieces(wide, 64) * 64 : wide) * row_bytes;
 }
 
-// Sums of a warp's 16 rows on their way to C.
+// Sums of a warp's 16 rows in transit to C.
 std::size_t between_bytes(const Element& element) {
   return size_of(element.stored) == 2 ? 8 * 16 * 40 * sizeof(float) : 0;
 }
@@ -135,7 +135,7 @@ class HopperForm final : public OneQueueForm {
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> gemm_;
   TiledMatrix tiled_a_;
-  bool a_is_repacked_ = false;  // first of the repackings
+  bool a_is_repacked_ = false;  // in the first of the repackings
   std::vector<Repacking> repackings_;
   KernelRange range_;
 };
@@ -158,7 +158,7 @@ std::string hopper_options(const Problem& problem, const HopperTiles& tiles) {
   const Element& element = problem.element;
   std::string type = element.name;
   std::transform(type.begin(), type.end(), type.begin(), [](unsigned char letter) { return std::toupper(letter); });
-  std::size_t together = 16 / size_of(element.stored);  // elements of C that are read and written at once
+  std::size_t together = 16 / size_of(element.stored);  // elements of C read and written at once
   if (element.short_factors) together = 2;
   return fmt::format("-D{} -DWIDE={} -DSTAGES={} -DBAND=8{}", type, element.short_factors ? tiles.rows : tiles.columns,
                      tiles.stages, problem.columns % together == 0 ? " -DALIGNED" : "");

@@ -1,17 +1,16 @@
-// out = alpha A B + beta C for GPUs of compute capability 9.0 (Hopper), whose matrix units a warpgroup (four warps)
-// feeds from local memory (wgmma), and whose copy engine brings whole tiles there (TMA). In CUDA C++, for NVRTC.
+// out = alpha A B + beta C for GPUs of compute capability 9.0 (Hopper): a warpgroup (four warps) feeds the matrix units
+// from local memory (wgmma), and the copy engine loads whole tiles there (TMA). In CUDA C++, for NVRTC.
 //
-// One of HALF, BFLOAT16, TF32, DOUBLE: the elements. WIDE: see below. STAGES: of the ring in local memory. BAND: of
-// tiles. PARTS: C and out are parts of a matrix, its rows c_pitch elements apart, and float where A and B are shorter:
-// another benchmark's products (HPL's updates). ALIGNED: rows of C and out begin, and end, where 16 bytes (TF32: 8) may
-// be read and written at once.
+// One of HALF, BFLOAT16, TF32, DOUBLE: element type. WIDE: see below. STAGES: of the ring in local memory. BAND: of
+// tiles. PARTS: C and out are parts of a matrix with rows c_pitch elements apart, and float for shorter types of A and
+// B; for HPL's updates. ALIGNED: rows of C and out are aligned to accesses of 16 bytes (TF32: 8).
 //
-// All but DOUBLE: two groups (a cluster) compute a tile of 256 x WIDE of the product, each its own half of the 256.
-// NARROW is a group's 128. HALF and BFLOAT16: NARROW are rows, WIDE columns. TF32, of which the units take only factors
-// that lie along the inner index: the tile of C^T, so NARROW are columns, which B's part in registers turns, and WIDE
-// rows. One warp has the copy engine fill the ring; what is WIDE goes to both groups at once, half of it sent by
-// either. Two warpgroups multiply 64 x WIDE each. Groups stay and take one tile after another, so that the ring is full
-// when one begins.
+// All except DOUBLE: two groups (a cluster) compute a tile of 256 x WIDE of the product, each its own half of the 256.
+// NARROW is a group's 128. HALF and BFLOAT16: NARROW are rows, WIDE columns. TF32, whose factors must be contiguous
+// along the inner index: the tile of C^T, so NARROW are columns, transposed from B in registers, and WIDE rows. One
+// warp lets the copy engine fill the ring; the WIDE part goes to both groups, half of it sent by each. Two warpgroups
+// multiply 64 x WIDE each. Groups are persistent and take one tile after another, so the ring is full when a tile
+// begins.
 typedef unsigned int uint;
 typedef unsigned short ushort;
 typedef unsigned long long ulong;
@@ -38,23 +37,23 @@ typedef Element Result;
   c += c_begin;      \
   out += c_begin
 #define C_PITCH c_pitch
-#define OF_C Result*  // which is out's matrix
+#define OF_C Result*  // the same matrix as out
 #else
 #define PLACES
 #define GO_TO_PLACES
 #define C_PITCH columns
 #define OF_C Result* __restrict__
 #endif
-#define ROW_BYTES 128  // of all tiles in local memory, swizzled: chunks of 16 bytes lie at chunk ^ row % 8
+#define ROW_BYTES 128  // of all tiles in local memory, swizzled: chunk c of 16 bytes is at chunk c ^ row % 8
 #define DEPTH (ROW_BYTES / (int)sizeof(Element))
 #define CONSUMERS 2  // warpgroups that multiply
 #ifdef DOUBLE
-#define CLUSTER 1  // groups that compute a tile together
+#define CLUSTER 1  // groups per tile
 #else
 #define CLUSTER 2
 #endif
 #ifdef TF32
-#define STRIPS ((inner + 2 * DEPTH - 1) / (2 * DEPTH) * 2)  // even: a second past the end is all zeros
+#define STRIPS ((inner + 2 * DEPTH - 1) / (2 * DEPTH) * 2)  // even: one past the end is all zeros
 #else
 #define STRIPS ((inner + DEPTH - 1) / DEPTH)
 #endif
@@ -77,8 +76,8 @@ __device__ inline void barrier_init(uint barrier, uint arrivals) {
 __device__ inline void arrive_expecting(uint barrier, uint bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-// Of this or of another group of the cluster. What was read is in registers or in the units by then: no fence is
-// needed, and one of the cluster's scope, which is of the whole GPU's, costs a fifth of the rate.
+// On this or on another group of the cluster. The values read are in registers or the units by then: no fence is
+// needed, and a cluster-scope fence, effectively of the whole GPU, costs a fifth of the rate.
 __device__ inline void arrive_at(uint barrier, uint rank) {
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
@@ -94,7 +93,7 @@ __device__ inline void wait_for(uint barrier, uint parity) {
       : "memory");
 }
 
-// x: of the elements of a row, y: of the rows.
+// x: element in a row, y: row.
 __device__ inline void copy_tile(uint to, const TileMap& from, uint x, uint y, uint barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
@@ -120,7 +119,7 @@ struct Ring {
   }
 };
 
-// Of each stage: full when the copies that one work item starts are complete, empty when so many warps have read them.
+// For each stage: full when one work item's copies are complete, empty when all consuming warps have read them.
 __device__ inline void make_ring(uint barriers) {
   if (threadIdx.x == 0) {
     for (uint stage = 0; stage < STAGES; ++stage) {
@@ -131,15 +130,15 @@ __device__ inline void make_ring(uint barriers) {
   }
 }
 
-// Tiles are taken in bands of BAND, so that those under way together share strips in the cache: the place of tile
-// `index` among `high` x `wide`.
+// Tiles are taken in bands of BAND, so that concurrent ones share strips in the cache: the position of tile `index`
+// among `high` x `wide`.
 __device__ inline uint2 place_of(uint index, uint high, uint wide) {
   const uint band = index / (BAND * wide) * BAND, within = index % (BAND * wide);
   const uint height = min((uint)BAND, high - band);
   return make_uint2(band + within % height, within / height);
 }
 
-// A warp has what it will need of C brought near while the last strips are multiplied.
+// A warp prefetches its part of C while the last strips are multiplied.
 __device__ inline void prefetch(const Result* c, uint row, uint column, uint tile_rows, uint tile_columns, uint rows,
                                 uint columns, size_t pitch) {
   const uint lines = tile_columns * sizeof(Result) / 128;
@@ -159,7 +158,7 @@ __device__ inline void prefetch(const Result* c, uint row, uint column, uint til
 #define STAGE_BYTES (A_BYTES + COLUMNS / DEPTH * BOX_BYTES)
 #define RING_BYTES (STAGES * STAGE_BYTES)
 
-// A warp's work: it has all strips of a group's tiles copied.
+// A warp's work: copies of all strips of a group's tiles.
 __device__ inline void copy_strips(const TileMap& a, const TileMap& b, const Result* c, uint ring, uint barriers,
                                    uint rows, uint columns, uint inner, size_t c_pitch) {
   const uint row_tiles = (rows + ROWS - 1) / ROWS, column_tiles = (columns + COLUMNS - 1) / COLUMNS;
@@ -182,14 +181,13 @@ __device__ inline void copy_strips(const TileMap& a, const TileMap& b, const Res
   }
 }
 
-// Matrix units of whole warps (mma): eight warps of 32 x 64 sums each, out of a group's tile of 128 x 128. They compute
-// C^T = B^T A^T, where a work item's chunks of two elements are what a fragment holds side by side. The fragments, with
-// g = lane / 4 and t = lane % 4: rows g and g + 8 of the first factor, column g of the second, inner indices t and t +
-// 4 of both; of the product rows g and g + 8 in columns 2 t and 2 t + 1. Which of the tile's indices these stand for is
-// free as long as the factors agree. Of A a work item takes chunk t (or 4 + t) of its row, so the inner indices t and t
-// + 4 stand for 2 t and 2 t + 1 (or 8 more); of B chunk g in the rows that are these, so rows g and g + 8 stand for
-// columns 2 g and 2 g + 1. Column g stands for A's row g / 2 + 4 (g % 2): then no two lanes that read together meet on
-// a bank.
+// Matrix units of whole warps (mma): eight warps of 32 x 64 sums each, of a group's tile of 128 x 128. They compute C^T
+// = B^T A^T, where a work item's chunks of two elements are adjacent in a fragment. Fragments, with g = lane / 4 and t
+// = lane % 4: rows g and g + 8 of the first factor, column g of the second, inner indices t and t + 4 of both; of the
+// product rows g and g + 8 in columns 2 t and 2 t + 1. The mapping to the tile's indices is free as long as the factors
+// agree. Of A a work item takes chunk t (or 4 + t) of its row, so inner indices t and t + 4 are 2 t and 2 t + 1 (or 8
+// more); of B chunk g in those rows, so rows g and g + 8 are columns 2 g and 2 g + 1. Column g is A's row g / 2 + 4 (g
+// % 2), which avoids bank conflicts.
 #define WARP_ROWS 32
 #define WARP_COLUMNS 64
 
@@ -249,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           for (int e = 0; e < 4; ++e) sum[i][j][e] = 0;
         }
       }
-      // What is multiplied next is taken while the units multiply what was taken before.
+      // The next fragments are loaded while the units multiply the previous ones.
       double2 from_a[2][4], from_b[2][2];
       uint place = ring + at.stage * STAGE_BYTES;
       wait_for(FULL(at.stage), at.round);
@@ -276,13 +274,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 #pragma unroll
           for (int j = 0; j < 4; ++j) multiply(sum[i][j], from_b[step % 2], from_a[h][j]);
           if (step == 6) {
-            __syncwarp();  // all lanes have taken the last of this strip
+            __syncwarp();  // all lanes have read the last of this strip
             if (lane == 0) arrive_at(EMPTY(before), 0);
           }
         }
         place = next_place;
       }
-      // Two neighbouring elements of a row lie in a work item, and a line of 128 bytes in the lanes of one t.
+      // Two adjacent elements of a row are in a work item, and a line of 128 bytes in the lanes of one t.
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
 #pragma unroll
@@ -324,13 +322,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 #define RING_BYTES (STAGES * STAGE_BYTES)
 #define SUMS (WIDE / 2)  // of a work item
 
-// What the matrix units are told of a tile in local memory: where it is, and how its pieces of 8 x 128 bytes follow on
-// one another, along the rows' bytes (`leading`) and across rows (`stride`).
+// Descriptor of a tile in local memory for the matrix units: its address, and the distances of its pieces of 8 x 128
+// bytes along the rows' bytes (`leading`) and across rows (`stride`).
 __device__ inline ulong tile_descriptor(uint address, uint leading, uint stride) {
   return (ulong)((address & 0x3ffff) >> 4) | (ulong)(leading >> 4) << 16 | (ulong)(stride >> 4) << 32 | 1ull << 62;
 }
 
-// The instruction names its sums one by one.
+// The instruction lists its sums individually.
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
 #define PASTE(a, b) a##b
@@ -371,7 +369,7 @@ __device__ inline ulong tile_descriptor(uint address, uint leading, uint stride)
 #define OPERANDS(use) use("%128", "%129", "%130", "%131", "%132", "%133")
 #endif
 
-// sum += narrow * wide, or sum = narrow * wide; the sums must not be touched before products_left().
+// sum += narrow * wide, or sum = narrow * wide; the sums must not be accessed before products_left().
 #if defined(TF32)
 #define INSTRUCTION(a0, a1, a2, a3, wide, add)                                                   \
   "{\n.reg .pred add;\nsetp.ne.b32 add, " add ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT_OF( \
@@ -406,7 +404,7 @@ __device__ inline void products_left() {
 }
 
 struct Tile {
-  uint narrow, wide;  // its first
+  uint narrow, wide;  // first index
   __device__ Tile(uint index, uint narrow_tiles, uint wide_tiles) {
     const uint2 place = place_of(index, narrow_tiles, wide_tiles);
     narrow = place.x * (CLUSTER * NARROW) + rank_in_cluster() * NARROW;
@@ -497,11 +495,11 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
   if (lane < CLUSTER) arrive_at(EMPTY(stage), lane)
     for (uint index = first_tile; index < tiles; index += tiles_at_once) {
       const Tile tile(index, narrow_tiles, wide_tiles);
-      uint before = 0;  // the stage that is multiplied still
+      uint before = 0;  // the stage still being multiplied
 #ifdef TF32
       // B's part goes through registers: this work item's two columns 2 g and 2 g + 1 of the warp's 16 are rows g and g
       // + 8 of a fragment of B^T, inner indices t and t + 4 of eight its columns. Half of the lanes take t + 4 first,
-      // so that lanes that read together meet on no bank.
+      // which avoids bank conflicts.
       const uint g = lane / 4, t = lane % 4, turned = g / 2 % 2;
       const uint chunk = 4 * (warp % 2) + g / 2;
       const uint box = consumer * 2 + warp / 2;
@@ -590,7 +588,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
       }
 #else
       // Through local memory, a warp's 16 rows by 32 columns at a time, to whole chunks of C's rows.
-#define SPACE 40  // of a row in between; lanes that write together meet on no bank
+#define SPACE 40  // of a row in between; avoids bank conflicts of writes
       float* between = (float*)(local_memory + (ring - local_address(local_memory)) + RING_BYTES + 128) +
                        (consumer * 4 + warp) * (16 * SPACE);
       const uint first_row = tile.narrow + consumer * 64 + warp * 16;
@@ -618,7 +616,7 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
         for (int h = 0; h < 2; ++h) {
           const uint row = first_row + 8 * h + lane / 4, column = first_column + lane % 4 * 8;
           const float* from = between + (8 * h + lane / 4) * SPACE + lane % 4 * 8;
-          const uint odd = lane / 4 % 2;  // takes its second half first, for the banks' sake
+          const uint odd = lane / 4 % 2;  // takes its second half first, to avoid bank conflicts
           const float4 one = *(const float4*)(from + 4 * odd), other = *(const float4*)(from + 4 * (1 - odd));
           const float4 low = odd ? other : one, high = odd ? one : other;
           uint4 result;
@@ -656,12 +654,12 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384
 #endif
     }
   }
-  cluster_barrier();  // a group's barriers are there until the other has arrived at them for the last time
+  cluster_barrier();  // a group's barriers exist until the other has last arrived at them
 }
 
 #endif
 
-// Rows of `bytes` each, one after another, to rows `pitch` chunks of 16 bytes apart, as the copy engine wants them.
+// Copies rows of `bytes` each, contiguous, to rows `pitch` chunks of 16 bytes apart, as the copy engine requires.
 extern "C" __global__ void __launch_bounds__(256) repack(const unsigned char* __restrict__ from, uint4* __restrict__ to,
                                                          const uint bytes, const uint pitch, const uint rows) {
   const uint row = blockIdx.x;

@@ -31,7 +31,7 @@ Json gemm_results(const Json& record, const Json& measured, const std::vector<do
           {"t_mean", quantity("s", mean)}};
 }
 
-// Of the type in which elements are stored, as HPCC FPGA has it.
+// Of the stored element type, as in HPCC FPGA.
 Json epsilon_in(const Json& parameters) {
   const std::string type = text(at(parameters, "type"), "float");
   return epsilon_of(parse_scalar_type(type == "tf32" ? "float" : type));

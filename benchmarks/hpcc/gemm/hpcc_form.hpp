@@ -1,4 +1,4 @@
-// The parts of HPCC FPGA's GEMM report that are this benchmark's own, from the record.
+// GEMM's part of a record in HPCC FPGA's JSON format.
 #pragma once
 
 #include "core/json.hpp"

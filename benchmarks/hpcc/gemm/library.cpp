@@ -1,4 +1,4 @@
-// Variant `library`: a well-kept library's product. It computes in place, so out starts as C.
+// Variant `library`: the product of an optimised library, which computes in place, so out starts as C.
 #include "device/library.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ class LibraryForm final : public OneQueueForm {
     queue_->enqueue_call([this, later](Queue& own) { library_->enqueue(own, a(later), whole(*b_), out(later)); });
   }
   Rounding rounding() const override {
-    const bool sums_in_half = session_.device.info().runtime == "opencl";  // CLBlast's of half
+    const bool sums_in_half = session_.device.info().runtime == "opencl";  // CLBlast, for half
     return rounding_of(problem_.element, sums_in_half ? problem_.element.stored : problem_.element.computed);
   }
   Json facts() const override { return {{"variant", "library"}, {"library", library_->name()}}; }
@@ -42,8 +42,9 @@ std::unique_ptr<Form> make_library(Session& session, const Problem& problem) {
   const DeviceInfo& device = session.device.info();
   hpcc::require_type(device, problem.element.stored);
   if (problem.element.stored == ScalarType::bf16 && device.runtime != "cuda")
-    throw Unsupported(fmt::format("of the libraries cuBLAS alone multiplies bfloat16, and {} is of runtime {}",
-                                  device.name, device.runtime));
+    throw Unsupported(
+        fmt::format("--variant library with bfloat16 requires cuBLAS (runtime cuda), but {} is of runtime {}",
+                    device.name, device.runtime));
   return std::make_unique<LibraryForm>(session, problem);
 }
 

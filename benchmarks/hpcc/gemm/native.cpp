@@ -1,4 +1,4 @@
-// cpu.cl's kernels for runtime `native`: the same packing and tiles, the innermost loop compiled for each width of
+// cpu.cl's kernels for runtime `native`: the same packing and tiles, with the innermost loop compiled for each width of
 // vector registers.
 #include <algorithm>
 #include <bit>
@@ -11,13 +11,13 @@ namespace plumb::gemm {
 
 namespace {
 
-// A half as it is stored. A's, B's and C's are finite.
+// A stored half. A's, B's and C's are finite.
 struct Half {
   std::uint16_t bits;
 };
 
 float load(Half from) {
-  // The fraction and exponent of a half are a float's, but for the exponent's bias: 2^(127 - 15) makes up for it.
+  // Fraction and exponent of a half are those of a float except for the exponent's bias, corrected by 2^(127 - 15).
   const auto magnitude = std::bit_cast<float>(static_cast<std::uint32_t>(from.bits & 0x7fff) << 13) * 0x1p112f;
   return (from.bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
@@ -28,13 +28,12 @@ double load(double from) {
   return from;
 }
 
-// Rounds to nearest, ties to even, by arithmetic alone, so that a loop over it becomes one over vectors. NaN becomes
-// infinity.
+// Rounds to nearest, ties to even, by arithmetic alone, so that loops vectorise. NaN becomes infinity.
 void store(float value, Half& to) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffff;
   const std::uint32_t normal = (magnitude + 0xfff + ((magnitude >> 13) & 1) - (112u << 23)) >> 13;
-  // Below 2^-14 halves are multiples of 2^-24, which is the last place of floats from 0.5 on.
+  // Below 2^-14 halves are multiples of 2^-24, the last place of floats from 0.5 on.
   const std::uint32_t small = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
   const std::uint32_t rounded = magnitude < (113u << 23) ? small : std::min(normal, 0x7c00u);
   to.bits = static_cast<std::uint16_t>((bits >> 16 & 0x8000) | rounded);

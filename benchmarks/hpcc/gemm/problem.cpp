@@ -13,7 +13,7 @@ namespace plumb::gemm {
 
 namespace {
 
-constexpr std::size_t chunk_items = std::size_t{1} << 16;  // that a thread converts at a time
+constexpr std::size_t chunk_items = std::size_t{1} << 16;  // converted by a thread at a time
 
 int significant_bits(ScalarType type) {
   switch (type) {
@@ -54,7 +54,7 @@ void check_factors(const Problem& problem) {
           fmt::format("--{} must be a finite number of type {}: C would hold NaN or infinity", name, type));
   if (problem.alpha == 0)
     throw UsageError(fmt::format("--alpha is zero in type {}: nothing of A B would be left to prove", type));
-  // Nine standard deviations of alpha A B: no element of billions is larger.
+  // Nine standard deviations of alpha A B exceed every one of billions of elements.
   const double spread = std::abs(problem.alpha) * product_spread(static_cast<double>(problem.inner));
   if (9 * spread + std::abs(problem.beta) > largest_of(problem.element.stored))
     throw UsageError(

@@ -1,5 +1,5 @@
-// What one rank multiplies: out = alpha A B + beta C with A of rows x inner, B of inner x columns, C and out of rows x
-// columns, all row by row without gaps; and the content of A, B and C.
+// The product of one rank: out = alpha A B + beta C with A of rows x inner, B of inner x columns, C and out of rows x
+// columns, all row-major and contiguous; and the content of A, B and C.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace plumb::gemm {
 
-// An element type as option --type names it. half and bfloat16 are stored in 16 bits and computed in float; tf32 is
-// stored as float and multiplied by matrix units that keep 11 significant bits of each factor.
+// An element type as in option --type. half and bfloat16 are stored in 16 bits and computed in float; tf32 is stored as
+// float and multiplied by matrix units that keep 11 significant bits of each factor.
 struct Element {
   std::string name;
   ScalarType stored = ScalarType::f32;
@@ -27,28 +27,28 @@ Element element_of(const std::string& name);
 struct Problem {
   Element element;
   std::size_t rows = 0, columns = 0, inner = 0;
-  double alpha = 1, beta = 0;  // numbers of the element type
-  // Elements from row to row of C and out, where they are a part of larger matrices; 0 = columns. Others' products
-  // (HPL's updates) have it, and only native_kernels() (cpu.hpp) knows it.
+  double alpha = 1, beta = 0;  // values of the element type
+  // Distance of rows of C and out in elements, for parts of larger matrices; 0 = columns. For HPL's updates; supported
+  // by native_kernels() (cpu.hpp) only.
   std::size_t c_pitch = 0;
 
   std::size_t a_items() const { return rows * inner; }
   std::size_t b_items() const { return inner * columns; }
   std::size_t c_items() const { return rows * columns; }
   std::size_t bytes(std::size_t items) const { return items * size_of(element.stored); }
-  double flops() const;  // 2 rows columns inner, HPCC's count
+  double flops() const;  // 2 rows columns inner, as in HPCC
 };
 
 // The nearest number of the type.
 double rounded(double value, ScalarType type);
 
-// Throws UsageError where alpha and beta make NaN or infinity, or leave nothing of alpha A B that could be proven.
+// Throws UsageError if alpha and beta give NaN or infinity, or hide alpha A B from validation.
 void check_factors(const Problem& problem);
 
 enum class Matrix : std::uint64_t { a, b, c };
 
-// Elements of a matrix: odd multiples of 2^-p between -1 and 1, p the significant bits of `stored` (so exact in it, and
-// never zero), each a hash of origin, matrix and index: those from `first` on.
+// Elements of a matrix from `first` on: odd multiples of 2^-p between -1 and 1, p the significant bits of `stored` (so
+// exact and never zero), each a hash of origin, matrix and index.
 void fill(std::span<double> values, ScalarType stored, const Provenance& origin, Matrix matrix, std::size_t first = 0);
 
 // values, exact in `stored`, as bytes.

@@ -14,8 +14,8 @@ namespace plumb::gemm {
 
 namespace {
 
-constexpr std::size_t worth_sharing = 1 << 16;    // elements, among threads
-constexpr std::uint64_t signs_salt = 0x7369676e;  // so that signs are not the matrices' hash
+constexpr std::size_t worth_sharing = 1 << 16;    // elements, minimum for several threads
+constexpr std::uint64_t signs_salt = 0x7369676e;  // makes signs independent of the matrices' hash
 
 std::vector<double> norms_of_rows(std::span<const double> matrix, std::size_t rows, std::size_t columns) {
   std::vector<double> norms(rows);
@@ -100,7 +100,7 @@ double residual_of(const Problem& problem, const Values& values, std::span<const
   const Bound bound(in_double, rounding_of(in_double.element));
   double worst = 0;
   for (std::size_t i = 0; i < problem.rows; ++i) {
-    double allowed = 0;  // errors of independent signs add up as their squares do
+    double allowed = 0;  // errors of independent signs add in squares
     for (std::size_t j = 0; j < problem.columns; ++j) {
       const double of_element = bound.of(row_norms[i] * column_norms[j], product[i * problem.columns + j]);
       allowed += of_element * of_element;

@@ -1,8 +1,8 @@
 // out = alpha A B + beta C in the form for FPGAs: one work item, whose loops become pipelines, and three levels of
-// blocks (global memory, local memory, registers). Launched once for each replication, which computes the rows from
+// blocks (global memory, local memory, registers). Launched once per replication, which computes the rows from
 // row_begin to row_end and has only these of C and out.
 //
-// ELEMENT: element of the matrices. REAL: in which it is computed. HALF: ELEMENT is half, stored only.
+// ELEMENT: stored type. REAL: type of computation. HALF: ELEMENT is half, for storage only.
 // BLOCK: rows and columns of the blocks in local memory. GEMM_BLOCK: of those in registers; divides BLOCK.
 // GLOBAL_MEM_UNROLL: elements of global memory handled at a time; divides BLOCK.
 #define SIDE (BLOCK / GEMM_BLOCK)
@@ -34,7 +34,7 @@ __attribute__((max_global_work_dim(0))) __attribute__((reqd_work_group_size(1, 1
     for (uint inner_block = 0; inner_block < inner_blocks; ++inner_block) {
       const uint tile_inner = inner_block * BLOCK;
 
-      // Global to local memory. What lies beyond the matrices is zero, so that any size will do.
+      // Global to local memory. Elements outside the matrices are zero, so any size is allowed.
       for (uint i = 0; i < BLOCK; ++i) {
         for (uint group = 0; group < BLOCK / GLOBAL_MEM_UNROLL; ++group) {
 #pragma unroll
@@ -50,7 +50,7 @@ __attribute__((max_global_work_dim(0))) __attribute__((reqd_work_group_size(1, 1
         }
       }
 
-      // Local memory to registers. The inner index is the outermost, so that a sum is not needed again at once.
+      // Local memory to registers. The inner index is outermost, so that a sum is not needed again at once.
       for (uint step = 0; step < SIDE * SIDE * SIDE; ++step) {
         const uint k = step / (SIDE * SIDE), i = step / SIDE % SIDE, j = step % SIDE;
         REAL a_register[GEMM_BLOCK][GEMM_BLOCK], b_register[GEMM_BLOCK][GEMM_BLOCK];

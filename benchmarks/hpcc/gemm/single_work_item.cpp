@@ -1,5 +1,5 @@
-// Variant `single_work_item`: HPCC FPGA's form. Replications are launches on queues of their own, each with its share
-// of C's rows of blocks.
+// Variant `single_work_item`: HPCC FPGA's form. Replications are launches on separate queues, each with its share of
+// C's rows of blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -78,14 +78,14 @@ class SingleWorkItemForm final : public Form {
 
  private:
   struct Replication {
-    std::unique_ptr<Buffer> a, b;  // null where another replication's serve
+    std::unique_ptr<Buffer> a, b;  // null if another replication's is used
     std::unique_ptr<Buffer> c, out;
-    std::size_t first_item = 0, items = 0;  // its rows in C
+    std::size_t first_item = 0, items = 0;  // its items of C
     std::unique_ptr<Queue> queue;
     std::unique_ptr<Kernel> kernel;
   };
 
-  // A bitstream has one kernel a replication (gemm0, gemm1, …); a program that was compiled here has one for all.
+  // A bitstream has one kernel per replication (gemm0, gemm1, …); a program compiled here has one for all.
   std::unique_ptr<Kernel> kernel_of(std::size_t replication) {
     const auto names = program_->kernel_names();
     const std::string numbered = fmt::format("gemm{}", replication);
@@ -93,7 +93,7 @@ class SingleWorkItemForm final : public Form {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
     if (has("gemm0") && !has(numbered))
-      throw Error(fmt::format("the kernel file has no kernel {}: --replications {} is more than it holds", numbered,
+      throw Error(fmt::format("the kernel file has no kernel {}: --replications {} exceeds its kernels", numbered,
                               blocks_.replications));
     return program_->kernel(has(numbered) ? numbered : "gemm");
   }
@@ -142,7 +142,7 @@ class SingleWorkItemForm final : public Form {
 
 std::unique_ptr<Form> make_single_work_item(Session& session, const Problem& problem, const Blocks& blocks) {
   if (problem.element.short_factors)
-    throw Unsupported("variant single_work_item has no type tf32: it needs a GPU's matrix units");
+    throw Unsupported("variant single_work_item does not support type tf32, which needs a GPU's matrix units");
   hpcc::require_type(session.device.info(), problem.element.computed);
   return std::make_unique<SingleWorkItemForm>(session, problem, blocks);
 }

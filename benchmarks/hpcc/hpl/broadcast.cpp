@@ -30,6 +30,14 @@ Links links(Way way, int place, int root, int length) {
     if (distance + 1 < length) links.to.push_back(at(distance + 1));
     return links;
   }
+  if (way == Way::torus) {
+    const int right = length / 2;  // ranks that it reaches this way
+    if (distance > 0) links.from = at(distance <= right ? distance - 1 : distance + 1);
+    if (distance < right) links.to.push_back(at(distance + 1));
+    if (distance == 0 && length > right + 1) links.to.push_back(at(length - 1));
+    if (distance > right + 1) links.to.push_back(at(distance - 1));
+    return links;
+  }
   // Binomial: who is 2^k and more away has it from whom it is 2^k away, 2^k its lowest bit.
   int bit = 1;
   while (bit < length && (distance & bit) == 0) bit *= 2;

@@ -9,7 +9,8 @@
 
 namespace plumb::hpl {
 
-enum class Way { ring, tree };
+// ring: to the right. torus: both ways round the ring, half of the ranks each. tree: binomial.
+enum class Way { ring, torus, tree };
 
 // Lanes of a grid's exchanges: panels along rows have the first two.
 inline constexpr int top_lane = 2, rows_lane = 3;

@@ -13,7 +13,37 @@
 #else
 #define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
 #endif
+// A float's nearest number of half, ties to even, as float and as its bits; what is too large becomes infinity.
+inline ushort half_bits(const float value) {
+#ifdef __CUDACC__
+  ushort bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+#else
+  ushort bits;
+  vstore_half_rte(value, 0, (half*)&bits);
+  return bits;
+#endif
+}
+inline float rounded_to_half(const float value) {
+  const ushort bits = half_bits(value);
+#ifdef __CUDACC__
+  float rounded;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(rounded) : "h"(bits));
+  return rounded;
+#else
+  return vload_half(0, (const half*)&bits);
+#endif
+}
 #define KERNEL __kernel GROUP_OF(GROUP) void
+// Loops over what a work item keeps in registers; where it keeps them in memory they would take minutes to compile.
+#if defined(__CUDACC__) || defined(cl_nv_pragma_unroll)
+#define UNROLL _Pragma("unroll")
+#define UNROLL_BY_8 _Pragma("unroll 8")
+#else
+#define UNROLL
+#define UNROLL_BY_8
+#endif
 #define SIDE 16   // of tiles that are transposed
 #define STRIP 32  // columns that a work item updates of its row
 #define TEAM 32   // work items that share a row of a product with a vector
@@ -25,13 +55,15 @@
 #define VALUE(value, i, j)                                 \
   double value = 0.5 - (double)WORD(i, j) * 0x1p-64;       \
   if (is_dominant) value = rint(value * 0x1p24) * 0x1p-24; \
-  value = (double)(NUMBER)value;                           \
+  if (is_short) value = (double)(float)value;              \
   if (is_dominant && diagonal_place[i] == (j)) value = diagonal[i];
 
-// Groups take rows. diagonal_place: the local column of a row's diagonal; none is beyond all columns.
+// Groups take rows. is_short: numbers are rounded to float. diagonal_place: the local column of a row's diagonal; none
+// is beyond all columns.
 KERNEL generate(__global NUMBER* a, const ulong pitch, const ulong columns, __global const ulong* row_factor,
                 __global const ulong* row_summand, __global const ulong* column_start,
-                __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant) {
+                __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant,
+                const uint is_short) {
   const ulong i = get_group_id(0);
   for (ulong j = get_local_id(0); j < columns; j += GROUP) {
     VALUE(value, i, j)
@@ -42,7 +74,8 @@ KERNEL generate(__global NUMBER* a, const ulong pitch, const ulong columns, __gl
 // Of each row: the sums of a x, of |a x| and of |a|.
 KERNEL row_sums(__global double* sums, __global const double* x, const ulong columns, __global const ulong* row_factor,
                 __global const ulong* row_summand, __global const ulong* column_start,
-                __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant) {
+                __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant,
+                const uint is_short) {
   __local double parts[3 * GROUP];
   const ulong i = get_group_id(0);
   const uint item = get_local_id(0);
@@ -103,6 +136,20 @@ KERNEL pad_rows(__global const NUMBER* from, const ulong from_first, const ulong
   const ulong i = get_group_id(0);
   for (ulong j = get_local_id(0); j < padded; j += GROUP)
     to[i * padded + j] = j < columns ? from[from_first + i * columns + j] : (NUMBER)0;
+}
+
+// Rows of so many elements, `pitch` apart, are rounded to half: what a product of half factors takes of them.
+KERNEL round_rows(__global NUMBER* a, const ulong first, const ulong pitch, const ulong columns) {
+  const ulong row = first + get_group_id(0) * pitch;
+  for (ulong j = get_local_id(0); j < columns; j += GROUP) a[row + j] = (NUMBER)rounded_to_half((float)a[row + j]);
+}
+
+// The same to a matrix of half, `to_pitch` elements from row to row.
+KERNEL shorten_rows(__global const NUMBER* a, const ulong first, const ulong pitch, const ulong columns,
+                    __global ushort* to, const ulong to_pitch) {
+  const ulong row = first + get_group_id(0) * pitch;
+  for (ulong j = get_local_id(0); j < columns; j += GROUP)
+    to[get_group_id(0) * to_pitch + j] = half_bits((float)a[row + j]);
 }
 
 KERNEL zero_rows(__global NUMBER* to, const ulong first, const ulong count) {
@@ -180,8 +227,9 @@ KERNEL search_column(__global const NUMBER* w, const ulong pitch, const uint row
   BEST_OF_GROUP(best, best_row)
 
 // The head of a panel before its first column: no pivots, no column without one.
-KERNEL begin_panel(__global long* head, const uint words) {
+KERNEL begin_panel(__global long* head, const uint words, __global uint* counter) {
   for (uint e = get_local_id(0); e < words; e += GROUP) head[e] = -1;
+  if (get_local_id(0) == 0) *counter = 0;
 }
 
 // One group: row j of the panel and that of its pivot change places. All rows of the panel are here, or none is
@@ -245,14 +293,14 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
   const bool is_pivot = fabs(pivot) > 0;
   const NUMBER factor = is_pivot ? (NUMBER)1 / pivot : (NUMBER)0;
   NUMBER u[NARROW];
-#pragma unroll
+  UNROLL
   for (uint c = 0; c < NARROW; ++c) u[c] = j + 1 + c < end ? w[(j + 1 + c) * pitch + j] : (NUMBER)0;
   NUMBER best = -1;
   uint best_row = NONE;
   for (uint i = j + 1 + get_global_id(0); i < rows; i += get_global_size(0)) {
     NUMBER l = w[j * pitch + i];
     if (is_pivot) w[j * pitch + i] = l *= factor;
-#pragma unroll
+    UNROLL
     for (uint c = 0; c < NARROW; ++c)
       if (j + 1 + c < end) {
         NUMBER value = w[(j + 1 + c) * pitch + i];
@@ -273,16 +321,155 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
   }
 }
 
+// Several groups that are all under way at once (or one) eliminate columns begin .. end, which other kernels do one by
+// one; each waits for the others once a column, at `counter`, which has come to `counted` before. A work item keeps its
+// rows: those of number begin + its own + a multiple of all. What groups tell each other has two places (MOST_GROUPS
+// apart), which columns take in turn, for one that is early is never two columns ahead. Rows change places in these
+// columns alone.
+#ifdef __CUDACC__
+#define FENCE_DEVICE() __threadfence()
+#else
+#define FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+#define MOST_GROUPS 256
+#define OF_OTHERS(pointer, at) (((volatile __global NUMBER*)(pointer))[at])
+
+KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, const uint begin, const uint end,
+                      const ulong first_row, const uint is_pivoting, __global NUMBER* value_of_group,
+                      __global uint* row_of_group, __global NUMBER* told_rows, __global uint* counter,
+                      const uint counted, __global long* head, const uint singular) {
+  __local NUMBER best_values[GROUP];
+  __local uint best_rows[GROUP];
+  const uint item = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0);
+  const uint all = get_global_size(0), own = begin + get_global_id(0), last = end - begin;
+  __global NUMBER* narrow = w + begin * pitch;
+  NUMBER best = -1;
+  uint best_row = NONE;
+  for (uint i = own; i < rows; i += all) {
+    const NUMBER size = fabs(narrow[i]);
+    if (IS_BETTER(size, i, best, best_row)) {
+      best = size;
+      best_row = i;
+    }
+  }
+  for (uint step = 0; step < last; ++step) {
+    const uint j = begin + step, place = step % 2 * MOST_GROUPS;
+    uint row = j;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    if (is_pivoting != 0) {
+      BEST_OF_GROUP(best, best_row)
+      const uint candidate = best_rows[0];
+      if (item == 0) {
+        value_of_group[place + group] = best_values[0];
+        row_of_group[place + group] = candidate;
+      }
+      if (item < last && candidate != NONE)
+        told_rows[(place + group) * NARROW + item] = narrow[item * pitch + candidate];
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+    if (groups > 1) {
+      if (item == 0) {
+        FENCE_DEVICE();
+        atomic_add(counter, 1u);
+        while (*(volatile __global uint*)counter < counted + (step + 1) * groups) {
+        }
+        FENCE_DEVICE();
+      }
+      barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+    }
+    if (is_pivoting != 0) {
+      best = -1;
+      best_row = NONE;
+      for (uint g = item; g < groups; g += GROUP) {
+        const NUMBER value = OF_OTHERS(value_of_group, place + g);
+        const uint there = ((volatile __global uint*)row_of_group)[place + g];
+        if (IS_BETTER(value, there, best, best_row)) {
+          best = value;
+          best_row = there;
+        }
+      }
+      BEST_OF_GROUP(best, best_row)
+      if (best_rows[0] != NONE) row = best_rows[0];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    const uint winner = (row - begin) % all / GROUP;
+    NUMBER u[NARROW];
+    UNROLL
+    for (uint c = 0; c < NARROW; ++c)
+      u[c] = c >= last  ? (NUMBER)0
+             : row == j ? OF_OTHERS(narrow, c * pitch + j)
+                        : OF_OTHERS(told_rows, (place + winner) * NARROW + c);
+    NUMBER pivot = 0;
+    UNROLL
+    for (uint c = 0; c < NARROW; ++c)
+      if (c == step) pivot = u[c];
+    const bool is_pivot = fabs(pivot) > 0;
+    const NUMBER factor = is_pivot ? (NUMBER)1 / pivot : (NUMBER)0;
+    if (item == 0 && group == 0) {
+      head[j] = (long)(first_row + row);
+      if (!is_pivot && head[singular] < 0) head[singular] = (long)(first_row + j);
+    }
+    best = -1;
+    best_row = NONE;
+    for (uint i = own; i < rows; i += all) {
+      if (i <= j) continue;
+      const bool is_moved = i == row;
+      NUMBER v[NARROW];
+      UNROLL
+      for (uint c = 0; c < NARROW; ++c)
+        if (c < last && (c >= step || is_moved))
+          v[c] = is_moved ? OF_OTHERS(narrow, c * pitch + j) : narrow[c * pitch + i];
+      if (is_moved) {
+        UNROLL
+        for (uint c = 0; c < NARROW; ++c)
+          if (c < last) narrow[c * pitch + j] = u[c];
+      }
+      NUMBER l = 0;
+      UNROLL
+      for (uint c = 0; c < NARROW; ++c)
+        if (c == step) l = v[c] * factor;
+      UNROLL
+      for (uint c = 0; c < NARROW; ++c) {
+        if (c >= last || (c < step && !is_moved)) continue;
+        if (is_pivot && c == step) v[c] = l;
+        if (is_pivot && c > step) v[c] -= l * u[c];
+        if (is_pivot || is_moved) narrow[c * pitch + i] = v[c];
+        if (c == step + 1) {
+          const NUMBER size = fabs(v[c]);
+          if (IS_BETTER(size, i, best, best_row)) {
+            best = size;
+            best_row = i;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The exchanges of columns begin .. end in all others of the panel: a work item takes a column.
+KERNEL exchange_others(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
+                       const ulong first_row, __global const long* head) {
+  uint column = get_global_id(0);
+  if (column >= begin) column += end - begin;
+  if (column >= width) return;
+  for (uint j = begin; j < end; ++j) {
+    const ulong row = (ulong)head[j] - first_row;
+    const NUMBER moved = w[column * pitch + j];
+    w[column * pitch + j] = w[column * pitch + row];
+    w[column * pitch + row] = moved;
+  }
+}
+
 // Rows begin .. end of U right of those columns: a work item takes a column.
 KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, const uint end, const uint width) {
   const uint column = end + get_global_id(0);
   if (column >= width) return;
   NUMBER x[NARROW];
-#pragma unroll
+  UNROLL
   for (uint i = 0; i < NARROW; ++i) {
     if (begin + i < end) {
       NUMBER value = w[column * pitch + begin + i];
-#pragma unroll
+      UNROLL
       for (uint k = 0; k < NARROW; ++k)
         if (k < i) value -= w[(begin + k) * pitch + begin + i] * x[k];
       x[i] = value;
@@ -308,28 +495,31 @@ KERNEL update_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
   barrier(CLK_LOCAL_MEM_FENCE);
   if (i >= rows) return;
   NUMBER l[NARROW];
-#pragma unroll
+  UNROLL
   for (uint k = 0; k < NARROW; ++k) l[k] = begin + k < end ? w[(begin + k) * pitch + i] : (NUMBER)0;
   for (uint c = 0; c < STRIP && left + c < width; ++c) {
     NUMBER value = w[(left + c) * pitch + i];
-#pragma unroll
+    UNROLL
     for (uint k = 0; k < NARROW; ++k) value -= l[k] * u[k * STRIP + c];
     w[(left + c) * pitch + i] = value;
   }
 }
 
-// I - L^-1, row by row, `pitch` apart, from the block of `width` rows and columns from `first` on; L is what stands
-// below the diagonal of the block, 1 on it. A work item takes a column.
-KERNEL invert(__global const NUMBER* l, const ulong first, const ulong l_pitch, const uint width,
-              __global NUMBER* inverse, const ulong inverse_first, const ulong pitch) {
-  const uint column = get_global_id(0);
+// I - L^-1 of each block of `side` rows and columns on the diagonal of the block of `width` from `first` on; L is what
+// stands below the diagonal, 1 on it. Rows are `pitch` apart, blocks side * side. A work item takes a column.
+KERNEL invert(__global const NUMBER* l, const ulong first, const ulong l_pitch, const uint width, const uint side,
+              __global NUMBER* inverse, const ulong pitch) {
+  const uint groups = (pitch + GROUP - 1) / GROUP;
+  const uint at = get_group_id(0) / groups * side, rows = min(side, width - at);
+  const uint column = get_group_id(0) % groups * GROUP + get_local_id(0);
   if (column >= pitch) return;
-  inverse += inverse_first;
-  l += first;
-  for (uint i = 0; i < width; ++i) {
+  inverse += (ulong)at * side;
+  l += first + at * l_pitch + at;
+  for (uint i = 0; i < rows; ++i) {
     NUMBER value = 0;
     if (i > column) {
       value = l[i * l_pitch + column];
+      UNROLL_BY_8
       for (uint k = column + 1; k < i; ++k) value -= l[i * l_pitch + k] * inverse[k * pitch + column];
     }
     inverse[i * pitch + column] = value;
@@ -338,31 +528,60 @@ KERNEL invert(__global const NUMBER* l, const ulong first, const ulong l_pitch, 
 
 // --- the triangular solves
 
-// One group: y = L^-1 y with the block from `first` on, 1 on the diagonal.
+// One group: y = L^-1 y with the block from `first` on, 1 on the diagonal, SOLVED rows at a time: those by all work
+// items together, out of local memory, and what they take off the other rows by a work item a row.
+#define SOLVED 32
+#define LOAD_SOLVED(k, count)                                             \
+  for (uint e = item; e < (count) * (count); e += GROUP) {                \
+    const uint i = e / (count), j = e % (count);                          \
+    block[i * (SOLVED + 1) + j] = a[first + ((k) + i) * pitch + (k) + j]; \
+  }                                                                       \
+  barrier(CLK_LOCAL_MEM_FENCE)
 KERNEL solve_lower(__global const NUMBER* a, const ulong first, const ulong pitch, const uint width,
                    __global NUMBER* y) {
   __local NUMBER values[BLOCK];
+  __local NUMBER block[SOLVED * (SOLVED + 1)];
   const uint item = get_local_id(0);
   for (uint i = item; i < width; i += GROUP) values[i] = y[i];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint k = 0; k < width; ++k) {
-    for (uint i = k + 1 + item; i < width; i += GROUP) values[i] -= a[first + i * pitch + k] * values[k];
+  for (uint k = 0; k < width; k += SOLVED) {
+    const uint count = min((uint)SOLVED, width - k);
+    LOAD_SOLVED(k, count);
+    for (uint j = 0; j < count; ++j) {
+      if (item > j && item < count) values[k + item] -= block[item * (SOLVED + 1) + j] * values[k + j];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint i = k + count + item; i < width; i += GROUP) {
+      NUMBER sum = 0;
+      for (uint j = 0; j < count; ++j) sum += a[first + i * pitch + k + j] * values[k + j];
+      values[i] -= sum;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   for (uint i = item; i < width; i += GROUP) y[i] = values[i];
 }
 
-// Likewise x = U^-1 x.
+// Likewise x = U^-1 x, from the last rows to the first.
 KERNEL solve_upper(__global const NUMBER* a, const ulong first, const ulong pitch, const uint width,
                    __global NUMBER* x) {
   __local NUMBER values[BLOCK];
+  __local NUMBER block[SOLVED * (SOLVED + 1)];
   const uint item = get_local_id(0);
   for (uint i = item; i < width; i += GROUP) values[i] = x[i];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint k = width; k-- > 0;) {
-    if (item == 0) values[k] /= a[first + k * pitch + k];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = item; i < k; i += GROUP) values[i] -= a[first + i * pitch + k] * values[k];
+  for (uint k = (width - 1) / SOLVED * SOLVED + SOLVED; k > 0;) {
+    k -= SOLVED;
+    const uint count = min((uint)SOLVED, width - k);
+    LOAD_SOLVED(k, count);
+    for (uint j = count; j-- > 0;) {
+      if (item == j) values[k + j] /= block[j * (SOLVED + 1) + j];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (item < j) values[k + item] -= block[item * (SOLVED + 1) + j] * values[k + j];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint i = item; i < k; i += GROUP) {
+      NUMBER sum = 0;
+      for (uint j = 0; j < count; ++j) sum += a[first + i * pitch + k + j] * values[k + j];
+      values[i] -= sum;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   for (uint i = item; i < width; i += GROUP) x[i] = values[i];

@@ -44,7 +44,7 @@ class DeviceForm final : public Form {
         vector_(device_.allocate(std::max(layout.rows.count(), columns_) * sizeof(T), own_)),
         block_vector_(device_.allocate(layout.block * sizeof(T), own_)) {
     products_ = wish.library ? make_library_products(device_, *queue_, wish.type)
-                             : make_device_products(device_, kernels_, layout, wish.type, true);
+                             : make_device_products(device_, kernels_, layout, wish.type, wish.factors);
     const std::size_t bytes = panel_places(layout.block, layout.block, layout.rows.count(), sizeof(T)).bytes +
                               room_.rows * layout.block * sizeof(T);
     for (auto& panel : panels_) {
@@ -123,6 +123,7 @@ class DeviceForm final : public Form {
   }
 
   void poison() override {
+    taken_ = none_;
     std::vector<Buffer*> all{upper_.get(), copy_.get(), vector_.get(), block_vector_.get()};
     for (const auto& panel : panels_) all.push_back(panel.get());
     for (const auto& more : {panel_->buffers(), rows_->buffers()}) all.insert(all.end(), more.begin(), more.end());
@@ -163,7 +164,8 @@ class DeviceForm final : public Form {
     Buffer* from = panels_[panel].get();
     const MatrixPart upper{upper_.get(), 0, upper_pitch_}, copy{copy_.get(), 0, upper_pitch_};
     kernels_.copy_block(*queue_, copy, upper, step.width, count);
-    products_->take_block(*queue_, step.width, {from, diagonal, step.width});
+    if (step.index != taken_) products_->take_block(*queue_, step.width, {from, diagonal, step.width});
+    taken_ = step.index;
     products_->solve(*queue_, step.width, count, copy, upper);
     if (step.in_row) kernels_.copy_block(*queue_, upper, a(step.row, columns.begin), step.width, count);
     if (below > 0)
@@ -204,7 +206,8 @@ class DeviceForm final : public Form {
         : row_factor(form.given(rule.row_factor)),
           row_summand(form.given(rule.row_summand)),
           column_start(form.given(rule.column_start)),
-          is_dominant(rule.is_dominant ? 1 : 0) {
+          is_dominant(rule.is_dominant ? 1 : 0),
+          is_short(rule.type == ScalarType::f32 ? 1 : 0) {
       std::vector<std::uint64_t> places(form.layout_.rows.count(), ~std::uint64_t{0});
       const Dealt& columns = form.layout_.columns;
       for (std::size_t i = 0; i < places.size(); ++i) {
@@ -220,9 +223,10 @@ class DeviceForm final : public Form {
       for (const auto* buffer : {&row_factor, &row_summand, &column_start, &diagonal_place, &diagonal})
         arguments.emplace_back(buffer->get());
       arguments.emplace_back(is_dominant);
+      arguments.emplace_back(is_short);
     }
     std::unique_ptr<Buffer> row_factor, row_summand, column_start, diagonal_place, diagonal;
-    std::uint32_t is_dominant;
+    std::uint32_t is_dominant, is_short;
   };
 
   template <class Items>
@@ -273,6 +277,8 @@ class DeviceForm final : public Form {
     std::copy(values.begin(), values.end(), rows.begin());
   }
 
+  static constexpr std::size_t none_ = ~std::size_t{0};
+  std::size_t taken_ = none_;  // the step whose block of the diagonal the products have
   static constexpr TileRoom room_{};
   Device& device_;
   Placement own_;

@@ -8,6 +8,7 @@ namespace plumb::hpl {
 namespace {
 
 constexpr std::size_t most_searching = 256, side_of_tile = 16, strip_of_update = 32;
+constexpr std::size_t few_rows = 4096;  // that one group eliminates faster than many kernels
 constexpr std::uint32_t no_row = 0xffffffff;
 
 std::uint32_t as_uint(std::size_t value) {
@@ -24,9 +25,16 @@ DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernel
       pitch_((layout.rows.count() + layout.block + 31) / 32 * 32),
       column_(column),
       w_(session.device.allocate(pitch_ * layout.block * element_bytes, own)),
-      values_(session.device.allocate(most_searching * element_bytes, own)),
-      rows_(session.device.allocate(most_searching * sizeof(std::uint32_t), own)),
+      values_(session.device.allocate(2 * most_searching * element_bytes, own)),
+      rows_(session.device.allocate(2 * most_searching * sizeof(std::uint32_t), own)),
+      told_rows_(session.device.allocate(2 * most_searching * narrow_columns * element_bytes, own)),
+      counter_(session.device.allocate(64, own)),
       candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)) {
+  const DeviceInfo& device = session.device.info();
+  most_together_ = device.runtime == "cuda" ? std::min<std::size_t>(device.compute_units, most_searching) : 1;
+  const std::size_t candidate_bytes = candidate_->size(), ranks = static_cast<std::size_t>(column.size());
+  sent_ = allocate_host(session.device, candidate_bytes);
+  received_ = allocate_host(session.device, ranks * candidate_bytes);
   const std::size_t bytes = layout.block * layout.block * element_bytes, piece = PanelBroadcast::piece_of(bytes);
   top_ = session.device.allocate((bytes / piece + 1) * piece, session.memory);
   if (column.size() > 1)
@@ -41,7 +49,8 @@ void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const Ma
   below_ = layout_.rows.count() - step.below;
   panel_ = &panel;
   head_.assign(layout_.block + 1, -1);
-  kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1)}, 1);
+  kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1), counter_.get()}, 1);
+  counted_ = 0;
   take(queue, matrix);
   for (std::size_t begin = 0; begin < step.width; begin += narrow_columns)
     factor_columns(queue, begin, std::min(step.width, begin + narrow_columns));
@@ -85,6 +94,34 @@ std::size_t DevicePanel::searching(std::size_t first) const {
 void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t end) {
   const std::size_t rows = step_.width + below_, width = step_.width;
   const std::uint64_t pitch = pitch_;
+  const bool together = !agrees_ && (most_together_ > 1 || rows <= few_rows);
+  together ? eliminate_together(queue, begin, end) : eliminate_one_by_one(queue, begin, end);
+  if (end == width) return;
+  kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
+                 kernels_.groups_of(width - end));
+  kernels_.start(queue, "update_columns",
+                 {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), as_uint(width)},
+                 kernels_.groups_of(rows - end) * ((width - end + strip_of_update - 1) / strip_of_update));
+}
+
+void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_t end) {
+  const std::size_t rows = step_.width + below_, groups = std::min(most_together_, searching(begin));
+  const std::uint64_t pitch = pitch_, first_row = step_.begin;
+  kernels_.start(
+      queue, "factor_columns",
+      {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), first_row, std::uint32_t{pivoting_ ? 1u : 0u},
+       values_.get(), rows_.get(), told_rows_.get(), counter_.get(), as_uint(counted_), panel_, as_uint(layout_.block)},
+      groups);
+  if (groups > 1) counted_ += groups * (end - begin);
+  if (pivoting_ && step_.width > end - begin)
+    kernels_.start(queue, "exchange_others",
+                   {w_.get(), pitch, as_uint(step_.width), as_uint(begin), as_uint(end), first_row, panel_},
+                   kernels_.groups_of(step_.width - (end - begin)));
+}
+
+void DevicePanel::eliminate_one_by_one(Queue& queue, std::size_t begin, std::size_t end) {
+  const std::size_t rows = step_.width + below_, width = step_.width;
+  const std::uint64_t pitch = pitch_;
   kernels_.start(queue, "search_column", {w_.get(), pitch, as_uint(rows), as_uint(begin), values_.get(), rows_.get()},
                  searching(begin));
   for (std::size_t j = begin; j < end; ++j) {
@@ -100,12 +137,6 @@ void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t en
                    {w_.get(), pitch, as_uint(rows), as_uint(j), as_uint(end), values_.get(), rows_.get()},
                    searching(j + 1));
   }
-  if (end == width) return;
-  kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
-                 kernels_.groups_of(width - end));
-  kernels_.start(queue, "update_columns",
-                 {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), as_uint(width)},
-                 kernels_.groups_of(rows - end) * ((width - end + strip_of_update - 1) / strip_of_update));
 }
 
 std::int64_t DevicePanel::global_of(std::uint32_t row) const {
@@ -113,35 +144,39 @@ std::int64_t DevicePanel::global_of(std::uint32_t row) const {
   return static_cast<std::int64_t>(layout_.rows.global(step_.below + row - step_.width));
 }
 
-// The best of all ranks' candidates, and its row to all of them.
+// All ranks' candidates to all of them, in one message each: the best is found by each, and its row is there.
 void DevicePanel::agree_on_pivot(Queue& queue, std::size_t column) {
-  const std::size_t width = step_.width, bytes = (width + 2) * sizeof(double);
+  const std::size_t width = step_.width, length = width + 2, bytes = length * sizeof(double);
+  const auto ranks = static_cast<std::size_t>(column_.size());
   kernels_.start(queue, "tell_candidate",
                  {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(searching(column)), values_.get(),
                   rows_.get(), candidate_.get()},
                  1);
-  std::vector<double> told(width + 2);
-  queue.read({candidate_.get(), 0, bytes}, reinterpret_cast<std::byte*>(told.data()));
-  Located<double> best{-1, std::int64_t{1} << 62};
-  if (told[0] >= 0) best = {told[0], global_of(static_cast<std::uint32_t>(told[1]))};
-  best = column_.all_reduce(best, Fold::maximum);
-  if (best.value < 0) best.place = static_cast<std::int64_t>(step_.begin + column);  // NaN throughout
-  head_[column] = best.place;
-  if (!(best.value > 0) && head_[layout_.block] < 0)
+  queue.read({candidate_.get(), 0, bytes}, sent_->host_pointer());
+  auto* told = reinterpret_cast<double*>(sent_->host_pointer());
+  told[1] = told[0] >= 0 ? static_cast<double>(global_of(static_cast<std::uint32_t>(told[1]))) : 0x1p60;
+  auto* all = reinterpret_cast<double*>(received_->host_pointer());
+  sent_copies_.clear();
+  for (std::size_t rank = 0; rank < ranks; ++rank) sent_copies_.insert(sent_copies_.end(), told, told + length);
+  const std::vector<std::size_t> counts(ranks, length);
+  column_.all_to_all(std::span<const double>(sent_copies_), std::span<const std::size_t>(counts),
+                     std::span<double>(all, ranks * length), std::span<const std::size_t>(counts));
+  const double* best = all;
+  for (const double* one = all + length; one < all + ranks * length; one += length)
+    if (one[0] > best[0] || (one[0] == best[0] && one[1] < best[1])) best = one;
+  // NaN throughout: the row stays.
+  const std::size_t row = best[0] < 0 ? step_.begin + column : static_cast<std::size_t>(best[1]);
+  head_[column] = static_cast<std::int64_t>(row);
+  if (!(best[0] > 0) && head_[layout_.block] < 0)
     head_[layout_.block] = static_cast<std::int64_t>(step_.begin + column);
-  const auto row = static_cast<std::size_t>(best.place);
-  const bool in_block = row < step_.begin + width;
-  if (in_block && row == step_.begin + column) return;
-  if (in_block)
+  if (row == step_.begin + column) return;
+  if (row < step_.begin + width)  // every rank has the block
     return kernels_.start(
         queue, "swap_rows",
         {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(column), as_uint(row - step_.begin)}, 1);
-  const std::size_t owner = layout_.rows.owner(row);
-  const bool mine = owner == layout_.rows.own;
-  std::vector<double> values(told.begin() + 2, told.end());
-  column_.broadcast(std::as_writable_bytes(std::span(values)), static_cast<int>(owner));
+  const bool mine = layout_.rows.owner(row) == layout_.rows.own;
   const std::uint32_t other = mine ? as_uint(layout_.rows.below(row) - step_.below + width) : no_row;
-  queue.write(reinterpret_cast<const std::byte*>(values.data()), {candidate_.get(), 0, width * sizeof(double)});
+  queue.enqueue_write(reinterpret_cast<const std::byte*>(best + 2), {candidate_.get(), 0, width * sizeof(double)});
   kernels_.start(queue, "put_pivot",
                  {w_.get(), std::uint64_t{pitch_}, as_uint(width), as_uint(column), other, candidate_.get()}, 1);
 }

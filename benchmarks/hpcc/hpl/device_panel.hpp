@@ -21,13 +21,14 @@ class DevicePanel {
 
   // Enqueues, or does, the LU of the block column of `matrix` into a panel buffer and back into the matrix.
   void factor(Queue& queue, const Step& step, bool pivoting, const MatrixPart& matrix, Buffer& panel);
-  std::vector<Buffer*> buffers() { return {w_.get(), top_.get(), values_.get(), rows_.get(), candidate_.get()}; }
+  std::vector<Buffer*> buffers() { return {w_.get(), top_.get(), values_.get(), rows_.get(), told_rows_.get()}; }
 
  private:
   void take(Queue& queue, const MatrixPart& matrix);
   void factor_columns(Queue& queue, std::size_t begin, std::size_t end);
+  void eliminate_one_by_one(Queue& queue, std::size_t begin, std::size_t end);
+  void eliminate_together(Queue& queue, std::size_t begin, std::size_t end);
   void give(Queue& queue, const MatrixPart& matrix);
-  void find_pivot(Queue& queue, std::size_t column);
   void agree_on_pivot(Queue& queue, std::size_t column);
   std::int64_t global_of(std::uint32_t row) const;
   void transpose(Queue& queue, const MatrixPart& from, std::size_t rows, std::size_t columns, const MatrixPart& to);
@@ -37,15 +38,18 @@ class DevicePanel {
   Kernels& kernels_;
   std::size_t element_bytes_, pitch_;
   Team& column_;
-  std::unique_ptr<Buffer> w_, top_, values_, rows_, candidate_;
+  std::unique_ptr<Buffer> w_, top_, values_, rows_, told_rows_, counter_, candidate_;
+  std::unique_ptr<Buffer> sent_, received_;  // candidates on the host: this rank's, and all ranks'
+  std::size_t most_together_;                // groups that are surely under way at once; 0 where none knows
   std::unique_ptr<PanelBroadcast> top_broadcast_;
 
   // Of the panel that is being factorised.
   Step step_;
   bool pivoting_ = false, agrees_ = false;  // with the other ranks of the column
-  std::size_t below_ = 0;
+  std::size_t below_ = 0, counted_ = 0;     // at counter_
   Buffer* panel_ = nullptr;
   std::vector<std::int64_t> head_;
+  std::vector<double> sent_copies_;
 };
 
 }  // namespace plumb::hpl

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "benchmarks/hpcc/gemm/gpu.hpp"
 #include "benchmarks/hpcc/gemm/hopper.hpp"
@@ -95,36 +94,40 @@ class HopperProduct {
   Compiled compiled_[2];  // for C as it lies, and where it lies well
 };
 
+// Null where the GPU is older, or its compiler is.
+std::unique_ptr<HopperProduct> hopper_of(Device& device, const gemm::Element& element) {
+  try {
+    return std::make_unique<HopperProduct>(device, element);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 // gemm's kernels for GPUs (gpu.cl), with what tiles need where blocks are no multiples of them.
 class OwnProducts final : public DeviceProducts {
  public:
-  OwnProducts(Device& device, Kernels& kernels, const Layout& layout, ScalarType type, bool matrix_units)
-      : device_(device), kernels_(kernels), element_(gemm::element_of(to_string(type))) {
-    architecture_ = best_architecture(matrix_units && gemm::has_matrix_units(element_) && is_of_nvidia(device.info()));
+  OwnProducts(Device& device, Kernels& kernels, const Layout& layout, const gemm::Element& element)
+      : device_(device), kernels_(kernels), element_(element) {
+    architecture_ = best_architecture(gemm::has_matrix_units(element_) && is_of_nvidia(device.info()));
     tiles_ = gemm::gpu_tiles(element_, architecture_);
-    if (matrix_units) try {
-        hopper_.emplace(device, element_);
-      } catch (const Error&) {  // older, or its compiler is
-      }
+    hopper_ = hopper_of(device, element_);
     for (const bool guarded : {false, true}) compiled(guarded);
     const std::size_t inner = whole_units(layout.block, tiles_.depth);
     const TileRoom room;
-    inverse_ = device.allocate((inner + room.rows) * inner * size_of(type), {});
+    inverse_ = device.allocate((inner + room.rows) * inner * size_of(element.stored), {});
     // Where a block, or the last of them, is no whole strips of tiles.
     if (layout.block % tiles_.depth != 0 || layout.n % layout.block % tiles_.depth != 0)
-      padded_ = device.allocate((layout.rows.count() + room.rows) * inner * size_of(type), {});
+      padded_ = device.allocate((layout.rows.count() + room.rows) * inner * size_of(element.stored), {});
   }
 
   void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) override {
     block_ = l;
     side_ = rows % tiles_.depth == 0 ? std::min(rows, side) : rows;  // else its rows begin where no tile may
-    for (std::size_t at = 0; at < rows; at += side_) {
-      const std::size_t width = std::min(side_, rows - at), pitch = whole_units(width, tiles_.depth);
-      kernels_.start(queue, "invert",
-                     {l.buffer, std::uint64_t{l.offset + at * l.pitch + at}, std::uint64_t{l.pitch}, uint_of(width),
-                      inverse_.get(), std::uint64_t{at * side_}, std::uint64_t{pitch}},
-                     kernels_.groups_of(pitch));
-    }
+    const std::size_t pitch = whole_units(side_, tiles_.depth);
+    kernels_.start(queue, "invert",
+                   {l.buffer, std::uint64_t{l.offset}, std::uint64_t{l.pitch}, uint_of(rows), uint_of(side_),
+                    inverse_.get(), std::uint64_t{pitch}},
+                   (rows + side_ - 1) / side_ * kernels_.groups_of(pitch));
   }
 
   // Of each block of `side` rows, U = B - (I - L^-1) B; the rows below lose its product with L.
@@ -135,9 +138,10 @@ class OwnProducts final : public DeviceProducts {
     };
     for (std::size_t at = 0; at < rows; at += side_) {
       const std::size_t width = std::min(side_, rows - at), end = at + width;
-      const std::size_t pitch = whole_units(width, tiles_.depth);
+      const std::size_t pitch = whole_units(side_, tiles_.depth);
       if (at > 0) kernels_.copy_block(queue, row(upper, at), row(copy, at), width, columns);
-      multiply(queue, width, columns, pitch, width, {inverse_.get(), at * side_, pitch}, row(copy, at), row(upper, at));
+      multiply(queue, width, columns, whole_units(width, tiles_.depth), width, {inverse_.get(), at * side_, pitch},
+               row(copy, at), row(upper, at));
       if (end < rows)
         multiply(queue, rows - end, columns, width, width,
                  {block_.buffer, block_.offset + end * block_.pitch + at, block_.pitch}, row(upper, at),
@@ -235,11 +239,68 @@ class OwnProducts final : public DeviceProducts {
   gemm::Element element_;
   gemm::GpuTiles tiles_;
   int architecture_ = 0;
-  std::optional<HopperProduct> hopper_;
+  std::unique_ptr<HopperProduct> hopper_;
   MatrixPart block_;      // of the diagonal
   std::size_t side_ = 1;  // of what is inverted of it
   Compiled compiled_[2];  // for whole tiles, and for others
   std::unique_ptr<Buffer> inverse_, padded_;
+};
+
+// Float matrices, of which an update multiplies what half keeps: on Hopper's units, elsewhere in float arithmetic.
+class HalfProducts final : public DeviceProducts {
+ public:
+  HalfProducts(Device& device, Kernels& kernels, const Layout& layout)
+      : kernels_(kernels),
+        hopper_(hopper_of(device, gemm::element_of("half"))),
+        own_(device, kernels, layout, gemm::element_of(hopper_ ? "tf32" : "float")) {
+    if (!hopper_) return;
+    const TileRoom room;
+    a_pitch_ = whole_units(layout.block, 8);
+    b_pitch_ = whole_units(layout.columns.count(), room.columns);
+    a_ = device.allocate(layout.rows.count() * a_pitch_ * sizeof(std::uint16_t), {});
+    b_ = device.allocate(layout.block * b_pitch_ * sizeof(std::uint16_t), {});
+  }
+  void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) override { own_.take_block(queue, rows, l); }
+  void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& copy,
+             const MatrixPart& upper) override {
+    own_.solve(queue, rows, columns, copy, upper);
+  }
+  void subtract(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                const MatrixPart& b, const MatrixPart& c) override {
+    if (!hopper_) {
+      round(queue, a, rows, inner, inner);
+      round(queue, b, inner, columns, b.pitch);
+      return own_.subtract(queue, rows, columns, inner, a, b, c);
+    }
+    shorten(queue, a, rows, inner, inner, *a_, a_pitch_);
+    shorten(queue, b, inner, columns, b.pitch, *b_, b_pitch_);
+    hopper_->enqueue(queue, rows, columns, inner, {a_.get(), 0, a_pitch_}, {b_.get(), 0, b_pitch_}, c);
+  }
+  Json facts() const override {
+    Json facts = own_.facts();
+    if (hopper_)
+      facts["tile"] = fmt::format("{}x{}x{}", hopper_->tiles().rows, hopper_->tiles().columns, hopper_->tiles().depth);
+    return facts;
+  }
+
+ private:
+  void round(Queue& queue, const MatrixPart& part, std::size_t rows, std::size_t columns, std::size_t pitch) {
+    kernels_.start(queue, "round_rows",
+                   {part.buffer, std::uint64_t{part.offset}, std::uint64_t{pitch}, std::uint64_t{columns}}, rows);
+  }
+  void shorten(Queue& queue, const MatrixPart& part, std::size_t rows, std::size_t columns, std::size_t pitch,
+               Buffer& to, std::size_t to_pitch) {
+    kernels_.start(queue, "shorten_rows",
+                   {part.buffer, std::uint64_t{part.offset}, std::uint64_t{pitch}, std::uint64_t{columns}, &to,
+                    std::uint64_t{to_pitch}},
+                   rows);
+  }
+
+  Kernels& kernels_;
+  std::unique_ptr<HopperProduct> hopper_;
+  OwnProducts own_;
+  std::size_t a_pitch_ = 0, b_pitch_ = 0;
+  std::unique_ptr<Buffer> a_, b_;
 };
 
 class LibraryProducts final : public DeviceProducts {
@@ -264,8 +325,10 @@ class LibraryProducts final : public DeviceProducts {
 }  // namespace
 
 std::unique_ptr<DeviceProducts> make_device_products(Device& device, Kernels& kernels, const Layout& layout,
-                                                     ScalarType type, bool matrix_units) {
-  return std::make_unique<OwnProducts>(device, kernels, layout, type, matrix_units);
+                                                     ScalarType type, Factors factors) {
+  if (factors == Factors::half) return std::make_unique<HalfProducts>(device, kernels, layout);
+  const std::string element = factors == Factors::tf32 ? "tf32" : to_string(type);
+  return std::make_unique<OwnProducts>(device, kernels, layout, gemm::element_of(element));
 }
 
 std::unique_ptr<DeviceProducts> make_library_products(Device& device, Queue& queue, ScalarType type) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "benchmarks/hpcc/hpl/form.hpp"
 #include "benchmarks/hpcc/hpl/kernels.hpp"
 #include "benchmarks/hpcc/hpl/layout.hpp"
 #include "core/json.hpp"
@@ -30,8 +31,9 @@ class DeviceProducts {
   virtual Json facts() const = 0;
 };
 
+// Of a form of `type`, with factors as wished.
 std::unique_ptr<DeviceProducts> make_device_products(Device& device, Kernels& kernels, const Layout& layout,
-                                                     ScalarType type, bool matrix_units);
+                                                     ScalarType type, Factors factors);
 std::unique_ptr<DeviceProducts> make_library_products(Device& device, Queue& queue, ScalarType type);
 
 }  // namespace plumb::hpl

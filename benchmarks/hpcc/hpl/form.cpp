@@ -20,6 +20,11 @@ PanelPlaces panel_places(std::size_t block, std::size_t width, std::size_t rows_
   return places;
 }
 
+double unit_of(Factors factors, ScalarType type) {
+  if (factors != Factors::own) return 0x1p-11;
+  return type == ScalarType::f32 ? 0x1p-24 : 0x1p-53;
+}
+
 // An odd number of cache lines: rows that follow one another do not meet in the same places of a cache.
 std::size_t row_pitch(const Layout& layout, std::size_t element_bytes) {
   const std::size_t lines = aligned(layout.columns.count() * element_bytes) / line;

@@ -82,8 +82,13 @@ class Form {
   virtual Json facts() const = 0;
 };
 
+// What the factors of an update's products are rounded to, for a solution that is refined; sums are of the form's type.
+enum class Factors { own, tf32, half };
+double unit_of(Factors factors, ScalarType type);  // half of the last digit, relative
+
 struct FormWish {
   ScalarType type = ScalarType::f64;
+  Factors factors = Factors::own;
   bool library = false;
   std::size_t panel_piece = 1;  // a panel buffer's room is a multiple of it
 };

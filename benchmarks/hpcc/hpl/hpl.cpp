@@ -28,6 +28,13 @@ std::uint64_t matrix_seed(std::uint64_t seed, std::uint64_t repetition) {
   return 99 + seed + (repetition - 1);  // HPL's own (100) at first
 }
 
+// "3.1e+07, 210, 0.02"
+std::string text_of(const std::vector<RefineStep>& steps) {
+  std::string text;
+  for (const RefineStep& step : steps) text += fmt::format("{}{:.3g}", text.empty() ? "" : ", ", step.scaled);
+  return text.empty() ? "none" : text;
+}
+
 double slowest(const CaseResult& result, const std::string& phase) {
   const auto found = result.phases_by_rank.find(phase);
   return found == result.phases_by_rank.end() ? std::numeric_limits<double>::quiet_NaN()
@@ -76,7 +83,16 @@ Layout Hpl::layout_of(const Plan& plan) const {
   return make_layout(static_cast<std::size_t>(size_), static_cast<std::size_t>(block_), rows, columns, plan.rank);
 }
 
+Factors Hpl::factors() const {
+  return refine_ == "half" ? Factors::half : refine_ == "tf32" ? Factors::tf32 : Factors::own;
+}
+
 void Hpl::check(const Plan& plan) const {
+  if (refines() && type() != ScalarType::f64)
+    throw UsageError(
+        fmt::format("--refine {} refines to double: --type must be double, not {}", refine_.get(), type_.get()));
+  if (refines() && refine_ != "float" && variant_ == "library")
+    throw UsageError(fmt::format("--refine {} has products of its own: --variant must not be library", refine_.get()));
   const auto [rows, columns] = grid(plan.ranks);
   const std::size_t needed = static_cast<std::size_t>(std::max(rows, columns)), there = layout_of(plan).blocks();
   if (there < needed)
@@ -89,11 +105,11 @@ void Hpl::check(const Plan& plan) const {
 std::vector<Group> Hpl::groups(const Plan& plan) const {
   const Layout layout = layout_of(plan);
   const auto n = static_cast<double>(size_.get());
-  const std::size_t element = size_of(type());
+  const std::size_t element = size_of(factor_type());
   Case one;
-  one.key = fmt::format("{}/{}/{}", matrix_.get(), type_.get(), size_.get());
+  one.key = fmt::format("{}/{}/{}", matrix_.get(), type_label(), size_.get());
   one.labels = {{"matrix", matrix_.get()},
-                {"type", type_.get()},
+                {"type", type_label()},
                 {"n", size_.get()},
                 {"block", block_.get()},
                 {"grid", fmt::format("{}x{}", layout.rows.parts, layout.columns.parts)}};
@@ -102,6 +118,7 @@ std::vector<Group> Hpl::groups(const Plan& plan) const {
   one.fixed_count = 1;
   one.policy = {CasePolicy::Kind::fixed, 3, 0, 60 + one.work.flops / slowest_flops};
   one.phases = phase_names;
+  if (!refines()) one.phases.pop_back();
 
   Group group{"hpl", {one}};
   const std::uint64_t matrix = layout.rows.count() * row_pitch(layout, element) * element;
@@ -129,19 +146,19 @@ void Hpl::prepare(Session& session, const Case&) {
   if (variant == hpcc::Variant::single_work_item)
     throw Unsupported(
         fmt::format("hpl has no form {} on {}: it runs as nd_range and as library", to_string(variant), device.name));
-  FormWish wish{type(), variant == hpcc::Variant::library, 1};
+  FormWish wish{factor_type(), factors(), variant == hpcc::Variant::library, 1};
   // A panel of all this grid's rows, so that every rank sends pieces of one size.
   const Layout tallest = make_layout(layout_.n, layout_.block, static_cast<int>(layout_.rows.parts),
                                      static_cast<int>(layout_.columns.parts), 0);
-  wish.panel_piece =
-      PanelBroadcast::piece_of(panel_places(layout_.block, layout_.block, tallest.rows.count(), size_of(type())).bytes);
+  wish.panel_piece = PanelBroadcast::piece_of(
+      panel_places(layout_.block, layout_.block, tallest.rows.count(), size_of(factor_type())).bytes);
   teams_ = make_teams(session.world, layout_);
   form_ = device.runtime == "native" ? make_native(session, layout_, wish)
                                      : make_on_device(session, layout_, wish, *teams_.column);
   SolverWish solver;
   solver.pivoting = kind() == Kind::general;
   solver.depth = static_cast<std::size_t>(depth_);
-  solver.way = broadcast_ == "tree" ? Way::tree : Way::ring;
+  solver.way = broadcast_ == "tree" ? Way::tree : broadcast_ == "torus" ? Way::torus : Way::ring;
   solver.piece = wish.panel_piece;
   solver_ = make_solver(session, solver);
   found_ = Json::object();
@@ -160,17 +177,22 @@ void Hpl::write_matrix(const Matrix& matrix) {
 }
 
 void Hpl::reset(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
-  const std::unique_ptr<Matrix> matrix = make_matrix(session, repetition);
+  std::unique_ptr<Matrix> matrix = make_matrix(session, repetition);
   write_matrix(*matrix);
   form_->poison();
   b_.resize(layout_.rows.count());
   for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = matrix->right_hand_side(i);
   solver_->reset(b_);
+  refined_ = {};
+  if (refines()) refined_for_ = std::move(matrix);
 }
 
 void Hpl::run(Session&, const Case&, Timed& timed) {
   solver_->factorise(timed);
   solver_->solve_both(timed);
+  if (!refines() || solver_->is_broken()) return;
+  const auto phase = timed.phase(refinement);
+  refined_ = refine(*refined_for_, layout_, *form_, *solver_, teams_, most_corrections());
 }
 
 Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t) {
@@ -178,16 +200,18 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
   validation.tolerance = hpl_threshold;
   validation.reference = "the matrix made again: A x - b, and L U in an element of each tile";
   const std::unique_ptr<Matrix> matrix = make_matrix_again(session, repetition);
-  const Residual found = residual(*matrix, layout_, type(), solver_->x(), teams_, form_.get());
-  const Witnesses tiles = solver_->is_broken() ? Witnesses{}
-                                               : check_tiles(*matrix, layout_, type(), *form_, *solver_, teams_,
-                                                             session.seed + repetition, tile_tolerance);
+  const std::vector<double>& solution = refines() && !solver_->is_broken() ? refined_.x : solver_->x();
+  const Residual found = residual(*matrix, layout_, type(), solution, teams_, form_.get());
+  const Witnesses tiles = solver_->is_broken()
+                              ? Witnesses{}
+                              : check_tiles(*matrix, layout_, unit_of(factors(), factor_type()), *form_, *solver_,
+                                            teams_, session.seed + repetition, tile_tolerance);
   validation.items_checked = found.rows + tiles.checked;
   validation.error = found.scaled;
   // A column of the grid has one x: what it holds on this rank must be the same, bit for bit, as on its first.
-  std::vector<double> x = solver_->x();
+  std::vector<double> x = solution;
   teams_.column->broadcast(std::as_writable_bytes(std::span(x)), 0);
-  const bool differs = std::memcmp(x.data(), solver_->x().data(), x.size() * sizeof(double)) != 0;
+  const bool differs = std::memcmp(x.data(), solution.data(), x.size() * sizeof(double)) != 0;
   validation.wrong_items = (found.largest_row <= row_tolerance && !differs ? 0 : 1) + tiles.wrong;
   found_["scaled_residual"] = finite_or_null(found.scaled);
   found_["largest_row_residual"] = finite_or_null(found.largest_row);
@@ -201,6 +225,9 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
     validation.detail = fmt::format("the matrix is singular: column {} has no pivot", solver_->singular());
   } else if (differs) {
     validation.detail = "x differs from that of the first rank of its grid column";
+  } else if (refines() && !refined_.converged()) {
+    validation.error = std::numeric_limits<double>::infinity();
+    validation.detail = fmt::format("refinement did not converge: scaled residuals {}", text_of(refined_.steps));
   } else if (tiles.wrong > 0) {
     validation.detail = fmt::format("{} of {} tiles are wrong: {}", tiles.wrong, tiles.checked, tiles.detail);
   } else if (!(found.scaled <= hpl_threshold) || validation.wrong_items > 0) {
@@ -215,6 +242,12 @@ Json Hpl::facts() const {
   facts["broadcast"] = broadcast_.get();
   facts["depth"] = depth_.get();
   facts.update(found_);
+  if (!refines()) return facts;
+  facts["factors"] = refine_.get();
+  facts["refinement"] = Json::array();
+  for (const RefineStep& step : refined_.steps)
+    facts["refinement"].push_back(
+        {{"scaled_residual", finite_or_null(step.scaled)}, {"largest_row_residual", finite_or_null(step.largest_row)}});
   return facts;
 }
 
@@ -227,16 +260,21 @@ void Hpl::release() {
 std::vector<Metric> Hpl::metrics(const CaseResult& result, int) const {
   const auto n = static_cast<double>(size_.get());
   const double lu = slowest(result, phase_names[factorisation]), solved = slowest(result, phase_names[solve]);
-  return {{"performance", hpl_flops(n) / result.best_seconds() / giga, "GFLOP/s",
-           "HPL's 2n^3/3 + 3n^2/2 over the time of both; all ranks, slowest, best repetition"},
-          {"performance_median", hpl_flops(n) / result.median_seconds() / giga, "GFLOP/s",
-           "the same, median repetition", "", false},
-          {"performance_lu", lu_flops(n) / lu / giga, "GFLOP/s",
-           "2n^3/3 - n^2/2 over the factorisation's time; all ranks, slowest by its median repetition"},
-          {"performance_solve", solve_flops(n) / solved / giga, "GFLOP/s",
-           "2n^2 over the time of the two triangular solves, likewise"},
-          {"time_lu", lu, "s", "of the factorisation, slowest rank by its median repetition"},
-          {"time_solve", solved, "s", "of the two triangular solves, likewise"}};
+  std::vector<Metric> metrics{
+      {"performance", hpl_flops(n) / result.best_seconds() / giga, "GFLOP/s",
+       "HPL's 2n^3/3 + 3n^2/2 over the time of both; all ranks, slowest, best repetition"},
+      {"performance_median", hpl_flops(n) / result.median_seconds() / giga, "GFLOP/s", "the same, median repetition",
+       "", false},
+      {"performance_lu", lu_flops(n) / lu / giga, "GFLOP/s",
+       "2n^3/3 - n^2/2 over the factorisation's time; all ranks, slowest by its median repetition"},
+      {"performance_solve", solve_flops(n) / solved / giga, "GFLOP/s",
+       "2n^2 over the time of the two triangular solves, likewise"},
+      {"time_lu", lu, "s", "of the factorisation, slowest rank by its median repetition"},
+      {"time_solve", solved, "s", "of the two triangular solves, likewise"}};
+  if (refines())
+    metrics.push_back({"time_refinement", slowest(result, phase_names[refinement]), "s",
+                       "of the residuals in double and the solves for their corrections, likewise"});
+  return metrics;
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "benchmarks/hpcc/common/single_device.hpp"
 #include "benchmarks/hpcc/hpl/matrix.hpp"
+#include "benchmarks/hpcc/hpl/refine.hpp"
 #include "benchmarks/hpcc/hpl/residual.hpp"
 #include "benchmarks/hpcc/hpl/solver.hpp"
 #include "measure/benchmark.hpp"
@@ -46,6 +47,7 @@ class Hpl : public Benchmark {
   // For tests that spoil one of them.
   virtual std::unique_ptr<Matrix> make_matrix(Session& session, std::uint64_t repetition);
   virtual std::unique_ptr<Solver> make_solver(Session& session, const SolverWish& wish);
+  virtual std::size_t most_corrections() const { return 50; }
   virtual std::unique_ptr<Matrix> make_matrix_again(Session& session, std::uint64_t repetition) {
     return make_matrix(session, repetition);
   }
@@ -70,14 +72,24 @@ class Hpl : public Benchmark {
                  "general",
                  {"general", "dominant"}};
   Choice type_{*this, {"type", "element type", "", {"--DATA_TYPE"}}, "double", {"float", "double"}};
-  Choice broadcast_{*this, {"broadcast", "how panels go along a row of the grid"}, "ring", {"ring", "tree"}};
+  Choice broadcast_{*this, {"broadcast", "how panels go along a row of the grid"}, "ring", {"ring", "torus", "tree"}};
   Parameter<std::int64_t> depth_{
       *this, {"depth", "panels that are factorised and sent while the update of the one before goes on"}, 1, {0, 1}};
+  Choice refine_{*this,
+                 {"refine",
+                  "factorise in float, with products of factors of this type, and refine the solution to double "
+                  "(HPL-MxP's rules)"},
+                 "off",
+                 {"off", "half", "tf32", "float"}};
   hpcc::VariantChoice variant_{*this};
 
   std::pair<int, int> grid(int ranks) const;
   Layout layout_of(const Plan& plan) const;
   void write_matrix(const Matrix& matrix);
+  bool refines() const { return refine_ != "off"; }
+  ScalarType factor_type() const { return refines() ? ScalarType::f32 : type(); }
+  Factors factors() const;
+  std::string type_label() const { return refines() ? refine_.get() + "-refined" : type_.get(); }
 
   // Of the case that is prepared.
   Layout layout_;
@@ -85,6 +97,8 @@ class Hpl : public Benchmark {
   std::unique_ptr<Form> form_;
   std::unique_ptr<Solver> solver_;
   std::vector<double> b_;
+  std::unique_ptr<Matrix> refined_for_;  // of this repetition, for its refinement
+  Refined refined_;
   Json found_;  // of the latest validation
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/embedded.hpp"
 
@@ -10,6 +11,7 @@ namespace plumb::hpl {
 
 namespace {
 
+constexpr std::size_t smallest_block = 256;  // of what is compiled: one program for most
 constexpr std::size_t most_loop_groups = 2048, items_of_strip = 8;
 
 std::size_t group_on(const DeviceInfo& device) {
@@ -23,8 +25,8 @@ std::size_t group_on(const DeviceInfo& device) {
 Kernels::Kernels(Device& device, ScalarType type, std::size_t block) : group_(group_on(device.info())) {
   const std::string file = "benchmarks/hpcc/hpl/device.cl";
   KernelSource source{file, embedded_text(file)};
-  source.options =
-      fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DBLOCK={}", to_string(type), group_, narrow_columns, block);
+  source.options = fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DBLOCK={}", to_string(type), group_, narrow_columns,
+                               std::max(std::bit_ceil(block), smallest_block));
   program_ = device.build(source);
 }
 

@@ -42,12 +42,13 @@ class Matrix {
   // but on the diagonal of `dominant` diagonal[i], for each row.
   struct Rule {
     bool is_dominant;
+    ScalarType type;  // to which elements are rounded
     std::span<const std::uint64_t> row_factor, row_summand, column_start;
     std::span<const double> diagonal;  // none of `general`
   };
   // None where row() is another's.
   virtual std::optional<Rule> rule() const {
-    return Rule{kind_ == Kind::dominant, row_factor_, row_summand_, column_start_, diagonal_};
+    return Rule{kind_ == Kind::dominant, type_, row_factor_, row_summand_, column_start_, diagonal_};
   }
 
  private:

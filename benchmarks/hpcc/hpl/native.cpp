@@ -40,6 +40,16 @@ void to_columns(const T* from, std::size_t row_pitch, std::size_t rows, std::siz
   }
 }
 
+// To nearest with 11 significant bits: as half ties to even, as tf32 away from zero, as matrix units do.
+float shortened(float value, Factors factors) {
+  if (factors == Factors::half) return static_cast<float>(from_half(to_half(value)));
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits = (bits + 0x1000) & 0xffffe000;
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+
 template <class T>
 class NativeForm final : public Form {
  public:
@@ -62,6 +72,7 @@ class NativeForm final : public Form {
       views_.push_back(whole(*panel));
     }
     library_ = wish.library;
+    factors_ = wish.factors;
   }
 
   void write_rows(std::size_t first, std::span<const double> values) override {
@@ -123,6 +134,10 @@ class NativeForm final : public Form {
     products_->solve_unit_lower(*queue_, step.width, count, {from, places.diagonal / sizeof(T), step.width}, upper);
     if (step.in_row)
       for (std::size_t i = 0; i < step.width; ++i) copy(u(i, columns), a(step.row + i, columns.begin), count);
+    if (factors_ != Factors::own) {
+      shorten(data(upper_), step.width * count);
+      shorten(data(panels_[panel]) + places.lower / sizeof(T), below * step.width);
+    }
     if (below > 0)
       products_->subtract_product(*queue_, below, count, step.width, {from, places.lower / sizeof(T), step.width},
                                   upper, {matrix_.get(), step.below * pitch_ + columns.begin, pitch_});
@@ -317,6 +332,11 @@ class NativeForm final : public Form {
       rows[i] = static_cast<T>(rows[i]) - loops_.dot(a(first + i, column), factors.data(), factors.size());
   }
 
+  void shorten(T* values, std::size_t items) const {
+#pragma omp parallel for schedule(static)
+    for (std::size_t i = 0; i < items; ++i) values[i] = shortened(static_cast<float>(values[i]), factors_);
+  }
+
   Layout layout_;
   std::size_t columns_, pitch_;
   std::unique_ptr<Queue> queue_;
@@ -326,6 +346,7 @@ class NativeForm final : public Form {
   std::unique_ptr<FactorLibrary> products_;
   std::vector<T> row_, sent_, received_;
   bool library_ = false;
+  Factors factors_ = Factors::own;
 
   // Of the panel that is being factorised.
   const Step* step_ = nullptr;

@@ -51,13 +51,23 @@ void compare_rows(const Matrix& matrix, const Layout& layout, std::span<const do
 
 }  // namespace
 
-Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
-                  const Teams& teams, Form* form) {
-  const double unit = type == ScalarType::f32 ? 0x1p-24 : 0x1p-53, n = static_cast<double>(layout.n);
+RowSums row_sums_of_all(const Matrix& matrix, const Layout& layout, std::span<const double> x, const Teams& teams,
+                        Form* form, bool compares) {
   std::optional<RowSums> of_device = form != nullptr ? form->row_sums(matrix, x) : std::nullopt;
-  if (of_device) compare_rows(matrix, layout, x, *of_device);
+  if (of_device && compares) compare_rows(matrix, layout, x, *of_device);
   RowSums sums = of_device ? std::move(*of_device) : row_sums(matrix, layout.rows.count(), x);
   for (auto* of : {&sums.product, &sums.size, &sums.norm}) teams.row->all_reduce(std::span(*of), Fold::sum);
+  return sums;
+}
+
+Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
+                  const Teams& teams, Form* form) {
+  return residual_of(row_sums_of_all(matrix, layout, x, teams, form, true), matrix, layout, type, x, teams);
+}
+
+Residual residual_of(const RowSums& sums, const Matrix& matrix, const Layout& layout, ScalarType type,
+                     std::span<const double> x, const Teams& teams) {
+  const double unit = type == ScalarType::f32 ? 0x1p-24 : 0x1p-53, n = static_cast<double>(layout.n);
   std::vector<double> largest(4);  // |A x - b|, |A|, |b|, |x|
   Located<double> worst{-1, 0};
   Residual found;

@@ -25,4 +25,10 @@ struct Residual {
 Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
                   const Teams& teams, Form* form = nullptr);
 
+// The same in two parts. Sums over whole rows, of the rows that this rank's row of the grid has.
+RowSums row_sums_of_all(const Matrix& matrix, const Layout& layout, std::span<const double> x, const Teams& teams,
+                        Form* form, bool compares = false);
+Residual residual_of(const RowSums& sums, const Matrix& matrix, const Layout& layout, ScalarType type,
+                     std::span<const double> x, const Teams& teams);
+
 }  // namespace plumb::hpl

@@ -169,6 +169,14 @@ void Solver::solve_both(Timed& timed) {
   backward();
 }
 
+const std::vector<double>& Solver::solve_for(std::span<const double> r) {
+  s_.assign(layout_.rows.count(), 0);
+  if (layout_.columns.own == 0) std::copy(r.begin(), r.end(), s_.begin());
+  forward();
+  backward();
+  return x_;
+}
+
 std::vector<double> Solver::block_sum(const Step& step) {
   const std::span<double> mine = rows_of(step);
   std::vector<double> sum(mine.begin(), mine.end());

@@ -14,9 +14,9 @@
 namespace plumb::hpl {
 
 // Phases of a sample, in this order.
-enum Phase : std::size_t { factorisation, panel, broadcast, row_exchange, update, solve };
-inline const std::vector<std::string> phase_names{"factorisation", "panel",  "broadcast",
-                                                  "row exchange",  "update", "solve"};
+enum Phase : std::size_t { factorisation, panel, broadcast, row_exchange, update, solve, refinement };
+inline const std::vector<std::string> phase_names{"factorisation", "panel", "broadcast", "row exchange",
+                                                  "update",        "solve", "refinement"};
 
 // This rank's teams: its row of the grid and its column.
 struct Teams {
@@ -43,6 +43,10 @@ class Solver {
   void factorise(Timed& timed);
   // L y = P b, then U x = y; not where the factorisation was broken. All ranks then know what broke it.
   void solve_both(Timed& timed);
+
+  // L U d = P r by the same factors, for r of this rank's rows, the same on all ranks of its row of the grid. x() is d
+  // then.
+  const std::vector<double>& solve_for(std::span<const double> r);
 
   // Columns without a pivot: the first of them, -1 where there is none.
   std::int64_t singular() const { return singular_; }

@@ -133,9 +133,8 @@ std::uint64_t own_tiles(const Layout& layout) {
   return blocks_of(layout, layout.rows).count() * blocks_of(layout, layout.columns).count();
 }
 
-Witnesses check_tiles(const Matrix& matrix, const Layout& layout, ScalarType type, Form& form, const Solver& solver,
+Witnesses check_tiles(const Matrix& matrix, const Layout& layout, double unit, Form& form, const Solver& solver,
                       const Teams& teams, std::uint64_t seed, double tolerance) {
-  const double unit = type == ScalarType::f32 ? 0x1p-24 : 0x1p-53;
   const double scale = unit * std::sqrt(static_cast<double>(layout.n));
   Lines lines(layout, solver, seed);
   lines.read(form);

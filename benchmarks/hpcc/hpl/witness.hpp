@@ -18,7 +18,7 @@ struct Witnesses {
 // A row of each block row and a column of each block column are chosen by `seed`, the same on all ranks; where they
 // meet is looked at, on the rank that has the tile. Wrong: above `tolerance`. Takes 16 B of the host for each of n
 // elements of each block row. Collective over both teams.
-Witnesses check_tiles(const Matrix& matrix, const Layout& layout, ScalarType type, Form& form, const Solver& solver,
+Witnesses check_tiles(const Matrix& matrix, const Layout& layout, double unit, Form& form, const Solver& solver,
                       const Teams& teams, std::uint64_t seed, double tolerance);
 
 // Tiles of this rank.

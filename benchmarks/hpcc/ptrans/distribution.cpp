@@ -82,8 +82,8 @@ const Block& Portion::block_of(std::uint64_t at) const {
 
 namespace {
 
-// The same for a block and its mirror image, so that both ranks keep them in one order. Those of the last row and
-// column, which may be cut off, come last.
+// Order common to a block and its mirror image, and so to both ranks. Possibly truncated blocks of the last row and
+// column come last.
 auto order_of(const Block& block) {
   return std::tuple(std::max(block.top, block.left), std::min(block.top, block.left), block.top > block.left);
 }

@@ -23,7 +23,7 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr double arrays = 3;
 
-// Of one operation, of the rank in which the phase was longest in each repetition.
+// Of one operation, maximum over ranks of each repetition's phase.
 std::vector<double> phase_seconds_of(const Json& measured, const char* phase) {
   const auto count = static_cast<double>(lookup::count(at(measured, "count")).value_or(1));
   std::vector<double> longest;

@@ -11,12 +11,13 @@ namespace plumb::ptrans {
 KernelSource KernelForm::source() const {
   const std::string file = "benchmarks/hpcc/ptrans/nd_range.cl";
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("-DNUMBER={} -DTILE={} -DITEMS={}", to_string(type), tile, items);
+  source.options = fmt::format("-DNUMBER={} -DTILE={} -DITEMS={}{}", to_string(type), tile, items,
+                               type == ScalarType::f16 ? " -DHALF" : "");
   source.native = native_kernels(*this);
   return source;
 }
 
-// Rows of a tile are lines of a GPU's memory, 128 bytes, where a number has more than two bytes.
+// Rows of a tile are lines of a GPU's memory, 128 bytes, for numbers of more than two bytes.
 KernelForm kernel_form(const DeviceInfo& device, ScalarType type) {
   KernelForm form{type, type == ScalarType::f16 ? 64u : 32u, 256};
   if (device.type == "native") return form;

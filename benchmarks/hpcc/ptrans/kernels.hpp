@@ -1,4 +1,4 @@
-// The kernel that makes a part of C, in OpenCL C and for runtime native.
+// The kernel that computes a part of C, in OpenCL C and for runtime native.
 #pragma once
 
 #include <utility>
@@ -9,9 +9,8 @@
 
 namespace plumb::ptrans {
 
-// Kernel "transpose": (buffer from, buffer b, buffer c, buffer table, uint64 from_at, uint64 b_at, uint64 c_at,
-// uint64 tiles); nd_range.cl says what they are. `tile` is the edge of what a group makes; `blocks` of the table are
-// made.
+// Kernel "transpose": (buffer from, buffer b, buffer c, buffer table, uint64 from_at, uint64 b_at, uint64 c_at, uint64
+// tiles), defined in nd_range.cl. `tile` is the edge of a group's tile; `blocks` of the table are computed.
 struct KernelForm {
   ScalarType type = ScalarType::f32;
   std::size_t tile = 32, items = 256;
@@ -25,7 +24,7 @@ struct KernelForm {
 
 KernelForm kernel_form(const DeviceInfo& device, ScalarType type);
 
-// For runtime native, where the range's global size is (blocks of the table) * tiles * tiles * items of the form.
+// For runtime native; the range's global size is (blocks of the table) * tiles * tiles * items of the form.
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const KernelForm& form);
 
 }  // namespace plumb::ptrans

@@ -12,13 +12,13 @@ namespace plumb::ptrans {
 
 namespace {
 
-constexpr std::uint64_t worth_comparing_together = std::uint64_t{1} << 15;  // numbers, among cores
+constexpr std::uint64_t worth_comparing_together = std::uint64_t{1} << 15;  // numbers, minimum for several cores
 
 int significant_bits_of(ScalarType type) {
   return type == ScalarType::f16 ? 11 : type == ScalarType::f32 ? 24 : 53;
 }
 
-// Neighbouring numbers of one row of a block, `at` numbers behind the first that is asked for.
+// Adjacent numbers of one row of a block, `at` numbers after the first one requested.
 struct Run {
   const Block* block;
   std::uint64_t row, column, numbers, at;
@@ -75,7 +75,7 @@ void add(Finding& all, const Finding& more) {
   all.error = error;
 }
 
-// Number `at` of the part, after an operation: where it is in the whole matrix, and what should be there.
+// Number `at` of the part, after an operation: its position in the whole matrix, and its expected value.
 struct Element {
   std::uint64_t row, column;
   double value;

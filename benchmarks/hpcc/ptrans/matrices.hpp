@@ -1,5 +1,5 @@
-// What A and B hold, by the global index of each number, and what C must hold after any operation of a sample. Knows no
-// device and no transport: nothing here comes through what is measured.
+// Contents of A and B by the global index of each number, and of C after any operation of a sample. Independent of
+// devices and transports.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace plumb::ptrans {
 
-// How far A's parts move from operation to operation, and X's and C's twice as far (measure/slide.hpp): a line of any
-// cache, whatever the device, so that places are the same on all ranks.
+// Step of A's parts from operation to operation, half of X's and C's (measure/slide.hpp): at least a cache line,
+// whatever the device, so that positions are equal on all ranks.
 inline const Slide slide{128};
 
 // Numbers are odd multiples of 2^(1-p) between -1 and 1, p the type's significant bits, each a hash of matrix and index
-// (and A's of the repetition): never zero, and the sum of two of them is exact in the type. Before the begin of each of
-// A's parts lie further numbers, for the operations before the last.
+// (for A also the repetition): never zero, and the sum of two of them is exact in the type. Further numbers precede
+// each of A's parts, for the operations before the last.
 class Contents {
  public:
   Contents(const Problem& problem, ScalarType type, const Provenance& origin);
 
   double a(std::uint64_t row, std::uint64_t column) const { return number(a_ + row * size_ + column); }
   double b(std::uint64_t row, std::uint64_t column) const { return number(b_ + row * size_ + column); }
-  // What lies so many numbers (1 or more) before the begin of a part of `rank`.
+  // The number `before` (1 or more) positions before a part of `rank`.
   double before(const Portion& part, int rank, std::uint64_t numbers) const;
-  // Number `at` of what an operation sends of a part of `rank`, of which `later` more of the sample come after it.
+  // Number `at` of a part of `rank`, as sent by the operation followed by `later` others of the sample.
   double sent(const Portion& part, int rank, std::uint64_t at, std::uint64_t later) const;
 
   ScalarType type() const { return type_; }
@@ -43,33 +43,33 @@ class Contents {
   double unit_;
 };
 
-// A part of a rank, and where what C's part needs of A lies.
+// A part of a rank, with the source of C's part in A.
 struct LocalPortion {
   LocalPortion(Portion part, int rank);
 
   Portion part;
   int rank = 0;
-  Portion source;                     // as it lies with the partner; within the rank itself, the part
-  std::vector<std::uint64_t> images;  // of each block, where in `source` its mirror image begins
+  Portion source;                     // on the partner; within the rank, the part itself
+  std::vector<std::uint64_t> images;  // for each block, position of its mirror image in `source`
 
   bool is_exchanged() const { return part.partner != rank; }
 };
 
-// So many numbers of A's part from `first` on, as bytes; negative places lie before it.
+// `count` numbers of A's part from `first` on, as bytes; negative positions precede it.
 void fill_a(const Contents& contents, const LocalPortion& of, std::int64_t first, std::span<std::byte> bytes);
 void fill_b(const Contents& contents, const LocalPortion& of, std::uint64_t first, std::span<std::byte> bytes);
 
-// What was found in a part.
+// Results of comparing a part.
 struct Finding {
   std::uint64_t wrong = 0;
-  double error = 0;  // the largest difference; infinity where it is no number
+  double error = 0;  // maximum difference; infinite for NaN
   std::uint64_t row = 0, column = 0;
-  double is = 0, should_be = 0;  // of the first wrong number
+  double is = 0, should_be = 0;  // first wrong number
 };
 
-// Every number of C's part after the last operation.
+// Compares every number of C's part after the last operation.
 Finding check_c(const Contents& contents, const LocalPortion& of, std::span<const std::byte> bytes);
-// The begin of C's part, or of what was received for it, as an operation leaves it.
+// Compares the beginning of C's part, or of the received part, after an operation.
 Finding check_c_begin(const Contents& contents, const LocalPortion& of, std::uint64_t later,
                       std::span<const std::byte> bytes);
 Finding check_received_begin(const Contents& contents, const LocalPortion& of, std::uint64_t later,

@@ -1,5 +1,5 @@
-// nd_range.cl's kernel for runtime `native`: cores share the blocks' rows of tiles. A tile is as many rows as a line of
-// the caches has numbers, and a line wide, so that every line is read once and written past the caches.
+// nd_range.cl's kernel for runtime `native`: cores share the blocks' rows of tiles. A tile has as many rows as a cache
+// line has numbers, and is a line wide, so every line is read once and written past the caches.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -15,7 +15,7 @@ namespace {
 
 using Half = std::uint16_t;
 
-constexpr std::uint64_t worth_sharing = std::uint64_t{1} << 15;  // numbers, among cores
+constexpr std::uint64_t worth_sharing = std::uint64_t{1} << 15;  // numbers, minimum for several cores
 
 template <class T>
 constexpr std::uint64_t of_a_line = cache_line / sizeof(T);  // numbers
@@ -47,7 +47,7 @@ T sum(T b, T image) {
   }
 }
 
-// One block: its mirror image, and where it lies in B and C.
+// One block: its mirror image, and its position in B and C.
 template <class T>
 struct Place {
   const T *image, *b;
@@ -60,7 +60,7 @@ bool is_aligned(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % cache_line == 0;
 }
 
-// 16 bytes of numbers: what any processor with vectors keeps in a register.
+// 16 bytes of numbers: a vector register of any processor with vectors.
 template <class T>
 struct VectorOf {
   using type __attribute__((vector_size(16))) = T;
@@ -70,14 +70,14 @@ using Vector = typename VectorOf<T>::type;
 template <class T>
 constexpr std::size_t of_a_vector = 16 / sizeof(T);  // numbers
 
-// The first (or, with `half` = 1, the second) halves of two vectors, their numbers in turn.
+// Interleaves the first (with `half` = 1, the second) halves of two vectors.
 template <class T, std::size_t half, std::size_t... i>
 Vector<T> in_turn(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
   constexpr std::size_t width = of_a_vector<T>;
   return __builtin_shufflevector(a, b, (half * width / 2 + i / 2 + i % 2 * width)...);
 }
 
-// As many vectors as one has numbers, rows to columns: each pass halves the distance between a column's numbers.
+// Transposes as many vectors as each has numbers: each pass halves the distance between a column's numbers.
 template <class T>
 void turn(Vector<T> (&rows)[of_a_vector<T>]) {
   constexpr std::size_t width = of_a_vector<T>;
@@ -92,7 +92,7 @@ void turn(Vector<T> (&rows)[of_a_vector<T>]) {
   }
 }
 
-// `to`, a line wide, becomes the mirror image of as many rows, `pitch` numbers apart, as wide.
+// `to`, a line wide, becomes the mirror image of as many rows, `pitch` numbers apart.
 template <class T>
 void turn_tile(const T* from, std::uint64_t pitch, T* to) {
   constexpr std::uint64_t edge = of_a_line<T>, width = of_a_vector<T>;
@@ -105,8 +105,8 @@ void turn_tile(const T* from, std::uint64_t pitch, T* to) {
     }
 }
 
-// What the caches are told to fetch this many tiles ahead: a tile's image is in as many rows as it has lines, which no
-// processor foresees.
+// Distance of prefetches in tiles: a tile's image is in as many rows as it has lines, which hardware prefetchers do not
+// detect.
 constexpr std::uint64_t tiles_ahead = 4;
 
 // A whole tile of lines.
@@ -132,7 +132,7 @@ void make_numbers(const Place<T>& p, std::uint64_t top, std::uint64_t bottom, st
       p.c[i * p.columns + j] = sum(p.b[i * p.columns + j], p.image[j * p.rows + i]);
 }
 
-// A block's rows from `top` on, as many as a tile has.
+// A tile's rows of a block, from `top` on.
 template <class T>
 void make_rows(const Place<T>& p, std::uint64_t top) {
   constexpr std::uint64_t edge = of_a_line<T>;

@@ -1,5 +1,5 @@
-// PTRANS: C = B + A^T of matrices that are dealt out in blocks to all ranks' devices (seed: HPCC FPGA's PTRANS, seed
-// 004 section 4.1.2; HPC Challenge's PTRANS). README.md beside this derives every metric and says what is proven.
+// PTRANS: C = B + A^T of matrices distributed in blocks over all ranks' devices (HPCC FPGA's PTRANS, seed 004, section
+// 4.1.2; HPC Challenge's PTRANS). README.md derives every metric and describes the validation.
 #pragma once
 
 #include <memory>
@@ -45,10 +45,10 @@ class Ptrans : public Benchmark {
       {0, 1 << 16}};
   Parameter<std::int64_t> block_size_{
       *this,
-      {"block-size", "rows and columns of the blocks that are dealt out", "elements", {"-b", "--BLOCK_SIZE"}},
+      {"block-size", "rows and columns of the distributed blocks", "elements", {"-b", "--BLOCK_SIZE"}},
       512,
       {1, 1 << 20}};
-  Choice type_{*this, {"type", "of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
+  Choice type_{*this, {"type", "type of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
   Choice distribution_{
       *this,
       {"distribution", "pq: block-cyclic over a grid of ranks; diagonal: mirrored blocks on ranks in pairs"},
@@ -62,10 +62,7 @@ class Ptrans : public Benchmark {
   Parameter<std::int64_t> grid_columns_{
       *this, {"grid-columns", "distribution pq: its columns (Q); 0 = by ranks and rows", ""}, 0, {0, 1 << 20}};
   Parameter<std::int64_t> stages_{
-      *this,
-      {"stages", "parts into which what a rank sends another is cut: kernels run while the next one is exchanged"},
-      4,
-      {1, 64}};
+      *this, {"stages", "stages of a rank's exchange: kernels run while the next stage is exchanged"}, 4, {1, 64}};
   Parameter<bool> no_overlap_{
       *this, {"no-overlap", "exchange everything first, in one part, then run the kernels"}, false};
 
@@ -76,7 +73,7 @@ class Ptrans : public Benchmark {
   Course course() const;
   void check_partners(const Session& session) const;
 
-  std::unique_ptr<Transposition> transposition_;  // of the case that is prepared
+  std::unique_ptr<Transposition> transposition_;  // of the prepared case
   Json facts_;
 };
 

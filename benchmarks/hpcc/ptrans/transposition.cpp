@@ -10,9 +10,9 @@ namespace plumb::ptrans {
 
 namespace {
 
-constexpr std::size_t region_alignment = 4096;        // bytes: of parts in their buffers; any device's view_alignment
-constexpr std::size_t guard = 256;                    // behind each part: nobody may write there
-constexpr std::size_t chunk = std::size_t{16} << 20;  // bytes that go to the device at a time
+constexpr std::size_t region_alignment = 4096;  // bytes: alignment of parts, a multiple of any device's view_alignment
+constexpr std::size_t guard = 256;              // after each part: must not be written
+constexpr std::size_t chunk = std::size_t{16} << 20;  // bytes transferred to the device at a time
 
 enum Phase : std::size_t { exchange_phase, kernel_phase };
 
@@ -121,7 +121,7 @@ void Transposition::build() {
   }
 }
 
-// A pair of ranks has a lane of its own in each stage, in which each of them sends once.
+// A pair of ranks has a lane in each stage, in which each of them sends once.
 Step Transposition::step_of(std::uint64_t stage) const {
   const int ranks = session_.world.size(), rank = session_.world.rank();
   Step step;
@@ -160,7 +160,7 @@ void Transposition::enqueue(Placed& placed, std::uint64_t later) {
   queue_->enqueue(*placed.kernel, placed.range);
 }
 
-// What is exchanged in a stage; what is not has none to wait for.
+// Parts exchanged in a stage; local parts wait for none.
 void Transposition::enqueue_stage(std::uint64_t stage, std::uint64_t later) {
   for (Placed& placed : parts_)
     if (placed.local.is_exchanged() && placed.local.part.stage == stage) enqueue(placed, later);
@@ -178,7 +178,7 @@ void Transposition::operate(Timed& timed, std::uint64_t later) {
   queue_->finish();
 }
 
-// The next stage is under way while this one's kernels run, and at first while those run that wait for nobody.
+// The next stage is exchanged while this one's kernels run, the first one during the kernels of local parts.
 void Transposition::operate_at_once(Timed& timed, std::uint64_t later) {
   const std::uint64_t round = Slide::most - 1 - later;
   timed.begin(exchange_phase);
@@ -186,7 +186,7 @@ void Transposition::operate_at_once(Timed& timed, std::uint64_t later) {
   timed.begin(kernel_phase);
   for (Placed& placed : parts_)
     if (!placed.local.is_exchanged()) enqueue(placed, later);
-  queue_->finished();  // starts them
+  queue_->finished();  // submits them
   for (std::uint64_t stage = 0; stage < course_.stages; ++stage) {
     if (stage + 1 < course_.stages) exchanges_[stage + 1]->start(round, 1);
     exchanges_[stage]->wait();
@@ -210,7 +210,7 @@ void Transposition::poison(Buffer& buffer, std::size_t begin, std::size_t end) {
   queue_->finish();
 }
 
-// What `count` operations send, a chunk at a time.
+// Messages of `count` operations, a chunk at a time.
 void Transposition::fill(const Placed& placed, const Contents& contents, std::uint64_t count) {
   const std::size_t size = size_of(type_);
   const Slide::Range range = slide.sources(placed.bytes(type_), count);
@@ -244,7 +244,7 @@ void report(Validation& validation, const Finding& found, const std::string& wha
 
 }  // namespace
 
-// What each operation has left of a region of C, or of what was received; and what none may have written. The last
+// Remainders of all operations in a region of C, or of the received part, and bytes that must not be written. The last
 // operation's messages are proven by C.
 void Transposition::check_region(Buffer& buffer, std::size_t at, const Placed& placed, const Contents& contents,
                                  std::uint64_t count, bool is_c, Validation& validation) {

@@ -1,4 +1,4 @@
-// The matrices of one rank on its device, the exchanges and the kernels that make C of them, and what proves it.
+// The matrices of one rank on its device, the exchanges and kernels that compute C, and the validation.
 #pragma once
 
 #include <deque>
@@ -12,17 +12,17 @@
 
 namespace plumb::ptrans {
 
-// Bytes of a rank's buffers: A, B, C, what is received of others, and all blocks' places.
+// Bytes of a rank's buffers: A, B, C, received parts, and the table of blocks.
 struct Extents {
   std::size_t a = 0, b = 0, c = 0, received = 0, table = 0, sent = 0;
   std::size_t all() const { return a + b + c + received + table; }
 };
 Extents extents_of(const std::vector<Portion>& parts, int rank, std::size_t number_bytes);
 
-// How an operation is run.
+// Execution of an operation.
 struct Course {
-  std::uint64_t stages = 1;  // into which what is exchanged is cut
-  bool overlaps = true;      // kernels run while later stages are exchanged
+  std::uint64_t stages = 1;  // number of parts of the exchange
+  bool overlaps = true;      // kernels run during the exchange of later stages
 };
 
 class Transposition {
@@ -31,16 +31,16 @@ class Transposition {
   Transposition(const Transposition&) = delete;
   Transposition& operator=(const Transposition&) = delete;
 
-  // Untimed: A of this repetition, every byte of C and of what will be received wrong.
+  // Untimed: writes A of this repetition, poisons C and the received parts.
   void reset(std::uint64_t repetition, std::uint64_t count);
-  // All operations of a sample; phases as phase_names() has them.
+  // Executes all operations of a sample; phases as in phase_names().
   void run(Timed& timed);
   Validation validate(std::uint64_t repetition, std::uint64_t count);
 
   std::size_t block_bytes() const;
 
  private:
-  // A part, and where it lies: bytes from the begin of each buffer.
+  // A part, and its position in bytes in each buffer.
   struct Placed {
     LocalPortion local;
     std::size_t a = 0, b = 0, c = 0, received = 0, table = 0;
@@ -75,7 +75,7 @@ class Transposition {
   std::unique_ptr<Buffer> a_, b_, c_, received_, table_;
   std::unique_ptr<Program> program_;
   std::deque<Placed> parts_;
-  std::vector<std::unique_ptr<CompiledExchange>> exchanges_;  // by stage; they end before the buffers
+  std::vector<std::unique_ptr<CompiledExchange>> exchanges_;  // by stage; destroyed before the buffers
   std::unique_ptr<Queue> queue_;
   std::vector<std::byte> image_;
 };

@@ -25,7 +25,7 @@ const Json& chosen_case(const Json& record) {
   return at(record, "none");
 }
 
-// Seconds of each repetition, the mean over ranks; empty unless all ranks have as many.
+// Seconds of each repetition, mean over ranks; empty unless all ranks have the same number.
 std::vector<double> mean_over_ranks(const Json& measured) {
   std::vector<double> means;
   const Json& ranks = list(at(measured, {"samples", "by_rank"}));

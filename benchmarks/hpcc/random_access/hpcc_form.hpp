@@ -1,12 +1,12 @@
-// RandomAccess's record in HPCC FPGA's JSON shape: what is its own of it.
+// RandomAccess's part of a record in HPCC FPGA's JSON format.
 #pragma once
 
 #include "core/json.hpp"
 
 namespace plumb {
 
-// {name, results, timings, errors, settings}, from the record alone, of the case `buffered` where it was measured, of
-// the first one otherwise. Times are means over the ranks of each repetition, as HPCC FPGA takes them:
+// {name, results, timings, errors, settings}, from the record alone, of the case `buffered` if measured, otherwise of
+// the first case. Times are means over the ranks of each repetition, as in HPCC FPGA:
 //   results   guops = all ranks' updates / 1e9 / t_min; t_min, t_mean: least and mean over repetitions. Null, with a
 //             reason, when the case was wrong or not measured
 //   timings   execution: [{unit, value}], by repetition

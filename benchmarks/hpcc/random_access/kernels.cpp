@@ -31,7 +31,7 @@ std::string nd_range_options(const KernelForm& form) {
   return options;
 }
 
-// What single_work_item.cl calls a kernel after its number.
+// Prefix of a kernel's name before its number in single_work_item.cl.
 std::string built_with(const KernelForm& form) {
   return fmt::format("_g{}_d{}_b{}", form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead));
 }
@@ -46,7 +46,7 @@ Shares shares_of(const KernelForm& form, std::uint64_t updates) {
   if (form.variant == Variant::single_work_item) {
     const std::uint64_t generators = std::uint64_t{1} << form.rng_count_log;
     Shares shares = cut(updates, generators, 1);
-    shares.count = generators;  // the last ones may have nothing to do
+    shares.count = generators;  // the last ones may be empty
     return shares;
   }
   return cut(updates, form.work_items, form.look_ahead);
@@ -73,7 +73,7 @@ std::string kernel_name(const std::vector<std::string>& names, const KernelForm&
   if (form.variant != Variant::single_work_item) return "update";
   std::string prefix = fmt::format("update_{}", replication);
   if (std::find(names.begin(), names.end(), prefix) != names.end())
-    return prefix;  // a user's own, which claims nothing
+    return prefix;  // a user's kernel, without build options in its name
   const auto replications =
       std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("update_"); });
   const std::string wanted = prefix + built_with(form);

@@ -1,4 +1,4 @@
-// nd_range.cl's kernel as functions of this process: a share after the other, as threads come to them.
+// nd_range.cl's kernel as functions of this process: threads take shares dynamically.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -26,8 +26,8 @@ Arguments arguments_of(std::span<const KernelArgument> list) {
   return {words_of(list[0]), words_of(list[1]), number(2), number(3), number(4), number(5)};
 }
 
-// `lanes` words of the stream side by side, so that none waits for the one before: those of now into `words`, each then
-// leaps over all of them, until there are `count`.
+// `lanes` independent words of the stream: the current ones go into `words`, then each leaps over all of them, until
+// there are `count`.
 template <Stream stream, std::uint64_t lanes>
 [[gnu::always_inline]] inline void generate(std::array<std::uint64_t, lanes>& lane, const Leap& leap,
                                             std::uint64_t* words, std::uint64_t count) {
@@ -78,7 +78,7 @@ void change(std::uint64_t& word, std::uint64_t by) {
     shared.fetch_xor(by, std::memory_order_relaxed);
 }
 
-// While a look-ahead is applied, the words of the next one are fetched.
+// Prefetches the words of the next look-ahead while one is applied.
 template <Stream stream, Updates updates, std::uint64_t lanes, bool all_here>
 void update_share(const KernelForm& form, const Arguments& to, std::uint64_t item) {
   const std::uint64_t begin = item * to.share;
@@ -90,7 +90,7 @@ void update_share(const KernelForm& form, const Arguments& to, std::uint64_t ite
     return (stream == Stream::lcg ? word >> shift : word & mask) - (all_here ? 0 : to.first);
   };
   Generator<stream, lanes> generator(to.starts[item]);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled before it is read, within the time that counts
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): filled before it is read; initialisation would be timed
   std::array<std::array<std::uint64_t, most_look_ahead>, 2> blocks;
   generator.fill(blocks[0].data(), form.look_ahead);
   for (std::uint64_t done = 0, block = 0; done < length; done += form.look_ahead, block = 1 - block) {

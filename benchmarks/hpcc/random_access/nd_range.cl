@@ -26,7 +26,7 @@
 #define LEAP(x) ((x) * LEAP_FACTOR + LEAP_SUMMAND)
 #define PLACE(x) ((x) >> (64 - LOG2_TABLE))
 #else
-// What leaves at the top comes back times 1 + t + t^2.
+// Carry of the top bit: 1 + t + t^2.
 #define NEXT(x) (((x) << 1) ^ (((x) >> 63) * 7UL))
 #define BACK(top) ((top) ^ ((top) << 1) ^ ((top) << 2))
 #define LEAP(x) (((x) << LANES) ^ BACK((x) >> (64 - LANES)))
@@ -68,7 +68,7 @@ __kernel void update(GLOBAL_PTR(ulong) table, GLOBAL_PTR(const ulong) starts, co
   lane[0] = NEXT(starts[get_global_id(0)]);
   for (int l = 1; l < LANES; ++l) lane[l] = NEXT(lane[l - 1]);
 #ifdef FETCH
-  // Words of a look-ahead and of the next one, which take turns.
+  // Words of a look-ahead and of the next one, alternating.
   ulong word[2][LOOK_AHEAD];
   GENERATE(word[0]);
   int now = 0;

@@ -1,5 +1,5 @@
-// RandomAccess: updates of random words of a large table, by HPCC's rules as HPCC FPGA adapted them. README.md beside
-// this derives every metric and the validation's bound.
+// RandomAccess: updates of random words of a large table, by HPCC's rules as adapted by HPCC FPGA. README.md derives
+// every metric and the validation's bound.
 #pragma once
 
 #include <memory>
@@ -46,12 +46,12 @@ class RandomAccess : public Benchmark {
       27,
       {4, 36}};
   Choice table_{*this,
-                {"table", "a table for each rank, or one for all, of which each rank holds a part (HPCC FPGA)"},
+                {"table", "a table for each rank, or one distributed over all ranks (HPCC FPGA)"},
                 "own",
                 {"own", "shared"}};
   Choice updates_{
       *this,
-      {"updates", "how a word is changed: read and written (may lose updates), or by atomics of 64 or 32 bits"},
+      {"updates", "method of updating a word: read and write (may lose updates), or atomics of 64 or 32 bits"},
       "both",
       {"both", "buffered", "atomic", "atomic32"}};
   Choice stream_{*this,
@@ -60,7 +60,7 @@ class RandomAccess : public Benchmark {
                  {"polynomial", "lcg"}};
   Parameter<std::int64_t> replications_{*this,
                                         {"replications",
-                                         "parts of a rank's table, each with a kernel and a buffer of its own",
+                                         "parts of a rank's table, each with its own kernel and buffer",
                                          "",
                                          {"-r", "--NUM_REPLICATIONS"}},
                                         1,
@@ -68,7 +68,7 @@ class RandomAccess : public Benchmark {
   Parameter<std::int64_t> buffer_log_{
       *this,
       {"buffer-log",
-       "updates that a generator knows before it applies the first of them; -1: by form",
+       "updates that a generator computes before it applies the first of them; -1: by form",
        "log2",
        {"--HPCC_FPGA_RA_DEVICE_BUFFER_SIZE_LOG"}},
       -1,
@@ -80,17 +80,16 @@ class RandomAccess : public Benchmark {
                                           {"-g", "--HPCC_FPGA_RA_RNG_COUNT_LOG"}},
                                          5,
                                          {0, 8}};
-  Parameter<std::int64_t> rng_distance_{
-      *this,
-      {"rng-distance",
-       "single_work_item: places from a generator to the next in the register they share",
-       "",
-       {"--HPCC_FPGA_RA_RNG_DISTANCE"}},
-      5,
-      {1, 64}};
+  Parameter<std::int64_t> rng_distance_{*this,
+                                        {"rng-distance",
+                                         "single_work_item: distance of generators in their shared register",
+                                         "",
+                                         {"--HPCC_FPGA_RA_RNG_DISTANCE"}},
+                                        5,
+                                        {1, 64}};
   Parameter<bool> ivdep_{*this,
                          {"ivdep",
-                          "single_work_item: let reads overtake writes (for a bitstream: say how it was built)",
+                          "single_work_item: let reads overtake writes (for a bitstream: as it was built)",
                           "",
                           {"--HPCC_FPGA_RA_INTEL_USE_PRAGMA_IVDEP"}},
                          false};

@@ -12,8 +12,8 @@ namespace plumb::random_access {
 
 namespace {
 
-constexpr std::uint64_t block = std::uint64_t{1} << 16;  // updates that one thread replays at a time
-constexpr std::size_t ahead = 64;                        // updates whose words are fetched together
+constexpr std::uint64_t block = std::uint64_t{1} << 16;  // updates replayed by a thread at a time
+constexpr std::size_t ahead = 64;                        // updates whose words are prefetched together
 
 std::uint64_t step(Stream stream, std::uint64_t word) {
   if (stream == Stream::lcg) return 1 + word * 0x5851f42d4c957f2dull;
@@ -25,7 +25,7 @@ std::uint64_t place(Stream stream, const Task& task, std::uint64_t word) {
   return word % (std::uint64_t{1} << task.log2_table);
 }
 
-// A map of words that is linear over GF(2): what becomes of each bit.
+// A map of words that is linear over GF(2): the image of each bit.
 using BitMap = std::array<std::uint64_t, 64>;
 
 std::uint64_t image_of(const BitMap& map, std::uint64_t word) {
@@ -59,7 +59,7 @@ std::uint64_t lcg_word(std::uint64_t steps) {
   return word;
 }
 
-// The word at `at` of the part is to be changed by `word`.
+// Change of the word at `at` of the part by `word`.
 struct Update {
   std::uint64_t at = 0, word = 0;
   bool operator<(const Update& other) const { return at < other.at; }
@@ -67,7 +67,7 @@ struct Update {
 
 using Runs = std::span<const Run>;
 
-// visit(some updates) for all updates of a run that fall into the task's part, by all threads at once.
+// Calls visit(updates) for all updates of a run in the task's part, on all threads.
 template <class Visit>
 void for_each_update(Stream stream, const Task& task, const Run& run, Visit visit) {
   const std::uint64_t end = run.first + run.count;
@@ -100,7 +100,7 @@ bool in_span(std::vector<std::uint64_t> words, std::uint64_t wanted) {
   return wanted == 0;
 }
 
-// The updates of all words that are off, by place.
+// The updates of all wrong words, by position.
 std::vector<Update> updates_of_wrong(Stream stream, const Task& task, Runs runs,
                                      std::span<const std::uint64_t> off_by) {
   std::vector<Update> updates;
@@ -116,7 +116,7 @@ std::vector<Update> updates_of_wrong(Stream stream, const Task& task, Runs runs,
   return updates;
 }
 
-// `missing` is the xor of some of these updates, not of all: the last one to overlap with others is never lost.
+// `missing` is the xor of some of these updates, not of all: the last of overlapping updates is never lost.
 bool explained(std::span<const Update> updates, std::uint64_t missing) {
   std::vector<std::uint64_t> words;
   std::uint64_t all = 0;
@@ -149,7 +149,7 @@ void explain_wrong(Stream stream, const Task& task, Runs runs, std::span<const s
     while (next != updates.end() && next->at == i) ++next;
     if (explained({begin, next}, off_by[i])) continue;
     if (result.unexplained++ == 0)
-      result.detail = fmt::format("word {} is off by {:#x}, which the loss of some of its {} updates does not explain",
+      result.detail = fmt::format("word {} is off by {:#x}, not explained by lost updates among its {}",
                                   task.part.first + i, off_by[i], next - begin);
   }
 }

@@ -1,5 +1,4 @@
-// One replication of RandomAccess on a device: its part of the table, and the kernel that applies the rank's updates to
-// it.
+// One replication of RandomAccess on a device: its part of the table, and the kernel that applies the rank's updates.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,12 @@ class Replication {
   // Prepares `kernel` for all shares of `updates`.
   void choose(std::unique_ptr<Kernel> kernel, const KernelRange& range, const Shares& shares, std::uint64_t updates);
 
-  // Untimed: word i of the table becomes content + i, through `staging`, whose bytes the host can write.
+  // Untimed: writes content + i to word i of the table, through `staging`, which is host memory.
   void reset(std::uint64_t content, Buffer& staging);
   void enqueue() { queue_->enqueue(*kernel_, range_); }
   void finish() { queue_->finish(); }
   std::optional<DeviceTime> span() const { return queue_->span(); }
-  // Untimed: the part's words.
+  // Untimed: reads the part's words.
   void read(std::span<std::uint64_t> words);
   const TableRange& part() const { return part_; }
 

@@ -1,9 +1,9 @@
-// RandomAccess in the form for FPGAs: a pipeline a replication, each for its own part of the table.
+// RandomAccess in the form for FPGAs: a pipeline per replication, each with its own part of the table.
 //
 // Several generators, each with a share of the stream, feed one shift register (HPCC FPGA, seed 4.1.4): in every step a
-// generator puts its word where it meets the register if the update falls into this part and the place is free, drops it
-// if the update is another part's, and waits otherwise. What comes out at the end of the register is applied, LOOK_AHEAD
-// updates read first, then written; so of two updates to one word within a look-ahead the first is lost.
+// generator inserts its word at its position if the update is in this part and the place is free, drops it if the
+// update is in another part, and waits otherwise. Words leaving the register are applied, LOOK_AHEAD updates read
+// first, then written; so of two updates to one word within a look-ahead the first is lost.
 //
 // By -D:
 //   NUM_REPLICATIONS     kernels, at most 32
@@ -29,7 +29,7 @@
 // them. table: words `first` to first + words - 1 of the whole table.
 void update_part(__global ulong* restrict table, __global const ulong* restrict starts, const ulong share,
                  const ulong updates, const ulong first, const ulong words) {
-  ulong next[GENERATORS], left[GENERATORS];  // a generator's word, and how many it has with this one
+  ulong next[GENERATORS], left[GENERATORS];  // a generator's word, and its remaining updates
   for (int g = 0; g < GENERATORS; ++g) {
     const ulong begin = g * share < updates ? g * share : updates;
     left[g] = updates - begin < share ? updates - begin : share;
@@ -81,8 +81,7 @@ void update_part(__global ulong* restrict table, __global const ulong* restrict 
   }
 }
 
-// A kernel's name holds what it was built with, so that a bitstream can be told from what a run asks of it:
-// update_0_g5_d5_b0.
+// A kernel's name holds its build options, which identifies a bitstream built for other options: update_0_g5_d5_b0.
 #define NAME_(i, g, d, b) update_##i##_g##g##_d##d##_b##b
 #define NAME(i, g, d, b) NAME_(i, g, d, b)
 #define KERNEL(i)                                                                                           \

@@ -4,7 +4,7 @@ namespace plumb::random_access {
 
 namespace {
 
-// Of polynomials over GF(2): doubling is a step of the stream, adding is xor.
+// For polynomials over GF(2): doubling is a step of the stream, addition is xor.
 std::uint64_t polynomial_product(std::uint64_t a, std::uint64_t b) {
   std::uint64_t result = 0;
   for (; b != 0; b >>= 1) {

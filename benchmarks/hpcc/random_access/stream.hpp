@@ -1,4 +1,4 @@
-// The two streams of random words of RandomAccess, as arithmetic (HPCC's rules). Knows no device.
+// The two streams of random words of RandomAccess (HPCC's rules). Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace plumb::random_access {
 
-// polynomial: x -> 2x, xor 7 when x had its top bit: multiplication by t modulo t^64 + t^2 + t + 1 over GF(2); a word's
-//             place in the table is its low bits.
-// lcg:        x -> 6364136223846793005 x + 1 modulo 2^64; a word's place is its high bits.
+// polynomial: x -> 2x, xor 7 if x had its top bit: multiplication by t modulo t^64 + t^2 + t + 1 over GF(2); a word's
+//             position in the table is its low bits.
+// lcg:        x -> 6364136223846793005 x + 1 modulo 2^64; a word's position is its high bits.
 enum class Stream { polynomial, lcg };
 
 inline constexpr std::uint64_t lcg_factor = 6364136223846793005ull;
 
-// Many steps at once: x -> factor * x + summand in the stream's own arithmetic (GF(2)[t] modulo the polynomial, or
+// Several steps combined: x -> factor * x + summand in the stream's arithmetic (GF(2)[t] modulo the polynomial, or
 // integers modulo 2^64).
 struct Leap {
   Stream stream = Stream::polynomial;
@@ -26,13 +26,13 @@ Leap leap(Stream stream, std::uint64_t steps);
 // HPCC's starts(n): the word before update n. Update n applies the word after it; starts(0) is 1.
 std::uint64_t start(Stream stream, std::uint64_t update);
 
-// A run of updates cut into shares of equal length, one for each who generates it, the last one shorter.
+// A run of updates cut into shares of equal length, one per generator, the last one possibly shorter.
 struct Shares {
   std::uint64_t count = 1, length = 0;
 };
 // About `wanted` shares of `updates`, whose lengths are odd multiples of `unit` (a power of two that divides updates)
-// and near no power of two: the polynomial stream is so sparse that words a power of two apart share most of their
-// bits, and generators that start so meet at the same words again and again (README.md).
+// and not close to a power of two: the polynomial stream is so sparse that words a power of two apart share most bits,
+// and generators with such starts repeatedly access the same words (README.md).
 Shares cut(std::uint64_t updates, std::uint64_t wanted, std::uint64_t unit);
 
 // The word before each share of the updates from `first` on.

@@ -1,4 +1,4 @@
-// Which words of which table a rank holds, and which updates it applies, as arithmetic. Knows no device.
+// Distribution of tables and updates over ranks. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ struct TableRange {
   std::uint64_t first = 0, words = 0;
 };
 
-// What one rank does.
+// Task of one rank.
 struct Task {
-  int log2_table = 0;              // words of the table that places in it are counted in
+  int log2_table = 0;              // words of the whole table
   TableRange part;                 // of that table, on this rank
-  std::uint64_t content = 0;       // word i of the table is content + i at the start
+  std::uint64_t content = 0;       // word i of the table is initially content + i
   std::uint64_t first_update = 0;  // of the stream
-  std::uint64_t updates = 0;       // that are generated here; those outside the part are another rank's
+  std::uint64_t updates = 0;       // generated here; updates outside the part belong to other ranks
 };
 
-// Every rank has a table of its own of 2^log2_words words, and a run of the stream of its own (HPCC's "star").
+// A table of 2^log2_words words for each rank, with its own run of the stream (HPCC's "star").
 Task own_table(int log2_words, int rank);
-// One table for all (HPCC FPGA): the largest power of two of words that is not above ranks * 2^log2_words, in parts
-// that differ by one word at most. Every rank generates all updates and applies those to its part.
+// One table for all (HPCC FPGA): the largest power of two of words up to ranks * 2^log2_words, in parts whose sizes
+// differ by at most one word. Every rank generates all updates and applies those in its part.
 Task shared_table(int log2_words, int rank, int ranks);
 
-// A part cut into `count`, one for each replication, which differ by one word at most.
+// A part cut into `count`, one per replication, whose sizes differ by at most one word.
 std::vector<TableRange> split(const TableRange& part, std::uint64_t count);
 
 }  // namespace plumb::random_access

@@ -1,4 +1,4 @@
-// STREAM's record in HPCC FPGA's JSON shape: what is STREAM's own of it.
+// STREAM's part of a record in HPCC FPGA's JSON format.
 
 #include <algorithm>
 #include <limits>
@@ -24,7 +24,7 @@ const std::vector<std::pair<std::string, std::string>> names{
     {"write", "PCI_write"}, {"copy", "Copy"}, {"scale", "Scale"},  {"add", "Add"},
     {"triad", "Triad"},     {"dot", "Dot"},   {"read", "PCI_read"}};
 
-// Null when it was not measured.
+// Null if not measured.
 const Json& case_of(const Json& record, const std::string& operation) {
   static const Json none = nullptr;
   for (const Json& measured : list(at(record, "cases")))
@@ -32,7 +32,7 @@ const Json& case_of(const Json& record, const std::string& operation) {
   return none;
 }
 
-// Of a wrong answer there is no speed.
+// A wrong result has no speed.
 void add_results(Json& results, const std::string& name, const Json& measured, const std::vector<double>& seconds,
                  double ranks) {
   const auto [least, most] = std::minmax_element(seconds.begin(), seconds.end());

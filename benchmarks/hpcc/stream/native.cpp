@@ -1,4 +1,4 @@
-// nd_range.cl's kernels for runtime `native`: each core of this process makes a run of lines of the result.
+// nd_range.cl's kernels for runtime `native`: each core of this process computes a range of lines of the result.
 #include "benchmarks/hpcc/stream/replication.hpp"
 #include "device/native/halves.hpp"
 #include "device/native/past_caches.hpp"
@@ -10,14 +10,14 @@ namespace {
 using Arguments = std::span<const KernelArgument>;
 using Half = std::uint16_t;
 
-// Computes in float for half, in the type itself otherwise.
+// Computes in float for half, otherwise in the type itself.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
 template <class T>
 constexpr std::uint64_t of_a_line = cache_line / sizeof(T);  // numbers
 
-// A line's numbers to compute with, where they lie or in `space`.
+// A line's numbers for computation, in place or in `space`.
 template <class T>
 const T* widen(const T* line, T*) {
   return line;
@@ -37,7 +37,7 @@ void store(Half* to, const float* line) {
   store_line(to, halves);
 }
 
-// A run of lines: to = rule(x, y). A function of its own, so that the compiler knows that the arrays do not overlap.
+// A range of lines: to = rule(x, y). A separate function, as its parameters declare that the arrays do not overlap.
 template <class T, class Rule>
 void make_lines(T* __restrict to, const T* __restrict x, const T* __restrict y, std::uint64_t lines, Rule rule) {
   for (std::uint64_t at = 0; at < lines * of_a_line<T>; at += of_a_line<T>) {
@@ -49,7 +49,7 @@ void make_lines(T* __restrict to, const T* __restrict x, const T* __restrict y, 
   finish_stores();
 }
 
-// So many sums take turns that no addition waits for the one before.
+// Number of partial sums, so that no addition waits for the previous one.
 template <class T>
 Wide<T> add_up(const T* x, const T* y, std::uint64_t lines) {
   Wide<T> sums[of_a_line<T>] = {};
@@ -63,7 +63,7 @@ Wide<T> add_up(const T* x, const T* y, std::uint64_t lines) {
   return total;
 }
 
-// call(first line, lines) on pieces that the cores share, neighbouring ones on one core; the sum of what it returns.
+// Calls call(first line, lines) on ranges distributed over the cores; returns the sum of the results.
 template <class Call>
 auto on_all_cores(std::uint64_t lines, Call call) {
   constexpr std::uint64_t pieces = 1024;
@@ -81,7 +81,7 @@ T* numbers(const KernelArgument& argument) {
   return reinterpret_cast<T*>(host_pointer(argument));
 }
 
-// Kernels take inputs, then the output, then the scalar if any, then the number of vectors, each a line here.
+// Kernel arguments: inputs, output, scalar if any, number of vectors (here: lines).
 template <class T, class Rule>
 void each(Arguments arguments, bool two_inputs, Rule rule) {
   const T *x = numbers<const T>(arguments[0]), *y = two_inputs ? numbers<const T>(arguments[1]) : x;

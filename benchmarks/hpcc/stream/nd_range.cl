@@ -1,4 +1,4 @@
-// STREAM's operations, and BabelStream's Dot, for CPUs and GPUs. An array is a run of vectors, the last one filled up
+// STREAM's operations, and BabelStream's Dot, for CPUs and GPUs. An array is a sequence of vectors, the last one padded
 // with zeros.
 //
 //   DATA_TYPE     half, float or double         WIDE_TYPE   of the scalar and of Dot's sums: double for double, else float
@@ -59,7 +59,7 @@ typedef JOIN(WIDE_TYPE, VECTOR_COUNT) Wide;
 #define FOR_EACH(i, vectors) for (ulong i = get_global_id(0); i < (vectors); i += get_global_size(0))
 #endif
 
-// A core's ordinary store reads the line first; one past the caches does not.
+// Ordinary stores of a core read the line first; non-temporal ones do not.
 #if OWN_RUNS && defined(__has_builtin)
 #if __has_builtin(__builtin_nontemporal_store)
 #define STORE(to, value) __builtin_nontemporal_store(value, to)
@@ -87,7 +87,7 @@ __kernel void triad(__global const Vector* restrict b, __global const Vector* re
   FOR_EACH(i, vectors) STORE(&a[i], b[i] + (DATA_TYPE)j * c[i]);
 }
 
-// Of all work items of a group, into *(to).
+// Sum over all work items of a group, into *(to).
 #define ADD_UP(value, to)                                     \
   __local WIDE_TYPE sums_of_items[GROUP_SIZE];                \
   const uint item = get_local_id(0);                          \
@@ -98,7 +98,7 @@ __kernel void triad(__global const Vector* restrict b, __global const Vector* re
   }                                                           \
   if (item == 0) *(to) = sums_of_items[0]
 
-// Each group's sum, behind sums[0].
+// Each group's sum, after sums[0].
 __kernel void dot_of_groups(__global const Vector* restrict a, __global const Vector* restrict b,
                             __global WIDE_TYPE* restrict sums, ulong vectors) {
   Wide sum = ZEROS;
@@ -108,7 +108,7 @@ __kernel void dot_of_groups(__global const Vector* restrict a, __global const Ve
   ADD_UP(total, &sums[1 + get_group_id(0)]);
 }
 
-// The groups' sums into sums[0]; for one group.
+// Adds the groups' sums into sums[0]; for one group.
 __kernel void dot_of_all(__global WIDE_TYPE* restrict sums, ulong groups) {
   WIDE_TYPE total = 0;
   for (ulong i = get_local_id(0); i < groups; i += GROUP_SIZE) total += sums[1 + i];

@@ -26,8 +26,8 @@ std::uint64_t in_each(ScalarType type, std::uint64_t bits) {
   return word;
 }
 
-// work(begin, end) on the cores of this process, each a run of 0 … words; the results in order. Threads of their own,
-// because OpenMP's would go on looking for work, on cores that a device needs at once.
+// Calls work(begin, end) on the cores of this process, each with a range of 0 … words; returns the results in order.
+// Uses its own threads, as OpenMP's would keep polling on cores that a device needs.
 template <class Work>
 auto in_runs(std::uint64_t words, Work work) {
   const std::uint64_t runs = std::clamp<std::uint64_t>(words / words_worth_a_thread, 1, host_share().cores);
@@ -49,7 +49,7 @@ const double* halves() {
   return table.data();
 }
 
-// Numbers as they lie in a word; Bits is as wide as they are.
+// Numbers as stored in a word; Bits has the same width.
 template <class Bits>
 constexpr std::uint64_t of_a_word = 8 / sizeof(Bits);
 
@@ -75,8 +75,8 @@ void add(Difference& sum, const Difference& more) {
   if (!(more.largest <= sum.largest)) sum.largest = more.largest;
 }
 
-// call(word, lane, i) for the elements 0 … count - 1, which are numbers from, from + 1, … of arrays, on all cores; the
-// results of runs in order.
+// Calls call(word, lane, i) for the elements 0 … count - 1, which are numbers from, from + 1, … of arrays, on all
+// cores; returns the results of ranges in order.
 template <class Bits, class Result, class Call>
 std::vector<Result> each_number(std::uint64_t count, std::uint64_t from, Call call) {
   constexpr std::uint64_t lanes = of_a_word<Bits>;

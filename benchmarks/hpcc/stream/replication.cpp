@@ -20,7 +20,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// HPCC FPGA's kernels come once for each memory bank, by number; ours serves every replication.
+// HPCC FPGA has a kernel per memory bank, by number; this one serves every replication.
 std::string name_in(const Program& program, const std::string& name, std::uint64_t replication,
                     std::uint64_t replications) {
   const std::vector<std::string> names = program.kernel_names();
@@ -35,7 +35,7 @@ std::string name_in(const Program& program, const std::string& name, std::uint64
   return numbered(replication);
 }
 
-// The scalar, as kernels take it: float for half.
+// The scalar as a kernel argument: float for half.
 KernelArgument wide(ScalarType type, double value) {
   if (type == ScalarType::f64) return value;
   return static_cast<float>(value);
@@ -83,7 +83,7 @@ std::vector<Launch> launches(Program& program, const KernelForm& form, const Ope
     auto kernel = program.kernel(name_in(program, is_dot ? "calc_dot" : "calc", replication, replications));
     std::vector<KernelArgument> others{length};
     if (!is_dot) {
-      // calc computes scalar * in1 + in2, and Triad's first input is the one that is added.
+      // calc computes scalar * in1 + in2; Triad's first input is the addend.
       if (operation.inputs.size() == 1) moving.insert(moving.begin(), moving.front());
       std::swap(moving[0], moving[1]);
       static const std::array<const char*, 4> types{"copy", "scale", "add", "triad"};
@@ -164,21 +164,21 @@ void Replication::reset(const Contents& contents, std::uint64_t count) {
   const auto give_inputs = [&] {
     for (const Array array : operation_->inputs) {
       fill({image(array) + given.begin, given.size}, contents.of(array), given.begin / sizeof(std::uint64_t));
-      // Behind it, unlike what must stay behind the outputs.
+      // The guard of inputs, which is not checked.
       std::memset(image(array) + given.begin + given.size, std::to_integer<int>(fresh_byte), Extent::guard);
-      if (!writes) put(array, given);  // its inputs are the images
+      if (!writes) put(array, given);  // its inputs are the host images
     }
   };
   if (reads) give_inputs();
   for (const Array array : operation_->outputs) {
     std::memset(image(array) + taken.begin, std::to_integer<int>(poison_byte), taken.size + Extent::guard);
-    if (!reads) put(array, taken, Extent::guard);  // its outputs are the images
+    if (!reads) put(array, taken, Extent::guard);  // its outputs are the host images
   }
   if (!reads) give_inputs();
   const std::vector<std::byte> no_sums(buffers_.sums->size(), poison_byte);
   queue_->write(no_sums.data(), whole(*buffers_.sums));
   for (const Launch& launch : kernels_)
-    for (std::uint64_t later = count; later-- > 0;) place(launch, later);  // what a first time costs is paid here
+    for (std::uint64_t later = count; later-- > 0;) place(launch, later);  // warm-up, outside of the timed section
 }
 
 void Replication::check(const Contents& contents, std::uint64_t count, Validation& validation) {
@@ -190,7 +190,7 @@ void Replication::check(const Contents& contents, std::uint64_t count, Validatio
 void Replication::check_array(Array array, const Contents& contents, Validation& validation) {
   const auto [begin, size] = slide_.targets(length_, count_);
   if (operation_->kind != Operation::Kind::read) {
-    // A read that does not happen must not pass.
+    // Detects a read that does not happen.
     std::memset(image(array) + begin, std::to_integer<int>(poison_byte), size + Extent::guard);
     queue_->read({buffers_.of(array), begin, size + Extent::guard}, image(array) + begin);
   }
@@ -205,13 +205,13 @@ void Replication::check_array(Array array, const Contents& contents, Validation&
   if (written == 0) return;
   validation.wrong_items += written;
   validation.error = std::numeric_limits<double>::infinity();
-  note(validation, fmt::format("{} bytes behind the end of {} were written", written, letter(array)));
+  note(validation, fmt::format("{} bytes past the end of {} were written", written, letter(array)));
 }
 
-// What an operation left is one item, of the last one each number.
+// The remainder of an operation is one item; for the last operation each number is one.
 void Replication::check_rest(Array array, const Slide::Rest& rest, const Contents& contents,
                              Validation& validation) const {
-  // Of a transfer each array is its own input.
+  // In a transfer each array is its own input.
   const Array first = operation_->is_transfer() ? array : operation_->inputs.front();
   const Array second = operation_->is_transfer() ? array : operation_->inputs.back();
   const Difference found = compare({image(array) + rest.begin, rest.size}, *operation_, contents.of(first),
@@ -234,7 +234,7 @@ void Replication::check_dot(const Contents& contents, Validation& validation) {
   for (std::uint64_t later = 0; later < count_; ++later) {
     double is = 0;
     load_scalars(std::span(bytes).subspan(slide_.source(later), size_of(wide)), wide, std::span(&is, 1));
-    if (later > 0)  // nothing rounds: what comes in, less what goes out
+    if (later > 0)  // exact: adds the entering elements and subtracts the leaving ones
       should_be += dot(contents.a, contents.b, step, first_number(later)) -
                    dot(contents.a, contents.b, step, first_number(later) + length);
     validation.items_checked += 1;

@@ -1,5 +1,5 @@
-// One replication: its part of the three arrays in one memory bank, their images in pinned host memory, the queue and
-// the kernels that work on them, in each variant.
+// One replication: its part of the three arrays in one memory bank, their images in pinned host memory, and the queue
+// and kernels that use them, in each variant.
 #pragma once
 
 #include <array>
@@ -13,31 +13,31 @@
 
 namespace plumb::stream {
 
-// How kernels are built and started.
+// Build and launch of kernels.
 struct KernelForm {
   hpcc::Variant variant = hpcc::Variant::nd_range;
   ScalarType type = ScalarType::f32;
   std::uint64_t vector = 1;        // numbers
-  std::uint64_t unroll = 1;        // vectors a cycle of a pipeline
+  std::uint64_t unroll = 1;        // vectors per cycle of a pipeline
   std::uint64_t local_buffer = 1;  // vectors
   std::uint64_t group_size = 1;    // work items
-  std::uint64_t groups = 0;        // 0: one vector for each work item
+  std::uint64_t groups = 0;        // 0: one vector per work item
   std::uint64_t dot_groups = 1;
-  bool own_runs = false;  // each work item takes a run of vectors of its own
+  bool own_runs = false;  // each work item takes a contiguous range of vectors
 };
 
-// The file of the variant, for this form; native_kernels() are nd_range.cl's as functions, for runtime native: there a
-// vector is a line of the caches.
+// The variant's file for this form, with native_kernels() as functions for runtime native, where a vector is a cache
+// line.
 KernelSource source_of(const KernelForm& form);
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(ScalarType type);
 
-// What an operation works on: so many numbers, which kernels handle in whole vectors. Behind the last one that any
-// operation writes is a guard that nobody may write.
+// Data of an operation: a number of elements, processed in whole vectors. A guard that must not be written follows the
+// last element that any operation writes.
 struct Extent {
   std::uint64_t elements = 0, vector = 1;
   std::size_t element_bytes = 4;
 
-  static constexpr std::size_t guard = 4096;  // bytes: a group of work items beyond the end stays within
+  static constexpr std::size_t guard = 4096;  // bytes: a group of work items past the end stays within
   std::uint64_t vectors() const { return (elements + vector - 1) / vector; }
   std::size_t bytes() const { return elements * element_bytes; }
   std::size_t padded_bytes() const { return vectors() * vector * element_bytes; }
@@ -45,15 +45,15 @@ struct Extent {
   std::size_t buffer_bytes(const Slide& slide) const { return slide.target_room(padded_bytes()) + guard; }
 };
 
-// Arrays, and Dot's sums: of each operation its result, and behind that those of groups of work items, over which the
-// next operation's begin.
+// Layout of arrays and of Dot's sums: for each operation its result, then the sums of groups, which the next operation
+// overwrites.
 struct Buffers {
   std::array<std::unique_ptr<Buffer>, 3> arrays;
   std::unique_ptr<Buffer> sums;
   Buffer* of(Array array) const { return arrays[static_cast<std::size_t>(array)].get(); }
 };
 
-// A kernel, whose first arguments are other parts of their buffers in each operation.
+// A kernel whose first arguments differ by operation.
 struct Launch {
   struct Moving {
     Buffer* buffer;
@@ -65,8 +65,8 @@ struct Launch {
   std::vector<Moving> moving;
 };
 
-// Kernels that, one after the other, do an operation once. `replication` of so many picks calc_0, calc_1, … where a
-// bitstream has a kernel for each. Throws Unsupported where the program has no kernel for the operation.
+// Kernels that execute an operation once, in sequence. `replication` selects calc_0, calc_1, … in a bitstream with a
+// kernel for each. Throws Unsupported if the program lacks a kernel for the operation.
 std::vector<Launch> launches(Program& program, const KernelForm& form, const Operation& operation,
                              const Buffers& buffers, std::uint64_t vectors, std::uint64_t replication,
                              std::uint64_t replications);
@@ -77,19 +77,19 @@ class Replication {
   Replication(const Replication&) = delete;
   Replication& operator=(const Replication&) = delete;
 
-  // What enqueue() shall do; no kernels where the runtime's own copies do it.
+  // Prepares enqueue(); no kernels if the runtime's own copies execute the operation.
   void choose(const Operation& operation, std::vector<Launch> kernels);
   const Buffers& buffers() const { return buffers_; }
   const Extent& extent() const { return extent_; }
 
-  // Untimed: inputs of `count` operations as `contents` says, every byte of the outputs wrong.
+  // Untimed: writes the inputs of `count` operations, poisons the outputs.
   void reset(const Contents& contents, std::uint64_t count);
-  // The operation once; `later` more of the sample's come after it.
+  // Executes the operation once, followed by `later` others of the sample.
   void enqueue(std::uint64_t later);
-  void start() { queue_->finished(); }  // what was enqueued, before another queue is waited for
+  void start() { queue_->finished(); }  // submits the commands, before waiting for another queue
   void finish() { queue_->finish(); }
   std::optional<DeviceTime> span() const { return queue_->span(); }
-  // Compares every number that `count` operations left, and what none of them may write; adds what it finds.
+  // Compares every number left by `count` operations, and bytes that must not be written; adds to the findings.
   void check(const Contents& contents, std::uint64_t count, Validation& validation);
 
  private:
@@ -110,7 +110,7 @@ class Replication {
   std::array<std::unique_ptr<Buffer>, 3> images_;
   std::unique_ptr<Queue> queue_;
   const Operation* operation_ = nullptr;
-  std::size_t length_ = 0;   // bytes of each array that an operation handles
+  std::size_t length_ = 0;   // bytes of each array per operation
   std::uint64_t count_ = 1;  // operations of the sample
   std::vector<Launch> kernels_;
 };

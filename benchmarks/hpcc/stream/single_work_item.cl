@@ -1,5 +1,5 @@
-// STREAM in HPCC FPGA's form (Meyer's thesis, listing 3.1), and BabelStream's Dot beside it: one work item, whose loops
-// become pipelines. Arrays are whole numbers of vectors.
+// STREAM in HPCC FPGA's form (Meyer's thesis, listing 3.1), and BabelStream's Dot: one work item, whose loops become
+// pipelines. Arrays consist of whole vectors.
 //
 //   DATA_TYPE     half, float or double   WIDE_TYPE           of the scalar and of Dot's sum: double for double, else float
 //   VECTOR_COUNT  numbers of a vector     DEVICE_BUFFER_SIZE  vectors kept on the chip, a multiple of GLOBAL_MEM_UNROLL
@@ -18,8 +18,8 @@ typedef DATA_TYPE Vector;
 typedef JOIN(DATA_TYPE, VECTOR_COUNT) Vector;
 #endif
 
-// operation_type: 0 Copy, 1 Scale, 2 Add, 3 Triad. One kernel for the four, which so share one place on the chip; each
-// phase has the memory bank for itself, so that its accesses stay one burst.
+// operation_type: 0 Copy, 1 Scale, 2 Add, 3 Triad. One kernel for the four, to share its area on the chip; each phase
+// uses the memory bank exclusively, so its accesses remain one burst.
 __kernel void calc(__global const Vector* restrict in1, __global const Vector* restrict in2,
                    __global Vector* restrict out, const WIDE_TYPE scalar, const uint array_size,
                    const uint operation_type) {
@@ -38,7 +38,7 @@ __kernel void calc(__global const Vector* restrict in1, __global const Vector* r
   }
 }
 
-// An addition takes some cycles, and the next must not wait for it: so many sums take turns.
+// Additions take several cycles: partial sums alternate, so that none waits for the previous one.
 #define SUMS 16
 
 __kernel void calc_dot(__global const Vector* restrict in1, __global const Vector* restrict in2,

@@ -15,10 +15,10 @@ using hpcc::Variant;
 
 namespace {
 
-// What suits a kind of device in form nd_range, where the user does not say; measured, see README.md.
+// Defaults of form nd_range by kind of device; measured, see README.md.
 struct Habits {
   std::uint64_t vector_bytes, group_size;
-  std::uint64_t groups_of_a_unit, dot_groups_of_a_unit;  // 0: one vector for each work item
+  std::uint64_t groups_of_a_unit, dot_groups_of_a_unit;  // 0: one vector per work item
   bool own_runs;
 };
 
@@ -27,7 +27,7 @@ Habits habits_of(const DeviceInfo& device) {
   return {device.type == "native" ? cache_line : 32, 1, 32, 32, true};
 }
 
-constexpr std::uint64_t pipeline_vector = 16;  // numbers, HPCC FPGA's
+constexpr std::uint64_t pipeline_vector = 16;  // numbers, as in HPCC FPGA
 constexpr std::uint64_t longest_vector = 16;
 constexpr std::uint64_t largest_local_buffer = std::uint64_t{4} << 20;  // bytes; a CPU keeps it on a thread's stack
 
@@ -45,7 +45,7 @@ Preset Stream::preset(const std::string& name) const {
 void Stream::check(const Plan&) const {
   if (elements_.get() < replications_.get())
     throw UsageError(
-        fmt::format("--elements {} cannot be dealt out to --replications {}", elements_.get(), replications_.get()));
+        fmt::format("--elements {} is too small for --replications {}", elements_.get(), replications_.get()));
   if (vector_.get() > 0 && !is_power_of_two(vector_))
     throw UsageError(fmt::format("--vector must be 1, 2, 4, 8 or 16, not {}", vector_.get()));
   if (group_size_.get() > 0 && !is_power_of_two(group_size_))
@@ -58,7 +58,7 @@ void Stream::check(const Plan&) const {
 void Stream::check_device(const Plan&, const DeviceInfo& device) const {
   const KernelForm form = form_on(device);
   if (device.type == "native" && vector_.given())
-    throw UsageError("--vector is for OpenCL C: on runtime native a vector is a line of the caches");
+    throw UsageError("--vector is not supported on runtime native, whose vectors are cache lines");
   if (form.group_size > device.largest_group && device.type != "native")
     throw UsageError(fmt::format("--group-size {} exceeds the {} work items that a group of {} may have",
                                  form.group_size, device.largest_group, device.name));
@@ -107,7 +107,7 @@ Case Stream::make_case(const Operation& operation) const {
   result.key = operation.name;
   result.labels = {{"operation", operation.name}};
   result.payload = Payload(&operation);
-  // Of a transfer each byte counts once, whichever side reads or writes it.
+  // Each byte of a transfer counts once.
   result.work.bytes_read = operation.kind == Operation::Kind::write ? 0 : operation.inputs.size() * bytes;
   result.work.bytes_written = operation.kind == Operation::Kind::read ? 0 : operation.outputs.size() * bytes;
   result.work.flops = operation.flops * static_cast<double>(elements);
@@ -152,10 +152,10 @@ void Stream::prepare(Session& session, const Case& measured) {
   }
 }
 
-// Once, and only when a case needs kernels: transfers are measured where the type cannot be computed in.
+// Built once, for the first case with kernels: transfers also work for types that the device cannot compute in.
 void Stream::build(Session& session) {
   if (form_.variant == Variant::library)
-    throw Unsupported(fmt::format("the runtime's own commands copy, but do not {}", measured_->name));
+    throw Unsupported(fmt::format("the runtime's own commands copy only: they cannot execute {}", measured_->name));
   hpcc::require_type(session.device.info(), form_.type);
   if (!program_) program_ = session.device.build(session.source(source_of(form_)));
 }
@@ -189,7 +189,7 @@ Validation Stream::validate(Session& session, const Case&, std::uint64_t repetit
   Validation validation;
   validation.reference = measured_->kind == Operation::Kind::dot
                              ? "the sum of all products, exact in double: no partial sum rounds"
-                             : "every element from its inputs, made again, by the rule in double: no result rounds";
+                             : "every element recomputed from its inputs in double: no result rounds";
   for (std::uint64_t i = 0; i < replicas_.size(); ++i)
     replicas_[i].check(contents_of(session, i, repetition), count, validation);
   return validation;

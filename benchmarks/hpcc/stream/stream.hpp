@@ -1,5 +1,5 @@
-// STREAM: sustained bandwidth of a device's memory and of its link to the host, by McCalpin's four operations as HPCC
-// FPGA runs them, and BabelStream's Dot. README.md beside this derives every metric and the validation.
+// STREAM: sustained bandwidth of a device's memory and of its link to the host, by McCalpin's four operations as in
+// HPCC FPGA, and BabelStream's Dot. README.md derives every metric and the validation.
 #pragma once
 
 #include <deque>
@@ -48,9 +48,11 @@ class Stream : public Benchmark {
       {"elements", "length of each array on each rank", "", {"-s", "--DEFAULT_ARRAY_LENGTH"}},
       std::int64_t{1} << 27,
       {1, std::int64_t{1} << 36}};
-  Choice type_{*this, {"type", "of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
-  Choice operation_{
-      *this, {"operation", "what to measure"}, "all", {"all", "write", "copy", "scale", "add", "triad", "dot", "read"}};
+  Choice type_{*this, {"type", "type of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
+  Choice operation_{*this,
+                    {"operation", "operation to measure"},
+                    "all",
+                    {"all", "write", "copy", "scale", "add", "triad", "dot", "read"}};
   hpcc::VariantChoice variant_{*this};
   Parameter<std::int64_t> replications_{*this,
                                         {"replications",
@@ -62,7 +64,7 @@ class Stream : public Benchmark {
   Parameter<std::int64_t> vector_{
       *this,
       {"vector",
-       "numbers of a vector: 1, 2, 4, 8 or 16; by default 16 for one work item, 32 B on a CPU, 16 B on a GPU",
+       "numbers of a vector: 1, 2, 4, 8 or 16; default: 16 for one work item, 32 B on a CPU, 16 B on a GPU",
        "",
        {"--VECTOR_COUNT"}},
       0,
@@ -98,8 +100,8 @@ class Stream : public Benchmark {
 
   KernelForm form_;                      // on the device of this run
   std::unique_ptr<Program> program_;     // null until a case needs kernels
-  std::deque<Replication> replicas_;     // after the program, whose kernels they hold
-  const Operation* measured_ = nullptr;  // of the case that is prepared
+  std::deque<Replication> replicas_;     // declared after the program, whose kernels they hold
+  const Operation* measured_ = nullptr;  // of the prepared case
 };
 
 }  // namespace plumb::stream

@@ -1,6 +1,6 @@
-// The table of the OpenSHMEM API (measure/operations.hpp). Its patterns: one side moves (shmem_transfer.hpp), atomics
-// (shmem_atomic.hpp), collectives (shmem_collective.hpp), what orders and waits (shmem_order.hpp), the symmetric heap
-// (shmem_heap.hpp).
+// The table of the OpenSHMEM API (measure/operations.hpp). Its patterns: one-sided transfers (shmem_transfer.hpp),
+// atomics (shmem_atomic.hpp), collectives (shmem_collective.hpp), ordering and waiting (shmem_order.hpp), the symmetric
+// heap (shmem_heap.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace plumb::shmem_api {
 
-// Who acts on whom in what one side does: PE 0 on all others in turn, or PE i of the first half on PE i of the second.
+// Partners of one-sided operations: PE 0 acts on all others in turn, or PE i of the first half on PE i of the second.
 enum class Who { first_on_all, halves };
 
-// Who runs a test, and how large.
+// PEs, threads and sizes of a test.
 struct Setting {
   int pe = 0, pes = 2;
   Who who = Who::first_on_all;
   std::size_t bytes = 8;  // of a message to one PE; whole elements of the row's type
   int threads = 1;
-  std::size_t slots = 2;     // more than two: places that messages go round through, to keep out of the caches
-  bool scattered = false;    // `slots`, a power of two, of the far side's, in an order that no prefetcher knows
+  std::size_t slots = 2;     // more than two: messages cycle through that many places, to avoid cache hits
+  bool scattered = false;    // the target's `slots`, a power of two, in an order that prefetchers do not predict
   std::uint64_t window = 1;  // operations between two completions
-  bool global = false;       // in the program's own global variables, not in the symmetric heap
+  bool global = false;       // in global variables instead of the symmetric heap
   std::uint64_t seed = 1;
 };
 
-// The PEs that a PE acts on, [first, end), and the one that it is acted on by; none: empty, or -1.
+// The targets of a PE, [first, end), and the PE that targets it; none: empty, or -1.
 struct Partners {
   explicit Partners(const Setting& s) {
     const int half = s.pes / 2;
@@ -45,15 +45,15 @@ struct Partners {
   }
   bool acts() const { return end > first; }
   int first = 1, end = 1, actor = -1;
-  int actors = 1, each = 1;  // of all PEs: how many act, on how many
+  int actors = 1, each = 1;  // number of acting PEs, and of targets of each
 };
 
 using operations::Needs;
 using operations::Pattern;
-// `set`: "shoms" in the list of SHOMS 1.0, "later" for what came to OpenSHMEM after it. `threads`: with a context each.
+// `set`: "shoms" for the list of SHOMS 1.0, "later" for newer functions of OpenSHMEM. `threads`: one context each.
 using Row = operations::Row<Setting>;
 
-// The whole table, in SHOMS' order, what came later behind it.
+// The whole table, in SHOMS' order, followed by newer functions.
 const std::vector<Row>& api_table();
 
 // By kind, each in its own file.
@@ -63,7 +63,7 @@ std::vector<Row> reduction_rows();
 std::vector<Row> collective_rows();
 std::vector<Row> order_rows();
 std::vector<Row> heap_rows();
-std::vector<Row> later_rows();    // what OpenSHMEM 1.5 added
+std::vector<Row> later_rows();    // functions of OpenSHMEM 1.5
 std::vector<Row> startup_rows();  // init, finalize
 
 }  // namespace plumb::shmem_api

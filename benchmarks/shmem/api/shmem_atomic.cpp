@@ -1,5 +1,5 @@
-// The table of atomics. SHOMS' rows have its names (int_fadd) and the functions of OpenSHMEM 1.4
-// (shmem_int_atomic_fetch_add): those that SHOMS calls were replaced by them.
+// The table of atomics. SHOMS' rows have its names (int_fadd) and the functions of OpenSHMEM 1.4 that replaced those
+// called by SHOMS (shmem_int_atomic_fetch_add).
 #include "benchmarks/shmem/api/shmem_atomic.hpp"
 #include "world/shmem_faults.hpp"
 
@@ -7,7 +7,7 @@ namespace plumb::shmem_api {
 
 namespace {
 
-// Each function is a row, and its form in a context another.
+// Each function gives a row, and its form with a context another one.
 class AtomicRows {
  public:
   explicit AtomicRows(std::string set) : set_(std::move(set)) {}
@@ -82,7 +82,7 @@ void add_shoms(std::vector<Row>& all) {
   rows.append_to(all);
 }
 
-// Of 1.4: fetch and set, bitwise operations, unsigned words.
+// OpenSHMEM 1.4: fetch and set, bitwise operations, unsigned words.
 void add_later(std::vector<Row>& all) {
   AtomicRows rows("later");
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Actor<T>& actor) {

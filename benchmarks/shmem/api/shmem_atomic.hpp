@@ -1,8 +1,8 @@
-// Atomics: PE 0 acts on words of every other PE in turn, or each PE of the first half on words of its partner; what
-// does not return a value is completed by shmem_quiet within the count. Operations whose order shows in one word (swap,
-// add, xor, …) all act on one; of those that would hide each other there (set, fetch, and, or) each has a word of its
-// own. The words and every value returned are compared with the same operations done in plain arithmetic. Then,
-// untimed, all PEs act on one word at once (shmem_race.hpp).
+// Atomics: PE 0 acts on words of every other PE in turn, or each PE of the first half on words of its partner;
+// operations without a result are completed by shmem_quiet within the count. Operations whose sequence shows in one
+// word (swap, add, xor, …) act on a single word; those that would hide each other (set, fetch, and, or) have a word
+// each. The words and every returned value are compared with the same operations in plain arithmetic. Then, untimed,
+// all PEs act on one word at once (shmem_race.hpp).
 #pragma once
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@
 
 namespace plumb::shmem_api {
 
-// Of a sum that tells sequences of values apart.
+// Factor of a sum that distinguishes sequences of values.
 inline constexpr std::uint64_t sequence_factor = 0x100000001b3ull;
 
-// One thread's stretch of operations on the words of its partners.
+// One thread's operations on the words of its partners.
 template <class T>
 struct Volley {
   shmem_ctx_t context{};
@@ -27,12 +27,12 @@ struct Volley {
   Track track = {};
   int first_pe = 1, end_pe = 2;
   std::uint64_t key = 0, count = 1;
-  std::uint64_t window = 1;       // operations between two completions, where nothing is returned
-  T first{};                      // what the first word holds
-  std::uint64_t* seen = nullptr;  // [pe]: of the values returned
+  std::uint64_t window = 1;       // operations between two completions, without results
+  T first{};                      // initial value of the first word
+  std::uint64_t* seen = nullptr;  // [pe]: sum of the returned values
 };
 
-// How a row acts. act: one operation by this PE on a word of another.
+// Behaviour of a row. act: one operation by this PE on a word of another.
 template <class T>
 struct Actor {
   Does does = Does::swap;
@@ -41,12 +41,12 @@ struct Actor {
   typename Race<T>::Act act = {};
 };
 
-// Whether what each operation on a word did shows in the word or in the values returned, however many followed.
+// Whether each operation on a word shows in the word or in the returned values, whatever follows.
 inline bool shows_in_one_word(Does does) {
   return does != Does::fetch && does != Does::set && does != Does::bit_and && does != Does::bit_or;
 }
 
-// act(channel, function, word, operands, pe) returns the old value, or anything where the function returns none.
+// act(channel, function, word, operands, pe) returns the old value, or any value for functions without a result.
 template <class T, class Channel, class Function, class Act>
 std::function<void(const Volley<T>&)> volley_of(Does does, bool returns, Function function, Act act) {
   return [=](const Volley<T>& v) {
@@ -153,7 +153,7 @@ class Atomic : public Pattern {
  private:
   static constexpr std::size_t line = 128;  // between the words of two threads
 
-  // Words that successive operations go round through.
+  // Words that successive operations cycle through.
   static std::size_t words_of_thread(const Actor<T>& actor, const Setting& s) {
     if (shows_in_one_word(actor.does)) return 1;
     const std::size_t all = (std::size_t{1} << 17) / static_cast<std::size_t>(s.threads);
@@ -177,7 +177,7 @@ class Atomic : public Pattern {
     return value_of<T>(mix64((key_ ^ static_cast<std::uint64_t>(thread + 1)) + word));
   }
 
-  // What a thread's words come to; what it should have seen on the way goes to should_see_.
+  // Expected words of a thread; expected returned values go to should_see_.
   std::vector<T> words_after(int thread, std::uint64_t count) {
     std::vector<T> state(track_.places);
     for (std::size_t word = 0; word < state.size(); ++word) state[word] = first(thread, word);
@@ -191,7 +191,7 @@ class Atomic : public Pattern {
     return state;
   }
 
-  // Before any call that could complete what this PE began: are the words of its partners what they should be?
+  // Checks the partners' words before any call that could complete this PE's operations.
   void look_from_afar(const std::vector<std::vector<T>>& after, Validation& found) {
     if (actor_.returns || !partners_.acts()) return;
     completion_ = "seen through shmem_ptr before any other call";
@@ -199,7 +199,7 @@ class Atomic : public Pattern {
       for (int thread = 0; thread < setting_.threads; ++thread) {
         const auto* there = static_cast<const T*>(shmem_ptr(words(thread), pe));
         if (there == nullptr) {
-          completion_ = fmt::format("not proven: shmem_ptr gives no way to look at PE {}'s memory", pe);
+          completion_ = fmt::format("not proven: shmem_ptr cannot access PE {}'s memory", pe);
           return;
         }
         const std::vector<T>& should = after[static_cast<std::size_t>(thread)];
@@ -240,7 +240,7 @@ class Atomic : public Pattern {
   std::string completion_;
 };
 
-// The ways of calling, by what an operation takes.
+// Calling conventions, by operands.
 inline constexpr auto act_value = [](const auto& channel, auto f, auto* word, const auto& given, int pe) {
   using T = std::remove_pointer_t<decltype(word)>;
   if constexpr (std::is_void_v<decltype(channel.call(f, word, given.value, pe))>) {

@@ -1,4 +1,4 @@
-// The tables of reductions and of the other collectives over active sets.
+// The tables of reductions and of other collectives over active sets.
 #include "benchmarks/shmem/api/shmem_collective.hpp"
 
 namespace plumb::shmem_api {

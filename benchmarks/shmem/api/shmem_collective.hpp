@@ -1,8 +1,8 @@
-// Collectives of all PEs. A count is one call. Successive calls use other targets, work arrays and sync arrays in turn,
-// so that the standard's conditions hold without a barrier between them: whoever finishes a call in which all depend on
-// all knows that the others have left the call before. In a broadcast only the root is depended on, so the root goes
-// round, and as many arrays are in turn as there can be calls under way (or a shmem_sync_all stands between, where that
-// would be too much memory). Of every target that was written, every element is compared.
+// Collectives of all PEs. A count is one call. Successive calls alternate between targets, work arrays and sync arrays,
+// which satisfies the standard's conditions without a barrier: a PE that completes a call in which all depend on all
+// can conclude that the others have left the previous call. In a broadcast only the root is depended on, so the root
+// rotates, with one array per possible concurrent call (or a shmem_sync_all between calls if that needs too much
+// memory). Every element of every written target is compared.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace plumb::shmem_api {
 enum class Gathers { reduction, broadcast, collect, alltoall };
 enum class Reduces { bit_and, bit_or, bit_xor, minimum, maximum, sum, product };
 
-// What one call is given. Lengths are in elements of one PE's contribution (alltoall: of what one PE sends another).
+// Arguments of a call. Lengths are in elements of one PE's contribution (alltoall: per destination PE).
 template <class T>
 struct Round {
   T* target = nullptr;
@@ -34,12 +34,12 @@ struct Collector {
   Gathers gathers = Gathers::reduction;
   Reduces reduces = Reduces::sum;
   std::size_t stride = 1;
-  bool root_too = false;  // a broadcast that writes the root's target as well (those of teams)
+  bool root_too = false;  // a broadcast that also writes the root's target (teams)
   std::size_t sync_size = 0;
   std::function<void(const Round<T>&)> call = {};
 };
 
-// What a PE contributes to a reduction: whatever the PEs come to must be exact in T.
+// Contributions of a PE to a reduction: every result must be exact in T.
 template <class T>
 T contribution(Reduces reduces, int pe, std::uint64_t bits) {
   if (reduces == Reduces::sum) return static_cast<T>(1 + bits % 64);
@@ -84,7 +84,7 @@ struct CollectiveExtent {
   static constexpr std::size_t source_slots = 2;
   std::size_t elements, source_length, target_length, work_length = 0;
   std::size_t turns = 2;                                   // targets, work and sync arrays
-  bool synchronised = false;                               // too few turns: a shmem_sync_all before one comes again
+  bool synchronised = false;                               // too few turns: a shmem_sync_all precedes each reuse
   std::size_t source = 0, target = 0, work = 0, sync = 0;  // offsets
   Layout layout;
 };
@@ -96,8 +96,8 @@ class Collective : public Pattern {
     const CollectiveExtent<T> extent(c, s);
     Needs needs;
     const std::uint64_t bytes = extent.elements * sizeof(T), pes = static_cast<std::uint64_t>(s.pes);
-    // What the operation must bring to each PE from others, whatever the algorithm: one vector, or one of each other
-    // PE.
+    // Data that the operation must bring to each PE from others, independent of the algorithm: one vector, or one of
+    // each other PE.
     const bool everyone = c.gathers == Gathers::collect || c.gathers == Gathers::alltoall;
     needs.moved = c.gathers == Gathers::broadcast ? bytes * (pes - 1) : bytes * (everyone ? pes * (pes - 1) : pes);
     needs.work.bytes_sent = c.gathers == Gathers::alltoall ? bytes * (pes - 1) : bytes;
@@ -153,9 +153,9 @@ class Collective : public Pattern {
 
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     Validation found;
-    found.reference = "every element of every target made again from all PEs' contributions";
+    found.reference = "every element of every target recomputed from all PEs' contributions";
     found.items_checked = target_.size();
-    // Before any other call: a PE's targets are complete when it has returned from its own.
+    // Before any other call: a PE's targets are complete on return from its own call.
     for (std::size_t turn = 0; turn < extent_.turns; ++turn) check_target(turn, repetition, count, found);
     shmem_barrier_all();
     return found;
@@ -170,7 +170,7 @@ class Collective : public Pattern {
     return collector_.gathers == Gathers::reduction ? contribution<T>(collector_.reduces, pe, bits) : value_of<T>(bits);
   }
 
-  // The call whose result a target holds; none where nothing was written.
+  // The call whose result a target holds; none if it was not written.
   std::optional<std::uint64_t> last_call(std::size_t turn, std::uint64_t count) const {
     if (turn >= count) return std::nullopt;
     std::uint64_t call = count - 1 - (count - 1 - turn) % extent_.turns;
@@ -196,8 +196,9 @@ class Collective : public Pattern {
       const bool written = call && at % collector_.stride == 0;
       const T should = written ? expected(keys, root, at) : poison_of<T>(mix64(idle + first + at));
       if (!(target_[first + at] == should))
-        note_wrong(found, fmt::format("element {} of {} in target {} {}", at, extent_.target_length, turn,
-                                      written ? "is not what the PEs gave" : "was written, and should not be"));
+        note_wrong(found,
+                   fmt::format("element {} of {} in target {} {}", at, extent_.target_length, turn,
+                               written ? "differs from the PEs' contributions" : "was written, and should not be"));
     }
   }
 

@@ -35,7 +35,7 @@ void Pieces::run(std::uint64_t) {
 }
 
 Validation Pieces::validate(std::uint64_t repetition, std::uint64_t) {
-  if (part_ == Action::give_back) have();  // what was given back can be had again
+  if (part_ == Action::give_back) have();  // freed memory can be allocated again
   Validation found;
   found.reference = "every byte, put by the PE before this one";
   const int next = (setting_.pe + 1) % setting_.pes, before = (setting_.pe + setting_.pes - 1) % setting_.pes;

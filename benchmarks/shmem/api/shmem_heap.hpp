@@ -1,11 +1,11 @@
-// The symmetric heap: what it costs to have and to give back pieces of it.
+// The symmetric heap: cost of allocation and deallocation.
 #pragma once
 
 #include "benchmarks/shmem/api/shmem_region.hpp"
 
 namespace plumb::shmem_api {
 
-// Pieces of the heap, as many as 16 MiB hold, 64 at most. Untimed: each is filled by the PE before this one.
+// Pieces of the heap, up to 16 MiB in total and at most 64. Untimed: each is filled by the previous PE.
 class Pieces : public Pattern {
  public:
   enum class Action { have, give_back };

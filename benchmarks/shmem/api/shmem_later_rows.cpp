@@ -1,4 +1,4 @@
-// The table of what OpenSHMEM 1.5 added: teams, signals, atomics that do not block, waits for several words, hints.
+// The table of OpenSHMEM 1.5: teams, signals, non-blocking atomics, waits for several words, hints.
 #include "benchmarks/shmem/api/shmem_atomic.hpp"
 #include "benchmarks/shmem/api/shmem_collective.hpp"
 #include "benchmarks/shmem/api/shmem_heap.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using shmem_later::functions;
 
-// PE 0 puts a message and its signal to each other PE; these wait for the last signal, and find the message there.
+// PE 0 puts a message and its signal to each other PE; each waits for the last signal, and checks the message.
 class SignalledPut : public Pattern {
  public:
   using Function = decltype(shmem_later::Functions::putmem_signal);
@@ -61,12 +61,13 @@ class SignalledPut : public Pattern {
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     shmem_barrier_all();
     Validation found;
-    found.reference = "every byte made again, and the last one there when its signal came";
+    found.reference = "every byte recomputed, and the last one present when its signal arrived";
     if (setting_.pe == 0) return found;
     found.items_checked = setting_.bytes + 1;
     const Difference difference = compare_message(target_, identity(repetition, (count - 1) % 2));
-    if (difference.wrong > 0) note_wrong(found, fmt::format("byte {} is not what was sent", difference.first_offset));
-    if (missing_ > 0) note_wrong(found, "the signal came before its message");
+    if (difference.wrong > 0)
+      note_wrong(found, fmt::format("byte {} differs from the one sent", difference.first_offset));
+    if (missing_ > 0) note_wrong(found, "the signal arrived before its message");
     return found;
   }
 
@@ -92,7 +93,7 @@ class SignalledPut : public Pattern {
 };
 
 Row with(Row row, bool there, const char* what) {
-  if (!there) row.missing = fmt::format("this library has no {}, which came with OpenSHMEM 1.5", what);
+  if (!there) row.missing = fmt::format("this library lacks {}, a function of OpenSHMEM 1.5", what);
   return row;
 }
 
@@ -143,7 +144,7 @@ Row signal_row(const char* name, SignalledPut::Function put) {
   return with(std::move(row), put != nullptr, "signals");
 }
 
-// Each is completed before its value is looked at.
+// Each is completed before its value is read.
 Row later_atomic_row(const char* name, Does does,
                      void (*function)(std::uint64_t*, std::uint64_t*, std::uint64_t, int)) {
   const auto act = [](const auto&, auto f, std::uint64_t* word, const Operands<std::uint64_t>& given, int pe) {

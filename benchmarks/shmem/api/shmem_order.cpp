@@ -34,7 +34,7 @@ void Barrier::run(std::uint64_t count) {
 
 Validation Barrier::validate(std::uint64_t repetition, std::uint64_t) {
   Validation found;
-  found.reference = "a word that the last PE to come puts to all before it comes";
+  found.reference = "a word that the last PE to arrive puts to all before it arrives";
   Layout layout;
   layout.add(2 * gate_.sync_size * sizeof(long));
   long* const words = reinterpret_cast<long*>(region_.data() + layout.bytes());
@@ -50,7 +50,7 @@ Validation Barrier::validate(std::uint64_t repetition, std::uint64_t) {
     gate_.call(setting_.pes, sync(calls_++));
     const long seen = *static_cast<volatile long*>(words + late);
     ++found.items_checked;
-    if (seen != value) note_wrong(found, fmt::format("PE {} was through before PE {} came", setting_.pe, late));
+    if (seen != value) note_wrong(found, fmt::format("PE {} left before PE {} arrived", setting_.pe, late));
     shmem_barrier_all();
   }
   return found;
@@ -127,7 +127,7 @@ void Lock::check_exclusion(Validation& found) {
   for (long i = 0; i < each; ++i) {
     functions_.set(lock(0));
     const long now = shmem_long_g(counter(), 0);
-    if (i % 8 == 0) std::this_thread::yield();  // who is not kept out comes now
+    if (i % 8 == 0) std::this_thread::yield();  // gives intruders a chance
     shmem_long_p(counter(), now + 1, 0);
     shmem_quiet();
     functions_.clear(lock(0));
@@ -162,7 +162,7 @@ LockFunctions standard_locks() {
 
 namespace {
 
-// SHOMS' shmem_TYPE_wait was taken out of the standard after 1.3: the same wait, by shmem_TYPE_wait_until.
+// shmem_TYPE_wait was removed from the standard after 1.3: the same wait, by shmem_TYPE_wait_until.
 template <class T, class F>
 typename Wait<T>::Waiter until_changed(F wait_until) {
   return [wait_until](T* word, T old, T) { wait_until(word, SHMEM_CMP_NE, old); };

@@ -1,4 +1,4 @@
-// What orders and waits: barriers, waits, locks.
+// Ordering and waiting: barriers, waits, locks.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,14 +11,14 @@
 
 namespace plumb::shmem_api {
 
-// How a row lets PEs wait for each other: all of them, with a sync array for each of two successive calls.
+// Synchronisation of a row: of all PEs, with alternating sync arrays.
 struct Gate {
   std::function<void(int pes, long* sync)> call = {};
   std::size_t sync_size = 1;
-  bool completes = true;  // puts before it have arrived behind it (barriers), or not (sync)
+  bool completes = true;  // earlier puts have arrived afterwards (barriers), or not (sync)
 };
 
-// Barriers. Afterwards, untimed: in turn each PE comes late, and nobody may be through before it.
+// Barriers. Afterwards, untimed: each PE in turn arrives late, and no other may leave before it.
 class Barrier : public Pattern {
  public:
   static Needs needs(const Gate& gate, const Setting& s);
@@ -37,11 +37,11 @@ class Barrier : public Pattern {
   std::uint64_t calls_ = 0;
 };
 
-// A value goes round the ring of PEs: each waits for it, looks at it, and puts it on to the next. A count is one hop.
+// A value circulates in the ring of PEs: each waits for it, checks it, and puts it to the next. A count is one hop.
 template <class T>
 class Wait : public Pattern {
  public:
-  // wait(word, old, next): until the word is no longer old, or is next.
+  // wait(word, old, next): until the word differs from old, or equals next.
   using Waiter = std::function<void(T* word, T old, T next)>;
   using Putter = void (*)(T*, T, int);
 
@@ -81,10 +81,10 @@ class Wait : public Pattern {
   Validation validate(std::uint64_t, std::uint64_t count) override {
     shmem_barrier_all();
     Validation found;
-    found.reference = "the value that goes round, looked at after each wait";
+    found.reference = "the circulating value, checked after each wait";
     found.items_checked = 1;
     const T should = value(count / static_cast<std::uint64_t>(setting_.pes));
-    if (wrong_ > 0) note_wrong(found, fmt::format("{} waits ended before the value was there", wrong_));
+    if (wrong_ > 0) note_wrong(found, fmt::format("{} waits ended before the value arrived", wrong_));
     if (*word() != should) note_wrong(found, fmt::format("the word is {}, should be {}", *word(), should));
     return found;
   }
@@ -107,8 +107,8 @@ struct LockFunctions {
   std::function<int(long*)> test = {};
 };
 
-// PE 0 takes, gives back or tries many locks that nobody else wants. Untimed: another PE finds each of them held, or
-// free; then all PEs count up one word under one lock.
+// PE 0 takes, releases or tries many uncontended locks. Untimed: another PE finds each of them held, or free; then all
+// PEs increment one word under one lock.
 class Lock : public Pattern {
  public:
   enum class Action { set, clear, test };
@@ -131,7 +131,7 @@ class Lock : public Pattern {
   Setting setting_;
   Region region_;
   std::uint64_t held_ = 0;     // by PE 0
-  std::uint64_t refused_ = 0;  // of locks that were free
+  std::uint64_t refused_ = 0;  // failed attempts on free locks
 };
 
 template <class T>

@@ -1,7 +1,7 @@
-// What atomics do to a word, and what shows that they are atomic: all PEs act on one word of PE 0 at once, in bursts,
-// until each of them has found another's operation between two of its own so often that one which is not atomic would
-// have lost something; where that takes too long (PEs that share a core hardly meet) it is not proven, and said so.
-// What all did together must be what one after the other would have done.
+// Test of atomicity: all PEs act on one word of PE 0 at once, in bursts, until each has observed foreign operations
+// between its own often enough that non-atomic ones would have lost an update. If that takes too long (PEs that share a
+// core rarely overlap), atomicity is recorded as not proven. The combined result must equal that of a sequential
+// execution.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct Operands {
 template <class T>
 T word_after(Does does, T old, const Operands<T>& given) {
   if constexpr (std::is_integral_v<T>) {
-    using Bits = std::make_unsigned_t<T>;  // wraps, as the operations do
+    using Bits = std::make_unsigned_t<T>;  // wraps, like the operations
     const auto a = static_cast<Bits>(old), b = static_cast<Bits>(given.value);
     if (does == Does::add) return static_cast<T>(static_cast<Bits>(a + b));
     if (does == Does::inc) return static_cast<T>(static_cast<Bits>(a + 1));
@@ -39,7 +39,7 @@ T word_after(Does does, T old, const Operands<T>& given) {
   return given.value;
 }
 
-// What a PE does in its i-th operation on a word that held `now`. Every fourth compare-and-swap must not swap.
+// Operands of a PE's i-th operation on a word that held `now`. Every fourth compare-and-swap must not swap.
 template <class T>
 Operands<T> operands_at(Does does, std::uint64_t key, std::uint64_t i, T now) {
   Operands<T> given;
@@ -48,7 +48,7 @@ Operands<T> operands_at(Does does, std::uint64_t key, std::uint64_t i, T now) {
   return given;
 }
 
-// A value as a term of a sum that tells sequences apart.
+// A value as a term of a sum that distinguishes sequences.
 template <class T>
 std::uint64_t term(T value) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
@@ -57,18 +57,18 @@ std::uint64_t term(T value) {
 template <class T>
 class Race {
  public:
-  // One operation of this PE on a word of another; returns what the word held, or anything where `returns` is false.
+  // One operation of this PE on a word of another; returns the old value, or any value if `returns` is false.
   using Act = std::function<T(T* word, const Operands<T>& given, int pe)>;
-  static constexpr std::uint64_t overlaps_wanted = 32;  // of each PE
+  static constexpr std::uint64_t overlaps_wanted = 32;  // per PE
 
   static bool can_be_run(Does does) { return does != Does::fetch && does != Does::set; }
-  // Symmetric memory that a race needs.
+  // Symmetric memory of a race.
   static std::size_t bytes(int pes) { return line + line + static_cast<std::size_t>(pes) * sizeof(Account); }
 
   Race(Does does, bool returns, Act act, const Setting& setting, std::byte* memory)
       : does_(does), returns_(returns), act_(std::move(act)), setting_(setting), memory_(memory) {}
 
-  // Collective; what earlier runs found counts. What is wrong is noted on PE 0.
+  // Collective; findings accumulate over runs. Errors are noted on PE 0.
   void run(std::uint64_t key, Validation& found) {
     key_ = key;
     if (setting_.pe == 0) *verdict() = {};
@@ -93,22 +93,22 @@ class Race {
     }
   }
 
-  // How often each PE found another's operation between its own, at least; and what is not proven by so few.
+  // Minimum over PEs of observed foreign operations, and the reason if too few for a proof.
   Json facts() const {
     Json facts{{"overlaps", overlaps_}};
     if (overlaps_ < overlaps_wanted)
       facts["atomicity"] = fmt::format(
-          "not proven: in {:g} s a time one PE found another's operation between its own {} times, "
-          "{} are wanted",
+          "not proven: in runs of {:g} s a PE observed foreign operations between its own {} times, "
+          "{} are required",
           longest_seconds, overlaps_, overlaps_wanted);
     return facts;
   }
 
  private:
-  static constexpr double longest_seconds = 1;  // of a run
+  static constexpr double longest_seconds = 1;  // per run
   static constexpr std::size_t line = 128;
   static constexpr std::uint64_t longest_burst = std::uint64_t{1} << 16;
-  // What a PE did to the word, by the operation's own law; how often another came between.
+  // Effect of a PE's operations on the word, by the operation's own law, and number of foreign ones between them.
   struct Account {
     std::uint64_t sum = 0, overlaps = 0;
   };
@@ -125,7 +125,7 @@ class Race {
   }
   bool is_of_bits() const { return does_ == Does::bit_and || does_ == Does::bit_or; }
 
-  // On PE 0: whether the word is what it should be, and whether it has been tried often enough.
+  // On PE 0: checks the word, and whether there were enough overlaps.
   Verdict judge(std::uint64_t burst, double deadline, Validation& found) const {
     std::uint64_t should = 0, least = ~std::uint64_t{0};
     for (int pe = 0; pe < setting_.pes; ++pe) {
@@ -141,14 +141,14 @@ class Race {
     if (wrong)
       note_wrong(found, fmt::format("{} PEs at once left {} in a word, should be {}", setting_.pes, *word(),
                                     static_cast<T>(should)));
-    const bool met = least > verdict()->overlaps;  // in this burst; else the next one is longer
+    const bool met = least > verdict()->overlaps;  // in this burst; otherwise the next one is longer
     return {wrong || late || least >= overlaps_wanted, met ? burst : std::min(2 * burst, longest_burst), least};
   }
 
   Account burst(std::uint64_t round, std::uint64_t length) {
     if (is_of_bits()) return burst_of_bits();
     Account account;
-    T alone = seen();  // the word, if nobody else comes
+    T alone = seen();  // the word without other PEs
     for (std::uint64_t j = 0; j < length; ++j) {
       const std::uint64_t who = j * 4096 + static_cast<std::uint64_t>(setting_.pe);
       Operands<T> given{value_of<T>(mix64(key_ ^ mix64(round) ^ who)), T{}};
@@ -164,7 +164,7 @@ class Race {
     return account;
   }
 
-  // Adds one by compare-and-swap, as often as it takes, but not for ever: how often another came between.
+  // Increments by compare-and-swap, with bounded retries, which count foreign operations.
   std::uint64_t add_one(T& alone) {
     std::uint64_t failures = 0;
     for (; failures < 100000; ++failures) {
@@ -179,7 +179,7 @@ class Race {
     return failures;
   }
 
-  // Compares the word with what this PE alone would have made of it: the value returned, or each fourth time a look.
+  // Compares the word with the result of this PE's operations alone: by the returned value, or each fourth time a read.
   void look(std::uint64_t j, T old, T& alone, const Operands<T>& given, Account& account) {
     if (returns_) {
       if (!(old == alone)) ++account.overlaps;
@@ -201,12 +201,12 @@ class Race {
   }
 
   std::uint64_t changed(std::uint64_t sum, const Operands<T>& given, T old) const {
-    if (does_ == Does::swap) return sum + term(given.value) - term(old);  // what came in, less what went out
+    if (does_ == Does::swap) return sum + term(given.value) - term(old);  // incoming minus outgoing value
     if (does_ == Does::bit_xor) return sum ^ term(given.value);
     return sum + (does_ == Does::inc ? 1 : term(given.value));
   }
 
-  // Each PE sets, or clears, bits of its own, once in a round.
+  // Each PE sets, or clears, its own bits once per round.
   Account burst_of_bits() {
     Account account;
     if constexpr (std::is_integral_v<T>) {
@@ -235,7 +235,7 @@ class Race {
   Setting setting_;
   std::byte* memory_;
   std::uint64_t key_ = 0, overlaps_ = 0;
-  std::uint64_t mine_ = 0;  // overlaps that this PE found, in all runs
+  std::uint64_t mine_ = 0;  // overlaps observed by this PE in all runs
 };
 
 }  // namespace plumb::shmem_api

@@ -18,7 +18,7 @@ Region::Region(std::size_t bytes, bool global) {
     return;
   }
   if (bytes > global_bytes)
-    throw Unsupported(fmt::format("it needs {} of global variables, and the program has {}", format_bytes(bytes),
+    throw Unsupported(fmt::format("it needs {} of global variables, but the program has {}", format_bytes(bytes),
                                   format_bytes(global_bytes)));
   global_ = global_memory;
   shmem_barrier_all();
@@ -27,11 +27,11 @@ Region::Region(std::size_t bytes, bool global) {
 Contexts::Contexts(int number) {
   for (int i = 0; i < number; ++i) {
     shmem_ctx_t context{};
-    // Each is used by one thread at a time, and need not be made by that thread. Not SHMEM_CTX_SERIALIZED where there
-    // are several: Open MPI 4 has every thread progress all contexts, and then aborts in UCX now and then.
+    // Each is used by one thread at a time, not necessarily its creator. Not SHMEM_CTX_SERIALIZED for several: Open MPI
+    // 4 has every thread progress all contexts, and then occasionally aborts in UCX.
     if (shmem_ctx_create(number > 1 ? 0 : SHMEM_CTX_SERIALIZED, &context) != 0) {
       for (shmem_ctx_t made : contexts_) shmem_ctx_destroy(made);
-      throw Unsupported(fmt::format("this OpenSHMEM library gives {} contexts, and {} are needed", i, number));
+      throw Unsupported(fmt::format("this OpenSHMEM library provides {} contexts, but {} are needed", i, number));
     }
     contexts_.push_back(context);
   }

@@ -1,4 +1,4 @@
-// Memory that other PEs reach: in the symmetric heap, or in the program's own global variables.
+// Memory accessible to other PEs: in the symmetric heap, or in the program's global variables.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace plumb::shmem_api {
 
 inline constexpr std::size_t global_bytes = std::size_t{16} << 20;
 
-// Zeroed; making and ending it is collective. Throws Unsupported for more global memory than there is.
+// Zeroed; construction and destruction are collective. Throws Unsupported if global memory is too small.
 class Region {
  public:
   Region(std::size_t bytes, bool global);
@@ -23,10 +23,10 @@ class Region {
   std::byte* global_ = nullptr;
 };
 
-// Arrays one after the other in a region, each on a cache line of its own.
+// Contiguous arrays in a region, each aligned to a cache line.
 class Layout {
  public:
-  // Returns the offset of an array of so many bytes.
+  // Returns the offset of an array of that many bytes.
   std::size_t add(std::size_t bytes) {
     const std::size_t offset = end_;
     end_ += (bytes + 127) / 128 * 128;
@@ -43,7 +43,7 @@ std::span<T> array_in(const Region& region, std::size_t offset, std::size_t elem
   return {reinterpret_cast<T*>(region.data() + offset), elements};
 }
 
-// A context for each thread; none where the library has no more of them (Unsupported).
+// A context for each thread; throws Unsupported if the library has too few.
 class Contexts {
  public:
   explicit Contexts(int number);
@@ -56,7 +56,7 @@ class Contexts {
   std::vector<shmem_ctx_t> contexts_;
 };
 
-// How a function of the API is called: as it is, or in a context.
+// A call of an API function: plain, or with a context.
 struct Plain {
   explicit Plain(shmem_ctx_t) {}
   auto call(auto function, auto... arguments) const { return function(arguments...); }
@@ -67,10 +67,10 @@ struct InContext {
   shmem_ctx_t context;
 };
 
-// What one thread does, on every thread; the caller's alone where there is one.
+// Runs an action on every thread; on the caller alone if there is one.
 void on_threads(int threads, const std::function<void(int)>& action);
 
-// Adds one compared item to what was found.
+// Adds one compared item to the findings.
 void note_wrong(Validation& found, const std::string& what);
 
 }  // namespace plumb::shmem_api

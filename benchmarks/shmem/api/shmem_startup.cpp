@@ -1,4 +1,4 @@
-// Beginning and end of OpenSHMEM, each of which a program does once.
+// Initialisation and finalisation of OpenSHMEM, each once per program.
 #include "benchmarks/shmem/api/row.hpp"
 #include "benchmarks/shmem/api/shmem_region.hpp"
 
@@ -6,7 +6,7 @@ namespace plumb::shmem_api {
 
 namespace {
 
-// shmem_init was timed when the world was made.
+// shmem_init was timed at the construction of the world.
 class Initialised : public Pattern {
  public:
   static Needs needs(const Setting&) {
@@ -23,7 +23,7 @@ class Initialised : public Pattern {
     found.reference = "rank and size of the world";
     found.items_checked = 1;
     if (shmem_my_pe() != setting_.pe || shmem_n_pes() != setting_.pes)
-      note_wrong(found, "OpenSHMEM numbers its PEs otherwise");
+      note_wrong(found, "OpenSHMEM's PE numbers differ");
     return found;
   }
   std::optional<double> seconds_elsewhere() const override { return shmem_init_seconds(); }
@@ -39,7 +39,7 @@ std::vector<Row> startup_rows() {
   init.needs = Initialised::needs;
   init.make = [](const Setting& s) { return std::make_unique<Initialised>(s); };
   Row finalize{"finalize", "startup", "shoms"};
-  finalize.missing = "shmem_finalize ends the world: after it nothing can be gathered or recorded";
+  finalize.missing = "shmem_finalize ends the world: no results can be gathered after it";
   return {init, finalize};
 }
 

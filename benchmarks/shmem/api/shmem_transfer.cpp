@@ -1,11 +1,11 @@
-// The table of what one side moves.
+// The table of one-sided transfers.
 #include "benchmarks/shmem/api/shmem_transfer.hpp"
 
 namespace plumb::shmem_api {
 
 namespace {
 
-// Each function is a row, and its form in a context another.
+// Each function gives a row, and its form with a context another one.
 class TransferRows {
  public:
   template <class T>
@@ -94,7 +94,7 @@ void add_sized(TransferRows& rows) {
   add("iget128", "iget", getter<Wide>(shmem_iget128, shmem_ctx_iget128, move_iget, strided_step));
 }
 
-// What does not block, and the sizes that SHOMS has not.
+// Non-blocking functions, and sizes missing in SHOMS.
 void add_later(TransferRows& rows) {
   const auto add = [&rows]<class T>(const char* name, const char* kind, const Mover<T>& mover) {
     rows.add(name, kind, "later", mover);

@@ -1,9 +1,9 @@
-// One side moves: a PE puts to, or gets from, its partners in turn (PE 0 all others, or the first half the second)
-// (put, get, p, g, iput, iget and their forms that do not block). A count is one message to each other PE; puts and
-// what does not block are completed by shmem_quiet within the count. Each message comes from a part of the source of
-// its own, and leaves a part of the target that no later one overwrites (track.hpp); every element is compared where it
-// should have arrived, and what lies between or elsewhere must be as it was. What a put left is looked at first by the
-// PE that put it, through shmem_ptr, which completes nothing: a clock that stopped too early is told by that.
+// One-sided transfers: a PE puts to, or gets from, its partners in turn (PE 0 all others, or the first half the second)
+// (put, get, p, g, iput, iget and their non-blocking forms). A count is one message to each other PE; puts and
+// non-blocking operations are completed by shmem_quiet within the count. Each message has its own part of the source,
+// and leaves a part of the target that no later one overwrites (track.hpp); every element is compared at its
+// destination, and all other elements must be unchanged. A put's result is first checked by its own PE through
+// shmem_ptr, which completes nothing: this detects a clock that stopped too early.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,15 +21,15 @@ namespace plumb::shmem_api {
 
 enum class Way { put, get };
 
-// What a loop over messages goes through. Lengths are in elements.
+// Arguments of a loop over messages. Lengths are in elements.
 template <class T>
 struct Stretch {
   shmem_ctx_t context{};
   T* remote = nullptr;
   T* local = nullptr;
-  std::size_t elements = 1;  // of a message
+  std::size_t elements = 1;  // per message
   Track remote_track = {}, local_track = {};
-  std::size_t lanes = 1;   // local tracks, one behind the other, that successive PEs go round through
+  std::size_t lanes = 1;   // contiguous local tracks that successive PEs cycle through
   int first = 1, end = 2;  // PEs
   std::uint64_t count = 1, window = 1;
   bool complete = true;
@@ -38,7 +38,7 @@ struct Stretch {
 template <class T>
 using Loop = std::function<void(const Stretch<T>&)>;
 
-// The loop that is measured. move(channel, function, remote, local, elements, pe) moves one message; quiet completes.
+// The timed loop. move(channel, function, remote, local, elements, pe) moves one message; quiet completes.
 template <class T, class Channel, class Function, class Quiet, class Move>
 Loop<T> loop_of(Function function, Quiet quiet, Move move) {
   return [=](const Stretch<T>& s) {
@@ -69,7 +69,7 @@ Loop<T> loop_of(Function function, Quiet quiet, Move move) {
         local.next();
       }
     };
-    // One partner, as in most runs, has a loop without the other: what is around a get of 20 ns counts.
+    // A single partner, as in most runs, has a loop without the inner one: overhead matters for a get of 20 ns.
     if (s.end - s.first == 1)
       repeat([&] { move(channel, function, remote.at(), local.at(), s.elements, s.first); });
     else
@@ -78,17 +78,17 @@ Loop<T> loop_of(Function function, Quiet quiet, Move move) {
   };
 }
 
-// How a row moves: plainly, or in a context.
+// Transfer function of a row: plain, or with a context.
 template <class T>
 struct Mover {
   Way way = Way::put;
   std::size_t stride = 1;
-  bool injection = false;                  // is also timed without its completion
+  bool injection = false;                  // also timed without completion
   std::uint64_t messages_of_elements = 0;  // 1: each element is a message (p, g)
   Loop<T> plain = {}, in_context = {};
 };
 
-// Sizes that follow from a row and its setting.
+// Sizes derived from a row and its setting.
 template <class T>
 struct Extent {
   Extent(const Mover<T>& mover, const Setting& s)
@@ -120,12 +120,12 @@ struct Extent {
   std::size_t target_elements() const { return threads * lanes * target.elements(); }
 
   static constexpr std::size_t line_bytes = 64;
-  static constexpr std::size_t witness_bytes = 16;  // that each long message leaves standing
-  // Messages of a sample of each of which something stands afterwards, all threads' together; for long ones fewer,
-  // of which a sample of a millisecond has not as many.
+  static constexpr std::size_t witness_bytes = 16;  // left over by each long message
+  // Limit of messages per sample that leave something over, of all threads together; fewer for long ones, whose samples
+  // of a millisecond have fewer messages.
   static constexpr std::size_t most_messages = std::size_t{1} << 17, fewest_messages = 1024,
                                most_bytes_moved = std::size_t{64} << 20;
-  // Scattered places are come to twice: in the cache of the PE that wrote them, and in that of the one that came.
+  // Scattered places are visited twice: then they are in the caches of the writing PE and of the target.
   static constexpr std::size_t most_scattered = std::size_t{1} << 16;
 
   std::size_t elements, threads, lanes = 1;
@@ -138,13 +138,13 @@ struct Extent {
     const std::size_t longest = most_bytes_moved / (target.length * sizeof(T));
     return std::max(std::clamp(longest, fewest_messages, most_messages) / threads, fewest_messages);
   }
-  // So many elements fill whole cache lines, and do not end between those of a stride.
+  // Rounds up to whole cache lines, and to whole strides.
   static std::size_t in_lines(std::size_t elements, std::size_t stride) {
     const std::size_t unit = std::max(line_bytes / sizeof(T), stride);
     return (elements + unit - 1) / unit * unit;
   }
 
-  // Places for what may be under way together. Short messages lie one behind the other, long ones slide.
+  // Places for concurrent messages. Short messages are contiguous, long ones slide.
   void slide_target(std::uint64_t open, std::size_t stride) {
     target.places = open;
     if (target.length * sizeof(T) <= line_bytes) {
@@ -157,8 +157,8 @@ struct Extent {
     target.pitch = in_lines(target.length + (target.passes - 1) * target.block, stride);
   }
 
-  // Each comes from before where the one before it came from, so that no two write the same into one place. As many as
-  // a prime number, in step with nothing that happens to the targets.
+  // The source of each message precedes that of the previous one, so no two write the same to one place. Their number
+  // is a prime, out of step with the targets.
   void slide_source(std::size_t stride) {
     source.passes = (target.places + 1) % 127 == 0 ? 113 : 127;
     source.block = source.length * sizeof(T) <= line_bytes ? source.length : in_lines(1, stride);
@@ -168,7 +168,7 @@ struct Extent {
 
   static void scatter(Track& track, std::size_t places, std::size_t passes, std::size_t stride) {
     track.places = places;
-    // Near the golden ratio: few of the next messages lie near this one.
+    // Near the golden ratio: few of the next messages are close to this one.
     track.step = static_cast<std::size_t>(0.6180339887498949 * static_cast<double>(places)) | 1;
     track.passes = passes;
     if (passes > 1) track.block = 2 * track.length * sizeof(T) <= line_bytes ? track.length : in_lines(1, stride);
@@ -215,7 +215,7 @@ class Transfer : public Pattern {
     if (sends())
       for (std::size_t thread = 0; thread < extent_.threads; ++thread)
         generate(source_of(thread), key(setting_.pe, thread, repetition), 0);
-    // What was never written is as it was.
+    // Elements never written are unchanged.
     const bool is_idle = resets_ > 1 && count >= reset_for_;
     reset_for_ = count;
     for_parts(repetition, count, target_, [this, is_idle](const Run& part, std::span<T> there) {
@@ -231,9 +231,9 @@ class Transfer : public Pattern {
 
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     Validation found;
-    found.reference = "every element made again from PE, number of the message and repetition; elsewhere as it was";
+    found.reference = "every element recomputed from PE, message number and repetition; others unchanged";
     look_from_afar(repetition, count, found);
-    // What this PE got itself is complete when it has returned from its last call.
+    // A get is complete on return from this PE's last call.
     if (mover_.way == Way::put) shmem_barrier_all();
     check(repetition, count, target_, "", found);
     found.items_checked = target_.size();
@@ -245,14 +245,14 @@ class Transfer : public Pattern {
   Json facts() const override { return completion_.empty() ? Json::object() : Json{{"completion", completion_}}; }
 
  private:
-  static constexpr int most_injections = 8;           // of a case
-  static constexpr std::size_t some_elements = 4096;  // made again at a time
+  static constexpr int most_injections = 8;           // per case
+  static constexpr std::size_t some_elements = 4096;  // recomputed at a time
 
-  // Elements that lie together and are of one origin.
+  // Contiguous elements of one origin.
   struct Run {
-    std::size_t lane, place, at;  // at: the first one's element of the place
+    std::size_t lane, place, at;  // at: first element in the place
     std::optional<std::uint64_t> message;
-    std::uint64_t key;  // of the run of values that they hold, and where in it
+    std::uint64_t key;  // key of the sequence of values, and the position in it
     std::size_t index;
     bool written(std::size_t i, std::size_t stride) const { return message && (at + i) % stride == 0; }
   };
@@ -266,7 +266,7 @@ class Transfer : public Pattern {
   bool sends() const { return mover_.way == Way::put ? partners_.acts() : partners_.actor >= 0; }
   bool receives() const { return mover_.way == Way::put ? partners_.actor >= 0 : partners_.acts(); }
 
-  // Calls action(part, its elements) for all of what lies at `targets`, in portions.
+  // Calls action(part, its elements) for everything at `targets`, in portions.
   template <class Action>
   void for_parts(std::uint64_t repetition, std::uint64_t count, std::span<T> targets, Action action) {
     const std::size_t of_lane = extent_.target.elements();
@@ -285,7 +285,7 @@ class Transfer : public Pattern {
           }
         };
         if (extent_.target.is_packed() && place >= written) {
-          part(0, of_lane - place * extent_.target.pitch, std::nullopt, 0);  // nothing from here on
+          part(0, of_lane - place * extent_.target.pitch, std::nullopt, 0);  // unwritten from here on
           break;
         }
         extent_.target.for_parts(place, written, part);
@@ -293,14 +293,14 @@ class Transfer : public Pattern {
     }
   }
 
-  // Whose values a lane holds: of those that are got from in turn the last one that used it.
+  // The PE whose values a lane holds: if several are read in turn, the last one that used it.
   int sender(std::size_t lane) const {
     if (mover_.way == Way::put) return partners_.actor;
     const auto peers = static_cast<std::size_t>(partners_.each);
     return partners_.first + static_cast<int>(peers - 1 - (peers - 1 - lane % extent_.lanes) % extent_.lanes);
   }
 
-  // Makes should_[0, size): what a part holds, and between the elements of a stride what it held before.
+  // Computes should_[0, size): a part's elements, and unchanged values between the elements of a stride.
   void should_be(const Run& part, std::size_t size) {
     should_.resize(some_elements);
     const std::span<T> all = std::span(should_).first(size);
@@ -325,11 +325,11 @@ class Transfer : public Pattern {
     if (!part.written(i, mover_.stride))
       return fmt::format("element {} of place {} in lane {} was written{}, and should not be", part.at + i, part.place,
                          part.lane, when);
-    return fmt::format("message {}: element {} of place {} in lane {} is not what was sent{}", *part.message,
+    return fmt::format("message {}: element {} of place {} in lane {} differs from the one sent{}", *part.message,
                        part.at + i, part.place, part.lane, when);
   }
 
-  // Before any call that could complete what this PE began: are its last messages in the others' memory?
+  // Checks this PE's last messages in the others' memory before any call that could complete them.
   void look_from_afar(std::uint64_t repetition, std::uint64_t count, Validation& found) {
     if (mover_.way == Way::get) completion_ = "seen in the PE's own memory before any other call";
     if (mover_.way == Way::get || !partners_.acts()) return;
@@ -338,7 +338,7 @@ class Transfer : public Pattern {
     for (int pe = partners_.first; pe < partners_.end; ++pe) {
       const auto* there = static_cast<const T*>(shmem_ptr(target_.data(), pe));
       if (there == nullptr) {
-        completion_ = fmt::format("not proven: shmem_ptr gives no way to look at PE {}'s memory", pe);
+        completion_ = fmt::format("not proven: shmem_ptr cannot access PE {}'s memory", pe);
         return;
       }
       for (std::size_t thread = 0; thread < extent_.threads; ++thread)
@@ -354,8 +354,8 @@ class Transfer : public Pattern {
     }
   }
 
-  // Where successive messages go to the same few places, these are in the cache of the PE that moves them. They were
-  // when a sample had one place for all, and are so in OSU's and SHOMS' loops; so each place is put to once before.
+  // Successive messages to few places find these in the cache of the moving PE, as with a single place per sample in
+  // OSU's and SHOMS' loops; so each place is written once before.
   void bring_near(std::uint64_t count) {
     constexpr std::size_t most_bytes = std::size_t{4} << 20, portion = std::size_t{64} << 10;
     const std::size_t last = std::min<std::uint64_t>(count, extent_.target.places) - 1;
@@ -401,14 +401,14 @@ class Transfer : public Pattern {
     });
   }
 
-  // Some puts that are begun and not completed, before anything is restored; all PEs wait for them. Not the first time,
-  // when the memory has never been touched.
+  // Begins some puts without completion, before anything is restored; all PEs wait for them. Not the first time, when
+  // the memory is untouched.
   void time_injection(std::uint64_t count) {
     constexpr std::uint64_t most_open = 64;
     if (!mover_.injection || resets_ == 1 || resets_ > most_injections + 1) return;
     if (partners_.acts()) {
       const std::uint64_t operations = std::min(count, most_open);
-      if (operations == most_open) move(operations, 1, true);  // short ones are not to be the first
+      if (operations == most_open) move(operations, 1, true);  // excludes short ones from being first
       const double begin = now_seconds();
       move(operations, ~std::uint64_t{0}, false);
       injection_.seconds += now_seconds() - begin;
@@ -429,7 +429,7 @@ class Transfer : public Pattern {
   std::vector<T> should_;
   Injection injection_;
   int resets_ = 0;
-  std::uint64_t reset_for_ = 0;  // messages, the last time
+  std::uint64_t reset_for_ = 0;  // messages of the previous time
   std::string completion_;
 };
 
@@ -442,7 +442,7 @@ Row transfer_row(std::string name, std::string kind, std::string set, const Move
   return row;
 }
 
-// Both ways of calling, with the completion that the row needs.
+// Both calling conventions, with the row's completion.
 inline constexpr auto complete_plain = [](const auto&) { shmem_quiet(); };
 inline constexpr auto complete_context = [](const InContext& channel) { shmem_ctx_quiet(channel.context); };
 inline constexpr auto complete_itself = [](const auto&) {};
@@ -467,7 +467,7 @@ Mover<T> getter(F plain, C in_context, Move move, std::size_t stride = 1, std::u
           loop_of<T, InContext>(in_context, complete_itself, move)};
 }
 
-// A get that does not block is complete only after shmem_quiet.
+// A non-blocking get is complete only after shmem_quiet.
 template <class T, class F, class C, class Move>
 Mover<T> later_getter(F plain, C in_context, Move move) {
   return {Way::get,
@@ -490,7 +490,7 @@ inline constexpr auto move_p = [](const auto& channel, auto f, auto* remote, aut
 inline constexpr auto move_g = [](const auto& channel, auto f, auto* remote, auto* local, std::size_t n, int pe) {
   for (std::size_t i = 0; i < n; ++i) local[i] = channel.call(f, remote + i, pe);
 };
-inline constexpr std::size_t strided_step = 2;  // SHOMS'
+inline constexpr std::size_t strided_step = 2;  // as in SHOMS
 inline constexpr auto move_iput = [](const auto& channel, auto f, auto* remote, auto* local, std::size_t n, int pe) {
   channel.call(f, remote, local, std::ptrdiff_t{strided_step}, std::ptrdiff_t{strided_step}, n, pe);
 };

@@ -1,5 +1,5 @@
-// GUPS: updates of random words of one table that lies in the memory of all ranks, by HPCC's rules. README.md beside
-// this derives every metric and the validation's bounds.
+// GUPS: updates of random words of one table in the memory of all ranks, by HPCC's rules. README.md derives every
+// metric and the validation's bounds.
 #pragma once
 
 #include <map>
@@ -38,12 +38,12 @@ class Gups : public Benchmark {
  private:
   Choice variant_{
       *this,
-      {"variant", "how a word is changed; all: get-put, atomic, bucketed, and threaded where --threads is given"},
+      {"variant", "method of updating a word; all: get-put, atomic, bucketed, and threaded if --threads is given"},
       "all",
       {"all", "get-put", "atomic", "bucketed", "threaded"}};
   Parameter<std::int64_t> size_{
       *this,
-      {"size", "words (8 B) of the table for each rank; 0: half of a node's memory, as HPCC has it", "log2 words"},
+      {"size", "words (8 B) of the table for each rank; 0: half of a node's memory, as in HPCC", "log2 words"},
       22,
       {0, 36}};
   Choice stream_{*this,
@@ -51,17 +51,16 @@ class Gups : public Benchmark {
                  "polynomial",
                  {"polynomial", "lcg"}};
   Parameter<std::int64_t> threads_{
-      *this, {"threads", "variant threaded: threads of a rank, each with a context of its own"}, 2, {1, 1024}};
+      *this, {"threads", "variant threaded: threads of a rank, each with its own context"}, 2, {1, 1024}};
   Parameter<double> time_bound_{
       *this,
-      {"time-bound",
-       "longest time of a repetition; where a hundredth shows that more is needed, fewer updates are done", "s"},
+      {"time-bound", "time limit of a repetition, which reduces the updates, estimated from a hundredth of them", "s"},
       60,
       {0.01, 1e6}};
 
   std::vector<std::string> variants() const;
   Problem problem(int ranks) const;
-  Share share(int rank) const;  // of this case's updates, as far as the time bound lets it
+  Share share(int rank) const;  // of this case's updates, within the time limit
   double share_in_time(World& world);
   void fill(int rank);
   void check_made(World& world, Validation& validation);
@@ -69,7 +68,7 @@ class Gups : public Benchmark {
   UpdaterFactory make_updater_;
   std::unique_ptr<Problem> problem_;
   std::unique_ptr<Updater> updater_;
-  double done_ = 1;                        // share of all updates that the time bound leaves
+  double done_ = 1;                        // share of all updates within the time limit
   std::uint64_t asked_ = 0, made_ = 0;     // updates of this rank, in all runs of this case
   std::map<std::string, double> updates_;  // of all ranks in one repetition, by case
 };

@@ -1,4 +1,4 @@
-// One table over all ranks, and who applies which updates to it, as arithmetic.
+// Distribution of one table and its updates over all ranks. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ using random_access::Stream;
 using random_access::TableRange;
 using random_access::Task;
 
-// HPCC's bound: updates that a rank has generated and that are not yet in the table.
+// HPCC's limit: updates of a rank generated but not yet applied.
 inline constexpr std::uint64_t look_ahead = 1024;
 
 // The next word of a stream.
@@ -21,14 +21,14 @@ inline std::uint64_t after(Stream stream, std::uint64_t word) {
   return (word << 1) ^ ((word >> 63) * 7);
 }
 
-// A word of the table: whose, and the how-manieth of it.
+// A word of the table: its rank and its index there.
 struct Target {
   int rank;
   std::uint64_t word;
 };
 
-// The largest power of two of words that is not above ranks * 2^log2_words, in parts by rank that differ by one word at
-// most; four updates a word. A rank generates four times its own words of the stream, from 4 * its first word on.
+// The largest power of two of words up to ranks * 2^log2_words, in parts by rank that differ by at most one word; four
+// updates per word. A rank generates four times its number of words, from 4 * its first word on.
 class Problem {
  public:
   Problem(Stream stream, int log2_words, int ranks);
@@ -37,8 +37,8 @@ class Problem {
   int ranks() const { return ranks_; }
   std::uint64_t words() const { return std::uint64_t{1} << log2_table_; }
   TableRange part(int rank) const;
-  std::uint64_t words_of_rank() const { return least_ + (longer_ > 0 ? 1 : 0); }  // the most that a rank has
-  // The rank's part of the table with all the updates of all ranks, for the replay.
+  std::uint64_t words_of_rank() const { return least_ + (longer_ > 0 ? 1 : 0); }  // maximum over ranks
+  // The rank's part of the table with all updates of all ranks, for the replay.
   Task task(int rank) const;
 
   Target target(std::uint64_t word) const {
@@ -52,11 +52,11 @@ class Problem {
  private:
   Stream stream_;
   int ranks_, log2_table_;
-  std::uint64_t least_, longer_;  // words of a rank; so many ranks have one more
-  int shift_;                     // log2 of least_ where all have as many, else -1
+  std::uint64_t least_, longer_;  // minimum words per rank; number of ranks with one more
+  int shift_;                     // log2 of least_ if all ranks have equally many, otherwise -1
 };
 
-// What one rank does: updates `first` to `first + count - 1` of the stream.
+// Task of one rank: updates `first` to `first + count - 1` of the stream.
 struct Share {
   std::uint64_t first = 0, count = 0;
 };

@@ -1,4 +1,4 @@
-// What updates the table: the loops of updates.hpp over one world's memory.
+// Methods of updating the table: the loops of updates.hpp over one world's memory.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace plumb::gups {
 // there; threaded: atomic xor by several threads.
 enum class Way { get_put, atomic, bucketed, threaded };
 
-// Words of the memory that a rank's table and inboxes take.
+// Words of memory for a rank's table and inboxes.
 inline std::uint64_t memory_words(const Problem& problem) {
   return problem.words_of_rank() + Inboxes::words(problem.ranks());
 }
@@ -22,12 +22,12 @@ class Updater {
  public:
   virtual ~Updater() = default;
   virtual OneSided& memory() = 0;  // this rank's words of the table first
-  // Applies the share, together with all other ranks, which call it too. On return this rank's updates are done.
-  // Returns how many updates this rank made, counted where they are made; of buckets, in its own part of the table.
+  // Applies the share; collective. On return this rank's updates are complete. Returns the number of updates executed
+  // by this rank, counted at their execution; for buckets, in its own part of the table.
   virtual std::uint64_t run(const Share& share) = 0;
 };
 
-// Collective. One context, or one for each of `threads`.
+// Collective. One context, or one per thread.
 using UpdaterFactory = std::function<std::unique_ptr<Updater>(World&, const Problem&, Way, int threads)>;
 
 template <class Memory>

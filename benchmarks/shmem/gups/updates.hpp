@@ -1,5 +1,4 @@
-// The ways to update a table that lies in all ranks' memory, as loops over any class with the operations of
-// world/one_sided.hpp.
+// Loops that update a table in all ranks' memory, for any class with the operations of world/one_sided.hpp.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +16,9 @@
 
 namespace plumb::gups {
 
-// Each returns how many updates it made.
+// Each returns the number of updates executed.
 
-// Read, xor, write, each complete before the next update begins: what others do in between may be lost.
+// Read, xor, write, each complete before the next update: concurrent updates of other ranks may be lost.
 template <class Memory>
 std::uint64_t get_put(Memory& memory, const Problem& problem, const Share& share) {
   std::uint64_t word = random_access::start(problem.stream(), share.first), made = 0;
@@ -33,7 +32,7 @@ std::uint64_t get_put(Memory& memory, const Problem& problem, const Share& share
   return made;
 }
 
-// Atomic xors, as many under way as may be.
+// Atomic xors, as many in progress as allowed.
 template <class Memory>
 std::uint64_t atomic(Memory& memory, const Problem& problem, const Share& share, int context) {
   std::uint64_t word = random_access::start(problem.stream(), share.first), made = 0;
@@ -51,7 +50,7 @@ std::uint64_t atomic(Memory& memory, const Problem& problem, const Share& share,
   return made;
 }
 
-// Atomic xors by several threads, each with a context and a run of the stream of its own; the look-ahead is each one's.
+// Atomic xors by several threads, each with its own context, run of the stream and look-ahead.
 template <class Memory>
 std::uint64_t threaded(Memory& memory, const Problem& problem, const Share& share, int threads) {
   std::vector<std::thread> others;
@@ -69,9 +68,9 @@ std::uint64_t threaded(Memory& memory, const Problem& problem, const Share& shar
   return std::accumulate(made.begin(), made.end(), std::uint64_t{0});
 }
 
-// Sizes of the inboxes, in words: for each source a count of arrived and one of taken buckets, then places for buckets.
+// Sizes of the inboxes in words: for each source counts of arrived and of taken buckets, then places for buckets.
 struct Inboxes {
-  // Of look_ahead updates, a quarter waits in buckets, the rest is under way.
+  // Of look_ahead updates, a quarter waits in buckets, the others are in transit.
   static constexpr std::uint64_t pool = look_ahead / 4, places = 4, place_words = 1 + pool;
 
   std::uint64_t first;  // word of the memory
@@ -85,8 +84,8 @@ struct Inboxes {
   }
 };
 
-// Updates are collected by the rank whose words they change, put into its inbox by the bucket, and applied by itself.
-// Used for any number of runs, because the inboxes count on.
+// Updates are collected by destination rank, put into its inbox in buckets, and applied there. Reusable for any number
+// of runs, as the inboxes' counts continue.
 template <class Memory>
 class Bucketed {
  public:
@@ -97,7 +96,7 @@ class Bucketed {
         inboxes_{problem.words_of_rank(), problem.ranks()},
         peers_(static_cast<std::size_t>(problem.ranks())) {}
 
-  // Collective; on return all ranks' updates are in this rank's part: so many were applied to it.
+  // Collective; on return all ranks' updates to this rank's part are applied. Returns their number.
   std::uint64_t run(const Share& share) {
     applied_ = 0;
     std::uint64_t word = random_access::start(problem_.stream(), share.first);
@@ -116,7 +115,7 @@ class Bucketed {
   }
 
  private:
-  static constexpr std::uint64_t last = std::uint64_t{1} << 63;  // in a bucket's head, beside its length
+  static constexpr std::uint64_t last = std::uint64_t{1} << 63;  // flag in a bucket's header, beside its length
 
   struct Peer {
     std::uint64_t collected = 0, sent = 0, received = 0;  // updates; buckets; buckets
@@ -162,7 +161,7 @@ class Bucketed {
     under_way_.pop_front();
   }
 
-  // While it waits for others it does what they wait for.
+  // Applies received buckets while waiting for other ranks, as they do.
   void wait_taken(int rank, std::uint64_t bucket) {
     Idle idle(true);
     for (unsigned looks = 1; !memory_.reached(inboxes_.taken(rank), bucket); ++looks)
@@ -172,7 +171,7 @@ class Bucketed {
         idle.look();
   }
 
-  // Applies what has arrived; false when nothing has.
+  // Applies arrived buckets; returns whether there were any.
   bool poll() {
     bool moved = false;
     for (int from = 0; from < problem_.ranks(); ++from) {
@@ -196,7 +195,7 @@ class Bucketed {
     applied_ += updates.size();
   }
 
-  // Tells all others that no more comes, and works until they all have said so.
+  // Signals the end to all others, and continues until all have signalled it.
   void end() {
     for (int rank = 0; rank < problem_.ranks(); ++rank)
       if (rank != rank_) send(rank, last);
@@ -215,8 +214,8 @@ class Bucketed {
   Inboxes inboxes_;
   std::vector<Peer> peers_;
   std::deque<UnderWay> under_way_;
-  std::uint64_t pooled_ = 0, on_the_way_ = 0;  // updates in buckets; put, and not known to be taken
-  std::uint64_t applied_ = 0;                  // updates of this run, to this rank's words
+  std::uint64_t pooled_ = 0, on_the_way_ = 0;  // updates in buckets; updates put but not known to be taken
+  std::uint64_t applied_ = 0;                  // updates of this run to this rank's words
   int ended_ = 0;
 };
 

@@ -18,7 +18,7 @@ int number(const std::string& text, const std::string& list) {
   int value = -1;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || stop != text.data() + text.size() || value < 0)
-    throw UsageError(fmt::format("--cores {}: \"{}\" is no core; cores are given as 0,2,4-7", list, text));
+    throw UsageError(fmt::format("--cores {}: invalid core \"{}\" (must be a list such as 0,2,4-7)", list, text));
   return value;
 }
 
@@ -33,7 +33,7 @@ std::vector<int> cores(const std::string& list) {
     const int first = number(part.substr(0, dash), list);
     const int last = dash == std::string::npos ? first : number(part.substr(dash + 1), list);
     if (last < first || last >= online)
-      throw UsageError(fmt::format("--cores {}: this host has cores 0 to {}", list, online - 1));
+      throw UsageError(fmt::format("--cores {} exceeds this host's cores 0 to {}", list, online - 1));
     for (int core = first; core <= last; ++core)
       if (std::ranges::find(result, core) == result.end()) result.push_back(core);
   }

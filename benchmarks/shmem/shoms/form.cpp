@@ -1,6 +1,6 @@
 // The form `shoms`: the columns that SHOMS prints, a block for each test, for scripts that read those:
 //   #bytes #repetitions t_min[nsec] t_max[nsec] t_avg[nsec] Bw_aggregated[MB/sec]
-// Times are nanoseconds of one operation, 1 MB is 1e6 bytes, N/A stands where no data moves (SHOMS multiplies by its
+// Times are nanoseconds per operation, 1 MB is 1e6 bytes, N/A for operations without data (SHOMS multiplies by its
 // clock's GHz where it should divide).
 #include <fmt/format.h>
 

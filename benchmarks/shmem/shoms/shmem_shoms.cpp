@@ -23,7 +23,7 @@ const std::vector<std::string> affinity_tests{
     "local_read", "local_write", "int_p",    "int_put", "int_iput", "int_g",      "int_get",  "int_iget", "int_swap",
     "int_cswap",  "int_fadd",    "int_finc", "int_add", "int_inc",  "clear_lock", "set_lock", "test_lock"};
 
-// A single name of a test, not a pattern or a list of several.
+// A single test name, not a pattern or a list.
 bool is_name(const std::string& selection, const std::vector<std::string>& known) {
   return std::ranges::find(known, selection) != known.end();
 }
@@ -48,7 +48,7 @@ std::vector<const Shoms::Test*> Shoms::picked() const {
   if (input_.given()) {
     const std::vector<std::string> listed = names_in_file(input_, known);
     std::erase_if(names, [&](const std::string& name) { return std::ranges::find(listed, name) == listed.end(); });
-    if (names.empty()) throw UsageError("--only picks no test of the list that --input gives");
+    if (names.empty()) throw UsageError("--only selects no test of the --input list");
   }
   if (affinity_)
     std::erase_if(names,
@@ -58,7 +58,7 @@ std::vector<const Shoms::Test*> Shoms::picked() const {
     const bool in_set = chosen || affinity_ || set_ == "all" || test.rows.front().set == set_.get();
     if (in_set && std::ranges::find(names, test.name) != names.end()) picked.push_back(&test);
   }
-  if (picked.empty()) throw UsageError("--affinity has none of the tests that were asked for");
+  if (picked.empty()) throw UsageError("--affinity supports none of the selected tests");
   return picked;
 }
 
@@ -71,8 +71,8 @@ std::vector<std::uint64_t> Shoms::sizes() const {
 void Shoms::check(const Plan& plan) const {
   check_between_ranks(plan);
   if (affinity_ && plan.ranks != 2) throw UsageError("--affinity needs exactly two PEs");
-  if (cores_.given() && !affinity_) throw UsageError("--cores is for --affinity");
-  if (spread_.get() > 0 && off_cache_) throw UsageError("--spread and --off-cache: each says where messages lie");
+  if (cores_.given() && !affinity_) throw UsageError("--cores requires --affinity");
+  if (spread_.get() > 0 && off_cache_) throw UsageError("--spread and --off-cache must not be combined");
   const Test& first = *picked().front();
   (void)sizes();
   if (affinity_) (void)cores(cores_);
@@ -82,7 +82,7 @@ void Shoms::check(const Plan& plan) const {
 }
 
 std::string Shoms::hindrance(const Row& row) const {
-  if (threads_ > 1 && !row.threads) return "it is not one that several threads can do at once (--threads)";
+  if (threads_ > 1 && !row.threads) return "it does not support --threads";
   return Table::hindrance(row);
 }
 
@@ -120,7 +120,7 @@ std::vector<Group> Shoms::groups(const Plan& plan) const {
       add(fmt::format("{}-{}/", first, second), {{"core_0", first}, {"core_1", second}}, i);
     }
   }
-  if (groups.empty()) throw UsageError("no test has an element as small as --maxsize");
+  if (groups.empty()) throw UsageError("--maxsize is below the element size of every test");
   return groups;
 }
 

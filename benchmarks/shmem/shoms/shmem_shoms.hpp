@@ -1,6 +1,5 @@
-// shoms: what each function of OpenSHMEM costs, from a table of the API; the tests, options and columns of SHOMS (Oak
-// Ridge's OpenSHMEM micro-benchmarks; seed: OpenSHMEM Benchmark Suite). README.md beside this says how each is run,
-// timed and checked.
+// shoms: cost of each function of OpenSHMEM, from a table of the API; tests, options and columns of SHOMS (Oak Ridge's
+// OpenSHMEM micro-benchmarks; seed: OpenSHMEM Benchmark Suite). README.md describes execution, timing and validation.
 #pragma once
 
 #include <memory>
@@ -39,33 +38,33 @@ class Shoms : public operations::Table<shmem_api::Setting> {
   std::vector<std::uint64_t> sizes() const;
 
   Choice set_{*this,
-              {"tests", "SHOMS' own tests, those of what came to OpenSHMEM after it, or all"},
+              {"tests", "SHOMS' own tests, tests of newer OpenSHMEM functions, or all"},
               "shoms",
               {"shoms", "later", "all"}};
-  Parameter<std::string> input_{*this, {"input", "file with the names of the tests to run, one a line"}, ""};
-  Parameter<std::string> msglen_{*this, {"msglen", "file with the message sizes in bytes, one a line"}, ""};
+  Parameter<std::string> input_{*this, {"input", "file with names of tests to run, one per line"}, ""};
+  Parameter<std::string> msglen_{*this, {"msglen", "file with message sizes in bytes, one per line"}, ""};
   Parameter<bool> off_cache_{
       *this,
-      {"off-cache", "put, get, local_*: go through memory of twice the largest cache", "", {"--off_cache"}},
+      {"off-cache", "put, get, local_*: cycle through memory of twice the largest cache", "", {"--off_cache"}},
       false};
   Parameter<std::int64_t> spread_{
       *this,
-      {"spread", "put, get: the other PE's places lie scattered over so much of its memory; 0: two places", "log2 B"},
+      {"spread", "put, get: size of the target's memory over which places are scattered; 0: two places", "log2 B"},
       0,
       {0, 36}};
   Parameter<std::int64_t> window_{
       *this,
-      {"window",
-       "what does not complete by itself (put, *_nbi, atomics without result): operations for each shmem_quiet"},
+      {"window", "operations without completion (put, *_nbi, atomics without result): number per shmem_quiet"},
       1,
       {1, 1 << 20}};
   Parameter<bool> warmup_{
-      *this, {"warmup", "before each repetition a tenth of its operations, untimed, beside the engine's own"}, false};
-  Parameter<bool> affinity_{
-      *this, {"affinity", "two PEs: each core of one with each core of the other, 17 tests at --minsize"}, false};
-  Parameter<std::string> cores_{*this, {"cores", "--affinity: only these cores, as 0,2,4-7; all when not given"}, ""};
+      *this,
+      {"warmup", "run a tenth of each repetition's operations before it, untimed, in addition to the engine's warm-up"},
+      false};
+  Parameter<bool> affinity_{*this, {"affinity", "two PEs: all pairs of their cores, 17 tests at --minsize"}, false};
+  Parameter<std::string> cores_{*this, {"cores", "--affinity: cores to use, such as 0,2,4-7; default: all"}, ""};
   Parameter<std::int64_t> threads_{
-      *this, {"threads", "put, get and atomic tests: threads of PE 0, each in a context of its own"}, 1, {1, 1024}};
+      *this, {"threads", "put, get and atomic tests: threads of PE 0, each with its own context"}, 1, {1, 1024}};
 };
 
 }  // namespace plumb::shoms

@@ -23,7 +23,7 @@ std::string trimmed(const std::string& line) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// Calls take(text, number of the line) for each line that says something.
+// Calls take(text, line number) for each line with content.
 void for_lines(const char* option, const std::string& path,
                const std::function<void(const std::string&, std::size_t)>& take) {
   errno = 0;
@@ -38,7 +38,7 @@ void for_lines(const char* option, const std::string& path,
     take(text, number);
     ++taken;
   }
-  if (taken == 0) throw UsageError(fmt::format("{} {} has no line that says anything", option, path));
+  if (taken == 0) throw UsageError(fmt::format("{} {} contains no entries", option, path));
 }
 
 std::string lower(std::string text) {
@@ -60,7 +60,7 @@ std::vector<std::uint64_t> sizes_in_file(const std::string& path) {
     const auto end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, size);
     if (error != std::errc{} || stop != end || size == 0 || size > largest_message)
-      throw UsageError(fmt::format("--msglen {}, line {}: \"{}\" is no number of bytes", path, line, text));
+      throw UsageError(fmt::format("--msglen {}, line {}: invalid number of bytes \"{}\"", path, line, text));
     sizes.push_back(size);
   });
   return sizes;
@@ -71,7 +71,7 @@ std::vector<std::string> names_in_file(const std::string& path, const std::vecto
   for_lines("--input", path, [&](const std::string& text, std::size_t line) {
     const std::string name = lower(text);
     if (std::ranges::find(known, name) == known.end())
-      throw UsageError(fmt::format("--input {}, line {}: there is no test {}{}", path, line, text, hint(name, known)));
+      throw UsageError(fmt::format("--input {}, line {}: unknown test {}{}", path, line, text, hint(name, known)));
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   });
   return names;

@@ -1,4 +1,4 @@
-// Message sizes and names of tests from files, as SHOMS takes them.
+// Message sizes and test names from files, in SHOMS' format.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace plumb::shoms {
 
-// One number of bytes a line; empty lines and what follows a # do not count. Throws UsageError, with the line, for
-// anything else, for zero, and for a file that cannot be read or has none.
+// One number of bytes per line; empty lines and comments (#) are ignored. Throws UsageError, with the line, for
+// anything else, for zero, and for an unreadable or empty file.
 std::vector<std::uint64_t> sizes_in_file(const std::string& path);
 
-// One name a line, in any case; empty lines and what follows a # do not count. Throws UsageError, with the line and a
-// name that is near, for a name that is not known.
+// One name per line, in any case; empty lines and comments (#) are ignored. Throws UsageError, with the line and a
+// similar name, for an unknown name.
 std::vector<std::string> names_in_file(const std::string& path, const std::vector<std::string>& known);
 
 }  // namespace plumb::shoms

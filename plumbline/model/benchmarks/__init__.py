@@ -1,6 +1,6 @@
-"""Benchmarks: one module each, named like it, with its equations and what a system should reach.
+"""Benchmarks: one module each, of the same name, with its equations and predictions.
 
-To add a model, add a module with what :class:`Model` lists; nothing else changes.
+To add a model, add a module with the members of :class:`Model`; nothing else changes.
 """
 
 from __future__ import annotations
@@ -16,23 +16,21 @@ from plumbline.model.shared import Shared
 from plumbline.record.record import Record
 from plumbline.system.system import Figures, Need, System
 
-if TYPE_CHECKING:  # NumPy takes a while to import, which every command would pay
+if TYPE_CHECKING:  # NumPy would slow the start of every command
     from plumbline.model.forecast import Forecast, Scenario
 
 
 class Model(Protocol):
     """The part of a module that predicts the cases of a record."""
 
-    NEEDS: Need  # of a system: which figures, and so which calibration
-    TRANSPORTS: frozenset[
-        str
-    ]  # that there is a model for; "none" for a benchmark that sends nothing
+    NEEDS: Need  # kind of a system's figures, and of the calibration
+    TRANSPORTS: frozenset[str]  # modelled transports; "none" for a benchmark without transfers
 
     def describe(self, record: Record, figures: Figures) -> str:
-        """The model's name and equation, for the user."""
+        """The model's name and equation."""
 
     def expect(self, record: Record, figures: Figures) -> dict[str, Prediction]:
-        """The prediction of every case of ``record``, by key; ``figures`` has what is needed."""
+        """The prediction of every case of ``record`` from ``figures``, by key."""
 
 
 class Forecaster(Protocol):
@@ -41,15 +39,15 @@ class Forecaster(Protocol):
     METRIC: str
     UNIT: str
     EQUATION: str
-    SIZE: str  # what a size is, with its unit; "" where there is none
-    GROWS: Literal["", "ranks", "side"]  # how one problem over all devices grows with them
+    SIZE: str  # meaning and unit of a size; "" without sizes
+    GROWS: Literal["", "ranks", "side"]  # growth of one problem over all devices with their number
     RANKS: Sequence[int]  # of a table where none are asked for
     OPERATIONS: tuple[str, ...]  # of a table where none are asked for
     MORE: tuple[str, ...]  # others that may be asked for
     SENDS: bool  # whether it needs a transport
 
     def sizes(self, system: System) -> list[float]:
-        """The sizes of a table, where none are asked for: of one device."""
+        """The default sizes of a table, of one device."""
 
     def forecast(self, system: System, scenario: Scenario) -> Forecast:
         """The forecast of ``scenario``."""
@@ -67,7 +65,7 @@ def need_of(model: Model, transport: str | None) -> Need:
 
 
 def model_of(benchmark: str) -> Model | None:
-    """The model of ``benchmark``, or None where there is none yet."""
+    """The model of ``benchmark``, or None."""
     if benchmark not in BENCHMARKS:
         return None
     module = importlib.import_module(f"{__name__}.{benchmark}")
@@ -75,18 +73,18 @@ def model_of(benchmark: str) -> Model | None:
 
 
 def forecaster_of(benchmark: str) -> Forecaster:
-    """The forecasts of ``benchmark``. Raises :class:`UsageError` where there are none."""
+    """The forecasts of ``benchmark``. Raises :class:`UsageError` if there are none."""
     found = importlib.import_module(f"{__name__}.{benchmark}") if benchmark in BENCHMARKS else None
     if not hasattr(found, "forecast"):
-        raise UsageError(
-            f"no forecast of {benchmark} "
-            f"(choose from {', '.join(BENCHMARKS)}){did_you_mean(benchmark, BENCHMARKS)}"
-        )
+        modules = {name: importlib.import_module(f"{__name__}.{name}") for name in BENCHMARKS}
+        known = [name for name, module in modules.items() if hasattr(module, "forecast")]
+        near = did_you_mean(benchmark, known)
+        raise UsageError(f"no forecast of {benchmark} (choose from {', '.join(known)}){near}")
     return cast(Forecaster, found)
 
 
 def shared_problem(benchmark: str, values: Mapping[str, str]) -> Shared | None:
-    """The problem that the ranks of a run with these options share, if they share one."""
+    """The problem shared by the ranks of a run with these options, or None."""
     if benchmark not in BENCHMARKS:
         return None
     shared = getattr(importlib.import_module(f"{__name__}.{benchmark}"), "SHARED", None)
@@ -96,7 +94,7 @@ def shared_problem(benchmark: str, values: Mapping[str, str]) -> Shared | None:
 
 
 def scaled_metric(benchmark: str) -> str | None:
-    """The metric of all ranks together by which a benchmark scales; None: no model names one."""
+    """The metric, over all ranks, of a scaling series; None if the model defines none."""
     if benchmark not in BENCHMARKS:
         return None
     module = importlib.import_module(f"{__name__}.{benchmark}")

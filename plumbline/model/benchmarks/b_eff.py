@@ -1,4 +1,4 @@
-"""b_eff: effective bandwidth, and what one exchange takes over hosts and over serial channels.
+"""b_eff: effective bandwidth, and the time of an exchange over hosts and serial channels.
 
 Source: Meyer 2024, eq. 4.1 to 4.4 and 4.7; section 5.1.2 for the sub-steps of a staged transfer.
 Sizes in bytes, times in seconds, rates in bytes a second.
@@ -7,12 +7,12 @@ Sizes in bytes, times in seconds, rates in bytes a second.
 4.7; the sub-steps of section 5.1.2 are legs here). How many messages a leg carries, and how this
 relates to eq. 4.7's 6.06 GB/s, is in :mod:`plumbline.system.system`.
 
-A system's own ``[[transfers]]``, measured or fitted, take the place of both. Where the legs are
-known, too, what the whole takes beyond them is its part ``handover``: ranks that wait for the
-slower of their neighbours, threads that wait for a core.
+A system's own ``[[transfers]]``, measured or fitted, replace both. If the legs are known as well,
+the excess of the whole over them is its part ``handover``: waiting for the slower neighbour, and
+for a core.
 
 Over serial links (transport ``channel``) a message takes eq. 4.3's time: each lane has two of the
-board's channels, as a kernel pair has there, and lanes for which no channels are left take turns.
+board's channels, as a kernel pair has there, and lanes beyond the number of channels take turns.
 
 *A forecast.* Messages of ``size`` bytes between neighbours; without a size the mean over all 21.
 """
@@ -61,7 +61,7 @@ def effective_bandwidth(bandwidths: ArrayLike) -> Floats:
 
 
 def bandwidth(message_bytes: ArrayLike, seconds: ArrayLike) -> Floats:
-    """b_L = 2 L / t, the numerator of eq. 4.2 and 4.4: what is sent and what is received."""
+    """b_L = 2 L / t, the numerator of eq. 4.2 and 4.4: bytes sent and received."""
     return floats(2 * floats(message_bytes) / floats(seconds))
 
 
@@ -127,7 +127,7 @@ def _expectation(
 
 
 def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | None]:
-    """Seconds of each leg; None where it is unknown."""
+    """Seconds of each leg; None if unknown."""
     return {
         Bound(leg, "transfer"): legs.time_s(leg, case.work.messages, case.message_bytes())
         for leg in steps
@@ -137,7 +137,7 @@ def _parts(case: Case, legs: Legs, steps: tuple[Leg, ...]) -> dict[str, float | 
 def _measured_whole(
     case: Case, legs: Legs, steps: tuple[Leg, ...], transfer: MeasuredTransfer
 ) -> Prediction:
-    """The whole's own time; where its legs are known, they and what it takes beyond them."""
+    """The time of the whole; if its legs are known, their times and the excess."""
     whole = time_of(transfer.segments, case.work.messages, case.message_bytes()) or 0.0
     took: dict[str, float] = {
         leg: seconds or 0.0 for leg, seconds in _parts(case, legs, steps).items()

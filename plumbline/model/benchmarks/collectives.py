@@ -1,15 +1,15 @@
-"""Collectives by LogGP: what the usual algorithms take, in messages one after the other.
+"""Collectives by LogGP: times of the usual algorithms, as sequences of messages.
 
 Source: Alexandrov, Ionescu, Schauser, Scheiman, "LogGP: incorporating long messages into the LogP
 model", SPAA 1995: a message of k bytes takes o + (k - 1) G + L + o. Algorithms: Thakur,
 Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
-2005. Every function takes ranks and the time of one message of the length it names, and so works
-with any model of a message; local arithmetic of reductions is not counted.
+2005. Every function takes the number of ranks and the time of one message of a given length, and so
+applies to any model of a message; local arithmetic of reductions is not counted.
 
 *A forecast.* Collectives between host or device memories: the faster of the usual algorithms.
 
-``size`` is what a rank puts in: the broadcast message, the reduced vector, its part of a gather,
-its whole row of an all-to-all. A message takes what the system's transport takes.
+``size`` is a rank's input: the broadcast message, the reduced vector, its part of a gather, its
+whole row of an all-to-all. The time of a message is that of the system's transport.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def rounds(ranks: ArrayLike) -> Floats:
 
 
 def tree_s(ranks: ArrayLike, whole: ArrayLike) -> Floats:
-    """Messages one after the other: ceil(log2 p), each of the whole length.
+    """A sequence of ceil(log2 p) messages, each of the whole length.
 
     A barrier by dissemination, a broadcast or reduction by a binomial tree, an all-reduce by
     recursive doubling.
@@ -39,7 +39,7 @@ def tree_s(ranks: ArrayLike, whole: ArrayLike) -> Floats:
 
 
 def ring_s(ranks: ArrayLike, piece: ArrayLike) -> Floats:
-    """Messages one after the other: p - 1, each of the part that belongs to one rank.
+    """A sequence of p - 1 messages, each of the part of one rank.
 
     An all-gather by a ring, a reduce-scatter or all-to-all by pairs.
     """
@@ -54,7 +54,7 @@ def two_rings_s(ranks: ArrayLike, piece: ArrayLike) -> Floats:
 def doubling_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike) -> Floats:
     """Messages that double or halve: ceil(log2 p) of an ``empty`` one's time, and ``rest``.
 
-    ``rest`` is what all that they carry adds. An all-gather by recursive doubling carries p - 1
+    ``rest`` is the time of all their contents. An all-gather by recursive doubling carries p - 1
     parts of a rank, a scatter by a tree (p - 1)/p of the whole.
     """
     return floats(rounds(ranks) * floats(empty) + floats(rest))
@@ -69,7 +69,7 @@ def scattered_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike, piece: Arra
 
 METRIC, UNIT = "latency", "us"
 EQUATION = "messages one after the other, the least of the algorithms' (LogGP; docs/models.md)"
-SIZE = "bytes that a rank puts in"
+SIZE = "bytes of a rank's input"
 GROWS = ""
 RANKS = (2, 4, 8, 16)
 OPERATIONS = ("barrier", "bcast", "allreduce", "allgather", "alltoall")

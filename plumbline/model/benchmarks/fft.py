@@ -1,4 +1,4 @@
-"""FFT: the pipeline of a board (eq. 3.1), and what a transform needs of any device.
+"""FFT: the pipeline of a board (eq. 3.1), and the demands of a transform on any device.
 
 Source: Meyer 2024, section 3.2.3.
 
@@ -16,7 +16,7 @@ log2 n / log2 S times, rounded up.
 *A case of a record.* On a board its pipeline takes eight points a cycle (eq. 3.1), elsewhere the
 roofline.
 
-The roofline takes what an FFT needs of a device, not the 5 n log2 n flops by which rates are named.
+The roofline uses the actual instructions, not the 5 n log2 n flops of nominal rates.
 
 *A forecast.* A batch of transforms of 2^``size`` points, 2 GiB of them a device.
 """
@@ -60,32 +60,32 @@ def printed_flops(levels: ArrayLike, clock: ArrayLike, replications: ArrayLike) 
 def usable_clock(
     clock: ArrayLike, interface_clock: ArrayLike, interface_bytes: ArrayLike, point_bytes: ArrayLike
 ) -> Floats:
-    """The f of eq. 3.1 where a bank's interface is narrower than the eight points of a cycle.
+    """The f of eq. 3.1 if a bank's interface is narrower than the eight points of a cycle.
 
-    The interface's clock then counts in that proportion. In hertz.
+    The interface's clock is then scaled by the ratio. In hertz.
     """
     share = np.minimum(1.0, floats(interface_bytes) / (POINTS_A_CYCLE * floats(point_bytes)))
     return floats(np.minimum(floats(clock), floats(interface_clock) * share))
 
 
 def linked_flops(levels: ArrayLike, rate: ArrayLike, point_bytes: ArrayLike) -> Floats:
-    """Flops a second where points come and go over a link with ``rate`` bytes/s each way."""
+    """Flops a second over a link with ``rate`` bytes/s in each direction."""
     return floats(5 * floats(levels) * floats(rate) / floats(point_bytes))
 
 
 def moved_rate(flops: ArrayLike, levels: ArrayLike, point_bytes: ArrayLike) -> Floats:
-    """Bytes a second, read and written, at so many flops a second (table 3.6's row in GB/s)."""
+    """Bytes a second, read and written, at a rate in flops a second (table 3.6, in GB/s)."""
     return floats(floats(flops) * 2 * floats(point_bytes) / (5 * floats(levels)))
 
 
 def flops_of_peak(named: ArrayLike, levels: ArrayLike) -> Floats:
-    """Flops of a peak in multiply-adds that ``named`` flops of 2^levels points take."""
+    """Flops of a multiply-add peak for ``named`` nominal flops of 2^levels points."""
     share = 2 * INSTRUCTIONS_A_LEVEL * (1 - 1 / floats(levels)) / NAMED_FLOPS_A_LEVEL
     return floats(floats(named) * share)
 
 
 def passes(levels: ArrayLike, fast_points: ArrayLike) -> Floats:
-    """How often a transform of 2^levels points goes through slow memory at least."""
+    """Minimum number of passes through slow memory for 2^levels points."""
     fast = floats(fast_points)
     held = np.log2(np.where(fast >= 2, fast, 2.0))
     return floats(np.where(fast >= 2, np.maximum(1, np.ceil(floats(levels) / held)), 1))
@@ -120,7 +120,7 @@ TRANSPORTS = frozenset({"none"})
 
 
 def describe(record: Record, figures: Figures) -> str:
-    """Eq. 3.1 where the system has the board's kernels, else the roofline."""
+    """Eq. 3.1 if the system has the board's kernels, otherwise the roofline."""
     if roofline.bitstream(record, figures, BENCHMARK):
         return "5 s f r 8 flops a second (Meyer 2024, eq. 3.1)"
     return f"{roofline.NAME}: max(passes x bytes/bandwidth, 7 n (log2 n - 1)/peak, launch)"
@@ -154,10 +154,10 @@ def _demand(record: Record, case: Case) -> Demand:
 
 
 def _fast_points(record: Record, type_: str) -> float:
-    """Points that fast memory holds: on GPUs a group's local memory, else the last cache.
+    """Points that fit fast memory: on GPUs a group's local memory, otherwise the last cache.
 
-    A group keeps its points in registers and exchanges real and imaginary parts one after the
-    other, so that local memory need hold one number of each.
+    A group keeps its points in registers and exchanges real and imaginary parts in turn, so local
+    memory holds one number of each point.
     """
     device = record.ranks[0].device
     number = 8 if type_ == "double" else 4
@@ -182,7 +182,7 @@ _BATCH_BYTES = 2.0**31
 
 
 def sizes(system: System) -> list[float]:
-    """The board's own size, else 2^9 and 2^17 points."""
+    """The board's own size, otherwise 2^9 and 2^17 points."""
     kernel = device_of(system).bitstream("fft", "float")
     return [float(kernel.log_fft_size)] if kernel and kernel.log_fft_size else [9.0, 17.0]
 
@@ -227,7 +227,7 @@ def _printed(device: DeviceTable, kernel: Bitstream, levels: float) -> float:
 
 
 def _roofline(device: DeviceTable, scenario: Scenario, levels: float) -> dict[str, float]:
-    """Flops a second by memory, through which a batch goes in passes, and by arithmetic."""
+    """Flops a second by memory, with the passes of a batch, and by arithmetic."""
     number_bytes = boards.NUMBER_BYTES[scenario.type]
     held = device.fast_bytes or (device.cache_bytes or 0) // 2 or None
     fast = known(held, "fast_bytes", "device") / number_bytes

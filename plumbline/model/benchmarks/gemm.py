@@ -71,12 +71,12 @@ def load_s(
 
 
 def store_s(load: ArrayLike, n: ArrayLike, b: ArrayLike) -> Floats:
-    """The third pipeline's share of one block: it works once in n / b blocks, as long as a load."""
+    """The third pipeline's share of one block: once in n / b blocks, the time of a load."""
     return floats(floats(load) * floats(b) / floats(n))
 
 
 def flops(b: ArrayLike, r: ArrayLike, block_s: ArrayLike) -> Floats:
-    """Flops a second of r replications that take ``block_s`` for 2 b^3 flops."""
+    """Flops a second of r replications with ``block_s`` for 2 b^3 flops."""
     return floats(floats(r) * 2 * floats(b) ** 3 / floats(block_s))
 
 
@@ -111,7 +111,7 @@ TRANSPORTS = frozenset({"none"})
 
 
 def describe(record: Record, figures: Figures) -> str:
-    """Eq. 3.2 where the system has the board's kernels, else the roofline."""
+    """Eq. 3.2 if the system has the board's kernels, otherwise the roofline."""
     if roofline.bitstream(record, figures, BENCHMARK):
         return "load + b^3/(g^3 f_k) + load b/n a block (Meyer 2024, eq. 3.2)"
     return f"{roofline.NAME}: {roofline.FORMULA}"
@@ -142,10 +142,10 @@ def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
 
 
 def _roofline(record: Record, case: Case, figures: Figures) -> Prediction:
-    """By vector units for float, and where the kernels say so; else by matrix units, if any.
+    """By vector units for float or as recorded; otherwise by matrix units, if any.
 
-    Without matrix units kernels compute half in float; libraries may do so in half. Where a
-    calibration knows which part of its peak the kernels reach, it is that part.
+    Without matrix units kernels compute half in float; libraries may use half. Scaled by the
+    kernels' measured part of the peak if a calibration has it.
     """
     number, used = roofline.type_of(record, case), str(case.facts.get("matrix_units", ""))
     own = record.ranks[0].device
@@ -181,7 +181,7 @@ SENDS = False
 
 
 def sizes(_system: System) -> list[float]:
-    """4,096 rows, as of table 3.6."""
+    """4,096 rows, as in table 3.6."""
     return [4096.0]
 
 
@@ -223,7 +223,7 @@ def _printed(system: System, kernel: Bitstream, n: float) -> float:
 
 
 def _forecast_roofline(system: System, scenario: Scenario, n: float) -> Prediction:
-    """Both factors and C read, C written; by matrix units where the device has them."""
+    """Both factors and C read, C written; by matrix units if the device has them."""
     device, flops = device_of(system), 2 * n**3
     matrix = scenario.type != "float" and device.knows_matrix_units(scenario.type)
     peak = known(device.peak_s(flops, scenario.type, matrix=matrix), scenario.type, "device.peaks")

@@ -1,11 +1,11 @@
-"""GUPS: updates of random words of a table that is spread over all ranks.
+"""GUPS: updates of random words of a table distributed over all ranks.
 
-Of the updates that a rank makes, 1/p are its own; the rest go to others as messages of one word, of
-which ``window`` are under way at once. Rates in updates a second, times in seconds.
+Of a rank's updates 1/p are to its own words; the rest are messages of one word to others, of which
+``window`` are in progress at once. Rates in updates a second, times in seconds.
 
-*A case of a record.* An update's operations by LogGP, and what a word takes that lies anywhere in
-the table. A call for the own part of the table goes through the library too; it is taken to cost as
-much as one for another rank's part.
+*A case of a record.* An update's operations by LogGP, and the additional time of scattered words. A
+call for the rank's own part goes through the library, too; it is assumed to cost as much as one for
+another rank's part.
 
 *A forecast.* Updates of random words of a table of ``size`` bytes over all ranks, a message each.
 """
@@ -69,40 +69,40 @@ def machine_rate(
 # Each operation is complete, or atomic, before the next, so a rank waits for each word's cache
 # line. Every rank works at once. All times are seconds an update of one rank.
 
-LOOK_AHEAD = 1024  # updates of a rank that are not yet in the table (HPC Challenge's rule)
+LOOK_AHEAD = 1024  # updates of a rank not yet applied (HPC Challenge's rule)
 POOL = LOOK_AHEAD // 4  # of them wait in buckets
 WORD_BYTES = 8
 
 
 def held_share(table: ArrayLike, caches: ArrayLike) -> Floats:
-    """The share of the table's lines that caches of ``caches`` bytes hold: min(1, caches/table)."""
+    """The share of the table's lines in caches of ``caches`` bytes: min(1, caches/table)."""
     return floats(np.minimum(1, floats(caches) / floats(table)))
 
 
 def in_a_row_s(latency_s: ArrayLike, gap_s: ArrayLike) -> Floats:
-    """Atomics in a row, completed once in a look-ahead: a gap each, a latency in 1,024."""
+    """Atomics in sequence, completed once per look-ahead: a gap each, a latency per 1,024."""
     rest = np.maximum(floats(latency_s) - floats(gap_s), 0)
     return floats(floats(gap_s) + rest / LOOK_AHEAD)
 
 
 def bucket_updates(ranks: ArrayLike) -> Floats:
-    """Updates in a bucket that is sent: 2 pool / (p + 1).
+    """Updates in a sent bucket: 2 pool / (p + 1).
 
-    Of p buckets the fullest goes when all hold the pool. They fill alike, so before that they hold
-    1/p, 2/p ... p/p of the fullest one: (p + 1)/2 of it together.
+    The fullest of p buckets is sent when together they hold the pool. They fill at the same rate,
+    so they hold 1/p, 2/p ... p/p of the fullest one: (p + 1)/2 of it in total.
     """
     return floats(2 * POOL / (floats(ranks) + 1))
 
 
 def bucket_share_s(ranks: ArrayLike, message_s: ArrayLike) -> Floats:
-    """An update's share of its bucket's messages, which 1 - 1/p of all buckets need."""
+    """An update's share of its bucket's messages, needed for 1 - 1/p of all buckets."""
     return floats((1 - 1 / floats(ranks)) * floats(message_s) / bucket_updates(ranks))
 
 
 def look_ahead_s(ranks: ArrayLike, round_trip_s: ArrayLike) -> Floats:
-    """The least an update takes while at most the look-ahead less the pool is under way.
+    """Minimum time per update with at most the look-ahead minus the pool in transit.
 
-    ``round_trip_s`` is from sending a bucket until it is known to be taken.
+    ``round_trip_s`` is the time from sending a bucket to its acknowledgement.
     """
     return floats((1 - 1 / floats(ranks)) * floats(round_trip_s) / (LOOK_AHEAD - POOL))
 
@@ -121,7 +121,7 @@ _AHEAD = Bound("look-ahead", "look-ahead")
 
 
 class _UnknownError(Exception):
-    """A figure that the system lacks; the text names it."""
+    """A missing figure of the system, named in the text."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class _Known:
     table_bytes: int
 
     def operation(self, *names: str) -> Operation:
-        """The first of ``names`` that is known, of words that caches hold."""
+        """The first known one of ``names``, for words in caches."""
         for name in names:
             for row in self.operations:
                 if row.name == name and row.spread_bytes is None:
@@ -142,11 +142,11 @@ class _Known:
         raise _UnknownError(f"operation {names[0]}")
 
     def fetching_s(self) -> float:
-        """Additional seconds of a word of the table, which must be fetched from elsewhere."""
+        """Additional seconds of a word that must be fetched from another cache or memory."""
         return self._scattered_s(GET, self.table_bytes)
 
     def taking_s(self) -> float:
-        """Additional seconds of a write to a word that other caches hold, too."""
+        """Additional seconds of a write to a word shared with other caches."""
         own = self.record.ranks[0].device
         held = held_share(self.table_bytes, own.cache_bytes if own else 0)
         return float(held) * self._scattered_s(PUT, 1)
@@ -178,7 +178,7 @@ def describe(_record: Record, _figures: Figures) -> str:
 
 
 def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
-    """The time of one count (all updates that the time bound left) of each variant."""
+    """The time of one count (all updates within the time limit) of each variant."""
     kind = record.world.kind
     rows = [row for row in figures.operations if row.world == kind]
     return {case.key: _expectation(record, case, rows, figures) for case in record.cases}
@@ -196,7 +196,7 @@ def _expectation(
             f"the system has no one-sided operations over {record.world.kind}"
         )
     if record.world.ranks < 2:
-        return Prediction.unknown("one rank alone sends nothing")
+        return Prediction.unknown("a single rank sends nothing")
     try:
         parts = parts_of(_Known(record, rows, figures.device or DeviceTable(), size), case)
     except _UnknownError as error:
@@ -236,7 +236,7 @@ def _in_a_row(known: _Known, xor: Operation, at_once: int) -> dict[str, float]:
 
 
 def _bucketed(known: _Known, _case: Case) -> dict[str, float]:
-    """Where the look-ahead bounds, what it makes ranks wait is a part of its own."""
+    """If the look-ahead bounds, its waiting time is a separate part."""
     put, notice, collect = (known.operation(name) for name in (BULK, NOTICE, COLLECT))
     updates = float(bucket_updates(known.ranks))
     size = WORD_BYTES * (1 + updates)

@@ -1,6 +1,6 @@
 """HPL: a blocked, right-looking LU over a t x t torus of devices; updates hide communication.
 
-Source: Meyer 2024, section 4.1.3 and figures 4.4 to 4.8 (what depends on what), section 4.2.3 (the
+Source: Meyer 2024, section 4.1.3 and figures 4.4 to 4.8 (dependencies), section 4.2.3 (the
 extrapolation from one device), eq. 3.2 with n = b (section 4.2.3: multiplications "work on smaller
 matrix sizes of just a single block"). The source prints no equation for one device; this one is
 ours, from its description of the kernels. N is the matrix's width, b a block's, m the blocks left
@@ -17,8 +17,8 @@ because ceil(k / t) of the k global blocks left are one device's.
 
 *A forecast.* The LU of an N x N matrix, N = ``size``, over a torus with P = Q.
 
-With ``single``, what one device reached, the point starts from that figure: weak scaling of section
-4.2.3, by the clock, in ``printed``.
+``single``, the measured rate of one device, is the start of the weak scaling of section 4.2.3, by
+the clock, in ``printed``.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def total_s(
 ) -> Floats:
     """The sum above, in closed form: linear up to the crossing, quadratic beyond it.
 
-    ``block`` is one product of blocks in one of r replications; ``exchange`` what an iteration
-    exchanges whatever m, ``block_exchange`` what each of m blocks adds.
+    ``block`` is one product of blocks in one of r replications; ``exchange`` the exchange of an
+    iteration independent of m, ``block_exchange`` that of each of m blocks.
     """
     t, last = floats(torus), floats(n) / (floats(b) * floats(torus))
     square = floats(block) / floats(r)
@@ -116,7 +116,7 @@ def _squares(m: Floats) -> Floats:
 class Links:
     """Seconds of messages: an L or U block, a panel of left and top blocks, each of m blocks; in s.
 
-    A message that goes from neighbour to neighbour takes ``hop_s`` for each.
+    A message forwarded by neighbours takes ``hop_s`` per hop.
     """
 
     lu_s: float = 0.0
@@ -125,7 +125,7 @@ class Links:
     hop_s: float = 0.0
 
     def fixed_s(self, torus: int) -> float:
-        """Seconds that an iteration adds for any m, on a torus of that side."""
+        """Seconds of an iteration independent of m, on a torus of that side."""
         return self.lu_s + self.panel_s + 2 * (torus - 1) * self.hop_s
 
 

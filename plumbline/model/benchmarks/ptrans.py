@@ -3,10 +3,10 @@
 Source: Meyer 2024, sections 4.1.2.1 and 4.1.2.2, eq. 4.5 and 4.6. b is a block's rows, c_w the
 width of the channel in numbers (eq. 4.5) or bytes (eq. 4.6), c_f its clock in hertz.
 
-*A case of a record.* The slowest rank counts: what it exchanges by its legs, and its pipelines on a
-board whose bitstream the system has (eq. 4.5), or three arrays through its memory. Where exchange
-and kernels overlap by stages, the longer covers the other but for a stage; on the host both take
-turns on the same cores and nothing is covered.
+*A case of a record.* The slowest rank: its exchange by legs, and its pipelines on a board with a
+known bitstream (eq. 4.5), or three arrays through its memory. If exchange and kernels overlap by
+stages, the longer hides the other except for one stage; on the host both use the same cores and
+nothing is hidden.
 
 *A forecast.* C = B + A^T of n x n numbers, n = ``size``, over a grid with P = Q.
 """
@@ -49,7 +49,7 @@ def printed_block_s(mpi_s: ArrayLike, b: ArrayLike, width: ArrayLike, clock: Arr
 
 
 def block_s(mpi_s: ArrayLike, b: ArrayLike, width: ArrayLike, clock: ArrayLike) -> Floats:
-    """Eq. 4.5 as it must be read: t_MPI + 3 b^2 / (c_w c_f)."""
+    """Eq. 4.5, corrected: t_MPI + 3 b^2 / (c_w c_f)."""
     return floats(floats(mpi_s) + ARRAYS * floats(b) ** 2 / (floats(width) * floats(clock)))
 
 
@@ -80,14 +80,14 @@ def transposed_s(
 
 
 def sent_rate(n: ArrayLike, number_bytes: ArrayLike, seconds: ArrayLike) -> Floats:
-    """Table 4.8's figure: n^2 numbers of A in bytes, over the time, of the whole machine."""
+    """Table 4.8's figure, of the whole machine: n^2 numbers of A in bytes over the time."""
     return floats(floats(n) ** 2 * floats(number_bytes) / floats(seconds))
 
 
 def overlapped_s(exchange_s: ArrayLike, kernel_s: ArrayLike, stages: ArrayLike) -> Floats:
-    """Both cut into ``stages``, each stage's kernels after its exchange: two lines in step.
+    """Both cut into ``stages``, each stage's kernels after its exchange: a two-step pipeline.
 
-    The longer is never idle but while the first stage is exchanged, or the last computed.
+    The longer one is idle only during the first stage's exchange, or the last one's kernels.
     """
     exchange, kernel = floats(exchange_s), floats(kernel_s)
     return floats(np.maximum(exchange, kernel) + np.minimum(exchange, kernel) / floats(stages))
@@ -97,7 +97,7 @@ def overlapped_s(exchange_s: ArrayLike, kernel_s: ArrayLike, stages: ArrayLike) 
 
 NEEDS: Need = "legs"
 TRANSPORTS = frozenset({"local", "mpi", "staged"})
-_KERNELS = ("memory", "kernels")  # parts that the kernels take; all others move
+_KERNELS = ("memory", "kernels")  # parts of the kernels; all others are transfers
 
 
 def describe(record: Record, figures: Figures) -> str:
@@ -135,7 +135,7 @@ def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
 
 
 def _parts(record: Record, case: Case, figures: Figures, work: Work) -> dict[str, float]:
-    """Seconds of what a rank does, one after the other."""
+    """Seconds of a rank's sequential parts."""
     parts = _moving(record, figures, work) if work.messages else {}
     return {**parts, **_computing(record, case, figures, work)}
 
@@ -167,7 +167,7 @@ def _computing(record: Record, case: Case, figures: Figures, work: Work) -> dict
 
 
 def _pipelines_s(kernel: Bitstream, case: Case, work: Work) -> float:
-    """Eq. 4.5 without its exchange, block after block of each replication."""
+    """Eq. 4.5 without its exchange, for the blocks of each replication in sequence."""
     size = known(case.labels.get("block"), "block", "case")
     width = known(kernel.channel_width, "channel_width", "device.bitstreams")
     blocks = work.flops / float(str(size)) ** 2 / kernel.replications

@@ -1,4 +1,4 @@
-"""RandomAccess: the generators of random numbers and the banks that are updated.
+"""RandomAccess: generators of random numbers, and updated banks.
 
 Source: Meyer 2024, section 3.2.2 (every replication goes through the whole stream of random
 numbers), section 4.1.4 (several generators a replication), section 4.2.4 (an update is a read and a
@@ -6,7 +6,7 @@ write: two cycles of a bank). Rates in updates a second, clocks in hertz.
 
 *A case of a record.* Bound by random updates of memory, on a board by its generators and banks.
 
-*A forecast.* 4 updates a word of a table of ``size`` bytes, spread over all devices.
+*A forecast.* 4 updates a word of a table of ``size`` bytes, distributed over all devices.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from plumbline.system.system import Figures, Need, System
 
 
 def generator_rate(generators: ArrayLike, clock: ArrayLike) -> Floats:
-    """Section 3.2.2: updates cannot outrun the numbers of one replication, over all devices."""
+    """Section 3.2.2: updates of all devices, bound by one replication's random numbers."""
     return floats(floats(generators) * floats(clock))
 
 
@@ -50,7 +50,7 @@ def bank_rate(
 
 
 def normalised(rate: ArrayLike, banks: ArrayLike, clock: ArrayLike) -> Floats:
-    """Section 4.2.4: of one bank at 100 MHz, where 50e6 is the most."""
+    """Section 4.2.4: of one bank at 100 MHz, at most 50e6."""
     return floats(floats(rate) / floats(banks) / (floats(clock) / 100e6))
 
 
@@ -78,7 +78,7 @@ TRANSPORTS = frozenset({"none"})
 
 
 def describe(record: Record, figures: Figures) -> str:
-    """By the board's kernels where the system has them, else the roofline."""
+    """By the board's kernels if the system has them, otherwise the roofline."""
     if roofline.bitstream(record, figures, BENCHMARK):
         return "min(generators x clock, banks x clock / 2) (Meyer 2024, sections 3.2.2, 4.2.4)"
     return f"{roofline.NAME}: updates/rate"
@@ -121,7 +121,7 @@ _UPDATES_A_WORD = 4
 
 
 def sizes(_system: System) -> list[float]:
-    """4 GiB, as of table 3.6."""
+    """4 GiB, as in table 3.6."""
     return [2.0**32]
 
 

@@ -1,4 +1,4 @@
-"""Shallow water on a partitioned mesh: throughput, and what communication takes of a step.
+"""Shallow water on a partitioned mesh: throughput, and communication's share of a step.
 
 Source: Meyer 2024, section 5.2.2, eq. 5.2 and 5.3. Elements are counted in elements, which are
 cycles of the pipeline too, one each; D_ext and L_pipe are cycles. l_k, l_m and L_pingpong are
@@ -10,7 +10,7 @@ in cycles, the only unit in which eq. 5.2 is a rate.
 
 *A forecast.* Shallow water: a step of a mesh of ``size`` elements, partitioned over all devices.
 
-Partitions of the published meshes are taken from tables A.1 and A.2; others are estimated from them
+Partitions of the published meshes are those of tables A.1 and A.2; others are estimated from them
 and marked. The metric counts 378 flops an element: what is printed (4.5 TFLOP/s on 48 devices at
 312,320 elements, section 5.2.3) divided by our steps a second; FLOP_sum itself is not printed.
 """
@@ -130,12 +130,12 @@ class Partition(NamedTuple):
 
 
 def sizes(_system: System) -> list[float]:
-    """6,784 elements, as of table A.1."""
+    """6,784 elements, as in table A.1."""
     return [6784.0]
 
 
 def partition(elements: float, devices: int) -> Partition:
-    """The partition of a mesh over so many devices, looked up or estimated."""
+    """The partition of a mesh over ``devices`` devices, looked up or estimated."""
     for p, total, core, exchanged, external, pipeline, near in meshes():
         if (p, total) == (devices, elements):
             return Partition(core, exchanged, external, pipeline, near, is_known=True)
@@ -172,9 +172,9 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
 
 
 def _kernel(system: System, scenario: Scenario, transport: str) -> float | None:
-    """The clock in MHz of the variant named, else of the one that was made for the transport.
+    """The clock in MHz of the named variant, otherwise of the one for the transport.
 
-    Kernels know the stack that they send by; over hosts they know none.
+    Kernels are synthesised for a network stack; over hosts for none.
     """
     wanted = scenario.kernel or (transport.removesuffix("-switch") if "accl" in transport else None)
     found = [

@@ -1,4 +1,4 @@
-"""STREAM on a board: banks of memory, and the clock of the kernels that ask them.
+"""STREAM on a board: banks of memory, and the clock of the kernels.
 
 Source: Meyer 2024, section 3.2.2 (peak of the banks in use; PAC: one direction of PCIe each for
 reading and writing) and section 3.3.1 (kernels slower than the banks' interface). Rates in bytes a
@@ -43,17 +43,17 @@ def printed_rate(banks: ArrayLike, bank_rate: ArrayLike) -> Floats:
 
 
 def bank_rate(banks: ArrayLike, rate: ArrayLike, replications: ArrayLike) -> Floats:
-    """The peak of the banks that so many replications use, one bank each."""
+    """The peak of the banks in use, one per replication."""
     return floats(np.minimum(floats(replications), floats(banks)) * floats(rate))
 
 
 def kernel_rate(replications: ArrayLike, cycle_bytes: ArrayLike, clock: ArrayLike) -> Floats:
-    """The kernels' largest demand: the bytes of one cycle of each, times their clock."""
+    """The kernels' maximum demand: bytes per cycle times clock."""
     return floats(floats(replications) * floats(cycle_bytes) * floats(clock))
 
 
 def duplex_rate(reads: ArrayLike, writes: ArrayLike, rate: ArrayLike) -> Floats:
-    """Over a link with ``rate`` in each direction: so many arrays read, so many written at once.
+    """Over a link with ``rate`` in each direction: arrays read and written at the same time.
 
     The direction with more arrays bounds: (reads + writes) / max(reads, writes) of the rate.
     """
@@ -95,7 +95,7 @@ TRANSPORTS = frozenset({"none"})
 
 
 def describe(record: Record, figures: Figures) -> str:
-    """By the board's kernels where the system has them, else the roofline."""
+    """By the board's kernels if the system has them, otherwise the roofline."""
     if roofline.bitstream(record, figures, BENCHMARK):
         return "replications x min(bank, bytes a cycle x clock) (Meyer 2024, section 3.2.2)"
     return f"{roofline.NAME}: {roofline.FORMULA}; transfers by the link"
@@ -149,7 +149,7 @@ _DIRECTIONS: dict[str, Literal["read", "write"]] = {"read": "read", "write": "wr
 
 
 def sizes(_system: System) -> list[float]:
-    """2^29 numbers, as of table 3.6."""
+    """2^29 numbers, as in table 3.6."""
     return [2.0**29]
 
 
@@ -170,7 +170,7 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
 def _rates(
     system: System, scenario: Scenario, moved: float
 ) -> tuple[dict[str, float], float | None]:
-    """Bytes a second by each bound, and by the peak that the source prints."""
+    """Bytes a second by each bound, and by the printed peak."""
     device = device_of(system)
     direction = _DIRECTIONS.get(scenario.operation)
     if direction is not None:

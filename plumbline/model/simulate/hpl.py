@@ -1,14 +1,14 @@
 """HPL's blocked LU over P x Q ranks, block by block of the critical path.
 
-What depends on what is Meyer 2024, section 4.1.3 and figures 4.4 to 4.8. In iteration k the rank of
+Dependencies: Meyer 2024, section 4.1.3 and figures 4.4 to 4.8. In iteration k the rank of
 the diagonal block decomposes it (LU) and sends L down its column and U along its row; the ranks
 there solve their left and top blocks, one after the other, and send them along their rows and
-columns; then every rank multiplies. The kernels of the communication phase work beside those that
-multiply, which take first the blocks that the next iteration's row and column need, and then the
-rest. So the next iteration begins while this one's products go on.
+columns; then every rank multiplies. The kernels of the communication phase run concurrently with
+those that multiply, which start with the blocks of the next iteration's row and column. So the next
+iteration begins during this one's products.
 
-``barrier``: each iteration waits for the last one's products on all ranks, as the closed form has
-it (:func:`plumbline.model.benchmarks.hpl.total_s`); with P = Q the two are equal.
+``barrier``: each iteration waits for the previous one's products on all ranks, as in the closed
+form (:func:`plumbline.model.benchmarks.hpl.total_s`); with P = Q the two are equal.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Simulation:
         return max(self.ended_s)
 
     def finish(self, k: int, end_s: float) -> None:
-        """A rank's products of iteration k end then; the last one's end opens the next gate."""
+        """Record the end of a rank's products of iteration k; the last one opens the next gate."""
         self.ended_s[k] = max(self.ended_s[k], end_s)
         self._finished[k] += 1
         if self.barrier and self._finished[k] == self.rows * self.columns:
@@ -82,12 +82,12 @@ class _Rank:
     def __init__(self, run: Simulation, p: int, q: int) -> None:
         self.run, self.p, self.q = run, p, q
         self.name = f"{p},{q}"
-        self.began_s = 0.0  # when this iteration's gate opened
-        self.ready_s = 0.0  # when the products that the next iteration needs are done
-        self.busy_s = 0.0  # when all products so far are done
+        self.began_s = 0.0  # opening of this iteration's gate
+        self.ready_s = 0.0  # end of the products needed by the next iteration
+        self.busy_s = 0.0  # end of all products so far
 
     def work(self) -> _Process:
-        """All iterations, one after the other, as far as this rank has a part in them."""
+        """All iterations in sequence, as far as this rank takes part."""
         run = self.run
         for k in range(run.blocks):
             rows = _later(run.blocks, k, run.rows, self.p)
@@ -146,7 +146,7 @@ class _Rank:
         left = _time(run.left[k][self.p]) + _hops(self.q, k, run.columns) * run.links.hop_s
         top = _time(run.top[k][self.q]) + _hops(self.p, k, run.rows) * run.links.hop_s
         arrived, whole = max(left, top), rows * columns * product_s
-        if run.barrier:  # the closed form: products go on from the iteration's start
+        if run.barrier:  # closed form: products start with the iteration
             end = max(self.began_s + whole, arrived + (rows + columns) * product_s)
             start = end - whole
         else:
@@ -158,7 +158,7 @@ class _Rank:
         run.finish(k, end)
 
     def _needed(self, k: int, rows: int, columns: int) -> int:
-        """Products that the next iteration's row and column of blocks wait for."""
+        """Products required by the next iteration's row and column of blocks."""
         in_row = (k + 1) % self.run.rows == self.p
         in_column = (k + 1) % self.run.columns == self.q
         return columns * in_row + rows * in_column - (in_row and in_column)
@@ -178,7 +178,7 @@ def _hops(place: int, k: int, ring: int) -> int:
 
 
 def _later(blocks: int, k: int, ring: int, place: int) -> int:
-    """How many of the blocks k + 1 ... ``blocks`` - 1 are at ``place`` of a ring."""
+    """Number of the blocks k + 1 ... ``blocks`` - 1 at ``place`` of a ring."""
     return _up_to(blocks, ring, place) - _up_to(k + 1, ring, place)
 
 

@@ -86,7 +86,7 @@ def _timeline(request: SimulationRequest) -> Timeline:
 
 
 def hpl_on(system: System, request: SimulationRequest) -> Outcome:
-    """HPL; the closed form where P = Q."""
+    """HPL; with the closed form if P = Q."""
     transport = _usual(system, request)
     kernels, b, number_bytes, notes = _lu_kernels(system, request, transport)
     n = request.size or 48 * b * max(request.rows, request.columns)
@@ -147,7 +147,7 @@ def _lu_kernels(
 
 
 def ptrans_on(system: System, request: SimulationRequest) -> Outcome:
-    """PTRANS; the closed form where P = Q and blocks share out evenly."""
+    """PTRANS; with the closed form if P = Q and blocks divide evenly."""
     transport = _usual(system, request)
     streams = transport == "channel"
     if streams and request.rows != request.columns:
@@ -208,7 +208,7 @@ def _message(transfer: Transfer) -> Callable[[float], float]:
 def _ptrans_closed(
     costs: ptrans.Costs, blocks: int, request: SimulationRequest, streams: bool
 ) -> float | None:
-    """Where P = Q and every rank has as many blocks: the slowest of link and memory, or the sum."""
+    """For P = Q and equal numbers of blocks: the slowest of link and memory, or the sum."""
     if request.rows != request.columns or blocks % request.rows:
         return None
     number, alone = (blocks / request.rows) ** 2, request.ranks == 1
@@ -224,7 +224,7 @@ def _ptrans_closed(
 
 
 def shallow_water_on(system: System, request: SimulationRequest) -> Outcome:
-    """Shallow water; the closed form where partitions are alike."""
+    """Shallow water; with the closed form for equal partitions."""
     transport = request.transport or "accl-udp-switch"
     if request.graph:
         elements = sum(part.elements for part in request.graph)
@@ -278,7 +278,7 @@ def _step_s(costs: shallow_water.Costs, part: Partition) -> float:
 
 
 def _parts(request: SimulationRequest, worst: Partition) -> list[shallow_water.Part]:
-    """All like the worst, or smaller by up to twice the imbalance, drawn with the seed."""
+    """All equal to the worst, or smaller by up to twice the imbalance, seeded."""
     near = shallow_water.grid(request.rows, request.columns, min(8, int(worst.neighbours)))
     drawn = np.random.default_rng(request.seed).uniform(1 - 2 * request.imbalance, 1, request.ranks)
     drawn[0] = 1.0

@@ -2,7 +2,7 @@
 
 A header names vertices, edges and the format; then comes a line for each vertex: its weight, and
 pairs of a neighbour (from 1) and the edge's weight. Here a vertex is a partition and its weight
-its elements; an edge's weight is the elements on either side that the other one needs in each step
+its elements; an edge's weight is the number of elements exchanged in each direction per step
 (METIS manual, section 4.1.1; format 011: weights of vertices and of edges). Lines beginning with %
 are comments.
 """
@@ -20,14 +20,14 @@ _FORMAT = "011"
 
 @dataclass(frozen=True)
 class PartitionOf:
-    """One partition: its elements, and those it has in common with each neighbour (from 0)."""
+    """One partition: its elements, and those shared with each neighbour (from 0)."""
 
     elements: int
     borders: dict[int, int]
 
 
 def read_graph(path: Path) -> list[PartitionOf]:
-    """The partitions of ``path``, in order. Raises :class:`UsageError` with the line at fault."""
+    """The partitions of ``path``, in order. Raises :class:`UsageError` with the invalid line."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

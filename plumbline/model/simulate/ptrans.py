@@ -1,10 +1,10 @@
 """PTRANS, C = B + A^T, over P x Q ranks: blocks of a matrix in a cyclic distribution.
 
-Source: Meyer 2024, sections 4.1.2.1 and 4.1.2.2. A block (i, j) lies on rank (i mod P, j mod Q),
-and is needed transposed where (j, i) lies. With links between devices (``streams``) a block is
-read, sent, received, added and written at once, and a rank has several links; that needs P = Q,
-one partner for each. Through the hosts a rank first exchanges all that a partner needs in one
-message, one partner after the other, and then transposes block by block.
+Source: Meyer 2024, sections 4.1.2.1 and 4.1.2.2. Block (i, j) is on rank (i mod P, j mod Q), and
+its transpose is needed on the rank of (j, i). With links between devices (``streams``) a block is
+read, sent, received, added and written at once, and a rank has several links; that needs P = Q, one
+partner for each. Through the hosts a rank first exchanges one message with each partner in turn,
+and then transposes block by block.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _Process = Generator[simpy.Event, Any, None]
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds that a block takes: of one link (``link_s``), of all memory, of one kernel.
+    """Seconds per block: of one link (``link_s``), of all memory, of one kernel.
 
-    ``message_s`` is what so many bytes take through the hosts; ``latency_s`` that of a link.
+    ``message_s`` gives the time of a message through the hosts; ``latency_s`` that of a link.
     """
 
     block_bytes: int
@@ -67,7 +67,7 @@ class Simulation:
         return _share(self.blocks, self.rows, p) * _share(self.blocks, self.columns, q)
 
     def _partners(self, p: int, q: int) -> Counter[tuple[int, int]]:
-        """The number of the rank's blocks that each other rank needs."""
+        """The number of the rank's blocks for each other rank."""
         found: Counter[tuple[int, int]] = Counter()
         across = Counter(j % self.rows for j in range(q, self.blocks, self.columns))
         down = Counter(i % self.columns for i in range(p, self.blocks, self.rows))

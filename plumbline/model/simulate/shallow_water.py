@@ -2,11 +2,11 @@
 
 Source: Meyer 2024, sections 5.2.1 and 5.2.2, figure 5.9, eq. 5.2 and 5.3. In each step a rank
 streams out the elements of its border, with a command for each neighbour, and works on its core
-meanwhile; when core and messages are there, what came in is worked on. A message received costs a
-command and a copy. A rank waits for its neighbours only, so that where partitions differ the slow
-one is felt by those around it first.
+meanwhile; when core and messages are complete, it works on the received elements. A received
+message costs a command and a copy. A rank waits for its neighbours only, so a slow partition first
+delays its neighbours.
 
-Partitions all alike, each with the neighbours and border of the slowest, give eq. 5.2 to the digit.
+Equal partitions, each with the neighbours and border of the slowest, reproduce eq. 5.2 exactly.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ class Simulation:
 
 
 def grid(rows: int, columns: int, most: int) -> list[tuple[int, ...]]:
-    """Neighbours in a grid that closes around: up to ``most`` (an even number, or one more).
+    """Neighbours in a periodic grid: up to ``most`` (an even number, or one more).
 
-    The nearest first; with eight, those at the corners are among them. Pairs are always mutual.
+    The nearest first; eight include the corners. Pairs are always mutual.
     """
     steps = [(0, 1), (1, 0), (1, 1), (1, -1)]
     found: list[tuple[int, ...]] = []

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from statistics import median
 
 from plumbline.base.units import size_text
 from plumbline.judge.changes import changes
@@ -109,7 +110,7 @@ def by_size(shown: Sequence[Shown]) -> Iterator[Figure]:
 def _families(record: Record) -> dict[str, list[Case]]:
     families: dict[str, list[Case]] = {}
     for case in record.cases:
-        if case.outcome.status == "passed" and size_of(case) > 0:
+        if case.has_figures and size_of(case) > 0:
             families.setdefault(family_of(case), []).append(case)
     return families
 
@@ -122,8 +123,8 @@ def _curves(
         metric = next((m for m in case.metrics if rate is not None and m.name == rate.name), None)
         value = metric.value if metric else None
         if rate is None:
-            median = case.median_s()
-            value = median * 1e6 if median else None
+            seconds = case.median_s()
+            value = seconds * 1e6 if seconds else None
         if not value:
             continue
         size = size_of(case)
@@ -168,7 +169,7 @@ def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
         ideal = [(float(rank), first * rank) for rank in (ranks[0], ranks[-1])]
         curves.append(Curve(f"in proportion, {key}", ideal, number, model=True))
     _, unit, name = next(iter(next(iter(kept.values())).values()))
-    title = f"{shown[0].record.benchmark.name}: {name.replace('_', ' ')} over ranks"
+    title = f"{shown[0].record.benchmark.name}: {name} over ranks"
     yield Chart(title, Axis("ranks", log=True), Axis(f"{name}, {unit}", log=True), curves)
 
 
@@ -182,7 +183,7 @@ def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:
         moment = datetime.fromisoformat(record.started).timestamp()
         points.append((moment, figure.value))
         texts.append(f"{record.started}: {figure.text}")
-        unit, name = figure.unit, figure.name.replace("_", " ")
+        unit, name = figure.unit, figure.name
     if len(points) < 3:
         return
     values = [value for _, value in points]
@@ -211,7 +212,7 @@ def distribution(shown: Shown) -> Iterator[Figure]:
     rows = []
     for case in cases[::every]:
         times = _repetitions(case)
-        middle = sorted(times)[len(times) // 2]
+        middle = median(times)
         rows.append(Values(short.get(case.key, case.key), [one / middle for one in times]))
     note = f"Every {_ordinal(every)} of {len(cases)} cases." if every > 1 else ""
     of = f" ({shown.label})" if shown.label else ""
@@ -270,12 +271,12 @@ def _place(record: Record) -> tuple[str, str, int]:
 
 def _intensity(record: Record, case: Case) -> tuple[float, float] | None:
     """FLOP/B and GFLOP/s of all ranks, of a right case that computes and moves data."""
-    median = case.median_s()
+    seconds = case.median_s()
     moved = case.work.bytes_read + case.work.bytes_written
-    if case.outcome.status != "passed" or not median or not moved or case.work.flops <= 0:
+    if case.outcome.status != "passed" or not seconds or not moved or case.work.flops <= 0:
         return None
     ranks = record.measuring.active_ranks or record.world.ranks
-    return case.work.flops / moved, case.work.flops * ranks / median * 1e-9
+    return case.work.flops / moved, case.work.flops * ranks / seconds * 1e-9
 
 
 def _roofline(
@@ -287,10 +288,10 @@ def _roofline(
     bandwidth = 0.0
     for record in ceilings:
         for case in record.cases:
-            median = case.median_s()
-            if case.outcome.status != "passed" or not median:
+            seconds = case.median_s()
+            if case.outcome.status != "passed" or not seconds:
                 continue
-            rate = record.world.ranks / median * 1e-9
+            rate = record.world.ranks / seconds * 1e-9
             if case.label("limit") == "flops":
                 name = case.label("type")
                 peak[name] = max(peak[name], case.work.flops * rate)  # type: ignore[assignment]
@@ -365,7 +366,7 @@ def _rank_map(record: Record) -> Iterator[Figure]:
     short = _short_keys(cases)
     rows, cells = [], []
     for case in cases[::every]:
-        medians = [sorted(times)[len(times) // 2] for times in case.samples.by_rank]
+        medians = [median(times) for times in case.samples.by_rank]
         rows.append(short.get(case.key, case.key))
         cells.append([one / min(medians) if min(medians) > 0 else None for one in medians])
     if rows:

@@ -29,7 +29,7 @@ COLOURS = 8
 _LIGHT = ("#0b6bcb", "#c2410c", "#047857", "#7e22ce", "#b91c67", "#0e7490", "#854d0e", "#475569")
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 8, 36
 _HEIGHT = 210  # of the plot
-_LETTER = 5.9  # pixels of a letter at the usual size, on the wide side
+_LETTER = 6.4  # pixels of a letter at the usual size, on the wide side
 _DOTS = 60  # of a row of a distribution
 _ROW = 20
 _STYLE = (
@@ -178,7 +178,8 @@ def _chart(chart: Chart) -> tuple[str, float, str]:
     for curve, points in zip(chart.curves, usable, strict=True):
         parts.append(_curve(curve, [at(*point) for point in points]))
     legend, height = _legend(
-        [(curve.name, _swatch(curve)) for curve in chart.curves], bottom + _BOTTOM
+        [(curve.name, _swatch(curve)) for curve in chart.curves if len(chart.curves) > 1],
+        bottom + _BOTTOM,
     )
     return "".join([*parts, legend]), bottom + _BOTTOM + height, _summary(chart, usable)
 

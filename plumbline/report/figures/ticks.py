@@ -77,10 +77,11 @@ def _short_log_scale(low: float, high: float) -> Scale:
     if high / low < 1.02:
         low, high = low * 0.98, high * 1.02
     step = _nice((high - low) / 5)
-    first, last = math.floor(low / step) * step, math.ceil(high / step - 1e-9) * step
-    first = first if first > 0 else low * 0.95
-    ticks = [(t, number(t)) for t in _steps(first, step, round((last - first) / step)) if t > 0]
-    return Scale(first, max(last, high), log=True, ticks=ticks)
+    first = math.ceil(low / step - 1e-9) * step
+    count = int((high - first) / step + 1e-9)
+    ticks = [(t, number(t)) for t in _steps(first, step, count) if t > 0]
+    room = (high / low) ** 0.03
+    return Scale(low / room, high * room, log=True, ticks=ticks)
 
 
 def _date_scale(low: float, high: float, most: int) -> Scale:

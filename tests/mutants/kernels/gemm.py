@@ -57,8 +57,8 @@ LAST_TILE_UNWRITTEN = (
     "tiles = narrow_tiles * wide_tiles - 1,",
 )
 LAST_COLUMN_UNWRITTEN = (
-    "if (row < rows && column < columns) out[(size_t)row * columns + column] = (ushort)pair;",
-    "if (row < rows && column + 1 < columns) out[(size_t)row * columns + column] = (ushort)pair;",
+    "if (row < rows && column < columns) out[(size_t)row * C_PITCH + column] = result;",
+    "if (row < rows && column + 1 < columns) out[(size_t)row * C_PITCH + column] = result;",
 )
 SAME_HALF_OF_A = ("tile.wide + group * (WIDE / CLUSTER)", "tile.wide")
 SAME_HALF_OF_B = ("k + group * (DEPTH / CLUSTER), full);", "k, full);")
@@ -140,10 +140,10 @@ MUTANTS = [
     mutant(
         "strips-written-already",
         GPU,
-        "  // Places of this work item in the strips that it copies",
+        "  // Positions of this work item in the strips that it copies",
         "  const ulong mine = (ulong)tile_row * columns + tile_column;\n"
         "  if (out[mine] == out[mine]) return;\n"
-        "  // Places of this work item in the strips that it copies",
+        "  // Positions of this work item in the strips that it copies",
         *sized(200),
     ),
     mutant(

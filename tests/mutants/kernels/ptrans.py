@@ -10,16 +10,20 @@ SMALL = (*STAGED, "--size", "67", "--block-size", "5", "--type", "double")
 LARGE = (*STAGED, "--size", "600", "--block-size", "100")
 
 WRONG = [
-    ("image-not-mirrored", "image_at + row * rows + column]", "image_at + column * rows + row]"),
-    ("rows-repeated", "image_at + row * rows + column]", "image_at + column]"),
+    ("image-not-mirrored", "image_at + row * rows + column)", "image_at + column * rows + row)"),
+    ("rows-repeated", "image_at + row * rows + column)", "image_at + column)"),
     (
         "transposed-twice",
         "image[across * (TILE + 1) + down + i]",
         "image[(down + i) * (TILE + 1) + across]",
     ),
-    ("sign", "b[b_at + place] + image", "b[b_at + place] - image"),
-    ("b-left-out", "b[b_at + place] + image", "image"),
-    ("a-left-out", "b[b_at + place] + image[across * (TILE + 1) + down + i]", "b[b_at + place]"),
+    ("sign", "LOAD(b, b_at + place) + image", "LOAD(b, b_at + place) - image"),
+    ("b-left-out", "LOAD(b, b_at + place) + image", "image"),
+    (
+        "a-left-out",
+        "LOAD(b, b_at + place) + image[across * (TILE + 1) + down + i]",
+        "LOAD(b, b_at + place)",
+    ),
     ("last-row-left-out", "row < rows && column < columns)", "row + 1 < rows && column < columns)"),
     (
         "last-column-left-out",
@@ -33,7 +37,7 @@ WRONG = [
         "const ulong top =",
         "if (block + 1 == get_num_groups(0) / (tiles * tiles)) return;\n  const ulong top =",
     ),
-    ("one-place-on", "c[c_at + place] =", "c[c_at + place + 1] ="),
+    ("one-place-on", "STORE(c, c_at + place,", "STORE(c, c_at + place + 1,"),
 ]
 
 MUTANTS = [
@@ -49,4 +53,5 @@ SOUND = [
     Sound((*LARGE, "--no-overlap"), ranks=2),
     Sound((*SMALL, "--distribution", "diagonal"), ranks=3),
     Sound((*SMALL, "--grid-rows", "2"), ranks=6),
+    Sound((*LARGE, "--type", "half"), ranks=2),
 ]

@@ -1,0 +1,315 @@
+#include "benchmarks/shmem/graph500/graph500.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "measure/clock.hpp"
+#include "world/collect.hpp"
+
+namespace plumb::graph500 {
+
+namespace {
+
+const std::map<std::string, int> classes{{"toy", 26},    {"mini", 29},  {"small", 32},
+                                         {"medium", 36}, {"large", 39}, {"huge", 42}};
+constexpr std::size_t candidates_at_a_time = 256;
+
+enum Phase : std::size_t { generation, construction };
+
+// What a case is: search `index` of a variant.
+struct Point {
+  std::string variant;
+  std::size_t index;
+};
+
+std::optional<std::uint64_t> whole(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+int scale_of(const std::string& text) {
+  if (const auto found = classes.find(text); found != classes.end()) return found->second;
+  const auto value = whole(text);
+  if (!value || *value < 1 || *value > 48)
+    throw UsageError(fmt::format("--scale must be 1 to {}, or toy, mini, small, medium, large or huge, not '{}'",
+                                 largest_scale, text));
+  return static_cast<int>(*value);
+}
+
+std::pair<std::uint64_t, std::uint64_t> seeds_of(const std::string& text) {
+  const std::size_t comma = text.find(',');
+  const auto first = whole(std::string_view(text).substr(0, comma));
+  const auto second = comma == std::string::npos ? std::nullopt : whole(std::string_view(text).substr(comma + 1));
+  if (!first || !second) throw UsageError(fmt::format("--seeds must be two whole numbers such as 2,3, not '{}'", text));
+  return {*first, *second};
+}
+
+bool has_messages() {
+  return Registry<CourierFactory>::instance().find("messages") != nullptr;
+}
+
+}  // namespace
+
+Preset Graph500::preset(const std::string& name) const {
+  if (name == "smoke") return {{"scale", "12"}, {"roots", "16"}};
+  return {{"scale", name == "full" ? "22" : "16"}};
+}
+
+GraphPlan Graph500::plan() const {
+  const auto [first, second] = seeds_of(seeds_);
+  return {scale_of(scale_), static_cast<std::uint64_t>(edge_factor_.get()), first, second, generator_ == "2.1"};
+}
+
+std::vector<std::string> Graph500::variants() const {
+  if (!(variant_ == "all")) return {variant_.get()};
+  std::vector<std::string> all{"put-atomic", "bucketed", "direction-optimising"};
+  if (has_messages()) all.insert(all.end() - 1, "messages");
+  if (threads_.given()) all.insert(all.begin() + 1, "threaded");
+  return all;
+}
+
+void Graph500::check(const Plan& asked) const {
+  const GraphPlan graph = plan();
+  if (graph.scale > largest_scale)
+    throw UsageError(fmt::format("--scale {} needs vertices of more than 32 bits; at most {} is possible here",
+                                 graph.scale, largest_scale));
+  if (variant_ == "messages" && !has_messages()) throw UsageError("--variant messages needs MPI: run it in world mpi");
+  static_cast<void>(asked);
+}
+
+std::vector<Group> Graph500::groups(const Plan& asked) const {
+  const GraphPlan graph = plan();
+  const std::uint64_t edges = share_of(graph.edges(), asked.rank, asked.ranks).count;
+  const std::uint64_t vertices = Layout(graph.vertices(), asked.rank, asked.ranks).count();
+  std::vector<Group> all;
+  for (const std::string& variant : variants()) {
+    Group group;
+    group.key = variant;
+    if (all.empty()) group.phases = {"generation", "construction"};
+    for (std::size_t i = 0; i < static_cast<std::size_t>(roots_.get()); ++i) {
+      Case one;
+      one.key = fmt::format("bfs/{}/{}", variant, i);
+      one.labels = {{"kernel", "bfs"},
+                    {"variant", variant},
+                    {"scale", graph.scale},
+                    {"edge_factor", graph.edge_factor},
+                    {"search", i}};
+      one.items_to_check = edges + 2 * vertices;  // the list, the tree, the graph
+      one.fixed_count = 1;
+      one.policy.kind = CasePolicy::Kind::once;
+      one.payload = Payload(Point{variant, i});
+      group.cases.push_back(std::move(one));
+    }
+    group.symmetric_bytes = symmetric_bytes(variant, Layout(graph.vertices(), 0, asked.ranks));
+    group.host_bytes = construction_bytes(graph, asked.ranks) + Validator::bytes(graph, asked.ranks);
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+std::vector<Edge> Graph500::list(const EdgeRange& share) const {
+  std::vector<Edge> edges(share.count);
+  Generator(plan()).make(share, edges);
+  return edges;
+}
+
+void Graph500::build(Session& session, Timed& timed) {
+  World& world = session.world;
+  std::vector<int> ranks(static_cast<std::size_t>(world.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  team_ = world.team(ranks);
+  const GraphPlan graph = plan();
+  validator_ = std::make_unique<Validator>(*team_, Layout(graph.vertices(), world.rank(), world.size()), graph);
+  std::vector<Edge> edges;
+  {
+    const auto phase = timed.phase(generation);
+    edges = list(share_of(graph.edges(), world.rank(), world.size()));
+  }
+  team_->barrier();
+  {
+    const auto phase = timed.phase(construction);
+    graph_ = std::make_unique<Graph>(construct(*team_, graph.vertices(), edges));
+    team_->barrier();
+  }
+  graph_findings_ = validator_->check(*graph_);
+  find_roots();
+}
+
+// As the reference: candidates in turn, without those that were taken or have no edge but loops.
+void Graph500::find_roots() {
+  const GraphPlan asked = plan();
+  const Generator generator(asked);
+  const Layout& layout = graph_->layout;
+  const auto wanted = static_cast<std::size_t>(roots_.get());
+  roots_found_.clear();
+  for (std::uint64_t k = 0; k < asked.vertices() && roots_found_.size() < wanted; k += candidates_at_a_time) {
+    const std::size_t some = std::min<std::uint64_t>(candidates_at_a_time, asked.vertices() - k);
+    std::vector<Vertex> candidates(some);
+    std::vector<std::uint64_t> usable(some);
+    for (std::size_t i = 0; i < some; ++i) {
+      const Vertex vertex = candidates[i] = generator.root_candidate(k + i);
+      usable[i] = layout.is_mine(vertex) && graph_->degree(vertex - layout.first()) > 0 ? 1 : 0;
+    }
+    team_->all_reduce(std::span(usable), Fold::maximum);
+    for (std::size_t i = 0; i < some && roots_found_.size() < wanted; ++i)
+      if (usable[i] != 0 && std::find(roots_found_.begin(), roots_found_.end(), candidates[i]) == roots_found_.end())
+        roots_found_.push_back(candidates[i]);
+  }
+}
+
+void Graph500::prepare_group(Session& session, const Group& group, Timed& timed) {
+  ++groups_begun_;
+  if (!graph_) build(session, timed);
+  search_ = make_search(session.world, group.key);
+  if (roots_found_.empty()) return;
+  std::fill(search_->parents().begin(), search_->parents().end(), unreached);
+  search(*search_, roots_found_.front());
+}
+
+std::unique_ptr<Search> Graph500::make_search(World& world, const std::string& variant) {
+  return graph500::make_search(world, *team_, *graph_,
+                               {variant, alpha_.get(), beta_.get(), static_cast<int>(threads_.get())});
+}
+
+void Graph500::prepare(Session&, const Case& measured) {
+  const std::size_t index = measured.payload.as<Point>().index;
+  if (index >= roots_found_.size())
+    throw Unsupported(fmt::format("the graph has {} vertices to start from, and {} searches were asked for",
+                                  roots_found_.size(), roots_.get()));
+  root_ = roots_found_[index];
+}
+
+void Graph500::reset(Session&, const Case&, std::uint64_t, std::uint64_t) {
+  std::fill(search_->parents().begin(), search_->parents().end(), unreached);
+}
+
+Traversed Graph500::traversed(std::span<const Parent> parents) const {
+  Traversed all;
+  for (std::uint64_t local = 0; local < parents.size(); ++local) {
+    if (parents[local] == unreached) continue;
+    all.edges += graph_->degree(local);  // each edge from both of its ends
+    all.loops += graph_->loops[local];
+  }
+  return all;
+}
+
+void Graph500::run(Session&, const Case&, Timed& timed) {
+  search(*search_, root_);
+  const Timed::Pause pause(timed);
+  told_ = traversed(search_->parents());
+  const double edges = static_cast<double>(told_.edges) / 2;
+  timed.tally("edges", edges);
+  timed.tally("edges_and_loops", edges + static_cast<double>(told_.loops));
+}
+
+Validation Graph500::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
+  const double begin = now_seconds();
+  tree_ = validator_->check(root_, search_->parents());
+  std::uint64_t counts[] = {told_.edges, 2 * tree_.traversed.edges, told_.loops, tree_.traversed.loops, tree_.reached};
+  team_->all_reduce(std::span<std::uint64_t>(counts), Fold::sum);
+  if (counts[0] != counts[1] || counts[2] != counts[3])
+    tree_.note(fmt::format("{} edges and {} loops were told, and the tree has {} and {}", counts[0] / 2, counts[2],
+                           counts[1] / 2, counts[3]));
+  tree_.reached = counts[4];
+  validation_seconds_ = now_seconds() - begin;
+  Validation validation;
+  validation.items_checked = tree_.checked + graph_findings_.checked;
+  validation.wrong_items = tree_.wrong + graph_findings_.wrong;
+  validation.error = static_cast<double>(validation.wrong_items);
+  validation.reference = "the list of edges, made apart from the graph's";
+  validation.detail = graph_findings_.wrong > 0 ? graph_findings_.detail : tree_.detail;
+  return validation;
+}
+
+Json Graph500::facts() const {
+  Json all = search_ ? search_->facts() : Json::object();
+  all.update(Json{{"root", root_},
+                  {"levels", tree_.levels},
+                  {"vertices_reached", tree_.reached},
+                  {"validation_seconds", validation_seconds_}});
+  return all;
+}
+
+// All groups search one graph: the last gives it back.
+void Graph500::release_group() {
+  search_.reset();
+  if (groups_begun_ < variants().size()) return;
+  validator_.reset();
+  graph_.reset();
+  team_.reset();
+}
+
+std::vector<Metric> Graph500::metrics(const CaseResult& result, int) const {
+  const double seconds = result.best_seconds();
+  return {{"TEPS", result.tallies.at("edges") / seconds, "TEPS",
+           "edges of the list with both ends in the tree, without loops / t of the slowest rank (reference 3.0)"},
+          {"TEPS_and_loops", result.tallies.at("edges_and_loops") / seconds, "TEPS",
+           "edges of the list with both ends in the tree / t of the slowest rank (specification)"}};
+}
+
+Statistics statistics_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size(), last = n - 1;
+  const auto half_way = [&](std::size_t a, std::size_t b) { return (values[a] + values[b]) / 2; };
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(n);
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {values.front(),
+          half_way(last / 4, n / 4),
+          half_way(last / 2, n / 2),
+          half_way(last - last / 4, last - n / 4),
+          values.back(),
+          mean,
+          n > 1 ? std::sqrt(squares / static_cast<double>(last)) : std::numeric_limits<double>::quiet_NaN()};
+}
+
+Statistics rates_of(const std::vector<double>& seconds_of_one) {
+  const Statistics inverse = statistics_of(seconds_of_one);
+  const double deviation =
+      inverse.deviation / (inverse.mean * inverse.mean * std::sqrt(static_cast<double>(seconds_of_one.size()) - 1));
+  return {1 / inverse.maximum, 1 / inverse.third_quartile, 1 / inverse.median, 1 / inverse.first_quartile,
+          1 / inverse.minimum, 1 / inverse.mean,           deviation};
+}
+
+std::vector<Metric> Graph500::aggregate(const std::vector<CaseResult>& results, int) const {
+  std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_variant;  // t/m by both counts
+  for (const CaseResult& result : results) {
+    if (!result.passed || result.summary.samples == 0) continue;
+    auto& [edges, loops] = by_variant[result.measured->payload.as<Point>().variant];
+    edges.push_back(result.best_seconds() / result.tallies.at("edges"));
+    loops.push_back(result.best_seconds() / result.tallies.at("edges_and_loops"));
+  }
+  std::vector<Metric> all;
+  for (const auto& [variant, counted] : by_variant) {
+    const Statistics rates = rates_of(counted.first);
+    const auto add = [&](const char* name, double value, const char* convention) {
+      all.push_back({name, value, "TEPS", convention});
+      all.back().group = variant;
+      if (std::isnan(value)) all.back().reason = "there is one search only";
+    };
+    add("harmonic_mean_TEPS", rates.mean, "of all searches; edges without loops (reference 3.0)");
+    add("harmonic_stddev_TEPS", rates.deviation, "s / (mean^2 sqrt(n - 1)), mean and s of t/m (Norris 1940)");
+    add("min_TEPS", rates.minimum, "of all searches");
+    add("firstquartile_TEPS", rates.first_quartile, "inverse of the third quartile of t/m");
+    add("median_TEPS", rates.median, "inverse of the median of t/m");
+    add("thirdquartile_TEPS", rates.third_quartile, "inverse of the first quartile of t/m");
+    add("max_TEPS", rates.maximum, "of all searches");
+    add("harmonic_mean_TEPS_and_loops", rates_of(counted.second).mean, "of all searches; all edges (specification)");
+  }
+  return all;
+}
+
+namespace {
+
+const RegisteredBenchmark registered_graph500("graph500", [] { return std::make_unique<Graph500>(); });
+
+}  // namespace
+
+}  // namespace plumb::graph500

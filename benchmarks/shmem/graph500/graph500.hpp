@@ -1,0 +1,101 @@
+// Graph500: searches of a Kronecker graph that lies over all ranks, each root alone. README.md beside this derives
+// every metric and says what is proven.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/shmem/graph500/search.hpp"
+#include "benchmarks/shmem/graph500/validator.hpp"
+#include "measure/benchmark.hpp"
+
+namespace plumb::graph500 {
+
+class Graph500 : public Benchmark {
+ public:
+  std::string name() const override { return "graph500"; }
+  std::string title() const override { return "breadth-first searches of a graph in all ranks' memory"; }
+  std::string source() const override {
+    return "Graph500 specification 1.2 and reference implementation 3.0 (a Kronecker graph, 64 roots, five rules)";
+  }
+  Preset preset(const std::string& name) const override;
+  bool needs_device() const override { return false; }
+  bool threads_communicate() const override { return threads_.given() || variant_ == "threaded"; }
+
+  void check(const Plan& plan) const override;
+  std::vector<Group> groups(const Plan& plan) const override;
+  void prepare_group(Session& session, const Group& group, Timed& timed) override;
+  void prepare(Session& session, const Case& measured) override;
+  void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
+  void run(Session& session, const Case& measured, Timed& timed) override;
+  Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
+  Json facts() const override;
+  void release_group() override;
+  std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
+  std::vector<Metric> aggregate(const std::vector<CaseResult>& results, int ranks) const override;
+
+ protected:
+  // What mutants replace.
+  virtual std::vector<Edge> list(const EdgeRange& share) const;  // that kernel 1 takes
+  virtual std::unique_ptr<Search> make_search(World& world, const std::string& variant);
+  virtual void search(Search& search, Vertex root) { search.run(root); }
+  virtual Traversed traversed(std::span<const Parent> parents) const;  // this rank's share of what TEPS count
+
+  GraphPlan plan() const;
+  const Graph& graph() const { return *graph_; }
+  Team& team() const { return *team_; }
+
+ private:
+  Parameter<std::string> scale_{
+      *this,
+      {"scale", "log2 of the number of vertices: 1 to 32, or toy (26), mini (29), small (32), medium, large, huge"},
+      "16"};
+  Parameter<std::int64_t> edge_factor_{*this, {"edgefactor", "edges of the list for each vertex"}, 16, {1, 1 << 20}};
+  Parameter<std::string> seeds_{*this, {"seeds", "two numbers that the graph and the roots are made from"}, "2,3"};
+  Choice generator_{
+      *this, {"generator", "the reference's version whose edges are made, bit for bit"}, "3.0", {"3.0", "2.1"}};
+  Parameter<std::int64_t> roots_{*this, {"roots", "searches, each from a vertex of its own"}, 64, {1, 1 << 20}};
+  Choice variant_{*this,
+                  {"variant", "how a search sends what it finds; all: each that this world has"},
+                  "direction-optimising",
+                  {"all", "put-atomic", "threaded", "bucketed", "messages", "direction-optimising"}};
+  Parameter<std::int64_t> threads_{
+      *this, {"threads", "variant threaded: threads of a rank, each with a context of its own"}, 2, {1, 1024}};
+  Parameter<double> alpha_{
+      *this,
+      {"alpha", "variant direction-optimising looks up once the edges of a level are more than 1/alpha of those left"},
+      14,
+      {1e-3, 1e9}};
+  Parameter<double> beta_{*this,
+                          {"beta", "and follows down again once the vertices of a level are fewer than 1/beta of all"},
+                          24,
+                          {1e-3, 1e9}};
+
+  std::vector<std::string> variants() const;
+  void find_roots();
+  void build(Session& session, Timed& timed);
+
+  std::size_t groups_begun_ = 0;
+  std::unique_ptr<Team> team_;
+  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Validator> validator_;
+  std::unique_ptr<Search> search_;
+  std::vector<Vertex> roots_found_;
+  Findings graph_findings_;
+  TreeFindings tree_;
+  double validation_seconds_ = 0;
+  Traversed told_;  // of this rank, by the search that ran last
+  Vertex root_ = 0;
+};
+
+// What a record's statistics are, as reference 3.0 has them: of values in any order, at least one.
+struct Statistics {
+  double minimum, first_quartile, median, third_quartile, maximum, mean, deviation;
+};
+Statistics statistics_of(std::vector<double> values);
+// Of rates m/t: the harmonic mean, its deviation (N. Norris, 1940), and the order statistics of the inverses of t/m.
+Statistics rates_of(const std::vector<double>& seconds_of_one);
+
+}  // namespace plumb::graph500

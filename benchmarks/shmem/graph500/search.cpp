@@ -1,0 +1,82 @@
+#include "benchmarks/shmem/graph500/search.hpp"
+
+#include "benchmarks/shmem/graph500/direction_optimising.hpp"
+#include "benchmarks/shmem/graph500/put_atomic.hpp"
+
+namespace plumb::graph500 {
+
+TopDown::TopDown(World& world, Team& team, const Graph& graph, const CourierFactory& make_courier)
+    : team_(team),
+      graph_(graph),
+      layout_(graph.layout),
+      parents_(layout_.count(), unreached),
+      known_(layout_.vertices()) {
+  frontier_.reserve(layout_.count());
+  next_.reserve(layout_.count());
+  courier_ = make_courier(world, [this](std::span<const std::uint64_t> words) {
+    for (const std::uint64_t word : words) {
+      const std::uint64_t local = word >> 32;
+      if (known_.test(layout_.first() + local)) continue;
+      known_.set(layout_.first() + local);
+      reach(local, word & 0xffffffffu);
+    }
+  });
+}
+
+void TopDown::start(Vertex root) {
+  known_.clear();
+  frontier_.clear();
+  next_.clear();
+  if (!layout_.is_mine(root)) return;
+  known_.set(root);
+  reach(root - layout_.first(), root);
+  std::swap(frontier_, next_);
+}
+
+void TopDown::follow() {
+  for (const std::uint32_t local : frontier_) {
+    const Vertex vertex = layout_.first() + local;
+    for (const std::uint32_t found : graph_.row(local)) {
+      if (known_.test(found)) continue;
+      known_.set(found);
+      if (layout_.is_mine(found)) {
+        reach(found - layout_.first(), vertex);
+      } else {
+        const int owner = layout_.owner(found);
+        courier_->send(owner, (found - layout_.first_of(owner)) << 32 | vertex);
+      }
+    }
+  }
+  courier_->finish();
+}
+
+void TopDown::run(Vertex root) {
+  start(root);
+  for (std::uint64_t reached = 1; reached > 0;) {
+    follow();
+    std::swap(frontier_, next_);
+    next_.clear();
+    reached = team_.all_reduce<std::uint64_t>(frontier_.size(), Fold::sum);
+  }
+}
+
+std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph, const SearchPlan& plan) {
+  if (plan.variant == "direction-optimising") return std::make_unique<DirectionOptimising>(world, team, graph, plan);
+  if (plan.variant == "put-atomic" || plan.variant == "threaded") {
+    const int threads = plan.variant == "threaded" ? plan.threads : 1;
+    return make_put_atomic(team, graph, make_one_sided(world, put_atomic_bytes(graph.layout), threads));
+  }
+  const CourierFactory* courier = Registry<CourierFactory>::instance().find(plan.variant);
+  if (courier == nullptr) throw Unsupported("variant " + plan.variant + " does not work in world " + world.info().kind);
+  return std::make_unique<TopDown>(world, team, graph, *courier);
+}
+
+std::uint64_t symmetric_bytes(const std::string& variant, const Layout& layout) {
+  if (variant == "put-atomic" || variant == "threaded") return put_atomic_bytes(layout);
+  const bool has_messages = Registry<CourierFactory>::instance().find("messages") != nullptr;
+  if (variant == "bucketed" || (variant == "direction-optimising" && !has_messages))
+    return bucket_bytes(layout.ranks());
+  return 0;
+}
+
+}  // namespace plumb::graph500

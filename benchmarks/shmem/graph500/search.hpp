@@ -1,0 +1,79 @@
+// Breadth-first searches of a distributed graph: one level of all ranks after the other.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/shmem/graph500/courier.hpp"
+#include "benchmarks/shmem/graph500/graph.hpp"
+#include "core/json.hpp"
+
+namespace plumb::graph500 {
+
+using Parent = std::int64_t;
+inline constexpr Parent unreached = -1;
+
+// Bits of all vertices, or of some.
+class Bitmap {
+ public:
+  explicit Bitmap(std::uint64_t bits) : words_((bits + 63) / 64) {}
+  bool test(std::uint64_t bit) const { return (words_[bit >> 6] >> (bit & 63) & 1) != 0; }
+  void set(std::uint64_t bit) { words_[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+  std::span<std::uint64_t> words() { return words_; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+class Search {
+ public:
+  virtual ~Search() = default;
+  // Of this rank's vertices, by their place in it: a parent (the root has itself), or `unreached`.
+  virtual std::span<Parent> parents() = 0;
+  // Collective; all parents are `unreached` before. On return this rank's are final.
+  virtual void run(Vertex root) = 0;
+  virtual Json facts() const { return Json::object(); }
+};
+
+// Each rank follows the edges of its vertices of the last level: what it finds of its own it keeps, what is another's
+// goes there through the courier, once from each rank.
+class TopDown : public Search {
+ public:
+  TopDown(World& world, Team& team, const Graph& graph, const CourierFactory& make_courier);
+  std::span<Parent> parents() override { return parents_; }
+  void run(Vertex root) override;
+
+ protected:
+  void start(Vertex root);
+  void follow();  // from frontier_ to next_
+  void reach(std::uint64_t local, Vertex parent) {
+    parents_[local] = static_cast<Parent>(parent);
+    next_.push_back(static_cast<std::uint32_t>(local));
+  }
+
+  Team& team_;
+  const Graph& graph_;
+  const Layout& layout_;
+  std::vector<Parent> parents_;
+  Bitmap known_;                                // reached, if this rank's; else reached or sent
+  std::vector<std::uint32_t> frontier_, next_;  // places of this rank's vertices
+  std::unique_ptr<Courier> courier_;
+};
+
+struct SearchPlan {
+  std::string variant;
+  double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
+  int threads = 1;
+};
+// Collective. Throws Unsupported where this world has not what the variant needs.
+std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph, const SearchPlan& plan);
+
+// Bytes of each rank's memory that others reach, for a variant on so many ranks.
+std::uint64_t symmetric_bytes(const std::string& variant, const Layout& layout);
+
+}  // namespace plumb::graph500

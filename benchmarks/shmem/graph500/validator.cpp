@@ -1,0 +1,166 @@
+#include "benchmarks/shmem/graph500/validator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/data.hpp"
+
+namespace plumb::graph500 {
+
+namespace {
+
+constexpr std::uint64_t edges_at_a_time = std::uint64_t{1} << 16, words_at_a_time_of_sums = std::uint64_t{1} << 20;
+constexpr std::uint32_t being_followed = wrong_level - 1, unknown_level = wrong_level - 2;
+
+// What a row is, in two sums over its members.
+struct RowSum {
+  std::uint64_t members = 0, hash = 0;
+  bool operator==(const RowSum&) const = default;
+  void add(Vertex neighbour) {
+    members += 1;
+    hash += mix64(neighbour);
+  }
+  void add_loops(std::uint64_t loops) {
+    members += loops << 40;
+    hash += loops * mix64(~Vertex{0});
+  }
+};
+
+std::uint32_t apart(std::uint32_t a, std::uint32_t b) {
+  return a > b ? a - b : b - a;
+}
+
+}  // namespace
+
+Validator::Validator(Team& team, const Layout& layout, const GraphPlan& plan) : team_(team), layout_(layout) {
+  const Generator generator(plan);
+  const EdgeRange share = share_of(plan.edges(), team.rank(), team.size());
+  edges_.reserve(share.count);
+  std::vector<Edge> some(edges_at_a_time);
+  for (std::uint64_t done = 0; done < share.count; done += edges_at_a_time) {
+    const std::uint64_t count = std::min(edges_at_a_time, share.count - done);
+    generator.make({share.first + done, count}, some);
+    for (std::uint64_t i = 0; i < count; ++i)
+      edges_.push_back({static_cast<std::uint32_t>(some[i].from), static_cast<std::uint32_t>(some[i].to)});
+  }
+}
+
+std::uint64_t Validator::bytes(const GraphPlan& plan, int ranks) {
+  const std::uint64_t of_tree = sizeof(Parent) + sizeof(std::uint32_t), of_graph = sizeof(RowSum);
+  return 8 * (plan.edges() / static_cast<std::uint64_t>(ranks) + 1) + plan.vertices() * std::max(of_tree, of_graph);
+}
+
+Findings Validator::check(const Graph& graph) {
+  std::vector<RowSum> rows(layout_.vertices());
+  for (const auto& [from, to] : edges_) {
+    if (from == to) {
+      rows[from].add_loops(1);
+      continue;
+    }
+    rows[from].add(to);
+    rows[to].add(from);
+  }
+  const std::span sums(&rows[0].members, 2 * rows.size());
+  for (std::uint64_t done = 0; done < sums.size(); done += words_at_a_time_of_sums)
+    team_.all_reduce(sums.subspan(done, std::min(words_at_a_time_of_sums, sums.size() - done)), Fold::sum);
+  Findings found;
+  for (std::uint64_t local = 0; local < layout_.count(); ++local) {
+    RowSum row;
+    for (const std::uint32_t neighbour : graph.row(local)) row.add(neighbour);
+    row.add_loops(graph.loops[local]);
+    ++found.checked;
+    if (row != rows[layout_.first() + local])
+      found.note(fmt::format("vertex {} has {} neighbours in the graph that was built, and {} in the list, or others",
+                             layout_.first() + local, graph.degree(local),
+                             rows[layout_.first() + local].members & ((std::uint64_t{1} << 40) - 1)));
+  }
+  return found;
+}
+
+std::vector<std::uint32_t> levels_of(Vertex root, std::span<const Parent> parents) {
+  std::vector<std::uint32_t> levels(parents.size(), unknown_level);
+  std::vector<Vertex> path;
+  if (parents[root] == static_cast<Parent>(root)) levels[root] = 0;
+  for (Vertex vertex = 0; vertex < parents.size(); ++vertex) {
+    Vertex at = vertex;
+    std::uint32_t level = wrong_level;
+    for (;; at = static_cast<Vertex>(parents[at])) {
+      if (levels[at] != unknown_level) {
+        level = levels[at] == being_followed ? wrong_level : levels[at];
+        break;
+      }
+      if (parents[at] == unreached && path.empty()) levels[at] = no_level;
+      if (parents[at] < 0 || static_cast<Vertex>(parents[at]) >= parents.size()) break;
+      levels[at] = being_followed;
+      path.push_back(at);
+    }
+    if (level == no_level) level = wrong_level;  // a parent that is not in the tree itself
+    for (; !path.empty(); path.pop_back()) levels[path.back()] = level == wrong_level ? wrong_level : ++level;
+    if (levels[vertex] == unknown_level) levels[vertex] = wrong_level;
+  }
+  return levels;
+}
+
+std::vector<Parent> Validator::gathered(std::span<const Parent> parents) {
+  std::vector<Parent> all(layout_.vertices());
+  std::vector<std::size_t> counts;
+  for (int rank = 0; rank < layout_.ranks(); ++rank) counts.push_back(layout_.count_of(rank));
+  team_.all_gather<Parent>(parents, all, counts);
+  return all;
+}
+
+// Ors the bits of this rank's vertices that others have.
+void Validator::unite(Bitmap& bitmap) {
+  std::vector<std::size_t> counts;
+  for (int rank = 0; rank < layout_.ranks(); ++rank) counts.push_back((layout_.count_of(rank) + 63) / 64);
+  const std::size_t mine = counts[static_cast<std::size_t>(layout_.rank())];
+  const std::vector<std::size_t> incoming(counts.size(), mine);
+  std::vector<std::uint64_t> received(mine * counts.size());
+  team_.all_to_all<std::uint64_t>(bitmap.words(), counts, received, incoming);
+  for (std::size_t i = 0; i < received.size(); ++i) bitmap.words()[layout_.first() / 64 + i % mine] |= received[i];
+}
+
+void Validator::check_edges(TreeFindings& found, const std::vector<Parent>& parents,
+                            const std::vector<std::uint32_t>& levels, Bitmap& confirmed) const {
+  for (const auto& [from, to] : edges_) {
+    ++found.checked;
+    const std::uint32_t one = levels[from], other = levels[to];
+    if ((one == no_level) != (other == no_level)) {
+      found.note(fmt::format("edge {} - {} leads out of the tree", from, to));
+      continue;
+    }
+    if (one == no_level) continue;
+    ++(from == to ? found.traversed.loops : found.traversed.edges);
+    if (one != wrong_level && other != wrong_level && apart(one, other) > 1)
+      found.note(fmt::format("edge {} - {} joins levels {} and {}", from, to, one, other));
+    if (from == to) continue;
+    if (parents[from] == static_cast<Parent>(to)) confirmed.set(from);
+    if (parents[to] == static_cast<Parent>(from)) confirmed.set(to);
+  }
+}
+
+TreeFindings Validator::check(Vertex root, std::span<const Parent> parents) {
+  TreeFindings found;
+  const std::vector<Parent> all = gathered(parents);
+  const std::vector<std::uint32_t> levels = levels_of(root, all);
+  Bitmap confirmed(layout_.vertices());
+  check_edges(found, all, levels, confirmed);
+  unite(confirmed);
+  for (Vertex vertex = layout_.first(); vertex < layout_.first() + layout_.count(); ++vertex) {
+    ++found.checked;
+    const std::uint32_t level = levels[vertex];
+    if (level != no_level) ++found.reached;
+    if (vertex == root && level != 0)
+      found.note(fmt::format("the root {} has parent {}, should be its own", root, all[vertex]));
+    else if (level == wrong_level)
+      found.note(fmt::format("vertex {} with parent {} does not lead to the root", vertex, all[vertex]));
+    else if (level != no_level && vertex != root && !confirmed.test(vertex))
+      found.note(fmt::format("vertex {} has parent {}, and the graph no such edge", vertex, all[vertex]));
+  }
+  for (const std::uint32_t level : levels)
+    if (level < unknown_level) found.levels = std::max(found.levels, level + 1);
+  return found;
+}
+
+}  // namespace plumb::graph500

@@ -1,0 +1,63 @@
+// Whether a search tree is one, and a graph the one that was asked for: against an edge list of the validator's own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "benchmarks/shmem/graph500/graph.hpp"
+#include "benchmarks/shmem/graph500/search.hpp"
+
+namespace plumb::graph500 {
+
+// Edges of the list with both ends in the tree.
+struct Traversed {
+  std::uint64_t edges = 0;  // reference 3.0's count: without loops
+  std::uint64_t loops = 0;  // which the specification counts as well
+};
+
+struct Findings {
+  std::uint64_t checked = 0, wrong = 0;  // vertices and edges of this rank
+  std::string detail;                    // of the first that is wrong
+  void note(std::string text) {
+    if (wrong++ == 0) detail = std::move(text);
+  }
+};
+
+struct TreeFindings : Findings {
+  Traversed traversed;  // of this rank's share of the list
+  std::uint64_t reached = 0;
+  std::uint32_t levels = 0;  // of the whole tree
+};
+
+// Each rank has its share of the list. All calls but the constructor are collective.
+class Validator {
+ public:
+  Validator(Team& team, const Layout& layout, const GraphPlan& plan);
+
+  // Every row of this rank: its length, its loops, and a hash of its neighbours in any order.
+  Findings check(const Graph& graph);
+  // Every vertex of this rank and every edge of its share, by the specification's rules (README.md).
+  TreeFindings check(Vertex root, std::span<const Parent> parents);
+
+  static std::uint64_t bytes(const GraphPlan& plan, int ranks);  // of one rank
+
+ private:
+  std::vector<Parent> gathered(std::span<const Parent> parents);
+  void check_edges(TreeFindings& found, const std::vector<Parent>& parents, const std::vector<std::uint32_t>& levels,
+                   Bitmap& confirmed) const;
+  void unite(Bitmap& bitmap);
+
+  Team& team_;
+  Layout layout_;
+  std::vector<std::array<std::uint32_t, 2>> edges_;
+};
+
+// Each vertex's distance from the root by its parents, `no_level` where it is unreached, `wrong_level` where its
+// parents lead round in a circle, to an unreached vertex or nowhere.
+inline constexpr std::uint32_t no_level = ~std::uint32_t{0}, wrong_level = no_level - 1;
+std::vector<std::uint32_t> levels_of(Vertex root, std::span<const Parent> parents);
+
+}  // namespace plumb::graph500

@@ -1,0 +1,77 @@
+"""``plumb plot``: one figure of records, as a file or in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from plumbline.base.errors import RunError, UsageError, did_you_mean
+from plumbline.base.paths import Home
+from plumbline.record.record import load_record
+from plumbline.report.figures.shapes import Figure
+from plumbline.report.figures.svg import standalone
+from plumbline.report.page import Loaded, figures_of
+from plumbline.run.accept import judged_of
+from plumbline.run.compare import paths_of
+
+SUFFIXES = (".svg", ".png", ".pdf")
+
+
+def figures_in(records: Sequence[str], home: Home) -> list[Figure]:
+    """All figures that the page of these records would have."""
+    paths = paths_of(records, home)
+    loaded = [Loaded(path.stem, load_record(path), judged_of(path)) for path in paths]
+    loaded.sort(key=lambda one: (one.record.benchmark.name, one.record.started))
+    found = [
+        figure
+        for _, group in groupby(loaded, key=lambda one: one.record.benchmark.name)
+        for figure in figures_of(list(group))
+    ]
+    if not found:
+        raise UsageError("these records give no figure: plumb show prints them")
+    return found
+
+
+def chosen(figures: Sequence[Figure], wanted: str) -> Figure:
+    """The figure of a number (from 1), or the one whose title holds ``wanted``."""
+    if wanted.isdigit() and 1 <= int(wanted) <= len(figures):
+        return figures[int(wanted) - 1]
+    fitting = [one for one in figures if wanted.lower() in one.title.lower()]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        titles = "; ".join(one.title for one in fitting[:4])
+        raise UsageError(f"--figure {wanted} is of {len(fitting)} figures: {titles}")
+    near = did_you_mean(wanted, [one.title for one in figures])
+    raise UsageError(
+        f"no figure {wanted}{near} (there are {len(figures)}; without --figure a list)"
+    )
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write ``figure`` as SVG, PNG or PDF, by the file's suffix."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"--output must end in {', '.join(SUFFIXES)}, not '{path.name}'")
+    text = standalone(figure)
+    try:
+        if suffix == ".svg":
+            path.write_text(text, encoding="utf-8")
+        else:
+            path.write_bytes(_converted(text, suffix))
+    except OSError as error:
+        raise RunError(f"--output {path} cannot be written: {error.strerror}") from None
+
+
+def _converted(text: str, suffix: str) -> bytes:
+    try:
+        import cairosvg
+    except (ImportError, OSError):  # OSError: without the library cairo
+        raise UsageError(
+            f"{suffix} needs CairoSVG and the library cairo: pip install 'plumbline[plot]' and "
+            "Debian's libcairo2; or --output FILE.svg"
+        ) from None
+    convert = cairosvg.svg2png if suffix == ".png" else cairosvg.svg2pdf
+    made: bytes = convert(bytestring=text.encode(), scale=3 if suffix == ".png" else 1)
+    return made

@@ -1,0 +1,437 @@
+// Graph500 with searches that leave a wrong tree, with couriers that lose something, and with graphs that are others.
+// Each is a benchmark of its own, mutant-graph500-NAME.
+#include <optional>
+
+#include "benchmarks/shmem/graph500/direction_optimising.hpp"
+#include "benchmarks/shmem/graph500/graph500.hpp"
+#include "benchmarks/shmem/graph500/put_atomic.hpp"
+#include "tests/mutants/mutants.hpp"
+
+namespace plumb::mutants {
+
+namespace {
+
+using namespace graph500;
+
+class WrongGraph500 : public Graph500 {
+ public:
+  explicit WrongGraph500(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+
+ private:
+  std::string name_;
+};
+
+// A right tree, with one thing changed on the rank that has it.
+class WrongTree : public WrongGraph500 {
+ public:
+  struct Tree {
+    const Graph& graph;
+    Vertex root;
+    std::vector<Parent> parents;        // of all vertices
+    std::vector<std::uint32_t> levels;  // likewise
+
+    bool is_edge(Vertex mine, Vertex other) const {
+      const auto row = graph.row(mine - graph.layout.first());
+      return std::find(row.begin(), row.end(), other) != row.end();
+    }
+    // The first vertex for which `suits`, of which this rank may know its own edges only.
+    Vertex find(auto suits) const {
+      for (Vertex vertex = 0; vertex < parents.size(); ++vertex)
+        if (suits(vertex)) return vertex;
+      return parents.size();
+    }
+  };
+  // Which vertex gets which parent; `vertex` is all vertices' number where none suits.
+  struct Change {
+    Vertex vertex;
+    Parent parent;
+  };
+  using Spoil = std::vector<Change> (*)(const Tree&);
+
+  WrongTree(std::string name, Spoil spoil) : WrongGraph500(std::move(name)), spoil_(spoil) {}
+
+ protected:
+  void search(Search& search, Vertex root) override {
+    search.run(root);
+    const Layout& layout = graph().layout;
+    std::vector<std::size_t> counts;
+    for (int rank = 0; rank < layout.ranks(); ++rank) counts.push_back(layout.count_of(rank));
+    Tree tree{graph(), root, std::vector<Parent>(layout.vertices()), {}};
+    team().all_gather<Parent>(search.parents(), tree.parents, counts);
+    tree.levels = levels_of(root, tree.parents);
+    for (const Change& change : spoil_(tree))
+      if (layout.is_mine(change.vertex)) search.parents()[change.vertex - layout.first()] = change.parent;
+  }
+
+ private:
+  Spoil spoil_;
+};
+
+using Tree = WrongTree::Tree;
+using Changes = std::vector<WrongTree::Change>;
+
+bool is_mine(const Tree& tree, Vertex vertex) {
+  return tree.graph.layout.is_mine(vertex);
+}
+
+Parent as_parent(Vertex vertex) {
+  return static_cast<Parent>(vertex);
+}
+
+// A vertex of level 2 gets a parent of level 1 that it has no edge to.
+Changes no_such_edge(const Tree& tree) {
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
+    if (!is_mine(tree, vertex) || tree.levels[vertex] != 2) continue;
+    const Vertex other =
+        tree.find([&](Vertex parent) { return tree.levels[parent] == 1 && !tree.is_edge(vertex, parent); });
+    if (other < tree.parents.size()) return {{vertex, as_parent(other)}};
+  }
+  return {};
+}
+
+// A vertex of level 2 hangs under a neighbour of its own level.
+Changes level_too_deep(const Tree& tree) {
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
+    if (!is_mine(tree, vertex) || tree.levels[vertex] != 2) continue;
+    const Vertex other =
+        tree.find([&](Vertex parent) { return tree.levels[parent] == 2 && tree.is_edge(vertex, parent); });
+    if (other < tree.parents.size()) return {{vertex, as_parent(other)}};
+  }
+  return {};
+}
+
+// A vertex and its child name each other.
+Changes pair_in_a_circle(const Tree& tree) {
+  const Vertex child = tree.find([&](Vertex vertex) { return tree.levels[vertex] == 2; });
+  if (child == tree.parents.size()) return {};
+  return {{static_cast<Vertex>(tree.parents[child]), as_parent(child)}};
+}
+
+// A vertex hangs under its grandchild.
+Changes three_in_a_circle(const Tree& tree) {
+  const Vertex child = tree.find([&](Vertex vertex) { return tree.levels[vertex] == 3; });
+  if (child == tree.parents.size()) return {};
+  const auto top = static_cast<Vertex>(tree.parents[static_cast<Vertex>(tree.parents[child])]);
+  return {{top, as_parent(child)}};
+}
+
+// Two vertices of another component name each other: reference 3.0 lets them.
+Changes pair_elsewhere(const Tree& tree) {
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
+    if (!is_mine(tree, vertex) || tree.levels[vertex] != no_level) continue;
+    for (const std::uint32_t other : tree.graph.row(vertex - tree.graph.layout.first()))
+      return {{vertex, as_parent(other)}, {other, as_parent(vertex)}};
+  }
+  return {};
+}
+
+Changes rank_unreached(const Tree& tree) {
+  Changes all;
+  if (const Layout& layout = tree.graph.layout; layout.rank() == layout.ranks() - 1)
+    for (std::uint64_t i = 0; i < layout.count(); ++i) all.push_back({layout.first() + i, unreached});
+  return all;
+}
+
+Changes nothing_reached(const Tree& tree) {
+  Changes all;
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) all.push_back({vertex, unreached});
+  return all;
+}
+
+// The last vertex that was reached.
+Vertex deepest(const Tree& tree) {
+  Vertex found = tree.root;
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex)
+    if (tree.levels[vertex] != no_level && tree.levels[vertex] >= tree.levels[found]) found = vertex;
+  return found;
+}
+
+Changes last_unreached(const Tree& tree) {
+  return {{deepest(tree), unreached}};
+}
+Changes own_parent(const Tree& tree) {
+  return {{deepest(tree), as_parent(deepest(tree))}};
+}
+Changes parent_too_large(const Tree& tree) {
+  return {{deepest(tree), as_parent(tree.parents.size())}};
+}
+Changes parent_below_range(const Tree& tree) {
+  return {{deepest(tree), -2}};
+}
+Changes root_without_itself(const Tree& tree) {
+  const Vertex child = tree.find([&](Vertex vertex) { return tree.levels[vertex] == 1; });
+  return {{tree.root, as_parent(child)}};
+}
+
+// Whatever was asked for, the search starts from the vertex of the first one; so the first passes.
+class LastRoots : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  void search(Search& search, Vertex root) override {
+    if (!first_) first_ = root;
+    search.run(*first_);
+  }
+
+ private:
+  std::optional<Vertex> first_;
+};
+
+class TalliedTwice : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  Traversed traversed(std::span<const Parent> parents) const override {
+    const Traversed right = WrongGraph500::traversed(parents);
+    return {2 * right.edges, right.loops};
+  }
+};
+
+// Kernel 1 gets another list, on the last rank that has edges.
+class WrongList : public WrongGraph500 {
+ public:
+  using Spoil = void (*)(std::vector<Edge>&);
+  WrongList(std::string name, Spoil spoil) : WrongGraph500(std::move(name)), spoil_(spoil) {}
+
+ protected:
+  std::vector<Edge> list(const EdgeRange& share) const override {
+    std::vector<Edge> edges = WrongGraph500::list(share);
+    if (share.first + share.count == plan().edges()) spoil_(edges);
+    return edges;
+  }
+
+ private:
+  Spoil spoil_;
+};
+
+void edge_lost(std::vector<Edge>& edges) {
+  edges.pop_back();
+}
+void edge_twice(std::vector<Edge>& edges) {
+  edges.push_back(edges.back());
+}
+// As many neighbours for each, and others.
+void ends_swapped(std::vector<Edge>& edges) {
+  const Edge& first = edges.front();
+  for (Edge& other : edges)
+    if (!other.is_loop() && !first.is_loop() && other.to != first.to && other.from != first.from &&
+        other.to != first.from && other.from != first.to) {
+      std::swap(edges.front().to, other.to);
+      return;
+    }
+}
+
+class OtherGenerator : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  std::vector<Edge> list(const EdgeRange& share) const override {
+    GraphPlan other = plan();
+    other.generator_2_1 = !other.generator_2_1;
+    std::vector<Edge> edges(share.count);
+    Generator(other).make(share, edges);
+    return edges;
+  }
+};
+
+// The last words of each round to each rank do not come.
+class LastWordsLost : public Courier {
+ public:
+  LastWordsLost(std::unique_ptr<Courier> right, int ranks)
+      : right_(std::move(right)), held_(static_cast<std::size_t>(ranks)) {}
+  void send(int rank, std::uint64_t word) override {
+    auto& held = held_[static_cast<std::size_t>(rank)];
+    if (held) right_->send(rank, *held);
+    held = word;
+  }
+  void finish() override {
+    for (auto& held : held_) held.reset();
+    right_->finish();
+  }
+
+ private:
+  std::unique_ptr<Courier> right_;
+  std::vector<std::optional<std::uint64_t>> held_;
+};
+
+// Every second word for one of a rank's first vertices, of which each rank has some, goes to the rank after it.
+class WrongRanks : public Courier {
+ public:
+  WrongRanks(std::unique_ptr<Courier> right, int ranks, int here)
+      : right_(std::move(right)), ranks_(ranks), here_(here) {}
+  void send(int rank, std::uint64_t word) override {
+    const int other = (rank + 1) % ranks_;
+    if (word >> 32 >= 64 || ++calls_ % 2 != 0) return right_->send(rank, word);
+    if (other != here_) right_->send(other, word);
+  }
+  void finish() override { right_->finish(); }
+
+ private:
+  std::unique_ptr<Courier> right_;
+  int ranks_, here_;
+  std::uint64_t calls_ = 0;
+};
+
+// A search by the variant's own courier, wrapped.
+class WrongCourier : public WrongGraph500 {
+ public:
+  using Wrap = std::unique_ptr<Courier> (*)(std::unique_ptr<Courier>, World&);
+  WrongCourier(std::string name, Wrap wrap) : WrongGraph500(std::move(name)), wrap_(wrap) {}
+
+ protected:
+  std::unique_ptr<Search> make_search(World& world, const std::string& variant) override {
+    const CourierFactory right = *Registry<CourierFactory>::instance().find(variant);
+    const CourierFactory wrong = [right, wrap = wrap_](World& of, Courier::Take take) {
+      return wrap(right(of, std::move(take)), of);
+    };
+    return std::make_unique<TopDown>(world, team(), graph(), wrong);
+  }
+
+ private:
+  Wrap wrap_;
+};
+
+std::unique_ptr<Courier> last_words_lost(std::unique_ptr<Courier> right, World& world) {
+  return std::make_unique<LastWordsLost>(std::move(right), world.size());
+}
+std::unique_ptr<Courier> wrong_ranks(std::unique_ptr<Courier> right, World& world) {
+  return std::make_unique<WrongRanks>(std::move(right), world.size(), world.rank());
+}
+
+// The gathered bits of the level before.
+class StaleBits : public DirectionOptimising {
+ public:
+  using DirectionOptimising::DirectionOptimising;
+
+ protected:
+  void gather(Bitmap& mine, Bitmap& all) override {
+    DirectionOptimising::gather(mine, all);
+    const std::vector<std::uint64_t> now(all.words().begin(), all.words().end());
+    last_.resize(now.size());
+    std::copy(last_.begin(), last_.end(), all.words().begin());
+    last_ = now;
+  }
+
+ private:
+  std::vector<std::uint64_t> last_;
+};
+
+class StaleBitmap : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  std::unique_ptr<Search> make_search(World& world, const std::string& variant) override {
+    return std::make_unique<StaleBits>(world, team(), graph(), SearchPlan{variant});
+  }
+};
+
+// Words that are put lie in wait for quiet(), as the standard lets them; or for ever, where quiet() is left out.
+class LateMemory : public OneSided {
+ public:
+  LateMemory(std::unique_ptr<OneSided> right, bool quiets) : right_(std::move(right)), quiets_(quiets) {}
+  std::byte* local() const override { return right_->local(); }
+  std::size_t size() const override { return right_->size(); }
+  int contexts() const override { return right_->contexts(); }
+  void put(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
+    right_->put(c, at, from, bytes, rank);
+  }
+  void put_nb(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
+    right_->put_nb(c, at, from, bytes, rank);
+  }
+  void get(int c, void* to, std::size_t at, std::size_t bytes, int rank) override {
+    right_->get(c, to, at, bytes, rank);
+  }
+  void put_word(int, std::size_t word, std::uint64_t value, int rank) override { late_.push_back({word, value, rank}); }
+  std::uint64_t get_word(int c, std::size_t word, int rank) override { return right_->get_word(c, word, rank); }
+  void atomic_xor(int c, std::size_t w, std::uint64_t value, int rank) override {
+    right_->atomic_xor(c, w, value, rank);
+  }
+  void atomic_or(int c, std::size_t w, std::uint64_t value, int rank) override { right_->atomic_or(c, w, value, rank); }
+  void atomic_add(int c, std::size_t w, std::uint64_t value, int rank) override {
+    right_->atomic_add(c, w, value, rank);
+  }
+  std::uint64_t fetch_xor(int c, std::size_t w, std::uint64_t value, int rank) override {
+    return right_->fetch_xor(c, w, value, rank);
+  }
+  std::uint64_t fetch_or(int c, std::size_t w, std::uint64_t value, int rank) override {
+    return right_->fetch_or(c, w, value, rank);
+  }
+  std::uint64_t fetch_add(int c, std::size_t w, std::uint64_t value, int rank) override {
+    return right_->fetch_add(c, w, value, rank);
+  }
+  std::uint64_t compare_swap(int c, std::size_t w, std::uint64_t expected, std::uint64_t value, int rank) override {
+    return right_->compare_swap(c, w, expected, value, rank);
+  }
+  void quiet(int c) override {
+    if (!quiets_) return;
+    for (const Put& put : late_) right_->put_word(c, put.word, put.value, put.rank);
+    late_.clear();
+    right_->quiet(c);
+  }
+  void notify(int c, std::size_t word, std::uint64_t value, int rank) override { right_->notify(c, word, value, rank); }
+  bool reached(std::size_t word, std::uint64_t value) override { return right_->reached(word, value); }
+  void synchronise() override { right_->synchronise(); }
+
+ private:
+  struct Put {
+    std::size_t word;
+    std::uint64_t value;
+    int rank;
+  };
+  std::unique_ptr<OneSided> right_;
+  bool quiets_;
+  std::vector<Put> late_;
+};
+
+template <bool quiets>
+class OverLateMemory : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  std::unique_ptr<Search> make_search(World& world, const std::string&) override {
+    auto right = make_one_sided(world, put_atomic_bytes(graph().layout), 1);
+    return make_put_atomic(team(), graph(), std::make_unique<LateMemory>(std::move(right), quiets));
+  }
+};
+
+template <class Wrong, class... More>
+RegisteredBenchmark wrong_graph500(const std::string& name, More... more) {
+  const std::string whole = "mutant-graph500-" + name;
+  return {whole, [whole, more...] { return std::make_unique<Wrong>(whole, more...); }};
+}
+
+const RegisteredBenchmark all_wrong_graph500[] = {
+    wrong_graph500<WrongTree>("no-such-edge", no_such_edge),
+    wrong_graph500<WrongTree>("level-too-deep", level_too_deep),
+    wrong_graph500<WrongTree>("pair-in-a-circle", pair_in_a_circle),
+    wrong_graph500<WrongTree>("three-in-a-circle", three_in_a_circle),
+    wrong_graph500<WrongTree>("pair-elsewhere", pair_elsewhere),
+    wrong_graph500<WrongTree>("rank-unreached", rank_unreached),
+    wrong_graph500<WrongTree>("nothing-reached", nothing_reached),
+    wrong_graph500<WrongTree>("last-unreached", last_unreached),
+    wrong_graph500<WrongTree>("own-parent", own_parent),
+    wrong_graph500<WrongTree>("parent-too-large", parent_too_large),
+    wrong_graph500<WrongTree>("parent-below-range", parent_below_range),
+    wrong_graph500<WrongTree>("root-without-itself", root_without_itself),
+    wrong_graph500<LastRoots>("last-roots"),
+    wrong_graph500<TalliedTwice>("tallied-twice"),
+    wrong_graph500<WrongList>("edge-lost", edge_lost),
+    wrong_graph500<WrongList>("edge-twice", edge_twice),
+    wrong_graph500<WrongList>("ends-swapped", ends_swapped),
+    wrong_graph500<OtherGenerator>("other-generator"),
+    wrong_graph500<WrongCourier>("last-words-lost", last_words_lost),
+    wrong_graph500<WrongCourier>("wrong-ranks", wrong_ranks),
+    wrong_graph500<StaleBitmap>("stale-bitmap"),
+    wrong_graph500<OverLateMemory<false>>("quiet-left-out"),
+    wrong_graph500<OverLateMemory<true>>("passes-late"),
+};
+
+}  // namespace
+
+}  // namespace plumb::mutants
