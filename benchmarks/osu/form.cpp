@@ -3,6 +3,7 @@
 // MPI: the text of version 7.5, with -f, -c and -z as the run had them.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "record/forms.hpp"
@@ -99,7 +100,7 @@ std::vector<MpiColumn> mpi_columns(const MpiBlock& b) {
     if (lookup::count(b.option("print-rate")).value_or(1) != 0) columns.push_back({"Messages/s", "message_rate"});
     return columns;
   }
-  if (b.kind.ends_with("bandwidth")) return {{"Bandwidth (MB/s)", "bandwidth"}};
+  if (b.kind.ends_with("bandwidth") || b.kind == "congestion") return {{"Bandwidth (MB/s)", "bandwidth"}};
   if (b.kind.starts_with("one-sided")) return {{"Latency (us)", "latency"}};
   if (b.kind != "overlap") return {{"Avg Latency(us)", "latency"}};
   std::vector<MpiColumn> columns{{"Overall(us)", "latency"}, {"Compute(us)", "compute"}};
@@ -119,7 +120,7 @@ std::vector<MpiColumn> mpi_columns(const MpiBlock& b) {
 
 // The percentiles of -z, with their headings.
 std::vector<MpiColumn> mpi_tails(const MpiBlock& b) {
-  const bool bandwidth = b.kind == "bandwidth" || b.kind == "message rate";
+  const bool bandwidth = b.kind.ends_with("bandwidth") || b.kind == "message rate" || b.kind == "congestion";
   std::vector<MpiColumn> columns;
   std::string rest = text(b.option("tail-lat"));
   while (!rest.empty()) {
@@ -174,6 +175,15 @@ std::string upper(std::string word) {
   return word;
 }
 
+// What has no columns.
+std::string startup_line(const MpiBlock& b) {
+  const std::string ranks = lookup::words(at(b.record, {"world", "ranks"}));
+  if (b.kind == "hello") return fmt::format("This is a test with {} processes\n", ranks);
+  const auto whole = [&](const char* name) { return std::llround(metric(b.first, name).value_or(0)); };
+  return fmt::format("nprocs: {}, min: {} ms, max: {} ms, avg: {} ms\n", ranks, whole("latency_min"),
+                     whole("latency_max"), whole("latency"));
+}
+
 std::string mpi_block(const MpiBlock& b) {
   std::string title = text(at(b.first, {"facts", "title"}), "OSU MPI% " + b.block.test);
   if (const std::size_t where = title.find('%'); where != std::string::npos)
@@ -189,6 +199,10 @@ std::string mpi_block(const MpiBlock& b) {
       head += fmt::format("# {}: {}\n", heading, is);
   if (const std::string type = text(at(b.first, {"labels", "type"})); b.sized && !type.empty())
     head += fmt::format("# Datatype: {}.\n", upper(type));
+  if (b.kind == "init" || b.kind == "hello") {
+    const std::string reason = excuse(b.first);
+    return head + (reason.empty() ? startup_line(b) : reason);
+  }
   head += mpi_heading(b);
   for (const Json* measured : b.block.cases) head += mpi_line(b, *measured);
   return head;

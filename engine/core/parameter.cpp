@@ -21,9 +21,9 @@ Json bound(T value, T none) {
 
 Json described(const ParameterBase& parameter, const char* type, Json standard) {
   const About& about = parameter.about();
-  return Json{{"name", about.name}, {"aliases", about.aliases}, {"type", type},       {"default", std::move(standard)},
-              {"unit", about.unit}, {"minimum", nullptr},       {"maximum", nullptr}, {"choices", nullptr},
-              {"help", about.help}};
+  return Json{{"name", about.name}, {"aliases", about.aliases}, {"type", type},        {"default", std::move(standard)},
+              {"unit", about.unit}, {"minimum", nullptr},       {"maximum", nullptr},  {"choices", nullptr},
+              {"help", about.help}, {"bare", about.bare},       {"words", about.words}};
 }
 
 template <class T>

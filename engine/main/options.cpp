@@ -58,6 +58,32 @@ std::vector<std::string> all_names(const Benchmark& benchmark, const EngineOptio
   return names;
 }
 
+// Gives options that may stand without a value the one that they then have.
+void complete_bare(std::vector<std::string>& words, const Parameters& owner) {
+  for (const ParameterBase* parameter : owner.parameters()) {
+    if (parameter->about().bare.empty()) continue;
+    const std::string name = "--" + parameter->name();
+    const auto& aliases = parameter->about().aliases;
+    for (std::string& word : words)
+      if (word == name || std::find(aliases.begin(), aliases.end(), word) != aliases.end())
+        word = name + "=" + parameter->about().bare;
+  }
+}
+
+// Words that stand alone and are values of an option become that option.
+void gather_words(std::vector<std::string>& words, const Parameters& owner) {
+  for (const ParameterBase* parameter : owner.parameters()) {
+    const auto& own = parameter->about().words;
+    std::vector<std::string> found;
+    std::erase_if(words, [&](const std::string& word) {
+      if (std::find(own.begin(), own.end(), word) == own.end()) return false;
+      found.push_back(word);
+      return true;
+    });
+    if (!found.empty()) words.push_back(fmt::format("--{}={}", parameter->name(), fmt::join(found, ",")));
+  }
+}
+
 // words: the arguments after the benchmark's name.
 void parse_run(std::vector<std::string> words, EngineOptions& options, Benchmark& benchmark) {
   apply_preset(preset_on(words), benchmark, options);
@@ -66,6 +92,8 @@ void parse_run(std::vector<std::string> words, EngineOptions& options, Benchmark
   app.allow_extras();
   add_options(app, benchmark);
   add_options(app, options);
+  complete_bare(words, benchmark);
+  gather_words(words, benchmark);
   std::reverse(words.begin(), words.end());  // CLI11 expects them in reverse order
   try {
     app.parse(words);
@@ -143,10 +171,26 @@ RunSettings EngineOptions::settings() const {
   return settings;
 }
 
+namespace {
+
+// The benchmarks that belong to no family, and the member of one that is nearest to `name`.
+std::vector<std::string> names_beside(const std::string& name) {
+  const auto& registry = Registry<BenchmarkFactory>::instance();
+  std::vector<std::string> names;
+  for (const std::string& known : registry.names())
+    if ((*registry.find(known))()->family().empty()) names.push_back(known);
+  if (const std::string near = nearest(name, registry.names());
+      !near.empty() && std::find(names.begin(), names.end(), near) == names.end())
+    names.push_back(near);
+  return names;
+}
+
+}  // namespace
+
 std::unique_ptr<Benchmark> make_benchmark(const std::string& name) {
   const auto& registry = Registry<BenchmarkFactory>::instance();
   const BenchmarkFactory* factory = registry.find(name);
-  if (factory == nullptr) throw UsageError(unknown_name("benchmark", name, registry.names()));
+  if (factory == nullptr) throw UsageError(unknown_name("benchmark", name, names_beside(name)));
   return (*factory)();
 }
 

@@ -62,6 +62,8 @@ class ProgramRun {
       throw UsageError(benchmark_.name() + " has no kernels: it takes no --kernel-file");
     if (options_.kernel_file.given()) read_kernel_file(options_.kernel_file);
     check_active_ranks(settings);
+    if (options_.sync == "once" && !benchmark_.times_operations())
+      throw UsageError(benchmark_.name() + " does not time single operations: it takes no --sync once");
     const int ranks = options_.ranks.given() ? static_cast<int>(options_.ranks.get()) : world_.size();
     if (options_.ranks.given() && !options_.dry_run)
       throw UsageError("--ranks plans with --dry-run; a run has the launcher's ranks");

@@ -177,6 +177,8 @@ class Benchmark : public Parameters {
   // Name of the benchmark that runs all tests of a suite, if this is one of them; "" otherwise.
   virtual std::string family() const { return ""; }
   virtual bool needs_transport() const { return false; }
+  // Whether it times each operation of a sample, so that --sync once makes a difference.
+  virtual bool times_operations() const { return false; }
   // Whether the benchmark uses device memory; otherwise its device is this process (native) unless one is named.
   virtual bool needs_device() const { return true; }
   virtual ValidateWhen validate_when() const { return ValidateWhen::first_and_last; }

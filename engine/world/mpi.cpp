@@ -2,17 +2,39 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <array>
 #include <climits>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 #include "core/error.hpp"
+#include "core/seconds.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
 
 namespace {
+
+MpiStart start_of_mpi;
+
+// Since this process started: field 22 of its status (proc(5)), in ticks since the host's.
+double seconds_of_process() {
+  std::ifstream file("/proc/self/stat");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::size_t name = text.rfind(')');
+  std::istringstream fields(name == std::string::npos ? "" : text.substr(name + 1));
+  std::string field;
+  for (int i = 3; i <= 22; ++i) fields >> field;
+  std::timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) -
+         std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
 
 class MpiBareMessages : public BareMessages {
  public:
@@ -46,7 +68,9 @@ class MpiWorld : public World {
   MpiWorld(int& argc, char**& argv, const WorldNeeds& needs) {
     int provided = 0;
     const int wanted = needs.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    const double begin = now_seconds();
     check_mpi(MPI_Init_thread(&argc, &argv, wanted, &provided), "initialise MPI");
+    start_of_mpi = {now_seconds() - begin, seconds_of_process()};
     if (needs.threads && provided < MPI_THREAD_MULTIPLE)
       throw Error("this MPI library does not support MPI_THREAD_MULTIPLE: omit --threads");
     info_ = mpi_info();
@@ -164,6 +188,10 @@ WorldInfo mpi_info() {
   int version = 0, subversion = 0;
   MPI_Get_version(&version, &subversion);
   return {"mpi", library, fmt::format("MPI {}.{}", version, subversion), "mpi"};
+}
+
+const MpiStart& mpi_start() {
+  return start_of_mpi;
 }
 
 MPI_Comm transport_communicator(const World& world) {

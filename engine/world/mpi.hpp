@@ -11,6 +11,11 @@ namespace plumb {
 
 // Initialises MPI; the destructor finalises it. Throws Error if threads are needed but not supported.
 std::unique_ptr<World> make_mpi_world(int& argc, char**& argv, const WorldNeeds& needs = {});
+// How long MPI_Init took here, and how long after the process's start (to 10 ms, as the system keeps it) it was over.
+struct MpiStart {
+  double seconds = 0, since_process_start = 0;
+};
+const MpiStart& mpi_start();
 // Library and standard, without initialisation (for --describe).
 WorldInfo mpi_info();
 // Communicator reserved for transports; throws Unsupported in a world without MPI.

@@ -33,6 +33,15 @@ inline constexpr auto reduce_scatter_init = PLUMB_LATER(Reduce_scatter_init);
 inline constexpr auto scatter_init = PLUMB_LATER(Scatter_init);
 inline constexpr auto scatterv_init = PLUMB_LATER(Scatterv_init);
 
+// Of MPI 4 alone.
+#if MPI_VERSION >= 4
+inline constexpr auto psend_init = MPI_Psend_init;
+inline constexpr auto precv_init = MPI_Precv_init;
+inline constexpr auto pready = MPI_Pready;
+#else
+inline constexpr decltype(nullptr) psend_init = nullptr, precv_init = nullptr, pready = nullptr;
+#endif
+
 }  // namespace plumb::mpi_later
 
 #undef PLUMB_LATER

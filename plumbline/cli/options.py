@@ -114,7 +114,9 @@ def command_of(
     if argument is not None:
         parameters.append(_benchmark(argument))
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    shape = type("_Shape", (_InGroups,), {"lists": lists or {}})
+    bare = {flag: f"--{o.name}={o.bare}" for o in specs.values() if o.bare for flag in flags_of(o)}
+    words = {word: o.name for o in specs.values() for word in o.words}
+    shape = type("_Shape", (_InGroups,), {"lists": lists or {}, "bare": bare, "words": words})
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     settings = {"help_option_names": ["--help", "-h"], "max_content_width": 120}
     app.command(name, cls=shape, help=help, context_settings=settings)(run)
@@ -137,6 +139,18 @@ class _InGroups(PlainUsage):
     """A command whose help lists its options in groups, between ``lists``."""
 
     lists: Sections
+    bare: Mapping[str, str]  # flags that stand without a value, with the one that they then have
+    words: Mapping[str, str]  # words that stand alone, with the option whose values they are
+
+    def parse_args(self, ctx: Any, args: Any) -> Any:
+        """Read the words."""
+        gathered: dict[str, list[str]] = {}
+        for word in args:
+            if word in self.words:
+                gathered.setdefault(self.words[word], []).append(word)
+        rest = [self.bare.get(word, word) for word in args if word not in self.words]
+        rest += [f"--{name}={','.join(values)}" for name, values in gathered.items()]
+        return super().parse_args(ctx, rest)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the groups, and the lists after those."""

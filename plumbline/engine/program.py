@@ -49,6 +49,8 @@ class OptionSpec(Described):
     maximum: float | None = None
     choices: list[str] | None = None
     help: str = ""
+    bare: str = ""  # the value of the option where it stands without; another is then attached
+    words: list[str] = []  # that stand alone and are its values, in their order
 
 
 class BenchmarkSpec(Described):

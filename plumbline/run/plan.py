@@ -173,6 +173,7 @@ def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> R
     _check_form(given, benchmark)
     planned = plan_launch(request, engine, environ)
     added = {**planned.environment, **_runtime_environment(given, home, request.ranks, environ)}
+    added |= _device_library(given, engine, environ)
     session = Session(
         engine=engine,
         home=home,
@@ -186,6 +187,19 @@ def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> R
     arguments = _engine_words(given, engine.description, benchmark)
     session = with_heap(session, benchmark.name, arguments, request)
     return RunPlan(session, benchmark, given, request, arguments)
+
+
+def _device_library(given: Given, engine: Engine, environ: Mapping[str, str]) -> dict[str, str]:
+    """What loads libplumb-mpi-device before MPI, where a benchmark's buffers lie on devices."""
+    if set(given.values.get("where", "H")) <= set("H,") and "device-runtime" not in given.values:
+        return {}
+    library = engine.path.parent.parent / "lib" / "libplumb-mpi-device.so"
+    if not library.exists():
+        raise UsageError(
+            f"buffers on devices need {library.name}: cmake --build {engine.path.parent.parent} "
+            "--target plumb-mpi-device"
+        )
+    return {"LD_PRELOAD": ":".join(filter(None, [str(library), environ.get("LD_PRELOAD", "")]))}
 
 
 def with_heap(

@@ -219,6 +219,18 @@ TEST(ColumnForms, OsuIsAsItWas) {
   compare_with_golden("osu_shmem_2.osu.txt", write_form("osu", golden_record("osu_shmem_2"), nullptr));
 }
 
+// Of each kind of test a block, with the columns of -f, -c and -z.
+TEST(ColumnForms, OsuOverMpiIsAsItWas) {
+  compare_with_golden("osu_2.osu.txt", write_form("osu", golden_record("osu_2"), nullptr));
+}
+
+TEST(ColumnForms, OsuMpiWithoutOptionsIsAsItWas) {
+  Json record = golden_record("osu_2");
+  for (const char* option : {"full", "validation"}) record["parameters"][option] = false;
+  record["parameters"]["tail-lat"] = "";
+  compare_with_golden("osu_2_plain.osu.txt", write_form("osu", record, nullptr));
+}
+
 TEST(ColumnForms, ShomsTimesAreNanosecondsOfTheSamples) {
   Json record = golden_record("shoms_2");
   Json& put = record["cases"][0];

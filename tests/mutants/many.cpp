@@ -7,8 +7,10 @@
 
 #include "device/select.hpp"
 #include "measure/runner.hpp"
+#include "tests/mutants/wrong_mpi.hpp"
 #include "transport/transport.hpp"
 #include "world/collect.hpp"
+#include "world/mpi.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb::mutants {
@@ -75,7 +77,11 @@ Json run_one(World& world, Devices& devices, const Places& places, const Json& w
   settings.policy.fixed = 1;
   settings.synchronise_by_clock = false;
   const auto listener = make_listener("none");
-  return outcomes_of(run_benchmark(*benchmark, benchmark->groups(plan), session, settings, places, {}, "", *listener));
+  spoil_mpi(wish.value("wrong_mpi", ""), transport_communicator(world));
+  const RunResult result =
+      run_benchmark(*benchmark, benchmark->groups(plan), session, settings, places, {}, "", *listener);
+  spoil_mpi("", MPI_COMM_NULL);
+  return outcomes_of(result);
 }
 
 }  // namespace

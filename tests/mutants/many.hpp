@@ -8,8 +8,10 @@
 namespace plumb::mutants {
 
 // Collective. `path` holds a JSON array of runs, one after the other:
-//   {"benchmark", "transport", "runtime", "approach", "pipeline_chunk_kib", "options": {name: value, ...}}, all but the
-// first two of them optional; the options are the benchmark's own. Prints an object a run on rank 0, a line each:
+//   {"benchmark", "transport", "runtime", "approach", "pipeline_chunk_kib", "wrong_mpi", "options": {name: value,
+//   ...}},
+// all but the first two of them optional; the options are the benchmark's own, wrong_mpi is a way of wrong_mpi.cpp.
+// Prints an object a run on rank 0, a line each:
 // {"status", "outcomes": [{"key", "status", "reason"},
 // ...]} by case, as in the record; or {"status": "skipped", "reason"} where the transport does not work here. Throws
 // what a run throws.

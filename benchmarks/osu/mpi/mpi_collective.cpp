@@ -17,7 +17,7 @@ namespace plumb::osu {
 
 namespace {
 
-constexpr std::size_t packed_bytes = 1024;  // longer buffers slide
+constexpr std::size_t packed_operand = 1024;  // longer buffers slide
 
 // Bytes [target, target + length) of a rank's receive buffer come from `source` on in another's send buffer, or are all
 // ranks' reduced.
@@ -28,11 +28,19 @@ struct Piece {
 constexpr int all_ranks = -1;
 using Pieces = std::vector<Piece>;
 
+// Factors of a number, as near each other as prime factors let them be: the largest of those goes to the least side.
+std::vector<int> even_sides(int ranks, int dimensions) {
+  std::vector<int> sides(static_cast<std::size_t>(dimensions), 1), primes;
+  for (int factor = 2; ranks > 1; ranks % factor == 0 ? ranks /= factor : ++factor)
+    if (ranks % factor == 0) primes.push_back(factor);
+  for (auto prime = primes.rbegin(); prime != primes.rend(); ++prime) *std::ranges::min_element(sides) *= *prime;
+  return sides;
+}
+
 // A torus of so many dimensions, as even as can be; of each dimension the `radius` nearest on either side, each once:
 // of several edges between the same two, libraries differ in which is which.
 std::vector<int> neighbours_of(const Setting& s, int rank) {
-  std::vector<int> sides(static_cast<std::size_t>(s.wishes->dimensions), 0);
-  MPI_Dims_create(s.ranks, s.wishes->dimensions, sides.data());
+  const std::vector<int> sides = even_sides(s.ranks, s.wishes->dimensions);
   std::vector<int> around;
   int inner = s.ranks;
   for (const int side : sides) {
@@ -324,13 +332,15 @@ struct Extent {
     // The same on all ranks: places are not, what lies at them is.
     const std::size_t unit = shapes[0].type->bytes;
     const std::size_t longest = std::max(s.bytes, unit) * std::max<std::size_t>(shapes[0].counts.size(), 1);
-    const std::size_t packed = longest <= packed_bytes ? longest : 0;
+    const std::size_t packed = longest <= packed_operand ? longest : 0;
     sources = Places::sources(longest, 1, s.most(), packed);
     targets = Places::targets(longest, 1, s.most(), packed);
     sends = send;
     receives = receive;
   }
-  const Shape& shape(std::uint64_t operation) const { return shapes[operation % shapes.size()]; }
+  const Shape& shape(std::uint64_t operation) const {
+    return shapes.size() == 1 ? shapes[0] : shapes[operation % shapes.size()];
+  }
   std::vector<Shape> shapes;  // for each root, of those that go round
   Places sources, targets;
   std::size_t sends = 0, receives = 0;  // bytes of this rank's operands; 0: none
@@ -357,17 +367,19 @@ class Collecting : public Pattern {
         s_(with_graph(setting)),
         extent_(one_, s_),
         copies_(mode == Mode::persistent || s_.wishes->in_place),
-        source_(extent_.sends > 0 ? extent_.sources.room() : 1, copies_ ? 'H' : s_.wishes->from),
-        target_(extent_.receives > 0 ? extent_.targets.room() : 1, copies_ ? 'H' : s_.wishes->from),
+        source_(extent_.sends > 0 ? extent_.sources.room() : 1, copies_ ? Where{} : s_.wishes->from),
+        target_(extent_.receives > 0 ? extent_.targets.room() : 1, copies_ ? Where{} : s_.wishes->from),
         image_(extent_.receives > 0 ? extent_.targets.room() : 0) {
     contents_ = {s_.wishes->type, one_.reduces ? s_.wishes->operation : nullptr, s_.ranks, s_.seed, 0};
     image_.padded = one_.reduces && s_.wishes->type->name == "mpi_long_double";
     if (s_.wishes->in_place && one_.own == nullptr)
       throw Unsupported(fmt::format("MPI has no MPI_IN_PLACE in {}", one_.name));
+    if (copies_ && s_.wishes->from.letter != 'H')
+      throw Unsupported("with a buffer for all operations, it lies in host memory");
     if (copies_) {
       const std::size_t longest = std::max<std::size_t>(extent_.targets.length, 1);
-      fixed_source_ = Area(longest, 'H');
-      fixed_target_ = Area(longest, 'H');
+      fixed_source_ = Area(longest);
+      fixed_target_ = Area(longest);
     }
     if (mode == Mode::persistent) {
       requests_.assign(extent_.shapes.size(), MPI_REQUEST_NULL);
@@ -462,7 +474,7 @@ class Collecting : public Pattern {
         bring(i);
       }
       one(i);
-      if (s_.wishes->sync != "once") timed.lap();
+      if (s_.wishes->times_each) timed.lap();
       if (copies_) {
         const Timed::Pause pause(timed);
         if (extent_.receives > 0) std::memcpy(target_.at(extent_.targets.at(i)), fixed_target_.at(0), written(i));
@@ -482,7 +494,12 @@ class Collecting : public Pattern {
     if (length == 0) return;
     const std::byte* from = source_.at(extent_.sources.at(i));
     std::memcpy(fixed_source_.at(0), from, length);
-    if (shape.in_place && !one_.pieces(shape).empty()) std::memcpy(fixed_target_.at(one_.own(shape)), from, length);
+    const Pieces pieces = one_.pieces(shape);
+    if (!shape.in_place || pieces.empty()) return;
+    if (one_.sent == all_blocks_of_root)  // a scatter's root keeps its own block
+      std::memcpy(fixed_target_.at(0), from + pieces[0].source, pieces[0].length);
+    else
+      std::memcpy(fixed_target_.at(one_.own(shape)), from, length);
   }
 
   Operands operands(std::uint64_t i) const {

@@ -1,10 +1,12 @@
 #include "benchmarks/osu/mpi/mpi_data.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <complex>
 #include <cstdlib>
+#include <type_traits>
 
 #include "core/data.hpp"
 #include "core/error.hpp"
@@ -17,23 +19,6 @@ namespace {
 constexpr std::size_t guard = 64;  // bytes behind the last message
 
 using Kind = Type::Kind;
-
-// A whole number as a value of the type.
-void store(const Type& type, std::int64_t value, std::byte* to) {
-  const auto put = [to](auto number) { std::memcpy(to, &number, sizeof number); };
-  if (type.kind == Kind::real) {
-    if (type.bytes == sizeof(float)) return put(static_cast<float>(value));
-    if (type.bytes == sizeof(double)) return put(static_cast<double>(value));
-    std::memset(to, 0, type.bytes);  // of a long double ten bytes count
-    const auto number = static_cast<long double>(value);
-    std::memcpy(to, &number, 10);
-    return;
-  }
-  if (type.kind == Kind::complex)
-    return type.bytes == sizeof(std::complex<float>) ? put(std::complex<float>(static_cast<float>(value), 0))
-                                                     : put(std::complex<double>(static_cast<double>(value), 0));
-  std::memcpy(to, &value, type.bytes);  // little endian
-}
 
 // The largest number that every order of operations on the type keeps exact.
 std::int64_t largest(const Type& type) {
@@ -68,9 +53,31 @@ std::int64_t combined(const std::string& operation, std::int64_t a, std::int64_t
 // libplumb-mpi-device, where it was loaded before MPI's library.
 struct DeviceLibrary {
   int (*allocate)(const char*, const char*, const char*, std::size_t, void**) = nullptr;
-  int (*copy)(void*, const void*, std::size_t) = nullptr;
   int (*release)(void*) = nullptr;
+  int (*copy)(void*, const void*, std::size_t) = nullptr;
   const char* (*error)() = nullptr;
+
+  // Throws Unsupported where it was not.
+  static const DeviceLibrary& loaded() {
+    static const DeviceLibrary library = [] {
+      DeviceLibrary found;
+      const auto find = [](auto& function, const char* name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(RTLD_DEFAULT, name));
+      };
+      find(found.allocate, "plumb_mpi_alloc_on");
+      find(found.release, "plumb_mpi_free");
+      find(found.copy, "plumb_mpi_copy");
+      find(found.error, "plumb_mpi_error");
+      return found;
+    }();
+    if (library.allocate == nullptr)
+      throw Unsupported(
+          "MPI takes host memory only: load libplumb-mpi-device.so before it (LD_PRELOAD; plumb run does)");
+    return library;
+  }
+  void check(int code) const {
+    if (code != 0) throw Error(error());
+  }
 };
 
 }  // namespace
@@ -128,12 +135,28 @@ std::string refusal(const Operation& operation, const Type& type) {
   const std::string& name = operation.name;
   const bool arithmetic = name == "sum" || name == "prod", order = name == "max" || name == "min";
   const bool bits = name.starts_with("b");
-  const bool whole = type.kind == Kind::integer || type.kind == Kind::unsigned_integer;
+  const bool whole = type.is_whole();
   const bool has = arithmetic ? whole || type.kind == Kind::real || type.kind == Kind::complex
                    : order    ? whole || type.kind == Kind::real
                    : bits     ? whole || type.kind == Kind::byte
                               : whole || type.kind == Kind::logical;
   return has ? "" : fmt::format("MPI has no {} of {}", name, type.name);
+}
+
+void store_value(const Type& type, std::int64_t value, std::byte* to) {
+  const auto put = [to](auto number) { std::memcpy(to, &number, sizeof number); };
+  if (type.kind == Kind::real) {
+    if (type.bytes == sizeof(float)) return put(static_cast<float>(value));
+    if (type.bytes == sizeof(double)) return put(static_cast<double>(value));
+    std::memset(to, 0, type.bytes);  // of a long double ten bytes count
+    const auto number = static_cast<long double>(value);
+    std::memcpy(to, &number, 10);
+    return;
+  }
+  if (type.kind == Kind::complex)
+    return type.bytes == sizeof(std::complex<float>) ? put(std::complex<float>(static_cast<float>(value), 0))
+                                                     : put(std::complex<double>(static_cast<double>(value), 0));
+  std::memcpy(to, &value, type.bytes);  // little endian
 }
 
 Places Places::targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed) {
@@ -166,7 +189,12 @@ void Contents::message(std::span<std::byte> out, int rank, std::size_t first) co
   if (operation == nullptr)
     return generate(std::span(reinterpret_cast<std::uint8_t*>(out.data()), out.size()), key, first);
   for (std::size_t at = 0; at < out.size(); at += type->bytes)
-    store(*type, contribution(*type, operation->name, ranks, rank, key, (first + at) / type->bytes), &out[at]);
+    store_value(*type, contribution(*type, operation->name, ranks, rank, key, (first + at) / type->bytes), &out[at]);
+}
+
+std::int64_t Contents::value(int rank, std::size_t index) const {
+  const std::uint64_t key = Provenance{seed, static_cast<std::uint64_t>(rank), 0, 0, repetition}.key();
+  return contribution(*type, operation->name, ranks, rank, key, index);
 }
 
 void Contents::reduced(std::span<std::byte> out, std::size_t first) const {
@@ -178,19 +206,29 @@ void Contents::reduced(std::span<std::byte> out, std::size_t first) const {
     std::int64_t result = contribution(*type, operation->name, ranks, 0, keys[0], i);
     for (int rank = 1; rank < ranks; ++rank)
       result = combined(operation->name, result, contribution(*type, operation->name, ranks, rank, keys[rank], i));
-    store(*type, result, &out[at]);
+    store_value(*type, result, &out[at]);
   }
 }
 
-Area::Area(std::size_t size, char where) : size_(size), device_(where != 'H') {
-  if (device_) throw Unsupported("device buffers are not there yet");
+Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.letter != 'H') {
+  if (device_) {
+    const DeviceLibrary& library = DeviceLibrary::loaded();
+    const char* kind = where.letter == 'B' ? "hbm" : where.letter == 'P' ? "plram" : "default";
+    void* address = nullptr;
+    if (library.allocate(kind, where.runtime.c_str(), nullptr, size, &address) != 0) throw Unsupported(library.error());
+    base_ = static_cast<std::byte*>(address);
+    return;
+  }
   constexpr std::size_t page = 4096;
   base_ = static_cast<std::byte*>(std::aligned_alloc(page, (size + page - 1) / page * page));
   if (base_ == nullptr) throw Error(fmt::format("no memory for a buffer of {} bytes", size));
 }
 
 Area::~Area() {
-  std::free(base_);
+  if (device_ && base_ != nullptr)
+    DeviceLibrary::loaded().release(base_);
+  else
+    std::free(base_);
 }
 
 Area& Area::operator=(Area&& other) noexcept {
@@ -201,11 +239,19 @@ Area& Area::operator=(Area&& other) noexcept {
 }
 
 void Area::write(std::span<const std::byte> from) const {
-  if (!from.empty()) std::memcpy(base_, from.data(), from.size());
+  if (from.empty()) return;
+  if (device_)
+    DeviceLibrary::loaded().check(DeviceLibrary::loaded().copy(base_, from.data(), from.size()));
+  else
+    std::memcpy(base_, from.data(), from.size());
 }
 
 void Area::read(std::span<std::byte> to) const {
-  if (!to.empty()) std::memcpy(to.data(), base_, to.size());
+  if (to.empty()) return;
+  if (device_)
+    DeviceLibrary::loaded().check(DeviceLibrary::loaded().copy(to.data(), base_, to.size()));
+  else
+    std::memcpy(to.data(), base_, to.size());
 }
 
 void Image::clear(std::uint64_t key) {
@@ -218,16 +264,34 @@ std::span<std::byte> Image::expect(std::size_t offset, std::size_t length) {
   return std::span(should_).subspan(offset, length);
 }
 
-void Image::poison(const Area& area) {
+void Image::make_opposite() {
   is_ = should_;
   for (const auto& [offset, length] : parts_)
     for (std::size_t i = offset; i < offset + length; ++i) is_[i] = ~should_[i];
+}
+
+void Image::poison(const Area& area) {
+  make_opposite();
   area.write(is_);
+}
+
+void Image::poison(std::span<std::byte> memory) {
+  make_opposite();
+  std::memcpy(memory.data(), is_.data(), is_.size());
 }
 
 Validation Image::compare(const Area& area, const char* reference) {
   std::fill(is_.begin(), is_.end(), std::byte{});
   area.read(is_);
+  return judge(reference);
+}
+
+Validation Image::compare(std::span<const std::byte> memory, const char* reference) {
+  std::memcpy(is_.data(), memory.data(), is_.size());
+  return judge(reference);
+}
+
+Validation Image::judge(const char* reference) {
   Validation found;
   found.reference = reference;
   found.items_checked = should_.size();

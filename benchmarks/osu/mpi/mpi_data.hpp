@@ -23,6 +23,7 @@ struct Type {
   std::size_t bytes = 1;
   Kind kind = Kind::integer;
   MPI_Datatype reduced = MPI_DATATYPE_NULL;  // in reductions, where another of the same values must stand for it
+  bool is_whole() const { return kind == Kind::integer || kind == Kind::unsigned_integer; }
 };
 const std::vector<Type>& types();
 const Type& type_called(const std::string& name);  // throws UsageError
@@ -58,6 +59,9 @@ struct Places {
   std::size_t room() const;  // with what nobody may write behind the end
 };
 
+// A whole number as a value of the type.
+void store_value(const Type& type, std::int64_t value, std::byte* to);
+
 // Content of all ranks' source buffers in one repetition.
 struct Contents {
   const Type* type = nullptr;
@@ -66,16 +70,24 @@ struct Contents {
   std::uint64_t seed = 1, repetition = 0;
   // Bytes [first, first + out.size()) of what `rank` sends. Whole elements in reductions.
   void message(std::span<std::byte> out, int rank, std::size_t first) const;
+  // The number that stands for element `index` of a rank's values.
+  std::int64_t value(int rank, std::size_t index) const;
   // The same of all ranks' reduced.
   void reduced(std::span<std::byte> out, std::size_t first) const;
+};
+
+// OSU's letter for a kind of memory: H of the host; of the device D (its usual, or DDR), B (HBM), P (on the chip).
+struct Where {
+  char letter = 'H';
+  std::string runtime = "opencl";
 };
 
 // Memory of a rank that MPI reads or writes: of the host, or of a device through libplumb-mpi-device.
 class Area {
  public:
   Area() = default;
-  // where: 'H', or a device's letter. Throws Unsupported where there is no such memory.
-  Area(std::size_t size, char where);
+  // Throws Unsupported where there is no such memory.
+  explicit Area(std::size_t size, const Where& where = {});
   ~Area();
   Area(Area&& other) noexcept { *this = std::move(other); }
   Area& operator=(Area&& other) noexcept;
@@ -88,7 +100,7 @@ class Area {
  private:
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
-  bool device_ = false;
+  bool device_ = false;  // base_ is an address of libplumb-mpi-device, which the host cannot follow
 };
 
 // What a received buffer should hold in the end, and its opposite until then.
@@ -101,10 +113,15 @@ class Image {
   void clear(std::uint64_t key);
   // [offset, offset + length) will be written: returns where to say with what.
   std::span<std::byte> expect(std::size_t offset, std::size_t length);
-  void poison(const Area& area);  // as nothing that is expected
+  void poison(const Area& area);             // as nothing that is expected
+  void poison(std::span<std::byte> memory);  // of the host
   Validation compare(const Area& area, const char* reference);
+  Validation compare(std::span<const std::byte> memory, const char* reference);
 
  private:
+  void make_opposite();
+  Validation judge(const char* reference);
+
   std::vector<std::byte> should_, is_;
   std::vector<std::pair<std::size_t, std::size_t>> parts_;
 };

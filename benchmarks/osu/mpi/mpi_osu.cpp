@@ -15,7 +15,7 @@ namespace plumb::osu {
 
 namespace {
 
-constexpr double mega = 1e6;
+constexpr double mega = 1e6, milli = 1e-3;
 
 // OSU's own numbers of operations and warm-ups, of messages up to 8192 B and of longer ones.
 struct Counts {
@@ -24,16 +24,25 @@ struct Counts {
 Counts osu_counts(const std::string& kind, std::uint64_t bytes) {
   const bool large = bytes > 8192;
   if (kind == "collective" || kind == "overlap") return large ? Counts{100, 10} : Counts{1000, 100};
-  if (kind == "bandwidth" || kind == "message rate") return large ? Counts{20, 2} : Counts{100, 10};
+  if (kind.ends_with("bandwidth") || kind == "message rate") return large ? Counts{20, 2} : Counts{100, 10};
   return large ? Counts{1000, 10} : Counts{10000, 100};
 }
 
 bool is_windowed(const std::string& kind) {
-  return kind == "bandwidth" || kind == "message rate";
+  return kind == "bandwidth" || kind == "message rate" || kind == "one-sided bandwidth" || kind == "congestion";
 }
 
+bool is_one_sided(const std::string& kind) {
+  return kind.starts_with("one-sided");
+}
+
+bool is_ping_pong(const std::string& kind) {
+  return kind == "latency" || kind == "multi latency";
+}
+
+// Between two ranks, or pairs of them.
 bool is_pairs(const std::string& kind) {
-  return kind == "latency" || kind == "multi latency" || is_windowed(kind);
+  return is_ping_pong(kind) || is_windowed(kind) || is_one_sided(kind);
 }
 
 std::vector<std::string> parts_of(const std::string& text, char separator) {
@@ -85,6 +94,37 @@ Torus torus_in(const std::string& text) {
   return {static_cast<int>(*at(1)), static_cast<int>(*at(2))};
 }
 
+struct ThreadCounts {
+  int senders = 1, receivers = 2;
+};
+ThreadCounts threads_in(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t colon = text.find(':');
+  const auto senders = colon == std::string::npos ? std::optional<std::uint64_t>(1) : whole(text.substr(0, colon));
+  const auto receivers = whole(colon == std::string::npos ? text : text.substr(colon + 1));
+  if (senders.value_or(0) < 1 || receivers.value_or(0) < 1 || *senders > 127 || *receivers > 127)
+    throw UsageError(fmt::format("--tests-or-threads must be [SENDERS:]RECEIVERS, 1 to 127 each, not {}", text));
+  return {static_cast<int>(*senders), static_cast<int>(*receivers)};
+}
+
+std::uint64_t tests_in(const std::string& text) {
+  const auto tests = whole(text.empty() ? "0" : text);
+  if (!tests || *tests > (1 << 20))
+    throw UsageError(fmt::format("--tests-or-threads must be a number of calls of MPI_Test, not {}", text));
+  return *tests;
+}
+
+// Of both sides.
+std::pair<char, char> letters_in(const std::string& text) {
+  const std::vector<std::string> parts = parts_of(text, ',');
+  for (const std::string& part : parts)
+    if (part.size() != 1 || std::string("HDBP").find(part) == std::string::npos)
+      throw UsageError(fmt::format("--where must be two of H, D, B and P, not {}", text));
+  if (parts.empty() || parts.size() > 2)
+    throw UsageError(fmt::format("--where must be two of H, D, B and P, not {}", text));
+  return {parts.front()[0], parts.back()[0]};
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -105,13 +145,30 @@ std::vector<double> slowest_laps(const CaseResult& result) {
 const std::vector<Titled>& mpi_table() {
   static const std::vector<Titled> table = [] {
     std::vector<Titled> all;
-    for (const auto& rows : {pt2pt_rows(), collective_rows()}) all.insert(all.end(), rows.begin(), rows.end());
+    for (const auto& rows : {pt2pt_rows(), one_sided_rows(), collective_rows(), startup_rows()})
+      all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();
   return table;
 }
 
 Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
+  const auto refuse = [this](const char* letter, const char* name, const char* what, const char* bare,
+                             const char* reason) {
+    About about{name, std::string("OSU's ") + what + ": refused", "", {letter}, bare};
+    foreign_.push_back({std::make_unique<Parameter<std::string>>(*this, about, ""), reason});
+  };
+  refuse("-u", "validation-warmup", "repeats before a checked operation", "",
+         "operations are checked where they are timed; --warmup has some before them");
+  refuse("-V", "vary-window", "sweep of windows", "yes", "give --window-size, a run for each");
+  refuse("-D", "ddt", "derived datatypes", "", "messages are of predefined datatypes here");
+  refuse("-I", "session", "sessions", "yes", "the world begins by MPI_Init_thread, before any test");
+  refuse("-G", "graph", "pictures by gnuplot", "", "plumb plot draws a record");
+  refuse("-P", "papi", "counters by PAPI", "", "counters are not read");
+  refuse("-a", "array-size", "arrays of computing on a GPU", "",
+         "computing is on the host, and lasts as long as the call");
+  refuse("-r", "compute-target", "computing on a GPU", "", "computing is on the host");
+  refuse("-M", "memory-limit", "limit of memory", "", "--dry-run says what a run needs; --message-size bounds it");
   for (const Titled& one : mpi_table()) {
     if (!test_.empty() && one.row.name != test_) continue;
     tests_.push_back({one.row.name, one.kind, {one.row}});
@@ -153,7 +210,8 @@ Osu::Sizes Osu::sizes(const Titled& test) const {
 std::vector<std::size_t> Osu::types_of(const Titled& test) const {
   const bool all = type_.get() == "all";
   std::vector<std::string> names = all ? std::vector<std::string>{} : parts_of(type_, ',');
-  if (type_.get().empty()) names = {test.reduces ? "mpi_int" : "mpi_char"};
+  if (type_.get().empty())
+    names = {test.single ? "mpi_long_long" : test.reduces || test.gathers ? "mpi_int" : "mpi_char"};
   const Operation& operation = operation_called(operation_);
   std::vector<std::size_t> places;
   for (const std::string& name : names) type_called(name);
@@ -161,7 +219,11 @@ std::vector<std::size_t> Osu::types_of(const Titled& test) const {
     const Type& type = types()[i];
     if (!all && std::ranges::find(names, type.name) == names.end()) continue;
     const Type& computed = type.reduced == MPI_DATATYPE_NULL ? type : type_called("mpi_signed_char");
-    const std::string reason = test.reduces ? refusal(operation, computed) : "";
+    std::string reason = test.reduces ? refusal(operation, computed) : "";
+    if (test.gathers && (type.bytes < 4 || type.kind == Type::Kind::logical))
+      reason = fmt::format("sums of many {} are not exact", type.name);
+    if (test.gathers && reason.empty()) reason = refusal(operation_called("sum"), type);
+    if (test.whole_numbers && !type.is_whole()) reason = fmt::format("MPI has no compare-and-swap of {}", type.name);
     if (reason.empty())
       places.push_back(i);
     else if (!all && !test_.empty())
@@ -172,23 +234,29 @@ std::vector<std::size_t> Osu::types_of(const Titled& test) const {
 
 // An option that a test has no use for is refused, where that test alone is asked for.
 void Osu::check_options(const Titled& test) const {
-  const bool pairs = is_pairs(test.kind), windowed = is_windowed(test.kind), overlap = test.kind == "overlap";
+  const bool windowed = is_windowed(test.kind), overlap = test.kind == "overlap";
+  const bool collective = test.kind == "collective" || overlap;
   const struct {
     const ParameterBase& option;
     bool has;
     const char* reason;
-  } rules[]{{window_, windowed, "has one message under way at a time"},
-            {buffers_, windowed, "has no window of messages"},
-            {pairs_, test.pairs, "has two ranks"},
-            {print_rate_, test.kind == "message rate", "reports no rate"},
-            {operation_, test.reduces, "reduces nothing"},
-            {root_, test.rooted, "has no root to choose"},
-            {in_place_, !pairs, "is no collective"},
-            {full_, !pairs, "is no collective"},
-            {test_calls_, overlap, "computes nothing beside"},
-            {neighbours_, test.neighbours, "is not among neighbours"},
-            {message_size_, test.row.element_bytes > 0, "sends nothing"},
-            {type_, test.row.element_bytes > 0, "sends nothing"}};
+  } rules[]{
+      {window_, windowed, "has one message under way at a time"},
+      {buffers_, windowed, "has no window of messages"},
+      {pairs_, test.pairs, "has two ranks"},
+      {print_rate_, test.kind == "message rate", "reports no rate"},
+      {operation_, test.reduces, "reduces nothing"},
+      {root_, test.rooted, "has no root to choose"},
+      {in_place_, collective, "is no collective"},
+      {full_, collective, "is no collective"},
+      {tests_or_threads_, overlap || test.threads, "computes nothing beside, and has one thread"},
+      {partitions_, test.partitioned, "has messages in one part"},
+      {where_, is_pairs(test.kind) && test.row.element_bytes > 0, "has one place for all buffers (-d says which)"},
+      {window_kind_, is_one_sided(test.kind), "is not one-sided"},
+      {window_sync_, is_one_sided(test.kind), "is not one-sided"},
+      {neighbours_, test.neighbours, "is not among neighbours"},
+      {message_size_, test.row.element_bytes > 0 && !test.single, "sends nothing"},
+      {type_, test.row.element_bytes > 0, "sends nothing"}};
   for (const auto& rule : rules)
     if (rule.option.given() && !rule.has)
       throw UsageError(fmt::format("{} {}: it takes no --{}", test.row.name, rule.reason, rule.option.name()));
@@ -196,6 +264,7 @@ void Osu::check_options(const Titled& test) const {
 
 std::string Osu::misfit(const Titled& test, int ranks) const {
   if (!is_pairs(test.kind)) return "";
+  if (test.kind == "congestion") return Hosts::found().misfit();
   if (!test.pairs) return ranks == 2 ? "" : fmt::format("it is between two ranks, not {}", ranks);
   if (ranks % 2 != 0) return fmt::format("it needs an even number of ranks, not {}", ranks);
   return 2 * pairs_.get() > ranks
@@ -208,6 +277,9 @@ void Osu::check(const Plan& plan) const {
     throw UsageError(fmt::format("{0} measures between ranks: it needs two or more (plumb run {0} -n 2)", name()));
   if (minsize_.get() > maxsize_.get())
     throw UsageError(fmt::format("--minsize {} is above --maxsize {}", minsize_.get(), maxsize_.get()));
+  for (const Foreign& one : foreign_)
+    if (one.option->given())
+      throw UsageError(fmt::format("--{} ({}): {}", one.option->name(), one.option->about().aliases[0], one.reason));
   percentiles_in(tail_);
   torus_in(neighbours_);
   if (const int root = root_in(root_); root >= plan.ranks)
@@ -218,6 +290,7 @@ void Osu::check(const Plan& plan) const {
     const Titled& titled = *titled_.at(test.name);
     sizes(titled);
     types_of(titled);
+    wishes_for(titled, 1, 0);
     if (test_.empty()) continue;
     check_options(titled);
     if (const std::string reason = misfit(titled, plan.ranks); !reason.empty())
@@ -243,7 +316,20 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type
     wishes.iterations = counts.iterations;
     wishes.warmup = counts.warmup;
   }
-  wishes.tests = static_cast<std::uint64_t>(test_calls_.get());
+  if (test.threads) {
+    const ThreadCounts threads = threads_in(tests_or_threads_);
+    wishes.senders = threads.senders;
+    wishes.receivers = threads.receivers;
+  } else if (test.kind == "overlap") {
+    wishes.tests = tests_in(tests_or_threads_);
+  }
+  wishes.partitions = static_cast<std::uint64_t>(partitions_.get());
+  const auto [from, to] = letters_in(where_);
+  const bool on_device = device_runtime_.given() && !where_.given();
+  wishes.from = {on_device ? 'D' : from, device_runtime_};
+  wishes.to = {on_device ? 'D' : to, device_runtime_};
+  wishes.window_kind = window_kind_;
+  wishes.window_sync = window_sync_.given() || !test.both_ways ? window_sync_.get() : "pscw";
   const Torus torus = torus_in(neighbours_);
   wishes.dimensions = torus.dimensions;
   wishes.radius = torus.radius;
@@ -253,7 +339,8 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type
 Setting Osu::setting(const Plan& plan, const Point& point) const {
   Wishes& wishes = wishes_[{point.test->name, point.bytes, point.place}];
   if (wishes.type == nullptr) wishes = wishes_for(*titled_.at(point.test->name), point.bytes, point.place);
-  wishes.sync = sync_;
+  wishes.times_each = sync_ != "once";
+  wishes.barrier_each = sync_ == "barrier";
   return {plan.rank, plan.ranks, point.bytes, plan.seed, &wishes, comm_};
 }
 
@@ -267,12 +354,16 @@ std::vector<Group> Osu::groups(const Plan& plan) const {
     for (const std::size_t place : places) {
       const Type& type = types()[place];
       const Sizes range = sizes(titled);
+      const std::uint64_t parts = titled.portions      ? static_cast<std::uint64_t>(plan.ranks)
+                                  : titled.partitioned ? static_cast<std::uint64_t>(partitions_.get())
+                                                       : 1;
       std::vector<std::uint64_t> sizes;
       if (range.minimum == 0) sizes.push_back(0);
       const std::uint64_t first = std::max<std::uint64_t>(range.minimum, 1);
       for (const std::uint64_t size :
            operations::growing_sizes(first, range.maximum, static_cast<std::uint64_t>(size_factor_.get())))
-        if (size >= type.bytes * (titled.portions ? static_cast<std::uint64_t>(plan.ranks) : 1)) sizes.push_back(size);
+        if (size >= type.bytes * parts && (!titled.partitioned || size % parts == 0)) sizes.push_back(size);
+      if (titled.single) sizes = {type.bytes};
       Group group = group_of(test, plan, sizes, places.size() > 1 ? type.name + "/" : "", {{"type", type.name}}, place);
       for (Case& one : group.cases)
         if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
@@ -308,13 +399,15 @@ Json Osu::facts() const {
   Json facts = Table::facts();
   if (prepared_ == nullptr) return facts;
   facts["title"] = prepared_->title;
+  if (device_runtime_.given() || letters_in(where_) != std::pair('H', 'H'))
+    facts["device"] = device_runtime_ == "opencl" ? "-OPENCL" : device_runtime_ == "cuda" ? "-CUDA" : "";
   if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
   return facts;
 }
 
 std::vector<Metric> Osu::latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
                                          const std::vector<double>& own, int ranks) const {
-  const bool ping_pong = test.kind == "latency" || test.kind == "multi latency";
+  const bool ping_pong = is_ping_pong(test.kind);
   const double scale = micro * (ping_pong ? 2 : 1);
   std::vector<Metric> list;
   const char* whose = ping_pong ? "half of a round trip; mean of the repetitions, mean of the ranks that begin"
@@ -337,14 +430,28 @@ std::vector<Metric> Osu::latency_metrics(const Titled& test, const Point& point,
   return list;
 }
 
+std::vector<Metric> Osu::init_metrics(const CaseResult& result) const {
+  const std::vector<double>& seconds = result.rank_best_seconds;
+  std::vector<Metric> list;
+  list.push_back({"latency", mean_of(seconds) / milli, "ms", "MPI_Init; mean of the ranks"});
+  list.push_back({"latency_min", std::ranges::min(seconds) / milli, "ms", "MPI_Init; of the ranks the least"});
+  list.push_back({"latency_max", std::ranges::max(seconds) / milli, "ms", "MPI_Init; of the ranks the largest"});
+  list.push_back({"from_process_start", mean_of(result.tallies_by_rank.at("from_process_start_s")) / milli, "ms",
+                  "from the process's start to MPI_Init's end; mean of the ranks"});
+  return list;
+}
+
 std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   const Point& point = point_of(*result.measured);
   const Titled& test = *titled_.at(point.test->name);
   const auto tally = [&](const char* name, std::size_t rank) {
     return result.tallies_by_rank.at(name)[rank] / static_cast<double>(result.summary.samples);
   };
+  if (test.kind == "init") return init_metrics(result);
   const std::size_t pairs = pairs_of(test, ranks);
-  const std::size_t acting = is_pairs(test.kind) ? pairs : static_cast<std::size_t>(ranks);
+  const std::size_t acting = test.kind == "congestion" ? static_cast<std::size_t>(ranks) - pairs
+                             : is_pairs(test.kind)     ? pairs
+                                                       : static_cast<std::size_t>(ranks);
   std::vector<double> own;
   for (std::size_t rank = 0; rank < acting; ++rank) own.push_back(tally("own_s", rank));
   std::vector<Metric> list;
@@ -384,7 +491,7 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   if (slowest.empty()) return list;
   for (const std::int64_t percentile : percentiles_in(tail_)) {
     const double seconds = quantile(slowest, static_cast<double>(percentile) / 100);
-    const bool ping_pong = test.kind == "latency" || test.kind == "multi latency";
+    const bool ping_pong = is_ping_pong(test.kind);
     if (moved > 0)
       list.push_back({fmt::format("bandwidth_p{}", percentile), moved / seconds / mega, "MB/s",
                       "at this percentile of the times of single windows, of the slowest rank", "", false});

@@ -23,6 +23,8 @@ class Osu : public operations::Table<Setting> {
   std::string source() const override { return "OSU Micro-Benchmarks 7.5, mpi; each result checked"; }
   Preset preset(const std::string& name) const override;
 
+  bool times_operations() const override { return true; }
+  bool threads_communicate() const override { return test_ == "osu_latency_mt"; }
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
@@ -41,6 +43,7 @@ class Osu : public operations::Table<Setting> {
   std::vector<std::size_t> types_of(const Titled& test) const;  // places in types()
   void check_options(const Titled& test) const;
   std::string misfit(const Titled& test, int ranks) const;  // why so many ranks cannot run it, or ""
+  std::vector<Metric> init_metrics(const CaseResult& result) const;
   std::size_t pairs_of(const Titled& test, int ranks) const;
   Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const;
   std::vector<Metric> latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
@@ -93,15 +96,51 @@ class Osu : public operations::Table<Setting> {
        "percentiles of single operations, of the slowest rank in each, also in OSU's text; at most "
        "five, 0 to 100, with commas",
        "",
-       {"-z"}},
+       {"-z"},
+       "50,90,99"},
       ""};
-  Parameter<std::int64_t> test_calls_{
+  Parameter<std::string> tests_or_threads_{
       *this,
-      {"num-test-calls", "non-blocking collectives: calls of MPI_Test while computing", "", {"-t"}},
-      0,
-      {0, 1 << 20}};
+      {"tests-or-threads",
+       "non-blocking collectives: calls of MPI_Test while computing (0); osu_latency_mt, osu_latency_mp: threads or "
+       "processes, [SENDERS:]RECEIVERS (1:2)",
+       "",
+       {"-t"}},
+      ""};
+  Parameter<std::int64_t> partitions_{
+      *this, {"partitions", "osu_partitioned_latency: parts of a message", "", {"-q"}}, 8, {1, 1 << 16}};
+  Parameter<std::string> where_{*this,
+                                {"where",
+                                 "where buffers lie, also as words of their own (osu_bw D H): H host, D device, B its "
+                                 "HBM, P on its chip; of those "
+                                 "that begin, then of the others",
+                                 "",
+                                 {},
+                                 "",
+                                 {"H", "D", "B", "P"}},
+                                "H,H"};
+  Choice device_runtime_{
+      *this,
+      {"device-runtime", "what drives the device; of collectives, whose buffers are then there", "", {"-d"}},
+      "opencl",
+      {"opencl", "cuda", "native"}};
+  Choice window_kind_{*this,
+                      {"win-options", "one-sided: how the window is made", "", {"-w"}},
+                      "allocate",
+                      {"create", "allocate", "dynamic"}};
+  Choice window_sync_{*this,
+                      {"sync-option", "one-sided: how operations are completed", "", {"-s"}},
+                      "flush",
+                      {"lock", "flush", "flush_local", "lock_all", "pscw", "fence"}};
   Parameter<std::string> neighbours_{
       *this, {"neighborhood", "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus", "", {"-N"}}, "cart:1:1"};
+
+  // Letters of OSU's that have no meaning here, each with the reason.
+  struct Foreign {
+    std::unique_ptr<ParameterBase> option;
+    const char* reason;
+  };
+  std::vector<Foreign> foreign_;
 
   std::string test_;
   std::map<std::string, const Titled*> titled_;                                           // by test

@@ -1,19 +1,27 @@
 // Messages between two ranks: ping-pong, and windows of messages. Rank i of the first half acts with rank i of the
 // second; one operation is a ping and its pong, or a window in each direction that the test has, with an answer.
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <atomic>
+#include <csignal>
+#include <map>
+#include <set>
+#include <thread>
 
 #include "benchmarks/osu/mpi/mpi_row.hpp"
 #include "core/data.hpp"
 #include "world/mpi.hpp"
+#include "world/mpi_later.hpp"
 
 namespace plumb::osu {
 
 namespace {
 
-constexpr std::size_t pair_packed_bytes = 64;  // longer messages slide
+constexpr std::size_t packed_message = 64;  // longer messages slide
 constexpr int tag = 1;
 
 // One way of messages between this rank and its partner, from one end's memory to the other's.
@@ -22,9 +30,9 @@ class Way {
   Way(const Setting& s, bool persistent, std::uint64_t window)
       : length_(s.bytes),
         sources_(persistent ? Places::fixed(s.bytes, window)
-                            : Places::sources(s.bytes, window, s.most(), pair_packed_bytes)),
+                            : Places::sources(s.bytes, window, s.most(), packed_message)),
         targets_(persistent ? Places::fixed(s.bytes, window)
-                            : Places::targets(s.bytes, window, s.most(), pair_packed_bytes)) {
+                            : Places::targets(s.bytes, window, s.most(), packed_message)) {
     if (s.wishes->one_source) sources_.pitch = 0;
   }
   const Places& sources() const { return sources_; }
@@ -43,12 +51,14 @@ class Way {
   Places sources_, targets_;
 };
 
-enum class Act { ping_pong, one_way, both_ways };
+enum class Traffic { ping_pong, one_way, both_ways };
 
-struct Form {
-  Act act = Act::ping_pong;
+struct PairsForm {
+  Traffic act = Traffic::ping_pong;
   bool pairs = false;  // any even number of ranks; else two
   bool persistent = false;
+  bool partitioned = false;  // persistent, and each message is given to MPI in parts
+  bool forks = false;        // each rank has child processes, which sleep
 };
 
 // A number that a persistent message's first bytes are given before each start: it tells the operation and the slot.
@@ -56,23 +66,51 @@ std::uint64_t stamp_of(std::uint64_t key, std::uint64_t operation, std::uint64_t
   return mix64(key + operation) + slot;
 }
 
+// Processes that this one has forked, which sleep and end when this is destroyed.
+class Children {
+ public:
+  explicit Children(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t child = fork();
+      if (child < 0) throw Error("a child process could not be forked");
+      if (child > 0) {
+        children_.push_back(child);
+        continue;
+      }
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) pause();
+    }
+  }
+  ~Children() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+ private:
+  std::vector<pid_t> children_;
+};
+
 class Pairs : public Pattern {
  public:
   struct Role {
-    Role(const Form& form, const Setting& s) {
+    Role(const PairsForm& form, const Setting& s) {
       const int pairs = form.pairs ? (s.wishes->pairs > 0 ? s.wishes->pairs : s.ranks / 2) : 1;
       first = s.rank < pairs;
       partner = first ? s.rank + pairs : s.rank < 2 * pairs ? s.rank - pairs : -1;
-      sends = partner >= 0 && (first || form.act != Act::one_way);
-      receives = partner >= 0 && (!first || form.act != Act::one_way);
+      sends = partner >= 0 && (first || form.act != Traffic::one_way);
+      receives = partner >= 0 && (!first || form.act != Traffic::one_way);
     }
     bool first = false, sends = false, receives = false;
     int partner = -1;
   };
 
-  static Needs needs(const Form& form, const Setting& s) {
+  static Needs needs(const PairsForm& form, const Setting& s) {
     const Role role(form, s);
-    const std::uint64_t window = form.act == Act::ping_pong ? 1 : s.wishes->window;
+    const std::uint64_t window = form.act == Traffic::ping_pong ? 1 : s.wishes->window;
     const Way way(s, form.persistent, window);
     Needs needs;
     if (role.sends) {
@@ -87,11 +125,11 @@ class Pairs : public Pattern {
     return needs;
   }
 
-  Pairs(const Form& form, const Setting& setting)
+  Pairs(const PairsForm& form, const Setting& setting)
       : form_(form),
         s_(setting),
         role_(form, setting),
-        window_(form.act == Act::ping_pong ? 1 : setting.wishes->window),
+        window_(form.act == Traffic::ping_pong ? 1 : setting.wishes->window),
         way_(setting, form.persistent, window_),
         count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
         type_(setting.wishes->type->handle),
@@ -99,9 +137,12 @@ class Pairs : public Pattern {
         received_(role_.receives ? way_.targets().room() : 1, role_.first ? setting.wishes->from : setting.wishes->to),
         image_(role_.receives ? way_.targets().room() : 0),
         contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0},
-        requests_(2 * window_, MPI_REQUEST_NULL) {
+        requests_(2 * window_, MPI_REQUEST_NULL),
+        children_(form.forks ? (role_.first ? setting.wishes->senders : setting.wishes->receivers) - 1 : 0) {
+    if (form.persistent && (setting.wishes->from.letter != 'H' || setting.wishes->to.letter != 'H'))
+      throw Unsupported("persistent messages lie in host memory, where each is given its number");
     if (role_.partner < 0 || !form.persistent) return;
-    for (std::uint64_t slot = 0; slot < window_; ++slot) {
+    for (std::uint64_t slot = 0; slot < window_ && !form.partitioned; ++slot) {
       if (role_.receives)
         code_ |= MPI_Recv_init(received_.at(way_.targets().at(0, slot)), count_, type_, role_.partner, tag, s_.comm,
                                &requests_[slot]);
@@ -109,6 +150,7 @@ class Pairs : public Pattern {
         code_ |= MPI_Send_init(sent_.at(way_.sources().at(0, slot)), count_, type_, role_.partner, tag, s_.comm,
                                &requests_[window_ + slot]);
     }
+    if (form.partitioned) make_partitioned(mpi_later::psend_init, mpi_later::precv_init);
     check_mpi(code_, "make persistent requests");
   }
 
@@ -173,11 +215,28 @@ class Pairs : public Pattern {
     key_ = key(s_.rank);
     if (form_.persistent)
       each(timed, count, [this](std::uint64_t i) { start(i); });
-    else if (form_.act == Act::ping_pong)
+    else if (form_.act == Traffic::ping_pong)
       each(timed, count, [this](std::uint64_t i) { ping_pong(i); });
     else
       each(timed, count, [this](std::uint64_t i) { window(i); });
   }
+  // With libraries that have them.
+  template <class SendInit, class ReceiveInit>
+  void make_partitioned(SendInit send_init, ReceiveInit receive_init) {
+    if constexpr (!std::is_null_pointer_v<SendInit>) {
+      const auto parts = static_cast<int>(s_.wishes->partitions);
+      code_ |= send_init(sent_.at(0), parts, count_ / parts, type_, role_.partner, tag, s_.comm, MPI_INFO_NULL,
+                         &requests_[1]);
+      code_ |= receive_init(received_.at(0), parts, count_ / parts, type_, role_.partner, tag, s_.comm, MPI_INFO_NULL,
+                            &requests_[0]);
+    }
+  }
+  template <class Ready>
+  void ready_parts(Ready ready, MPI_Request& request) {
+    if constexpr (!std::is_null_pointer_v<Ready>)
+      for (int part = 0; part < static_cast<int>(s_.wishes->partitions); ++part) code_ |= ready(part, request);
+  }
+
   template <class One>
   void each(Timed& timed, std::uint64_t count, One one) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -214,7 +273,7 @@ class Pairs : public Pattern {
   }
   // One way only: that all has come.
   void answer() {
-    if (form_.act != Act::one_way) return;
+    if (form_.act != Traffic::one_way) return;
     char yes = 1;
     code_ |= role_.first ? MPI_Recv(&yes, 1, MPI_CHAR, role_.partner, tag, s_.comm, MPI_STATUS_IGNORE)
                          : MPI_Send(&yes, 1, MPI_CHAR, role_.partner, tag, s_.comm);
@@ -229,9 +288,13 @@ class Pairs : public Pattern {
         const std::uint64_t stamp = stamp_of(key_, i, slot);
         std::memcpy(sent_.at(way_.sources().at(0, slot)), &stamp, stamp_bytes());
       }
-    if (form_.act == Act::ping_pong) {
+    if (form_.act == Traffic::ping_pong) {
       MPI_Request* const order[]{role_.first ? sends : receives, role_.first ? receives : sends};
-      for (MPI_Request* one : order) code_ |= MPI_Start(one) | MPI_Wait(one, MPI_STATUS_IGNORE);
+      for (MPI_Request* one : order) {
+        code_ |= MPI_Start(one);
+        if (form_.partitioned && one == sends) ready_parts(mpi_later::pready, *one);
+        code_ |= MPI_Wait(one, MPI_STATUS_IGNORE);
+      }
     } else {
       if (role_.receives) code_ |= MPI_Startall(all, receives);
       if (role_.sends) code_ |= MPI_Startall(all, sends);
@@ -245,7 +308,7 @@ class Pairs : public Pattern {
                     stamp_bytes());
   }
 
-  Form form_;
+  PairsForm form_;
   Setting s_;
   Role role_;
   std::uint64_t window_;
@@ -260,31 +323,283 @@ class Pairs : public Pattern {
   std::vector<std::uint64_t> seen_;
   std::uint64_t key_ = 0;
   int code_ = MPI_SUCCESS;
+  Children children_;
 };
 
-Titled pairs_row(const char* name, const char* title, const char* kind, Form form) {
+// Pings and pongs of several threads: thread i of the second rank is answered by thread i modulo S of the first. One
+// operation is a message and its answer; they go round the second rank's threads.
+class Threads : public Pattern {
+ public:
+  static Needs needs(const Setting& s) {
+    const Way way(s, false, 1);
+    Needs needs;
+    needs.work.bytes_sent = s.bytes;
+    needs.work.messages = 1;
+    needs.items_to_check = way.targets().room();
+    needs.count_multiple = static_cast<std::uint64_t>(s.wishes->receivers);
+    needs.most_operations = s.most() / needs.count_multiple * needs.count_multiple;
+    needs.fixed_count = (s.wishes->iterations + needs.count_multiple - 1) / needs.count_multiple * needs.count_multiple;
+    return needs;
+  }
+  explicit Threads(const Setting& setting)
+      : s_(setting),
+        way_(s_, false, 1),
+        count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
+        partner_(1 - setting.rank),
+        sent_(way_.sources().room()),
+        received_(way_.targets().room()),
+        image_(way_.targets().room()),
+        contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0} {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (provided < MPI_THREAD_MULTIPLE)
+      throw Unsupported(
+          "several threads communicate: run it alone, plumb run osu_latency_mt, with a library that lets them");
+  }
+
+  void reset(std::uint64_t repetition, std::uint64_t count) override {
+    contents_.repetition = repetition;
+    bytes_.resize(sent_.size());
+    contents_.message(bytes_, s_.rank, 0);
+    sent_.write(bytes_);
+    image_.clear(repetition);
+    way_.expect(image_, contents_, partner_, count);
+    image_.poison(received_);
+  }
+  // Threads begin and end with the sample: some 50 us, which many operations share.
+  void run_timed(Timed& timed) override {
+    const int mine = s_.rank == 0 ? s_.wishes->senders : s_.wishes->receivers;
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < mine; ++thread)
+      threads.emplace_back([this, thread, mine, count = timed.count()] { work(thread, mine, count); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  Validation validate(std::uint64_t, std::uint64_t) override {
+    check_mpi(code_, "send and receive");
+    return image_.compare(received_, "what the partner sent, byte by byte");
+  }
+
+ private:
+  void work(int thread, int mine, std::uint64_t count) {
+    const auto receivers = static_cast<std::uint64_t>(s_.wishes->receivers);
+    int code = MPI_SUCCESS;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto channel = static_cast<int>(i % receivers);
+      if (channel % mine != thread) continue;
+      const auto send = [&] {
+        code |= MPI_Send(sent_.at(way_.sources().at(i)), count_, s_.wishes->type->handle, partner_, channel, s_.comm);
+      };
+      if (s_.rank == 0) send();
+      code |= MPI_Recv(received_.at(way_.targets().at(i)), count_, s_.wishes->type->handle, partner_, channel, s_.comm,
+                       MPI_STATUS_IGNORE);
+      if (s_.rank != 0) send();
+    }
+    code_ |= code;
+  }
+
+  Setting s_;
+  Way way_;
+  int count_, partner_;
+  Area sent_, received_;
+  Image image_;
+  Contents contents_;
+  std::vector<std::byte> bytes_;
+  std::atomic<int> code_ = MPI_SUCCESS;
+};
+
+Titled pairs_row(const char* name, const char* title, const char* kind, PairsForm form) {
   Row row{name, kind, "osu", 1};
   row.needs = [form](const Setting& s) { return Pairs::needs(form, s); };
   row.make = [form](const Setting& s) { return std::make_unique<Pairs>(form, s); };
   Titled titled{title, kind, row};
   titled.pairs = form.pairs;
-  titled.both_ways = form.act == Act::both_ways;
+  titled.both_ways = form.act == Traffic::both_ways;
+  return titled;
+}
+
+Titled threads_row() {
+  Titled titled{"OSU MPI% Multi-threaded Latency Test", "latency", {"osu_latency_mt", "latency", "osu", 1}};
+  titled.row.needs = [](const Setting& s) { return Threads::needs(s); };
+  titled.row.make = [](const Setting& s) { return std::make_unique<Threads>(s); };
+  titled.threads = true;
+  return titled;
+}
+
+Titled forking_row() {
+  Titled titled = pairs_row("osu_latency_mp", "OSU MPI% Multi-process Latency Test", "latency",
+                            {Traffic::ping_pong, false, false, false, true});
+  titled.threads = true;
+  return titled;
+}
+
+Titled partitioned_row() {
+  Titled titled = pairs_row("osu_partitioned_latency", "OSU MPI% Partitioned Latency Test", "latency",
+                            {Traffic::ping_pong, false, true, true});
+  titled.partitioned = true;
+  if (mpi_later::psend_init == nullptr) titled.row.missing = "this MPI library has no partitioned messages (MPI 4)";
+  return titled;
+}
+
+// All ranks of the first host, and their twins on the others (of the same place there): windows of messages between all
+// twins at once, to the first host or from it. Each twin's lie in a buffer of their own.
+class Congestion : public Pattern {
+ public:
+  static Needs needs(const Setting& s, bool out) {
+    const Way way(s, false, s.wishes->window);
+    Needs needs;
+    needs.work.bytes_sent = s.bytes * s.wishes->window;
+    needs.work.messages = s.wishes->window;
+    needs.laps = true;
+    needs.most_operations = s.most();
+    needs.fixed_count = s.wishes->iterations;
+    const Hosts& hosts = Hosts::found();
+    if (!hosts.first_of_host.empty() && hosts.on_first(s.rank) != out)
+      needs.items_to_check = way.targets().room() * hosts.twins_of(s.rank).size();
+    return needs;
+  }
+  Congestion(const Setting& setting, bool out)
+      : s_(setting),
+        way_(setting, false, setting.wishes->window),
+        count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
+        sends_(Hosts::found().on_first(setting.rank) == out),
+        twins_(Hosts::found().twins_of(setting.rank)),
+        contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0} {
+    if (sends_) sent_ = Area(way_.sources().room(), setting.wishes->from);
+    for (std::size_t i = 0; i < twins_.size() && !sends_; ++i) {
+      received_.emplace_back(way_.targets().room(), setting.wishes->to);
+      images_.emplace_back(way_.targets().room());
+    }
+    requests_.resize(twins_.size() * s_.wishes->window, MPI_REQUEST_NULL);
+  }
+
+  void reset(std::uint64_t repetition, std::uint64_t count) override {
+    contents_.repetition = repetition;
+    if (sends_) {
+      bytes_.resize(sent_.size());
+      contents_.message(bytes_, s_.rank, 0);
+      sent_.write(bytes_);
+    }
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      images_[i].clear(repetition + i);
+      way_.expect(images_[i], contents_, twins_[i], count);
+      images_[i].poison(received_[i]);
+    }
+  }
+
+  void run_timed(Timed& timed) override {
+    for (std::uint64_t i = 0; i < timed.count(); ++i) {
+      int open = 0;
+      for (std::size_t twin = 0; twin < twins_.size(); ++twin)
+        for (std::uint64_t slot = 0; slot < s_.wishes->window; ++slot, ++open)
+          code_ |= sends_ ? MPI_Isend(sent_.at(way_.sources().at(i, slot)), count_, s_.wishes->type->handle,
+                                      twins_[twin], tag, s_.comm, &requests_[open])
+                          : MPI_Irecv(received_[twin].at(way_.targets().at(i, slot)), count_, s_.wishes->type->handle,
+                                      twins_[twin], tag, s_.comm, &requests_[open]);
+      code_ |= MPI_Waitall(open, requests_.data(), MPI_STATUSES_IGNORE);
+      char yes = 1;
+      for (const int twin : twins_)
+        code_ |= sends_ ? MPI_Recv(&yes, 1, MPI_CHAR, twin, tag, s_.comm, MPI_STATUS_IGNORE)
+                        : MPI_Send(&yes, 1, MPI_CHAR, twin, tag, s_.comm);
+      end_operation(s_, timed);
+    }
+  }
+
+  Validation validate(std::uint64_t, std::uint64_t) override {
+    check_mpi(code_, "send and receive");
+    Validation found;
+    for (std::size_t i = 0; i < images_.size(); ++i) {
+      const Validation part = images_[i].compare(received_[i], "what the twins sent, byte by byte");
+      found.items_checked += part.items_checked;
+      found.wrong_items += part.wrong_items;
+      found.error += part.error;
+      found.reference = part.reference;
+      if (found.detail.empty()) found.detail = part.detail;
+    }
+    return found;
+  }
+
+ private:
+  Setting s_;
+  Way way_;
+  int count_;
+  bool sends_;
+  std::vector<int> twins_;
+  Area sent_;
+  std::vector<Area> received_;
+  std::vector<Image> images_;
+  Contents contents_;
+  std::vector<MPI_Request> requests_;
+  std::vector<std::byte> bytes_;
+  int code_ = MPI_SUCCESS;
+};
+
+Titled congestion_row(const char* name, const char* title, bool out) {
+  Titled titled{title, "congestion", {name, "congestion", "osu", 1}};
+  titled.row.needs = [out](const Setting& s) { return Congestion::needs(s, out); };
+  titled.row.make = [out](const Setting& s) { return std::make_unique<Congestion>(s, out); };
   return titled;
 }
 
 }  // namespace
 
+// By the place of each rank among those of its host, once MPI has begun.
+const Hosts& Hosts::found() {
+  static const Hosts hosts = [] {
+    Hosts all;
+    int begun = 0, rank = 0, ranks = 1, first = 0;
+    MPI_Initialized(&begun);
+    if (begun == 0) return all;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    first = rank;
+    MPI_Bcast(&first, 1, MPI_INT, 0, host);
+    MPI_Comm_free(&host);
+    all.first_of_host.resize(static_cast<std::size_t>(ranks));
+    MPI_Allgather(&first, 1, MPI_INT, all.first_of_host.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    return all;
+  }();
+  return hosts;
+}
+
+std::string Hosts::misfit() const {
+  const std::set<int> firsts(first_of_host.begin(), first_of_host.end());
+  if (first_of_host.empty()) return "";
+  if (firsts.size() < 2) return "it is between the ranks of two hosts or more, and all are on one";
+  const auto on = [this](int first) { return std::ranges::count(first_of_host, first); };
+  for (const int first : firsts)
+    if (on(first) != on(0)) return "it needs equally many ranks on each host";
+  return "";
+}
+
+std::vector<int> Hosts::twins_of(int rank) const {
+  std::map<int, int> next;  // place of the next rank of each host
+  std::vector<int> places, twins;
+  for (const int first : first_of_host) places.push_back(next[first]++);
+  for (int other = 0; other < static_cast<int>(places.size()); ++other)
+    if (places[other] == places[rank] && (on_first(rank) ? !on_first(other) : on_first(other))) twins.push_back(other);
+  return twins;
+}
+
 std::vector<Titled> pt2pt_rows() {
-  return {
-      pairs_row("osu_latency", "OSU MPI% Latency Test", "latency", {}),
-      pairs_row("osu_multi_lat", "OSU MPI% Multi Latency Test", "multi latency", {Act::ping_pong, true}),
-      pairs_row("osu_bw", "OSU MPI% Bandwidth Test", "bandwidth", {Act::one_way}),
-      pairs_row("osu_bibw", "OSU MPI% Bi-Directional Bandwidth Test", "bandwidth", {Act::both_ways}),
-      pairs_row("osu_mbw_mr", "OSU MPI% Multiple Bandwidth / Message Rate Test", "message rate", {Act::one_way, true}),
-      pairs_row("osu_latency_persistent", "OSU MPI% Latency Persistent Test", "latency", {Act::ping_pong, false, true}),
-      pairs_row("osu_bw_persistent", "OSU MPI% Bandwidth Persistent Test", "bandwidth", {Act::one_way, false, true}),
-      pairs_row("osu_bibw_persistent", "OSU MPI% Bi-Directional Bandwidth Persistent Test", "bandwidth",
-                {Act::both_ways, false, true})};
+  return {pairs_row("osu_latency", "OSU MPI% Latency Test", "latency", {}),
+          pairs_row("osu_multi_lat", "OSU MPI% Multi Latency Test", "multi latency", {Traffic::ping_pong, true}),
+          pairs_row("osu_bw", "OSU MPI% Bandwidth Test", "bandwidth", {Traffic::one_way}),
+          pairs_row("osu_bibw", "OSU MPI% Bi-Directional Bandwidth Test", "bandwidth", {Traffic::both_ways}),
+          pairs_row("osu_mbw_mr", "OSU MPI% Multiple Bandwidth / Message Rate Test", "message rate",
+                    {Traffic::one_way, true}),
+          pairs_row("osu_latency_persistent", "OSU MPI% Latency Persistent Test", "latency",
+                    {Traffic::ping_pong, false, true}),
+          pairs_row("osu_bw_persistent", "OSU MPI% Bandwidth Persistent Test", "bandwidth",
+                    {Traffic::one_way, false, true}),
+          pairs_row("osu_bibw_persistent", "OSU MPI% Bi-Directional Bandwidth Persistent Test", "bandwidth",
+                    {Traffic::both_ways, false, true}),
+          threads_row(),
+          forking_row(),
+          partitioned_row(),
+          congestion_row("osu_bw_fan_in", "OSU MPI% Bandwidth Congestion In Test", false),
+          congestion_row("osu_bw_fan_out", "OSU MPI% Bandwidth Congestion Out Test", true)};
 }
 
 }  // namespace plumb::osu

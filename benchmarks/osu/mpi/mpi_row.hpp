@@ -21,14 +21,14 @@ struct Wishes {
   const Operation* operation = nullptr;
   int root = 0;  // -1: goes round
   bool in_place = false;
-  std::string sync = "clock";
-  std::uint64_t iterations = 0;  // of a sample; 0: as many as make it long enough
-  std::uint64_t warmup = 0;      // operations before each sample
-  std::uint64_t tests = 0;       // MPI_Test while computing
+  bool times_each = true, barrier_each = false;  // operations: not with --sync once; with --sync barrier
+  std::uint64_t iterations = 0;                  // of a sample; 0: as many as make it long enough
+  std::uint64_t warmup = 0;                      // operations before each sample
+  std::uint64_t tests = 0;                       // MPI_Test while computing
   std::uint64_t partitions = 8;
   int senders = 1, receivers = 2;  // threads, processes
   std::string window_kind = "allocate", window_sync = "flush";
-  char from = 'H', to = 'H';  // where the buffers lie, of rank 0's side and of the other
+  Where from, to;  // where the buffers lie: of those that begin, and of the others
   int dimensions = 1, radius = 1;
 };
 
@@ -56,12 +56,23 @@ struct Titled {
   std::string title;
   std::string kind;
   Row row;
-  bool pairs = false;                         // any even number of ranks
-  bool both_ways = false;                     // bytes go both ways at once
-  bool reduces = false, portions = false;     // computes; each rank gets a part of the result
-  bool rooted = false, neighbours = false;    // has a root that --root-rank chooses; is among neighbours
+  bool pairs = false;                       // any even number of ranks
+  bool both_ways = false;                   // bytes go both ways at once
+  bool reduces = false, portions = false;   // computes; each rank gets a part of the result
+  bool rooted = false, neighbours = false;  // has a root that --root-rank chooses; is among neighbours
+  bool gathers = false, single = false, whole_numbers = false;  // adds up in one place; one element; integers alone
+  bool threads = false, partitioned = false;  // --threads says how many threads or processes; messages have parts
   bool blocks = false;                        // the size is of what goes from one rank to one
   std::function<double(int ranks)> bus = {};  // busbw over algbw; 0: neither
+};
+
+// The first rank on each rank's host, by rank; none before MPI has begun.
+struct Hosts {
+  std::vector<int> first_of_host;
+  static const Hosts& found();  // collective, the first time
+  bool on_first(int rank) const { return first_of_host[rank] == first_of_host[0]; }
+  std::string misfit() const;  // why not all ranks of the first host have a twin on each other host, or ""
+  std::vector<int> twins_of(int rank) const;
 };
 
 // By kind, each in its own file.
@@ -72,13 +83,13 @@ std::vector<Titled> startup_rows();
 
 // A barrier before the next operation, where --sync barrier wants one; it is not timed.
 inline void sync_next(const Setting& setting, Timed& timed) {
-  if (setting.wishes->sync != "barrier") return;
+  if (!setting.wishes->barrier_each) return;
   const Timed::Pause pause(timed);
   MPI_Barrier(setting.comm);
 }
 // The end of an operation; with --sync once, one clock goes through them all.
 inline void end_operation(const Setting& setting, Timed& timed) {
-  if (setting.wishes->sync != "once") timed.lap();
+  if (setting.wishes->times_each) timed.lap();
   sync_next(setting, timed);
 }
 

@@ -1,0 +1,374 @@
+// One-sided operations: rank 0 acts on rank 1's window (both ways: each on the other's), one operation or a window of
+// them between two synchronisations. Everything that an operation reads or writes has a place of its own, or of what
+// gathers in one place each contributes another number, and what it fetches tells how many came before.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "benchmarks/osu/mpi/mpi_row.hpp"
+#include "core/data.hpp"
+#include "world/mpi.hpp"
+
+namespace plumb::osu {
+
+namespace {
+
+constexpr std::size_t packed_remote = 64;  // longer messages slide
+
+enum class Remote { put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap };
+
+struct RemoteForm {
+  Remote act;
+  bool windowed = false, both_ways = false;
+  bool fetches() const { return act == Remote::get || act >= Remote::get_accumulate; }
+  bool gathers() const { return act >= Remote::accumulate; }  // all in one place
+};
+
+// Memory that others reach, of one of MPI's kinds of windows.
+class Exposed {
+ public:
+  Exposed(const Setting& s, std::size_t size) : rank_(s.rank) {
+    const std::string& kind = s.wishes->window_kind;
+    const auto bytes = static_cast<MPI_Aint>(size);
+    int code = MPI_SUCCESS;
+    if (kind == "allocate") {
+      code = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, s.comm, &base_, &window_);
+    } else {
+      area_.emplace(size);
+      base_ = area_->at(0);
+      if (kind == "create")
+        code = MPI_Win_create(base_, bytes, 1, MPI_INFO_NULL, s.comm, &window_);
+      else
+        code = MPI_Win_create_dynamic(MPI_INFO_NULL, s.comm, &window_);
+    }
+    check_mpi(code, "make a window");
+    MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
+    if (kind != "dynamic") return;
+    check_mpi(MPI_Win_attach(window_, base_, bytes), "attach memory to a window");
+    attached_ = true;
+    MPI_Get_address(base_, &far_);
+    const int other = s.rank < 2 ? 1 - s.rank : s.rank;
+    check_mpi(MPI_Sendrecv_replace(&far_, 1, MPI_AINT, other, 0, other, 0, s.comm, MPI_STATUS_IGNORE),
+              "tell an address");
+  }
+  ~Exposed() {
+    if (attached_) MPI_Win_detach(window_, base_);
+    MPI_Win_free(&window_);
+  }
+  Exposed(const Exposed&) = delete;
+  Exposed& operator=(const Exposed&) = delete;
+
+  MPI_Win window() const { return window_; }
+  std::byte* base() const { return static_cast<std::byte*>(base_); }
+  MPI_Aint far() const { return far_; }  // where the other rank's memory begins
+  // The owner's own loads and stores.
+  template <class Use>
+  void locked(Use use) const {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank_, 0, window_);
+    use();
+    MPI_Win_unlock(rank_, window_);
+  }
+
+ private:
+  int rank_;
+  std::optional<Area> area_;
+  void* base_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
+  MPI_Aint far_ = 0;
+  bool attached_ = false;
+};
+
+class OneSided : public Pattern {
+ public:
+  // Places of an operation's three operands: what the actor gives, what it fetches, and those of the other's memory.
+  struct Extent {
+    Extent(const RemoteForm& form, const Setting& s) {
+      const std::uint64_t window = form.windowed ? s.wishes->window : 1;
+      given = Places::sources(s.bytes, window, s.most(), packed_remote);
+      fetched = Places::targets(s.bytes, window, s.most(), packed_remote);
+      far = form.act == Remote::put ? fetched : form.act == Remote::get ? given : Places::fixed(s.bytes, 1);
+    }
+    Places given, fetched, far;
+  };
+  static bool acts(const RemoteForm& form, const Setting& s) { return s.rank == 0 || form.both_ways; }
+  static bool exposes(const RemoteForm& form, const Setting& s) { return s.rank == 1 || form.both_ways; }
+
+  static Needs needs(const RemoteForm& form, const Setting& s) {
+    const Extent extent(form, s);
+    const std::uint64_t window = form.windowed ? s.wishes->window : 1;
+    Needs needs;
+    if (acts(form, s)) {
+      (form.fetches() ? needs.work.bytes_read : needs.work.bytes_sent) = s.bytes * window;
+      needs.work.messages = window;
+    }
+    if (acts(form, s) && form.fetches()) needs.items_to_check += extent.fetched.room();
+    if (exposes(form, s) && form.act != Remote::get) needs.items_to_check += extent.far.room();
+    needs.laps = true;
+    needs.most_operations = s.most();
+    needs.fixed_count = s.wishes->iterations;
+    return needs;
+  }
+
+  OneSided(const RemoteForm& form, const Setting& setting)
+      : form_(form),
+        s_(setting),
+        extent_(form, setting),
+        window_(form.windowed ? setting.wishes->window : 1),
+        count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
+        type_(setting.wishes->type->handle),
+        other_(1 - setting.rank),
+        acts_(acts(form, setting)),
+        exposes_(exposes(form, setting)),
+        fences_(setting.wishes->window_sync == "fence"),
+        given_(extent_.given.room()),
+        compared_(extent_.given.room() + setting.wishes->type->bytes),
+        fetched_(extent_.fetched.room()),
+        exposed_(setting, extent_.far.room()),
+        fetched_image_(acts_ && form.fetches() ? extent_.fetched.room() : 0),
+        far_image_(exposes_ && form.act != Remote::get ? extent_.far.room() : 0) {
+    contents_ = {setting.wishes->type, form.gathers() ? &operation_called("sum") : nullptr,
+                 static_cast<int>(2 * setting.most()), setting.seed, 0};
+    if (setting.wishes->from.letter != 'H' || setting.wishes->to.letter != 'H')
+      throw Unsupported("one-sided tests have their windows in host memory");
+    MPI_Group all = MPI_GROUP_NULL;
+    MPI_Comm_group(s_.comm, &all);
+    MPI_Group_incl(all, 1, &other_, &partner_);
+    MPI_Group_free(&all);
+  }
+  ~OneSided() override { MPI_Group_free(&partner_); }
+
+  Json facts() const override {
+    static const std::map<std::string, const char*> kinds{
+        {"allocate", "MPI_Win_allocate"}, {"create", "MPI_Win_create"}, {"dynamic", "MPI_Win_create_dynamic"}};
+    static const std::map<std::string, const char*> synchronisations{{"lock", "MPI_Win_lock/unlock"},
+                                                                     {"flush", "MPI_Win_flush"},
+                                                                     {"flush_local", "MPI_Win_flush_local"},
+                                                                     {"lock_all", "MPI_Win_lock_all/unlock_all"},
+                                                                     {"pscw", "MPI_Win_post/start/complete/wait"},
+                                                                     {"fence", "MPI_Win_fence"}};
+    return {{"window_creation", kinds.at(s_.wishes->window_kind)},
+            {"synchronization", synchronisations.at(s_.wishes->window_sync)}};
+  }
+
+  void reset(std::uint64_t repetition, std::uint64_t count) override {
+    if (s_.wishes->warmup > 0) {
+      Timed none({std::min(s_.wishes->warmup, s_.most())});
+      run_timed(none);
+    }
+    contents_.repetition = repetition;
+    bytes_.resize(extent_.given.room() / s_.wishes->type->bytes * s_.wishes->type->bytes);
+    contents_.message(bytes_, s_.rank, 0);
+    given_.write(bytes_);
+    if (form_.act == Remote::compare_and_swap) chain();
+    if (fetched_image_.size() > 0) {
+      fetched_image_.clear(repetition * 2);
+      expect_fetched(count);
+      fetched_image_.poison(fetched_);
+    }
+    exposed_.locked([&] { expose(repetition, count); });
+    MPI_Barrier(s_.comm);
+  }
+
+  void run_timed(Timed& timed) override {
+    const bool passive = s_.wishes->window_sync == "flush" || s_.wishes->window_sync == "flush_local";
+    if (acts_ && passive) {
+      const Timed::Pause pause(timed);
+      code_ |= MPI_Win_lock(MPI_LOCK_SHARED, other_, 0, exposed_.window());
+    }
+    if (acts_ || fences_ || s_.wishes->window_sync == "pscw")
+      for (std::uint64_t i = 0; i < timed.count(); ++i) {
+        one(i);
+        if (s_.wishes->times_each) timed.lap();
+      }
+    const Timed::Pause pause(timed);
+    if (acts_ && passive) code_ |= MPI_Win_unlock(other_, exposed_.window());
+    MPI_Barrier(s_.comm);  // where the other rank lets its library work
+  }
+
+  Validation validate(std::uint64_t, std::uint64_t) override {
+    check_mpi(code_, "one-sided operations");
+    Validation found;
+    found.reference = "what follows from the given bytes, byte by byte";
+    const auto add = [&found](const Validation& part) {
+      found.items_checked += part.items_checked;
+      found.wrong_items += part.wrong_items;
+      found.error += part.error;
+      if (found.detail.empty()) found.detail = part.detail;
+    };
+    if (fetched_image_.size() > 0) add(fetched_image_.compare(std::span(fetched_.at(0), fetched_.size()), ""));
+    if (far_image_.size() > 0)
+      exposed_.locked([&] { add(far_image_.compare(std::span(exposed_.base(), far_image_.size()), "")); });
+    return found;
+  }
+
+ private:
+  std::size_t index_of(std::size_t offset) const { return offset / s_.wishes->type->bytes; }
+  // What the memory that is acted on held at first, and what operation i's message adds to element e of it.
+  std::int64_t first_value(int owner, std::size_t e) const { return contents_.value(owner + 2, e); }
+  std::int64_t added(int actor, std::uint64_t i, std::size_t e) const {
+    return contents_.value(actor, index_of(extent_.given.at(i)) + e);
+  }
+
+  // Each swap's compared value is the one that the swap before gave.
+  void chain() {
+    store_value(*s_.wishes->type, first_value(other_, 0), compared_.at(extent_.given.at(0)));
+    for (std::uint64_t i = 1; i < s_.most(); ++i)
+      std::memcpy(compared_.at(extent_.given.at(i)), given_.at(extent_.given.at(i - 1)), s_.bytes);
+  }
+
+  void expect_fetched(std::uint64_t count) {
+    if (form_.act == Remote::get) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        for (std::uint64_t slot = 0; slot < window_; ++slot)
+          contents_.message(fetched_image_.expect(extent_.fetched.at(i, slot), extent_.fetched.left(i, count)), other_,
+                            extent_.given.at(i, slot));
+      return;
+    }
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(count_));
+    for (std::size_t e = 0; e < sums.size(); ++e) sums[e] = first_value(other_, e);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto place = fetched_image_.expect(extent_.fetched.at(i), extent_.fetched.left(i, count));
+      for (std::size_t e = 0; e < place.size() / s_.wishes->type->bytes; ++e)
+        store_value(*s_.wishes->type, sums[e], &place[e * s_.wishes->type->bytes]);
+      for (std::size_t e = 0; e < sums.size(); ++e)
+        sums[e] = form_.act == Remote::compare_and_swap ? added(s_.rank, i, e) : sums[e] + added(s_.rank, i, e);
+    }
+  }
+
+  // What the other rank acts on: poison, content to be fetched, or numbers to be added to.
+  void expose(std::uint64_t repetition, std::uint64_t count) {
+    if (!exposes_) return;
+    const std::span<std::byte> memory(exposed_.base(), extent_.far.room());
+    if (form_.act == Remote::get) {
+      std::memcpy(memory.data(), bytes_.data(), std::min(memory.size(), bytes_.size()));
+      return;
+    }
+    far_image_.clear(repetition * 2 + 1);
+    if (form_.act == Remote::put) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        for (std::uint64_t slot = 0; slot < window_; ++slot)
+          contents_.message(far_image_.expect(extent_.far.at(i, slot), extent_.far.left(i, count)), other_,
+                            extent_.given.at(i, slot));
+      far_image_.poison(memory);
+      return;
+    }
+    const auto end = far_image_.expect(0, s_.bytes);
+    far_image_.poison(memory);
+    const std::size_t size = s_.wishes->type->bytes;
+    for (std::size_t e = 0; e < static_cast<std::size_t>(count_); ++e) {
+      std::int64_t sum = first_value(s_.rank, e);
+      store_value(*s_.wishes->type, sum, &memory[e * size]);
+      for (std::uint64_t i = 0; i < count; ++i)
+        sum = form_.act == Remote::compare_and_swap ? added(other_, i, e) : sum + added(other_, i, e);
+      store_value(*s_.wishes->type, sum, &end[e * size]);
+    }
+  }
+
+  void one(std::uint64_t i) {
+    const MPI_Win window = exposed_.window();
+    const std::string& sync = s_.wishes->window_sync;
+    if (fences_) {
+      code_ |= MPI_Win_fence(MPI_MODE_NOPRECEDE, window);
+      if (acts_) act(i);
+      code_ |= MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
+    } else if (sync == "pscw") {
+      if (exposes_) code_ |= MPI_Win_post(partner_, 0, window);
+      if (acts_) {
+        code_ |= MPI_Win_start(partner_, 0, window);
+        act(i);
+        code_ |= MPI_Win_complete(window);
+      }
+      if (exposes_) code_ |= MPI_Win_wait(window);
+    } else if (sync == "flush") {
+      act(i);
+      code_ |= MPI_Win_flush(other_, window);
+    } else if (sync == "flush_local") {
+      act(i);
+      code_ |= MPI_Win_flush_local(other_, window);
+    } else if (sync == "lock_all") {
+      code_ |= MPI_Win_lock_all(0, window);
+      act(i);
+      code_ |= MPI_Win_unlock_all(window);
+    } else {
+      code_ |= MPI_Win_lock(MPI_LOCK_SHARED, other_, 0, window);
+      act(i);
+      code_ |= MPI_Win_unlock(other_, window);
+    }
+  }
+
+  void act(std::uint64_t i) {
+    const MPI_Win window = exposed_.window();
+    for (std::uint64_t slot = 0; slot < window_; ++slot) {
+      std::byte* given = given_.at(extent_.given.at(i, slot));
+      std::byte* fetched = fetched_.at(extent_.fetched.at(i, slot));
+      const std::size_t offset = form_.gathers() ? 0 : extent_.far.at(i, slot);
+      const MPI_Aint far = exposed_.far() + static_cast<MPI_Aint>(offset);
+      switch (form_.act) {
+        case Remote::put:
+          code_ |= MPI_Put(given, count_, type_, other_, far, count_, type_, window);
+          break;
+        case Remote::get:
+          code_ |= MPI_Get(fetched, count_, type_, other_, far, count_, type_, window);
+          break;
+        case Remote::accumulate:
+          code_ |= MPI_Accumulate(given, count_, type_, other_, far, count_, type_, MPI_SUM, window);
+          break;
+        case Remote::get_accumulate:
+          code_ |= MPI_Get_accumulate(given, count_, type_, fetched, count_, type_, other_, far, count_, type_, MPI_SUM,
+                                      window);
+          break;
+        case Remote::fetch_and_op:
+          code_ |= MPI_Fetch_and_op(given, fetched, type_, other_, far, MPI_SUM, window);
+          break;
+        case Remote::compare_and_swap:
+          code_ |= MPI_Compare_and_swap(given, compared_.at(extent_.given.at(i)), fetched, type_, other_, far, window);
+          break;
+      }
+    }
+  }
+
+  RemoteForm form_;
+  Setting s_;
+  Extent extent_;
+  std::uint64_t window_;
+  int count_;
+  MPI_Datatype type_;
+  int other_;
+  bool acts_, exposes_, fences_;
+  Area given_, compared_, fetched_;
+  Exposed exposed_;
+  Image fetched_image_, far_image_;
+  Contents contents_;
+  MPI_Group partner_ = MPI_GROUP_NULL;
+  std::vector<std::byte> bytes_;
+  int code_ = MPI_SUCCESS;
+};
+
+Titled one_sided_row(const char* name, const char* title, RemoteForm form) {
+  Titled titled{title, form.windowed ? "one-sided bandwidth" : "one-sided latency", {}};
+  titled.row = {name, titled.kind, "osu", 1};
+  titled.row.needs = [form](const Setting& s) { return OneSided::needs(form, s); };
+  titled.row.make = [form](const Setting& s) { return std::make_unique<OneSided>(form, s); };
+  titled.both_ways = form.both_ways;
+  titled.gathers = form.gathers();
+  titled.single = form.act == Remote::fetch_and_op || form.act == Remote::compare_and_swap;
+  titled.whole_numbers = form.act == Remote::compare_and_swap;
+  return titled;
+}
+
+}  // namespace
+
+std::vector<Titled> one_sided_rows() {
+  return {one_sided_row("osu_put_latency", "OSU MPI_Put% Latency Test", {Remote::put}),
+          one_sided_row("osu_get_latency", "OSU MPI_Get% latency Test", {Remote::get}),
+          one_sided_row("osu_put_bw", "OSU MPI_Put% Bandwidth Test", {Remote::put, true}),
+          one_sided_row("osu_get_bw", "OSU MPI_Get% Bandwidth Test", {Remote::get, true}),
+          one_sided_row("osu_put_bibw", "OSU MPI_Put% Bi-directional Bandwidth Test", {Remote::put, true, true}),
+          one_sided_row("osu_acc_latency", "OSU MPI_Accumulate% latency Test", {Remote::accumulate}),
+          one_sided_row("osu_cas_latency", "OSU MPI_Compare_and_swap% latency Test", {Remote::compare_and_swap}),
+          one_sided_row("osu_fop_latency", "OSU MPI_Fetch_and_op% latency Test", {Remote::fetch_and_op}),
+          one_sided_row("osu_get_acc_latency", "OSU MPI_Get_accumulate% latency Test", {Remote::get_accumulate})};
+}
+
+}  // namespace plumb::osu

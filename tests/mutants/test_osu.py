@@ -1,0 +1,122 @@
+"""An MPI library made wrong on purpose, under OSU's tests: what is wrong comes out `failed`, at a byte, 8 KiB and 1 MiB."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.launching import PATIENCE_S, launch_command, program
+
+MUTANTS = program("plumb-mpi-mutants")
+pytestmark = pytest.mark.skipif(not MUTANTS.exists(), reason="plumb-mpi-mutants is not built")
+
+SIZES = (1, 8192, 1048576)
+# Of each way to be wrong: the tests that must find it, with their options.
+WRONG: dict[str, list[tuple[str, dict[str, str]]]] = {
+    "flip-at-10": [("osu_latency", {}), ("osu_latency", {"type": "mpi_int"}), ("osu_bw", {})],
+    "flip-at-90": [  # OSU compares the first quarter of a message of mpi_int
+        ("osu_latency", {}),
+        ("osu_latency", {"type": "mpi_int"}),
+        ("osu_latency", {"type": "mpi_double"}),
+        ("osu_bibw", {}),
+        ("osu_mbw_mr", {}),
+    ],
+    "last-byte-missing": [("osu_latency", {}), ("osu_multi_lat", {})],
+    "one-byte-too-many": [("osu_latency", {})],
+    "every-100th-lost": [("osu_latency", {"iterations": "250"}), ("osu_bw", {"iterations": "10"})],
+    "first-of-window": [("osu_bw", {"buffer-num": "multiple"}), ("osu_bibw", {})],
+    "float-off": [  # OSU's tolerance is of integers: less than 1 passes
+        ("osu_allreduce", {"type": "mpi_float"}),
+        ("osu_reduce", {"type": "mpi_float"}),
+    ],
+    "element-off": [("osu_allreduce", {}), ("osu_reduce", {})],
+    "rank-left-out": [("osu_allreduce", {}), ("osu_allreduce", {"type": "mpi_char"})],
+    "reduced-elsewhere": [("osu_reduce_scatter", {})],
+    "blocks-swapped": [("osu_alltoall", {})],
+    "stale-rank": [("osu_bcast", {})],
+    "own-block-missing": [("osu_allgather", {})],
+    "gather-block-missing": [("osu_gather", {}), ("osu_gather", {"root-rank": "rotate"})],
+    "root-block-for-all": [("osu_scatter", {})],
+    "every-7th-call-nothing": [("osu_bcast", {"iterations": "20"})],
+    "early-barrier": [("osu_barrier", {})],
+    "begun-not-done": [("osu_ibcast", {})],
+    "old-data": [("osu_latency_persistent", {"iterations": "10"})],
+    "old-collective": [("osu_bcast_persistent", {"iterations": "10"})],
+    "half-put": [("osu_put_latency", {}), ("osu_put_bw", {})],
+    "get-of-others": [("osu_get_latency", {}), ("osu_get_bw", {})],
+    "accumulated-twice": [("osu_acc_latency", {})],
+    "fetches-new": [("osu_fop_latency", {})],
+    "swaps-never": [("osu_cas_latency", {})],
+    "neighbours-swapped": [("osu_neighbor_alltoall", {})],
+}
+ONE_SIZE = ("osu_barrier", "osu_fop_latency", "osu_cas_latency")
+WORDS = ("osu_allreduce", "osu_reduce", "osu_reduce_scatter", "osu_acc_latency")
+
+
+def sizes_of(test: str, options: dict[str, str]) -> list[int | None]:
+    """Bytes, as large as an element at least."""
+    if test in ONE_SIZE:
+        return [None]
+    least = {"mpi_int": 4, "mpi_float": 4, "mpi_double": 8, "mpi_char": 1}
+    standard = "mpi_int" if test in WORDS else "mpi_char"
+    element = least[options.get("type", standard)]
+    return [max(size, element * (2 if test == "osu_reduce_scatter" else 1)) for size in SIZES]
+
+
+def wish(test: str, options: dict[str, str], size: int | None, wrong: str = "") -> dict:
+    settings = {**options, **({} if size is None else {"message-size": f"{size}:{size}"})}
+    if test in ("osu_bw", "osu_bibw", "osu_mbw_mr", "osu_put_bw", "osu_get_bw"):
+        settings["window-size"] = "4"
+    return {"benchmark": test, "transport": "mpi", "options": settings, "wrong_mpi": wrong}
+
+
+def run_all(tmp_path: Path, ranks: int, wishes: list[dict]) -> list[dict]:
+    """All in one launch: their outcomes."""
+    listed = tmp_path / "runs.json"
+    listed.write_text(json.dumps(wishes))
+    command, environment = launch_command(ranks, MUTANTS, "--many", str(listed))
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def test_a_wrong_library_fails(tmp_path: Path) -> None:
+    wishes = [
+        wish(test, options, size, wrong)
+        for wrong, tests in WRONG.items()
+        for test, options in tests
+        for size in sizes_of(test, options)
+        # of a byte there is no half, and no other place that differs by sliding
+        if not (wrong == "get-of-others" and size == 1)
+    ]
+    found = run_all(tmp_path, 2, wishes)
+    assert len(found) == len(wishes)
+    missed = [
+        (one["wrong_mpi"], one["benchmark"], one["options"], outcome)
+        for one, outcome in zip(wishes, found, strict=True)
+        if outcome["status"] != "failed" and not is_unsupported(outcome)
+    ]
+    assert not missed
+    assert len(WRONG) >= 15
+
+
+def is_unsupported(outcome: dict) -> bool:
+    """What this library lacks (persistent collectives)."""
+    return all(one["status"] == "unsupported" for one in outcome["outcomes"])
+
+
+def test_the_right_library_passes(tmp_path: Path) -> None:
+    """At the same sizes, so that it is what is wrong that fails."""
+    wishes = [
+        wish(test, options, size)
+        for tests in WRONG.values()
+        for test, options in tests[:1]
+        for size in sizes_of(test, options)[:2]
+    ]
+    for one, outcome in zip(wishes, run_all(tmp_path, 2, wishes), strict=True):
+        assert outcome["status"] == "passed" or is_unsupported(outcome), (one, outcome)

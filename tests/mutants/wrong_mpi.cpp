@@ -1,0 +1,293 @@
+#include "tests/mutants/wrong_mpi.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace plumb::mutants {
+
+namespace {
+
+const std::set<std::string> wrongs{
+    "flip-at-10",        "flip-at-90",           "last-byte-missing",  "one-byte-too-many",
+    "every-100th-lost",  "first-of-window",      "float-off",          "element-off",
+    "rank-left-out",     "reduced-elsewhere",    "blocks-swapped",     "stale-rank",
+    "own-block-missing", "gather-block-missing", "root-block-for-all", "every-7th-call-nothing",
+    "early-barrier",     "begun-not-done",       "old-data",           "old-collective",
+    "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
+    "swaps-never",       "neighbours-swapped"};
+
+std::string wrong;
+MPI_Comm target = MPI_COMM_NULL;
+std::uint64_t calls = 0;
+
+bool is(const char* name) {
+  return wrong == name;
+}
+bool is(const char* name, MPI_Comm comm) {
+  if (wrong != name) return false;
+  int topology = MPI_UNDEFINED;
+  if (comm != target) PMPI_Topo_test(comm, &topology);
+  return comm == target || topology == MPI_DIST_GRAPH;
+}
+
+std::size_t bytes_of(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
+}
+unsigned char* bytes(void* buffer) {
+  return static_cast<unsigned char*>(buffer);
+}
+void flip(void* buffer, std::size_t size, double where) {
+  if (size > 0) bytes(buffer)[static_cast<std::size_t>(where * static_cast<double>(size - 1))] ^= 0x10;
+}
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+// What a message's end does to it, once it has come.
+void spoil_message(void* buffer, std::size_t size) {
+  if (is("flip-at-10")) flip(buffer, size, 0.1);
+  if (is("flip-at-90")) flip(buffer, size, 0.9);
+  if (is("one-byte-too-many")) bytes(buffer)[size] ^= 0x10;
+}
+
+// Requests whose messages are spoiled when they are waited for.
+struct Pending {
+  void* buffer;
+  std::size_t size;
+};
+std::map<MPI_Request, Pending> pending;
+
+// What is reduced, once it is.
+void spoil_result(void* buffer, int count, MPI_Datatype type) {
+  if (count == 0) return;
+  if (is("float-off") && type == MPI_FLOAT) static_cast<float*>(buffer)[count / 2] += 0.75F;
+  if (is("element-off") && type == MPI_INT) static_cast<int*>(buffer)[count - 1] += 1;
+}
+
+// Persistent sends keep what they first sent.
+struct Kept {
+  void* buffer;
+  std::vector<unsigned char> first;
+};
+std::map<MPI_Request, Kept> kept;
+
+}  // namespace
+
+void spoil_mpi(const std::string& name, MPI_Comm comm) {
+  if (!name.empty() && wrongs.count(name) == 0) throw Error("no MPI is wrong as " + name);
+  wrong = name;
+  target = comm;
+  calls = 0;
+  pending.clear();
+  kept.clear();
+}
+
+}  // namespace plumb::mutants
+
+using namespace plumb::mutants;
+
+extern "C" {
+
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  const std::size_t size = bytes_of(count, type);
+  if (is("last-byte-missing", comm) || (is("every-100th-lost", comm) && ++calls % 100 == 0)) {
+    std::vector<unsigned char> there(size + 1);
+    const int code = PMPI_Recv(there.data(), count, type, from, tag, comm, status);
+    if (is("last-byte-missing") && size > 0) std::memcpy(buffer, there.data(), size - 1);
+    return code;
+  }
+  const int code = PMPI_Recv(buffer, count, type, from, tag, comm, status);
+  if (comm == target && size > 0) spoil_message(buffer, size);
+  return code;
+}
+
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int code = PMPI_Irecv(buffer, count, type, from, tag, comm, request);
+  if (comm == target && !wrong.empty()) pending[*request] = {buffer, bytes_of(count, type)};
+  return code;
+}
+
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  std::vector<Pending> done;
+  for (int i = 0; i < count; ++i)
+    if (const auto found = pending.find(requests[i]); found != pending.end()) {
+      done.push_back(found->second);
+      pending.erase(found);
+    }
+  const int code = PMPI_Waitall(count, requests, statuses);
+  for (const Pending& one : done) spoil_message(one.buffer, one.size);
+  if (is("first-of-window") && !done.empty()) flip(done.front().buffer, done.front().size, 0.5);
+  if (is("every-100th-lost") && !done.empty() && ++calls % 7 == 0) flip(done.back().buffer, done.back().size, 0);
+  return code;
+}
+
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int code = PMPI_Send_init(buffer, count, type, to, tag, comm, request);
+  if (is("old-data", comm))
+    kept[*request] = {const_cast<void*>(buffer), std::vector<unsigned char>(bytes_of(count, type))};
+  return code;
+}
+
+int MPI_Start(MPI_Request* request) {
+  const auto found = kept.find(*request);
+  if (found != kept.end() && calls++ % 2 == 0)
+    std::memcpy(found->second.first.data(), found->second.buffer, found->second.first.size());
+  else if (found != kept.end())
+    std::memcpy(found->second.buffer, found->second.first.data(), found->second.first.size());
+  if (is("old-collective") && found == kept.end() && calls++ % 2 == 1) return MPI_SUCCESS;
+  return PMPI_Start(request);
+}
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  const bool stale = is("stale-rank", comm) && rank_in(comm) == size_of(comm) - 1 && rank_in(comm) != root;
+  const bool nothing = is("every-7th-call-nothing", comm) && ++calls % 7 == 0 && rank_in(comm) != root;
+  if (!stale && !nothing) return PMPI_Bcast(buffer, count, type, root, comm);
+  std::vector<unsigned char> elsewhere(bytes_of(count, type) + 1);
+  return PMPI_Bcast(elsewhere.data(), count, type, root, comm);
+}
+
+int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (is("rank-left-out", comm) && rank_in(comm) == size_of(comm) - 1) {
+    const int code = PMPI_Allreduce(from, to, count, type, op, comm);
+    if (from != MPI_IN_PLACE) std::memcpy(to, from, bytes_of(count, type));
+    return code;
+  }
+  const int code = PMPI_Allreduce(from, to, count, type, op, comm);
+  if (comm == target) spoil_result(to, count, type);
+  return code;
+}
+
+int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  const int code = PMPI_Reduce(from, to, count, type, op, root, comm);
+  if (comm == target && rank_in(comm) == root) spoil_result(to, count, type);
+  return code;
+}
+
+// Each rank gets the next one's part.
+int MPI_Reduce_scatter(const void* from, void* to, const int counts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (!is("reduced-elsewhere", comm)) return PMPI_Reduce_scatter(from, to, counts, type, op, comm);
+  int all = 0, before = 0;
+  for (int rank = 0; rank < size_of(comm); ++rank) all += counts[rank];
+  const int next = (rank_in(comm) + 1) % size_of(comm);
+  for (int rank = 0; rank < next; ++rank) before += counts[rank];
+  std::vector<unsigned char> whole(bytes_of(all, type));
+  const int code = PMPI_Allreduce(from, whole.data(), all, type, op, comm);
+  std::memcpy(to, whole.data() + bytes_of(before, type), bytes_of(counts[rank_in(comm)], type));
+  return code;
+}
+
+int MPI_Alltoall(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
+                 MPI_Comm comm) {
+  const int code = PMPI_Alltoall(from, count, type, to, to_count, to_type, comm);
+  const std::size_t block = bytes_of(to_count, to_type);
+  if (is("blocks-swapped", comm) && rank_in(comm) == 1) {
+    std::vector<unsigned char> first(bytes(to), bytes(to) + block);
+    std::memcpy(to, bytes(to) + block, block);
+    std::memcpy(bytes(to) + block, first.data(), block);
+  }
+  return code;
+}
+
+int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
+                  MPI_Comm comm) {
+  const std::size_t block = bytes_of(to_count, to_type);
+  unsigned char* own = bytes(to) + static_cast<std::size_t>(rank_in(comm)) * block;
+  const bool missing = is("own-block-missing", comm);
+  const std::vector<unsigned char> before =
+      missing ? std::vector<unsigned char>(own, own + block) : std::vector<unsigned char>{};
+  const int code = PMPI_Allgather(from, count, type, to, to_count, to_type, comm);
+  if (missing) std::memcpy(own, before.data(), block);
+  return code;
+}
+
+int MPI_Gather(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type, int root,
+               MPI_Comm comm) {
+  const std::size_t block = bytes_of(count, type);
+  const int last = size_of(comm) - 1;
+  const bool missing = is("gather-block-missing", comm) && rank_in(comm) == root;
+  std::vector<unsigned char> before;
+  if (missing) before.assign(bytes(to) + last * block, bytes(to) + (last + 1) * block);
+  const int code = PMPI_Gather(from, count, type, to, to_count, to_type, root, comm);
+  if (missing) std::memcpy(bytes(to) + last * block, before.data(), block);
+  return code;
+}
+
+int MPI_Scatter(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type, int root,
+                MPI_Comm comm) {
+  const int code = PMPI_Scatter(from, count, type, to, to_count, to_type, root, comm);
+  if (!is("root-block-for-all", comm)) return code;
+  return PMPI_Bcast(to, to_count, to_type, root, comm);
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+  return is("early-barrier", comm) ? MPI_SUCCESS : PMPI_Barrier(comm);
+}
+
+int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (!is("begun-not-done", comm)) return PMPI_Ibcast(buffer, count, type, root, comm, request);
+  static std::vector<unsigned char> elsewhere;
+  elsewhere.resize(bytes_of(count, type) + 1);
+  return PMPI_Ibcast(rank_in(comm) == root ? buffer : elsewhere.data(), count, type, root, comm, request);
+}
+
+int MPI_Put(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count, MPI_Datatype to_type,
+            MPI_Win window) {
+  if (is("half-put")) count = to_count = count / 2;
+  return PMPI_Put(from, count, type, to, at, to_count, to_type, window);
+}
+
+int MPI_Get(void* to, int count, MPI_Datatype type, int from, MPI_Aint at, int from_count, MPI_Datatype from_type,
+            MPI_Win window) {
+  if (is("get-of-others") && at >= 64) at -= 1;
+  return PMPI_Get(to, count, type, from, at, from_count, from_type, window);
+}
+
+int MPI_Accumulate(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count,
+                   MPI_Datatype to_type, MPI_Op op, MPI_Win window) {
+  if (is("accumulated-twice")) PMPI_Accumulate(from, count, type, to, at, to_count, to_type, op, window);
+  return PMPI_Accumulate(from, count, type, to, at, to_count, to_type, op, window);
+}
+
+int MPI_Fetch_and_op(const void* from, void* result, MPI_Datatype type, int to, MPI_Aint at, MPI_Op op,
+                     MPI_Win window) {
+  const int code = PMPI_Fetch_and_op(from, result, type, to, at, op, window);
+  if (is("fetches-new")) {
+    PMPI_Win_flush(to, window);
+    long long sum = 0, value = 0;
+    std::memcpy(&sum, result, sizeof sum);
+    std::memcpy(&value, from, sizeof value);
+    sum += value;
+    std::memcpy(result, &sum, sizeof sum);
+  }
+  return code;
+}
+
+int MPI_Compare_and_swap(const void* from, const void* compared, void* result, MPI_Datatype type, int to, MPI_Aint at,
+                         MPI_Win window) {
+  const long long never = -1;
+  return PMPI_Compare_and_swap(from, is("swaps-never") ? &never : compared, result, type, to, at, window);
+}
+
+int MPI_Neighbor_alltoall(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
+                          MPI_Comm comm) {
+  const int code = PMPI_Neighbor_alltoall(from, count, type, to, to_count, to_type, comm);
+  if (is("neighbours-swapped", comm)) flip(to, bytes_of(to_count, to_type), 0.9);
+  return code;
+}
+
+}  // extern "C"
