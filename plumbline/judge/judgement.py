@@ -253,7 +253,7 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
 
 def is_of_links(record: Record) -> bool:
     """Whether the cases are messages of one size, which bare calls send as well: no bounds."""
-    return all(case.message_bytes() for case in record.cases)
+    return any(case.message_bytes() for case in record.cases)
 
 
 def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[str, str]]:

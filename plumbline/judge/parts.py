@@ -235,7 +235,7 @@ def _of_links(
 
     A part that is not of the case's size takes its time in proportion to the bytes sent.
     """
-    if not links or not case.work.bytes_sent:
+    if not links:
         return None, []
     part, one = links[0]
     times = 1.0 if "message_bytes" in part.labels else case.work.bytes_sent / part.work.bytes_sent
