@@ -104,7 +104,9 @@ TEST_P(Transports, MembersOfATeamExchangeAloneAndInItsOrder) {
   World& world = test_world();
   if (transport_->info().name == "channel") {
     const auto all = world.team({0});
-    if (all->is_member()) EXPECT_THROW(transport_->compile({{{{}, {}}}, 1}, *all), Unsupported);
+    if (all->is_member()) {
+      EXPECT_THROW(transport_->compile({{{{}, {}}}, 1}, *all), Unsupported);
+    }
     return;
   }
   std::vector<int> some(static_cast<std::size_t>(std::max(1, world.size() - 1)));  // all but rank 0, from the last on

@@ -21,15 +21,15 @@ const std::set<std::string> wrongs{
     "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
     "swaps-never",       "neighbours-swapped"};
 
-std::string wrong;
+std::string chosen;
 MPI_Comm target = MPI_COMM_NULL;
 std::uint64_t calls = 0;
 
 bool is(const char* name) {
-  return wrong == name;
+  return chosen == name;
 }
 bool is(const char* name, MPI_Comm comm) {
-  if (wrong != name) return false;
+  if (chosen != name) return false;
   int topology = MPI_UNDEFINED;
   if (comm != target) PMPI_Topo_test(comm, &topology);
   return comm == target || topology == MPI_DIST_GRAPH;
@@ -89,7 +89,7 @@ std::map<MPI_Request, Kept> kept;
 
 void spoil_mpi(const std::string& name, MPI_Comm comm) {
   if (!name.empty() && wrongs.count(name) == 0) throw Error("no MPI is wrong as " + name);
-  wrong = name;
+  chosen = name;
   target = comm;
   calls = 0;
   pending.clear();
@@ -117,7 +117,7 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_
 
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   const int code = PMPI_Irecv(buffer, count, type, from, tag, comm, request);
-  if (comm == target && !wrong.empty()) pending[*request] = {buffer, bytes_of(count, type)};
+  if (comm == target && !chosen.empty()) pending[*request] = {buffer, bytes_of(count, type)};
   return code;
 }
 
