@@ -126,7 +126,7 @@ TEST(Parameter, DescribesItself) {
   const Options o;
   EXPECT_EQ(
       o.size.describe().dump(),
-      R"({"name":"size","aliases":["-s"],"type":"integer","default":4,"unit":"B","minimum":0,"maximum":30,"choices":null,"help":"a size"})");
+      R"({"name":"size","aliases":["-s"],"type":"integer","default":4,"unit":"B","minimum":0,"maximum":30,"choices":null,"help":"a size","bare":"","words":[]})");
   EXPECT_EQ(o.ring.describe()["choices"].dump(), R"(["natural","random"])");
   EXPECT_EQ(o.parameters().size(), 5u);
   EXPECT_EQ(o.find("ring"), &o.ring);
