@@ -40,7 +40,7 @@ const auto put_later = [](const auto&, auto, long* remote, long* local, std::siz
   kept_back().emplace_back(
       [=, values = std::vector<long>(local, local + n)] { shmem_long_put(remote, values.data(), n, pe); });
 };
-// From where it lies when it is brought, which may be any time until it is complete.
+// Copies from the source at the time of transfer, any time until completion.
 const auto get_later = [](const auto&, auto, long* remote, long* local, std::size_t n, int pe) {
   kept_back().emplace_back([=] { shmem_long_get(local, remote, n, pe); });
 };

@@ -64,7 +64,7 @@ Waits parse_waits(const std::string& text) {
   return waits;
 }
 
-// What it was given is complete later.
+// Its input is complete later.
 class WaitingQueue : public ServedQueue {
  public:
   using ServedQueue::ServedQueue;

@@ -32,14 +32,14 @@ class WrongTree : public WrongGraph500 {
       const auto row = graph.row(mine - graph.layout.first());
       return std::find(row.begin(), row.end(), other) != row.end();
     }
-    // The first vertex for which `suits`, of which this rank may know its own edges only.
+    // The first vertex for which `suits`; the predicate may use edges of this rank only.
     Vertex find(auto suits) const {
       for (Vertex vertex = 0; vertex < parents.size(); ++vertex)
         if (suits(vertex)) return vertex;
       return parents.size();
     }
   };
-  // Which vertex gets which parent; `vertex` is all vertices' number where none suits.
+  // A vertex and its new parent; `vertex` is the number of all vertices if none suits.
   struct Change {
     Vertex vertex;
     Parent parent;
@@ -327,7 +327,7 @@ class StaleBitmap : public WrongGraph500 {
   }
 };
 
-// Words that are put lie in wait for quiet(), as the standard lets them; or for ever, where quiet() is left out.
+// Put words are delayed until quiet(), as the standard allows; or for ever, if quiet() is left out.
 class LateMemory : public OneSided {
  public:
   LateMemory(std::unique_ptr<OneSided> right, bool quiets) : right_(std::move(right)), quiets_(quiets) {}

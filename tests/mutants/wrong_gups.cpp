@@ -16,7 +16,7 @@ using gups::Share;
 using gups::UpdaterOver;
 using gups::Way;
 
-// What the loops use of a memory, passed on.
+// The loops' operations on a memory, forwarded.
 class Memory {
  public:
   Memory(World& world, std::size_t bytes, int contexts) : ranks_(world.size()), inner_(world, bytes, contexts) {}
@@ -94,7 +94,7 @@ struct NotAtomic : Lazy {
   }
 };
 
-// The tenth bucket does not come, but is said to have come.
+// The tenth bucket does not arrive, but is counted as arrived.
 struct BucketLost : Memory {
   using Memory::Memory;
   void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) override {

@@ -40,7 +40,7 @@ struct StaleBroadcast : Solver {
   }
 };
 
-// A panel is used before it is there: those whom it is sent to take it after the first exchange of rows.
+// A panel is used before it arrives: its receivers take it after the first exchange of rows.
 struct MissingWait : Solver {
   using Solver::Solver;
   static bool is_late(const Step& step) { return step.index == spoiled && !step.in_column; }
@@ -117,7 +117,7 @@ struct HalfOfTheRow : Solver {
   }
 };
 
-// What leaves the block is not put in its place.
+// Rows that leave the block are not stored.
 struct DisplacedLost : Solver {
   using Solver::Solver;
   void exchange_rows(const Step& step, Columns columns) override {
@@ -140,7 +140,7 @@ struct NoBackward : Solver {
   }
 };
 
-// The right-hand side's rows stay where they are.
+// The right-hand side's rows are not exchanged.
 struct RightSideNotExchanged : Solver {
   using Solver::Solver;
   void exchange_right_side(const Step& step) override {
@@ -198,7 +198,7 @@ struct Swapped : Matrix {
   }
 };
 
-// Column 20 is zero, here and where the residual is computed: no fault of the factorisation, which must say so.
+// Column 20 is zero, here and in the residual: no fault of the factorisation, which must report it.
 struct ZeroColumn : RowByRow {
   ZeroColumn(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
       : RowByRow(kind, type, seed, layout, team), columns_(layout.columns) {}

@@ -1,4 +1,4 @@
-// links whose messages are not what was sent, or some of whose turns bring none: mutant-links-WAY.
+// links with wrong messages, or without messages in some turns: mutant-links-WAY.
 #include <functional>
 
 #include "benchmarks/device/links/links.hpp"

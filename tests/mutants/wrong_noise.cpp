@@ -1,4 +1,4 @@
-// noise whose quanta are not the work that they should be: mutant-noise-WAY, in each of its cases.
+// noise with quanta of wrong work: mutant-noise-WAY, in each of its cases.
 #include <functional>
 
 #include "benchmarks/device/noise/noise.hpp"

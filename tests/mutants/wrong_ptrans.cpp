@@ -14,7 +14,7 @@ constexpr std::uint64_t operations_of_ptrans = 23;
 
 enum class Done { whole, none, late, short_of_a_pair };
 
-// What is done in operation `index` of a sample.
+// Change to operation `index` of a sample.
 using DoneIn = std::function<Done(std::uint64_t index)>;
 
 DoneIn only(const std::function<bool(std::uint64_t)>& made) {

@@ -10,7 +10,7 @@ namespace plumb::mutants {
 
 namespace {
 
-// Reads and writes a slot wherever it lies.
+// Reads and writes a slot in any memory.
 std::vector<std::byte> read_slot(Device& device, const BufferView& view) {
   std::vector<std::byte> bytes(view.size);
   if (const std::byte* host = view.host_pointer())
@@ -177,7 +177,7 @@ Mutation last_byte() {
   return mutation;
 }
 
-// What is meant for the right neighbour goes to the left one, and the other way round.
+// Messages for the right neighbour go to the left one, and vice versa.
 Mutation swapped() {
   Mutation mutation;
   mutation.name = "swapped";
@@ -191,7 +191,7 @@ Mutation swapped() {
   return mutation;
 }
 
-// What is sent is taken out of the slot that this round fills.
+// The message is taken from the slot that this round fills.
 Mutation next_slot() {
   Mutation mutation;
   mutation.name = "next-slot";
@@ -335,7 +335,7 @@ std::vector<Mutation> wrong_streams() {
           "stream-slots-swapped", approach,
           {{copy,
             "cursor next = port.in; next_turn(&next); copy_part(port.out.slot, next.slot, port.begin, port.end);"}}),
-      // What comes next has overwritten a slot that was to be sent first.
+      // Sends a slot after the next message has overwritten it.
       with_kernels(
           "stream-slot-reused-early", approach,
           {{copy,
@@ -455,7 +455,7 @@ void register_wrong_transports() {
                      {{first,
                        "const chunk c = read_channel_intel(in0);\n"
                        "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
-        // What is expected is told to the sender before its first chunk is in its slot.
+        // Announces a chunk to the sender before its slot holds it.
         with_kernels("token-before-data", "",
                      {{"TELL(received);", ""},
                       {begin, begin + "chunk kept; TELL(received);\n"},
