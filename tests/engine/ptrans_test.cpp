@@ -65,7 +65,7 @@ TEST(PtransDistribution, EveryNumberIsOnOneRankOnce) {
     }
 }
 
-// A rank's part for another is there, block by block, at the position of the part that comes back.
+// A rank's part for another is stored, block by block, at the position of the part that comes back.
 TEST(PtransDistribution, PartnersPartsMirrorEachOther) {
   for (const Distribution& dealt : distributions()) {
     std::map<std::tuple<int, int, std::uint64_t>, Portion> parts;

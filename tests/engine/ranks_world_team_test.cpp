@@ -170,7 +170,7 @@ TEST(Team, SeveralAtOnceDoNotDisturbEachOther) {
   }
 }
 
-// Nobody is through a barrier before the last has come to it.
+// No member leaves a barrier before the last has entered it.
 TEST(Team, WaitsForAllAtABarrier) {
   const auto team = test_world().team(every_second());
   for (std::int64_t late = 0; late < team->size(); ++late) {
