@@ -4,7 +4,7 @@ records, each case's ratio of measured to expected, and the median of |ratio - 1
 
     bench/calibration.py [--kinds stream,gemm,mpi,staged] [--rounds 3] [--records 1] [--json FILE] [-- OPTIONS OF EVERY RUN]
 
-Kinds are taken in turn, so that what else the machine does meets all alike. Needs the packages of plumb (.venv) and a built
+Kinds run in turn, so that other work of the machine affects all equally. Needs the packages of plumb (.venv) and a built
 engine; an environment's PLUMBLINE_HOME is not touched.
 """
 
@@ -43,7 +43,7 @@ Ratios = dict[str, list[float]]
 
 
 def one_round(kind: str, records: int, options: list[str]) -> Ratios:
-    """Calibrates, runs, and gives the ratios of each case with an expectation."""
+    """Calibrates, runs, and returns the ratios of each case with an expectation."""
     need, words = KINDS[kind]
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         environ = {**os.environ, "PLUMBLINE_HOME": folder}

@@ -4,7 +4,7 @@
     bench/graph500.py [--engine build/release/bin] [--scale 16] [--rounds 3] [--reference FOLDER]
 
 The peer is ``peer_mpi_graph500`` (``cmake --build build/release --target peers``); with ``--reference`` the program
-``graph500_reference_bfs`` in FOLDER, reference 3.0 as its user built it, runs as well. Printed are medians over the rounds of
+``graph500_reference_bfs`` in FOLDER (reference 3.0, built by the user) runs as well. Printed: medians over the rounds of
 the harmonic mean of TEPS, without loops, and their ratios to the peer. Standard library only.
 """
 
@@ -58,7 +58,7 @@ def peers(engine: Path, scale: int, roots: list[int], folder: Path) -> float:
 
 
 def references(folder: Path, scale: int) -> float:
-    """Harmonic mean of TEPS that reference 3.0 prints."""
+    """Harmonic mean of TEPS, as printed by reference 3.0."""
     match = re.search(
         r"harmonic_mean_TEPS:\s+!\s+(\S+)", launch(folder / "graph500_reference_bfs", scale)
     )

@@ -3,9 +3,9 @@
 
     bench/gups.py [--engine build/release/bin] [--size 22] [--rounds 3]
 
-`--size` is the log2 of a rank's words; hpcc's matrix is chosen so that its table has as many (MPIRandomAccess_N says so). Medians
-over the rounds of each run's best repetition are printed, in GUP/s, with the ratios that are wanted: bucketed to get-put, atomic
-to get-put, our best to hpcc's. Standard library only.
+`--size` is the log2 of a rank's words; hpcc's matrix is chosen for a table of the same size (MPIRandomAccess_N). Printed: medians
+over the rounds of each run's best repetition, in GUP/s, and ratios with their targets: bucketed to get-put, atomic to get-put,
+our best to hpcc's. Standard library only.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for _ in range(wish.rounds):
-            found = hpcc_figures(wish.size + 2.5, folder)  # MPIRandomAccess then has our table
+            found = hpcc_figures(wish.size + 2.5, folder)  # gives MPIRandomAccess our table's size
             tables.add(found["MPIRandomAccess_N"])
             turn = {"hpcc MPIRandomAccess": found["MPIRandomAccess_GUPs"]}
             for world in LAUNCHERS:

@@ -4,8 +4,8 @@
     bench/hpcc_hpl.py [--engine build/release/bin] [--size 8192] [--grid 1x2] [--rounds 3] [--blocks 96,128,192]
 
 hpcc tries all of `--blocks`, and its best counts; ours runs with `--our-block`, by OpenBLAS (`library`) and by its own kernels
-(`nd_range`), and for the own kernels' sake `gemm` in both forms. Medians over the rounds are printed, in GFLOP/s by HPL's count, with the
-ratios that are wanted: library 0.97 of hpcc, own kernels 0.95 times what own gemm reaches of OpenBLAS's. Standard library only.
+(`nd_range`), and `gemm` runs in both forms for comparison. Printed: medians over the rounds, in GFLOP/s by HPL's count, and ratios
+with their targets: library 0.97 of hpcc, own kernels 0.95 times the ratio of own gemm to OpenBLAS's. Standard library only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OF_HPCC, OF_GEMM = 0.97, 0.95
 def hpcc_rates(
     size: int, blocks: list[str], grid: tuple[str, str], folder: Path
 ) -> dict[str, float]:
-    """GFLOP/s of hpcc's HPL by block size; with the rest of hpcc, which cannot be switched off."""
+    """GFLOP/s of hpcc's HPL by block size; the rest of hpcc cannot be switched off and runs as well."""
     lines = HPCC_INPUT.read_text().splitlines()
     values = {
         5: "1",
@@ -61,7 +61,7 @@ def hpcc_rates(
 
 
 def our_rate(engine: Path, folder: Path, metric: str, *words: str) -> float:
-    """A metric of the only case of a run."""
+    """A metric of a run's only case."""
     record = folder / "record.json"
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command = [*MPIRUN, str(engine / "plumb-mpi"), *words, "--runtime", "native", *quiet]

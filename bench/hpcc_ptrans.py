@@ -5,7 +5,7 @@
 
 In each round hpcc runs its PTRANS with each block size, five times each, and its best counts; then ours runs over native and mpi,
 with its own block size or the OPTIONs given, and its best repetition counts. Both rates are 8 n^2 bytes over the time. Printed:
-both medians, the median ratio, and the lowest and highest. Standard library only; without hpcc it says so and stops.
+both medians, the median ratio, and the lowest and highest. Standard library only; without hpcc it stops with a message.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def hpcc_seconds(wish: argparse.Namespace, folder: Path) -> float:
     lines = HPCC_INPUT.read_text().splitlines()
     blocks = wish.blocks.split(",")
     values = {
-        6: "400",  # of HPL, of which every other test's size follows
+        6: "400",  # of HPL; sizes of all other tests follow from it
         11: "1",
         12: "2",
         33: "1",
@@ -61,7 +61,7 @@ def hpcc_seconds(wish: argparse.Namespace, folder: Path) -> float:
 
 
 def our_seconds(wish: argparse.Namespace, folder: Path) -> float:
-    """The best repetition, of the slower rank."""
+    """The best repetition, by the slower rank."""
     record = folder / "record.json"
     own = ["ptrans", "--transport", "mpi", "--runtime", "native", "--type", "double"]
     own += ["--size", str(wish.size), "--grid-rows", "1", "--repetitions", "10"]

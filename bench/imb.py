@@ -36,7 +36,7 @@ OPERATIONS = [
 
 
 def environment(impi: Path, abi: Path) -> dict[str, str]:
-    """Intel MPI's libraries, through shared memory, as those of MPICH too."""
+    """An environment with Intel MPI's libraries, also in the place of MPICH's, over shared memory."""
     link = abi / "libmpich.so.12"
     link.symlink_to(impi / "lib" / "libmpi.so.12")
     own = {
@@ -80,7 +80,7 @@ def our_us(
 
 
 def main() -> None:
-    """Compare, and print the table."""
+    """Compares, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--launches", type=int, default=7)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "mpich")

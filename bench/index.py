@@ -1,7 +1,7 @@
-"""How long the index of records takes: `bench/index.py RECORD [COUNT]`.
+"""Time of the index of records: `bench/index.py RECORD [COUNT]`.
 
-Makes COUNT (10,000) copies of a record in a temporary home, an hour apart, with times that differ;
-indexes them, looks for changes (none), and asks for one figure's history, as `plumb history` does.
+Makes COUNT (10,000) copies of a record in a temporary home, an hour apart, with different times;
+indexes them, updates the unchanged index, and queries one figure's history, as `plumb history`.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ APPROACHES = {
     "peer": ["host-buffered", "device-buffered", "device-streaming"],
 }
 SIZES = {"small": ("0", "3"), "middle": ("15", "15"), "large": ("20", "20")}
-# Effective only for messages in pieces, or late ones.
+# Effective only for messages in pieces, or for late ones.
 LARGE_ONLY = {"not-awaited", "token-before-data", "piece-swapped", "piece-missing"}
-GROUPS_ONLY = "stream-neighbours-ignored"  # where a message has several groups
+GROUPS_ONLY = "stream-neighbours-ignored"  # if a message has several groups
 FOUR_RANKS = "stream-credit-ignored"
 
 

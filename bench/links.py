@@ -75,7 +75,7 @@ def ours(name: str, wish: argparse.Namespace) -> Times:
 
 
 def b_eff(times: Times) -> float:
-    """GB/s that a rank sends to both neighbours."""
+    """GB/s sent by a rank to both neighbours."""
     return statistics.mean(
         2 * size / min(samples) / 1e9 for size, samples in times.items() if size <= 2**20
     )

@@ -24,7 +24,7 @@ PARTS = ("read", "exchange", "write")
 def run_once(
     launcher: list[str], engine: Path, exponent: int, options: list[str]
 ) -> dict[str, float]:
-    """Median seconds of one message for each part and for the transfer, from one launch."""
+    """Median seconds of one message by part and for the transfer, from one launch."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
         size = ["--min-size", str(exponent), "--max-size", str(exponent)]

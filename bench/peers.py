@@ -30,17 +30,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
-# Binds the threads of the peers to the cores that the process may use.
+# Binds the peers' threads to the process' cores.
 BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 
 
 @dataclass(frozen=True)
 class Duel:
-    """One of our cases and the peer's. Rates are work a second, work as the case's record names it."""
+    """One of our cases and the peer's. Rates are work per second, with the work of the case's record."""
 
     benchmark: str
     name: str
-    words: str  # of our run
+    words: str  # arguments of our run
     case: str  # our case's key, or a part of it
     peer: tuple[str, ...]  # program and its words; or ("hpcc", key, scale, log2 of a table's bytes)
     peer_case: str
@@ -280,7 +280,7 @@ def output_of(command: list[str], environment: dict[str, str], folder: Path) -> 
 def our_rate(
     duel: Duel, engine: Path, runtime: list[str], environment: dict[str, str], folder: Path
 ) -> float:
-    """Work a second of our case: of its median repetition, on one rank."""
+    """Work per second of our case: median repetition, one rank."""
     words = [
         duel.benchmark,
         *duel.words.split(),
@@ -305,7 +305,7 @@ def our_rate(
 
 
 def program_rate(duel: Duel, programs: Path, folder: Path) -> float:
-    """Work a second of the peer's best case of that name: it may have several forms."""
+    """Work per second of the peer's best case of that name (it may have several forms)."""
     text = output_of([str(programs / duel.peer[0]), *duel.peer[1:]], BOUND, folder)
     found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     rates = [
@@ -319,7 +319,7 @@ def program_rate(duel: Duel, programs: Path, folder: Path) -> float:
 
 
 def library_rate(duel: Duel, engine: Path, folder: Path) -> float:
-    """Work a second of the vendor's library, called through our declaration on runtime cuda."""
+    """Work per second of the vendor's library, called through our declaration on runtime cuda."""
     again = replace(duel, words=f"{duel.words} --variant library")
     return our_rate(again, engine, ["--runtime", "cuda"], {}, folder)
 
@@ -331,7 +331,7 @@ def hpcc_rates(log2_bytes: int, folder: Path, _turn: int) -> dict[str, float]:
 
 
 def peer_rate(duel: Duel, engine: Path, folder: Path, turn: int) -> float:
-    """Work a second of the peer."""
+    """Work per second of the peer."""
     if duel.peer[0] == "hpcc":
         _, key, scale, log2_bytes = duel.peer
         return 2 * float(scale) * hpcc_rates(int(log2_bytes), folder, turn)[key]  # of two ranks
@@ -343,7 +343,7 @@ def peer_rate(duel: Duel, engine: Path, folder: Path, turn: int) -> float:
 def hpcc_figures(log2_bytes: float, folder: Path) -> dict[str, float]:
     if shutil.which("hpcc") is None or not HPCC_INPUT.exists():
         raise RuntimeError("Debian's hpcc is not installed")
-    # hpcc's table of a rank is the largest power of two that half of its part of the matrix (8 n^2 B) holds.
+    # hpcc's table per rank is the largest power of two within half of the rank's part of the matrix (8 n^2 B).
     size = int((2 * 2 * 2**log2_bytes / 8) ** 0.5)
     lines = HPCC_INPUT.read_text().splitlines()
     values = {5: "1", 6: str(size), 7: "1", 8: "128", 10: "1", 11: "1", 12: "2"}
@@ -378,7 +378,7 @@ def runtimes(gpu: bool) -> Iterator[tuple[str, list[str], dict[str, str]]]:
 
 @dataclass
 class Result:
-    """Rates of both by round."""
+    """Rates of both, by round."""
 
     duel: Duel
     runtime: str
@@ -398,7 +398,7 @@ class Result:
 
 
 def fight(duel: Duel, wish: argparse.Namespace, folder: Path) -> Iterator[Result]:
-    """A duel on every runtime, in turns; unsupported ones are omitted with the reason."""
+    """A duel on every runtime, in turn; unsupported ones are omitted, with the reason."""
     engine = wish.build / "bin" / "plumb-serial"
     results = {
         name: Result(duel, name, [], [])

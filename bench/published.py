@@ -32,7 +32,7 @@ CPU = "Noctua 1 CPU"
 
 
 def published() -> list[Cell]:
-    """The figures of the board and of the CPU, without those that follow from others."""
+    """The figures of the board and of the CPU, without derived ones."""
     return [
         cell
         for name in ("3.6", "3.10", "4.8")
@@ -44,7 +44,7 @@ def published() -> list[Cell]:
 
 
 def measured(cell: Cell, records: list[Record]) -> float | None:
-    """Our figure of one rank, from the first record that has it. FFT: of 2^17 points if there."""
+    """Our figure of one rank, from the first record with it. FFT: of 2^17 points if present."""
     for record in records:
         if record.benchmark.name != cell.row.benchmark:
             continue

@@ -95,7 +95,7 @@ def imb(environment: Path, folder: Path) -> dict[str, float]:
 
 
 def hpcc(launcher: list[str], folder: Path) -> dict[str, float]:
-    """hpcc's naturally ordered ring: latency and bandwidth as it prints them, by its own conventions."""
+    """hpcc's naturally ordered ring: latency and bandwidth as printed, by its own conventions."""
     shutil.copy(HPCC_INPUT, folder / "hpccinf.txt")
     (folder / "hpccoutf.txt").unlink(missing_ok=True)
     run([*launcher, "hpcc"], folder)

@@ -66,7 +66,7 @@ def bare(launcher: list[str], build: Path, size: str) -> dict[str, float]:
 
 
 def start(command: list[str]) -> str:
-    """Output of a command; its failure ends this program."""
+    """Output of a command. Ends this program if the command fails."""
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 

@@ -48,7 +48,7 @@ from plumbline.record.store import record_files  # noqa: E402
 
 PERCENTS = (5, 10, 25, 50)
 PLANTS = ("one", "all", "three")
-FEWEST_OF_HISTORY = 6  # launches before one that is counted as having a history
+FEWEST_OF_HISTORY = 6  # launches before one counted as with history
 Figures = dict[str, Any]
 
 
@@ -67,12 +67,12 @@ class Tally:
             counts[word] = counts.get(word, 0) + 1
 
     def add_apart(self, reasons: list[str]) -> None:
-        """Count the cases of which some launches of B are told to be slower than all others."""
+        """Count the cases with launches of B reported as slower than all others."""
         self.cases += len(reasons)
         self.apart += sum("launches of B take" in reason for reason in reasons)
 
     def figures(self) -> Figures:
-        """Shares; None without such cases."""
+        """Shares; None if there are no such cases."""
 
         def share(of_which: str, wanted: str) -> float | None:
             counts = self.words[of_which == "planted"]
@@ -110,7 +110,7 @@ def is_call(word: str) -> bool:
 
 
 def slowed(record: Record, keys: set[str], percent: float) -> Record:
-    """The launch with the times of some cases longer."""
+    """The launch with longer times of some cases."""
     cases = []
     for case in record.cases:
         if case.key in keys:
@@ -165,7 +165,7 @@ def simulate(wish: argparse.Namespace) -> Iterator[Figures]:
 
 def judged(wish: argparse.Namespace) -> Iterator[Figures]:
     """`plumb run`: each launch judged with up to twenty before it as history, a slow-down planted in one case (each in
-    turn) or in all. The engine measures a case again that stands out, which multiplied times do not show."""
+    turn) or in all. The engine's repeated measurement of outlying cases is not simulated."""
     launches = [load_record(path) for path in sorted(record_files(wish.folder))]
     launches = [record for record in launches if record.parts is not None]
     model = model_of(launches[0].benchmark.name)
@@ -199,7 +199,7 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
 
 
 def longer(one: Beside, percent: float) -> Beside:
-    """The case with its times longer."""
+    """The case with longer times."""
     level, times = one.measured, 1 + percent / 100
     return replace(one, measured=Level(level.middle * times, level.low * times, level.high * times))
 
@@ -209,7 +209,7 @@ def longer(one: Beside, percent: float) -> Beside:
 
 @contextmanager
 def load(wanted: bool) -> Iterator[None]:
-    """A process that computes endlessly, on the last core."""
+    """A process that computes until ended, on the last core."""
     if not wanted:
         yield
         return
@@ -224,7 +224,7 @@ def load(wanted: bool) -> Iterator[None]:
 
 @contextmanager
 def mutants() -> Iterator[str]:
-    """A folder in which the mutants' program is the engine."""
+    """A folder with the mutants' program as the engine."""
     build = Path(os.environ.get("PLUMBLINE_BUILD", ROOT / "build" / "release"))
     program = build.resolve() / "bin" / "plumb-mpi-mutants"
     if not program.exists():
@@ -235,7 +235,7 @@ def mutants() -> Iterator[str]:
 
 
 def keys_of(words: list[str], environ: dict[str, str]) -> list[str]:
-    """The cases of a run: one launch, for their names."""
+    """The keys of a run's cases, by one launch."""
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         path = Path(folder) / "record.json"
         plumb(["run", *words, "--no-model", "--record", str(path)], environ)
@@ -266,7 +266,7 @@ def waits(where: str, percent: int, key: str) -> str:
 
 
 def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """`plumb run` with its verdicts, on a machine that is fresh at the begin of each setting: the launches
+    """`plumb run` with its verdicts, on a machine without history at the start of each setting: the launches
     before one are its history."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
     keys = keys_of(wish.words, environ)
@@ -299,12 +299,12 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
 
 
 def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
-    """`plumb compare --ab`, the same build on both sides except for the planted waits."""
+    """`plumb compare --ab`, with the same build on both sides except for the planted waits."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
     keys = keys_of(wish.words, environ)
     for percent, plant in settings_of(wish):
         if plant == "three":
-            continue  # a command waits in all of its launches
+            continue  # waits are per command, so in all of its launches
         draw, tally = random.Random(wish.seed), Tally()
         for number in range(wish.runs):
             key = draw.choice(keys) if plant == "one" else ""
@@ -348,7 +348,7 @@ def table(found: list[Figures]) -> Iterator[str]:
 
 
 def svg(found: list[Figures], title: str) -> str:
-    """Operating curves: the share detected over the slow-down planted, a line for each plant; at 0 the false alarms."""
+    """Operating curves: detected share over planted slow-down, a line for each plant; at 0 the false alarms."""
     width, height, left, top = 560, 340, 60, 40
     colours = {"one": "#1f77b4", "all": "#d62728", "three": "#2ca02c"}
 

@@ -1,6 +1,6 @@
 /* Heat in a square plate, on OpenCL devices of several MPI ranks: each rank has a block of the plate in its device's
- * memory, and edges go from device to device by MPI. Of MPI and OpenCL it is an ordinary program; that MPI may be given
- * device memory is due to the lines marked (*).
+ * memory, and MPI moves edges from device to device. An ordinary program of MPI and OpenCL, except for MPI's use of
+ * device memory, enabled by the lines marked (*).
  *
  *   mpicc heat.c -lplumb-mpi-device -lOpenCL -o heat
  *   mpirun -n 4 heat [points of a side of the plate] [steps]
@@ -31,7 +31,7 @@ static void set_plate(float* plate, int rows, int columns, int hot) {
   for (int i = 0; i < rows * columns; ++i) plate[i] = hot && i < columns ? 100.0f : 0.0f;
 }
 
-/* Edges to the four neighbours and theirs to the frame around this block; memory is an address that MPI takes. */
+/* Exchanges edges with the four neighbours, into the frame around this block; memory is an address for MPI. */
 static void exchange_edges(float* block, int rows, int columns, MPI_Datatype row, MPI_Datatype column, MPI_Comm plate) {
   int up, down, left, right;
   MPI_Request requests[8];
@@ -48,7 +48,7 @@ static void exchange_edges(float* block, int rows, int columns, MPI_Datatype row
   MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
 }
 
-/* The same on one host, for comparison: the largest difference over this rank's block. */
+/* Compares with a computation on the host: the largest difference over this rank's block. */
 static double difference(const float* block, int rows, int columns, int points, int steps, int row0, int column0) {
   const int side = points + 2;
   float* old = malloc(sizeof(float) * side * side);

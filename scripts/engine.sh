@@ -1,8 +1,8 @@
 #!/bin/bash
-# engine.sh PRESET [TARGET...]  Configures (once) and builds a preset: the targets, or everything. For the target
-# `programs` alone no part is needed that only tests need.
-# The sources of a folder are compiled together, which takes half of the time: most of it goes into headers and into
-# templates that all of them instantiate. ccache, where there is one, keeps what was compiled (in its own folder).
+# engine.sh PRESET [TARGET...]  Configures (once) and builds a preset: the targets, or everything. The target
+# `programs` does not need the tests' packages.
+# The sources of a folder are compiled together, which halves the time: most of it is spent on headers and on
+# templates that all of them instantiate. ccache, if installed, keeps objects (in its own folder).
 # CMAKE_ARGS holds further arguments for CMake; changed ones configure afresh.
 source "$(dirname "$0")/steps.sh"
 
@@ -10,14 +10,14 @@ preset=$1
 shift
 tree=build/$preset
 stamp=build/stamps/configured-$preset
-export PATH="$PATH:$PWD/.venv/bin"  # cmake and ninja from PyPI, where the system has none
+export PATH="$PATH:$PWD/.venv/bin"  # cmake and ninja from PyPI, if the system has none
 
-# Relative paths, so that a tree gets from the cache what another has compiled alike.
+# Relative paths, so that trees share the objects in the cache.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 
 tests=ON
-# A tree with tests serves those who want only programs, too.
+# A tree with tests can build the programs as well.
 if [ "$*" = programs ] && ! grep -qs '^PLUMBLINE_TESTS:BOOL=ON' "$tree/CMakeCache.txt"; then tests=OFF; fi
 
 arguments="${CMAKE_ARGS:-} in $PWD"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # lint.sh [format|tidy] [FILE...]  Checks formats (C++, Python), ruff's, mypy's and import-linter's rules; with `tidy`
-# clang-tidy's, which takes long the first time; with `format`, brings the files into their formats instead. FILEs restrict
-# what is checked to themselves (pre-commit names those of a commit).
-# clang-format and clang-tidy are the pinned ones of pyproject.toml, so every machine says the same.
+# clang-tidy's, which is slow the first time; with `format`, formats the files instead. FILEs restrict
+# the checks to these files (pre-commit passes those of a commit).
+# clang-format and clang-tidy are those pinned in pyproject.toml, for equal results on every machine.
 source "$(dirname "$0")/steps.sh"
 export PATH=$PWD/.venv/bin:$PATH
 
@@ -21,7 +21,7 @@ if [ $mode = format ]; then
   exit 0
 fi
 
-# clang-tidy of one file, unless this very file passed before with these headers and these rules.
+# clang-tidy of one file, unless the same file passed before with the same headers and rules.
 tidy_one() {
   local file=$1 key
   key=build/lint/clean/$(cat "$file" build/lint/rules | sha256sum | cut -c1-32)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # python.sh [EXTRA...]  Makes .venv with the package (editable; the engine is CMake's, in build/release, not the wheel's),
-# what it needs, and what these extras of pyproject.toml need. Does nothing, quickly, when nothing has changed.
+# its requirements, and those of the given extras of pyproject.toml. Returns quickly if nothing has changed.
 source "$(dirname "$0")/steps.sh"
 
 find_python() {
@@ -20,7 +20,7 @@ if [ "${1:-}" = --find ]; then
   exit
 fi
 
-stamp=.venv/plumbline-stamp  # what .venv was made for, and its extras, in two lines
+stamp=.venv/plumbline-stamp  # two lines: the content that .venv was made from, and its extras
 made_for=$(hash_of "$(cat pyproject.toml)" "$PWD")
 mapfile -t have < <(sed -n '2s/extras: //p' "$stamp" 2>/dev/null | tr ' ' '\n' | grep .)
 mapfile -t extras < <(printf '%s\n' "${have[@]}" "$@" | grep . | sort -u)

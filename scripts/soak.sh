@@ -1,6 +1,6 @@
 #!/bin/bash
-# soak.sh [SEED...]  What takes too long for `make test`: the engine's tests in release and on every number of ranks over
-# MPICH, mutants of libplumb-mpi-device over MPICH and at 4 MiB, 10,000 random MPI operations a seed over both libraries,
+# soak.sh [SEED...]  Tests that take too long for `make test`: the engine's tests in release and on every number of ranks over
+# MPICH, mutants of libplumb-mpi-device over MPICH and at 4 MiB, 10,000 random MPI operations per seed over both libraries,
 # and the command's tests that are marked soak. Goes on after a failure; OPERATIONS sets another number.
 source "$(dirname "$0")/steps.sh"
 

@@ -1,11 +1,11 @@
-# For the other scripts to source: one line on the screen for each step, the rest in build/logs/.
+# Sourced by the other scripts: one line on the screen per step, the rest in build/logs/.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 logs=build/logs
 mkdir -p "$logs" build/stamps
 
-# step LOG "what" COMMAND...  Says what, runs the command into build/logs/LOG.log, and says how long it took, or why not:
-# the log's last TAIL lines, or what the sed script SHOW finds in it. Beside other steps (BESIDE=1) it speaks at its end.
+# step LOG "what" COMMAND...  Prints "what", runs the command with output to build/logs/LOG.log, and prints its time or,
+# on failure, the log's last TAIL lines or the output of sed script SHOW. With BESIDE=1 (parallel steps) it prints at its end.
 step() {
   local log="$logs/$1.log" begin=$SECONDS what=$2
   if [ -z "${BESIDE:-}" ]; then printf '%s ... ' "$what" >&2; what=; fi

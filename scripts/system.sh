@@ -1,6 +1,6 @@
 #!/bin/bash
-# system.sh GROUP...  Makes sure that the packages of these groups of packages.txt are there: by apt as root or with sudo,
-# else by naming what the environment does not offer. Does nothing, quickly, when nothing is missing.
+# system.sh GROUP...  Installs missing packages of these groups of packages.txt by apt, as root or with sudo;
+# otherwise names those that the environment lacks. Returns quickly if nothing is missing.
 source "$(dirname "$0")/steps.sh"
 
 # Lines of the groups: "a | b # words".
@@ -14,7 +14,7 @@ lines() {
 installed=$(dpkg-query -W -f '${db:Status-Status} ${binary:Package}\n' 2>/dev/null | sed -n 's/^installed //p' | sed 's/:.*//') || true
 is_installed() { grep -qxF -- "$1" <<<"$installed"; }
 
-# The first of the alternatives of each line of which none is installed.
+# The first alternative of each line without an installed one.
 missing() {
   local names name
   while IFS= read -r line; do
@@ -43,7 +43,7 @@ becoming_root() {
 apt_install() {
   local apt=($1 env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes -o DPkg::Lock::Timeout=300)
   shift
-  # Without lists, or with old ones, apt knows no package or a version that is gone: then look once and try again.
+  # Without lists, or with old ones, apt has no package or an outdated version: then update once and try again.
   if "${apt[@]}" install --no-install-recommends "$@"; then return 0; fi
   "${apt[@]}" update
   "${apt[@]}" install --no-install-recommends "$@"
@@ -56,8 +56,8 @@ install_missing() {
   step apt "Installing ${#packages[@]} packages (apt: ${packages[*]})" apt_install "$become" "${packages[@]}"
 }
 
-# Without root: does the environment offer what this package would bring? What CMake can find is asked of CMake, which names
-# all that it misses; only where there is no CMake, headers are looked for here.
+# Without root: whether the environment provides the package's content. CMake checks its own requirements and names
+# all missing ones; headers are checked here only without CMake.
 at_least() { printf '%s\n%s\n' "$1" "$2" | sort -V -C; }
 has() { command -v "$1" >/dev/null; }
 has_cmake() { has cmake && at_least 3.25 "$(cmake --version | sed -n '1s/[^0-9]*//p')"; }
@@ -86,7 +86,7 @@ offers() {
     libgmock-dev) has_header gmock/gmock.h ;;
     openmpi-bin | libopenmpi-dev) has mpicxx || has mpic++ || [[ ${CMAKE_ARGS:-} == *PLUMBLINE_MPI=OFF* ]] ;;
     python3-venv) bash scripts/python.sh --find >/dev/null 2>&1 ;;
-    *) true ;;  # nothing is built with it; what uses it says when it is not there
+    *) true ;;  # not needed to build; its users report it if missing
   esac
 }
 
@@ -105,11 +105,11 @@ name_missing() {
 }
 
 groups=("$@")
-export PATH=$PATH:$PWD/.venv/bin  # cmake and ninja from PyPI, where the system has none
+export PATH=$PATH:$PWD/.venv/bin  # cmake and ninja from PyPI, if the system has none
 mapfile -t packages < <(missing "${groups[@]}")
 [ ${#packages[@]} -gt 0 ] || exit 0
 
-# What could not be installed once is not tried at every call; `make setup` tries again.
+# A failed installation is not repeated at every call; `make setup` tries again.
 tried=build/stamps/not-installed
 if [ "$(cat "$tried" 2>/dev/null)" = "${packages[*]}" ] && [ -z "${TRY_AGAIN:-}" ]; then
   name_missing "${packages[@]}"

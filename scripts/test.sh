@@ -1,7 +1,7 @@
 #!/bin/bash
 # test.sh [WORDS...]  Builds and runs every test: the engine's under sanitizers, on real ranks in release and over MPICH,
-# then the command's (pytest gets WORDS, and then runs alone). Goes on after a failure; the counts come at the end.
-# Tests wait for half of their time, so each preset is built and tested beside the tests of release.
+# then the command's (pytest gets WORDS, and then runs alone). Goes on after a failure; prints counts at the end.
+# Tests wait for half of their time, so each preset is built and tested in parallel with the tests of release.
 source "$(dirname "$0")/steps.sh"
 
 begin=$SECONDS
@@ -10,7 +10,7 @@ counts=$logs/counts
 rm -f "$counts"
 export TAIL=60
 
-# runtime NAME: Intel's, where its licence is accepted.
+# runtime NAME: Intel's, if its licence is accepted.
 runtime() {
   if .venv/bin/python -c "import sys; from plumbline.base import paths; from plumbline.engine import runtimes; sys.exit(not runtimes.is_installed('$1', paths.find_home()))"; then
     return
@@ -27,7 +27,7 @@ tests() {
   return $status
 }
 
-# Over MPICH what speaks to MPI; some of pytest's tests need it, too, and are left out where it is not built yet. Mutants of
+# The parts that use MPI, over MPICH; some of pytest's tests need them and are skipped if they are not built yet. Mutants of
 # libplumb-mpi-device and more rank counts over MPICH belong to `make soak`.
 mpich() {
   if command -v mpicxx.mpich >/dev/null; then
@@ -37,7 +37,7 @@ mpich() {
   fi
 }
 
-# The engine's own tests under sanitizers, and what is built over MPICH.
+# The engine's own tests under sanitizers, and those over MPICH.
 others() {
   local status=0
   bash scripts/engine.sh asan engine_tests mpi_tests thread_tests && tests asan --parallel 2 --exclude-regex '^mpi_example' || status=1
@@ -48,8 +48,8 @@ others() {
   return $status
 }
 
-# pytest goes into its own log. Where this runs in the background, an interrupt is ignored by whoever inherits that; the
-# tests send some. Many of them wait: three at a time. Those of real ranks keep to themselves, by their group, which takes
+# pytest has its own log. Background processes ignore interrupts by inheritance; env restores the default, since tests
+# send interrupts. Many tests wait, so three run at a time; those of real ranks are one group, run one by one, which takes
 # longest and so comes first.
 command_tests() {
   if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi

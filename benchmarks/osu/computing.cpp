@@ -6,7 +6,7 @@
 
 namespace plumb::osu {
 
-// Sums that each need the one before; the compiler may not leave them out.
+// Sums that depend on each other; the compiler must not remove them.
 void Computing::compute(std::uint64_t so_many) const {
   double sum = 1;
   for (std::uint64_t i = 0; i < so_many; ++i) {

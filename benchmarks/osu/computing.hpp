@@ -1,4 +1,4 @@
-// Computing that lasts as long as it is told to; it is done between a transfer's begin and its end.
+// Computing of a given duration, between a transfer's begin and its end.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// The form `osu`: the columns of OSU's tests, a block for each test, for scripts that read those. Over OpenSHMEM: "#
-// OSU OpenSHMEM Put Test", then size and latency, bandwidth, rate, overlap or operations, as the test has them. Over
-// MPI: the text of version 7.5, with -f, -c and -z as the run had them.
+// The form `osu`: the columns of OSU's tests, a block per test, for scripts that read them. Over OpenSHMEM: "#
+// OSU OpenSHMEM Put Test", then size and latency, bandwidth, rate, overlap or operations, by test. Over
+// MPI: the text of version 7.5, with the run's -f, -c and -z.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ using namespace tests_form;
 
 namespace {
 
-// What OSU's tests print beside the size: a heading and the metric that it shows.
+// Columns of OSU's tests beside the size: a heading and its metric.
 struct OsuColumn {
   const char* heading;
   const char* metric;
@@ -77,7 +77,7 @@ std::string shmem_form(const Json& record) {
 
 constexpr int width = 18;  // of a column; the size has 10
 
-// What a test's text has, from the record of its run.
+// Values of a test's text, from the record of its run.
 struct MpiBlock {
   const Json& record;
   const TestBlock& block;
@@ -132,7 +132,7 @@ std::vector<MpiColumn> mpi_tails(const MpiBlock& b) {
   return columns;
 }
 
-// The first column has no room for a size where a test has none: its heading is the comment's.
+// Without a size, the first column's heading is the comment's.
 std::string mpi_heading(const MpiBlock& b) {
   std::string line;
   bool first = true;
@@ -175,7 +175,7 @@ std::string upper(std::string word) {
   return word;
 }
 
-// What has no columns.
+// The text without columns.
 std::string startup_line(const MpiBlock& b) {
   const std::string ranks = lookup::words(at(b.record, {"world", "ranks"}));
   if (b.kind == "hello") return fmt::format("This is a test with {} processes\n", ranks);

@@ -44,8 +44,8 @@ struct About {
   std::string help;                       // one clause
   std::string unit = {};                  // "B", "s", "log2 B"; empty for a pure number
   std::vector<std::string> aliases = {};  // "-m", "--BLOCK_SIZE"
-  std::string bare = {};                  // the value of one that stands without; another is then attached: -z50
-  std::vector<std::string> words = {};    // that stand alone and are its values, in their order: osu_bw D H
+  std::string bare = {};                  // value of the option given without one; any other is then attached: -z50
+  std::vector<std::string> words = {};    // words without an option that are its values, in order: osu_bw D H
 };
 
 template <class T>

@@ -28,7 +28,7 @@ struct Placement {
   std::optional<int> bank = {};  // bank of that kind; none = the runtime's choice
   bool shared = false;           // with other processes of this host, by Device::share() and open_shared()
 
-  // For one of several parts of a benchmark's data: a bank of its own, where the kind has banks and the user named
+  // For one of several parts of a benchmark's data: a separate bank, if the kind has banks and the user named
   // none.
   Placement in_bank(int part, int parts) const;
 };

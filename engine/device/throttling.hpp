@@ -1,4 +1,4 @@
-// How long GPUs of this host were held back, by their driver's management library, loaded at run time.
+// Throttled time of this host's GPUs, from their driver's management library, loaded at run time.
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace plumb {
 
-// Seconds since the driver was loaded that the GPU held back longest spent below its clocks, by cause ("power", "heat",
+// Seconds of throttling since the driver was loaded, of the most throttled GPU, by cause ("power", "heat",
 // "board"); empty without NVIDIA's library, GPUs, or counters.
 std::map<std::string, double> throttled_seconds();
 

@@ -58,7 +58,7 @@ std::vector<std::string> all_names(const Benchmark& benchmark, const EngineOptio
   return names;
 }
 
-// Gives options that may stand without a value the one that they then have.
+// Completes options given without a value, if they allow that.
 void complete_bare(std::vector<std::string>& words, const Parameters& owner) {
   for (const ParameterBase* parameter : owner.parameters()) {
     if (parameter->about().bare.empty()) continue;
@@ -70,7 +70,7 @@ void complete_bare(std::vector<std::string>& words, const Parameters& owner) {
   }
 }
 
-// Words that stand alone and are values of an option become that option.
+// Turns words without an option into the option whose values they are.
 void gather_words(std::vector<std::string>& words, const Parameters& owner) {
   for (const ParameterBase* parameter : owner.parameters()) {
     const auto& own = parameter->about().words;

@@ -139,8 +139,8 @@ class ProgramRun {
     return needs;
   }
 
-  // Rejects cases that exceed the memory of this host or of the ranks' devices. Without a matching device only the run
-  // itself can tell.
+  // Rejects cases that exceed the memory of this host or of the ranks' devices. Without a matching device this
+  // is detected in the run only.
   std::optional<DeviceInfo> check_planned_memory(int local_ranks) const {
     if (local_ranks == 0) return std::nullopt;
     const Placement placement = this->placement();

@@ -19,7 +19,7 @@ constexpr std::uint64_t longest_loop = 1u << 24;
 constexpr int most_probes = 3;            // of one loop length
 constexpr double fewest_operations = 20;  // operations per sample, within longest_sample
 constexpr double longest_probing = 0.1;   // seconds
-constexpr std::size_t most_lives = 4096;  // of a phase that are told of the last repetition
+constexpr std::size_t most_lives = 4096;  // per phase, reported of the last repetition
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::vector<double>> gather_vectors(World& world, const std::vector<double>& mine) {
@@ -50,7 +50,7 @@ void append(std::vector<double>& to, const std::vector<double>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// By rank; where only one of both has any, the other's `had` or `has` repetitions have none: 0.
+// By rank; if only one of both has a rank, the other's `had` or `has` repetitions count 0.
 void append(std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& more, std::size_t had,
             std::size_t has) {
   if (to.empty() && more.empty()) return;

@@ -19,7 +19,7 @@ struct CaseRecord {
   std::uint64_t count = 1;
   Stop stop;
   std::uint64_t late_starts = 0;
-  double waited_share = 0;  // of the repetitions' time, in which a thread of the worst rank waited for a core
+  double waited_share = 0;  // share of the repetitions' time in which a thread of the worst rank waited for a core
   std::vector<std::vector<double>> by_rank;         // seconds [rank][repetition]
   std::vector<double> global;                       // seconds, latest end minus earliest start
   std::vector<std::vector<double>> device_by_rank;  // empty if the device reports no times
@@ -47,7 +47,7 @@ std::optional<Outcome> hindrance(World& world, const std::function<void()>& acti
 // Plan of a sample of this case.
 TimedPlan plan_of(const Case& measured, std::uint64_t count);
 
-// The same case measured again, with the same count: all its samples together.
+// Merges a repeated measurement of the same case, with the same count.
 void add_measurement(CaseRecord& record, CaseRecord more);
 
 class CaseRun {
@@ -55,7 +55,7 @@ class CaseRun {
   CaseRun(Benchmark& benchmark, Session& session, const RunSettings& settings, SynchronisedStart& start)
       : benchmark_(benchmark), session_(session), settings_(settings), start_(start) {}
 
-  // Collective. `again`: after another measurement of the same case, whose repetitions had other data.
+  // Collective. `again`: repeats a measurement of the same case, with new data.
   CaseRecord measure(const Case& measured, bool again = false);
 
  private:

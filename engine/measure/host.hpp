@@ -40,10 +40,10 @@ HostLoad host_load();
 // Shares of the cores' time between two readings, idle and stolen by the hypervisor.
 Json to_json(const HostLoad& begin, const HostLoad& end);
 
-// Seconds that each thread of this process has waited for a core while it had work, by its id (/proc's schedstat);
-// empty where the kernel does not tell.
+// Seconds that each thread of this process was runnable without a core, by thread id (/proc's schedstat);
+// empty if the kernel does not report it.
 std::map<int, double> waited_for_cores();
-// Of the thread that waited longest between two looks, as a share of so many seconds; 0 to 1.
+// Largest waiting time of a thread between two readings, as a share of `seconds`; 0 to 1.
 double longest_wait(const std::map<int, double>& begin, const std::map<int, double>& end, double seconds);
 
 // Properties of one rank, gathered on rank 0.

@@ -41,9 +41,9 @@ class Pattern {
     double seconds = 0, operations = 0;
   };
   virtual Injection injection() { return {}; }
-  // Findings of validation beside right and wrong, for the record; of the active rank.
+  // Findings of validation other than right and wrong, for the record; of the active rank.
   //   completion: how the end of operations was proven before the clock stopped, or why it is not;
-  //   overlaps: minimum over ranks of foreign atomics seen between own ones, where atomicity was tested;
+  // overlaps: minimum over ranks of foreign atomics seen between own ones, if atomicity was tested;
   //   atomicity: why it is not proven, if these are too few.
   virtual Json facts() const { return Json::object(); }
   // Seconds of an operation timed outside of the run (shmem_init, before anything can be measured).

@@ -10,14 +10,14 @@ namespace plumb {
 
 namespace {
 
-// Many short samples: where threads are moved between cores a part has two speeds, and of a few samples none may have
-// the better one. Where one operation is long, `shortest_limit` and the rest end a visit earlier.
+// Many short samples: if threads are moved between cores a part has two speeds, and few samples may miss
+// the better one. With long operations, `shortest_limit` and the others end a visit earlier.
 constexpr std::uint64_t fewest_repetitions = 16, fewest_in_sample = 4;
 constexpr double shortest_limit = 0.003, longest_limit = 0.1;  // seconds of one visit's repetitions
 constexpr double limit_share = 0.03;                           // of the time limit of a case
 constexpr double sample_seconds = 0.3e-3, longest_sample_seconds = 2e-3;
 constexpr std::size_t most_visits_in_a_row = 3;
-constexpr const char* own_label = "message_bytes";  // of parts that stand beside the cases of one message size alone
+constexpr const char* own_label = "message_bytes";  // of parts that belong to the cases of one message size
 constexpr std::uint64_t most_measurements = 3;      // of a case
 constexpr double standing_out = 1.07;
 constexpr double noisy = 1.15;  // median over lower tenth: not all samples were alike
@@ -154,7 +154,7 @@ void Parts::visit_well(Part& part, std::size_t finished) {
   }
 }
 
-// Beside parts of the same bare calls: what stands out may be slow, or have met a slow moment or place in memory.
+// Compared with parts of the same bare calls: a case that stands out may be slow, or have met a slow moment or memory.
 bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size_t finished,
                        std::uint64_t measurements) {
   const auto part = std::find_if(parts_.begin(), parts_.end(), [&](const Part& one) {
@@ -176,8 +176,8 @@ bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size
   return broadcast_value(world_, again);
 }
 
-// Of the last cases, which are of near sizes, or of the very last, where a library changes its ways at a size; bare
-// calls are never beaten by much.
+// Of the last cases, which have similar sizes, or of the very last, if a library changes its algorithm at a size; bare
+// calls are never exceeded by much.
 double Parts::usual_ratio() const {
   constexpr std::size_t near = 5, fewest = 3;
   if (ratios_.size() < fewest) return 1;
@@ -190,7 +190,7 @@ bool Parts::is_affordable(const Part& part) const {
   return spent_ + part.cost < most_share * (now_seconds() - begin_);
 }
 
-// Rank 0 knows.
+// Valid on rank 0.
 bool Parts::is_noisy(const Part& part) const {
   if (part.visits.empty() || part.visits.back().seconds.empty()) return false;
   const std::vector<double>& seconds = part.visits.back().seconds;

@@ -35,12 +35,11 @@ class Parts {
   bool none() const { return parts_.empty(); }
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
   // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
-  // Each is visited once at any cost; further visits, between and after cases, and again where the samples of a visit
-  // differ, only while all visits together keep within
-  // `most_share`.
+  // Each is visited once at any cost; further visits (between and after cases, and again if the samples of a visit
+  // differ) only while all visits together take at most `most_share`.
   void visit(const Case* next, std::size_t finished);
-  // Collective, after `measured` was measured so many times: visits the parts that stand beside it alone, and says
-  // whether it is to be measured again, because beside them it took longer than the cases before it did. Rank 0 has the
+  // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, and
+  // returns whether to measure it again, since its ratio to them exceeds that of earlier cases. Rank 0 has the
   // record.
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Rank 0.
@@ -82,7 +81,7 @@ class Parts {
   std::vector<std::unique_ptr<CaseRun>> runs_;  // by benchmark
   std::vector<Part> parts_;
   double begin_, spent_ = 0;
-  std::vector<double> ratios_;  // of the cases so far to the parts that stand beside them alone; rank 0
+  std::vector<double> ratios_;  // ratios of cases to the parts that belong to them only; rank 0
   bool warm_ = false;
 };
 

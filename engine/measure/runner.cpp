@@ -139,7 +139,7 @@ std::vector<double> together(const std::vector<std::vector<double>>& by_rank) {
   return all;
 }
 
-// Of the ranks that have some.
+// Over the ranks that have some.
 std::vector<std::vector<double>> with_laps(const CaseRecord& record) {
   std::vector<std::vector<double>> by_rank = record.laps_by_rank;
   std::erase_if(by_rank, [](const auto& laps) { return laps.empty(); });
@@ -296,7 +296,7 @@ class Run {
     benchmark_.release_group();
   }
 
-  // A case that takes longer than its parts and its neighbours make one think is measured again, with them.
+  // Measures a case, and repeats it with its parts if it takes longer than these and its neighbours suggest.
   CaseRecord measured_well(const Case& measured) {
     CaseRecord record = case_run_.measure(measured);
     Case same = measured;

@@ -23,7 +23,7 @@ struct Stop {
 };
 
 // Called after each repetition with the slowest rank's samples so far (seconds) and the seconds spent on the case. None
-// = continue. The minimum of repetitions takes precedence over the time limit, up to `patience` times the limit, where
+// = continue. The minimum of repetitions takes precedence over the time limit, up to `patience` times the limit, if
 // `fewest` suffice. Testing after every repetition would narrow the interval (sequential testing), so it is tested only
 // when the number of samples has grown by a tenth.
 class StoppingRule {

@@ -1,5 +1,5 @@
 // Transport `pipelined`: a message is sent in pieces, so that device-to-host copy, transfer and host-to-device copy
-// overlap (seed 003, pipelining below MPI). Between ranks of one host the pieces lie in memory that both map and pin,
+// overlap (seed 003, pipelining below MPI). Between ranks of one host the pieces are in memory that both map and pin,
 // without a copy between. Messages too short to gain use `staged`.
 #include <algorithm>
 #include <array>

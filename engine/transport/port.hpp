@@ -86,7 +86,7 @@ class Port {
   bool running_ = false;
 };
 
-// An exchange by kernels that only send and receive, for transports with a port alone.
+// An exchange by kernels that only send and receive, for transports with only a port.
 std::unique_ptr<CompiledExchange> exchange_by_port(const Exchange& exchange, std::unique_ptr<Port> port);
 // Source and name of these kernels.
 KernelSource rounds_source();

@@ -22,7 +22,7 @@ namespace {
 
 MpiStart start_of_mpi;
 
-// Since this process started: field 22 of its status (proc(5)), in ticks since the host's.
+// Time since this process started: field 22 of its status (proc(5)), in ticks since the host's start.
 double seconds_of_process() {
   std::ifstream file("/proc/self/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -11,7 +11,7 @@ namespace plumb {
 
 // Initialises MPI; the destructor finalises it. Throws Error if threads are needed but not supported.
 std::unique_ptr<World> make_mpi_world(int& argc, char**& argv, const WorldNeeds& needs = {});
-// How long MPI_Init took here, and how long after the process's start (to 10 ms, as the system keeps it) it was over.
+// Duration of MPI_Init, and its end since the process's start (resolution of the system's clock: 10 ms).
 struct MpiStart {
   double seconds = 0, since_process_start = 0;
 };

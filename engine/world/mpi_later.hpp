@@ -1,4 +1,4 @@
-// What came to MPI with version 4, under its later names; null where the library has it not. Open MPI has the
+// MPI 4's additions, under their later names; null if the library lacks them. Open MPI has the
 // persistent collectives before that as an extension.
 #pragma once
 
@@ -33,7 +33,7 @@ inline constexpr auto reduce_scatter_init = PLUMB_LATER(Reduce_scatter_init);
 inline constexpr auto scatter_init = PLUMB_LATER(Scatter_init);
 inline constexpr auto scatterv_init = PLUMB_LATER(Scatterv_init);
 
-// Of MPI 4 alone.
+// MPI 4 only.
 #if MPI_VERSION >= 4
 inline constexpr auto psend_init = MPI_Psend_init;
 inline constexpr auto precv_init = MPI_Precv_init;

@@ -73,7 +73,7 @@ class ShmemOneSided final : public OneSided {
 
  private:
   shmem_ctx_t at(int context) const { return contexts_[static_cast<std::size_t>(context)]; }
-  // By compare-and-swap; what was there before.
+  // By compare-and-swap; returns the value before.
   std::uint64_t change(int context, std::size_t word, int rank, auto changed) {
     std::uint64_t before = get_word(context, word, rank);
     for (;;) {

@@ -86,7 +86,7 @@ class ShmemTeam final : public Team {
     do_broadcast(values, 0);
   }
 
-  // Round the ring: each hands on what it got last.
+  // Ring: each member passes on its latest part.
   void do_all_gather(std::span<const std::byte> mine, std::span<std::byte> all, const std::vector<std::size_t>& counts,
                      std::size_t element_bytes) override {
     const Waiting waiting("a team's all-gather");

@@ -1,1 +1,1 @@
-"""Calibration: what the models need of this machine, measured."""
+"""Calibration: measures the models' figures of this machine."""

@@ -1,10 +1,10 @@
-"""Measures what the models need of this machine, and keeps it in ``systems/local.toml``.
+"""Measures the models' figures of this machine and stores them in ``systems/local.toml``.
 
 There are four kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), limits of a device and
 its rates of random updates (:mod:`plumbline.calibrate.device`), and one-sided operations
-(:mod:`plumbline.calibrate.operations`); a run makes only that which its model needs. Calibrations
-of several conditions (device, transport, ranks, ...) stand side by side in the file; each replaces
-only its own predecessor.
+(:mod:`plumbline.calibrate.operations`); a run makes only the one required by its model. The file
+holds calibrations of several conditions (device, transport, ranks, ...); each replaces only its own
+predecessor.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from plumbline.system.files import local_system, save_system
 from plumbline.system.system import LOCAL, Calibration, CaseLaunches, Need, System
 
 Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
-Prepare = Callable[[str, Sequence[str]], Session]  # what a benchmark with options is started in
+Prepare = Callable[[str, Sequence[str]], Session]  # the session of a benchmark with options
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``deciding``: options of a run that decide which calibration fits it.
+    """``deciding``: options of a run that select its calibration.
 
-    ``benchmark`` is what an engine must have for it; ``measure`` gives the records to learn from,
-    in about ``budget_s`` seconds; ``is_disturbed`` says whether something else was at work then.
+    ``benchmark`` must be provided by the engine; ``measure`` returns the records to derive from, in
+    about ``budget_s`` seconds; ``is_disturbed``: whether other work disturbed them.
     """
 
     deciding: tuple[str, ...]
@@ -87,7 +87,7 @@ Limits of a device are of one rank while all ranks work."""
 def request_text(
     need: Need, ranks: int, launcher: Sequence[str], options: Mapping[str, str]
 ) -> str:
-    """The part of a run's request that decides which calibration fits it."""
+    """The part of a run's request that selects its calibration."""
     words = [need, "-n", str(ranks), *launcher]
     for name in DECIDING[need]:
         if name in options:
@@ -96,7 +96,7 @@ def request_text(
 
 
 def can_measure(need: Need, engine: Engine) -> bool:
-    """Whether ``engine`` has what a calibration runs: ``shoms`` is OpenSHMEM's alone."""
+    """Whether ``engine`` has the calibration's benchmark (``shoms``: OpenSHMEM only)."""
     return any(one.name == _KINDS[need].benchmark for one in engine.description.benchmarks)
 
 
@@ -111,11 +111,11 @@ def calibrate(
 ) -> System:
     """Measure, and write ``HOME/systems/local.toml``; returns the system.
 
-    ``arguments`` are the engine's options that decide (see :data:`DECIDING`); ``why`` is told with
-    how long it takes. One plumb at a time measures on a host; where what another wrote meanwhile
-    ``suffices``, nothing is measured. Raises :class:`UsageError` where the engine refuses the
-    options (it said why), :class:`RunError` where the measurement fails, :class:`InterruptError`. A
-    file that cannot be written is only told.
+    ``arguments`` are the engine's deciding options (see :data:`DECIDING`); ``why`` is printed with
+    the expected duration. One plumb at a time measures on a host; if another's result ``suffices``
+    meanwhile, nothing is measured. Raises :class:`UsageError` if the engine refuses the options (it
+    prints the reason), :class:`RunError` if the measurement fails, :class:`InterruptError`. A file
+    that cannot be written gives a message only.
     """
 
     def waits() -> None:
@@ -148,7 +148,7 @@ def _calibrate(
     made = calibration(need, records, request, seconds)
     path = session.home.local_system
     try:
-        with locked(session.home.lock(LOCAL)):  # what others measured meanwhile stays
+        with locked(session.home.lock(LOCAL)):  # keeps others' measurements
             system = local_system(session.home).with_calibration(made)
             save_system(system, path, _HEADING)
         session.say(f"calibrated in {seconds:.1f} s: {path}")
@@ -160,7 +160,7 @@ def _calibrate(
 
 
 def calibration(need: Need, records: Sequence[Record], request: str, seconds: float) -> Calibration:
-    """The calibration that records give, made under the same conditions."""
+    """The calibration from records of the same conditions."""
     record = records[0]
     return Calibration(
         request=request,
@@ -177,7 +177,7 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
 
 
 def launches_of(records: Sequence[Record]) -> list[CaseLaunches]:
-    """Each case that several launches measured alike: its median in each, in their order."""
+    """Each case measured by several launches: its medians, in their order."""
     seconds: dict[tuple[str, str], list[float]] = {}
     for record in records:
         for case in record.cases:

@@ -1,14 +1,14 @@
-"""Learns a device's limits from the benchmark ``ceilings``, which is none of those that are judged.
+"""Derives a device's limits from the benchmark ``ceilings``, which itself is never judged.
 
-A first launch tells the device and what launches of kernels cost; the arrays' lengths follow from
-its caches and its memory. The next measure, with all ranks at work, either the limits that most
-models need, or random updates, whose tables take longer to make and to check than all the rest.
-Launches differ (in the pages that they get, in what else the machine does), so limits are measured
-until the best two agree, and the better counts.
+A first launch gives the device and the cost of kernel launches; the arrays' lengths follow from its
+caches and its memory. The next launches measure, with all ranks at work, either the limits of most
+models, or random updates, whose tables take longer to set up and to check than all the rest.
+Launches differ (in their pages, in other work of the machine), so limits are measured until the
+best two agree, and the better counts.
 
-No limit tells what part of the arithmetic a kernel reaches that also moves data between registers,
-caches and memory. So products of a size of their own (``gemm``) are measured with the limits, in
-each type, and the part of the peak that they reach is kept beside it.
+No limit gives the share of peak arithmetic for kernels that also move data between registers,
+caches and memory. So products of a separate size (``gemm``) are measured with the limits, in each
+type, and their share of the peak is stored.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ BENCHMARK = "ceilings"
 DECIDING = ("runtime", "device", "device-map", "memory")
 _FIXED = ("--time-limit", "0.1", "--min-repetitions", "6")
 _LARGEST_TABLE_LOG = 33
-# Arrays where nobody knows a cache, and on GPUs, whose launches are short beside them.
+# Arrays if the caches are unknown, and on GPUs, where they are long compared with a launch.
 _ARRAY_LOG = {"gpu": 30}
 _DEFAULT_ARRAY_LOG = 27
 _MOST_LAUNCHES = 4
 _AGREED = 1.1  # the second best time of every case over the best
 PRODUCTS = "gemm"
-# Rows of the matrices: long enough for every unit, short enough to be checked in a moment.
+# Rows of the matrices: enough to occupy every unit, few enough for a short check.
 _ROWS = {"gpu": 2048}
 _DEFAULT_ROWS = 512
 _TYPES = {"gpu": ("float", "double", "half", "tf32")}
@@ -44,10 +44,10 @@ _DISTURBED_SHARE = 0.25
 
 
 def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-    """The records that limits are read from; ``start`` runs a benchmark with options.
+    """The records for limits; ``start`` runs a benchmark with options.
 
-    Products are measured between the launches that measure limits, so that what slows the machine
-    for some seconds does not meet both.
+    Products are measured between the launches for limits, so that a disturbance of some seconds
+    does not affect both.
     """
     first, words = _first(start, "device")
     limits = [start(BENCHMARK, words)]
@@ -65,7 +65,7 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
 
 
 def measure_updates(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-    """The records that rates of random updates are read from."""
+    """The records for rates of random updates."""
     first, words = _first(start, "updates")
     return [first, start(BENCHMARK, words)]
 
@@ -73,7 +73,7 @@ def measure_updates(start: Callable[[str, Sequence[str]], Record]) -> list[Recor
 def _first(
     start: Callable[[str, Sequence[str]], Record], need: Need
 ) -> tuple[Record, tuple[str, ...]]:
-    """The launch that tells the device, and the options by which its limits are measured."""
+    """The launch that gives the device, and the options for measuring its limits."""
     cases = dict.fromkeys(limit.cases for limit in LIMITS if limit.need == need)
     limits = ",".join(name for name in cases if name != "launch")
     record = start(BENCHMARK, ("--only", "launch", *_FIXED))
@@ -81,7 +81,7 @@ def _first(
 
 
 def _agree(records: Sequence[Record]) -> bool:
-    """Whether of every case the second best time is near the best."""
+    """Whether the second best time of every case is near the best."""
     by_key: dict[str, list[float]] = {}
     for case in (one for record in records for one in record.cases):
         if case.summary and case.outcome.status == "passed":
@@ -93,8 +93,8 @@ def _agree(records: Sequence[Record]) -> bool:
 def sizes(record: Record) -> list[str]:
     """The options of ``ceilings`` that fit the device of ``record``.
 
-    Arrays are four times the last caches or longer, tables of random updates also eight times as
-    long where a quarter of the memory holds them.
+    Arrays are four times the last caches or longer; tables of random updates have that length, and
+    also eight times that if they fit a quarter of the memory.
     """
     device = record.ranks[0].device
     if device is None:
@@ -114,7 +114,7 @@ def sizes(record: Record) -> list[str]:
 
 
 def device_table(records: Sequence[Record]) -> DeviceTable:
-    """The limits that ``records`` tell of one rank while all are at work."""
+    """The limits of one rank, with all at work, from ``records``."""
     device = records[0].ranks[0].device
     times = _best_times([one for one in records if one.benchmark.name != PRODUCTS])
     products = _best_times([one for one in records if one.benchmark.name == PRODUCTS])
@@ -133,7 +133,7 @@ def device_table(records: Sequence[Record]) -> DeviceTable:
 
 
 def is_disturbed(records: Sequence[Record]) -> bool:
-    """Whether the intervals of many cases are so wide that something else was at work."""
+    """Whether the intervals of many cases are wide enough to indicate other work."""
     widths = [
         (interval[1] - interval[0]) / 2 / median
         for record in records
@@ -145,7 +145,7 @@ def is_disturbed(records: Sequence[Record]) -> bool:
 
 
 def _best_times(records: Sequence[Record]) -> list[tuple[Case, float]]:
-    """Each case that passed, and seconds of one count in its best repetition: it is a limit."""
+    """Seconds of one count of each passed case, best repetition, as these are limits."""
     best: dict[str, tuple[Case, float]] = {}
     for case in (one for record in records for one in record.cases):
         if case.summary and case.outcome.status == "passed":
@@ -156,7 +156,7 @@ def _best_times(records: Sequence[Record]) -> list[tuple[Case, float]]:
 
 
 def _kernels(products: Sequence[tuple[Case, float]], table: DeviceTable) -> Iterator[Kernel]:
-    """The part of its peak that each product reached, by the units that it used."""
+    """Each product's share of the peak of its units."""
     for case, seconds in products:
         type_ = case.label("type")
         matrix = str(case.facts.get("matrix_units", "")) not in ("", "none")
@@ -180,7 +180,7 @@ def _array_log(device: Device) -> int:
 
 
 def _memory_of_a_rank(record: Record, device: Device) -> float:
-    """Bytes of memory for one of the ranks that share a host, and so its memory or its devices."""
+    """Bytes of memory per rank, as ranks of a host share its memory or its devices."""
     on_host = max(
         sum(rank.host == host for rank in record.ranks) for host in range(len(record.hosts))
     )

@@ -1,9 +1,9 @@
-"""Learns the legs of a transfer, and what it takes as a whole, from ``b_eff --part all``.
+"""Derives the legs of a transfer, and the transfer as a whole, from ``b_eff --part all``.
 
-Launches differ (PoCL's transfers fall into two states, a quarter apart, for as long as a process
-lives): four give launch, read, exchange, write and the transfer of them at every size, and
-the middle of the medians counts. Each is then fitted by few straight lines. A transfer takes longer
-than its legs one by one: in every round a rank waits for the slower of its neighbours.
+Launches differ (PoCL's transfers have two states, a quarter apart, for the lifetime of a process):
+four launches measure launch, read, exchange, write and the whole transfer at every size, and the
+median of their medians counts. Each is then fitted by few straight lines. A transfer takes longer
+than the sum of its legs, because in every round a rank waits for the slower of its neighbours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BENCHMARK = "b_eff"
 _Choice = Callable[[Record, Case], bool]
 _LAUNCHES = 4
 _DISTURBED_SHARE = 0.1
-# Options of a run that decide which calibration fits it; the rest (sizes, repetitions) does not.
+# Options of a run that select its calibration; others (sizes, repetitions) do not.
 DECIDING = (
     "runtime",
     "device",
@@ -39,12 +39,12 @@ _FIXED = (
 
 
 def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-    """The records that legs are fitted from; ``start`` runs a benchmark with options."""
+    """The records for fits of legs; ``start`` runs a benchmark with options."""
     return [start(BENCHMARK, _FIXED) for _ in range(_LAUNCHES)]
 
 
 def fit_transfers(records: Sequence[Record]) -> list[MeasuredTransfer]:
-    """The transfers of several legs that ``records`` have cases of, as a whole."""
+    """Fit transfers of several legs as a whole, from their cases in ``records``."""
     from plumbline.fit.segments import fit_segments, undisturbed
 
     points = undisturbed(_points(records, is_whole))
@@ -57,7 +57,7 @@ def fit_transfers(records: Sequence[Record]) -> list[MeasuredTransfer]:
 
 
 def fit_legs(records: Sequence[Record]) -> Legs:
-    """Fit each leg that ``records`` have cases of."""
+    """Fit each leg with cases in ``records``."""
     from plumbline.fit.segments import (  # SciPy takes half a second to import
         fit_segments,
         undisturbed,
@@ -72,7 +72,7 @@ def fit_legs(records: Sequence[Record]) -> Legs:
 
 
 def is_disturbed(records: Sequence[Record]) -> bool:
-    """Whether something else on the machine disturbed more than a tenth of the points."""
+    """Whether other work disturbed more than a tenth of the points."""
     from plumbline.fit.segments import undisturbed
 
     measured = [_points(records, chosen) for chosen in (*map(_measures, LEGS), is_whole)]
@@ -85,9 +85,9 @@ def _measures(leg: Leg) -> _Choice:
 
 
 def _points(records: Sequence[Record], chosen: _Choice) -> list[Point]:
-    """The times of the ``chosen`` cases by size: the middle of the records' medians.
+    """Times of the ``chosen`` cases by size: the median of the records' medians.
 
-    A median more than twice the lowest was disturbed by something else, and does not count.
+    A median more than twice the lowest counts as disturbed and is omitted.
     """
     medians: dict[int, list[Point]] = {}
     for record, case in ((made, case) for made in records for case in made.cases):

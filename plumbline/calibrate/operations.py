@@ -1,11 +1,11 @@
-"""Learns what one-sided operations cost from short runs of ``shoms``: those that ``gups`` makes.
+"""Derives costs of the one-sided operations of ``gups`` from short runs of ``shoms``.
 
-Each is measured complete one by one and many in a row; ``long_g`` and ``long_p`` also over
-scattered words of ever more memory, which tells what caches and page tables add. No such test tells
-what it takes to collect updates in buckets and to apply them: that is learnt from ``gups`` itself,
-on a table of a size of its own that caches hold; and ``ceilings`` tells what random words add where
-they do not. Launches differ, so there are two, and the best repetition of each test counts: what
-else is at work on the machine is none of its operations' cost.
+Each is measured individually completed and many in a row; ``long_g`` and ``long_p`` also over
+scattered words of increasing memory, for the cost of caches and page tables. No such test measures
+collecting updates in buckets and applying them: this cost is derived from ``gups`` itself, on a
+table of a separate size within the caches, and the cost of random words beyond the caches from
+``ceilings``. Launches differ, so there are two, and the best repetition of each test counts, which
+excludes other work of the machine.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _DISTURBED = 1.25  # the second launch over the first, of most tests
 
 
 def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
-    """The records that the rows are fitted from; ``start`` runs a benchmark with options."""
+    """The records for fits of the rows; ``start`` runs a benchmark with options."""
     single = ("--only", ",".join((GET, PUT, BULK, XOR, XOR_IN_CONTEXT, NOTICE)), *_SIZES, *_TIMES)
     words = ("--only", f"{GET},{PUT}", *_WORD, *_TIMES)
     in_a_row = ("--only", ",".join((BULK, XOR, XOR_IN_CONTEXT)), "--window", "1024")
@@ -66,7 +66,7 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
 
 
 def rows(records: Sequence[Record]) -> list[Operation]:
-    """The operations that ``records`` tell."""
+    """The operations derived from ``records``."""
     from plumbline.fit.operations import fit_operations  # SciPy takes half a second to import
 
     ours = [record for record in records if record.benchmark.name == BENCHMARK]
@@ -76,7 +76,7 @@ def rows(records: Sequence[Record]) -> list[Operation]:
 
 
 def _collecting(records: Sequence[Record]) -> Iterator[Operation]:
-    """An update of the runs of ``gups``, the fastest."""
+    """The fastest update of the runs of ``gups``."""
     times = [
         seconds / case.work.updates
         for record in records
@@ -96,20 +96,20 @@ def _collecting(records: Sequence[Record]) -> Iterator[Operation]:
 
 
 def _best_s(case: Case) -> float | None:
-    """Seconds of one count in the best repetition of a case that passed."""
+    """Seconds of one count of a passed case, best repetition."""
     if case.summary is None or case.outcome.status != "passed":
         return None
     return case.summary.min_s / case.count
 
 
 def updates(records: Sequence[Record]) -> DeviceTable:
-    """How fast a rank updates words of its own, by the length of their table."""
+    """Rate of a rank's updates of its own words, by the length of their table."""
     ours = [one for one in records if one.benchmark.name == device.BENCHMARK]
     return device.device_table(ours) if ours else DeviceTable()
 
 
 def is_disturbed(records: Sequence[Record]) -> bool:
-    """Whether like tests of two launches differ, for most of them."""
+    """Whether most tests differ between the two launches."""
     times: dict[tuple[object, ...], list[float]] = {}
     for record in records:
         where = (record.parameters.get("spread"), record.parameters.get("window"))

@@ -1,1 +1,1 @@
-"""Judging: verdicts on a record, and hints on what would raise it."""
+"""Verdicts on records, and hints for higher rates."""

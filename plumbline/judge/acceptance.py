@@ -1,9 +1,9 @@
-"""Does a machine do what was promised? Requirements, and records against them.
+"""Acceptance: records against requirements.
 
 A requirement names a metric of cases (or an aggregate) and its least or greatest value: a number in
-the metric's unit, or a share of what a model expects, a system promises or earlier records have.
-Where a model's expectation is of a rate, that is the rate times measured over expected time, both
-of the median.
+the metric's unit, or a share of a reference (the model's expectation, a system's, or the median of
+earlier records). A model expects times; for a rate the reference is the measured rate times
+measured over expected time, both of the median.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _REFERENCE = re.compile(r"model|(?P<kind>system|records) (?P<name>\S.*)")
 
 
 class Requirement(Table):
-    """A ``[[require]]``: of which cases and runs, and what.
+    """A ``[[require]]``: selects cases and runs, and bounds one metric.
 
-    ``case`` and ``systems`` are patterns as of a shell; a requirement is for a machine one of whose
-    hosts or devices has a name like one of ``systems``. Without ``case`` the metric is an aggregate
-    of the record. ``of``: ``model``, ``system NAME`` or ``records SET``; then the value is a share.
+    ``case`` and ``systems`` are shell patterns; a requirement applies to machines with a host or
+    device whose name matches one of ``systems``. Without ``case`` the metric is an aggregate of
+    the record. With ``of`` (``model``, ``system NAME`` or ``records SET``) the value is a share.
     """
 
     benchmark: str
@@ -66,7 +66,7 @@ class Requirement(Table):
 
     @property
     def bound(self) -> float | str:
-        """The value that was given."""
+        """The given value."""
         given = self.at_least if self.at_least is not None else self.at_most
         assert given is not None
         return given
@@ -85,13 +85,13 @@ class Requirement(Table):
 
     @property
     def title(self) -> str:
-        """Its name, or what it is about."""
+        """Its name, else benchmark, case and metric."""
         about = " ".join(filter(None, [self.benchmark, self.case, self.metric]))
         return self.name or about
 
 
 class Requirements(Table):
-    """The file: a name, and the requirements."""
+    """A file of requirements."""
 
     name: str = "acceptance"
     require: list[Requirement] = Field(min_length=1)
@@ -99,7 +99,7 @@ class Requirements(Table):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A record to be accepted; ``title`` is what users call it, ``judged`` beside it."""
+    """A record to check; ``title`` is its name in messages, ``judged`` its expectations."""
 
     title: str
     record: Record
@@ -123,7 +123,7 @@ class Check:
 
 @dataclass(frozen=True)
 class References:
-    """Where shares come from: what a system says of a record, and the records of a set."""
+    """References of shares: a record's expectations by a system, and the records of a set."""
 
     by_system: Callable[[Record, str], JudgedRecord | str]
     records: Callable[[str], Sequence[Record]]
@@ -132,10 +132,10 @@ class References:
 def check_all(
     requirements: Sequence[Requirement], candidates: Sequence[Candidate], references: References
 ) -> list[Check]:
-    """Every requirement on every case that it names.
+    """Checks every requirement on every case that it selects.
 
-    Raises :class:`UsageError` for one that names no case, with the nearest names, and where none is
-    for this machine.
+    Raises :class:`UsageError`, with the nearest names, for a requirement that selects no case, and
+    if no requirement applies to this machine.
     """
     checks = []
     for requirement in requirements:
@@ -153,7 +153,7 @@ def check_all(
 
 
 def status_of(checks: Sequence[Check]) -> ExitStatus:
-    """The exit status: 4 where one was missed, 1 for a wrong answer, 3 for an error."""
+    """The exit status: 3 for an error, else 1 for a wrong answer, else 4 for a missed value."""
     answers = {check.answer for check in checks}
     if "error" in answers:
         return ExitStatus.ERROR
@@ -172,7 +172,7 @@ def _is_for(requirement: Requirement, record: Record) -> bool:
 
 
 def _of_runs(requirement: Requirement, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those of the requirement's benchmark, ranks, transport and approach."""
+    """The candidates of the requirement's benchmark, ranks, transport and approach."""
     found = list(candidates)
     facts: list[tuple[str, str | int | None, Callable[[Record], str | int | None]]] = [
         ("benchmark", requirement.benchmark, lambda record: record.benchmark.name),
@@ -230,7 +230,7 @@ def _on(requirement: Requirement, candidate: Candidate, references: References) 
 
 @dataclass(frozen=True)
 class _Found:
-    """A value, or the reason for none; ``answer`` where that is decided."""
+    """A value, or the reason for none; ``answer`` if already decided."""
 
     title: str
     case: Case | None
@@ -285,7 +285,7 @@ def _checked(
 def _limit(
     requirement: Requirement, candidate: Candidate, references: References, found: _Found
 ) -> float | str:
-    """The limit in the metric's unit, or why there is none."""
+    """The limit in the metric's unit, or the reason for none."""
     bound = requirement.bound
     reference = requirement.reference
     if reference is None:
@@ -301,7 +301,7 @@ def _limit(
 
 
 def bound_in(bound: float | str, unit: str, title: str) -> float:
-    """A bound as a number of ``unit``. Raises :class:`UsageError` for a text that is none."""
+    """A bound as a number of ``unit``. Raises :class:`UsageError` for any other text."""
     if not isinstance(bound, str):
         return float(bound)
     number, _, given = bound.strip().partition(" ")
@@ -328,7 +328,7 @@ def _by_model(judged: JudgedRecord | str, found: _Found) -> float | str:
 def _earlier(
     requirement: Requirement, candidate: Candidate, records: Sequence[Record], found: _Found
 ) -> float | str:
-    """The median over the earlier records of like conditions."""
+    """The median over earlier records of the same conditions."""
     ours = _like(candidate.record)
     alike = [record for record in records if _like(record) == ours]
     if not alike:
@@ -339,7 +339,7 @@ def _earlier(
 
 def _like(record: Record) -> dict[str, str]:
     own = {**conditions(record), "transport": f"{record.transport_name} {record.approach}"}
-    del own["driver"]  # may be another by now: that is what is asked
+    del own["driver"]  # may differ: updates are the subject of the check
     return {**own, "benchmark": record.benchmark.name, "parameters": repr(record.parameters)}
 
 

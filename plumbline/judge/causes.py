@@ -1,4 +1,4 @@
-"""Causes that a record has evidence of: what the host did beside the run, and parts that moved."""
+"""Causes with evidence in a record: other load on the host, and parts that changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plumbline.judge.state import StateOfMachine
 from plumbline.record.record import HostLoad, Record
 
 _STOLEN = 0.01  # of the cores' time
-_CLOCK = 0.9  # of the clock at the begin
+_CLOCK = 0.9  # of the clock at the start
 _SHOWN = 3
 _WAITED = 0.1  # of a case's time
 _HELD_BACK = 0.01  # of the run's time
@@ -17,7 +17,7 @@ _REASONS = {"power": "by its power limit", "heat": "for its temperature", "board
 
 
 def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
-    """Sentences, each only where the record gives grounds for it."""
+    """One sentence per cause with evidence in the record."""
     for one in state.moved[:_SHOWN]:
         how, times = ("slower", one.times) if one.times > 1 else ("faster", 1 / one.times)
         yield f"{one.name} moved: {times:.2g} times {how} than in {one.beyond} of {one.launches}."
@@ -43,7 +43,7 @@ def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
 
 
 def _of_cores(record: Record) -> Iterator[str]:
-    """Ranks that are not bound, and threads that waited for a core."""
+    """Unbound ranks, and threads that waited for a core."""
     for warning in record.warnings:
         if warning.code in ("unbound", "oversubscribed"):
             yield f"{warning.text[:1].upper()}{warning.text[1:].rstrip('.')}."
@@ -60,7 +60,7 @@ def _of_cores(record: Record) -> Iterator[str]:
 
 
 def _of_devices(record: Record, load: HostLoad) -> Iterator[str]:
-    """GPUs that were held back; small pages under a device that is the host's memory."""
+    """Throttled GPUs; small pages under a device whose memory is the host's."""
     run_s = record.parts.run_s if record.parts else None
     for name, seconds in (load.gpu_throttled_s or {}).items():
         if seconds > _HELD_BACK * (run_s or 1.0):

@@ -1,12 +1,12 @@
-"""Where a figure changed its level over time, and stayed there.
+"""Lasting changes of a figure's level over time.
 
-Segments of constant level, least cost: each value costs its squared distance from its segment's
-level, in units of the noise and at most :data:`BOUND` squared, each segment :data:`_PENALTY`. The
-bound makes it indifferent to outliers (Fearnhead and Rigaill 2019, "Changepoint detection in the
-presence of outliers", the biweight loss): one or two values apart from the rest are cheaper as
-outliers than as a segment, three in a row are a change. The optimum is found as theirs, value by
-value over all levels at once, here on a grid of levels. Levels are logarithms, so that doubling a
-unit, or taking a time's reciprocal, changes nothing.
+The segmentation of least cost into constant levels: each value costs its squared distance from its
+segment's level, in units of the noise and at most :data:`BOUND` squared, each segment
+:data:`_PENALTY`. The bound makes it robust (Fearnhead and Rigaill 2019, "Changepoint detection in
+the presence of outliers", the biweight loss): one or two deviating values are cheaper as outliers
+than as a segment, three in a row are a change. The optimum is computed as in that paper, value by
+value over all levels at once, here on a grid of levels. Levels are logarithms, so results do not
+depend on the unit, or on time versus rate.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-BOUND = 3.0  # standard deviations of noise, from which on a value is an outlier
-LEAST = 0.03  # relative; a smaller change is none
-FEWEST = 6  # values, below which nothing can be said
-_PENALTY = 2 * BOUND**2 + 1  # two outliers at the end are none, three are
+BOUND = 3.0  # standard deviations of noise; values beyond are outliers
+LEAST = 0.03  # relative; smaller changes are ignored
+FEWEST = 6  # values; shorter series have no changes
+_PENALTY = 2 * BOUND**2 + 1  # two outliers at the end are no change, three are
 _LEVELS = 400
-_LEAST_NOISE = 0.003  # relative: what looks steadier is taken to be as noisy as this
+_LEAST_NOISE = 0.003  # relative; a lower bound of the estimate
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Change:
-    """The values from ``index`` on have another level: ``before`` and ``after`` are medians."""
+    """A change of level at ``index``; ``before`` and ``after`` are medians."""
 
     index: int
     before: float
@@ -44,9 +44,9 @@ class Change:
 
 
 def changes(values: Sequence[float], least: float = LEAST) -> list[Change]:
-    """The changes of level in ``values``, all above zero, in their order.
+    """The changes of level in ``values`` (positive, in order of time).
 
-    Those of a ratio within 1 + ``least`` are left out. Fewer than :data:`FEWEST` values have none.
+    Changes of a ratio within 1 + ``least`` are omitted. Fewer than :data:`FEWEST` values have none.
     """
     data = np.log(np.asarray(values, dtype=float))
     if len(data) < FEWEST or float(np.ptp(data)) == 0:
@@ -55,9 +55,9 @@ def changes(values: Sequence[float], least: float = LEAST) -> list[Change]:
 
 
 def noise_of(data: Floats) -> float:
-    """The noise's standard deviation: robustly, by the differences of neighbours.
+    """The noise's standard deviation, estimated robustly from differences of neighbours.
 
-    Few of them tell it badly: it is taken to be larger then.
+    Estimates from few values are enlarged, because they are uncertain.
     """
     differences = np.abs(np.diff(data))
     found = float(np.median(differences)) * 1.4826 / math.sqrt(2)
@@ -65,12 +65,12 @@ def noise_of(data: Floats) -> float:
 
 
 def _starts(data: Floats, noise: float) -> list[int]:
-    """Where segments begin, the first at 0."""
+    """Starts of the segments; the first is 0."""
     levels = np.linspace(data.min(), data.max(), _LEVELS)
     losses = np.minimum(((data[:, None] - levels) / noise) ** 2, BOUND**2)
-    began = np.zeros((len(data), _LEVELS), dtype=np.int32)  # of the segment of this level
+    began = np.zeros((len(data), _LEVELS), dtype=np.int32)  # start of the segment, by level
     cost, start = losses[0].copy(), began[0]
-    best = np.empty(len(data), dtype=np.int32)  # the level with which the data so far end best
+    best = np.empty(len(data), dtype=np.int32)  # level of least cost at each value
     best[0] = int(np.argmin(cost))
     for i in range(1, len(data)):
         anew = cost[best[i - 1]] + _PENALTY
@@ -87,9 +87,9 @@ def _starts(data: Floats, noise: float) -> list[int]:
 
 
 def _settled(data: Floats, starts: Sequence[int], medians: Sequence[float]) -> list[int]:
-    """Each start where the values beside it lie nearest to their own side's median.
+    """Moves each start to where the adjacent values lie nearest to the median of their own side.
 
-    To the bounded loss a value that is far from both sides is as good on either.
+    The bounded loss is the same on both sides for a value far from both.
     """
     settled = [0]
     for i, (before, after) in enumerate(itertools.pairwise(medians)):
@@ -101,7 +101,7 @@ def _settled(data: Floats, starts: Sequence[int], medians: Sequence[float]) -> l
 
 
 def _told(data: Floats, starts: list[int], least: float) -> list[Change]:
-    """The changes between segments, where neighbours of nearly the same level are one."""
+    """The changes between segments; adjacent segments of nearly equal level are merged."""
     while True:
         bounds = [*starts, len(data)]
         medians = [float(np.median(data[a:b])) for a, b in itertools.pairwise(bounds)]

@@ -1,22 +1,22 @@
-"""Two sides of launches against each other: each case's ratio, its interval, and one word.
+"""Comparison of two sides of launches: each case's ratio, its interval, and one word.
 
 **Two sets** (A and B, launches of each in no order). A side's level is the pseudo-median (Hodges
 and Lehmann 1963, the median of all pairs' means) of the logarithms of its launches' medians: the
-median where there is one launch, nearly the mean's precision without its weakness for outliers.
-Its variance is a hierarchical bootstrap's (Davison and Hinkley 1997, section 3.8): launches are
-drawn with return, then repetitions within each, so that it takes in what differs between launches.
-Drawn deviations are stretched by sqrt(n / (n - 1)) and by Student's quantile over the normal one,
-at Welch's degrees of freedom, because a bootstrap of few launches is too narrow. With one launch a
-side takes the other side's variance between launches; where neither has more than one, nothing is
-known of it: there is no interval, and no verdict but ``ambiguous``.
+median if there is one launch; nearly as precise as the mean, but robust against outliers. Its
+variance is a hierarchical bootstrap's (Davison and Hinkley 1997, section 3.8): launches are drawn
+with replacement, then repetitions within each, so it includes the variance between launches. Drawn
+deviations are stretched by sqrt(n / (n - 1)) and by Student's quantile over the normal one, at
+Welch's degrees of freedom, because a bootstrap of few launches is too narrow. A side of one launch
+takes the other side's variance between launches; if neither has more than one, there is no
+interval, and every verdict is ``ambiguous``.
 
-**Pairs** (A and B in turn). The pairs' log ratios: their mean without the fifth at either end, and
+**Pairs** (A and B in turn). The mean of the pairs' log ratios without the fifth at either end, and
 Student's interval and p-value by its winsorised variance (Tukey and McLaughlin 1963; Yuen 1974):
-what disturbs some launches by any factor moves neither far.
+robust against disturbances of some launches by any factor.
 
-**One word.** ``slower`` (``faster``) where the ratio is beyond the threshold and its p-value, of no
+**One word.** ``slower`` (``faster``) if the ratio is beyond the threshold and its p-value, of no
 difference, passes the procedure of Benjamini and Hochberg (1995) at 5 % over all cases compared;
-``same`` where the 95 % interval lies within the threshold on both sides; else ``ambiguous``.
+``same`` if the 95 % interval lies within the threshold on both sides; else ``ambiguous``.
 Exchanging A and B gives the reciprocal ratio, the mirrored interval and the opposite word.
 """
 
@@ -37,25 +37,25 @@ Word = Literal["same", "faster", "slower", "ambiguous"]
 Direction = Literal["time", "rate"]
 Floats = NDArray[np.float64]
 
-DEFAULT_THRESHOLD = 0.03  # relative; a smaller difference is none
+DEFAULT_THRESHOLD = 0.03  # relative; smaller differences are ignored
 LEVEL = 0.95  # of intervals
-DISCOVERY_RATE = 0.05  # false ones among those called slower or faster, over all cases
+DISCOVERY_RATE = 0.05  # share of false ones among cases called slower or faster
 FEWEST_LAUNCHES = 3  # of one side, for an interval
 FEWEST_PAIRS = 6
 _MOST_ERRORS = 6.0
 _APART = math.log(1.05)
 _DRAWS = 2000
-_MEDIANS = 200  # drawn of each launch's repetitions
-MOST_LAUNCHES = 1000  # or pairs, that are looked for
+_MEDIANS = 200  # drawn per launch from its repetitions
+MOST_LAUNCHES = 1000  # launches or pairs; end of the search
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A case: ``ratio`` is B / A of what was compared, ``interval`` its 95 % interval.
+    """A compared case: ``ratio`` is B / A, ``interval`` its 95 % interval.
 
-    ``word`` says how B stands to A; ``reason`` why it is no other, in a clause. ``launches`` are
-    those of A and of B (pairs: of each); ``p`` is two-sided, ``needed`` launches a side (or pairs)
-    would give an interval of the threshold's width here. None: not known.
+    ``word`` is the verdict on B relative to A, ``reason`` the reason for it, in a clause.
+    ``launches`` are the numbers of A and of B (pairs: of each); ``p`` is two-sided; ``needed``:
+    launches a side (or pairs) for an interval of the threshold's width. None: unknown.
     """
 
     benchmark: str
@@ -74,7 +74,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Estimate:
-    """log(B / A): ``interval`` of 95 %, two-sided ``p`` of none; both None where not to be had."""
+    """log(B / A): 95 % ``interval``, two-sided ``p`` of no difference; None if not available."""
 
     log_ratio: float
     interval: tuple[float, float] | None
@@ -84,14 +84,14 @@ class Estimate:
 
 
 def pseudo_median(values: Sequence[float] | Floats) -> float:
-    """The median of the means of all pairs of ``values``, each with itself among them."""
+    """The median of the means of all pairs of ``values``, including each with itself."""
     return float(np.median(_walsh(np.asarray(values, dtype=float))))
 
 
 def compare_sets(
     a: Sequence[Sequence[float]], b: Sequence[Sequence[float]], threshold: float = DEFAULT_THRESHOLD
 ) -> Estimate:
-    """Two sides, each a list of launches, each a list of values above zero (its repetitions)."""
+    """Two sides: lists of launches, each a list of positive values (its repetitions)."""
     sides = [[np.log(np.asarray(launch, dtype=float)) for launch in side] for side in (a, b)]
     levels = [pseudo_median([float(np.median(launch)) for launch in side]) for side in sides]
     log_ratio = levels[1] - levels[0]
@@ -102,7 +102,7 @@ def compare_sets(
     deviations = [_drawn(side) - level for side, level in zip(sides, levels, strict=True)]
     counts = [len(side) for side in sides]
     for one, other in ((0, 1), (1, 0)):
-        if counts[one] < FEWEST_LAUNCHES:  # its launches differ as the other side's are seen to
+        if counts[one] < FEWEST_LAUNCHES:  # takes the other side's variance
             between = deviations[other] * math.sqrt(counts[other] / counts[one])
             deviations[one] = between
     freedom = [max(counts[i] if counts[i] >= FEWEST_LAUNCHES else most, 2) - 1 for i in (0, 1)]
@@ -112,7 +112,7 @@ def compare_sets(
     if error == 0:
         return Estimate(log_ratio, (log_ratio, log_ratio), 1.0 if log_ratio == 0 else 0.0, most)
     degrees = error**4 / sum(v * v / f for v, f in zip(variances, freedom, strict=True))
-    # Reversed, so that exchanged sides give mirrored draws, and equal ones not the same.
+    # Reversed, so that exchanged sides give mirrored draws, and equal sides different ones.
     draws = min(len(d) for d in deviations)
     drawn = deviations[1][:draws] - deviations[0][:draws][::-1]
     stretch = _quantile(degrees) / float(stats.norm.ppf(0.5 + LEVEL / 2))
@@ -127,7 +127,7 @@ def compare_sets(
 def compare_pairs(
     log_ratios: Sequence[float], threshold: float = DEFAULT_THRESHOLD, cases: int = 1
 ) -> Estimate:
-    """Pairs' log(B / A), of a family of ``cases``."""
+    """log(B / A) of pairs, one of a family of ``cases``."""
     values = np.sort(np.asarray(log_ratios, dtype=float))
     count, least = len(values), pairs_needed(cases)
     cut = _cut(count)
@@ -151,9 +151,9 @@ def compare_pairs(
 
 
 def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:
-    """The fewest pairs with which one of ``cases`` can well be called slower.
+    """The fewest pairs sufficient to call one of ``cases`` slower.
 
-    That is where a difference of six standard errors passes the strictest step of Benjamini and
+    With these a difference of six standard errors passes the strictest step of Benjamini and
     Hochberg's procedure, ``rate / cases``.
     """
     wanted = 1 - rate / (2 * max(1, cases))
@@ -165,7 +165,7 @@ def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:
 
 
 def launches_needed(spread: float, limit: float) -> int:
-    """Launches of each side for a 95 % interval of half the width ``limit``; 1000: or more.
+    """Launches of each side for a 95 % interval of half width ``limit``; 1000 means 1000 or more.
 
     ``spread`` is the standard deviation between launches; both are of logarithms.
     """
@@ -173,7 +173,7 @@ def launches_needed(spread: float, limit: float) -> int:
 
 
 def discoveries(p_values: Sequence[float | None], rate: float = DISCOVERY_RATE) -> list[bool]:
-    """Which are found by Benjamini and Hochberg's procedure; those without a value are not."""
+    """Discoveries by Benjamini and Hochberg's procedure; cases without a p-value are none."""
     known = [p for p in p_values if p is not None]
     if not known:
         return [False] * len(p_values)
@@ -186,7 +186,7 @@ def judge(
     found: Sequence[Compared],
     threshold: float,
 ) -> list[Compared]:
-    """``found`` with words and reasons, by their estimates; false discoveries bounded over all."""
+    """``found`` with words and reasons; the rate of false discoveries is bounded over all."""
     each = [estimates[one.benchmark, one.key] for one in found]
     differ = discoveries([estimate.p for estimate in each])
     judged = []
@@ -199,7 +199,7 @@ def judge(
 def word_of(
     estimate: Estimate, differs: bool, threshold: float, *, is_rate: bool = False
 ) -> tuple[Word, str]:
-    """The word for an estimate that was found to differ (or not) among its family."""
+    """The word for an estimate, given whether it is a discovery in its family."""
     limit = math.log1p(threshold)
     if estimate.interval is None or estimate.p is None:
         return "ambiguous", estimate.why_none
@@ -216,11 +216,11 @@ def word_of(
 
 
 def apart_in_some(a: Sequence[float], b: Sequence[float]) -> str:
-    """A clause on launches of one side that are slow beside all others; empty where none are.
+    """A clause on a group of slow launches of one side; empty if there is none.
 
-    ``a`` and ``b`` are logarithms of launches' levels. The middle of a side does not move for less
-    than half of its launches. Slow ones are a fifth to a half of a side of six or more, at least
-    two, beyond every other launch of both sides by more than 5 % and twice the others' spread.
+    ``a`` and ``b`` are logarithms of launches' levels. A side's median does not reflect fewer than
+    half of its launches. A group is a fifth to a half of a side of six or more, at least two, and
+    beyond every other launch of both sides by more than 5 % and twice the others' spread.
     """
     found = ""
     widest = 0.0
@@ -247,12 +247,12 @@ def ratio_of(estimate: Estimate) -> tuple[float, tuple[float, float] | None]:
 
 
 def is_rate(unit: str) -> bool:
-    """Whether more is better in ``unit``: GB/s, GFLOP/s, GUP/s, TEPS; else less is (us, s)."""
+    """Whether higher is better in ``unit``: GB/s, GFLOP/s, GUP/s, TEPS; not us, s."""
     return unit.endswith(("/s", "TEPS"))
 
 
 def has_direction(unit: str) -> bool:
-    """Whether it is known what is better in ``unit``: of times, and of rates."""
+    """Whether ``unit`` has a better direction: times and rates have."""
     return is_rate(unit) or unit in ("s", "ms", "us", "ns")
 
 
@@ -260,11 +260,11 @@ def has_direction(unit: str) -> bool:
 
 
 def _drawn(side: Sequence[Floats]) -> Floats:
-    """Levels of the side's launches drawn with return, and of repetitions drawn in each."""
+    """Levels of a side's launches drawn with replacement, and of repetitions drawn in each."""
     generator = np.random.default_rng(zlib.crc32(b"".join(launch.tobytes() for launch in side)))
     medians = np.stack([_drawn_medians(launch, generator) for launch in side])
     count = len(side)
-    draws = _DRAWS if count <= 16 else _DRAWS // 4  # the means of all pairs are many then
+    draws = _DRAWS if count <= 16 else _DRAWS // 4  # pairs grow quadratically
     which = generator.integers(count, size=(draws, count))
     picked = medians[which, generator.integers(medians.shape[1], size=(draws, count))]
     if count == 1:
@@ -276,7 +276,7 @@ def _drawn(side: Sequence[Floats]) -> Floats:
 def _drawn_medians(launch: Floats, generator: np.random.Generator) -> Floats:
     if len(launch) == 1:
         return np.repeat(launch, _MEDIANS)
-    if len(launch) > 1000:  # the sample median's own spread, by its order statistics
+    if len(launch) > 1000:  # the sample median's spread, by order statistics
         ranks = generator.binomial(len(launch), 0.5, size=_MEDIANS).clip(0, len(launch) - 1)
         return np.asarray(np.sort(launch)[ranks])
     picks = generator.integers(len(launch), size=(_MEDIANS, len(launch)))
@@ -294,7 +294,7 @@ def _walsh(values: Floats) -> Floats:
 
 
 def _cut(count: int) -> int:
-    """How many of so many sorted pairs are left out at either end."""
+    """Number of sorted pairs omitted at either end."""
     return count // 5
 
 
@@ -311,7 +311,7 @@ def _pairs_for(spread: float, limit: float) -> int:
 
 
 def _smallest(suffices: Callable[[int], bool]) -> int:
-    """The smallest number of launches or pairs that suffices, found by halving."""
+    """The smallest sufficient number of launches or pairs, by bisection."""
     low, high = 2, FEWEST_LAUNCHES
     while high < MOST_LAUNCHES and not suffices(high):
         low, high = high, 2 * high

@@ -1,7 +1,7 @@
-"""``plumb explain``: a record's cases beside the model, and what would raise them.
+"""``plumb explain``: a record's cases compared with the model, and hints for higher rates.
 
-Cases of like verdict and bound stand together, the worst first; cases that failed, were not
-measured, or have no model stand apart with the reason.
+Cases are grouped by verdict and bound, the worst first; failed and unmeasured cases, and those
+without a model, are listed separately with their reasons.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from plumbline.record.record import Case, Record
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import System
 
-_SHOWN = 4  # cases of a group without --all
+_SHOWN = 4  # cases per group without --all
 _WIDTH = 100
 _HEADS = {
     "slow": "slower than the model",
@@ -38,14 +38,14 @@ _HEADS = {
 
 @dataclass(frozen=True)
 class Group:
-    """Cases of one verdict and one bound, the worst first, and what would raise them."""
+    """Cases of one verdict and one bound, the worst first, and hints for them."""
 
     members: list[Member]
     advice: list[str]
 
     @property
     def head(self) -> str:
-        """Verdict, bound, how many cases, and the span of their ratios."""
+        """Verdict, bound, number of cases, and range of their ratios."""
         judged = self.members[0].judged
         ratios = [one.judged.ratio for one in self.members]
         span = f"ratio {ratio_text(ratios[0])}"
@@ -58,7 +58,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What ``plumb explain`` says of a record. ``apart``: reasons, each with its cases' keys."""
+    """The output of ``plumb explain``. ``apart``: keys of cases without a verdict, by reason."""
 
     record: Record
     judgement: Judgement
@@ -68,7 +68,7 @@ class Explanation:
 
 
 def explain(record: Record, home: Home, system: str | None, tolerance: float | None) -> Explanation:
-    """Judge ``record`` by ``system`` (this machine's calibration where None is named)."""
+    """Judge ``record`` by ``system`` (None: this machine's calibration)."""
     chosen = find_system(system, home) if system is not None else local_system(home)
     return explained(record, chosen, tolerance, earlier_launches(home, record))
 
@@ -76,7 +76,7 @@ def explain(record: Record, home: Home, system: str | None, tolerance: float | N
 def explained(
     record: Record, system: System, tolerance: float | None, history: Sequence[Record] = ()
 ) -> Explanation:
-    """The groups of ``record``'s cases by ``system``, and the cases that stand apart."""
+    """The groups of ``record``'s cases by ``system``, and the cases without a verdict."""
     judgement = judge(record, system, tolerance, history)
     members: list[Member] = []
     apart: dict[str, list[str]] = {}
@@ -93,14 +93,14 @@ def explained(
 
 
 def write(explanation: Explanation, form: str, *, all_cases: bool) -> str:
-    """The explanation as ``text`` or ``json`` (which has every case)."""
+    """The explanation as ``text`` or ``json`` (with every case)."""
     if form == "json":
         return json.dumps(_document(explanation), indent=2)
     return "\n".join(_lines(explanation, all_cases))
 
 
 def _member(case: Case, judgement: Judgement) -> Member | None:
-    """The case beside its model, if it has one and its answer was right."""
+    """The case with its expectation, if it has one and passed."""
     judged = judgement.judged.cases.get(case.key) if judgement.judged else None
     if judged is None or case.outcome.status != "passed":
         return None

@@ -1,7 +1,7 @@
-"""What would raise a group of cases: sentences that a record and its model give grounds for.
+"""Hints for higher rates of a group of cases.
 
-A sentence is said where its condition is found in the record (samples, cores, parameters, facts of
-the kernels, parts of the expectation), and not otherwise.
+Each hint is a sentence with a condition on the record (samples, cores, parameters, facts of the
+kernels, parts of the expectation), and is given only if the condition holds.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from plumbline.model.roofline import is_on_host
 from plumbline.record.expectations import JudgedCase
 from plumbline.record.record import Case, Record
 
-_NEAR = 1.1  # of the expected time: what a repetition that nothing disturbed takes
-_UNEVEN = 1.25  # a rank's median over another's
-_LATENCY = 0.8  # of the time is the smallest size's: latency counts
-_UNEXPLAINED = 3.0  # times the expected: no bound of the device is near
-_SHORT_BYTES = 2**12  # longer messages are not bound by latency, as long as none shorter is there
+_NEAR = 1.1  # of the expected time; an undisturbed repetition takes at most this
+_UNEVEN = 1.25  # ratio of two ranks' medians
+_LATENCY = 0.8  # share of the smallest size's time, from which latency dominates
+_UNEXPLAINED = 3.0  # times the expected; beyond, no bound of the device explains it
+_SHORT_BYTES = 2**12  # if the shortest message is longer, latency is not considered
 _DOUBTS = ("debug_build", "sanitized_build", "oversubscribed", "unbound", "frequency_scaling")
 _WITH_LIBRARY = ("cuda", "native")
-_MUCH_HANDOVER = 0.2  # of a transfer
+_MUCH_HANDOVER = 0.2  # share of a transfer
 
 
 @dataclass(frozen=True)
 class Member:
-    """A case with what was expected of it, and the comparison of the two."""
+    """A case, its expectation, and their comparison."""
 
     case: Case
     expectation: Prediction
@@ -42,7 +42,7 @@ class Member:
 
     @property
     def best_s(self) -> float:
-        """Seconds of one count in the best repetition."""
+        """Seconds of one count, best repetition."""
         summary = self.case.summary
         return summary.min_s / self.case.count if summary and self.case.count else self.measured_s
 
@@ -52,7 +52,7 @@ Hint = Callable[[Record, Members], str | list[str] | None]
 
 
 def advice(record: Record, members: Members) -> list[str]:
-    """Sentences on ``members``, which share bound and verdict; the worst stands first."""
+    """Sentences on ``members``, which share bound and verdict; the worst is first."""
     verdict = members[0].judged.verdict
     beaten = verdict == "fast" or (verdict == "ambiguous" and members[0].judged.ratio < 1)
     hints: list[Hint] = []
@@ -67,7 +67,7 @@ def advice(record: Record, members: Members) -> list[str]:
 
 
 def _disturbed(_record: Record, members: Members) -> str | None:
-    """Best repetitions that reach what medians do not."""
+    """Best repetitions reach the expected time, medians do not."""
     reached = [one for one in members if one.best_s <= _NEAR * one.judged.expected_s]
     off = [one for one in reached if one.judged.ratio > 1.25 * one.best_s / one.judged.expected_s]
     if len(off) * 2 < len(members):
@@ -109,7 +109,7 @@ def _cores(cores: Sequence[int]) -> str:
 
 
 def _host_time(_record: Record, members: Members) -> str | None:
-    """Devices that work for a part of the time only."""
+    """Devices busy for a part of the time only."""
     shares = [share for one in members if (share := _device_share(one.case)) is not None]
     if not shares or median(shares) > 0.8:
         return None
@@ -157,7 +157,7 @@ def _beaten(_record: Record, members: Members) -> str:
 
 
 def _bound_hint(bound: Bound) -> Hint:
-    """The bound's own sentence, else the function that it names."""
+    """The bound's own sentence, else the one by its function."""
     if bound.advice:
         return _own_advice
     return _HINTS.get(bound.hint, _other)
@@ -284,17 +284,17 @@ def _look_ahead(_record: Record, members: Members) -> str:
 
 
 def _of_an_update(member: Member) -> str:
-    """How much of an update's expected time its bound takes."""
+    """Share of an update's expected time taken by its bound."""
     seconds = _bound_s(member)
     share = seconds / member.judged.expected_s
-    done = member.case.facts.get("updates_done")  # the share that the time bound left
+    done = member.case.facts.get("updates_done")  # share done within the time limit
     updates = member.case.work.updates * (done if isinstance(done, float) else 1.0)
     each = f"{duration(seconds / updates)} of an update, " if updates else ""
     return f"{each}{share:.0%} of the expected time"
 
 
 def _bound_s(member: Member) -> float:
-    """Seconds of the part that bounds."""
+    """Seconds of the bounding part."""
     return member.expectation.parts.get(member.judged.bound or "", member.judged.expected_s)
 
 
@@ -319,7 +319,7 @@ def _link(record: Record, members: Members) -> str:
 
 
 def _legs(record: Record, members: Members) -> list[str]:
-    """The longest leg, how much overlap could save, and up to which size latency counts."""
+    """The longest leg, the gain by overlap, and the sizes dominated by latency."""
     first = members[0]
     parts = first.expectation.parts
     said = []
@@ -350,7 +350,7 @@ def _legs(record: Record, members: Members) -> list[str]:
 
 
 def _by_latency(members: Members) -> tuple[list[int], list[int]]:
-    """Sizes whose measured time is mostly that of the smallest, and the others."""
+    """Sizes whose measured time is mostly the smallest size's, and the others."""
     by_size = sorted(members, key=lambda one: one.case.message_bytes())
     latency = by_size[0].measured_s / _LATENCY
     limit = next(
@@ -364,7 +364,7 @@ def _by_latency(members: Members) -> tuple[list[int], list[int]]:
 
 
 def _path(record: Record, member: Member) -> str:
-    """What carries the bytes of the leg that counts."""
+    """The path of the longest leg's bytes."""
     if member.judged.bound == "transfer":
         return f"what {record.transport_name} reaches at best"
     if member.judged.bound != "exchange":
@@ -411,7 +411,7 @@ def _other(_record: Record, members: Members) -> str:
 
 
 def _next_bound(member: Member) -> str:
-    """How far the bound may be raised before another takes its place."""
+    """The possible gain until the next bound."""
     parts = {
         name: seconds
         for name, seconds in member.expectation.parts.items()
@@ -426,7 +426,7 @@ def _next_bound(member: Member) -> str:
     return f"Raised {factor:.3g} times, {name} would bind in its place."
 
 
-# By the hint that a bound names.
+# By the hint named by a bound.
 _HINTS: dict[str, Hint] = {
     "arithmetic": _arithmetic,
     "updates": _updates,
@@ -452,7 +452,7 @@ def _is_board(record: Record) -> bool:
 
 
 def grouped(members: Sequence[Member]) -> Iterator[list[Member]]:
-    """Groups of like verdict and bound, slow first, the worst of each first."""
+    """Groups of equal verdict and bound, slow first, the worst of each first."""
     order = ("slow", "ambiguous", "fast", "ok", None)
     groups: dict[tuple[str | None, str | None], list[Member]] = {}
     for one in members:

@@ -1,4 +1,4 @@
-"""Earlier launches that tell what is usual on a machine."""
+"""Earlier launches of a machine, for its usual figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HISTORY = 20
 
 
 def earlier_launches(home: Home, record: Record) -> list[Record]:
-    """Up to :data:`HISTORY` indexed records with parts, earlier, under ``record``'s conditions."""
+    """Up to :data:`HISTORY` earlier indexed records with parts and the conditions of ``record``."""
     conditions = conditions_of(record)
     found: list[Record] = []
     try:

@@ -1,18 +1,18 @@
 """A record against the model of its benchmark: ``ok``, ``slow``, ``fast``, or ``ambiguous``.
 
-Three questions, told apart. *Efficiency*: does a case reach what its parts, measured beside it in
-the same launch, allow? *State*: are those parts as in earlier launches
-(:mod:`plumbline.judge.state`)? *Promise*: does it deliver what a system file or a stored
-calibration says? A record without parts has the last alone, as its verdict.
+Three separate questions. *Efficiency*: does a case reach the limits of its parts, measured in the
+same launch? *State*: are those parts as in earlier launches (:mod:`plumbline.judge.state`)?
+*Promise*: does the case reach its expectation by a system file or a stored calibration? Records
+without parts have the last only, as their verdict.
 
-By its parts a case is slow where its level (:mod:`plumbline.judge.levels`) lies beyond the
-expectation's interval, and with its whole interval beyond the expectation times 1 + tolerance; the
-expectation is what the parts give, times the ratio that is usual (:mod:`plumbline.judge.usual`). It
-is ambiguous, with the reason in a word, where its level lies beyond and its interval does not
-(``spread``), where it waited so long for cores that this may be why (``waited``), or where the
-parts are known so badly that it may lie beyond (``parts``). By a system it is slow
-where the interval of its median lies beyond the expected time times 1 + tolerance, and fast
-on the other side.
+By its parts a case is slow if its level (:mod:`plumbline.judge.levels`) lies beyond the
+expectation's interval, and its whole interval beyond the expectation times 1 + tolerance; the
+expectation is the model's time from the parts, times the usual ratio
+(:mod:`plumbline.judge.usual`). It is ambiguous, with the reason in a word, if its level lies beyond
+and its interval does not (``spread``), if waiting for cores may be the cause (``waited``), or if
+its parts are so uncertain that it may lie beyond (``parts``). By a system it is slow if the
+interval of its median lies beyond the expected time times 1 + tolerance, and fast on the other
+side.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ from plumbline.record.expectations import (
 from plumbline.record.record import Case, Record
 from plumbline.system.system import LOCAL, Between, Conditions, Need, System
 
-# What expectations are known to beyond their parts' own intervals where no launch tells their usual
-# ratio, as factors: of a sum of links, and of a bound, behind which kernels may stay.
+# Uncertainty of expectations in addition to their parts' intervals, if the usual ratio is unknown,
+# as factors: of a sum of links, and of a bound, which kernels may miss.
 OF_LINKS = 1.05
 OF_BOUNDS = 3.0
-WIDE = 0.25  # of an interval: from there on parts may not tell, and a launch teaches nothing
+WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
 MOST_WAITED = 0.99
-_MOST_DEVIATIONS = 4.0  # of few launches, whose deviation is pooled over many cases
+_MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
-# Where no run calibrates what is missing.
+# For missing figures that no run calibrates.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
 _CALIBRATE = " (plumb calibrate measures what a model needs)"
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the expectation file holds, or None; ``line`` is the result, or the reason for none.
+    """Contents of the expectation file, or None; ``line`` is the result, or the reason for none.
 
-    ``expectations`` are what was compared with, by the case's key.
+    ``expectations`` are by case key.
     """
 
     judged: JudgedRecord | None
@@ -74,8 +74,8 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on one case; times in seconds of one count, ``expected_s`` above zero.
 
-    ``interval_s`` is the 95 % interval of the median; without one the median decides alone.
-    ``reach`` is how far the expectation's interval reaches to both sides, of the logarithm.
+    ``interval_s`` is the 95 % interval of the median; without one the median alone decides.
+    ``reach`` is the half width of the expectation's interval, of the logarithm.
     """
     wide = (1 + tolerance) * exp(reach)
     slow, fast = expected_s * wide, expected_s / wide
@@ -96,9 +96,9 @@ def judge_cases(
     tolerance: float = DEFAULT_TOLERANCE,
     between: Between | None = None,
 ) -> JudgedRecord:
-    """Judge every case of ``record`` that was measured and has an expectation.
+    """Judge every measured case of ``record`` with an expectation.
 
-    ``between``: how the launches differ that the expectations come from.
+    ``between``: deviations between the launches from which the expectations derive.
     """
     reach = reach_of_launch(between)
     cases: dict[str, JudgedCase] = {}
@@ -127,9 +127,9 @@ def judge_cases(
 
 
 def reach_of_launch(between: Between | None) -> float:
-    """How far one more launch lies from a calibration's launches in 95 %, of the logarithm.
+    """Half width of a new launch's 95 % interval by a calibration's launches, of the logarithm.
 
-    By Student's t of a new observation; 0 where nothing is known of how launches differ.
+    By Student's t of a new observation; 0 if the deviation between launches is unknown.
     """
     if between is None or between.launches < 2:
         return 0.0
@@ -138,7 +138,7 @@ def reach_of_launch(between: Between | None) -> float:
 
 
 def conditions_of(record: Record) -> Conditions:
-    """Under what a record was measured, as far as a calibration depends on it."""
+    """The conditions of a record on which calibrations depend."""
     device = record.ranks[0].device
     transfers = record.transport is not None
     replications = record.parameters.get("replications", 1)
@@ -163,7 +163,7 @@ def conditions_of(record: Record) -> Conditions:
 
 
 def is_covered(record: Record, system: System) -> bool:
-    """Whether ``system`` has figures for ``record``'s conditions, or no model asks for them."""
+    """Whether ``system`` has figures for ``record``'s conditions, or no model requires them."""
     model = model_of(record.benchmark.name)
     if model is None or record.transport_name not in model.TRANSPORTS:
         return True
@@ -179,8 +179,8 @@ def judge(
 ) -> Judgement:
     """Judge ``record`` by its parts and by ``system``; ``tolerance`` is relative (None: usual).
 
-    ``history``: earlier records of like conditions. A record without parts is judged by ``system``
-    alone.
+    ``history``: earlier records of the same conditions. Records without parts are judged by
+    ``system`` only.
     """
     promised = by_system(record, system, DEFAULT_TOLERANCE if tolerance is None else tolerance)
     own = by_parts(record, DEFAULT_OF_PARTS if tolerance is None else tolerance, history)
@@ -191,10 +191,10 @@ def judge(
 
 @dataclass(frozen=True)
 class Beside:
-    """A case beside its parts: its level in seconds of one count, and what the parts give for it.
+    """A case and its parts: its level in seconds of one count, and the model's time by its parts.
 
-    ``fast_s`` and ``slow_s`` are what the parts give at the ends of their intervals; ``waited`` is
-    the share of the case's time in which a thread of it waited for a core.
+    ``fast_s`` and ``slow_s`` are the model's times at the ends of the parts' intervals; ``waited``
+    is the share of the case's time in which one of its threads waited for a core.
     """
 
     measured: Level
@@ -211,18 +211,18 @@ class Beside:
 
     @property
     def above(self) -> float:
-        """How far the parts' interval reaches above their level, of the logarithm."""
+        """Upper end of the parts' interval relative to their level, of the logarithm."""
         return log(self.slow_s / self.expected.time_s)
 
     @property
     def teaches(self) -> bool:
-        """Whether neither the case nor its parts were disturbed so much that the ratio is none."""
+        """Whether case and parts are precise enough for the ratio to count as usual."""
         widths = (self.slow_s / self.fast_s, self.measured.high / self.measured.low)
         return max(widths) <= 1 + WIDE
 
 
 def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -> Judgement | None:
-    """Judge ``record`` by the parts measured beside its cases; None where it has none."""
+    """Judge ``record`` by the parts measured with its cases; None if it has none."""
     model = model_of(record.benchmark.name)
     if model is None or record.parts is None:
         return None
@@ -235,7 +235,7 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
     cases: dict[str, JudgedCase] = {}
     for case in (one for one in record.cases if one.key in own):
         one, found = beside[case.key], own[case.key]
-        # In terms of the median: the level is another share of the same repetitions.
+        # In terms of the median; the level is another quantile of the same repetitions.
         scale = (case.median_s() or one.measured.middle) / one.measured.middle
         cases[case.key] = JudgedCase(
             expected_s=one.expected.time_s * scale,
@@ -252,12 +252,12 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
 
 
 def is_of_links(record: Record) -> bool:
-    """Whether the cases are messages of one size, which bare calls send as well: no bounds."""
+    """Whether the cases are messages of one size; bare calls send these too, so no bounds."""
     return any(case.message_bytes() for case in record.cases)
 
 
 def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[str, str]]:
-    """Each measured case beside its parts, and the reasons of those that have none."""
+    """Each measured case with its parts, and the reasons for cases without parts."""
     found: dict[str, Beside] = {}
     without: dict[str, str] = {}
     for case in record.cases:
@@ -277,9 +277,9 @@ def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[
 def _expected(
     model: Model, record: Record, case: Case
 ) -> tuple[Prediction, Prediction, Prediction, str] | str:
-    """What the parts beside ``case`` give, and the model's words; else why there is nothing.
+    """The model's times for ``case`` by its parts, and the bound; else the reason for none.
 
-    At their level, and where all are fast, or slow.
+    Times are at the parts' levels, and at the fast and slow ends of all intervals.
     """
     found = in_situ(record, case)
     if found is None:
@@ -295,7 +295,7 @@ def _expected(
 
 @dataclass(frozen=True)
 class Earlier:
-    """Of earlier launches' same case: logarithms of measured over expected, and shares waited."""
+    """A case in earlier launches: logarithms of measured over expected, and shares waited."""
 
     ratios: list[float] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
@@ -304,7 +304,7 @@ class Earlier:
 def earlier_ratios(
     model: Model, cases: Collection[str], history: Sequence[Record]
 ) -> dict[str, Earlier]:
-    """By case: what launches say that were not disturbed."""
+    """The figures of earlier undisturbed launches, by case."""
     found: dict[str, Earlier] = {}
     for earlier in history:
         wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
@@ -314,7 +314,7 @@ def earlier_ratios(
 
 
 def add_launch(earlier: dict[str, Earlier], beside: Mapping[str, Beside]) -> None:
-    """Add one launch's cases to what is known of earlier ones."""
+    """Add one launch's cases to ``earlier``."""
     for key, one in beside.items():
         if one.teaches:
             of_case = earlier.setdefault(key, Earlier())
@@ -323,17 +323,17 @@ def add_launch(earlier: dict[str, Earlier], beside: Mapping[str, Beside]) -> Non
 
 
 def is_passed(case: Case) -> bool:
-    """Whether a case was measured and its answer was right."""
+    """Whether a case was measured and its answer is right."""
     return case.outcome.status == "passed"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Where an expectation lies, in seconds of one count.
+    """An expectation, in seconds of one count.
 
     ``low_s`` and ``high_s`` are the ends of its interval, ``limit_s`` its middle with the
-    tolerance; ``parts`` is how far the parts' own interval reaches above their level, and
-    ``waiting`` how much more the case may take for having waited for cores, both relative.
+    tolerance; ``parts`` is the upper end of the parts' interval relative to their level, and
+    ``waiting`` the allowance for waiting for cores, both relative.
     """
 
     low_s: float
@@ -345,7 +345,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """The verdict on a case by its parts, a word on an open one, and what it comes from."""
+    """The verdict on a case by its parts, a word on an ambiguous one, and its basis."""
 
     verdict: Verdict
     why: str | None
@@ -360,7 +360,7 @@ def efficiencies(
     by_links: bool,
     tolerance: float,
 ) -> dict[str, Efficiency]:
-    """The cases of one launch beside their parts, with those of earlier launches."""
+    """The efficiencies of one launch's cases, given those of earlier launches."""
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}
     usual = {key: usual_of(ratios, key) for key in beside}
     excesses = {key: beside[key].ratio - known.middle for key, known in usual.items() if known}
@@ -383,7 +383,7 @@ def efficiencies(
 def usual_wait(
     beside: Mapping[str, Beside], earlier: Mapping[str, Earlier], key: str, known: Usual | None
 ) -> float:
-    """The share waited for cores that the usual ratio of a case has in it; 0 without one."""
+    """The share of waiting for cores included in a case's usual ratio; 0 without one."""
     if known is None:
         return 0.0
     if known.of == "launches":
@@ -394,13 +394,13 @@ def usual_wait(
 def expected_of(
     one: Beside, usual: Usual | None, shift: float, *, by_links: bool, tolerance: float
 ) -> Expected:
-    """The expectation of a case from its parts and, where it is known, from the usual ratio.
+    """The expectation of a case from its parts and, if known, its usual ratio.
 
-    Without one, bare calls are what a transport does, to :data:`OF_LINKS`, and a kernel may stay
-    behind its bound by :data:`OF_BOUNDS`. What is usual never makes a limit of links wider than
-    that with the tolerance: a transport that was always slow remains so. Nor is a case slow
-    that is as fast as its parts, or nearly so where its own history is unknown. ``shift``: what the
-    neighbours have in common.
+    Without a usual ratio, a transport takes as long as bare calls within :data:`OF_LINKS`, and a
+    kernel may miss its bound by :data:`OF_BOUNDS`. A usual ratio never makes a limit of links wider
+    than that with the tolerance, so a transport that was always slow is still found. A case as fast
+    as its parts (nearly as fast, without a history of its own) is not slow. ``shift``: the
+    neighbours' common excess.
     """
     known, tolerated = log(OF_LINKS if by_links else OF_BOUNDS), log1p(tolerance)
     high, middle, low = known + one.above, 0.0 if by_links else known, -known
@@ -420,11 +420,11 @@ def expected_of(
 
 
 def efficiency_of(one: Beside, expected: Expected) -> tuple[Verdict, str | None]:
-    """Whether a case reaches what its parts allow, and a word on an open verdict.
+    """The verdict on a case by its parts, and a word on an ambiguous one.
 
-    Slow is what lies beyond the expectation's interval, and with its own interval beyond the
-    expectation and the tolerance, even without what it waited for cores more than usual. Faster
-    than the parts is as good as they are: they were disturbed, not the case.
+    Slow: the level lies beyond the expectation's interval, and the case's interval beyond the
+    expectation with the tolerance, even without its excess of waiting for cores. Faster than the
+    parts counts as ``ok``: then the parts were disturbed, not the case.
     """
     level = one.measured
     if level.middle > expected.high_s and level.low > expected.limit_s:
@@ -440,7 +440,7 @@ def efficiency_of(one: Beside, expected: Expected) -> tuple[Verdict, str | None]
 
 
 def _learnt_from(own: Mapping[str, Efficiency]) -> str:
-    """What the width of the expectations comes from, in a clause."""
+    """The basis of the expectations' width, in a clause."""
     known = [one.usual for one in own.values() if one.usual is not None]
     launches = [usual.count for usual in known if usual.of == "launches"]
     if launches:
@@ -451,9 +451,9 @@ def _learnt_from(own: Mapping[str, Efficiency]) -> str:
 
 
 def with_promise(own: Judgement, promised: Judgement, state: StateOfMachine) -> Judgement:
-    """The verdicts by parts with the state of the machine and what a system promises.
+    """The verdicts by parts, with the state of the machine and a system's promises.
 
-    A promise is withheld where the parts of the case are not as usual.
+    A case whose parts are not as usual gets no promise.
     """
     assert own.judged is not None
     theirs = promised.judged.cases if promised.judged else {}

@@ -1,9 +1,8 @@
 """The level of a case or a part: the lower tenth of its repetitions' times.
 
-What disturbs a run (other work, threads moved between cores) makes some repetitions longer by any
-factor, of a case and of its parts at different times; the lower tenth of both is disturbed least,
-and what slows every repetition moves it like any other. What slows fewer than nine repetitions in
-ten is not seen in it.
+Disturbances (other work, threads moved between cores) make some repetitions longer by any factor,
+of a case and of its parts at different times; the lower tenth of both is disturbed least, but
+includes any slow-down of all repetitions. Slow-downs of fewer than nine in ten are not detected.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Level:
 
 
 def level_of(samples: Sequence[float]) -> Level:
-    """The level of ``samples``, of which there is at least one."""
+    """The level of ``samples`` (at least one)."""
     ordered = sorted(samples)
     first, last = ranks_of_quantile(len(ordered), SHARE)
     place = SHARE * (len(ordered) - 1)
@@ -38,7 +37,7 @@ def level_of(samples: Sequence[float]) -> Level:
 
 
 def level_of_case(case: Case) -> Level | None:
-    """The level of a case, of each repetition's slowest rank; None where it was not measured."""
+    """The level of a case, by each repetition's slowest rank; None if not measured."""
     if case.samples is None or not case.count:
         return None
     kept = [rank for rank in case.samples.by_rank if rank]
@@ -48,9 +47,9 @@ def level_of_case(case: Case) -> Level | None:
 
 @cache
 def ranks_of_quantile(count: int, share: float) -> tuple[int, int]:
-    """Places among ``count`` ordered samples between which the quantile lies in 95 % (from 0).
+    """Indices of ``count`` ordered samples that enclose the quantile in 95 %.
 
-    By the binomial distribution of how many samples lie below it; the ends where there are few.
+    By the binomial distribution of the number of samples below it; the ends if there are few.
     """
     from scipy.stats import binom  # half a second to import
 

@@ -1,8 +1,8 @@
-"""Parts in situ: what a run's cases are made of, measured in the same launch, as models' figures.
+"""Parts in situ: the parts of a run's cases, measured in the same launch, as models' figures.
 
-Before a launch :func:`wanted` says which parts the cases need, in the engine's words (``--parts``);
-after it :func:`in_situ` makes the figures that hold for one case from the visits beside it. The
-models are those of any other figures. Three sets are made: from the parts' levels
+Before a launch :func:`wanted` lists the parts required by the cases, in the engine's words
+(``--parts``); after it :func:`in_situ` derives the figures of one case from the visits next to it.
+The models are the same as for other figures. There are three sets: from the parts' levels
 (:mod:`plumbline.judge.levels`), and from both ends of their intervals.
 """
 
@@ -24,10 +24,10 @@ from plumbline.system.segments import Segment
 from plumbline.system.system import Figures, Legs, MeasuredTransfer
 
 LINKS, CEILINGS = "links", "ceilings"
-RELAYED = frozenset({"staged", "pipelined"})  # which read, exchange and write
+RELAYED = frozenset({"staged", "pipelined"})  # transports that read, exchange and write
 _SMALLEST_LOG, _LARGEST_LOG = 12, 36  # of an array of ceilings
 _LONGEST_LINK_LOG = 24
-_LONGEST_MESSAGE = 2**22  # of links; longer ones take their time by their length
+_LONGEST_MESSAGE = 2**22  # of links; times of longer ones are in proportion
 _MOST_SIZES = 4  # of arrays in one run
 _HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
 
@@ -45,7 +45,7 @@ class Planned:
 
 
 def wanted(model: Model | None, planned: Planned, options: Mapping[str, str]) -> str:
-    """The parts in the engine's words; empty where the model takes its figures from elsewhere."""
+    """The parts in the engine's words; empty if the model has figures from elsewhere."""
     if model is None or not planned.cases:
         return ""
     if planned.transport in ("none", None):
@@ -74,7 +74,7 @@ def _links(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
 
 
 def _moved_and_computed(planned: Planned) -> Iterator[str]:
-    """For cases that exchange long messages and go through memory: both, shared by all cases."""
+    """Parts of cases with long messages and memory traffic; shared by all cases."""
     if planned.transport not in RELAYED | {"mpi", "local"}:
         return
     works = [case["work"] for case in planned.cases]
@@ -99,7 +99,7 @@ def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
         yield f"{CEILINGS} only={only} accumulators={accumulators}"
     for size in _few(arrays, device):
         yield f"{CEILINGS} only=memory size={size}"
-    if links:  # a line through a short and a long copy: longer ones cost much and tell no more
+    if links:  # a line through a short and a long copy; longer ones add cost only
         yield f"{CEILINGS} only=link size={min(max(links), _LONGEST_LINK_LOG)}"
     for kind, size in sorted(tables):
         updates = 24 if gpu else 20
@@ -135,7 +135,7 @@ def _log(size: float) -> int:
 
 
 def _few(sizes: set[int], device: Mapping[str, Any]) -> list[int]:
-    """At most a few sizes; none longer than arrays that stream past all caches need be."""
+    """At most a few sizes, none longer than required to exceed all caches."""
     caches = device.get("cache_bytes") or 2**25
     longest = ceil(log2(CACHES * caches))
     near = {min(size, longest) for size in sizes}
@@ -151,7 +151,7 @@ def _few(sizes: set[int], device: Mapping[str, Any]) -> list[int]:
 
 @dataclass(frozen=True)
 class InSitu:
-    """The figures that hold for one case: the middle, and where all parts are fast, or slow."""
+    """The figures for one case: at the parts' levels, and at both ends of their intervals."""
 
     middle: Figures
     fast: Figures
@@ -160,7 +160,7 @@ class InSitu:
 
 @dataclass(frozen=True)
 class _Times:
-    """Seconds of one count of a part beside a case: its level, and what its legs take of it."""
+    """Seconds of one count of a part next to a case: its level, and its legs' times."""
 
     level: Level
     legs: Mapping[str, float]
@@ -170,7 +170,7 @@ class _Times:
 
 
 def in_situ(record: Record, case: Case) -> InSitu | None:
-    """The figures for ``case`` from the visits beside it, or None where it has no parts."""
+    """The figures for ``case`` from the visits next to it, or None if it has no parts."""
     if record.parts is None:
         return None
     number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
@@ -191,16 +191,15 @@ def in_situ(record: Record, case: Case) -> InSitu | None:
 
 
 def _fits(part: PartCase, case: Case) -> bool:
-    """Whether a link's message is the case's; ceilings are for all."""
+    """Whether a link's message is the case's; ceilings apply to all cases."""
     names = ("message_bytes", "ring")
     return all(part.labels[name] == case.labels.get(name) for name in names if name in part.labels)
 
 
 def _beside(visits: Sequence[PartVisit], number: int) -> _Times:
-    """The level over all visits since the case before ``number`` (from 0), to the first after it.
+    """The level over the last visit before case ``number`` (from 0) and the first ones after it.
 
-    Where there are none after the case before, the last one before it counts as well. The interval
-    takes in the level of each visit by itself.
+    The interval includes each visit's own level.
     """
     before = [one for one in visits if one.after_cases <= number]
     after = [one for one in visits if one.after_cases > number]
@@ -231,9 +230,9 @@ def _figures(
 def _of_links(
     record: Record, case: Case, links: Sequence[tuple[PartCase, _Times]], level: str
 ) -> tuple[Legs | None, list[MeasuredTransfer]]:
-    """Legs and the whole, of the case's own messages: figures that do not depend on the size.
+    """Legs and the whole, for the case's own messages; independent of the size.
 
-    A part that is not of the case's size takes its time in proportion to the bytes sent.
+    Times of a part of another size are scaled by the bytes sent.
     """
     if not links:
         return None, []
@@ -258,7 +257,7 @@ def _flat(seconds: float) -> Segment:
 def _device(
     case: Case, times: Sequence[tuple[PartCase, _Times]], level: str, name: str | None
 ) -> DeviceTable:
-    """The device's limits; of arrays of several lengths those nearest to the case's data."""
+    """The device's limits, by the arrays of the length nearest to the case's data."""
     moved = case.work.bytes_read + case.work.bytes_written
     found: dict[str, Any] = {}
     for limit in LIMITS:
@@ -277,5 +276,5 @@ def _device(
             if isinstance(value, list):
                 value = [*found.get(limit.field, []), *value]
             found[limit.field] = value
-    # Arrays were as long as the case's: their figures hold in caches as well.
+    # Arrays are as long as the case's, so their figures hold in caches as well.
     return DeviceTable(name=name, cache_bytes=0, **found)

@@ -1,7 +1,7 @@
-"""Records as the two sides of a comparison: what can be compared, and what cannot for which reason.
+"""Records as the two sides of a comparison, with reasons for cases that cannot be compared.
 
-Records of one benchmark are compared case by case; where they were measured under other conditions
-(ranks, devices, driver, memory, types) or did other work (sizes), they are not, and say why.
+Records of one benchmark are compared case by case, except if conditions (ranks, devices, driver,
+memory, types) or work (sizes) differ.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from plumbline.judge.comparison import (
 from plumbline.record.record import Case, Record
 
 CONDITIONS = ("world", "ranks", "nodes", "devices", "driver", "memory", "type")
-TIME = "time"  # of one count, in seconds: what is compared where no metric is named
+TIME = "time"  # of one count, in seconds; the default metric
 
 
 @dataclass(frozen=True)
 class Apart:
-    """What was not compared: a case, or (key empty) a benchmark's records; and why."""
+    """A case, or (empty key) a benchmark's records, not compared, with the reason."""
 
     benchmark: str
     key: str
@@ -43,15 +43,15 @@ class Apart:
 
     @property
     def title(self) -> str:
-        """What it is, as users read it."""
+        """Its name in messages."""
         return f"{self.benchmark} {self.key}".rstrip()
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every case of two sides; ``launches`` of A and of B, ``differences`` that matter not.
+    """Every case of two sides; ``launches`` of A and of B, permitted ``differences``.
 
-    ``metric`` is what was compared, ``pairs`` how many there were (None: sets).
+    ``metric`` is the compared metric, ``pairs`` the number of pairs (None: sets).
     """
 
     cases: Sequence[Compared]
@@ -63,7 +63,7 @@ class Comparison:
     pairs: int | None = None
 
     def count(self, word: str) -> int:
-        """How many cases have that word."""
+        """The number of cases with that word."""
         return sum(case.word == word for case in self.cases)
 
 
@@ -75,7 +75,7 @@ def compare_records(
     metric: str = TIME,
     despite: Collection[str] = (),
 ) -> Comparison:
-    """Compare two sets of launches. Raises :class:`UsageError` where no case can be compared."""
+    """Compare two sets of launches. Raises :class:`UsageError` if no case can be compared."""
     found = _Found(metric, despite)
     for name, (of_a, of_b) in _by_benchmark(a, b).items():
         found.add_benchmark(name, of_a, of_b)
@@ -97,10 +97,10 @@ def compare_pairs_of_records(
     metric: str = TIME,
     despite: Collection[str] = (),
 ) -> Comparison:
-    """Compare launches that were made in turn, pair by pair.
+    """Compare alternating launches, pair by pair.
 
-    Of each launch's repetitions the lower quartile of times is taken: on cores that others use as
-    well it is disturbed less often than the median, and both sides are alike in it.
+    Each launch counts with the lower quartile of its repetitions' times: on shared cores it is
+    disturbed less often than the median, and the same for both sides.
     """
     a, b = [one for one, _ in pairs], [other for _, other in pairs]
     found = _Found(metric, despite, quantile=0.25)
@@ -132,7 +132,7 @@ Values = list[list[float]]  # by launch, by repetition
 
 
 class _Found:
-    """Cases that both sides have, and those that are apart."""
+    """Cases of both sides, and cases that cannot be compared."""
 
     def __init__(self, metric: str, despite: Collection[str], quantile: float = 0.5) -> None:
         self.metric, self.despite, self.quantile = metric, despite, quantile
@@ -159,7 +159,7 @@ class _Found:
             self._add_aggregates(name, a, b)
 
     def listed(self, estimates: Mapping[tuple[str, str], Estimate]) -> list[Compared]:
-        """Every case with its figures; without a word yet."""
+        """Every case with its figures, without words."""
         rows = []
         for (benchmark, key), sides in self.values.items():
             estimate = estimates[benchmark, key]
@@ -176,7 +176,7 @@ class _Found:
         return rows
 
     def with_apart(self, cases: Sequence[Compared]) -> list[Compared]:
-        """``cases``, those without a difference with the reason that some launches are slow."""
+        """``cases``; those without a difference name slow launches as the reason."""
         told = []
         for case in cases:
             if case.word in ("same", "ambiguous") and not is_rate(case.unit):
@@ -224,7 +224,7 @@ class _Found:
 
 
 def conditions(record: Record) -> dict[str, str]:
-    """What must be the same for two records to be compared, as users read it."""
+    """Conditions that must be equal in compared records, as shown to users."""
     devices = [rank.device for rank in record.ranks if rank.device]
     bank = "" if record.memory.bank is None else f":{record.memory.bank}"
     runtimes = sorted({device.runtime for device in devices})
@@ -242,7 +242,7 @@ def conditions(record: Record) -> dict[str, str]:
 def _differences(
     a: Sequence[Record], b: Sequence[Record], despite: Collection[str]
 ) -> Sequence[str]:
-    """What differs between the sides, and may: ``transport mpi | staged``."""
+    """Permitted differences between the sides: ``transport mpi | staged``."""
 
     def told(records: Sequence[Record], name: str) -> str:
         return ", ".join(sorted({_facts(record).get(name, "none") for record in records}))
@@ -288,7 +288,7 @@ def _by_key(records: Sequence[Record]) -> dict[str, list[Case]]:
 
 
 def _case_unlike(a: Sequence[Case], b: Sequence[Case]) -> str | None:
-    """Why a case cannot be compared: it failed, is missing on a side, or did other work."""
+    """The reason why a case cannot be compared: failed, missing on a side, or of other work."""
     for side, cases in (("A", a), ("B", b)):
         if not cases:
             return f"it is not in {side}"
@@ -308,7 +308,7 @@ def _case_unlike(a: Sequence[Case], b: Sequence[Case]) -> str | None:
 
 
 def _values(case: Case, metric: str) -> tuple[list[float], str]:
-    """One launch's values above zero of the case, and their unit."""
+    """One launch's positive values of the case, and their unit."""
     if metric == TIME:
         by_rank = np.asarray(case.samples.by_rank)
         if by_rank.size == 0 or not case.count:
@@ -331,7 +331,7 @@ def _log_ratios(a: Values, b: Values, quantile: float) -> list[float]:
 
 
 def _checked(comparison: Comparison) -> Comparison:
-    """``comparison``, unless there is nothing in it."""
+    """``comparison``. Raises :class:`UsageError` if it has no case."""
     if comparison.cases:
         return comparison
     odd = [one for one in comparison.apart if comparison.metric in one.reason]

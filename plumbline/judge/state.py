@@ -1,9 +1,9 @@
-"""The state of a machine: a launch's parts beside those of earlier launches.
+"""The state of a machine: a launch's parts compared with those of earlier launches.
 
-A control chart. A part's time of one count, on a logarithmic scale, is compared with the launches
-before it: it is as usual within the t-interval of a new observation, ``mean ± t s sqrt(1 + 1/n)``
-(Student's t at 99 % with n - 1 degrees of freedom), widened by :data:`SMALLEST`. Fewer than
-:data:`FEWEST` launches tell no interval: the part is ``new``.
+A control chart. A part's time of one count, on a logarithmic scale, is compared with earlier
+launches: it is usual within the t-interval of a new observation, ``mean ± t s sqrt(1 + 1/n)``
+(Student's t at 99 % with n - 1 degrees of freedom), or within :data:`SMALLEST`. With fewer than
+:data:`FEWEST` launches there is no interval, and the part is ``new``.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from plumbline.record.expectations import State
 from plumbline.record.record import PartCase, Record
 
 FEWEST = 4  # launches of a history
-SMALLEST = 1.05  # what no launch is told apart by
+SMALLEST = 1.05  # ratio; smaller deviations are usual
 _Key = tuple[str, str, str]  # benchmark, key, options
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A part that is not as usual: times slower (below 1: faster) than the history's middle."""
+    """An unusual part: ``times`` slower (below 1: faster) than the history's mean."""
 
     name: str
     times: float
-    beyond: int  # launches of the history that it is slower (faster) than
+    beyond: int  # number of the history's launches that are faster (slower)
     launches: int
 
 
 @dataclass(frozen=True)
 class StateOfMachine:
-    """How a launch's parts are: by case, in a sentence, and what moved, the furthest first."""
+    """State of a launch's parts: by case, as a sentence, and changed parts, largest first."""
 
     sentence: str
     cases: Mapping[str, State] = field(default_factory=dict)
     moved: Sequence[Moved] = ()
 
     def of_case(self, key: str) -> State:
-        """The state of the parts that stand beside a case."""
+        """The state of a case's parts."""
         return self.cases.get(key, "new")
 
 
 def state_of(record: Record, history: Sequence[Record]) -> StateOfMachine:
-    """The parts of ``record`` beside those of ``history``, earlier records of like conditions."""
+    """The parts of ``record`` against ``history``: earlier records of the same conditions."""
     own = _medians(record)
     before: dict[_Key, list[float]] = {}
     for earlier in history:
@@ -76,7 +76,7 @@ def _key(part: PartCase) -> _Key:
 
 
 def _medians(record: Record) -> dict[_Key, float]:
-    """Seconds of one count of each part: the middle over all of its visits."""
+    """Seconds of one count of each part: the median over all of its visits."""
     found = {}
     for part in _parts(record):
         samples = [second for visit in part.visits for second in visit.seconds]
@@ -98,7 +98,7 @@ def _compared(seconds: float, before: Sequence[float]) -> tuple[State, float]:
 
 
 def student(launches: int, confidence: float) -> float:
-    """Student's t of so many launches, two-sided."""
+    """Two-sided Student's t with ``launches`` - 1 degrees of freedom."""
     from scipy.stats import t  # half a second to import
 
     return float(t.ppf((1 + confidence) / 2, launches - 1))

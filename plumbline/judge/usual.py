@@ -1,19 +1,18 @@
-"""The ratio of a case to its parts that is usual: learnt from earlier launches, or from its peers.
+"""The usual ratio of a case to its parts, from earlier launches or from neighbouring cases.
 
-Bare calls take as long as a transport but for some per cent, the same ones in each launch; a kernel
-reaches some share of its bound, the same one in each launch. So a case is best judged by its own
-earlier ratios: their median, and their spread, by the mean absolute deviation, of which a launch in
-which something was slow moves the one not and the other little. Of few launches the spread is known
-badly, so it is pooled with the neighbouring cases' and with :data:`PRIOR`, which weighs as much as
-:data:`PRIOR_FREEDOM` launches. A new ratio lies below the upper end in 99.75 % (Student's t); the
-engine measures a case again that stands out, so that fewer do.
+A transport exceeds bare calls by some per cent, constant over launches; a kernel reaches some share
+of its bound, constant over launches. So a case is best judged by its own earlier ratios: by their
+median, and their spread by the mean absolute deviation; a single slow launch does not move the
+median, and the deviation only little. The spread of few launches is uncertain, so it is pooled with
+the neighbouring cases' and with :data:`PRIOR`, which weighs as much as :data:`PRIOR_FREEDOM`
+launches. A new ratio lies below the upper end in 99.75 % (Student's t); the engine repeats the
+measurement of outlying cases, so fewer exceed it.
 
-What moves the ratios of all neighbouring sizes of a transport together is the machine's: threads
-that were moved, other work. It is taken from each by its neighbours' median (:func:`common_shift`),
-up to :data:`MOST_SHIFT`: a transport that is slow at all sizes is found.
+A common shift of the ratios of all neighbouring sizes is attributed to the machine (moved threads,
+other work) and subtracted, by the neighbours' median (:func:`common_shift`), up to
+:data:`MOST_SHIFT`: a transport that is slow at all sizes is still found.
 
-Where there are no earlier launches, cases of the same transport and of neighbouring sizes stand for
-them, of the run itself.
+Without earlier launches, the run's cases of the same transport and neighbouring sizes replace them.
 """
 
 from __future__ import annotations
@@ -25,21 +24,21 @@ from math import sqrt
 from statistics import fmean, median
 from typing import Literal
 
-PRIOR = 0.03  # of a ratio's spread between launches, of the logarithm
+PRIOR = 0.03  # spread of a ratio between launches, of the logarithm
 PRIOR_FREEDOM = 6
 FEWEST_LAUNCHES = 2
 FEWEST_PEERS = 4
-MOST_SHIFT = 0.05  # what neighbours have in common beyond it is the transport's
+MOST_SHIFT = 0.05  # larger common shifts are attributed to the transport
 _NEAR = 3  # neighbours on each side
 _CONFIDENCE = 0.9975
-_OF_NORMAL = 1.2533  # a normal distribution's deviation over its mean absolute deviation
+_OF_NORMAL = 1.2533  # standard over mean absolute deviation, normal distribution
 
 
 @dataclass(frozen=True)
 class Usual:
-    """Logarithms of measured over expected: the middle, and their spread from launch to launch.
+    """Logarithms of measured over expected: their median, and their spread between launches.
 
-    ``spread`` is a standard deviation, known with ``freedom`` degrees of it from ``count`` ratios.
+    ``spread`` is a standard deviation with ``freedom`` degrees of freedom, from ``count`` ratios.
     """
 
     middle: float
@@ -49,12 +48,12 @@ class Usual:
     count: int
 
     def reach(self) -> float:
-        """How far above the middle a new ratio is still usual."""
+        """Largest usual deviation of a new ratio above the middle."""
         return _quantile(self.freedom) * self.spread * sqrt(1 + 1 / self.count)
 
 
 def usual_of(earlier: Mapping[str, Sequence[float]], key: str) -> Usual | None:
-    """By the logarithms of earlier ratios, by case in order; None where its own are too few."""
+    """By logarithms of earlier ratios, by case in order; None if ``key`` has too few."""
     own = earlier.get(key, ())
     if len(own) < FEWEST_LAUNCHES:
         return None
@@ -63,7 +62,7 @@ def usual_of(earlier: Mapping[str, Sequence[float]], key: str) -> Usual | None:
 
 
 def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:
-    """By the logarithms of the run's other cases near ``key``, in the order of the cases."""
+    """By logarithms of the ratios of the run's cases next to ``key``, in the order of cases."""
     near = [ratios[one] for one in _neighbours(list(ratios), key)]
     if len(near) < FEWEST_PEERS:
         return None
@@ -71,7 +70,7 @@ def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:
 
 
 def common_shift(excesses: Mapping[str, float], key: str) -> float:
-    """How much the neighbours of ``key`` lie above what is usual of each, from 0 to MOST_SHIFT."""
+    """The median excess of ``key``'s neighbours over their usual ratios, 0 to MOST_SHIFT."""
     near = [excesses[one] for one in _neighbours(list(excesses), key)]
     return min(max(median(near), 0.0), MOST_SHIFT) if len(near) >= FEWEST_PEERS else 0.0
 

@@ -1,8 +1,8 @@
 """Results of other suites as records: OSU's, IMB's, nccl-tests', HPC Challenge's and HPCC FPGA's.
 
-Each parser takes a file's text and gives what it found, or None where the text is not its suite's.
-A record of it is marked: its warning ``imported`` names the file, and its cases are ``skipped``
-(measured, not validated here), with a reason that begins with :data:`IMPORTED`.
+Each parser yields the results in a file's text, or nothing if the text is not its suite's. Their
+records are marked: the warning ``imported`` names the file, and cases are ``skipped`` (measured but
+not validated here), with a reason that begins with :data:`IMPORTED`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PREFIX = re.compile(r"^(?:\[\d+,\d+\]<std(?:out|err)>:\s?)")  # of mpirun --tag
 
 @dataclass
 class Point:
-    """One measured point: labels, and figures with their units and how they came to be."""
+    """One measured point: labels, and figures with units and derivation."""
 
     key: str
     labels: dict[str, int | str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass
 class Found:
-    """What a file holds: a suite's benchmark, and where it ran as far as the file says it."""
+    """A suite's benchmark in a file, with its machine as far as the file names it."""
 
     benchmark: str
     suite: str
@@ -49,7 +49,7 @@ class Found:
 
 
 def read(text: str, name: str) -> list[Found]:
-    """What ``text`` holds, a suite's file. Raises :class:`UsageError` for any other."""
+    """The results in ``text``, a suite's file. Raises :class:`UsageError` for any other text."""
     lines = [_PREFIX.sub("", line).rstrip() for line in text.splitlines()]
     for parser in _PARSERS:
         found = [one for one in parser(f"{text}\n{name}", lines) if one.points or one.aggregates]
@@ -62,9 +62,9 @@ def read(text: str, name: str) -> list[Found]:
 
 
 def record_of(found: Found, name: str, moment: datetime, host: str, ranks: int) -> dict[str, Any]:
-    """The record's document; ``moment`` is when it was measured, as far as known.
+    """The record's document; ``moment`` is the time of measurement, if known.
 
-    ``host`` and ``ranks`` stand where the file does not say them (0: 1).
+    ``host`` and ``ranks`` are used if the file has none (0 ranks: 1).
     """
     count = found.ranks or ranks or 1
     hosts = found.hosts or [host]
@@ -137,7 +137,7 @@ def record_of(found: Found, name: str, moment: datetime, host: str, ranks: int) 
 
 
 def fingerprint(found: Found) -> str:
-    """Eight letters that tell what was found from anything else."""
+    """A hash of eight characters."""
     return hashlib.sha256(repr(found).encode()).hexdigest()[:8]
 
 
@@ -194,7 +194,7 @@ def _case(point: Point, reason: str) -> dict[str, object]:
 
 # --- words of tables ------------------------------------------------------------------------------
 
-# What the columns of OSU, IMB and nccl-tests are called here, with their units.
+# Units of the columns of OSU, IMB and nccl-tests.
 _UNITS = (
     (re.compile(r"(usec|\(us\)|\[us\]|latency)", re.I), "us"),
     (re.compile(r"(mbytes/sec|mb/s)", re.I), "MB/s"),
@@ -427,7 +427,7 @@ def _line_before(lines: Sequence[str], start: str) -> str:
 
 
 def _fpga_row(line: str, names: Sequence[str]) -> Point | None:
-    """A row of numbers under the columns ``names``; None for any other line."""
+    """A row of numbers for the columns ``names``; None for any other line."""
     cells = _SCI.findall(line)
     first = _SCI.search(line)
     label = line[: first.start()].strip(" :\t") if first else ""

@@ -1,1 +1,1 @@
-"""Reports: tables, lists and pictures."""
+"""Reports: tables, lists and figures."""

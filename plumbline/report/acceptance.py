@@ -1,4 +1,4 @@
-"""What came of requirements: a table, and JUnit's XML, which CI systems read."""
+"""Results of requirements: a table, and JUnit's XML for CI systems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAGS = {"missed": "failure", "wrong": "failure", "error": "error", "skipped": "
 
 
 def write(name: str, checks: Sequence[Check], form: str) -> str:
-    """The answers as ``text``, ``json`` or ``csv``."""
+    """The results as ``text``, ``json`` or ``csv``."""
     if form == "json":
         return json.dumps({"name": name, "checks": [_document(one) for one in checks]}, indent=2)
     if form == "csv":
@@ -76,7 +76,7 @@ def _benchmark(check: Check) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without what XML cannot hold."""
+    """The text without characters that are invalid in XML."""
     return _UNPRINTABLE.sub("\ufffd", text)
 
 

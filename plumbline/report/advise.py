@@ -1,8 +1,7 @@
-"""``plumb advise``: which transport and approach at each size, and from which size on another.
+"""``plumb advise``: the fastest transport and approach at each size, and the sizes of changes.
 
 A time has the relative error of its figures (:class:`~plumbline.model.transfer.Transfer`), or an
-assumed one where a source prints its figures without. Two transports differ where the slower end
-of the one is faster than the faster end of the other.
+assumed one if the source gives none. Two transports differ if their intervals do not overlap.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class Choice:
-    """The ways at one size, the fastest first; times in seconds with their intervals.
+    """The transports at one size, the fastest first; times in seconds with their intervals.
 
-    ``alike`` are the names of those that cannot be told from the fastest.
+    ``alike`` are the names of transports indistinguishable from the fastest.
     """
 
     size: int
@@ -47,7 +46,7 @@ class Choice:
 class Stretch:
     """From ``first_bytes`` on ``name`` is the fastest, until the next stretch.
 
-    The change lies between ``low_bytes`` and ``high_bytes``: there the two cannot be told apart.
+    Between ``low_bytes`` and ``high_bytes`` the two transports of the change are indistinguishable.
     """
 
     name: str
@@ -71,9 +70,9 @@ class Advice:
 def advise(
     system: System, sizes: Sequence[int], ranks: int, names: Sequence[str], assumed: float
 ) -> Advice:
-    """The ways of ``system`` (``names``: only these transports) for messages of ``sizes`` bytes.
+    """The transports of ``system`` (only ``names``, if given) for messages of ``sizes`` bytes.
 
-    Raises :class:`UsageError` where there are none, or a named one lacks a figure.
+    Raises :class:`UsageError` if there are none, or if a named one lacks a figure.
     """
     ways = _ways(system, names)
     errors = {way.name: way.relative_error or assumed for way in ways}
@@ -96,7 +95,7 @@ def write(advice: Advice, form: str) -> str:
 def _ways(system: System, names: Sequence[str]) -> list[Transfer]:
     every = transfers_of(system)
     if names:
-        for name in names:  # refuses what there is no model or figure for
+        for name in names:  # raises for a missing model or figure
             transfer_of(system, name)
         return [way for way in every if way.transport in names]
     ways = [way for way in every if way.transport != HOST_MEMORY] or every
@@ -146,7 +145,7 @@ def _choice(ways: Sequence[Transfer], errors: dict[str, float], size: int) -> Ch
 def _stretches(
     ways: Sequence[Transfer], errors: dict[str, float], first: int, last: int
 ) -> list[Stretch]:
-    """The fastest transfer by size: changes found on a fine grid, and bisected to the byte."""
+    """The fastest transfer by size; changes are found on a fine grid and bisected to the byte."""
     number = int(_POINTS_A_DOUBLING * log2(last / first)) + 2 if last > first else 1
     sizes = np.unique(np.geomspace(first, last, number).round())
     times = np.array([way.seconds(sizes) for way in ways])
@@ -162,7 +161,7 @@ def _stretches(
 
 
 def _crossing(before: Transfer, after: Transfer, low: int, high: int) -> int:
-    """The least size in (low, high] at which ``after`` is the faster."""
+    """The smallest size in (low, high] at which ``after`` is faster."""
     while high - low > 1:
         middle = (low + high) // 2
         if float(after.seconds(middle)) < float(before.seconds(middle)):
@@ -178,7 +177,7 @@ def _alike(one: Transfer, other: Transfer, errors: dict[str, float], sizes: Floa
 
 
 def _around(alike: np.ndarray, sizes: Floats, index: int) -> tuple[int, int]:
-    """The sizes around ``index`` for which ``alike`` holds without a gap."""
+    """The contiguous sizes around ``index`` for which ``alike`` holds."""
     low = high = index
     while low > 0 and alike[low - 1]:
         low -= 1

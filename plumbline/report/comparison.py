@@ -1,4 +1,4 @@
-"""Two sides case by case: as a table, as CSV, as JSON."""
+"""Comparison of two sides case by case: table, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _table(comparison: Comparison) -> Iterator[str]:
 
 
 def summary(comparison: Comparison) -> str:
-    """How many cases have which word, and by which rule."""
+    """The number of cases by word, and the rule."""
     counts = [f"{comparison.count(word)} {word}" for word in WORDS if comparison.count(word)]
     number = len(comparison.cases)
     return (
@@ -62,7 +62,7 @@ def summary(comparison: Comparison) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The last two columns, words, to the left behind the figures."""
+    """Left-aligns the last two columns, which are words."""
     figures = [row[:5] for row in rows]
     words = [f"{row[5]}{': ' if row[6] else ''}{row[6]}" for row in rows]
     for line, word in zip(_padded(figures), words, strict=True):

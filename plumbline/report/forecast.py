@@ -1,4 +1,4 @@
-"""``plumb model``: forecasts over sizes and ranks, as text, CSV, JSON or a picture."""
+"""``plumb model``: forecasts over sizes and ranks, as text, CSV, JSON or a plot."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HEAD = (
 
 @dataclass(frozen=True)
 class ForecastRequest:
-    """The request of ``plumb model``; empty sizes, ranks and operations are the benchmark's own.
+    """The request of ``plumb model``; empty sizes, ranks, operations mean the benchmark's defaults.
 
     Sizes are of one device (``weak``), or of the whole problem (``strong``).
     """
@@ -63,8 +63,8 @@ class ForecastTable:
 def make_table(request: ForecastRequest, system: System) -> ForecastTable:
     """Forecast every operation at every size and number of ranks.
 
-    Raises :class:`UsageError` for what the benchmark does not know, and for a figure that the
-    system lacks.
+    Raises :class:`UsageError` for arguments that the benchmark does not have, and for a figure
+    missing in the system.
     """
     module = forecaster_of(request.benchmark)
     for operation in request.operations:
@@ -100,7 +100,7 @@ def make_table(request: ForecastRequest, system: System) -> ForecastTable:
 
 
 def _whole(module: Forecaster, request: ForecastRequest, size: float, ranks: int) -> float:
-    """The whole problem's size: a matrix grows by the side of the grid, the rest by the ranks."""
+    """Size of the whole problem: a matrix scales by the side of the grid, others by the ranks."""
     if request.scaling == "strong" or not module.GROWS:
         return size
     return float(size * ranks**0.5) if module.GROWS == "side" else size * ranks
@@ -140,7 +140,7 @@ _ALWAYS = ("operation", "ranks", "size", "time", "bound")
 
 
 def _equation(table: ForecastTable) -> str:
-    """A board's equation, or the roofline of a device without synthesised kernels."""
+    """A board's equation, or the roofline for devices without synthesised kernels."""
     is_board = bool(device_of(table.system).bitstreams)
     return table.module.EQUATION if is_board or table.module.SENDS else ROOFLINE
 
@@ -151,7 +151,7 @@ def _value(entry: Entry) -> str:
 
 
 def as_json(table: ForecastTable) -> str:
-    """Everything, a row an object."""
+    """All data; an object per row."""
     rows = [
         {**dict(zip(_HEAD, _cells(table, entry), strict=True)), "parts_s": entry.forecast.parts}
         for entry in table.entries
@@ -170,7 +170,7 @@ def as_json(table: ForecastTable) -> str:
 
 
 def as_csv(table: ForecastTable) -> str:
-    """A line a row."""
+    """A line per row."""
     return csv_text(_HEAD, (_cells(table, entry) for entry in table.entries))
 
 
@@ -191,9 +191,9 @@ def _cells(table: ForecastTable, entry: Entry) -> list[object]:
 
 
 def write_plot(table: ForecastTable, path: Path) -> None:
-    """The metric over sizes, or over ranks where there is one size, as a page without network.
+    """The metric over sizes (over ranks if there is one size), as a self-contained page.
 
-    Hollow marks are extrapolated. Raises :class:`RunError` where the page cannot be written.
+    Hollow marks are extrapolated. Raises :class:`RunError` if the page cannot be written.
     """
     from plotly import graph_objects as go
 
@@ -240,7 +240,7 @@ def write_plot(table: ForecastTable, path: Path) -> None:
 
 
 def number(value: float | None) -> str:
-    """Five digits, whole numbers whole; an empty text for None."""
+    """Five digits, integers in full; an empty text for None."""
     if value is None:
         return ""
     if value == int(value) and abs(value) < 1e12:
@@ -269,7 +269,7 @@ def numbers(text: str, flag: str) -> list[float]:
 
 
 def whole_numbers(text: str, flag: str) -> list[int]:
-    """Like :func:`numbers`, of integers from 1 on."""
+    """Like :func:`numbers`, for integers from 1."""
     found = numbers(text, flag)
     wrong = next((value for value in found if value != int(value) or value < 1), None)
     if wrong is not None:

@@ -1,4 +1,4 @@
-"""The one figure by which a record is told from others of its benchmark."""
+"""The most important figure of a record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from plumbline.record.record import Record
 
 
 class Figure(NamedTuple):
-    """A metric's value; ``of`` is the case or the group that it is of, empty for all."""
+    """A metric's value; ``of`` is its case or group, empty for all."""
 
     name: str
     value: float
@@ -26,9 +26,9 @@ class Figure(NamedTuple):
 
 
 def headline(record: Record) -> Figure | None:
-    """The metric by which the benchmark scales, else its first aggregate, else its best case's.
+    """The benchmark's scaling metric, else its first aggregate, else its best case's.
 
-    Of cases the highest rate, or where they have none the shortest time of a count.
+    The best case has the highest rate, or without rates the shortest time of a count.
     """
     usual = scaled_metric(record.benchmark.name)
     aggregates = [one for one in record.metrics if one.value is not None]

@@ -1,4 +1,4 @@
-"""Figures over time: of each machine, device and setting a line, with the changes of its level."""
+"""Figures over time: a line per machine, device and setting, with its changes of level."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from plumbline.judge.comparison import has_direction, is_rate
 from plumbline.record.store import TIME, Measured, Series, Store
 
 FORMS = ["text", "json", "csv", "parquet", "prometheus"]
-_CONDITIONS = ("driver", "version", "library", "kernel")  # what may change along a line
+_CONDITIONS = ("driver", "version", "library", "kernel")  # may change along a line
 _COLUMNS = ("benchmark", "case", "metric", "group", "unit", *Measured._fields)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to show: patterns as of a shell; ``since`` is the beginning of a moment in UTC.
+    """Selected figures, by shell patterns; ``since`` is the start of a time in UTC.
 
-    Without ``metric`` the benchmark's aggregates, or where it has none each case's first rate.
+    Without ``metric``: the benchmark's aggregates, or if it has none, each case's first rate.
     """
 
     benchmark: str
@@ -47,7 +47,7 @@ class Line:
     changes: Sequence[Change]
 
     def title(self, others: Sequence[Line]) -> str:
-        """The figure, and where it was measured; the setting where ``others`` differ in it."""
+        """The figure and its machine; the setting if ``others`` differ in it."""
         first = self.values[0]
         way = f", {first.transport} {first.approach}" if first.approach else ""
         ranks = f"{first.ranks} rank{'s' * (first.ranks != 1)}"
@@ -56,7 +56,7 @@ class Line:
 
 
 def lines_of(store: Store, wanted: Wanted) -> list[Line]:
-    """The lines that are wanted. Raises :class:`UsageError` where there is none."""
+    """The selected lines. Raises :class:`UsageError` if there is none."""
     found = []
     for series in chosen(store.series(wanted.benchmark), wanted):
         by_line: dict[tuple[object, ...], list[Measured]] = {}
@@ -71,7 +71,7 @@ def lines_of(store: Store, wanted: Wanted) -> list[Line]:
 
 
 def chosen(every: Sequence[Series], wanted: Wanted) -> list[Series]:
-    """Those of ``every`` that the metric and the case name; refuses those that name none."""
+    """The members of ``every`` with matching metric and case; raises if there is none."""
     if not every:
         raise UsageError(f"there is no record of {wanted.benchmark} with a right result yet")
     of_cases = [one for one in every if one.case]
@@ -120,7 +120,7 @@ def _changes(values: Sequence[Measured]) -> list[Change]:
 
 
 def _own_words(setting: str, every: Iterable[str]) -> str:
-    """Those parameters in which the setting differs from another one."""
+    """The parameters in which the setting differs from another."""
     own: dict[str, Any] = json.loads(setting)
     others = [json.loads(text) for text in set(every) - {setting}]
     differing = [
@@ -146,7 +146,7 @@ def write(lines: Sequence[Line], form: str) -> str:
 
 
 def write_parquet(lines: Sequence[Line], path: Path) -> None:
-    """Write every value with where it comes from. Raises :class:`UsageError` without pyarrow."""
+    """Write every value with its origin. Raises :class:`UsageError` without pyarrow."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -238,9 +238,9 @@ def _document(line: Line) -> dict[str, object]:
 
 
 def _prometheus(lines: Sequence[Line]) -> str:
-    """The newest value of each line, as Prometheus' text form has it (version 0.0.4).
+    """The newest value of each line, in Prometheus' text format (version 0.0.4).
 
-    Without times beside the values, which the node exporter's textfile collector refuses.
+    Without timestamps, as the node exporter's textfile collector refuses them.
     """
     text = [
         "# HELP plumbline_value Newest value of a metric, in the unit of its label.",

@@ -1,8 +1,8 @@
 """Records in the form of HPC Challenge's ``hpccoutf.txt``: its summary section, key=value.
 
-Every key of HPCC 1.5.0 is there, in its order. What no record measured has what ``hpcc`` writes for
-a test that was not run: -1, or - for a letter. A record counts only where it follows HPCC's rules
-(double, general matrix, ranks all together or one alone); others are left out, with the reason.
+All keys of HPCC 1.5.0, in its order. Keys without a record have ``hpcc``'s values of tests not run:
+-1, or - for a letter. Only records under HPCC's rules count (double, general matrix, all ranks
+together or a single one); others are omitted, with the reason.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ KEYS = (
 
 @dataclass
 class Summary:
-    """The values that the records give, and the reasons for what they do not."""
+    """The values from the records, and the reasons for missing ones."""
 
     values: dict[str, Number] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        """The section, without the last line's end."""
+        """The section, without a final newline."""
         lines = [f"{key}={_written(self.values.get(key, _absent(key)))}" for key in KEYS]
         return "\n".join(["Begin of Summary section.", *lines, "End of Summary section."])
 
 
 def summary(records: Sequence[Record]) -> Summary:
-    """All records in one summary; of two with the same key the later one stands."""
+    """All records in one summary; the later record of the same key counts."""
     found = Summary()
     for record in records:
         part = _PARTS.get(record.benchmark.name)
@@ -104,12 +104,12 @@ def _frame(records: Sequence[Record]) -> dict[str, Number]:
     return values
 
 
-# Of double and float, as IEEE 754 has them: bits of the significand, least and largest exponent.
+# Of double and float, by IEEE 754: bits of the significand, least and largest exponent.
 _REALS = {"d": (53, -1021, 1024), "s": (24, -125, 128)}
 
 
 def _machine(digits: int, least: int, most: int) -> dict[str, float]:
-    """What LAPACK's dlamch says of such numbers."""
+    """The values of LAPACK's dlamch for these numbers."""
     eps, smallest = 2.0**-digits, 2.0 ** (least - 1)
     largest = 2.0 ** (most - 1) * (2 - 2.0 ** (1 - digits))
     values = (eps, smallest, 2.0, 2 * eps, digits, 1.0, least, smallest, most, largest)
@@ -146,7 +146,7 @@ _Note = Callable[[str], None]
 
 
 def _case(record: Record, **labels: object) -> Case | None:
-    """The first case that has these labels and passed."""
+    """The first passed case with these labels."""
     return next(_cases(record, labels), None)
 
 
@@ -158,7 +158,7 @@ def _cases(record: Record, labels: Mapping[str, object]) -> Iterator[Case]:
 
 
 def _metric(case: Case | None, *names: str) -> float | None:
-    """The first of ``names`` that the case has."""
+    """The case's first metric among ``names``."""
     for name in names:
         for metric in case.metrics if case else ():
             if metric.name == name and metric.value is not None:
@@ -167,17 +167,17 @@ def _metric(case: Case | None, *names: str) -> float | None:
 
 
 def _mode(record: Record) -> str:
-    """Star: all ranks at once, each for itself. Single: one alone."""
+    """Star: all ranks at once, independently. Single: a single rank."""
     return "Single" if active_ranks(record) == 1 else "Star"
 
 
 def active_ranks(record: Record) -> int:
-    """How many ranks worked; the rest idled."""
+    """The number of working ranks; the rest are idle."""
     return record.measuring.active_ranks or record.world.ranks
 
 
 def _of_one_rank(case: Case | None, name: str) -> float | None:
-    """Mean over the ranks of what each reached; with one rank its own."""
+    """The mean of the ranks' values."""
     return _metric(case, f"{name}_per_rank", name)
 
 
@@ -339,7 +339,7 @@ def _ping_pong(record: Record, note: _Note) -> _Values:
 
 
 def _by_rank_us(case: Case | None) -> list[float]:
-    """Time of a message on each rank, by its best repetition; the slowest's is the metric."""
+    """Time of a message on each rank, best repetition; the metric is the slowest's."""
     time = _metric(case, "time_per_message")
     if case is None or time is None or not case.summary:
         return []
@@ -369,7 +369,7 @@ _PARTS: dict[str, Callable[[Record, _Note], _Values]] = {
 
 
 def write(records: Sequence[Record]) -> str:
-    """The section; notes go to stderr."""
+    """Writes the section; notes go to stderr."""
     found = summary(records)
     for line in found.notes:
         print(f"plumb: {line}", file=sys.stderr)

@@ -1,8 +1,8 @@
-"""A record as HPCC FPGA prints its results: for scripts that read its standard output.
+"""A record in the form of HPCC FPGA's standard output, for scripts that parse it.
 
-Made of the form ``hpcc-json``, which has the same figures. Columns are 20 wide, a value 11 and its
-unit 8. Values are in scientific form, 11 characters each: of HPCC FPGA's own, some are shorter, and
-its script then fails on lines that must begin with a digit.
+Derived from the form ``hpcc-json``, which has the same figures. Columns are 20 wide, a value 11 and
+its unit 8. Values are in scientific form, 11 characters each: some of HPCC FPGA's own are shorter,
+and its script then fails on lines that must start with a digit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from plumbline.base.errors import UsageError
 
 _ENTRY, _VALUE, _UNIT = 20, 11, 8
 _LINE = "-" * 80
-# Settings that HPCC FPGA has in its table, and ours beside them, which go last.
+# Our settings in addition to those of HPCC FPGA's table; these are last.
 _OURS = {"FFT": ("Data Type",), "GEMM": ("Data Type",)}
 _PAIRS = ("PCI_write", "PCI_read", "Copy", "Scale", "Add", "Triad", "Dot")
 
@@ -22,7 +22,7 @@ Form = Mapping[str, Any]
 
 
 def text_of(form: Form) -> str:
-    """The tables, without the last line's end. Raises :class:`UsageError` for an unknown form."""
+    """The tables, without a final newline. Raises :class:`UsageError` for an unknown form."""
     tables = _TABLES.get(str(form["name"]))
     if tables is None:
         raise UsageError(f"the form hpcc-fpga is not for {form['name']}")

@@ -26,7 +26,7 @@ DEFAULT_LIST = "default"
 def benchmarks(description: Description, form: str, family: str = "") -> str:
     """The benchmarks, a line each: name, title, source.
 
-    Of a family the benchmark that runs all of it, or with ``family`` its members.
+    A family is one line (the benchmark that runs all of it); with ``family``, its members.
     """
     listed = [b for b in description.benchmarks if b.family == family]
     if family and not listed:
@@ -44,7 +44,7 @@ def _more(name: str, families: set[str]) -> str:
 
 
 def transports(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str, TransportList]:
-    """The transports and where each works, by vendor list, as :func:`devices` has them."""
+    """The transports with their devices by vendor list, as for :func:`devices`."""
     lists: dict[str, TransportList] = {}
     for name, variables in _vendor_lists(home, environ):
         try:
@@ -57,7 +57,7 @@ def transports(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[s
 
 
 def transports_text(lists: Mapping[str, TransportList], form: str) -> str:
-    """The transports as text: a table of them, then for each where it works."""
+    """The transports as text: a table, then the devices of each."""
     if form == "json":
         return _json({name: found.model_dump() for name, found in lists.items()})
     named = {t.name: t for found in lists.values() for t in found.transports}
@@ -73,8 +73,8 @@ def transports_text(lists: Mapping[str, TransportList], form: str) -> str:
 def devices(engine: Engine, home: Home, environ: Mapping[str, str]) -> dict[str, DeviceList]:
     """The devices by vendor list: the default one, and that of each installed runtime.
 
-    Each list is asked in a process of its own. A list that cannot be had is empty, with the reason.
-    The host's own cores (``native``) stand in the default list only.
+    Each list is queried in a separate process. An unavailable list is empty, with the reason. The
+    host's cores (``native``) are in the default list only.
     """
     lists: dict[str, DeviceList] = {}
     for name, variables in _vendor_lists(home, environ):
@@ -104,7 +104,7 @@ def records(entries: Sequence[Entry], form: str) -> str:
 def _vendor_lists(
     home: Home, environ: Mapping[str, str]
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each vendor list with the environment of a process that sees it."""
+    """Each vendor list with the environment of a process that uses it."""
     yield DEFAULT_LIST, environ
     for name in runtimes.WHEELS:
         if runtimes.is_installed(name, home):
@@ -123,7 +123,7 @@ def _own(transport: TransportState, vendor_list: str) -> TransportState:
 def _places(
     lists: Mapping[str, TransportList],
 ) -> Iterator[tuple[str, str, TransportDevice | str]]:
-    """Vendor list, transport, and a device or why the transport works on none, by transport."""
+    """Vendor list, transport, and a device or the reason for none, by transport."""
     names = dict.fromkeys(t.name for found in lists.values() for t in found.transports)
     for wanted in names:
         for name, found in lists.items():

@@ -1,4 +1,4 @@
-"""``plumb model check``: published measurements beside what the equations say of their systems."""
+"""``plumb model check``: published measurements compared with the equations' forecasts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from plumbline.system.system import System
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured value; ``printed`` and ``ours`` are in its unit, None where there is none."""
+    """One measured value; ``printed`` and ``ours`` are forecasts in its unit, or None."""
 
     table: PublishedTable
     row: Row
@@ -31,12 +31,12 @@ class Cell:
 
     @property
     def note(self) -> str:
-        """Why the forecast stays far away, where that is said."""
+        """The reason for a large deviation, if there is one."""
         return self.row.notes.get(self.column.name, "")
 
     @property
     def is_input(self) -> bool:
-        """Whether the system has its figure from this very value: it tests no model."""
+        """Whether the system's figure derives from this value, which then tests no model."""
         return self.column.name in self.row.inputs
 
     @property
@@ -51,12 +51,12 @@ class Cell:
 
 
 def relative(measured: float, model: float | None) -> float | None:
-    """How far a measurement lies from its model, in parts of the model: below 0 is slower."""
+    """Deviation of a measurement from its model, relative to the model; negative is slower."""
     return None if model is None or model == 0 else measured / model - 1
 
 
 def scenario_of(row: Row, column: Column) -> Scenario:
-    """The case that a cell was measured for."""
+    """The case of a cell."""
     name = column.name
     single = row.singles.get(name)
     return Scenario(
@@ -102,7 +102,7 @@ def _cell(
 
 
 def summary(found: Sequence[Cell]) -> str:
-    """One line: how many figures, how many with a model, how near. Inputs do not count."""
+    """One line: number of figures, of those with a model, and errors. Inputs do not count."""
     tested = [cell for cell in found if not cell.is_input]
     ours = [abs(cell.error) for cell in tested if cell.error is not None]
     printed = [abs(cell.printed_error) for cell in tested if cell.printed_error is not None]
@@ -162,12 +162,12 @@ def _percent(value: float | None) -> str:
 
 
 def as_csv(found: Sequence[Cell]) -> str:
-    """A line a measured value."""
+    """A line per measured value."""
     return csv_text(_CSV_HEAD, map(_row_of, found))
 
 
 def as_json(found: Sequence[Cell]) -> str:
-    """An object a measured value."""
+    """An object per measured value."""
     return json.dumps(
         [dict(zip(_CSV_HEAD, _row_of(cell), strict=True)) for cell in found], indent=2
     )

@@ -1,4 +1,4 @@
-"""How steady a machine is, from launches of ``noise``: detours, drift, and possible precision."""
+"""Steadiness of a machine, from launches of ``noise``: detours, drift, possible precision."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from plumbline.judge.comparison import MOST_LAUNCHES, launches_needed
 from plumbline.record.record import Case, Record
 
 PRECISIONS = (0.01, 0.03, 0.10)
-VERDICT = 0.10  # whose possibility is told
-REASONABLE_LAUNCHES = 10  # of a side; more are not made for a verdict
+VERDICT = 0.10  # difference whose detectability is reported
+REASONABLE_LAUNCHES = 10  # of a side; a verdict requiring more counts as impossible
 _PARTS = 5  # of a launch, for its drift
 _BAR = 40  # characters
 
 
 @dataclass(frozen=True)
 class DetourClass:
-    """Quanta longer than the shortest of their sample by less than ``below_us`` (None: more)."""
+    """Quanta longer than their sample's shortest by less than ``below_us`` (None: no limit)."""
 
     below_us: int | None
     quanta: float
@@ -35,9 +35,9 @@ class DetourClass:
 class Part:
     """One case over all launches; times of a quantum in seconds, shares of 1.
 
-    ``lost`` is the share of the time in detours, ``by_rank`` each rank's; ``drift`` the largest
+    ``lost`` is the share of time in detours, ``by_rank`` each rank's; ``drift`` the largest
     deviation of a fifth of a launch from the launch's median; ``between`` the standard deviation
-    of the launches' medians' logarithms (None: one launch).
+    of the logarithms of launches' medians (None: one launch).
     """
 
     key: str
@@ -51,7 +51,7 @@ class Part:
     between: float | None
 
     def launches_for(self, precision: float) -> int | None:
-        """Launches of each side for an interval of that half width."""
+        """Launches of each side for an interval of the given half width."""
         return (
             None if self.between is None else launches_needed(self.between, math.log1p(precision))
         )
@@ -59,10 +59,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What ``plumb noise`` found.
+    """The result of ``plumb noise``.
 
-    ``clock_hz`` is each launch's, of its fastest quantum; ``stolen`` and ``busy`` the shares of all
-    cores' time that the hypervisor took and that all programs, ours too, used. None: not known.
+    ``clock_hz`` is by launch, from its fastest quantum; ``stolen`` and ``busy`` are shares of all
+    cores' time: taken by the hypervisor, and used by all programs, ours included. None: unknown.
     """
 
     parts: Sequence[Part]
@@ -80,7 +80,7 @@ def steadiness(
     stolen: float | None = None,
     busy: float | None = None,
 ) -> Steadiness:
-    """What launches of ``noise`` that took so long together say."""
+    """The steadiness from launches of ``noise`` and their total duration."""
     keys = dict.fromkeys(case.key for record in records for case in record.cases)
     cases = {key: [c for r in records for c in r.cases if c.key == key and c.laps] for key in keys}
     parts = [_part(key, found) for key, found in cases.items() if found]
@@ -206,7 +206,7 @@ def _conditions(found: Steadiness) -> Iterator[str]:
 
 
 def _precision(found: Steadiness) -> Iterator[str]:
-    """How many launches a precision takes, and whether a verdict of 10 % is possible."""
+    """Launches required for a precision, and whether a verdict on 10 % is possible."""
     if all(part.between is None for part in found.parts):
         yield "one launch says nothing of how launches differ: --launches 3 or more"
         return

@@ -1,7 +1,7 @@
-"""``plumb report``: records as one page of HTML that needs nothing else.
+"""``plumb report``: records as a self-contained page of HTML.
 
-Everything is in the file: style, figures (SVG), a small script for the filters. Without the script
-all is shown. Whatever comes from a record is escaped by the template.
+The file includes style, figures (SVG) and a small script for filters; without the script all is
+shown. The template escapes all contents of records.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from plumbline.report.headline import Figure as Headline
 from plumbline.report.headline import headline
 
 VERDICTS = ("ok", "fast", "ambiguous", "slow")
-_MOST_CASES = 64  # of a setting, in its table
-_MOST_SETTINGS = 40  # of a benchmark, with a table of cases
+_MOST_CASES = 64  # per setting, in its table
+_MOST_SETTINGS = 40  # per benchmark, with a table of cases
 _MOST_TIMES = 6  # figures over time
 _MOST_RATIOS = 24
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A record, what users call it, and what was expected of it."""
+    """A record, its name for users, and its expectations."""
 
     name: str
     record: Record
@@ -53,7 +53,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure as SVG, with its words."""
+    """A figure as SVG, with title and note."""
 
     title: str
     note: str
@@ -62,7 +62,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class CaseRow:
-    """A row of the table of cases; texts, ready to be shown."""
+    """A row of the table of cases, as texts."""
 
     key: str
     time: str
@@ -78,7 +78,7 @@ class CaseRow:
 
 @dataclass(frozen=True)
 class Setting:
-    """Runs that differ in nothing but when they were made: the newest of them, in full."""
+    """Runs that differ in their time only; the newest in full."""
 
     label: str
     newest: Loaded
@@ -101,13 +101,13 @@ class Setting:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether something failed or was slower than expected."""
+        """Whether a case failed or was slower than expected."""
         return bool(self.verdicts.get("slow")) or bool({"failed", "error"} & self.outcomes.keys())
 
 
 @dataclass(frozen=True)
 class Section:
-    """A benchmark: its settings and figures, and all its runs."""
+    """A benchmark: settings, figures, and all runs."""
 
     name: str
     title: str
@@ -119,13 +119,13 @@ class Section:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether one of its settings does."""
+        """Whether one of its settings needs attention."""
         return any(setting.needs_attention for setting in self.settings)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A host, and the devices that were used on it."""
+    """A host and its used devices."""
 
     name: str
     facts: Sequence[tuple[str, str]]
@@ -134,7 +134,7 @@ class Machine:
 
 @dataclass
 class Page:
-    """What the template needs."""
+    """The template's data."""
 
     title: str
     made: str
@@ -153,7 +153,7 @@ def write_page(
     comparison: Comparison | None = None,
     sides: tuple[str, str] = ("A", "B"),
 ) -> str:
-    """The page's HTML: ``records`` by benchmark; with a ``comparison`` it comes first."""
+    """The page's HTML: the ``comparison``, if given, then ``records`` by benchmark."""
     environment = Environment(
         loader=PackageLoader("plumbline.report"),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -169,7 +169,7 @@ def write_page(
 
 
 def page_of(title: str, records: Sequence[Loaded]) -> Page:
-    """What the page shows of ``records``."""
+    """The page's data from ``records``."""
     ordered = sorted(records, key=lambda one: (one.record.benchmark.name, one.record.started))
     sections = [
         _section(list(group))
@@ -187,7 +187,7 @@ def page_of(title: str, records: Sequence[Loaded]) -> Page:
 
 
 def _tiles(records: Sequence[Loaded]) -> list[tuple[str, str, str]]:
-    """Figure, word, and whether it is good (ok, bad, or nothing of it)."""
+    """Value, label, and rating (ok, bad, or none)."""
     outcomes = Counter(case.outcome.status for one in records for case in one.record.cases)
     verdicts = sum((one.judged.counts() for one in records if one.judged), Counter[str]())
     wrong = outcomes["failed"] + outcomes["error"]
@@ -263,7 +263,7 @@ def _section(records: Sequence[Loaded]) -> Section:
 
 
 def figures_of(records: Sequence[Loaded]) -> list[Figure]:
-    """The figures of one benchmark's records, which are sorted by time."""
+    """The figures of one benchmark's records (sorted by time)."""
     shown: list[Shown] = []
     times: list[Figure] = []
     for label, group in _by_setting(records):
@@ -275,7 +275,7 @@ def figures_of(records: Sequence[Loaded]) -> list[Figure]:
 
 
 def _by_setting(records: Sequence[Loaded]) -> list[tuple[str, list[Loaded]]]:
-    """Records that differ in nothing but when they were made, and what tells them from others."""
+    """Records that differ in their time only, with the conditions that distinguish them."""
     grouped: dict[tuple[tuple[str, str], ...], list[Loaded]] = {}
     for one in records:
         grouped.setdefault(tuple(_conditions(one.record).items()), []).append(one)
@@ -284,7 +284,7 @@ def _by_setting(records: Sequence[Loaded]) -> list[tuple[str, list[Loaded]]]:
 
 
 def _conditions(record: Record) -> dict[str, str]:
-    """What tells settings from each other, as users read it."""
+    """The conditions that distinguish settings, as shown to users."""
     sent = record.transport
     return {
         "host": ", ".join(sorted({host.name for host in record.hosts})),
@@ -300,7 +300,7 @@ def _conditions(record: Record) -> dict[str, str]:
 
 
 def _labels(every: Sequence[Mapping[str, str]]) -> list[str]:
-    """What differs between the settings, of each; of one alone nothing."""
+    """The differing conditions of each setting; empty for a single one."""
     names = dict.fromkeys(name for one in every for name in one)
     differing = [name for name in names if len({one.get(name) for one in every}) > 1]
     return [", ".join(filter(None, (one.get(name, "") for name in differing))) for one in every]
@@ -353,7 +353,7 @@ def _facts(loaded: Loaded) -> Iterator[tuple[str, str]]:
 
 
 def _derivations(record: Record) -> list[tuple[str, str, str]]:
-    """Name, unit and derivation of each metric, once."""
+    """Name, unit and derivation of each metric."""
     metrics = [*record.metrics, *(m for case in record.cases for m in case.metrics)]
     return list(dict.fromkeys((one.name, one.unit, one.convention) for one in metrics))
 
@@ -431,7 +431,7 @@ def _ratios(benchmark: str, cases: Sequence[Compared], comparison: Comparison) -
 
 
 def _picture(figure: Figure) -> Picture:
-    return Picture(figure.title, figure.note, Markup(svg(figure)))  # what svg() takes, it escapes
+    return Picture(figure.title, figure.note, Markup(svg(figure)))  # svg() escapes its input
 
 
 def _share_text(share: float) -> str:

@@ -1,4 +1,4 @@
-"""What each rank did when, in the last repetition of a case that has phases."""
+"""Timeline of each rank's phases in the last repetition of a case."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class RankTime:
-    """One rank's repetition, in seconds: from its first phase to its last, and what none covers.
+    """One rank's repetition, in seconds: from first phase to last, and the time in no phase.
 
-    Phases that others lie in (HPL's factorisation) count for neither.
+    Phases that enclose others (HPL's factorisation) count for neither.
     """
 
     rank: int
@@ -32,7 +32,7 @@ class RankTime:
 
 
 def spans_of(case: Case) -> list[Span]:
-    """All lives of all phases. Raises :class:`UsageError` where the record has none."""
+    """All spans of all phases. Raises :class:`UsageError` if the record has none."""
     spans = [
         Span(str(rank), name, name, begin, end)
         for name, phase in case.phases.items()
@@ -45,7 +45,7 @@ def spans_of(case: Case) -> list[Span]:
 
 
 def outer_phases(spans: Sequence[Span]) -> set[str]:
-    """Names of the phases of few lives in which, on one rank, lives of at least two others lie."""
+    """Names of phases with few spans that enclose, on one rank, spans of at least two others."""
     lives = Counter((span.rank, span.name) for span in spans)
     outer = set()
     for span in spans:
@@ -65,7 +65,7 @@ def outer_phases(spans: Sequence[Span]) -> set[str]:
 
 
 def rank_times(spans: Sequence[Span]) -> list[RankTime]:
-    """The time of each rank, and how much of it lies in no phase that is no outer one."""
+    """The time of each rank, and the part of it outside of all inner phases."""
     outer = outer_phases(spans)
     times = []
     for rank in sorted({span.rank for span in spans}, key=int):
@@ -80,7 +80,7 @@ def rank_times(spans: Sequence[Span]) -> list[RankTime]:
 
 
 def text_of(case: Case) -> str:
-    """A row for each phase of each rank, dark where it was under way, and the time in none."""
+    """A row per phase of each rank, dark while active, and the time in no phase."""
     spans = spans_of(case)
     outer = outer_phases(spans)
     first = min(span.start_s for span in spans)
@@ -105,7 +105,7 @@ def text_of(case: Case) -> str:
 
 
 def _row(intervals: Iterable[Interval]) -> str:
-    """Columns, the darker the more of each is covered."""
+    """Columns; darker if more of their time is covered."""
     marks = " ░▒▓█"
     covered = [0.0] * COLUMNS
     for begin, end in _joined(list(intervals)):
@@ -115,7 +115,7 @@ def _row(intervals: Iterable[Interval]) -> str:
 
 
 def _joined(intervals: list[Interval]) -> list[Interval]:
-    """The same times as intervals that do not overlap, in order."""
+    """The same times as disjoint intervals, in order."""
     joined: list[Interval] = []
     for begin, end in sorted(intervals):
         if joined and begin <= joined[-1][1]:

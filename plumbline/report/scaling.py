@@ -15,7 +15,7 @@ from plumbline.record.record import Case, Metric, Record
 from plumbline.report.forecast import number
 
 FORMS = ("text", "json", "csv")
-_NO_SHARE = 1e-8  # what a fit that ends at its bound leaves
+_NO_SHARE = 1e-8  # remainder of a fit that ends at its bound
 _SHARED_CORES = "more ranks than cores"
 # Value, name and unit of a metric.
 _Getter = Callable[[Record], tuple[float, str, str] | None]
@@ -23,7 +23,7 @@ _Getter = Callable[[Record], tuple[float, str, str] | None]
 
 @dataclass(frozen=True)
 class Measured:
-    """A run of the series; ``part_of`` says of how many ranks' whole its problem is one's part."""
+    """A run; ``part_of``: number of ranks of the whole problem, if this is one rank's part."""
 
     ranks: int
     size: int | None
@@ -34,7 +34,7 @@ class Measured:
 
 @dataclass
 class ScalingTable:
-    """The runs of a series, the ranks that the lines go on to, and what has no result."""
+    """The runs of a series, the ranks of extrapolated lines, and runs without a result."""
 
     benchmark: str
     mode: Mode
@@ -46,7 +46,7 @@ class ScalingTable:
     def curves(self) -> list[Curve]:
         """A curve of each metric over several cases, else of each case.
 
-        Raises :class:`UsageError` where a metric was asked for that the records do not have.
+        Raises :class:`UsageError` for a metric missing in the records.
         """
         whole = sorted((r for r in self.runs if r.part_of is None), key=lambda r: r.ranks)
         if not whole:
@@ -130,7 +130,7 @@ def _value(metric: Metric | None) -> tuple[float, str, str] | None:
 
 
 def _rate(case: Case, usual: str | None) -> str | None:
-    """The metric of a case: the benchmark's own, or the first rate; None where there is no rate."""
+    """The metric of a case: the benchmark's own, or the first rate; None without a rate."""
     names = [metric.name for metric in case.metrics]
     if usual in names:
         return usual
@@ -154,7 +154,7 @@ def _common(keys: Sequence[str]) -> str:
 
 
 def write(table: ScalingTable, form: str) -> str:
-    """The series in ``form``, without the last line's end."""
+    """The series in ``form``, without a final newline."""
     curves = table.curves()
     if form == "json":
         return _as_json(table, curves)
@@ -218,7 +218,7 @@ def _ranks_of(table: ScalingTable, curve: Curve) -> list[int]:
 
 
 def _doubts(table: ScalingTable) -> Iterator[str]:
-    """What makes runs of a series differ but for their ranks."""
+    """Differences between runs of a series other than their ranks."""
     kinds: dict[str, set[object]] = {
         "hosts": {tuple(sorted({host.name for host in run.record.hosts})) for run in table.runs},
         "builds": {(run.record.program.commit, run.record.program.dirty) for run in table.runs},
@@ -284,7 +284,7 @@ def _as_json(table: ScalingTable, curves: Sequence[Curve]) -> str:
 def write_plot(table: ScalingTable, path: Path) -> None:
     """Speed-ups over ranks, with the law's curve and the line from one rank, as a page.
 
-    Hollow marks are no part of the fit. Raises :class:`RunError` where it cannot be written.
+    Hollow marks are not part of the fit. Raises :class:`RunError` if it cannot be written.
     """
     from plotly import graph_objects as go
 

@@ -1,4 +1,4 @@
-"""``plumb simulate``: an application on a system, from the system's figures."""
+"""``plumb simulate``: an application on a system, by the system's figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["SimulationRequest", "as_json", "as_text", "grid_of", "partitions_of"
 
 
 def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[int, int]:
-    """P and Q: as given, or the squarest grid of ``ranks``. Raises :class:`UsageError`."""
+    """P and Q as given, or the squarest grid of ``ranks``. Raises :class:`UsageError`."""
     if rows is None and columns is None:
         number = ranks or 1
         side = next(side for side in range(isqrt(number), 0, -1) if number % side == 0)
@@ -43,7 +43,7 @@ def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[i
 def partitions_of(
     graph: Path | None, benchmark: str, others: Iterable[int | None]
 ) -> Sequence[PartitionOf]:
-    """The partitions of a graph file, if one is given; ``others`` is what it takes the place of."""
+    """The partitions of a graph file, if given; ``others`` are the options that it replaces."""
     if graph is None:
         return ()
     if benchmark != "shallow_water":
@@ -56,7 +56,7 @@ def partitions_of(
 
 
 def simulate(system: System, request: SimulationRequest) -> Outcome:
-    """Run what was asked. Raises :class:`UsageError` where the system lacks a figure."""
+    """Run the requested simulation. Raises :class:`UsageError` if the system lacks a figure."""
     kinds: dict[str, Callable[[System, SimulationRequest], Outcome]] = {
         "hpl": hpl_on,
         "ptrans": ptrans_on,
@@ -75,7 +75,7 @@ def simulate(system: System, request: SimulationRequest) -> Outcome:
 
 
 def as_text(outcome: Outcome) -> str:
-    """The outcome in a few lines."""
+    """The result in a few lines."""
     return "\n".join(_lines(outcome))
 
 
@@ -92,6 +92,6 @@ def _lines(outcome: Outcome) -> Iterator[str]:
 
 
 def as_json(outcome: Outcome) -> str:
-    """The outcome, without the timeline, as JSON."""
+    """The result as JSON, without the timeline."""
     kept = {name: value for name, value in vars(outcome).items() if name != "timeline"}
     return json.dumps(kept, indent=2)

@@ -1,4 +1,4 @@
-"""The summary of a survey: a row for each run, and what was left out."""
+"""The summary of a survey: a row for each run, omitted ones included."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _CSV = (
 
 @dataclass(frozen=True)
 class Row:
-    """One run, or why it was left out. ``status`` is its exit status, ``words`` its options.
+    """A run, or the reason for its omission. ``status`` is its exit status, ``words`` its options.
 
-    ``outcomes`` counts those of its cases.
+    ``outcomes`` counts its cases' outcomes.
     """
 
     benchmark: str
@@ -43,12 +43,12 @@ class Row:
 
     @property
     def title(self) -> str:
-        """The words of ``plumb run``."""
+        """The arguments of ``plumb run``."""
         return " ".join([self.benchmark, *self.words])
 
     @property
     def outcome(self) -> str:
-        """``18 passed, 2 unsupported``, or how a run ended that left no record."""
+        """``18 passed, 2 unsupported``, or the end of a run without a record."""
         if self.outcomes:
             return ", ".join(f"{count} {word}" for word, count in self.outcomes.items())
         return ExitStatus(self.status or 0).name.lower().replace("_", " ")

@@ -1,4 +1,4 @@
-"""A picture of what kernels and networks did over time, as figures 4.5 and 4.7 of Meyer 2024."""
+"""Kernels and networks over time, as in figures 4.5 and 4.7 of Meyer 2024."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import plotly.graph_objects as go
 from plumbline.base.errors import RunError
 from plumbline.model.simulate import Span
 
-# As many bars a browser draws at once without delay.
+# Browsers draw this many bars without delay.
 MOST_SPANS = 20_000
 
 
 def write_timeline(title: str, spans: list[Span], path: Path) -> None:
     """Write an HTML page with a row for each lane of each rank, plotly inline.
 
-    Where there are more than :data:`MOST_SPANS`, the first are drawn, and the title notes it.
-    Raises :class:`RunError` where the file cannot be written.
+    Of more than :data:`MOST_SPANS` the first are drawn, with a note in the title. Raises
+    :class:`RunError` if the file cannot be written.
     """
     spans = sorted(spans, key=lambda span: span.start_s)
     drawn = spans[:MOST_SPANS]

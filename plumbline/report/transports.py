@@ -1,4 +1,4 @@
-"""The results of several transports side by side: as a table, as CSV, as JSON."""
+"""Comparison of several transports: table, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CSV_HEAD = (
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A transport in an approach that gave nothing to compare, and why."""
+    """A transport in an approach without a result, with the reason."""
 
     transport: str
     approach: str
@@ -50,11 +50,11 @@ class Column:
         return f"{self.transport}/{self.approach}"
 
     def case(self, key: str) -> Case | None:
-        """The case called ``key``, where the run came to it."""
+        """The case ``key``, if the run reached it."""
         return next((case for case in self.record.cases if case.key == key), None)
 
     def value(self, key: str, unit: Unit) -> float | None:
-        """The case's first metric in that unit (the best repetition's); None unless it passed."""
+        """The case's first metric in that unit (best repetition); None unless it passed."""
         case = self.case(key)
         metric = _first(case.metrics, unit) if case and case.outcome.status == "passed" else None
         return metric.value if metric else None
@@ -62,7 +62,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Crossover:
-    """The fastest way for messages of ``from_bytes`` to ``to_bytes`` of one kind of case."""
+    """The fastest transport for messages of ``from_bytes`` to ``to_bytes``, one kind of case."""
 
     group: str
     from_bytes: int
@@ -88,7 +88,7 @@ class Comparison:
         return list(found.values())
 
     def fastest(self, key: str) -> Column | None:
-        """The column of the shortest time (largest bandwidth where there is no time)."""
+        """The column of the shortest time (without times: of the largest bandwidth)."""
         for unit in UNITS:
             values = [(column.value(key, unit), column) for column in self.columns]
             best = _best([value for value, _ in values], unit)
@@ -97,7 +97,7 @@ class Comparison:
         return None
 
     def aggregates(self, unit: Unit) -> list[tuple[str, str | None]]:
-        """Names and groups of the metrics over cases in that unit: the first of each group."""
+        """Names and groups of the aggregates in that unit: the first of each group."""
         found: dict[str | None, str] = {}
         for column in self.columns:
             for metric in column.record.metrics:
@@ -121,7 +121,7 @@ class Comparison:
 
 
 def write(comparison: Comparison, form: str) -> str:
-    """The comparison as ``table``, ``csv`` (a line for each case and column) or ``json``."""
+    """The comparison as ``table``, ``csv`` (a line per case and column) or ``json``."""
     if form == "json":
         return json.dumps(_document(comparison), indent=2)
     if form == "csv":
@@ -193,7 +193,7 @@ def _cells(
 
 
 def _reasons(comparison: Comparison) -> list[str]:
-    """Why an aggregate has no value, each reason once."""
+    """The distinct reasons for an aggregate without a value."""
     found = {
         f"  {name}: {metric.reason}": None
         for unit in UNITS
@@ -282,6 +282,6 @@ def _best(values: Sequence[float | None], unit: Unit) -> float | None:
 
 
 def _kind(case: Case) -> str:
-    """The labels that distinguish cases, but for the size."""
+    """The labels that distinguish cases, except for the size."""
     labels = {name: value for name, value in case.labels.items() if name != "message_bytes"}
     return ", ".join(f"{name} {value}" for name, value in labels.items())

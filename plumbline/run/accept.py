@@ -1,4 +1,4 @@
-"""``plumb accept``: records against the requirements of a file."""
+"""``plumb accept``: checks records against a file of requirements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from plumbline.system.files import find_system
 
 
 def accept(requirements: Requirements, given: Sequence[str], home: Home) -> list[Check]:
-    """Check the records that ``given`` names, or those of the newest survey."""
+    """Check the records named by ``given``, or those of the newest survey."""
     paths = paths_of(given, home) if given else surveyed(home)
     candidates = [Candidate(path.stem, load_record(path), judged_of(path)) for path in paths]
 
@@ -39,7 +39,7 @@ def accept(requirements: Requirements, given: Sequence[str], home: Home) -> list
 
 
 def load_requirements(path: Path) -> Requirements:
-    """A file of requirements. Raises :class:`UsageError` for one that is none."""
+    """A file of requirements. Raises :class:`UsageError` for an invalid one."""
     try:
         return Requirements.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, UnicodeDecodeError) as error:
@@ -51,9 +51,9 @@ def load_requirements(path: Path) -> Requirements:
 
 
 def surveyed(home: Home) -> list[Path]:
-    """The records of the newest survey that has some."""
+    """The records of the newest survey with any."""
     for path in survey_files(home):
-        runs = load_survey(path).runs  # of a run that was made again the last one
+        runs = load_survey(path).runs  # the last one of a repeated run
         found = {(run.ranks, *run.arguments): Path(run.record) for run in runs}
         if found:
             return list(found.values())
@@ -61,7 +61,7 @@ def surveyed(home: Home) -> list[Path]:
 
 
 def judged_of(path: Path) -> JudgedRecord | None:
-    """What stands in the expectation file beside a record, where there is one."""
+    """The contents of a record's expectation file, if there is one."""
     with suppress(OSError, ValidationError):
         return JudgedRecord.model_validate_json(expected_path(path).read_bytes())
     return None

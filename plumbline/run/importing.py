@@ -1,4 +1,4 @@
-"""``plumb import``: results of other suites become records of this home."""
+"""``plumb import``: makes records from results of other suites."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plumbline.record import foreign, store
 
 
 def import_file(path: Path, home: Home, host: str, ranks: int, date: str | None) -> list[Path]:
-    """The records that were made of ``path``; the same file again gives the same records."""
+    """The records from ``path``; importing a file again replaces its records."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
         moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -1,4 +1,4 @@
-"""``plumb plot``: one figure of records, as a file or in the terminal."""
+"""``plumb plot``: a figure of records, as a file or in the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def figures_in(records: Sequence[str], home: Home) -> list[Figure]:
-    """All figures that the page of these records would have."""
+    """All figures of the page of these records."""
     paths = paths_of(records, home)
     loaded = [Loaded(path.stem, load_record(path), judged_of(path)) for path in paths]
     loaded.sort(key=lambda one: (one.record.benchmark.name, one.record.started))
@@ -34,7 +34,7 @@ def figures_in(records: Sequence[str], home: Home) -> list[Figure]:
 
 
 def chosen(figures: Sequence[Figure], wanted: str) -> Figure:
-    """The figure of a number (from 1), or the one whose title holds ``wanted``."""
+    """The figure by number (from 1), or by a part of its title."""
     if wanted.isdigit() and 1 <= int(wanted) <= len(figures):
         return figures[int(wanted) - 1]
     fitting = [one for one in figures if wanted.lower() in one.title.lower()]
@@ -67,7 +67,7 @@ def save(figure: Figure, path: Path) -> None:
 def _converted(text: str, suffix: str) -> bytes:
     try:
         import cairosvg
-    except (ImportError, OSError):  # OSError: without the library cairo
+    except (ImportError, OSError):  # OSError: the library cairo is missing
         raise UsageError(
             f"{suffix} needs CairoSVG and the library cairo: pip install 'plumbline[plot]' and "
             "Debian's libcairo2; or --output FILE.svg"

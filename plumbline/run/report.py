@@ -1,4 +1,4 @@
-"""``plumb report``: from the names of records to the page."""
+"""``plumb report``: writes the page of named records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plumbline.run.compare import load_side, paths_of
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line asked for."""
+    """The options of the command line."""
 
     records: Sequence[str]
     output: Path
@@ -29,7 +29,7 @@ class Asked:
 
 
 def write_report(asked: Asked, home: Home) -> int:
-    """Write the page; returns the number of records that it shows."""
+    """Write the page; returns its number of records."""
     if asked.output.is_dir():
         raise UsageError(f"--output {asked.output} is a folder")
     paths = paths_of(asked.records, home) if asked.records else surveyed(home)

@@ -1,7 +1,7 @@
-"""``plumb survey``: everything that a machine can run, or what a file lists, as one command.
+"""``plumb survey``: every benchmark on a machine, or the runs of a file, as one command.
 
-Each run is one of ``plumb run``, with a record and verdicts of its own. A file in HOME/surveys
-remembers the runs, so that a survey that was ended goes on where it was (``--resume``).
+Each run equals a ``plumb run``, with a separate record and verdicts. A file in HOME/surveys lists
+completed runs, so that an interrupted survey can continue (``--resume``).
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ from plumbline.run.run import WEIGHT, Launched, Run
 from plumbline.run.series import SurveyRuns, is_kept, load_survey, survey_files
 
 PRESETS = ("smoke", "standard", "full")
-# Seconds of a run that no record tells of, by preset.
+# Seconds of a run without earlier records, by preset.
 _GUESS = {"smoke": 8.0, "standard": 60.0, "full": 600.0}
-_OVER_TRANSPORTS = "b_eff"  # is run over each of them
-# Options of a run that a survey decides itself, or that measure nothing.
+_OVER_TRANSPORTS = "b_eff"  # run over each transport
+# Options set by the survey itself, or for runs that measure nothing.
 _TAKEN = frozenset(
     ("record", "format", "output", "dry-run", "test", "launches", "verbose", "watch")
 )
@@ -63,9 +63,9 @@ _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, None: 1}
 
 
 class Listed(BaseModel):
-    """A ``[[run]]`` of a survey's file: a benchmark, and options as ``plumb run`` has them.
+    """A ``[[run]]`` of a survey's file: a benchmark, and options of ``plumb run``.
 
-    An option's value may be a list: then each value is a run of its own.
+    If an option's value is a list, each of its values is a separate run.
     """
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, allow_inf_nan=False)
@@ -74,7 +74,7 @@ class Listed(BaseModel):
 
 
 class SurveyFile(BaseModel):
-    """A survey's file: its name, the preset of runs that name none, and the runs."""
+    """A survey's file: name, default preset, and runs."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -85,7 +85,7 @@ class SurveyFile(BaseModel):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line asked for. ``budget_s`` None: as long as it takes."""
+    """The options of the command line. ``budget_s`` None: unlimited."""
 
     preset: str = "standard"
     file: Path | None = None
@@ -97,9 +97,9 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Step:
-    """One run: a benchmark with options by name; ``plan`` is None where it cannot be run.
+    """One run: a benchmark with options by name; ``plan`` is None if it cannot run.
 
-    ``otherwise`` makes what is run in its place where the device supports no case of it.
+    ``otherwise`` makes the replacement for a run without a case supported by the device.
     """
 
     benchmark: str
@@ -115,7 +115,7 @@ class Step:
 
     @property
     def words(self) -> list[str]:
-        """The words of ``plumb run`` that would do the same."""
+        """The equivalent arguments of ``plumb run``."""
         pairs = sorted(self.values.items())
         return [
             self.benchmark,
@@ -126,7 +126,7 @@ class Step:
 
     @property
     def shown(self) -> list[str]:
-        """Its options but for the preset."""
+        """Its options except for the preset."""
         own = {name: value for name, value in self.values.items() if name != "preset"}
         return replace(self, values=own).words[1:]
 
@@ -136,7 +136,7 @@ class Step:
 
 @dataclass
 class Survey:
-    """A survey at work: what it has yet to run, and what came of the rest."""
+    """A survey in progress: its steps, and the results so far."""
 
     name: str
     steps: Sequence[Step]
@@ -149,7 +149,7 @@ class Survey:
     rows: list[Row] = field(default_factory=list)
 
     def run_all(self) -> ExitStatus:
-        """Run what is to be run; returns the exit status, the worst of all."""
+        """Run all remaining steps; returns the worst exit status."""
         begin = time.monotonic()
         statuses: list[ExitStatus] = []
         with bars(self.console) as shared:
@@ -169,7 +169,7 @@ class Survey:
         return max(statuses, key=WEIGHT.index, default=ExitStatus.PASSED)
 
     def planned(self) -> str:
-        """What would be run, a line each."""
+        """The planned runs, a line each."""
         lines = []
         for step in self.steps:
             seconds, known = self.expected_s(step)
@@ -178,7 +178,7 @@ class Survey:
         return "\n".join(lines)
 
     def expected_s(self, step: Step) -> tuple[float, bool]:
-        """Seconds that a run will take, and whether earlier records say so."""
+        """Expected seconds of a run, and whether they derive from earlier records."""
         preset = step.values.get("preset", "standard")
         alike = [
             one.seconds
@@ -288,7 +288,7 @@ class Survey:
 
 
 def prepare(wanted: Wanted, environ: Mapping[str, str], console: Console) -> Survey:
-    """Everything checked, nothing started yet. Raises :class:`UsageError` for what cannot be."""
+    """A checked survey, not yet started. Raises :class:`UsageError` for invalid requests."""
     home = find_home(environ)
     if wanted.file is None:
         name, steps = wanted.preset, list(_everything(wanted.preset, environ, console))
@@ -315,7 +315,7 @@ def seconds_of_budget(text: str) -> float:
 
 
 def load_file(path: Path) -> SurveyFile:
-    """A survey's file. Raises :class:`UsageError` for one that is none."""
+    """A survey's file. Raises :class:`UsageError` for an invalid one."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         listed = SurveyFile.model_validate(document)
@@ -335,7 +335,7 @@ def load_file(path: Path) -> SurveyFile:
 
 
 def _everything(preset: str, environ: Mapping[str, str], console: Console) -> Iterator[Step]:
-    """Every benchmark on the usual device; last, one of them over the other transports."""
+    """Every benchmark on the default device; last, one of them over the other transports."""
     others = []
     for benchmark in all_benchmarks(environ).benchmarks:
         step = _step(benchmark.name, {"preset": preset}, environ, console)
@@ -349,8 +349,8 @@ def _everything(preset: str, environ: Mapping[str, str], console: Console) -> It
 
 
 def _over_transports(plan: RunPlan) -> Iterator[tuple[str, str]]:
-    """Transports that work on the device, but for the usual one."""
-    with suppress(PlumbError, ValueError, KeyError):  # another engine's check may be no JSON
+    """Transports that work on the device, except for the default one."""
+    with suppress(PlumbError, ValueError, KeyError):  # other engines may print no JSON
         as_json = replace(plan, arguments=[*plan.arguments, "--format", "json"])
         usual = json.loads(check_with_engine(as_json))["transport"]
         for transport, approach in ways_of(plan):
@@ -382,9 +382,9 @@ def _text(run: Listed, name: str, value: object) -> str:
 def _step(
     benchmark: str, values: dict[str, str], environ: Mapping[str, str], console: Console
 ) -> Step:
-    """A run, checked as ``plumb run`` checks it. Raises :class:`UsageError` for a bad option.
+    """A run, with the checks of ``plumb run``. Raises :class:`UsageError` for a bad option.
 
-    What the engine refuses on this machine is a step without a plan, with the reason.
+    A run that the engine refuses on this machine is a step without a plan, with the reason.
     """
     request = _request(benchmark, values, environ)
     try:
@@ -415,7 +415,7 @@ def _request(benchmark: str, values: dict[str, str], environ: Mapping[str, str])
 
 
 def _that_fit(survey: Survey, budget_s: float) -> list[Step]:
-    """The steps in their order, those without room left out: their sum is within the budget."""
+    """The steps within the budget, in order; steps that exceed it are marked as omitted."""
     chosen, left = [], budget_s
     for step in survey.steps:
         kept = step.plan is not None and survey.runs.found(step.ranks, step.words) is not None
@@ -435,7 +435,7 @@ def _that_fit(survey: Survey, budget_s: float) -> list[Step]:
 def _survey_runs(
     home: Home, name: str, steps: Sequence[Step], wanted: Wanted
 ) -> tuple[Path, SurveyRuns]:
-    """The newest survey of the same runs, to be resumed; else a new one."""
+    """The newest survey of the same runs, for ``--resume``; else a new one."""
     text = json.dumps([[step.words, step.ranks] for step in steps])
     plan = hashlib.sha256(text.encode()).hexdigest()[:16]
     for path in survey_files(home) if wanted.resume else ():

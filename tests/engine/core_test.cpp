@@ -187,7 +187,7 @@ TEST(Pattern, PoisonIsWrongInEveryByte) {
   }
 }
 
-// A message of a single byte must tell its neighbours apart, or a swapped, stale or misdirected one would pass.
+// A message of one byte must differ from its neighbours', or a swapped, stale or misdirected one would pass.
 TEST(Pattern, FirstByteTellsNeighboursApart) {
   for (std::uint64_t origin = 0; origin < 8; ++origin)
     for (std::uint64_t lane = 0; lane < 4; ++lane)

@@ -645,7 +645,7 @@ TEST(DeviceMap, IsNumbersAndColons) {
 
 TEST(Placements, GivePartsBanksOfTheirOwn) {
   EXPECT_EQ(to_string(parse_placement("ddr").in_bank(3, 4)), "ddr:3");
-  EXPECT_EQ(to_string(parse_placement("ddr").in_bank(0, 1)), "ddr");  // the runtime's choice, where there is one part
+  EXPECT_EQ(to_string(parse_placement("ddr").in_bank(0, 1)), "ddr");      // the runtime's choice, for a single part
   EXPECT_EQ(to_string(parse_placement("hbm:2").in_bank(3, 4)), "hbm:2");  // the user's
   EXPECT_EQ(to_string(parse_placement("host").in_bank(3, 4)), "host");
 }
@@ -675,7 +675,7 @@ TEST(Devices, AreWrittenAsTheRecordNamesThem) {
 
 // ---- the environment, seen by a fresh process ----
 
-// What `DevicesShown.ToAParent` prints in a process of its own with these variables.
+// Output of `DevicesShown.ToAParent` in a separate process with these variables.
 std::string shown(const std::string& environment) {
   std::array<char, 4096> path{};
   EXPECT_GT(readlink("/proc/self/exe", path.data(), path.size() - 1), 0);

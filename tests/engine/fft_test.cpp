@@ -145,7 +145,7 @@ TEST(FftPlan, OnCpusStepsMultiplyToThePoints) {
   for (const ScalarType type : {ScalarType::f32, ScalarType::f64})
     for (int log_points = least_log; log_points <= most_log; ++log_points) {
       const CpuPlan plan(type, log_points);
-      const std::uint64_t lanes = plan.by_lanes() ? 1 : plan.lanes;  // else each lane has a transform of its own
+      const std::uint64_t lanes = plan.by_lanes() ? 1 : plan.lanes;  // otherwise each lane has a separate transform
       EXPECT_EQ(lanes * plan.columns.length * plan.rows.length, std::uint64_t{1} << log_points);
       EXPECT_LE(plan.columns.length, 1 << 13);
       EXPECT_LE(plan.rows.length, 1 << 13);

@@ -173,7 +173,7 @@ TEST(GemmComparison, NamesTheFirstWrongElementAndCountsThem) {
   EXPECT_THAT(found.detail, HasSubstr("C[2][5] is "));
 }
 
-// What the bound is for: half of the inner indices left out, in every type and down to small matrices.
+// The bound must reject products without half of the inner indices, in every type and down to small matrices.
 TEST(GemmComparison, FailsHalfOfTheWork) {
   for (const char* type : {"half", "float", "double", "tf32"})
     for (const std::size_t size : {2, 16, 64}) {

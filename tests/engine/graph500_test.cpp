@@ -66,7 +66,7 @@ TEST(Graph500Generator, SharesAreTheList) {
   }
 }
 
-// Reference 3.0 counts so many edges in the component that all 64 roots are in, with seeds 2 and 3.
+// Reference 3.0's number of edges in the component of all 64 roots, with seeds 2 and 3.
 TEST(Graph500Generator, HasTheReferencesEdges) {
   const auto edges_of_component = [](int scale) {
     const GraphPlan plan{scale};

@@ -1,4 +1,4 @@
-// HPL's arithmetic on one process: where blocks lie, what interchanges come to, who sends to whom, HPL's numbers.
+// HPL's arithmetic on one process: layout of blocks, row interchanges, broadcasts' links, HPL's numbers.
 #include "benchmarks/hpcc/hpl/hpl.hpp"
 
 #include <gmock/gmock.h>

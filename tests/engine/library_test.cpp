@@ -48,7 +48,7 @@ class Arrays {
   ScalarType type_;
 };
 
-// Runs `action` on every device with every type; a library that is not there says why.
+// Runs `action` on every device with every type; skips a missing library with its reason.
 template <class Action>
 void on_every_device(Action action) {
   const DeviceCatalogue catalogue;

@@ -1,4 +1,4 @@
-// OSU's tests over MPI: what should be received, where it lies, and the figures of a case.
+// OSU's tests over MPI: expected messages, their places, and the figures of a case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t elements = 16;
 
-// What the library itself makes of two ranks' values, one operation.
+// The library's own result for two ranks' values, one operation.
 TEST(OsuContents, ReducedValuesAreTheLibrarys) {
   for (const Type& type : types())
     for (const char* name : {"sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"}) {
@@ -42,7 +42,7 @@ TEST(OsuContents, NoValueIsConstantOverPlaces) {
   EXPECT_NE(std::memcmp(bytes.data(), behind.data(), behind.size()), 0);
 }
 
-// Of all operations something stands in the end, where no later one comes.
+// Each operation must leave bytes that no later one overwrites.
 TEST(OsuPlaces, EachOperationLeavesAPart) {
   for (const std::size_t length : {1, 8, 64, 65, 1000}) {
     constexpr std::uint64_t window = 3, count = 5;

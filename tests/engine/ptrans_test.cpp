@@ -65,7 +65,7 @@ TEST(PtransDistribution, EveryNumberIsOnOneRankOnce) {
     }
 }
 
-// A rank's part for another is there, block by block, at the position of the part that comes back.
+// A rank's part for another is stored, block by block, at the position of the part that comes back.
 TEST(PtransDistribution, PartnersPartsMirrorEachOther) {
   for (const Distribution& dealt : distributions()) {
     std::map<std::tuple<int, int, std::uint64_t>, Portion> parts;
@@ -179,7 +179,7 @@ TEST_F(PtransCheck, RepeatedRowsAreFound) {
   }
 }
 
-// What an operation leaves at its begin is another one's, whichever the two are.
+// The first words left by an operation differ from those of any other.
 TEST_F(PtransCheck, OperationsAreToldFromEachOther) {
   for (const LocalPortion& local : parts_)
     for (const std::uint64_t later : {0u, 1u, 2u, 22u, 1023u}) {

@@ -89,7 +89,7 @@ TEST(RandomAccessTable, SharedTableIsDividedAmongAnyNumberOfRanks) {
   }
 }
 
-// What a right kernel leaves in a part.
+// A right kernel's result in a part.
 std::vector<std::uint64_t> updated(Stream stream, const Task& task) {
   std::vector<std::uint64_t> table(task.part.words);
   for (std::uint64_t i = 0; i < table.size(); ++i) table[i] = task.content + task.part.first + i;

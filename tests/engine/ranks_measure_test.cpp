@@ -1,4 +1,4 @@
-// What a benchmark may tell of its samples, on every number of ranks: a declaration that uses each part of the
+// A benchmark's reports on its samples, on every number of ranks: a declaration that uses each part of the
 // contract.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

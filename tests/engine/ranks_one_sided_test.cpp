@@ -45,7 +45,7 @@ TEST_F(OneSidedMemory, PutsArriveWhereTheyAreAimedAt) {
     std::uint64_t word = value(rank_, to);
     kept[static_cast<std::size_t>(to)] = word + 1;
     memory_->put(0, 8 * mine(), &word, sizeof word, to);
-    word = 0;  // may be used again at once
+    word = 0;  // reusable at once
     memory_->put_nb(1, 8 * (mine() + 1), &kept[static_cast<std::size_t>(to)], sizeof word, to);
     memory_->put_word(0, mine() + 2, value(rank_, to) + 2, to);
   }

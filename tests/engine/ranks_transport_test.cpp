@@ -188,7 +188,7 @@ TEST_P(Transports, EachRoundLeavesItsMessageInASlotOfItsOwn) {
       queue_->write(bytes.data(), {&slots.buffer(), 0, size});
       const auto exchange = transport_->compile(slots.exchange(right(), left()));
       exchange->run(0, (rounds + 1) / 2);
-      if (rounds > 1) exchange->run((rounds + 1) / 2, rounds / 2);  // a run goes on where the last one ended
+      if (rounds > 1) exchange->run((rounds + 1) / 2, rounds / 2);  // a run continues after the previous one
       for (std::uint64_t hops = 1; hops <= rounds; ++hops) {
         const BufferView slot = slots.slot(hops);
         poison_message(std::span(bytes).first(slot.size), message(hops));
@@ -199,7 +199,7 @@ TEST_P(Transports, EachRoundLeavesItsMessageInASlotOfItsOwn) {
     }
 }
 
-// Two lanes, in opposite directions, whose messages change in size without compiling again.
+// Two lanes in opposite directions; messages change in size without recompilation.
 TEST_P(Transports, SizesAreSetBeforeAStart) {
   constexpr std::size_t most = 70001;
   const auto size_of_lane = [](std::size_t size, int lane) { return lane == 0 ? size : size / 2; };
@@ -441,7 +441,7 @@ NumberType number_type() {
   return std::is_same_v<T, float> ? NumberType::f32 : NumberType::f64;
 }
 
-// What rank `rank` holds at `i`: whole numbers, whose sums no order of adding changes.
+// Content of rank `rank` at `i`: whole numbers, whose sums do not depend on the order.
 template <class T>
 T number_of(int rank, std::size_t i) {
   return static_cast<T>(static_cast<int>((i * 7 + static_cast<std::size_t>(rank) * 13) % 101) - 50);

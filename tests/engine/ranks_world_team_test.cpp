@@ -31,7 +31,7 @@ std::vector<int> every_second() {
   return ranks;
 }
 
-// What member `place` gives as its element i: of either sign, never twice the same.
+// Element i of member `place`: of either sign, all distinct.
 template <class T>
 T given(int place, std::size_t i) {
   const auto value = static_cast<double>((i * 7 + static_cast<std::size_t>(place) * 13) % 31) + 32 * place;
@@ -114,7 +114,7 @@ TEST(Team, FindsWhereTheLeastAndTheLargestAre) {
   EXPECT_EQ(several, (std::vector<Whole>{{0, 1}, {-last, 2 + last}}));
 }
 
-// Member a sends b (a + 2b) % 5 + long elements, each of which says whom it is from and for.
+// Member a sends b (a + 2b) % 5 + long elements, each of which encodes its sender and its receiver.
 TEST(Team, ExchangesAllWithAll) {
   const auto team = test_world().team(all_backwards());
   const int here = team->rank();
@@ -170,7 +170,7 @@ TEST(Team, SeveralAtOnceDoNotDisturbEachOther) {
   }
 }
 
-// Nobody is through a barrier before the last has come to it.
+// No member leaves a barrier before the last has entered it.
 TEST(Team, WaitsForAllAtABarrier) {
   const auto team = test_world().team(every_second());
   for (std::int64_t late = 0; late < team->size(); ++late) {

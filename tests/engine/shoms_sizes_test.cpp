@@ -1,4 +1,4 @@
-// What shoms reads: sizes and names of tests, from options and files.
+// Input of shoms: sizes and names of tests, from options and files.
 #include "benchmarks/shmem/shoms/sizes.hpp"
 
 #include <gmock/gmock.h>

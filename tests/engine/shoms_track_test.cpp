@@ -1,4 +1,4 @@
-// Where the messages of a sample lie, beside a simulation that writes them one after the other.
+// Places of a sample's messages, compared with a simulation that writes them one after the other.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -8,7 +8,7 @@
 namespace plumb::shmem_api {
 namespace {
 
-// Who wrote an element last, and which of its message's it is.
+// The last writer of an element, and the element's index in its message.
 struct Owner {
   std::optional<std::uint64_t> message;
   std::size_t offset = 0;

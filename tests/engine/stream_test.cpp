@@ -44,7 +44,7 @@ TEST(StreamNumbers, NoOperationRounds) {
       std::vector<double> back(5000);
       load_scalars(stored, type, back);
       const auto x = values(given.of(rule.inputs.front()), 5000), y = values(given.of(rule.inputs.back()), 5000);
-      // In long double nothing rounds, so equality says that the type holds the very result.
+      // Nothing rounds in long double, so equality proves that the type holds the exact result.
       for (std::size_t i = 0; i < back.size(); ++i) {
         const long double wide_x = x[i], wide_y = y[i], j = scalar;
         const long double exact = rule.name == "copy"    ? wide_x

@@ -1,4 +1,4 @@
-// Where messages lie, and the walk through rounds and steps.
+// Places of messages, and the walk through rounds and steps.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -39,7 +39,7 @@ TEST(Slots, RoomIsForTheRoundsWhoseSlotsLieInTheirArea) {
       first_lap = first_lap && slots.view.offset + area * slots.pitch + slots.view.size <= buffer.size();
     std::uint64_t rounds = 0;
     while (first_lap && rounds < 5000 && fits(rounds)) ++rounds;
-    // Room is told for whole laps.
+    // Room is given for whole laps.
     const std::uint64_t told = slots.rounds();
     if (!first_lap || slots.stride > 0) {
       EXPECT_LE(told, rounds) << number;

@@ -81,7 +81,7 @@ TEST_F(Writer, AFreshNameIsNobodyElses) {
   EXPECT_EQ(RecordWriter::claim(wanted), folder_ / "b_eff-now-2.json");
   EXPECT_EQ(RecordWriter::claim(wanted), folder_ / "b_eff-now-3.json");
   EXPECT_TRUE(std::filesystem::exists(folder_ / "b_eff-now-3.json"));
-  EXPECT_EQ(RecordWriter::claim("/proc/none/x.json"), "/proc/none/x.json");  // the writer says why not
+  EXPECT_EQ(RecordWriter::claim("/proc/none/x.json"), "/proc/none/x.json");  // the writer reports the reason
 }
 
 TEST_F(Writer, ARunThatGivesUpLeavesItsReason) {

@@ -17,7 +17,7 @@ namespace plumb::mutants {
 
 namespace {
 
-// The runtime that a run names, or else its transport's default.
+// The runtime named by a run, or else its transport's default.
 std::string runtime_of(const TransportEntry& entry, const Json& wish) {
   return wish.value("runtime", default_runtime(entry));
 }
@@ -26,7 +26,7 @@ std::string runtime_of(const TransportEntry& entry, const Json& wish) {
 class Devices {
  public:
   explicit Devices(World& world) : world_(world) {}
-  // Why this rank has none that the transport works on; "" = it is open.
+  // Reason why this rank has no device for the transport; "" = it is open.
   std::string unfit(const TransportEntry& entry, const std::string& runtime) {
     if (const std::string reason = entry.reason(world_); !reason.empty()) return reason;
     if (const std::string reason = catalogue_.why_none(runtime); !reason.empty()) return reason;

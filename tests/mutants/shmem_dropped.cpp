@@ -1,4 +1,4 @@
-// Libraries that leave out some of the puts or gets of a sample.
+// Libraries that omit some of the puts or gets of a sample.
 #include <vector>
 
 #include "benchmarks/shmem/api/shmem_transfer.hpp"
@@ -12,9 +12,9 @@ namespace {
 using namespace shmem_api;
 using Byte = std::byte;
 
-constexpr std::uint64_t window = 64;  // as the tests run them
+constexpr std::uint64_t window = 64;  // as in the tests
 
-// Which operations of a sample happen: number, and how many there are.
+// Selects the executed operations of a sample: number, and total.
 struct Drops {
   const char* name;
   bool (*happens)(std::uint64_t number, std::uint64_t count);
@@ -35,7 +35,7 @@ const std::vector<Drops>& all_drops() {
   return all;
 }
 
-// move() for the operations that happen.
+// move() for the executed operations.
 template <class T, class Move>
 Mover<T> dropping(Mover<T> mover, void (*function)(T*, const T*, std::size_t, int), const Drops& drops, Move move) {
   struct At {

@@ -1,6 +1,6 @@
-// A library that keeps puts back until something completes them, as the standard lets it: shmem_quiet or a barrier,
-// both of which are this program's own. What awaits completion passes over it (passes-shoms-…); what does not fails,
-// however soon a barrier follows.
+// A library that delays puts until shmem_quiet or a barrier completes them, as the standard allows;
+// this program replaces both. Tests that await completion pass over it (passes-shoms-…); others fail,
+// even if a barrier follows immediately.
 #include <dlfcn.h>
 
 #include <deque>
@@ -40,7 +40,7 @@ const auto put_later = [](const auto&, auto, long* remote, long* local, std::siz
   kept_back().emplace_back(
       [=, values = std::vector<long>(local, local + n)] { shmem_long_put(remote, values.data(), n, pe); });
 };
-// From where it lies when it is brought, which may be any time until it is complete.
+// Copies from the source at the time of transfer, any time until completion.
 const auto get_later = [](const auto&, auto, long* remote, long* local, std::size_t n, int pe) {
   kept_back().emplace_back([=] { shmem_long_get(local, remote, n, pe); });
 };
@@ -70,7 +70,7 @@ void register_lazy() {
   Actor<long> hasty = actor<long>(Does::add, false, 0, 0, add_later);
   hasty.plain = [plain = hasty.plain](const Volley<long>& volley) {
     Volley<long> open = volley;
-    open.window = volley.count + 1;  // the loop's last quiet is the only one, and is left out
+    open.window = volley.count + 1;  // the loop's last quiet is the only one, and is omitted
     keep_quiet() = true;
     plain(open);
     keep_quiet() = false;

@@ -65,7 +65,7 @@ void add_atomic(const std::string& row, const std::string& name, Does does, Act 
 }
 
 void register_wrong_atomics() {
-  // Whoever comes between is overwritten.
+  // Overwrites concurrent operations.
   add_atomic("long_fadd", "get-put", Does::add, [](const auto&, auto, long* word, const Operands<long>& given, int pe) {
     const long old = shmem_long_g(word, pe);
     std::this_thread::sleep_for(std::chrono::microseconds(20));

@@ -28,9 +28,9 @@ struct Waits {
   std::string where = {};
   double share = 0;
   std::string key = {};
-  bool now = false;  // during a sample of a case that waits
+  bool now = false;  // during a sample of a waiting case
 
-  // Of something that began at `begin` and has just ended.
+  // For an operation that began at `begin` and has just ended.
   void after(double begin) const {
     if (!now) return;
     const double end = now_seconds(), until = end + share * (end - begin);
@@ -39,7 +39,7 @@ struct Waits {
   }
 };
 
-// Of this process; benchmarks that wait share it with their queues and exchanges.
+// Of this process; shared by waiting benchmarks with their queues and exchanges.
 Waits& waits_of_process() {
   static Waits waits;
   return waits;
@@ -64,7 +64,7 @@ Waits parse_waits(const std::string& text) {
   return waits;
 }
 
-// What it was given is complete later.
+// Its input is complete later.
 class WaitingQueue : public ServedQueue {
  public:
   using ServedQueue::ServedQueue;
@@ -93,10 +93,10 @@ class WaitingQueue : public ServedQueue {
     begin_ = 0;
   }
 
-  double begin_ = 0;  // of the first command that was not waited for yet
+  double begin_ = 0;  // of the first command not yet awaited
 };
 
-// Kernels of `native`; those of other runtimes have no place for it.
+// Kernels of `native` only.
 KernelSource with_waiting_kernels(KernelSource source) {
   for (auto& [name, kernel] : source.native)
     kernel = [real = std::move(kernel)](std::span<const KernelArgument> arguments, const KernelRange& range) {
@@ -143,7 +143,7 @@ class WaitingExchange : public CompiledExchange {
 
   std::unique_ptr<CompiledExchange> real_;
   bool waits_;
-  double begin_ = 0;  // of a run under way
+  double begin_ = 0;  // of a run in progress
 };
 
 class WaitingTransport : public Transport {
@@ -175,7 +175,7 @@ class Waiting : public Base {
     if (where == "kernel") device_ = std::make_unique<SpoiledDevice>(session.device, nullptr, with_waiting_kernels);
     if (session.transport != nullptr) {
       Transport* real = session.transport;
-      if (device_) {  // a transport makes its queues itself
+      if (device_) {  // a transport makes its own queues
         own_ = find_transport(real->info().name).make(session.world, *device_, {});
         real = own_.get();
       }

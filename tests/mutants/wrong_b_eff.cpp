@@ -1,4 +1,4 @@
-// b_eff with validators that do not look: a rank that validates nothing, ranks that look at half of their bytes, one
+// b_eff with defective validators: a rank that validates nothing, ranks that check half of their bytes, one
 // whose error is below zero.
 #include "benchmarks/hpcc/b_eff/b_eff.hpp"
 

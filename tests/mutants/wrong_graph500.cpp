@@ -1,5 +1,5 @@
-// Graph500 with searches that leave a wrong tree, with couriers that lose something, and with graphs that are others.
-// Each is a benchmark of its own, mutant-graph500-NAME.
+// Graph500 with searches that leave a wrong tree, with couriers that lose words, and with wrong graphs.
+// Each is a separate benchmark, mutant-graph500-NAME.
 #include <optional>
 
 #include "benchmarks/shmem/graph500/direction_optimising.hpp"
@@ -19,7 +19,7 @@ class WrongGraph500 : public Graph500 {
   std::string name_;
 };
 
-// A right tree, with one thing changed on the rank that has it.
+// A correct tree, with one change on the rank that has it.
 class WrongTree : public WrongGraph500 {
  public:
   struct Tree {
@@ -32,14 +32,14 @@ class WrongTree : public WrongGraph500 {
       const auto row = graph.row(mine - graph.layout.first());
       return std::find(row.begin(), row.end(), other) != row.end();
     }
-    // The first vertex for which `suits`, of which this rank may know its own edges only.
+    // The first vertex for which `suits`; the predicate may use edges of this rank only.
     Vertex find(auto suits) const {
       for (Vertex vertex = 0; vertex < parents.size(); ++vertex)
         if (suits(vertex)) return vertex;
       return parents.size();
     }
   };
-  // Which vertex gets which parent; `vertex` is all vertices' number where none suits.
+  // A vertex and its new parent; `vertex` is the number of all vertices if none suits.
   struct Change {
     Vertex vertex;
     Parent parent;
@@ -76,7 +76,7 @@ Parent as_parent(Vertex vertex) {
   return static_cast<Parent>(vertex);
 }
 
-// A vertex of level 2 gets a parent of level 1 that it has no edge to.
+// A vertex of level 2 gets a parent of level 1 without an edge between them.
 Changes no_such_edge(const Tree& tree) {
   for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
     if (!is_mine(tree, vertex) || tree.levels[vertex] != 2) continue;
@@ -87,7 +87,7 @@ Changes no_such_edge(const Tree& tree) {
   return {};
 }
 
-// A vertex of level 2 hangs under a neighbour of its own level.
+// A vertex of level 2 gets a neighbour of its own level as parent.
 Changes level_too_deep(const Tree& tree) {
   for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
     if (!is_mine(tree, vertex) || tree.levels[vertex] != 2) continue;
@@ -98,14 +98,14 @@ Changes level_too_deep(const Tree& tree) {
   return {};
 }
 
-// A vertex and its child name each other.
+// A vertex and its child are each other's parents.
 Changes pair_in_a_circle(const Tree& tree) {
   const Vertex child = tree.find([&](Vertex vertex) { return tree.levels[vertex] == 2; });
   if (child == tree.parents.size()) return {};
   return {{static_cast<Vertex>(tree.parents[child]), as_parent(child)}};
 }
 
-// A vertex hangs under its grandchild.
+// A vertex gets its grandchild as parent.
 Changes three_in_a_circle(const Tree& tree) {
   const Vertex child = tree.find([&](Vertex vertex) { return tree.levels[vertex] == 3; });
   if (child == tree.parents.size()) return {};
@@ -113,7 +113,7 @@ Changes three_in_a_circle(const Tree& tree) {
   return {{top, as_parent(child)}};
 }
 
-// Two vertices of another component name each other: reference 3.0 lets them.
+// Two vertices of another component are each other's parents: reference 3.0 accepts this.
 Changes pair_elsewhere(const Tree& tree) {
   for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
     if (!is_mine(tree, vertex) || tree.levels[vertex] != no_level) continue;
@@ -136,7 +136,7 @@ Changes nothing_reached(const Tree& tree) {
   return all;
 }
 
-// The last vertex that was reached.
+// The last vertex reached.
 Vertex deepest(const Tree& tree) {
   Vertex found = tree.root;
   for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex)
@@ -161,7 +161,7 @@ Changes root_without_itself(const Tree& tree) {
   return {{tree.root, as_parent(child)}};
 }
 
-// Whatever was asked for, the search starts from the vertex of the first one; so the first passes.
+// Every search starts from the first one's root; so the first passes.
 class LastRoots : public WrongGraph500 {
  public:
   using WrongGraph500::WrongGraph500;
@@ -210,7 +210,7 @@ void edge_lost(std::vector<Edge>& edges) {
 void edge_twice(std::vector<Edge>& edges) {
   edges.push_back(edges.back());
 }
-// As many neighbours for each, and others.
+// The same number of neighbours for each, but different ones.
 void ends_swapped(std::vector<Edge>& edges) {
   const Edge& first = edges.front();
   for (Edge& other : edges)
@@ -235,7 +235,7 @@ class OtherGenerator : public WrongGraph500 {
   }
 };
 
-// The last words of each round to each rank do not come.
+// The last words of each round to each rank are not sent.
 class LastWordsLost : public Courier {
  public:
   LastWordsLost(std::unique_ptr<Courier> right, int ranks)
@@ -299,7 +299,7 @@ std::unique_ptr<Courier> wrong_ranks(std::unique_ptr<Courier> right, World& worl
   return std::make_unique<WrongRanks>(std::move(right), world.size(), world.rank());
 }
 
-// The gathered bits of the level before.
+// Uses the gathered bits of the previous level.
 class StaleBits : public DirectionOptimising {
  public:
   using DirectionOptimising::DirectionOptimising;
@@ -327,7 +327,7 @@ class StaleBitmap : public WrongGraph500 {
   }
 };
 
-// Words that are put lie in wait for quiet(), as the standard lets them; or for ever, where quiet() is left out.
+// Put words are delayed until quiet(), as the standard allows; or for ever, if quiet() is left out.
 class LateMemory : public OneSided {
  public:
   LateMemory(std::unique_ptr<OneSided> right, bool quiets) : right_(std::move(right)), quiets_(quiets) {}

@@ -1,5 +1,5 @@
-// GUPS with memories that do what is wrong, and with updates that are left out or are others'. Each is a benchmark of
-// its own, mutant-gups-NAME; that the memory is slow is not wrong, and must pass: passes-gups-lazy.
+// GUPS with defective memories, and with updates omitted or replaced. Each is a separate benchmark,
+// mutant-gups-NAME; a slow memory is not a defect, and must pass: passes-gups-lazy.
 #include <deque>
 
 #include "benchmarks/shmem/gups/gups.hpp"
@@ -16,7 +16,7 @@ using gups::Share;
 using gups::UpdaterOver;
 using gups::Way;
 
-// What the loops use of a memory, passed on.
+// The loops' operations on a memory, forwarded.
 class Memory {
  public:
   Memory(World& world, std::size_t bytes, int contexts) : ranks_(world.size()), inner_(world, bytes, contexts) {}
@@ -58,7 +58,7 @@ struct WrongRank : Memory {
   }
 };
 
-// Words that are put lie in wait for quiet(), as the standard lets them.
+// Put words are delayed until quiet(), as the standard allows.
 struct Lazy : Memory {
   using Memory::Memory;
   struct Put {
@@ -77,7 +77,7 @@ struct Lazy : Memory {
   }
 };
 
-// Seven of eight calls of quiet() are left out.
+// Seven of eight calls of quiet() are omitted.
 struct NoQuiet : Lazy {
   using Lazy::Lazy;
   void quiet(int c) override {
@@ -94,7 +94,7 @@ struct NotAtomic : Lazy {
   }
 };
 
-// The tenth bucket does not come, but is said to have come.
+// The tenth bucket does not arrive, but is counted as arrived.
 struct BucketLost : Memory {
   using Memory::Memory;
   void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) override {
@@ -102,7 +102,7 @@ struct BucketLost : Memory {
   }
 };
 
-// The updates of the tenth bucket are in it twice, as far as it has room.
+// The tenth bucket contains its updates twice, as far as it has room.
 struct BucketTwice : Memory {
   using Memory::Memory;
   void put(int c, std::size_t offset, const void* from, std::size_t bytes, int rank) override {
@@ -116,7 +116,7 @@ struct BucketTwice : Memory {
   }
 };
 
-// A rank looks late whether buckets arrived, as it may, and puts more without looking whether they were taken.
+// A rank polls late for buckets, which is allowed, and puts more without checking that earlier ones were taken.
 struct Overrun : Memory {
   using Memory::Memory;
   bool reached(std::size_t word, std::uint64_t value) override {
@@ -128,7 +128,7 @@ struct Overrun : Memory {
   std::size_t size_in_words() const { return inner_.size() / 8; }
 };
 
-// Rank 1 starts one update late, or leaves out its last update.
+// Rank 1 starts one update late, or omits its last update.
 template <bool late>
 class OtherShare : public UpdaterOver<MpiOneSided> {
  public:
@@ -143,7 +143,7 @@ class OtherShare : public UpdaterOver<MpiOneSided> {
   bool wrong_;
 };
 
-// One update in eight hundred is left out: of these alone no more words are wrong than get-put may leave.
+// One update in eight hundred is omitted: these alone give no more wrong words than get-put may leave.
 class SomeLeftOut : public UpdaterOver<MpiOneSided> {
  public:
   using UpdaterOver::UpdaterOver;

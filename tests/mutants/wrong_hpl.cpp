@@ -1,5 +1,5 @@
-// HPL with a part of the factorisation, of the solves or of the matrix wrong. Each is a benchmark of its own,
-// mutant-hpl-NAME, and must come out `failed`.
+// HPL with a part of the factorisation, of the solves or of the matrix wrong. Each is a separate benchmark,
+// mutant-hpl-NAME, and must be `failed`.
 #include <functional>
 #include <numeric>
 
@@ -19,7 +19,7 @@ using hpl::Matrix;
 using hpl::Solver;
 using hpl::Step;
 
-constexpr std::size_t spoiled = 2;  // the step in which something is wrong
+constexpr std::size_t spoiled = 2;  // the wrong step
 
 bool is_last(const Layout& layout) {
   return layout.rows.own + 1 == layout.rows.parts && layout.columns.own + 1 == layout.columns.parts;
@@ -40,7 +40,7 @@ struct StaleBroadcast : Solver {
   }
 };
 
-// A panel is used before it is there: those whom it is sent to take it after the first exchange of rows.
+// A panel is used before it arrives: its receivers take it after the first exchange of rows.
 struct MissingWait : Solver {
   using Solver::Solver;
   static bool is_late(const Step& step) { return step.index == spoiled && !step.in_column; }
@@ -64,7 +64,7 @@ struct MissingWait : Solver {
   bool missing_ = false;
 };
 
-// One rank leaves out an update.
+// One rank omits an update.
 struct UpdateSkipped : Solver {
   using Solver::Solver;
   void update_columns(const Step& step, Columns columns) override {
@@ -72,7 +72,7 @@ struct UpdateSkipped : Solver {
   }
 };
 
-// An update leaves the last block column as it is.
+// An update skips the last block column.
 struct LastColumnLeft : Solver {
   using Solver::Solver;
   void update_columns(const Step& step, Columns columns) override {
@@ -117,7 +117,7 @@ struct HalfOfTheRow : Solver {
   }
 };
 
-// What leaves the block is not put in its place.
+// Rows that leave the block are not stored.
 struct DisplacedLost : Solver {
   using Solver::Solver;
   void exchange_rows(const Step& step, Columns columns) override {
@@ -140,7 +140,7 @@ struct NoBackward : Solver {
   }
 };
 
-// The right-hand side's rows stay where they are.
+// The right-hand side's rows are not exchanged.
 struct RightSideNotExchanged : Solver {
   using Solver::Solver;
   void exchange_right_side(const Step& step) override {
@@ -157,13 +157,13 @@ struct DigitOfX : Solver {
   }
 };
 
-// Its rows are not by the rule: a device is given them.
+// Its rows do not follow the rule, so a device receives them.
 struct RowByRow : Matrix {
   using Matrix::Matrix;
   std::optional<Rule> rule() const override { return std::nullopt; }
 };
 
-// One rank has another sign in one entry.
+// One rank has the opposite sign in one entry.
 struct WrongEntry : RowByRow {
   WrongEntry(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
       : RowByRow(kind, type, seed, layout, team), wrong_(is_last(layout)) {}
@@ -176,7 +176,7 @@ struct WrongEntry : RowByRow {
   bool wrong_;
 };
 
-// The second block row is the first again.
+// The second block row repeats the first.
 struct BlockRowRepeated : RowByRow {
   BlockRowRepeated(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
       : RowByRow(kind, type, seed, layout, team), block_(layout.block) {}
@@ -198,7 +198,7 @@ struct Swapped : Matrix {
   }
 };
 
-// Column 20 is zero, here and where the residual is computed: no fault of the factorisation, which must say so.
+// Column 20 is zero, here and in the residual: no fault of the factorisation, which must report it.
 struct ZeroColumn : RowByRow {
   ZeroColumn(hpl::Kind kind, ScalarType type, std::uint64_t seed, const Layout& layout, Team& team)
       : RowByRow(kind, type, seed, layout, team), columns_(layout.columns) {}
@@ -241,7 +241,7 @@ class WrongMatrix : public Hpl {
   std::string name_;
 };
 
-// The solution is refined no further than the factors' own.
+// The refinement stops at the factors' own solution.
 struct RefinedNoFurther : Hpl {
   explicit RefinedNoFurther(std::string name) : name_(std::move(name)) {}
   std::string name() const override { return name_; }

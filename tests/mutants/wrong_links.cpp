@@ -1,4 +1,4 @@
-// links whose messages are not what was sent, or some of whose turns bring none: mutant-links-WAY.
+// links with wrong messages, or without messages in some turns: mutant-links-WAY.
 #include <functional>
 
 #include "benchmarks/device/links/links.hpp"
@@ -10,7 +10,7 @@ namespace {
 // Whether the messages of a turn are delivered.
 using Delivers = std::function<bool(std::uint64_t turn, std::uint64_t count)>;
 
-constexpr std::uint64_t turns = 13;  // each way leaves some of them out
+constexpr std::uint64_t turns = 13;  // each way omits some of them
 
 class WrongLinks : public links::Links {
  public:

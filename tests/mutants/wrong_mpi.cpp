@@ -57,28 +57,28 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-// What a message's end does to it, once it has come.
+// Changes to a message at its completion.
 void spoil_message(void* buffer, std::size_t size) {
   if (is("flip-at-10")) flip(buffer, size, 0.1);
   if (is("flip-at-90")) flip(buffer, size, 0.9);
   if (is("one-byte-too-many")) bytes(buffer)[size] ^= 0x10;
 }
 
-// Requests whose messages are spoiled when they are waited for.
+// Requests whose messages are broken at their completion.
 struct Pending {
   void* buffer;
   std::size_t size;
 };
 std::map<MPI_Request, Pending> pending;
 
-// What is reduced, once it is.
+// Changes to a reduction's result.
 void spoil_result(void* buffer, int count, MPI_Datatype type) {
   if (count == 0) return;
   if (is("float-off") && type == MPI_FLOAT) static_cast<float*>(buffer)[count / 2] += 0.75F;
   if (is("element-off") && type == MPI_INT) static_cast<int*>(buffer)[count - 1] += 1;
 }
 
-// Persistent sends keep what they first sent.
+// Persistent sends repeat their first content.
 struct Kept {
   void* buffer;
   std::vector<unsigned char> first;

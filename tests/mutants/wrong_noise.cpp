@@ -1,4 +1,4 @@
-// noise whose quanta are not the work that they should be: mutant-noise-WAY, in each of its cases.
+// noise with quanta of wrong work: mutant-noise-WAY, in each of its cases.
 #include <functional>
 
 #include "benchmarks/device/noise/noise.hpp"
@@ -29,7 +29,7 @@ class WrongNoise : public noise::Noise {
  private:
   std::string name_;
   DoneOfQuantum done_;
-  std::uint64_t index_ = 0;  // of all quanta there were
+  std::uint64_t index_ = 0;  // of all quanta so far
 };
 
 RegisteredBenchmark noise_that_does(const std::string& way, const DoneOfQuantum& done) {

@@ -1,6 +1,6 @@
-// PTRANS over exchanges that are wrong in some operations of a sample only, or begin with what the operation before has
-// left: mutant-rounds-ptrans has its case once for each way, over whatever transport is asked for, and all must come
-// out `failed`. "right" leaves nothing out, and must pass.
+// PTRANS over exchanges that are wrong in some operations of a sample only, or start with the previous operation's
+// data: mutant-rounds-ptrans has its case once for each way, over the selected transport, and all must be
+// `failed`. "right" omits nothing, and must pass.
 #include <functional>
 #include <optional>
 
@@ -14,7 +14,7 @@ constexpr std::uint64_t operations_of_ptrans = 23;
 
 enum class Done { whole, none, late, short_of_a_pair };
 
-// What is done in operation `index` of a sample.
+// Change to operation `index` of a sample.
 using DoneIn = std::function<Done(std::uint64_t index)>;
 
 DoneIn only(const std::function<bool(std::uint64_t)>& made) {
@@ -55,7 +55,7 @@ Exchange short_of_a_pair(Exchange exchange, int rank) {
   return exchange;
 }
 
-// A late round is made when the next is started, or at the latest when the exchange ends: its kernels have not waited.
+// A late round is made at the start of the next, or at the end of the exchange: its kernels have not waited.
 class SomeRounds : public CompiledExchange {
  public:
   SomeRounds(std::unique_ptr<CompiledExchange> whole, std::unique_ptr<CompiledExchange> partial, const DoneIn& done)
@@ -128,7 +128,7 @@ class PtransOverSomeRounds : public ptrans::Ptrans {
     }
     return groups;
   }
-  // Before the samples that count the engine runs one of a single operation, which is the last.
+  // Before the counted samples the engine runs one of a single operation, which is the last.
   void prepare(Session& session, const Case& measured) override {
     for (const auto& way : ways_of_rounds())
       if (way.first == measured.labels.at("rounds").get<std::string>())

@@ -1,5 +1,5 @@
 // Benchmarks of one device over queues that execute only some of a sample's operations: mutant-queues-NAME has each
-// case once for each way of leaving operations out, and all must come out `failed`.
+// case once for each way of omitting operations, and all must be `failed`.
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -41,12 +41,12 @@ const std::vector<std::pair<std::string, Executes>>& ways() {
   return all;
 }
 
-// No multiple of any m above, and not one more than it, but for 2: nothing would be left out of one operation.
+// No multiple of any m above, and not one more than it, except 2: nothing would be omitted of one operation.
 constexpr std::uint64_t operations = 23;
 
 // A sample in progress: the operations that its queues omit.
 struct Sample {
-  std::uint64_t operations = 0;  // 0: none is, and everything is executed
+  std::uint64_t operations = 0;  // 0: no sample, and everything is executed
   const Executes* executes = nullptr;
 };
 
@@ -82,7 +82,7 @@ class RecordedProgram : public Program {
   std::unique_ptr<Program> real_;
 };
 
-// Keeps the commands of a sample until they are waited for, and then executes those of some operations.
+// Keeps the commands of a sample until they are awaited, and then executes those of some operations.
 class LeavingOut : public ServedQueue {
  public:
   LeavingOut(std::unique_ptr<Queue> real, const Sample& sample) : ServedQueue(std::move(real)), sample_(sample) {}
@@ -199,7 +199,7 @@ RegisteredBenchmark over_queues(const std::string& name) {
   return {"mutant-queues-" + name, [] { return std::make_unique<OverQueues<Base>>(); }};
 }
 
-// Of b_eff, the parts that send nothing.
+// The parts of b_eff that send nothing.
 const RegisteredBenchmark benchmarks_over_queues[] = {
     over_queues<stream::Stream>("stream"), over_queues<gemm::Gemm>("gemm"),
     over_queues<fft::Fft>("fft"),          over_queues<ceilings::Ceilings>("ceilings"),

@@ -10,7 +10,7 @@ namespace plumb::mutants {
 
 namespace {
 
-// Reads and writes a slot wherever it lies.
+// Reads and writes a slot in any memory.
 std::vector<std::byte> read_slot(Device& device, const BufferView& view) {
   std::vector<std::byte> bytes(view.size);
   if (const std::byte* host = view.host_pointer())
@@ -35,7 +35,7 @@ std::vector<BufferView> received_in(const Exchange& exchange, std::uint64_t roun
   return slots;
 }
 
-// A compiled exchange that does something else in wait(); start() only remembers.
+// A compiled exchange that acts in wait(); start() only records.
 class Spoiled : public CompiledExchange {
  public:
   using Run = std::function<void(Wrapped&, std::uint64_t first, std::uint64_t count)>;
@@ -76,7 +76,7 @@ Mutation spoiled(const std::string& name, const std::function<Spoiled::Run()>& m
 }
 
 // One byte of one message of one rank (the last; with ping-pong an odd one has no partner), flipped after half of the
-// rounds: what follows passes it on.
+// rounds: later rounds pass it on.
 Mutation flip(int percent) {
   return spoiled("flip-" + std::to_string(percent), [percent] {
     return [percent](Wrapped& w, std::uint64_t first, std::uint64_t count) {
@@ -94,7 +94,7 @@ Mutation flip(int percent) {
   });
 }
 
-// The message of the repetition before is delivered again in place of the last one.
+// The message of the previous repetition is delivered again in place of the last one.
 Mutation stale() {
   return spoiled("stale", [] {
     return
@@ -111,7 +111,7 @@ Mutation stale() {
   });
 }
 
-// Makes some of a run's windows of rounds, by their number and that of all, and leaves the others out.
+// Runs some of a run's windows of rounds, by their number and the total, and omits the others.
 using Made = std::function<bool(std::uint64_t window, std::uint64_t windows)>;
 
 Mutation some_rounds(const std::string& name, const Made& made) {
@@ -144,7 +144,7 @@ std::vector<Mutation> rounds_left_out() {
   return list;
 }
 
-// Says that its messages have come when they are under way; the next repetition waits for them first.
+// Reports messages as received while they are in transit; the next repetition waits for them first.
 Mutation not_awaited() {
   return spoiled("not-awaited", [] {
     return [under_way = false](Wrapped& w, std::uint64_t first, std::uint64_t count) mutable {
@@ -163,7 +163,7 @@ Exchange for_each_transfer(Exchange exchange, const std::function<void(Transfer&
   return exchange;
 }
 
-// The last byte of every message stays behind; a message of one byte is not sent at all.
+// The last byte of every message is not sent; a message of one byte is not sent at all.
 Mutation last_byte() {
   Mutation mutation;
   mutation.name = "last-byte";
@@ -177,7 +177,7 @@ Mutation last_byte() {
   return mutation;
 }
 
-// What is meant for the right neighbour goes to the left one, and the other way round.
+// Messages for the right neighbour go to the left one, and vice versa.
 Mutation swapped() {
   Mutation mutation;
   mutation.name = "swapped";
@@ -191,7 +191,7 @@ Mutation swapped() {
   return mutation;
 }
 
-// What is sent is taken out of the slot that this round fills.
+// The message is taken from the slot that this round fills.
 Mutation next_slot() {
   Mutation mutation;
   mutation.name = "next-slot";
@@ -203,7 +203,7 @@ Mutation next_slot() {
   return mutation;
 }
 
-// Every message travels twice as far round the (natural) ring as it should: it comes from the wrong rank.
+// Every message travels twice as far around the (natural) ring: it arrives from the wrong rank.
 Mutation wrong_rank() {
   Mutation mutation;
   mutation.name = "wrong-rank";
@@ -215,7 +215,7 @@ Mutation wrong_rank() {
   return mutation;
 }
 
-// Leaves out some writes to the device (or reads from it).
+// Omits some writes to the device (or reads from it).
 class ForgetfulQueue : public ServedQueue {
  public:
   ForgetfulQueue(std::unique_ptr<Queue> real, bool writes, std::uint64_t every)
@@ -234,7 +234,7 @@ class ForgetfulQueue : public ServedQueue {
   std::uint64_t commands_ = 0;
 };
 
-// Says of writes (or reads) that they are complete, and does each when the next one comes: what waits for one reads old
+// Reports writes (or reads) as complete, and does each when the next one comes: a waiter reads old
 // bytes, or has its place overwritten before it was read.
 class HastyQueue : public ServedQueue {
  public:
@@ -257,7 +257,7 @@ class HastyQueue : public ServedQueue {
   std::function<void()> due_;
 };
 
-// Of two pieces that follow each other, the second goes into the place of the first as well.
+// Of two consecutive pieces, the second is also stored in the place of the first.
 class MisplacingQueue : public ServedQueue {
  public:
   using Last = std::pair<const std::byte*, BufferView>;
@@ -288,7 +288,7 @@ struct Replacement {
   std::string piece, instead;
 };
 
-// The kernels with each piece replaced wherever it is; throws where it is nowhere: the mutant would be none.
+// The kernels with each piece replaced at all of its places; throws if there is none, as the mutant would be void.
 KernelSource replaced(KernelSource source, const std::vector<Replacement>& replacements) {
   for (const auto& [piece, instead] : replacements) {
     std::size_t at = source.opencl.find(piece);
@@ -299,7 +299,7 @@ KernelSource replaced(KernelSource source, const std::vector<Replacement>& repla
   return source;
 }
 
-// A transport, in one approach or ("") in each, whose kernels are altered. They know LAST_RANK, which is 1 there and 0
+// A transport, in one approach or ("") in each, with altered kernels. They have LAST_RANK, which is 1 there and 0
 // elsewhere.
 Mutation with_kernels(const std::string& name, const std::string& approach,
                       const std::vector<Replacement>& replacements) {
@@ -317,13 +317,13 @@ Mutation with_kernels(const std::string& name, const std::string& approach,
   return mutation;
 }
 
-// The persistent kernel's own mistakes.
+// Defects of the persistent kernel.
 std::vector<Mutation> wrong_streams() {
   const std::string copy = "copy_part(port.out.slot, port.in.slot, port.begin, port.end);";
   const std::string cursors = "port.out = turn_of(port_from";
   const std::string approach = "device-streaming";
   return {
-      // The flag of a message is up when its bytes are not there: they come in the next round.
+      // The flag of a message is raised before its bytes arrive: they come in the next round.
       with_kernels("stream-flag-before-data", approach,
                    {{cursors, "cursor out_before, in_before; " + cursors},
                     {copy,
@@ -335,20 +335,20 @@ std::vector<Mutation> wrong_streams() {
           "stream-slots-swapped", approach,
           {{copy,
             "cursor next = port.in; next_turn(&next); copy_part(port.out.slot, next.slot, port.begin, port.end);"}}),
-      // What comes next has overwritten a slot that was to be sent first.
+      // Sends a slot after the next message has overwritten it.
       with_kernels(
           "stream-slot-reused-early", approach,
           {{copy,
             "cursor next = port.out; next_turn(&next); copy_part(next.slot, port.out.slot, port.begin, port.end); " +
                 copy}}),
-      // A slow group, and nobody waits for the groups before and behind it. Shows where there are some: on GPUs, from
-      // 16 KiB on.
+      // A slow group, and none waits for the groups before and behind it. Detectable with several groups: on GPUs, from
+      // 16 KiB.
       with_kernels(
           "stream-neighbours-ignored", approach,
           {{"const ulong touched = groups_touched(bytes, to_stride);", "const ulong touched = 1;"},
            {copy, "if (get_group_id(0) % 2 == 1) for (uint k = 0; k < 100; ++k) acquire_system(port.flags.arrived); " +
                       copy}}),
-      // Nobody waits for credit, and the last rank sends a message on when the one that comes into its area two
+      // No wait for credit, and the last rank forwards a message only when the one that arrives in its area two
       // rounds later is there.
       with_kernels(
           "stream-credit-ignored", approach,
@@ -356,7 +356,7 @@ std::vector<Mutation> wrong_streams() {
            {copy, "if (LAST_RANK && i + 2 < count) { AWAIT(port.flags.arrived, port.serial + i + 3); } " + copy}})};
 }
 
-// Mistakes of the kernels that put into a landing place, and take from there.
+// Defects of the kernels that put into a landing place, and take from there.
 std::vector<Mutation> wrong_landings() {
   const std::string put = "copy_slice(from + from_at, landing + landing_at, bytes);";
   const std::string take = "copy_slice(landing + landing_at, to + to_at, bytes);";
@@ -438,7 +438,7 @@ void register_wrong_transports() {
     register_mutation(mutation, {"nccl", "mpi-device"});
   for (const auto& mutations : {wrong_streams(), wrong_landings()})
     for (const Mutation& mutation : mutations) register_mutation(mutation, {"peer"});
-  // A chunk that is lost on the way for good leaves its receiver waiting; these come to an end.
+  // A chunk lost for good leaves its receiver waiting; these terminate.
   const std::string out_pair =
       "write_channel_intel(out0, load(message, at, bytes));\n"
       "    write_channel_intel(out1, load(message, at + CHANNEL_WIDTH, bytes));";
@@ -455,7 +455,7 @@ void register_wrong_transports() {
                      {{first,
                        "const chunk c = read_channel_intel(in0);\n"
                        "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
-        // What is expected is told to the sender before its first chunk is in its slot.
+        // Announces a chunk to the sender before its slot holds it.
         with_kernels("token-before-data", "",
                      {{"TELL(received);", ""},
                       {begin, begin + "chunk kept; TELL(received);\n"},

@@ -31,14 +31,14 @@ Links links(Way way, int place, int root, int length) {
     return links;
   }
   if (way == Way::torus) {
-    const int right = length / 2;  // ranks that it reaches this way
+    const int right = length / 2;  // ranks reached in this direction
     if (distance > 0) links.from = at(distance <= right ? distance - 1 : distance + 1);
     if (distance < right) links.to.push_back(at(distance + 1));
     if (distance == 0 && length > right + 1) links.to.push_back(at(length - 1));
     if (distance > right + 1) links.to.push_back(at(distance - 1));
     return links;
   }
-  // Binomial: who is 2^k and more away has it from whom it is 2^k away, 2^k its lowest bit.
+  // Binomial tree: with 2^k the lowest set bit of a distance, its panel comes from the rank 2^k nearer to the root.
   int bit = 1;
   while (bit < length && (distance & bit) == 0) bit *= 2;
   if (distance > 0) links.from = at(distance - bit);

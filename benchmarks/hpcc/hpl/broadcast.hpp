@@ -1,4 +1,4 @@
-// Panels along the rows of a grid, over any transport.
+// Broadcasts of panels along the rows of a grid, over any transport.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace plumb::hpl {
 
-// ring: to the right. torus: both ways round the ring, half of the ranks each. tree: binomial.
+// ring: to the right. torus: both directions of the ring, half of the ranks each. tree: binomial.
 enum class Way { ring, torus, tree };
 
-// Lanes of a grid's exchanges: panels along rows have the first two.
+// Lanes of a grid's exchanges; the first two are for panels along rows.
 inline constexpr int top_lane = 2, rows_lane = 3;
 
-// The links of one rank in a broadcast: from whom (-1 at the root), and to whom, in this order. Places in a row of
+// Links of one rank in a broadcast: its source (-1 at the root) and its targets, in order. Places in a row of
 // `length`; distances are counted from the root to the right.
 struct Links {
   int from = -1;
@@ -23,18 +23,18 @@ struct Links {
 };
 Links links(Way way, int place, int root, int length);
 
-// Broadcasts of buffers of one size from any place of a row, the first bytes of them, in pieces.
+// Broadcasts of equal buffers from any place of a row: a given number of first bytes, in pieces.
 class PanelBroadcast {
  public:
-  // Collective over this rank's row of the grid. The buffers must have room for whole pieces; each has a lane of its
-  // own.
+  // Collective over this rank's row of the grid. Buffers must have room for whole pieces; each has its own
+  // lane.
   PanelBroadcast(Transport* transport, Way way, Team& row, const std::vector<BufferView>& buffers, std::size_t piece,
                  int first_lane = 0);
-  // The first `bytes` of a buffer, from the root's place; the same on all ranks of the row.
+  // Broadcasts the first `bytes` of a buffer from the root's place; the same arguments on all ranks of the row.
   void start(std::size_t buffer, int root, std::size_t bytes);
   void wait();
 
-  static std::size_t piece_of(std::size_t largest);  // bytes that go at a time, of panels of at most so many
+  static std::size_t piece_of(std::size_t largest);  // bytes per piece, for panels of at most `largest` bytes
 
  private:
   std::size_t piece_, length_;

@@ -1,10 +1,10 @@
-// HPL on a device, all but the products: the matrix row by row, a panel by columns while it is factorised.
+// HPL on a device, except the products: the matrix by rows, a panel by columns during its factorisation.
 //
-// NUMBER: element of the matrix. GROUP: work items of a group, a power of two. NARROW: columns of a panel that are
-// eliminated one by one. BLOCK: rows and columns of a block, at most. "first" is a place in a buffer, "pitch" what lies
-// from row to row (of a panel, `w`: from column to column), both in elements.
+// NUMBER: element of the matrix. GROUP: work items per group, a power of two. NARROW: columns of a panel that are
+// eliminated one by one. BLOCK: most rows and columns of a block. "first" is an offset in a buffer, "pitch" the
+// distance between rows (of a panel, `w`: between columns), both in elements.
 //
-// w: a panel's rows 0 .. width - 1 are the block of the diagonal, the others those below it.
+// w: rows 0 .. width - 1 of a panel are the diagonal block, the others are below it.
 #if !defined(__CUDACC__) && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -13,7 +13,7 @@
 #else
 #define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
 #endif
-// A float's nearest number of half, ties to even, as float and as its bits; what is too large becomes infinity.
+// A float rounded to half, ties to even, as float and as bits; overflow gives infinity.
 inline ushort half_bits(const float value) {
 #ifdef __CUDACC__
   ushort bits;
@@ -36,7 +36,7 @@ inline float rounded_to_half(const float value) {
 #endif
 }
 #define KERNEL __kernel GROUP_OF(GROUP) void
-// Loops over what a work item keeps in registers; where it keeps them in memory they would take minutes to compile.
+// Loops over arrays in registers; with arrays in memory they would take minutes to compile.
 #if defined(__CUDACC__) || defined(cl_nv_pragma_unroll)
 #define UNROLL _Pragma("unroll")
 #define UNROLL_BY_8 _Pragma("unroll 8")
@@ -44,12 +44,12 @@ inline float rounded_to_half(const float value) {
 #define UNROLL
 #define UNROLL_BY_8
 #endif
-#define SIDE 16   // of tiles that are transposed
-#define STRIP 32  // columns that a work item updates of its row
-#define TEAM 32   // work items that share a row of a product with a vector
+#define SIDE 16   // of transposed tiles
+#define STRIP 32  // columns of a row updated by one work item
+#define TEAM 32   // work items per row of a matrix-vector product
 #define NONE 0xffffffffu
 
-// --- the matrix: HPL's, or the dominant one, as matrix.hpp has it
+// --- the matrix: HPL's, or the dominant one, as in matrix.hpp
 
 #define WORD(i, j) (row_factor[i] * column_start[j] + row_summand[i])
 #define VALUE(value, i, j)                                 \
@@ -58,8 +58,8 @@ inline float rounded_to_half(const float value) {
   if (is_short) value = (double)(float)value;              \
   if (is_dominant && diagonal_place[i] == (j)) value = diagonal[i];
 
-// Groups take rows. is_short: numbers are rounded to float. diagonal_place: the local column of a row's diagonal; none
-// is beyond all columns.
+// Groups take rows. is_short: round to float. diagonal_place: the local column of a row's diagonal; beyond all columns
+// if there is none.
 KERNEL generate(__global NUMBER* a, const ulong pitch, const ulong columns, __global const ulong* row_factor,
                 __global const ulong* row_summand, __global const ulong* column_start,
                 __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant,
@@ -71,7 +71,7 @@ KERNEL generate(__global NUMBER* a, const ulong pitch, const ulong columns, __gl
   }
 }
 
-// Of each row: the sums of a x, of |a x| and of |a|.
+// Per row: the sums of a x, |a x| and |a|.
 KERNEL row_sums(__global double* sums, __global const double* x, const ulong columns, __global const ulong* row_factor,
                 __global const ulong* row_summand, __global const ulong* column_start,
                 __global const ulong* diagonal_place, __global const double* diagonal, const uint is_dominant,
@@ -98,7 +98,7 @@ KERNEL row_sums(__global double* sums, __global const double* x, const ulong col
   if (item < 3) sums[3 * i + item] = parts[item * GROUP];
 }
 
-// Runs of `width` elements, each from its place on.
+// Copies runs of `width` elements, each from its own offset.
 KERNEL gather(__global const NUMBER* a, __global const ulong* places, const ulong width, const ulong count,
               __global double* out) {
   for (ulong e = get_global_id(0); e < width * count; e += get_global_size(0))
@@ -111,7 +111,7 @@ KERNEL fill(__global uint* words, const ulong count, const uint value) {
 
 // --- rows
 
-// Row pairs[2 k] of `from` becomes row pairs[2 k + 1] of `to`, in so many columns; a group takes a strip of a row.
+// Row pairs[2 k] of `from` becomes row pairs[2 k + 1] of `to`, in the given columns; a group takes a strip of a row.
 KERNEL copy_rows(__global const NUMBER* from, const ulong from_first, const ulong from_pitch, __global NUMBER* to,
                  const ulong to_first, const ulong to_pitch, __global const uint* pairs, const uint first_pair,
                  const ulong columns, const uint strips) {
@@ -121,7 +121,7 @@ KERNEL copy_rows(__global const NUMBER* from, const ulong from_first, const ulon
   for (ulong j = begin + get_local_id(0); j < end; j += GROUP) to[target + j] = from[source + j];
 }
 
-// So many groups divided by `strips` rows, likewise.
+// Likewise for (groups / `strips`) rows.
 KERNEL copy_block(__global const NUMBER* from, const ulong from_first, const ulong from_pitch, __global NUMBER* to,
                   const ulong to_first, const ulong to_pitch, const ulong columns, const uint strips) {
   const ulong row = get_group_id(0) / strips, strip = get_group_id(0) % strips;
@@ -130,7 +130,7 @@ KERNEL copy_block(__global const NUMBER* from, const ulong from_first, const ulo
     to[to_first + row * to_pitch + j] = from[from_first + row * from_pitch + j];
 }
 
-// Rows of a matrix, one behind the other, with `padding` zeros between them.
+// Consecutive rows of a matrix, with `padding` zeros between them.
 KERNEL pad_rows(__global const NUMBER* from, const ulong from_first, const ulong columns, __global NUMBER* to,
                 const ulong padded) {
   const ulong i = get_group_id(0);
@@ -138,13 +138,13 @@ KERNEL pad_rows(__global const NUMBER* from, const ulong from_first, const ulong
     to[i * padded + j] = j < columns ? from[from_first + i * columns + j] : (NUMBER)0;
 }
 
-// Rows of so many elements, `pitch` apart, are rounded to half: what a product of half factors takes of them.
+// Rounds rows, `pitch` apart, to half: the factors of a product with half factors.
 KERNEL round_rows(__global NUMBER* a, const ulong first, const ulong pitch, const ulong columns) {
   const ulong row = first + get_group_id(0) * pitch;
   for (ulong j = get_local_id(0); j < columns; j += GROUP) a[row + j] = (NUMBER)rounded_to_half((float)a[row + j]);
 }
 
-// The same to a matrix of half, `to_pitch` elements from row to row.
+// Likewise into a matrix of half, rows `to_pitch` elements apart.
 KERNEL shorten_rows(__global const NUMBER* a, const ulong first, const ulong pitch, const ulong columns,
                     __global ushort* to, const ulong to_pitch) {
   const ulong row = first + get_group_id(0) * pitch;
@@ -158,7 +158,7 @@ KERNEL zero_rows(__global NUMBER* to, const ulong first, const ulong count) {
 
 // --- a panel
 
-// to[j to_pitch + i] = from[i from_pitch + j]: tiles go through local memory. Either way, for rows and columns alike.
+// to[j to_pitch + i] = from[i from_pitch + j], by tiles in local memory; either direction, rows or columns.
 KERNEL transpose_part(__global const NUMBER* from, const ulong from_first, const ulong from_pitch, const ulong rows,
                       const ulong columns, __global NUMBER* to, const ulong to_first, const ulong to_pitch) {
   __local NUMBER tile[SIDE * (SIDE + 1)];
@@ -176,7 +176,7 @@ KERNEL transpose_part(__global const NUMBER* from, const ulong from_first, const
   }
 }
 
-// The largest magnitude of the group's work items, and its row; of equal ones the first. NaN is none.
+// The largest magnitude of the group's work items, and its row; the first of equal ones. NaN is skipped.
 #define IS_BETTER(value, row, than, than_row) ((value) > (than) || ((value) == (than) && (row) < (than_row)))
 #define BEST_OF_GROUP(value, row)                                                                                \
   best_values[item] = value;                                                                                     \
@@ -191,7 +191,7 @@ KERNEL transpose_part(__global const NUMBER* from, const ulong from_first, const
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                \
   }
 
-// Column j from its row j on: what each group found.
+// Searches column j from row j; one result per group.
 KERNEL search_column(__global const NUMBER* w, const ulong pitch, const uint rows, const uint j,
                      __global NUMBER* value_of_group, __global uint* row_of_group) {
   __local NUMBER best_values[GROUP];
@@ -226,13 +226,13 @@ KERNEL search_column(__global const NUMBER* w, const ulong pitch, const uint row
     }                                                                    \
   BEST_OF_GROUP(best, best_row)
 
-// The head of a panel before its first column: no pivots, no column without one.
+// Resets the head of a panel: no pivots, no column without a pivot.
 KERNEL begin_panel(__global long* head, const uint words, __global uint* counter) {
   for (uint e = get_local_id(0); e < words; e += GROUP) head[e] = -1;
   if (get_local_id(0) == 0) *counter = 0;
 }
 
-// One group: row j of the panel and that of its pivot change places. All rows of the panel are here, or none is
+// One group: swaps row j of the panel with its pivot's row. All rows of the panel are on this rank, or none is
 // searched (is_pivoting 0). head[singular] is the first column without a pivot.
 KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const ulong begin,
                   const uint is_pivoting, const uint groups, __global const NUMBER* value_of_group,
@@ -252,7 +252,7 @@ KERNEL take_pivot(__global NUMBER* w, const ulong pitch, const uint width, const
   }
 }
 
-// One group, where other ranks have rows of the panel too: the magnitude of this rank's best, its row in w, and the
+// One group, if other ranks have rows of the panel too: this rank's largest magnitude, its row in w, and the
 // row.
 KERNEL tell_candidate(__global const NUMBER* w, const ulong pitch, const uint width, const uint groups,
                       __global const NUMBER* value_of_group, __global const uint* row_of_group,
@@ -274,7 +274,7 @@ KERNEL swap_rows(__global NUMBER* w, const ulong pitch, const uint width, const 
   }
 }
 
-// One group: what is in row j goes to row `other`, where there is one, and `row` comes there.
+// One group: row j moves to row `other`, if given, and `row` to row j.
 KERNEL put_pivot(__global NUMBER* w, const ulong pitch, const uint width, const uint j, const uint other,
                  __global const double* row) {
   for (uint c = get_local_id(0); c < width; c += GROUP) {
@@ -283,7 +283,7 @@ KERNEL put_pivot(__global NUMBER* w, const ulong pitch, const uint width, const 
   }
 }
 
-// Column j becomes L's, and the columns up to `end` lose what it has of row j; the next of them is searched.
+// Column j becomes L's, and the columns up to `end` are updated by row j; the next of them is searched.
 KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const uint j, const uint end,
                  __global NUMBER* value_of_group, __global uint* row_of_group) {
   __local NUMBER best_values[GROUP];
@@ -321,11 +321,10 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
   }
 }
 
-// Several groups that are all under way at once (or one) eliminate columns begin .. end, which other kernels do one by
-// one; each waits for the others once a column, at `counter`, which has come to `counted` before. A work item keeps its
-// rows: those of number begin + its own + a multiple of all. What groups tell each other has two places (MOST_GROUPS
-// apart), which columns take in turn, for one that is early is never two columns ahead. Rows change places in these
-// columns alone.
+// Several groups that run concurrently (or one) eliminate columns begin .. end, instead of kernels for each column;
+// they synchronise once per column, at `counter`, whose value before is `counted`. A work item keeps its rows: begin +
+// its number + multiples of all work items. Results of groups have two places (MOST_GROUPS apart), used by columns in
+// turn, since no group is two columns ahead. Rows are swapped in these columns only.
 #ifdef __CUDACC__
 #define FENCE_DEVICE() __threadfence()
 #else
@@ -446,7 +445,7 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
   }
 }
 
-// The exchanges of columns begin .. end in all others of the panel: a work item takes a column.
+// Swaps of columns begin .. end in all other columns of the panel; a work item takes a column.
 KERNEL exchange_others(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
                        const ulong first_row, __global const long* head) {
   uint column = get_global_id(0);
@@ -460,7 +459,7 @@ KERNEL exchange_others(__global NUMBER* w, const ulong pitch, const uint width, 
   }
 }
 
-// Rows begin .. end of U right of those columns: a work item takes a column.
+// Rows begin .. end of U right of those columns; a work item takes a column.
 KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, const uint end, const uint width) {
   const uint column = end + get_global_id(0);
   if (column >= width) return;
@@ -480,7 +479,7 @@ KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, co
   }
 }
 
-// The columns right of `end` lose the product of columns begin .. end and those rows: groups take GROUP rows x STRIP
+// The product of columns begin .. end and those rows is subtracted right of `end`; groups take GROUP rows x STRIP
 // columns.
 KERNEL update_columns(__global NUMBER* w, const ulong pitch, const uint rows, const uint begin, const uint end,
                       const uint width) {
@@ -505,8 +504,8 @@ KERNEL update_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
   }
 }
 
-// I - L^-1 of each block of `side` rows and columns on the diagonal of the block of `width` from `first` on; L is what
-// stands below the diagonal, 1 on it. Rows are `pitch` apart, blocks side * side. A work item takes a column.
+// I - L^-1 of each diagonal block of `side` rows and columns, of the block of `width` at `first`; L is
+// strictly below the diagonal, with ones on it. Rows are `pitch` apart, blocks side * side. A work item takes a column.
 KERNEL invert(__global const NUMBER* l, const ulong first, const ulong l_pitch, const uint width, const uint side,
               __global NUMBER* inverse, const ulong pitch) {
   const uint groups = (pitch + GROUP - 1) / GROUP;
@@ -528,8 +527,8 @@ KERNEL invert(__global const NUMBER* l, const ulong first, const ulong l_pitch, 
 
 // --- the triangular solves
 
-// One group: y = L^-1 y with the block from `first` on, 1 on the diagonal, SOLVED rows at a time: those by all work
-// items together, out of local memory, and what they take off the other rows by a work item a row.
+// One group: y = L^-1 y with the block at `first`, ones on its diagonal, SOLVED rows at a time: these by all work
+// items together in local memory, their updates of the other rows by one work item per row.
 #define SOLVED 32
 #define LOAD_SOLVED(k, count)                                             \
   for (uint e = item; e < (count) * (count); e += GROUP) {                \
@@ -587,7 +586,7 @@ KERNEL solve_upper(__global const NUMBER* a, const ulong first, const ulong pitc
   for (uint i = item; i < width; i += GROUP) x[i] = values[i];
 }
 
-// s -= A x in so many rows from `first` on; TEAM work items take a row.
+// s -= A x in the rows from `first`; TEAM work items take a row.
 KERNEL subtract_product(__global const NUMBER* a, const ulong first, const ulong pitch, const uint rows,
                         const uint width, __global const NUMBER* x, __global NUMBER* s) {
   __local NUMBER parts[GROUP];

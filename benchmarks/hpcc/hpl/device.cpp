@@ -1,5 +1,5 @@
-// Runtimes that compile kernels (`opencl`, `cuda`): the matrix row by row in the device's memory, from the first number
-// to the last check. Panels have a queue of their own, so that an update goes on beside them.
+// Runtimes that compile kernels (`opencl`, `cuda`): the matrix by rows in the device's memory, generation to
+// checks. Panels have their own queue, to overlap with updates.
 #include <algorithm>
 
 #include "benchmarks/hpcc/common/single_device.hpp"
@@ -141,7 +141,7 @@ class DeviceForm final : public Form {
 
   void factor(const Step& step, bool pivoting, Team&, std::size_t panel) override {
     panel_->factor(*panel_queue_, step, pivoting, a(0, 0), *panels_[panel]);
-    panel_queue_->finished();  // starts it
+    panel_queue_->finished();  // submits its commands
   }
   bool has_panel() override { return panel_queue_->finished(); }
   bool has_finished() override { return queue_->finished(); }
@@ -171,7 +171,7 @@ class DeviceForm final : public Form {
     if (below > 0)
       products_->subtract(*queue_, below, count, step.width, {from, lower, step.width}, upper,
                           a(step.below, columns.begin));
-    queue_->finished();  // starts it
+    queue_->finished();  // submits its commands
   }
 
   void finish() override { queue_->finish(); }
@@ -188,7 +188,7 @@ class DeviceForm final : public Form {
   Json facts() const override { return products_->facts(); }
 
  private:
-  // Libraries compile when they are first called.
+  // Libraries compile at their first call.
   void warm_up() {
     const std::size_t rows = std::min(layout_.block, layout_.rows.count());
     const MatrixPart upper{upper_.get(), 0, upper_pitch_}, copy{copy_.get(), 0, upper_pitch_};
@@ -200,7 +200,7 @@ class DeviceForm final : public Form {
     queue_->finish();
   }
 
-  // What the generator's kernels are given.
+  // Arguments of the generator's kernels.
   struct Numbers {
     Numbers(DeviceForm& form, const Matrix::Rule& rule)
         : row_factor(form.given(rule.row_factor)),
@@ -278,7 +278,7 @@ class DeviceForm final : public Form {
   }
 
   static constexpr std::size_t none_ = ~std::size_t{0};
-  std::size_t taken_ = none_;  // the step whose block of the diagonal the products have
+  std::size_t taken_ = none_;  // the step whose diagonal block the products hold
   static constexpr TileRoom room_{};
   Device& device_;
   Placement own_;
@@ -296,7 +296,7 @@ class DeviceForm final : public Form {
 }  // namespace
 
 std::unique_ptr<Form> make_on_device(Session& session, const Layout& layout, const FormWish& wish, Team& column) {
-  hpcc::require_type(session.device.info(), ScalarType::f64);  // in which the matrix is made
+  hpcc::require_type(session.device.info(), ScalarType::f64);  // the type of the generator
   if (wish.type == ScalarType::f32) return std::make_unique<DeviceForm<float>>(session, layout, wish, column);
   return std::make_unique<DeviceForm<double>>(session, layout, wish, column);
 }

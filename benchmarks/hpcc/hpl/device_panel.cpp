@@ -8,7 +8,7 @@ namespace plumb::hpl {
 namespace {
 
 constexpr std::size_t most_searching = 256, side_of_tile = 16, strip_of_update = 32;
-constexpr std::size_t few_rows = 4096;  // that one group eliminates faster than many kernels
+constexpr std::size_t few_rows = 4096;  // up to which one group eliminates faster than many kernels
 constexpr std::uint32_t no_row = 0xffffffff;
 
 std::uint32_t as_uint(std::size_t value) {
@@ -68,7 +68,7 @@ void DevicePanel::transpose(Queue& queue, const MatrixPart& from, std::size_t ro
                  tiles(rows) * tiles(columns));
 }
 
-// The block of the diagonal to all ranks of the column: each keeps it up to date by itself.
+// Sends the diagonal block to all ranks of the column; each updates its own copy.
 void DevicePanel::take(Queue& queue, const MatrixPart& matrix) {
   const std::size_t width = step_.width, row = matrix.offset + step_.column;
   const MatrixPart top{top_.get(), 0, width}, block{matrix.buffer, row + step_.row * matrix.pitch, matrix.pitch};
@@ -144,7 +144,7 @@ std::int64_t DevicePanel::global_of(std::uint32_t row) const {
   return static_cast<std::int64_t>(layout_.rows.global(step_.below + row - step_.width));
 }
 
-// All ranks' candidates to all of them, in one message each: the best is found by each, and its row is there.
+// All-gather of the ranks' candidates, with their rows, in one message per pair; each rank finds the best.
 void DevicePanel::agree_on_pivot(Queue& queue, std::size_t column) {
   const std::size_t width = step_.width, length = width + 2, bytes = length * sizeof(double);
   const auto ranks = static_cast<std::size_t>(column_.size());
@@ -164,7 +164,7 @@ void DevicePanel::agree_on_pivot(Queue& queue, std::size_t column) {
   const double* best = all;
   for (const double* one = all + length; one < all + ranks * length; one += length)
     if (one[0] > best[0] || (one[0] == best[0] && one[1] < best[1])) best = one;
-  // NaN throughout: the row stays.
+  // all NaN: the row stays
   const std::size_t row = best[0] < 0 ? step_.begin + column : static_cast<std::size_t>(best[1]);
   head_[column] = static_cast<std::int64_t>(row);
   if (!(best[0] > 0) && head_[layout_.block] < 0)

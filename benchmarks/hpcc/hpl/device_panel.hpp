@@ -1,5 +1,5 @@
-// The LU of a block column on a device. Where all its rows are here, the host only starts kernels; where other ranks
-// have some too, it brings each pivot's row from rank to rank.
+// The LU of a block column on a device. If this rank has all of its rows, the host only starts kernels; otherwise
+// the host moves each pivot's row between ranks.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class DevicePanel {
   DevicePanel(Session& session, const Layout& layout, Kernels& kernels, std::size_t element_bytes, Team& column,
               const Placement& own);
 
-  // Enqueues, or does, the LU of the block column of `matrix` into a panel buffer and back into the matrix.
+  // Enqueues, or completes, the LU of the block column of `matrix` into a panel buffer and back into the matrix.
   void factor(Queue& queue, const Step& step, bool pivoting, const MatrixPart& matrix, Buffer& panel);
   std::vector<Buffer*> buffers() { return {w_.get(), top_.get(), values_.get(), rows_.get(), told_rows_.get()}; }
 
@@ -39,11 +39,11 @@ class DevicePanel {
   std::size_t element_bytes_, pitch_;
   Team& column_;
   std::unique_ptr<Buffer> w_, top_, values_, rows_, told_rows_, counter_, candidate_;
-  std::unique_ptr<Buffer> sent_, received_;  // candidates on the host: this rank's, and all ranks'
-  std::size_t most_together_;                // groups that are surely under way at once; 0 where none knows
+  std::unique_ptr<Buffer> sent_, received_;  // candidates in host memory: this rank's, and all ranks'
+  std::size_t most_together_;                // groups that are certain to run concurrently; 0 if unknown
   std::unique_ptr<PanelBroadcast> top_broadcast_;
 
-  // Of the panel that is being factorised.
+  // State of the current panel.
   Step step_;
   bool pivoting_ = false, agrees_ = false;  // with the other ranks of the column
   std::size_t below_ = 0, counted_ = 0;     // at counter_

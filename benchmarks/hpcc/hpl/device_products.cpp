@@ -12,7 +12,7 @@ namespace plumb::hpl {
 
 namespace {
 
-constexpr std::size_t side = 128;  // of a diagonal block that is inverted: larger ones lose more digits
+constexpr std::size_t side = 128;  // of an inverted diagonal block: larger ones lose more digits
 
 std::size_t whole_units(std::size_t value, std::size_t unit) {
   return (value + unit - 1) / unit * unit;
@@ -26,10 +26,10 @@ bool is_of_nvidia(const DeviceInfo& device) {
   return device.runtime == "cuda" || device.vendor.find("NVIDIA") != std::string::npos;
 }
 
-// gemm's kernel for Hopper (hopper.cu), where the device and the type have one.
+// gemm's kernel for Hopper (hopper.cu), if the device and the type have one.
 class HopperProduct {
  public:
-  // Throws Error, or Unsupported, where it has none.
+  // Throws Error, or Unsupported, if there is none.
   HopperProduct(Device& device, const gemm::Element& element) : element_(element) {
     if (device.info().runtime != "cuda" || element.name == "float") throw Unsupported("no Hopper");
     multiprocessors_ = device.info().compute_units;
@@ -46,7 +46,7 @@ class HopperProduct {
     }
   }
 
-  // C -= A B, where rows lie as the copy engine wants them; else nothing, and false.
+  // C -= A B, if the copy engine supports the rows' alignment; otherwise does nothing and returns false.
   bool enqueue(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
                const MatrixPart& b, const MatrixPart& c) {
     const std::size_t size = size_of(element_.stored);
@@ -91,10 +91,10 @@ class HopperProduct {
   gemm::Element element_;
   unsigned multiprocessors_ = 1;
   gemm::HopperTiles tiles_;
-  Compiled compiled_[2];  // for C as it lies, and where it lies well
+  Compiled compiled_[2];  // for any C, and for an aligned one
 };
 
-// Null where the GPU is older, or its compiler is.
+// Null if the GPU, or its compiler, is older.
 std::unique_ptr<HopperProduct> hopper_of(Device& device, const gemm::Element& element) {
   try {
     return std::make_unique<HopperProduct>(device, element);
@@ -103,7 +103,7 @@ std::unique_ptr<HopperProduct> hopper_of(Device& device, const gemm::Element& el
   }
 }
 
-// gemm's kernels for GPUs (gpu.cl), with what tiles need where blocks are no multiples of them.
+// gemm's kernels for GPUs (gpu.cl), with padding for blocks that are no multiples of tiles.
 class OwnProducts final : public DeviceProducts {
  public:
   OwnProducts(Device& device, Kernels& kernels, const Layout& layout, const gemm::Element& element)
@@ -115,14 +115,15 @@ class OwnProducts final : public DeviceProducts {
     const std::size_t inner = whole_units(layout.block, tiles_.depth);
     const TileRoom room;
     inverse_ = device.allocate((inner + room.rows) * inner * size_of(element.stored), {});
-    // Where a block, or the last of them, is no whole strips of tiles.
+    // Whether a block, or the last one, is not a multiple of tiles' strips.
     if (layout.block % tiles_.depth != 0 || layout.n % layout.block % tiles_.depth != 0)
       padded_ = device.allocate((layout.rows.count() + room.rows) * inner * size_of(element.stored), {});
   }
 
   void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) override {
     block_ = l;
-    side_ = rows % tiles_.depth == 0 ? std::min(rows, side) : rows;  // else its rows begin where no tile may
+    side_ =
+        rows % tiles_.depth == 0 ? std::min(rows, side) : rows;  // otherwise its rows start off the tiles' alignment
     const std::size_t pitch = whole_units(side_, tiles_.depth);
     kernels_.start(queue, "invert",
                    {l.buffer, std::uint64_t{l.offset}, std::uint64_t{l.pitch}, uint_of(rows), uint_of(side_),
@@ -130,7 +131,7 @@ class OwnProducts final : public DeviceProducts {
                    (rows + side_ - 1) / side_ * kernels_.groups_of(pitch));
   }
 
-  // Of each block of `side` rows, U = B - (I - L^-1) B; the rows below lose its product with L.
+  // Per block of `side` rows, U = B - (I - L^-1) B; its product with L is subtracted from the rows below.
   void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& copy,
              const MatrixPart& upper) override {
     const auto row = [](const MatrixPart& part, std::size_t at) {
@@ -180,7 +181,7 @@ class OwnProducts final : public DeviceProducts {
     std::unique_ptr<Kernel> kernel;
   };
 
-  // B's rows behind the last of `real` become zero, as A's columns are.
+  // B's rows after the `real` ones become zero, as A's columns are.
   void multiply(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, std::size_t real,
                 const MatrixPart& a, const MatrixPart& b, const MatrixPart& c) {
     if (hopper_ && hopper_->enqueue(queue, rows, columns, real, a, b, c)) return;
@@ -222,7 +223,7 @@ class OwnProducts final : public DeviceProducts {
                           .options = gemm::gpu_options(problem, architecture) + " -DPARTS"});
   }
 
-  // Newer instructions first; a driver that has none of them refuses them when it compiles.
+  // Newest instructions first; a driver without them rejects them at compilation.
   int best_architecture(bool matrix_units) {
     if (matrix_units)
       for (const int architecture : gemm::unit_architectures) try {
@@ -241,12 +242,12 @@ class OwnProducts final : public DeviceProducts {
   int architecture_ = 0;
   std::unique_ptr<HopperProduct> hopper_;
   MatrixPart block_;      // of the diagonal
-  std::size_t side_ = 1;  // of what is inverted of it
+  std::size_t side_ = 1;  // of its inverted blocks
   Compiled compiled_[2];  // for whole tiles, and for others
   std::unique_ptr<Buffer> inverse_, padded_;
 };
 
-// Float matrices, of which an update multiplies what half keeps: on Hopper's units, elsewhere in float arithmetic.
+// Float matrices whose updates multiply factors rounded to half: on Hopper's units, elsewhere in float arithmetic.
 class HalfProducts final : public DeviceProducts {
  public:
   HalfProducts(Device& device, Kernels& kernels, const Layout& layout)

@@ -1,4 +1,4 @@
-// Products of parts of a device's matrices, by gemm's kernels for GPUs or by a library; and what a panel's U needs.
+// Products of parts of a device's matrices, by gemm's kernels for GPUs or by a library; and solves for a panel's U.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace plumb::hpl {
 
-// Room that products take beside a matrix's own: its tiles are read whole.
+// Padding of products' operands, which are read in whole tiles.
 struct TileRoom {
   std::size_t rows = 128, columns = 256, inner = 32;
 };
@@ -19,10 +19,10 @@ struct TileRoom {
 class DeviceProducts {
  public:
   virtual ~DeviceProducts() = default;
-  // Before the first solve with a block of the diagonal: rows x rows from `l` on, without gaps.
+  // Before the first solve with a diagonal block: rows x rows at `l`, without gaps.
   virtual void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) = 0;
-  // upper = L^-1 upper in so many columns; `copy` is upper again, its pitch a multiple of TileRoom::columns, with room
-  // for TileRoom::inner more rows, which are overwritten.
+  // upper = L^-1 upper in the given columns; `copy` is upper again, its pitch a multiple of TileRoom::columns, with
+  // room for TileRoom::inner more rows, which are overwritten.
   virtual void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& copy,
                      const MatrixPart& upper) = 0;
   // C -= A B: A without gaps, with room for TileRoom::rows more; B as `copy` above.
@@ -31,7 +31,7 @@ class DeviceProducts {
   virtual Json facts() const = 0;
 };
 
-// Of a form of `type`, with factors as wished.
+// For a form of `type`, with the given factors.
 std::unique_ptr<DeviceProducts> make_device_products(Device& device, Kernels& kernels, const Layout& layout,
                                                      ScalarType type, Factors factors);
 std::unique_ptr<DeviceProducts> make_library_products(Device& device, Queue& queue, ScalarType type);

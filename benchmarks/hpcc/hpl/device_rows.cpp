@@ -27,7 +27,7 @@ std::vector<Buffer*> DeviceRows::buffers() {
   return all;
 }
 
-// rows(take): take(from, to) for each pair.
+// rows(take) calls take(from, to) for each pair.
 template <class Rows>
 DeviceRows::Run DeviceRows::add(const Rows& rows) {
   const std::size_t first = pairs_.size() / 2;
@@ -38,12 +38,12 @@ DeviceRows::Run DeviceRows::add(const Rows& rows) {
   return {first, pairs_.size() / 2 - first};
 }
 
-// Each rank sends all others those of its rows that belong to the block; the block's owner sends what leaves the block
-// to where it goes.
+// Each rank sends its rows of the block to all others; the block's owner sends the rows that leave the block
+// to their new ranks.
 void DeviceRows::list_pairs(const Step& step, const Interchange& moves) {
   pairs_.clear();
   const Dealt& rows = layout_.rows;
-  // The block's rows that `owner` has, in their order.
+  // The block's rows on `owner`, in its order.
   const auto top_of = [&](std::size_t owner, const auto& take) {
     for (std::size_t i = 0; i < step.width; ++i)
       if (rows.owner(moves.top[i]) == owner) take(rows.below(moves.top[i]), i);
@@ -83,7 +83,7 @@ void DeviceRows::copy(Queue& queue, const Run& run, const MatrixPart& from, cons
 void DeviceRows::exchange(Queue& queue, const Step& step, const Interchange& moves, Columns columns,
                           const MatrixPart& matrix, const MatrixPart& top) {
   const std::size_t count = columns.count();
-  queue.finish();  // what the latest call was given is done with
+  queue.finish();  // completes the latest call's use of the list
   list_pairs(step, moves);
   if (count == 0 || pairs_.empty()) return;
   queue.enqueue_write(reinterpret_cast<const std::byte*>(pairs_.data()),

@@ -1,4 +1,4 @@
-// Rows that pivots move, on devices: within one, and between those of a column of the grid over the transport.
+// Moves of rows by pivots, on devices: within one, and between those of a column of the grid over the transport.
 #pragma once
 
 #include <memory>
@@ -19,13 +19,13 @@ class DeviceRows {
   DeviceRows(Session& session, const Layout& layout, Kernels& kernels, std::size_t element_bytes, Team& column,
              const Placement& own);
 
-  // The block's rows to `top`, the rest of the moved rows to their places in the matrix, in those columns.
+  // Moves the block's rows to `top`, the other moved rows to their places in the matrix, in the given columns.
   void exchange(Queue& queue, const Step& step, const Interchange& moves, Columns columns, const MatrixPart& matrix,
                 const MatrixPart& top);
   std::vector<Buffer*> buffers();
 
  private:
-  // Row pairs (from, to) in the list, a run for each thing to copy.
+  // Row pairs (from, to) in the list, one run per copy.
   struct Run {
     std::size_t first = 0, count = 0;
   };

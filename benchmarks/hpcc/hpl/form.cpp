@@ -25,7 +25,7 @@ double unit_of(Factors factors, ScalarType type) {
   return type == ScalarType::f32 ? 0x1p-24 : 0x1p-53;
 }
 
-// An odd number of cache lines: rows that follow one another do not meet in the same places of a cache.
+// An odd number of cache lines: consecutive rows map to different sets of a cache.
 std::size_t row_pitch(const Layout& layout, std::size_t element_bytes) {
   const std::size_t lines = aligned(layout.columns.count() * element_bytes) / line;
   return (lines | 1) * line / element_bytes;
@@ -34,8 +34,8 @@ std::size_t row_pitch(const Layout& layout, std::size_t element_bytes) {
 std::uint64_t scratch_bytes(const Layout& layout, std::size_t element_bytes) {
   const std::uint64_t rows = layout.rows.count(), columns = layout.columns.count(), width = layout.block;
   const std::uint64_t panel = panel_places(width, width, rows, element_bytes).bytes;
-  // Two panels, one more by columns, its packed form; the block's rows, their packed form, and as they are sent each
-  // way.
+  // Two panels, one more by columns, its packed form; the block's rows, their packed form, and their send and receive
+  // buffers.
   return 5 * panel + (3 + 4 * layout.rows.parts) * width * columns * element_bytes;
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-// Of the rank in which the phase was longest in each repetition; empty where no rank had it.
+// Per repetition, the time of the rank slowest in the phase; empty if no rank had it.
 std::vector<double> longest_of(const Json& measured, const char* phase) {
   std::vector<double> longest;
   for (const Json& of_rank : list(at(measured, {"phases", phase, "by_rank"}))) {
@@ -36,7 +36,7 @@ std::vector<double> longest_of(const Json& measured, const char* phase) {
   return longest;
 }
 
-// name_mean, name_min and the rate: null where nothing was measured, or wrongly.
+// name_mean, name_min and the rate: null if not measured, or wrong.
 void add_part(Json& results, const std::string& time, const std::string& rate, double flops,
               const std::vector<double>& seconds, bool wrong) {
   double least = missing, mean = missing;

@@ -15,17 +15,17 @@ namespace plumb::hpl {
 
 namespace {
 
-constexpr std::size_t rows_at_a_time = 64;  // that are made, or read, on the host
-constexpr double slowest_flops = 1e8;       // of a rank, a second: a repetition may take so long
+constexpr std::size_t rows_at_a_time = 64;  // made, or read, on the host
+constexpr double slowest_flops = 1e8;       // of a rank, per second: limits the time of a repetition
 
-// Largest |A x - b|_i, in eps (|A| |x| + |b|)_i sqrt(n), that a right run leaves; README.md has what runs left.
+// Limit of |A x - b|_i, in eps (|A| |x| + |b|)_i sqrt(n); README.md has measured values of correct runs.
 constexpr double row_tolerance = 4;
 
 // Likewise of |P A - L U|, in eps |L| |U| sqrt(n), of one element of each tile.
 constexpr double tile_tolerance = 1;
 
 std::uint64_t matrix_seed(std::uint64_t seed, std::uint64_t repetition) {
-  return 99 + seed + (repetition - 1);  // HPL's own (100) at first
+  return 99 + seed + (repetition - 1);  // HPL's own seed (100) at first
 }
 
 // "3.1e+07, 210, 0.02"
@@ -147,7 +147,7 @@ void Hpl::prepare(Session& session, const Case&) {
     throw Unsupported(
         fmt::format("hpl has no form {} on {}: it runs as nd_range and as library", to_string(variant), device.name));
   FormWish wish{factor_type(), factors(), variant == hpcc::Variant::library, 1};
-  // A panel of all this grid's rows, so that every rank sends pieces of one size.
+  // Of a panel of all this grid's rows, so that all ranks send pieces of one size.
   const Layout tallest = make_layout(layout_.n, layout_.block, static_cast<int>(layout_.rows.parts),
                                      static_cast<int>(layout_.columns.parts), 0);
   wish.panel_piece = PanelBroadcast::piece_of(
@@ -208,7 +208,7 @@ Validation Hpl::validate(Session& session, const Case&, std::uint64_t repetition
                                             teams_, session.seed + repetition, tile_tolerance);
   validation.items_checked = found.rows + tiles.checked;
   validation.error = found.scaled;
-  // A column of the grid has one x: what it holds on this rank must be the same, bit for bit, as on its first.
+  // The ranks of a column of the grid have one x: this rank's must equal the first's bit for bit.
   std::vector<double> x = solution;
   teams_.column->broadcast(std::as_writable_bytes(std::span(x)), 0);
   const bool differs = std::memcmp(x.data(), solution.data(), x.size() * sizeof(double)) != 0;
@@ -252,7 +252,7 @@ Json Hpl::facts() const {
 }
 
 void Hpl::release() {
-  solver_.reset();  // its exchanges before the buffers that they use
+  solver_.reset();  // releases exchanges before their buffers
   form_.reset();
   teams_ = {};
 }

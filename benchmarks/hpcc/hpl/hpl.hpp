@@ -1,5 +1,5 @@
 // HPL: A x = b by a blocked LU over a grid of ranks, then the two triangular solves (seed: HPCC FPGA's LINPACK; HPL's
-// matrix, pivoting and residual). README.md beside this derives every metric and says what is proven.
+// matrix, pivoting and residual). README.md in this folder derives every metric and defines what is proven.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace plumb::hpl {
 
-// Floating-point operations, never mixed: the factorisation's, the solves', and HPL's count, which is their sum.
+// Floating-point operations, counted separately: the factorisation's, the solves', and HPL's, their sum.
 double lu_flops(double n);     // 2 n^3 / 3 - n^2 / 2
 double solve_flops(double n);  // 2 n^2
 double hpl_flops(double n);    // 2 n^3 / 3 + 3 n^2 / 2
@@ -44,7 +44,7 @@ class Hpl : public Benchmark {
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
  protected:
-  // For tests that spoil one of them.
+  // For tests that break one of them.
   virtual std::unique_ptr<Matrix> make_matrix(Session& session, std::uint64_t repetition);
   virtual std::unique_ptr<Solver> make_solver(Session& session, const SolverWish& wish);
   virtual std::size_t most_corrections() const { return 50; }
@@ -91,13 +91,13 @@ class Hpl : public Benchmark {
   Factors factors() const;
   std::string type_label() const { return refines() ? refine_.get() + "-refined" : type_.get(); }
 
-  // Of the case that is prepared.
+  // Of the prepared case.
   Layout layout_;
   Teams teams_;
   std::unique_ptr<Form> form_;
   std::unique_ptr<Solver> solver_;
   std::vector<double> b_;
-  std::unique_ptr<Matrix> refined_for_;  // of this repetition, for its refinement
+  std::unique_ptr<Matrix> refined_for_;  // in this repetition, for its refinement
   Refined refined_;
   Json found_;  // of the latest validation
 };

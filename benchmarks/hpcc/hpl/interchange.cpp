@@ -10,7 +10,7 @@ Interchange interchange(const Step& step, std::span<const std::int64_t> pivots) 
   Interchange result;
   result.top.resize(step.width);
   std::iota(result.top.begin(), result.top.end(), step.begin);
-  std::map<std::size_t, std::size_t> below;  // what a row behind the block holds, where it is not its own
+  std::map<std::size_t, std::size_t> below;  // current row at a place behind the block, if not its own
   for (std::size_t j = 0; j < step.width; ++j) {
     const auto pivot = static_cast<std::size_t>(pivots[j]);
     if (pivot < end)

@@ -1,4 +1,4 @@
-// What a panel's row interchanges come to, all of them together.
+// The permutation that a panel's row interchanges amount to.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace plumb::hpl {
 
-// Row begin + j was exchanged with row pivots[j], one after the other. Global rows.
+// Row begin + j was exchanged with row pivots[j], in order of j. Global rows.
 struct Interchange {
   struct Move {
     std::size_t to = 0, from = 0;
   };
-  std::vector<std::size_t> top;  // which row comes to begin + i
-  std::vector<Move> displaced;   // rows of the block that go below it, and where to
+  std::vector<std::size_t> top;  // the row that moves to begin + i
+  std::vector<Move> displaced;   // rows that leave the block, and their new places
 };
 
 Interchange interchange(const Step& step, std::span<const std::int64_t> pivots);

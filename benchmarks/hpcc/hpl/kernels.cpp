@@ -11,7 +11,7 @@ namespace plumb::hpl {
 
 namespace {
 
-constexpr std::size_t smallest_block = 256;  // of what is compiled: one program for most
+constexpr std::size_t smallest_block = 256;  // for compilation, so that most sizes share a program
 constexpr std::size_t most_loop_groups = 2048, items_of_strip = 8;
 
 std::size_t group_on(const DeviceInfo& device) {

@@ -1,4 +1,4 @@
-// device.cl, compiled for a device: its kernels by name, started with arguments in one call.
+// device.cl, compiled for a device: kernels by name, started with their arguments in one call.
 #pragma once
 
 #include <map>
@@ -11,19 +11,19 @@
 
 namespace plumb::hpl {
 
-inline constexpr std::size_t narrow_columns = 16;  // of a panel that are eliminated one by one
+inline constexpr std::size_t narrow_columns = 16;  // of a panel, eliminated one by one
 
 class Kernels {
  public:
   Kernels(Device& device, ScalarType type, std::size_t block);
-  // So many groups of group() work items.
+  // Starts the given number of groups of group() work items.
   void start(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments, std::size_t groups);
   void copy_block(Queue& queue, const MatrixPart& from, const MatrixPart& to, std::size_t rows, std::size_t columns);
   std::size_t group() const { return group_; }
   std::size_t groups_of(std::size_t items) const { return (items + group_ - 1) / group_; }
-  // Groups for a loop over so many items: enough for any device.
+  // Groups for a loop over the given number of items: enough for any device.
   std::size_t groups_of_loop(std::size_t items) const;
-  // Groups that share a strip of a row, and the value that copy_rows takes.
+  // Groups that share a strip of a row, the argument `strips` of copy_rows.
   std::size_t strips_of(std::size_t columns) const;
 
  private:

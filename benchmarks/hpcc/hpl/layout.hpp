@@ -1,5 +1,5 @@
-// How a matrix of n rows and columns lies on a grid of P x Q ranks: in blocks, dealt out row by row and column by
-// column (two-dimensional block-cyclic, as HPL and ScaLAPACK have it). Rank r stands in row r / Q and column r % Q.
+// Distribution of a matrix of n rows and columns over a grid of P x Q ranks: in blocks, dealt out by rows and by
+// columns (two-dimensional block-cyclic, as in HPL and ScaLAPACK). Rank r is in row r / Q and column r % Q.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace plumb::hpl {
 
-// Indices that one of `parts` takers has, of n dealt out in blocks.
+// Indices of one of `parts` takers, of n dealt out in blocks.
 struct Dealt {
   std::size_t n = 0, block = 1, parts = 1, own = 0;
 
   std::size_t owner(std::size_t global) const { return global / block % parts; }
-  // How many of this taker's indices are below `global`: so its first local index that is not.
+  // The number of this taker's indices below `global`, so its first local index from there on.
   std::size_t below(std::size_t global) const {
     const std::size_t full = global / block, rest = global % block;
     const std::size_t blocks = full / parts + (own < full % parts ? 1 : 0);
@@ -38,17 +38,17 @@ struct Layout {
 
 Layout make_layout(std::size_t n, std::size_t block, int grid_rows, int grid_columns, int rank);
 
-// The grids of so many ranks, the most square first: "2 x 3, 3 x 2, 1 x 6, 6 x 1".
+// The grids of the given number of ranks, the most square first: "2 x 3, 3 x 2, 1 x 6, 6 x 1".
 std::vector<std::pair<int, int>> grids(int ranks);
 std::string grid_text(int ranks);
 
-// One step of the factorisation as this rank sees it: block column `index`, its indices begin .. begin + width.
+// One step of the factorisation on this rank: block column `index`, of indices begin .. begin + width.
 struct Step {
   std::size_t index = 0, begin = 0, width = 0;
   std::size_t owner_row = 0, owner_column = 0;  // of the diagonal block, in the grid
   bool in_row = false, in_column = false;       // whether this rank is in that row, that column, of the grid
   std::size_t row = 0, below = 0;               // first local row of the block or behind it; first behind the block
-  std::size_t column = 0, right = 0;            // likewise of columns
+  std::size_t column = 0, right = 0;            // likewise for columns
 
   bool owns() const { return in_row && in_column; }
 };

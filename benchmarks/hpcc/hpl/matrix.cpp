@@ -40,7 +40,7 @@ double Matrix::word_to_value(std::uint64_t word) const {
   return to_type(value, type_);
 }
 
-// Sums of multiples of 2^-24 below 2^29 are exact in double, in whatever order.
+// Sums of multiples of 2^-24 below 2^29 are exact in double, in any order.
 void Matrix::sum_rows(Team& row) {
   std::vector<double> sums(2 * b_.size());
   diagonal_.assign(b_.size(), 0);

@@ -1,5 +1,5 @@
-// Runtime `native`: the matrix row by row in the process's memory, so that rows are exchanged as runs of bytes; a panel
-// by columns while it is factorised, for its columns are searched and scaled.
+// Runtime `native`: the matrix by rows in the process's memory, so that rows are exchanged as runs of bytes; a panel
+// by columns during its factorisation, in which columns are searched and scaled.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace plumb::hpl {
 
 namespace {
 
-constexpr std::size_t narrow = 8;  // columns of a panel that are eliminated one by one
+constexpr std::size_t narrow = 8;  // of a panel, eliminated one by one
 
 // to[i][j] = from[j][i]: `columns` columns of `rows` elements, `column_pitch` apart, to rows `row_pitch` apart.
 template <class T>
@@ -28,7 +28,7 @@ void to_rows(const T* from, std::size_t column_pitch, std::size_t rows, std::siz
   }
 }
 
-// to[j][i] = from[i][j], the other way: runs of a cache line are written.
+// to[j][i] = from[i][j]: likewise, writing runs of a cache line.
 template <class T>
 void to_columns(const T* from, std::size_t row_pitch, std::size_t rows, std::size_t columns, T* to,
                 std::size_t column_pitch) {
@@ -40,7 +40,7 @@ void to_columns(const T* from, std::size_t row_pitch, std::size_t rows, std::siz
   }
 }
 
-// To nearest with 11 significant bits: as half ties to even, as tf32 away from zero, as matrix units do.
+// To nearest with 11 significant bits: ties to even for half, away from zero for tf32, as in matrix units.
 float shortened(float value, Factors factors) {
   if (factors == Factors::half) return static_cast<float>(from_half(to_half(value)));
   std::uint32_t bits;
@@ -176,7 +176,7 @@ class NativeForm final : public Form {
  private:
   T* data(const std::unique_ptr<Buffer>& buffer) const { return reinterpret_cast<T*>(buffer->host_pointer()); }
   T* a(std::size_t row, std::size_t column) const { return data(matrix_) + row * pitch_ + column; }
-  // An odd number of cache lines, as of rows.
+  // An odd number of cache lines, as for rows.
   static std::size_t column_pitch(std::size_t rows) {
     constexpr std::size_t line = 64 / sizeof(T);
     return ((rows + line - 1) / line | 1) * line;
@@ -187,7 +187,7 @@ class NativeForm final : public Form {
   T* global_row(std::size_t row, std::size_t column) const { return a(layout_.rows.below(row), column); }
   static void copy(const T* from, T* to, std::size_t items) { std::memcpy(to, from, items * sizeof(T)); }
 
-  // The block of the diagonal to all ranks of the column: each keeps it up to date by itself.
+  // Sends the diagonal block to all ranks of the column; each updates its own copy.
   void take_panel() {
     if (step_->in_row) to_columns(a(step_->row, step_->column), pitch_, width_, width_, top(0), width_);
     if (column_->size() > 1)
@@ -207,7 +207,7 @@ class NativeForm final : public Form {
     factor_columns(begin, half);
     for (std::size_t c = half; c < end; ++c)
       for (std::size_t r = begin; r < half; ++r) eliminate_top(r, c);
-    // By columns is the transpose by rows: W' of columns x rows -= U' L'. What pads the columns takes part: it is zero.
+    // Columns are the rows of the transpose: W' of columns x rows -= U' L'. Padding of columns is included: it is zero.
     const std::size_t pitch = column_pitch_;
     products_->subtract_product(*queue_, end - half, below_ > 0 ? pitch : 0, half - begin,
                                 {diagonal_.get(), half * width_ + begin, width_},
@@ -239,7 +239,7 @@ class NativeForm final : public Form {
     loops_.eliminate(w(j), below_, column_pitch_, factor, end - j - 1, row);
   }
 
-  // The largest element of the column comes to row j of the block, its whole row of the panel with it.
+  // Swaps the row of the column's largest element with row j of the block, over the whole panel.
   void exchange_pivot(std::size_t j) {
     const std::size_t in_top = j + loops_.largest(top(j) + j, width_ - j);
     Located<T> best{-1, std::int64_t{1} << 62};
@@ -248,7 +248,7 @@ class NativeForm final : public Form {
     if (in_below < below_ && std::abs(w(j)[in_below]) > best.value)
       best = {std::abs(w(j)[in_below]), static_cast<std::int64_t>(layout_.rows.global(step_->below + in_below))};
     if (column_->size() > 1) best = column_->all_reduce(best, Fold::maximum);
-    if (best.value < 0) best.place = static_cast<std::int64_t>(step_->begin + j);  // NaN throughout
+    if (best.value < 0) best.place = static_cast<std::int64_t>(step_->begin + j);  // all NaN
     pivots_[j] = best.place;
     const auto row = static_cast<std::size_t>(best.place);
     if (row < step_->begin + width_) {
@@ -287,8 +287,8 @@ class NativeForm final : public Form {
     for (std::size_t i = 0; i < below_; ++i) copy(lower + i * width_, a(step_->below + i, step_->column), width_);
   }
 
-  // Each rank of the column sends all others those rows that belong to the block, and the block's owner sends what
-  // leaves the block to where it goes.
+  // Each rank of the column sends its rows of the block to all others; the block's owner sends the rows that
+  // leave the block to their new ranks.
   void exchange_between(const Step& step, const Interchange& moves, Columns columns, Team& column) {
     const std::size_t count = columns.count(), own = layout_.rows.own, parts = layout_.rows.parts;
     const auto owner = [&](std::size_t row) { return layout_.rows.owner(row); };
@@ -348,7 +348,7 @@ class NativeForm final : public Form {
   bool library_ = false;
   Factors factors_ = Factors::own;
 
-  // Of the panel that is being factorised.
+  // State of the current panel.
   const Step* step_ = nullptr;
   Team* column_ = nullptr;
   bool pivoting_ = false;

@@ -7,7 +7,7 @@ namespace plumb::hpl {
 
 template <class T>
 struct Loops {
-  // The first index of the largest magnitude; n where there is none but NaN.
+  // The first index of the largest magnitude; n if all are NaN.
   std::size_t (*largest)(const T* x, std::size_t n);
   // l *= factor, and from each of `columns` columns behind it, `pitch` elements apart, l times its u.
   void (*eliminate)(T* l, std::size_t n, std::size_t pitch, T factor, std::size_t columns, const T* u);

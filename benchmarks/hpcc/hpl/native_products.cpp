@@ -45,13 +45,14 @@ template <class T>
 class NativeProducts final : public FactorLibrary {
  public:
   NativeProducts(Device& device, const Layout& layout, ScalarType type) : element_(gemm::element_of(to_string(type))) {
-    const std::size_t longest = std::max(layout.rows.count(), layout.columns.count()) + 64;  // with what pads a panel
+    const std::size_t longest =
+        std::max(layout.rows.count(), layout.columns.count()) + 64;  // including a panel's padding
     const gemm::Problem largest = problem(longest, longest, layout.block, 0);
     const gemm::CpuTiles tiles = gemm::cpu_tiles(largest, host_vector_bytes());
     if (tiles.depths > 1)
       throw Unsupported(fmt::format("the kernels of runtime native multiply blocks of at most {} columns of {}, not {}",
                                     layout.block / tiles.depths, to_string(type), layout.block));
-    // Tiles of narrower problems may be deeper by their rounding.
+    // Rounding may make tiles of narrower problems deeper.
     const std::size_t more = (layout.block + 2 * gemm::packed_rows) * 2 * tiles.columns;
     packed_a_ = device.allocate((tiles.packed_a_items() + more) * sizeof(T), {});
     packed_b_ = device.allocate((tiles.packed_b_items() + more) * sizeof(T), {});

@@ -8,7 +8,7 @@
 
 namespace plumb::hpl {
 
-// On runtime `native`: gemm's tiles. A's parts are copied where they have gaps, B's have none. Throws Unsupported where
+// On runtime `native`: gemm's tiles. A's parts are copied if they have gaps; B's have none. Throws Unsupported if
 // a block is deeper than a tile.
 std::unique_ptr<FactorLibrary> make_native_products(Device& device, const Layout& layout, ScalarType type);
 

@@ -4,8 +4,8 @@ namespace plumb::hpl {
 
 namespace {
 
-constexpr double enough_scaled = 1, enough_of_row = 2;  // half, or less, of what a solution in double may leave
-constexpr double least_progress = 1.1;                  // by which a step must lower the residual
+constexpr double enough_scaled = 1, enough_of_row = 2;  // at most half of the limits of a double solution
+constexpr double least_progress = 1.1;                  // factor by which a step must lower the residual
 
 }  // namespace
 

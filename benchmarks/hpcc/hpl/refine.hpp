@@ -1,4 +1,4 @@
-// A solution by factors of few digits, refined to double: HPL-MxP's rules, with plain iterative refinement.
+// A solution by low-precision factors, refined to double: HPL-MxP's rules, with plain iterative refinement.
 #pragma once
 
 #include <functional>
@@ -10,20 +10,20 @@
 
 namespace plumb::hpl {
 
-// What the residual of a step was.
+// Residual of a step.
 struct RefineStep {
-  double scaled = 0, largest_row = 0;  // as Residual has them, in double
+  double scaled = 0, largest_row = 0;  // as in Residual, in double
   bool is_enough() const;              // for a solution in double
 };
 
 struct Refined {
   std::vector<double> x;          // of this rank's columns
-  std::vector<RefineStep> steps;  // the first is the factors' own solution; the last is x's
+  std::vector<RefineStep> steps;  // the first is of the factors' own solution; the last is x's
   bool converged() const { return !steps.empty() && steps.back().is_enough(); }
 };
 
 // Steps of r = b - A x, in double, L U d = r by the factors, x = x + d, until a residual is enough, `most` corrections
-// are made, or one lowers it by less than a tenth. Collective; the same on all ranks but x.
+// are made, or a correction lowers it by less than a tenth. Collective; the same on all ranks except x.
 Refined refine(const Matrix& matrix, const Layout& layout, Form& form, Solver& solver, const Teams& teams,
                std::size_t most);
 

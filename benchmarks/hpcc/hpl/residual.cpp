@@ -7,7 +7,7 @@ namespace plumb::hpl {
 
 namespace {
 
-// NaN, which a maximum would pass over, as infinity.
+// NaN, which a maximum would ignore, becomes infinity.
 double or_infinity(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
 }
@@ -30,7 +30,7 @@ RowSums row_sums(const Matrix& matrix, std::size_t rows, std::span<const double>
   return sums;
 }
 
-// One row of each block of the device's sums, by the host: infinity where they differ by more than their rounding.
+// The host sums one row of each block again: infinity if the device's sums differ by more than rounding.
 void compare_rows(const Matrix& matrix, const Layout& layout, std::span<const double> x, RowSums& sums) {
   std::vector<double> values(x.size());
   const double rounding = 0x1p-52 * static_cast<double>(x.size() + 1);

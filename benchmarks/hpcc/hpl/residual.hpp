@@ -1,4 +1,4 @@
-// Whether x solves A x = b: the residual on the matrix made again, each rank its part.
+// Checks that x solves A x = b: the residual on a newly made matrix, each rank its part.
 #pragma once
 
 #include <span>
@@ -9,23 +9,23 @@
 
 namespace plumb::hpl {
 
-// HPL's threshold of its scaled residual.
+// HPL's limit of its scaled residual.
 inline constexpr double hpl_threshold = 16;
 
 struct Residual {
   double scaled = 0;       // |A x - b| / (eps (|A| |x| + |b|) n), maximum norms, eps = 2^-53 or 2^-24: HPL's
   double largest_row = 0;  // largest |A x - b|_i / (eps (|A| |x| + |b|)_i sqrt(n)) of any row, likewise
   std::int64_t worst_row = 0;
-  double normalised_error = 0;  // largest |x_i - 1| / (n |b| 2 eps): the seed's, where the solution is known
+  double normalised_error = 0;  // largest |x_i - 1| / (n |b| 2 eps): the seed's, if the solution is known
   std::uint64_t rows = 0;       // of this rank that were compared
 };
 
-// Collective over both teams; the same figures on all ranks but `rows`. The sums of rows are the device's where `form`
-// makes them; of one row of each block the host makes them too, and they must agree.
+// Collective over both teams; the same figures on all ranks except `rows`. The device sums rows if `form` supports it;
+// the host also sums one row of each block, and both must agree.
 Residual residual(const Matrix& matrix, const Layout& layout, ScalarType type, std::span<const double> x,
                   const Teams& teams, Form* form = nullptr);
 
-// The same in two parts. Sums over whole rows, of the rows that this rank's row of the grid has.
+// The same in two parts. Sums over whole rows, of the rows in this rank's row of the grid.
 RowSums row_sums_of_all(const Matrix& matrix, const Layout& layout, std::span<const double> x, const Teams& teams,
                         Form* form, bool compares = false);
 Residual residual_of(const RowSums& sums, const Matrix& matrix, const Layout& layout, ScalarType type,

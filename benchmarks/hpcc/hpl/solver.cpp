@@ -56,7 +56,7 @@ void Solver::factorise(Timed& timed) {
       send_panel(next);
       continue;
     }
-    if (next.in_column) {  // the next panel's columns first, so that it is on its way during the rest
+    if (next.in_column) {  // the next panel's columns first, to send it during the rest
       take_part(step, {next.column, next.right});
       end_update();
       rest.begin = next.right;
@@ -70,7 +70,7 @@ void Solver::factorise(Timed& timed) {
   form_.finish();
 }
 
-// Factorised where this rank is to: on a device it may go on.
+// Starts the factorisation on its ranks; a device may still be working on return.
 void Solver::begin_panel(const Step& step) {
   if (!step.in_column) return;
   timed_->begin(panel);
@@ -89,7 +89,7 @@ void Solver::send_panel(const Step& step) {
 void Solver::take_panel(const Step& step) {
   wait_broadcast(step);
   timed_->end(broadcast);
-  end_update();  // of the step before
+  end_update();  // of the previous step
   PanelHead head = form_.head(step, buffer_of(step));
   if (!are_rows_of(step, head.pivots)) {
     if (corrupt_ < 0) corrupt_ = static_cast<std::int64_t>(step.index);
@@ -110,14 +110,14 @@ void Solver::take_part(const Step& step, Columns columns) {
   update_columns(step, columns);
 }
 
-// An update ends when the host sees that it has.
+// An update ends when the host observes its completion.
 void Solver::end_update() {
   if (!timed_->is_open(update)) return;
   form_.finish();
   timed_->end(update);
 }
 
-// Looks now and then, so that an update's end is seen beside it.
+// Polls for the end of an update that runs in the background.
 void Solver::await(const std::function<bool()>& is_there) {
   while (!is_there()) {
     if (timed_->is_open(update) && form_.has_finished()) timed_->end(update);
@@ -125,7 +125,7 @@ void Solver::await(const std::function<bool()>& is_there) {
   }
 }
 
-// Whether each is in the block from its own row on, or below it.
+// Whether each row is in the block (from its own row on), or below it.
 bool Solver::are_rows_of(const Step& step, const std::vector<std::int64_t>& pivots) const {
   for (std::size_t j = 0; j < pivots.size(); ++j)
     if (pivots[j] < static_cast<std::int64_t>(step.begin + j) || pivots[j] >= static_cast<std::int64_t>(layout_.n))
@@ -158,7 +158,7 @@ void Solver::update_columns(const Step& step, Columns columns) {
 void Solver::solve_both(Timed& timed) {
   timed_ = &timed;
   const auto phase = timed.phase(solve);
-  // A panel that came wrong is known to those alone whom it came to.
+  // Only the receivers of a wrong panel can detect it.
   std::int64_t found[] = {singular_, corrupt_};
   for (Team* team : {teams_.row.get(), teams_.column.get()})
     team->all_reduce(std::span<std::int64_t>(found), Fold::maximum);
@@ -184,10 +184,10 @@ std::vector<double> Solver::block_sum(const Step& step) {
   return sum;
 }
 
-// The rows that a panel's pivots move, of right-hand sides of which every column of the grid has a part.
+// Row moves of a panel's pivots, on right-hand sides whose parts each column of the grid has.
 void Solver::exchange_right_side(const Step& step) {
   const Interchange& moved = moves(step.index);
-  std::map<std::size_t, std::size_t> place;  // of a row among the values
+  std::map<std::size_t, std::size_t> place;  // position of a row among the values
   for (std::size_t i = 0; i < step.width; ++i) place.emplace(step.begin + i, place.size());
   for (const std::size_t row : moved.top) place.emplace(row, place.size());
   for (const auto& move : moved.displaced) place.emplace(move.to, place.size());

@@ -1,5 +1,5 @@
-// The factorisation and the solves on a grid of ranks: what is computed where, and what is sent to whom. Each step is a
-// virtual function, so that a test can leave one out.
+// The factorisation and the solves on a grid of ranks: the order of computation and communication. Each step is a
+// virtual function, so that a test can omit one.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ enum Phase : std::size_t { factorisation, panel, broadcast, row_exchange, update
 inline const std::vector<std::string> phase_names{"factorisation", "panel", "broadcast", "row exchange",
                                                   "update",        "solve", "refinement"};
 
-// This rank's teams: its row of the grid and its column.
+// This rank's teams: the row and the column of the grid.
 struct Teams {
   std::unique_ptr<Team> row, column;
 };
@@ -26,7 +26,7 @@ Teams make_teams(World& world, const Layout& layout);
 
 struct SolverWish {
   bool pivoting = true;
-  std::size_t depth = 0;  // panels that are ready before the one that the update takes: 0 or 1
+  std::size_t depth = 0;  // panels factorised ahead of the update: 0 or 1
   Way way = Way::ring;
   std::size_t piece = 1;  // of a panel's broadcast, bytes
 };
@@ -37,29 +37,29 @@ class Solver {
   Solver(Session& session, const Layout& layout, Form& form, const Teams& teams, const SolverWish& wish);
   virtual ~Solver() = default;
 
-  // b: of this rank's rows. Collective; nothing of an earlier run is left.
+  // b: of this rank's rows. Collective; discards the state of earlier runs.
   void reset(std::span<const double> b);
   // P A = L U.
   void factorise(Timed& timed);
-  // L y = P b, then U x = y; not where the factorisation was broken. All ranks then know what broke it.
+  // L y = P b, then U x = y; skipped if the factorisation failed. All ranks then have the cause.
   void solve_both(Timed& timed);
 
-  // L U d = P r by the same factors, for r of this rank's rows, the same on all ranks of its row of the grid. x() is d
-  // then.
+  // L U d = P r by the same factors, for r of this rank's rows, the same on all ranks of its row of the grid.
+  // Afterwards x() is d.
   const std::vector<double>& solve_for(std::span<const double> r);
 
-  // Columns without a pivot: the first of them, -1 where there is none.
+  // Columns without a pivot: the first of them, -1 if there is none.
   std::int64_t singular() const { return singular_; }
-  // The first step whose panel came with pivots that are none; -1 where all are. It went on without exchanges.
+  // The first step whose panel arrived with invalid pivots, -1 if there is none. It went on without exchanges.
   std::int64_t corrupt() const { return corrupt_; }
   bool is_broken() const { return singular_ >= 0 || corrupt_ >= 0; }
   // x, of this rank's columns.
   const std::vector<double>& x() const { return x_; }
-  // What the pivots of a step came to.
+  // The row permutation of a step's pivots.
   const Interchange& moves(std::size_t step) const { return moves_.at(step); }
 
  protected:
-  // Parts of the factorisation, for tests that spoil them.
+  // Parts of the factorisation, for tests that break them.
   virtual void factor_panel(const Step& step);
   virtual void start_broadcast(const Step& step);
   virtual void wait_broadcast(const Step& step);
@@ -81,8 +81,8 @@ class Solver {
  private:
   Columns columns_right_of(const Step& step) const { return {step.right, layout_.columns.count()}; }
   void begin_panel(const Step& step);
-  void send_panel(const Step& step);  // when it is there
-  void take_panel(const Step& step);  // wait for it, and learn its pivots
+  void send_panel(const Step& step);  // when it is complete
+  void take_panel(const Step& step);  // waits for it, and reads its pivots
   void take_part(const Step& step, Columns columns);
   void end_update();
   void await(const std::function<bool()>& is_there);
@@ -99,7 +99,7 @@ class Solver {
   Timed* timed_ = nullptr;
   std::vector<Interchange> moves_;
   std::int64_t singular_ = -1, corrupt_ = -1;
-  // What is left of the right-hand side, of this rank's rows: the sum over a row of the grid counts.
+  // This rank's rows of the remaining right-hand side; its value is the sum over a row of the grid.
   std::vector<double> s_, x_;
 };
 

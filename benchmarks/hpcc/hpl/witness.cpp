@@ -14,7 +14,7 @@ namespace plumb::hpl {
 
 namespace {
 
-// Blocks as indices: which of them a taker has.
+// Blocks as indices, dealt out to takers.
 Dealt blocks_of(const Layout& layout, const Dealt& dealt) {
   return {layout.blocks(), 1, dealt.parts, dealt.own};
 }
@@ -29,7 +29,7 @@ std::vector<std::size_t> chosen(const Layout& layout, std::uint64_t seed) {
   return all;
 }
 
-// Where a row was before the interchange of a step.
+// The row's place before the interchange of a step.
 std::size_t before(const Interchange& moves, std::size_t begin, std::size_t row) {
   if (row < begin) return row;
   if (row < begin + moves.top.size()) return moves.top[row - begin];
@@ -37,7 +37,7 @@ std::size_t before(const Interchange& moves, std::size_t begin, std::size_t row)
   return found != moves.displaced.end() && found->to == row ? found->from : row;
 }
 
-// Lines of L and of U, one for each block, of n elements; zero where this rank has none of them.
+// Lines of L and of U, one per block, of n elements; zero in elements of other ranks.
 class Lines {
  public:
   Lines(const Layout& layout, const Solver& solver, std::uint64_t seed)
@@ -47,7 +47,7 @@ class Lines {
     upper_.assign(blocks * layout.n, 0);
     for (std::size_t s = 0; s < blocks; ++s) {
       std::size_t row = rows_[s];
-      for (std::size_t k = blocks; k-- > 0;) {  // L of a panel is where its rows were before later interchanges
+      for (std::size_t k = blocks; k-- > 0;) {  // L of a panel is in the order before later interchanges
         if (k <= s) held_.emplace(row, Held{s, k});
         row = before(solver.moves(k), k * layout.block, row);
       }
@@ -58,7 +58,7 @@ class Lines {
   // This rank's part.
   void read(Form& form) {
     std::vector<Run> runs;
-    std::vector<double*> places;  // where the first `lengths` elements of a run belong
+    std::vector<double*> places;  // targets of the first `lengths` elements of each run
     std::vector<std::size_t> lengths;
     const auto take = [&](std::size_t width) {
       std::vector<double> values(runs.size() * width);
@@ -103,7 +103,7 @@ class Lines {
   }
 
   struct Element {
-    double product = 0, size = 0;     // of L U there; of |L| |U|
+    double product = 0, size = 0;     // of L U at the element; of |L| |U|
     std::size_t row = 0, column = 0;  // of A
   };
   Element element(std::size_t s, std::size_t t) const {
@@ -123,7 +123,7 @@ class Lines {
 
   Layout layout_;
   std::vector<std::size_t> rows_, columns_, original_;
-  std::multimap<std::size_t, Held> held_;  // by the row in which they are
+  std::multimap<std::size_t, Held> held_;  // by their current row
   std::vector<double> lower_, upper_;
 };
 

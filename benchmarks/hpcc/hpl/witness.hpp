@@ -1,4 +1,4 @@
-// Whether L U is P A, by one element of each tile, which every update of the tile has changed.
+// Checks L U = P A by one element of each tile, which every update of the tile changes.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace plumb::hpl {
 
 struct Witnesses {
-  double largest = 0;                    // |P A - L U| / (eps |L| |U| sqrt(n)) of any element looked at, on this rank
-  std::uint64_t checked = 0, wrong = 0;  // of this rank: a tile each
+  double largest = 0;                    // |P A - L U| / (eps |L| |U| sqrt(n)) of any compared element, on this rank
+  std::uint64_t checked = 0, wrong = 0;  // of this rank, one per tile
   std::string detail;                    // of the largest
 };
 
-// A row of each block row and a column of each block column are chosen by `seed`, the same on all ranks; where they
-// meet is looked at, on the rank that has the tile. Wrong: above `tolerance`. Takes 16 B of the host for each of n
+// `seed` chooses a row of each block row and a column of each block column, the same on all ranks; the element at each
+// crossing is compared on the rank of its tile. Wrong: above `tolerance`. Takes 16 B of host memory for each of n
 // elements of each block row. Collective over both teams.
 Witnesses check_tiles(const Matrix& matrix, const Layout& layout, double unit, Form& form, const Solver& solver,
                       const Teams& teams, std::uint64_t seed, double tolerance);

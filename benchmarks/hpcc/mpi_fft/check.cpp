@@ -19,7 +19,7 @@ Complex at(std::span<const double> values, std::size_t i) {
   return {values[2 * i], values[2 * i + 1]};
 }
 
-// exp(2 pi i k / n) for k below n, a power of two: products of two out of tables.
+// exp(2 pi i k / n) for k below n, a power of two: products of two table entries.
 class Roots {
  public:
   explicit Roots(std::uint64_t n) : low_bits_(static_cast<int>(std::bit_width(n) / 2)) {
@@ -40,7 +40,7 @@ class Roots {
   std::vector<Complex> low_, high_;
 };
 
-// -2 / (exp(2 pi i step / (2 n)) - 1) = 1 + i cot(pi step / (2 n)), of 4n-th roots; next to its poles too.
+// -2 / (exp(2 pi i step / (2 n)) - 1) = 1 + i cot(pi step / (2 n)), of 4n-th roots; accurate near its poles too.
 Complex series(const Roots& roots, std::uint64_t step, std::uint64_t n) {
   const bool mirrored = step > n;
   const Complex root = roots(mirrored ? 2 * n - step : step);
@@ -54,8 +54,8 @@ double or_infinite(double value) {
 
 }  // namespace
 
-// Over k of X_k z^k = sum over j of x_j (z^n - 1) / (z w^j - 1), z = exp(2 pi i theta), w = exp(-2 pi i / n). theta
-// lies in the middle between two multiples of 1 / n, so that z^n is -1 and no denominator is small but next to it.
+// Sum over k of X_k z^k = sum over j of x_j (z^n - 1) / (z w^j - 1), z = exp(2 pi i theta), w = exp(-2 pi i / n). theta
+// is midway between two multiples of 1 / n, so that z^n is -1 and only the nearest denominators are small.
 Sums check_sums(std::span<const double> x, std::span<const double> transformed, std::uint64_t first,
                 std::uint64_t points, ScalarType type, std::uint64_t seed, Team& all) {
   const std::size_t count = x.size() / 2;
@@ -65,7 +65,7 @@ Sums check_sums(std::span<const double> x, std::span<const double> transformed, 
   for (int s = 0; s < sums_of_all; ++s)
     halves.push_back(2 * (mix64(seed + 77 + static_cast<std::uint64_t>(s)) % points) + 1);
   for (std::size_t rank = 0; rank < ranks; ++rank) chosen.push_back(rank * count + mix64(seed ^ (rank + 1)) % count);
-  // Sums of X (re, im) and of x for each theta; of x for each chosen point; what X has there; the square of X's norm.
+  // Sums of X (re, im) and of x for each theta; of x for each chosen point; X at these points; the square of X's norm.
   std::vector<Real> own(4 * sums_of_all + 4 * ranks + 1, 0);
   const Roots roots(4 * points);
   const auto add = [&](std::size_t to, Complex value) {

@@ -83,7 +83,7 @@ std::unique_ptr<fft::Form> MpiFft::make_form(Session& session, std::uint64_t len
   const fft::Job job{{type(), std::countr_zero(length), false}, batch, before_.get(), after_.get(), 0, slide_};
   const DeviceInfo& device = session.device.info();
   Session own = session;
-  own.kernel_file.clear();  // which is turn.cl's
+  own.kernel_file.clear();  // turn.cl's
   switch (variant_.on(device)) {
     case hpcc::Variant::library:
       return fft::make_library_form(own, job);
@@ -95,7 +95,7 @@ std::unique_ptr<fft::Form> MpiFft::make_form(Session& session, std::uint64_t len
 }
 
 void MpiFft::prepare(Session& session, const Case&) {
-  hpcc::require_type(session.device.info(), ScalarType::f64);  // of the twiddles
+  hpcc::require_type(session.device.info(), ScalarType::f64);  // type of the twiddles
   const auto ranks = static_cast<std::size_t>(session.world.size());
   split_ = split_of(static_cast<int>(size_), session.world.size());
   rank_ = session.world.rank();
@@ -139,7 +139,7 @@ void MpiFft::reset(Session& session, const Case&, std::uint64_t repetition, std:
   queue_->write(image_.data(), whole(*input_));
 }
 
-// Rows of `from`, this rank's, become this rank's rows of the turned matrix, in `to`.
+// Transposes: this rank's rows of `from` become its rows of the transposed matrix, in `to`.
 void MpiFft::turn(Timed& timed, Buffer& from, std::size_t offset, std::uint64_t rows, std::uint64_t columns,
                   bool twiddles, Buffer& to, std::size_t to_offset) {
   const std::uint64_t number = 2 * size_of(type()), own_rows = rows / split_.ranks;
@@ -169,8 +169,8 @@ void MpiFft::transform(Timed& timed, fft::Form& form) {
   form.wait();
 }
 
-// x as a matrix of rows x columns: turned, transformed down its columns, times the twiddles, turned back, transformed
-// along its rows, and turned again, so that X lies in its order.
+// x as a matrix of rows x columns: transposed, transformed along columns, times the twiddles, transposed back,
+// transformed along rows, and transposed again, so that X is in its order.
 void MpiFft::run(Session&, const Case&, Timed& timed) {
   const std::size_t source = slide_.source(0), target = slide_.target(0);
   turn(timed, *input_, 0, split_.rows, split_.columns, false, *before_, source);

@@ -1,5 +1,5 @@
-// MPIFFT: one transform over all ranks' devices (HPC Challenge's MPIFFT), in six steps. README.md beside this derives
-// the metric and says what is proven.
+// MPIFFT: one transform over all ranks' devices (HPC Challenge's MPIFFT), in six steps. README.md in this folder
+// derives the metric and defines what is proven.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace plumb::mpi_fft {
 
-// points = rows * columns, of which each rank has as many rows of either; powers of two.
+// points = rows * columns, both powers of two; each rank has an equal share of either.
 struct Split {
   std::uint64_t rows = 1, columns = 1, ranks = 1;
   std::uint64_t points() const { return rows * columns; }
@@ -56,7 +56,7 @@ class MpiFft : public Benchmark {
             Buffer& to, std::size_t to_offset);
   void transform(Timed& timed, fft::Form& form);
 
-  // Of the case that is prepared.
+  // Of the prepared case.
   Split split_;
   Slide slide_;
   int rank_ = 0;
@@ -68,7 +68,7 @@ class MpiFft : public Benchmark {
   std::unique_ptr<CompiledExchange> exchange_;
   std::unique_ptr<fft::Form> of_columns_, of_rows_;
   std::vector<std::byte> image_;
-  double weighted_ = 0, point_ = 0;  // largest that was found
+  double weighted_ = 0, point_ = 0;  // largest of all validations
 };
 
 }  // namespace plumb::mpi_fft

@@ -1,7 +1,7 @@
-// The steps of a transform over several ranks that are none of one rank's own transforms: a matrix of complex numbers
-// is turned, and what was received put together. In the subset of OpenCL C that CUDA compiles as well.
+// The steps of a transform over several ranks other than a rank's own transforms: transposition of a complex matrix,
+// and assembly of received parts. In the subset of OpenCL C that CUDA compiles as well.
 //
-// REAL: of re and im. GROUP: work items of a group.
+// REAL: type of re and im. GROUP: work items per group.
 #if !defined(__CUDACC__) && defined(cl_khr_fp64)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -13,7 +13,7 @@
 #define SIDE 16  // of tiles, in local memory
 
 // to[j][i] = from[i][j] w^((first_row + i) j), for `rows` rows of `columns` numbers; w = exp(-2 pi i / points), or 1
-// where points is 0. Numbers are (re, im), `from` begins at number `from_first`.
+// if points is 0. Numbers are (re, im); `from` starts at number `from_first`.
 __kernel GROUP_OF(GROUP) void turn(__global const REAL* from, const ulong from_first, __global REAL* to,
                                    const ulong rows, const ulong columns, const ulong first_row, const ulong points) {
   __local REAL re[SIDE * (SIDE + 1)];
@@ -47,8 +47,8 @@ __kernel GROUP_OF(GROUP) void turn(__global const REAL* from, const ulong from_f
   }
 }
 
-// `parts` matrices of rows x columns, one behind the other, become one of rows x (parts columns), side by side, from
-// number to_first on.
+// `parts` consecutive matrices of rows x columns become one of rows x (parts columns), side by side, from
+// number `to_first`.
 __kernel GROUP_OF(GROUP) void join(__global const REAL* from, __global REAL* to, const ulong to_first, const ulong rows,
                                    const ulong columns, const ulong parts) {
   for (ulong e = get_global_id(0); e < rows * columns * parts; e += get_global_size(0)) {

@@ -1,4 +1,4 @@
-// turn.cl: how it is compiled, and its form for runtime `native`.
+// turn.cl: its build options, and its form for runtime `native`.
 #pragma once
 
 #include <string>

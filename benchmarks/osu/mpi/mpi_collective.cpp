@@ -1,6 +1,6 @@
-// Collectives: blocking, non-blocking with computing, persistent, and those among neighbours. A collective is a row of
-// `collectives()`: how much a rank sends and receives, whose bytes end up where, and MPI's three functions. All ranks'
-// results are compared whole; of operations before a sample's last, what no later one overwrites.
+// Collectives: blocking, non-blocking with computing, persistent, and among neighbours. A collective is a row of
+// `collectives()`: sizes of a rank's operands, the source of each received byte, and MPI's three functions. All ranks'
+// results are compared whole; of operations before a sample's last, the bytes that no later one overwrites.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t packed_operand = 1024;  // longer buffers slide
 
-// Bytes [target, target + length) of a rank's receive buffer come from `source` on in another's send buffer, or are all
-// ranks' reduced.
+// Bytes [target, target + length) of a rank's receive buffer come from `source` in another's send buffer, or are
+// reduced over all ranks.
 struct Piece {
   int from = 0;
   std::size_t source = 0, target = 0, length = 0;
@@ -28,7 +28,7 @@ struct Piece {
 constexpr int all_ranks = -1;
 using Pieces = std::vector<Piece>;
 
-// Factors of a number, as near each other as prime factors let them be: the largest of those goes to the least side.
+// Factors of a number, as near each other as its prime factors allow: the largest of them go to the smallest side.
 std::vector<int> even_sides(int ranks, int dimensions) {
   std::vector<int> sides(static_cast<std::size_t>(dimensions), 1), primes;
   for (int factor = 2; ranks > 1; ranks % factor == 0 ? ranks /= factor : ++factor)
@@ -37,8 +37,8 @@ std::vector<int> even_sides(int ranks, int dimensions) {
   return sides;
 }
 
-// A torus of so many dimensions, as even as can be; of each dimension the `radius` nearest on either side, each once:
-// of several edges between the same two, libraries differ in which is which.
+// A torus of the given dimensions, as even as possible; in each dimension the `radius` nearest on either side, each
+// once: libraries order several edges between the same two ranks differently.
 std::vector<int> neighbours_of(const Setting& s, int rank) {
   const std::vector<int> sides = even_sides(s.ranks, s.wishes->dimensions);
   std::vector<int> around;
@@ -54,7 +54,7 @@ std::vector<int> neighbours_of(const Setting& s, int rank) {
   return around;
 }
 
-// What the arguments of a collective follow from; `block` is what one rank sends to one, in bytes.
+// Parameters of a collective; `block` is the number of bytes from one rank to one.
 struct Shape {
   Shape(const Setting& s, bool among_neighbours, int root_rank)
       : rank(s.rank), ranks(s.ranks), root(root_rank), type(s.wishes->type), comm(s.comm) {
@@ -86,8 +86,8 @@ struct Shape {
   std::vector<MPI_Aint> wide_offsets;
   std::vector<MPI_Datatype> handles;
   std::vector<int> neighbours;
-  std::vector<std::vector<int>> theirs;                                // the neighbours of each
-  MPI_Datatype handle = MPI_DATATYPE_NULL, value = MPI_DATATYPE_NULL;  // of a block; of what is reduced
+  std::vector<std::vector<int>> theirs;                                // the neighbours of each rank
+  MPI_Datatype handle = MPI_DATATYPE_NULL, value = MPI_DATATYPE_NULL;  // of a block; of the reduced values
   MPI_Op operation = MPI_OP_NULL;
   bool in_place = false;
 };
@@ -97,7 +97,7 @@ struct Operands {
   void* receive;
 };
 
-// --- whose bytes end up where
+// --- sources of received bytes
 
 Pieces nothing(const Shape&) {
   return {};
@@ -151,7 +151,7 @@ Pieces own_from_neighbours(const Shape& s) {
   return pieces;
 }
 
-// --- how much is sent
+// --- sizes of operands
 
 std::size_t one_block(const Shape& s) {
   return s.block;
@@ -188,7 +188,7 @@ struct Functions {
   std::function<int(const Shape&, const Operands&, MPI_Request*)> begin = {}, init = {};
 };
 
-// A function, its non-blocking and its persistent form (null where the library has none), which take the same
+// A function, its non-blocking and its persistent form (null if the library has none), which take the same
 // arguments.
 template <class Blocking, class Begin, class Init, class Arguments>
 Functions functions(Blocking blocking, Begin begin, Init init, Arguments arguments) {
@@ -204,7 +204,7 @@ Functions functions(Blocking blocking, Begin begin, Init init, Arguments argumen
   return all;
 }
 
-// For the figure that compares with the hardware (nccl-tests' busbw): how often what `size` says goes over a link.
+// For comparison with the hardware (nccl-tests' busbw): how many times the size crosses a link.
 enum class Bus { none, once, all_but_own, twice_all_but_own };
 
 struct Collective {
@@ -213,7 +213,7 @@ struct Collective {
   std::size_t (*sent)(const Shape&);
   Pieces (*pieces)(const Shape&);
   Bus bus = Bus::none;
-  std::size_t (*own)(const Shape&) = nullptr;  // where MPI_IN_PLACE has a rank's own part; none: it is not to be had
+  std::size_t (*own)(const Shape&) = nullptr;  // place of a rank's own part with MPI_IN_PLACE; none: not supported
   Functions functions = {};
   bool reduces = false, neighbours = false;
 };
@@ -319,7 +319,7 @@ std::vector<Collective> collectives() {
 
 enum class Mode { blocking, overlapped, persistent };
 
-// The places of one rank's operands in a sample, the same arithmetic while planning and while running.
+// Places of one rank's operands in a sample, the same arithmetic for planning and running.
 struct Extent {
   Extent(const Collective& one, const Setting& s) {
     const int first = std::max(s.wishes->root, 0), end = s.wishes->root < 0 ? s.ranks : first + 1;
@@ -329,7 +329,7 @@ struct Extent {
       send = std::max(send, one.sent(shape));
       for (const Piece& piece : one.pieces(shape)) receive = std::max(receive, piece.target + piece.length);
     }
-    // The same on all ranks: places are not, what lies at them is.
+    // The same on all ranks: places may differ, contents must not.
     const std::size_t unit = shapes[0].type->bytes;
     const std::size_t longest = std::max(s.bytes, unit) * std::max<std::size_t>(shapes[0].counts.size(), 1);
     const std::size_t packed = longest <= packed_operand ? longest : 0;
@@ -341,7 +341,7 @@ struct Extent {
   const Shape& shape(std::uint64_t operation) const {
     return shapes.size() == 1 ? shapes[0] : shapes[operation % shapes.size()];
   }
-  std::vector<Shape> shapes;  // for each root, of those that go round
+  std::vector<Shape> shapes;  // one per root, of rotating roots
   Places sources, targets;
   std::size_t sends = 0, receives = 0;  // bytes of this rank's operands; 0: none
 };
@@ -447,7 +447,7 @@ class Collecting : public Pattern {
     return setting;
   }
 
-  // Of what an operation wrote here, that stands in the end which the next one to write here does not cover.
+  // Bytes that operation i wrote here and the next one to write here does not overwrite.
   void expect(std::uint64_t count) {
     std::uint64_t next = count;  // none
     for (std::uint64_t operation = count; operation-- > 0;) {
@@ -487,7 +487,7 @@ class Collecting : public Pattern {
     for (const Piece& piece : one_.pieces(extent_.shape(i))) end = std::max(end, piece.target + piece.length);
     return end;
   }
-  // What operation i sends, into the one place from which all do; in place: into the result's.
+  // The data of operation i, copied to the one place from which all send; in place: to the result's.
   void bring(std::uint64_t i) {
     const Shape& shape = extent_.shape(i);
     const std::size_t length = one_.sent(shape);
@@ -523,7 +523,7 @@ class Collecting : public Pattern {
     }
   }
 
-  // Computing that lasts as long as the collective alone, with so many looks at the request.
+  // Computing as long as the collective alone, with the given number of calls of MPI_Test.
   void overlap(std::uint64_t i) {
     MPI_Request request = MPI_REQUEST_NULL;
     const double begun = now_seconds();
@@ -560,7 +560,7 @@ class Collecting : public Pattern {
     MPI_Barrier(s_.comm);
   }
 
-  // Each rank in turn comes late: none may have left before it came. By the clock that the ranks of a host share.
+  // Each rank in turn arrives late: none may leave before it arrives. By the clock shared by the ranks of a host.
   Validation validate_barrier() {
     Validation found;
     found.reference = "the time at which the last rank came";
@@ -596,7 +596,7 @@ class Collecting : public Pattern {
   MPI_Comm graph_ = MPI_COMM_NULL;
   Setting s_;
   Extent extent_;
-  bool copies_;  // operands have one place, to which each operation's are brought and from which its result is taken
+  bool copies_;  // operands have one place, to and from which each operation's data is copied
   Area source_, target_, fixed_source_, fixed_target_;
   Image image_;
   Contents contents_;
@@ -607,13 +607,13 @@ class Collecting : public Pattern {
   int code_ = MPI_SUCCESS;
 };
 
-// Bytes that busbw counts, over those that the size says: of n ranks, and of blocks to each of them.
+// Bytes that busbw counts per byte of the size, for n ranks: of blocks to each of them.
 double bus_factor(Bus bus, int ranks) {
   const double others = (ranks - 1.0) / ranks;
   return bus == Bus::none ? 0 : bus == Bus::once ? 1 : bus == Bus::all_but_own ? others : 2 * others;
 }
 
-// How this library is known to break on persistent collectives, or "".
+// A known defect of this library's persistent collectives, or "".
 std::string persistent_fault() {
   const std::string library = mpi_info().library;
   return library.starts_with("MPICH 4.0")

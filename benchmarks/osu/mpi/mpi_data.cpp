@@ -20,20 +20,20 @@ constexpr std::size_t guard = 64;  // bytes behind the last message
 
 using Kind = Type::Kind;
 
-// The largest number that every order of operations on the type keeps exact.
+// The largest number for which the operations are exact in any order.
 std::int64_t largest(const Type& type) {
   if (type.kind == Kind::logical) return 1;
   return type.bytes == 1 ? 127 : type.bytes == 2 ? 32767 : (1 << 24) - 1;
 }
 
-// What a rank contributes to element i.
+// A rank's contribution to element i.
 std::int64_t contribution(const Type& type, const std::string& operation, int ranks, int rank, std::uint64_t key,
                           std::uint64_t i) {
   const auto random = static_cast<std::int64_t>(mix64(key + i) >> 33);
   const std::int64_t most = largest(type);
   if (operation.starts_with("l") || type.kind == Kind::logical) return random & 1;
   if (operation == "sum") return 1 + random % std::max<std::int64_t>(1, most / ranks);
-  if (operation == "prod") {  // a power of two, from as many ranks as the type can take
+  if (operation == "prod") {  // a power of two, from as many ranks as the type can hold
     const int twos = most == 127 ? 6 : most == 32767 ? 14 : 23;
     return (rank + static_cast<int>(i % static_cast<std::uint64_t>(ranks))) % ranks < twos ? 1 + (random & 1) : 1;
   }
@@ -50,14 +50,14 @@ std::int64_t combined(const std::string& operation, std::int64_t a, std::int64_t
   return a ^ b;
 }
 
-// libplumb-mpi-device, where it was loaded before MPI's library.
+// libplumb-mpi-device, if loaded before MPI's library.
 struct DeviceLibrary {
   int (*allocate)(const char*, const char*, const char*, std::size_t, void**) = nullptr;
   int (*release)(void*) = nullptr;
   int (*copy)(void*, const void*, std::size_t) = nullptr;
   const char* (*error)() = nullptr;
 
-  // Throws Unsupported where it was not.
+  // Throws Unsupported if it was not.
   static const DeviceLibrary& loaded() {
     static const DeviceLibrary library = [] {
       DeviceLibrary found;
@@ -148,7 +148,7 @@ void store_value(const Type& type, std::int64_t value, std::byte* to) {
   if (type.kind == Kind::real) {
     if (type.bytes == sizeof(float)) return put(static_cast<float>(value));
     if (type.bytes == sizeof(double)) return put(static_cast<double>(value));
-    std::memset(to, 0, type.bytes);  // of a long double ten bytes count
+    std::memset(to, 0, type.bytes);  // ten bytes of a long double are significant
     const auto number = static_cast<long double>(value);
     std::memcpy(to, &number, 10);
     return;
@@ -168,7 +168,7 @@ Places Places::targets(std::size_t length, std::uint64_t window, std::uint64_t m
   return places;
 }
 
-// Those of one window lie nearer, for they may overlap.
+// Messages of one window are closer, since they may overlap.
 Places Places::sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed) {
   Places places = targets(length, window, most, packed);
   places.backwards = true;

@@ -1,6 +1,6 @@
-// What the messages of OSU's tests are: datatypes and reductions, who sends what, where it lies, and what a rank should
-// find. Every byte that a rank receives has one right value, which follows from its sender, its place and the
-// repetition; values that are reduced are whole numbers, so small that every order of the operations gives the same.
+// Messages of OSU's tests: datatypes and reductions, senders and receivers, places in memory, and expected
+// contents. Every received byte has one right value, a function of its sender, its place and the
+// repetition; reduced values are whole numbers, so small that the result is the same in any order of operations.
 #pragma once
 
 #include <mpi.h>
@@ -22,7 +22,7 @@ struct Type {
   MPI_Datatype handle = MPI_DATATYPE_NULL;
   std::size_t bytes = 1;
   Kind kind = Kind::integer;
-  MPI_Datatype reduced = MPI_DATATYPE_NULL;  // in reductions, where another of the same values must stand for it
+  MPI_Datatype reduced = MPI_DATATYPE_NULL;  // in reductions, if another type of the same values replaces it
   bool is_whole() const { return kind == Kind::integer || kind == Kind::unsigned_integer; }
 };
 const std::vector<Type>& types();
@@ -34,16 +34,16 @@ struct Operation {
   MPI_Op handle = MPI_OP_NULL;
 };
 const Operation& operation_called(const std::string& name);  // throws UsageError
-// Why MPI has not this operation on this type, or "".
+// The reason why MPI does not define this operation on this type, or "".
 std::string refusal(const Operation& operation, const Type& type);
 
-// Where the messages of a sample lie in a buffer, in bytes. Those of one operation (`window` of them) lie apart. Of
-// operation to operation short ones follow each other; long ones slide, so that each leaves its first `stride` bytes,
-// which no later one overwrites.
+// Places of a sample's messages in a buffer, in bytes. Those of one operation (`window` of them) do not overlap. From
+// operation to operation short messages follow each other; long ones slide, so that each leaves its first `stride`
+// bytes, which no later one overwrites.
 struct Places {
   std::size_t length = 0, stride = 0, pitch = 0;
   std::uint64_t window = 1, most = 1;  // messages of an operation; operations
-  bool backwards = false;              // the first operation's lie last: of sources
+  bool backwards = false;              // the first operation's messages are last: of sources
   // Messages of at most `packed` bytes follow each other.
   static Places targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed);
   static Places sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed);
@@ -52,11 +52,11 @@ struct Places {
   std::size_t at(std::uint64_t operation, std::uint64_t slot = 0) const {
     return slot * pitch + (backwards ? most - 1 - operation : operation) * stride;
   }
-  // What the operation leaves of a message, of `count`.
+  // Bytes of the operation's message left after `count` operations.
   std::size_t left(std::uint64_t operation, std::uint64_t count) const {
     return operation + 1 == count || length < stride ? length : stride;
   }
-  std::size_t room() const;  // with what nobody may write behind the end
+  std::size_t room() const;  // including the guard behind the end
 };
 
 // A whole number as a value of the type.
@@ -68,25 +68,25 @@ struct Contents {
   const Operation* operation = nullptr;  // of a reduction: bytes are values of the type
   int ranks = 1;
   std::uint64_t seed = 1, repetition = 0;
-  // Bytes [first, first + out.size()) of what `rank` sends. Whole elements in reductions.
+  // Bytes [first, first + out.size()) sent by `rank`. Whole elements in reductions.
   void message(std::span<std::byte> out, int rank, std::size_t first) const;
-  // The number that stands for element `index` of a rank's values.
+  // The number of element `index` of a rank's values.
   std::int64_t value(int rank, std::size_t index) const;
-  // The same of all ranks' reduced.
+  // The same, reduced over all ranks.
   void reduced(std::span<std::byte> out, std::size_t first) const;
 };
 
-// OSU's letter for a kind of memory: H of the host; of the device D (its usual, or DDR), B (HBM), P (on the chip).
+// OSU's letter of a memory kind: H of the host; of the device D (its usual, or DDR), B (HBM), P (on the chip).
 struct Where {
   char letter = 'H';
   std::string runtime = "opencl";
 };
 
-// Memory of a rank that MPI reads or writes: of the host, or of a device through libplumb-mpi-device.
+// Memory of a rank for MPI: of the host, or of a device through libplumb-mpi-device.
 class Area {
  public:
   Area() = default;
-  // Throws Unsupported where there is no such memory.
+  // Throws Unsupported if there is no such memory.
   explicit Area(std::size_t size, const Where& where = {});
   ~Area();
   Area(Area&& other) noexcept { *this = std::move(other); }
@@ -100,20 +100,20 @@ class Area {
  private:
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
-  bool device_ = false;  // base_ is an address of libplumb-mpi-device, which the host cannot follow
+  bool device_ = false;  // base_ is an address of libplumb-mpi-device, invalid on the host
 };
 
-// What a received buffer should hold in the end, and its opposite until then.
+// Expected final content of a receive buffer, and the opposite as its initial content.
 class Image {
  public:
   explicit Image(std::size_t size = 0) : should_(size), is_(size) {}
   std::size_t size() const { return should_.size(); }
-  bool padded = false;  // of each 16 bytes the last six mean nothing: computed values of long double
-  // Begins anew: nothing is written anywhere.
+  bool padded = false;  // the last six of each 16 bytes are undefined: computed values of long double
+  // Resets: nothing is written anywhere.
   void clear(std::uint64_t key);
-  // [offset, offset + length) will be written: returns where to say with what.
+  // Declares that [offset, offset + length) will be written; returns the place for its content.
   std::span<std::byte> expect(std::size_t offset, std::size_t length);
-  void poison(const Area& area);             // as nothing that is expected
+  void poison(const Area& area);             // with bytes that differ from the expected ones
   void poison(std::span<std::byte> memory);  // of the host
   Validation compare(const Area& area, const char* reference);
   Validation compare(std::span<const std::byte> memory, const char* reference);

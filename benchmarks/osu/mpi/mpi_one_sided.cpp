@@ -1,6 +1,6 @@
 // One-sided operations: rank 0 acts on rank 1's window (both ways: each on the other's), one operation or a window of
-// them between two synchronisations. Everything that an operation reads or writes has a place of its own, or of what
-// gathers in one place each contributes another number, and what it fetches tells how many came before.
+// them between two synchronisations. Each operation's operands have their own place; operations that accumulate in one
+// place each contribute a different number, and fetched values give the number of earlier operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct RemoteForm {
   bool gathers() const { return act >= Remote::accumulate; }  // all in one place
 };
 
-// Memory that others reach, of one of MPI's kinds of windows.
+// Memory that other ranks access, in one of MPI's kinds of windows.
 class Exposed {
  public:
   Exposed(const Setting& s, std::size_t size) : rank_(s.rank) {
@@ -61,7 +61,7 @@ class Exposed {
 
   MPI_Win window() const { return window_; }
   std::byte* base() const { return static_cast<std::byte*>(base_); }
-  MPI_Aint far() const { return far_; }  // where the other rank's memory begins
+  MPI_Aint far() const { return far_; }  // start of the other rank's memory
   // The owner's own loads and stores.
   template <class Use>
   void locked(Use use) const {
@@ -81,7 +81,7 @@ class Exposed {
 
 class OneSided : public Pattern {
  public:
-  // Places of an operation's three operands: what the actor gives, what it fetches, and those of the other's memory.
+  // Places of an operation's three operands: the actor's input, the fetched value, and the other rank's memory.
   struct Extent {
     Extent(const RemoteForm& form, const Setting& s) {
       const std::uint64_t window = form.windowed ? s.wishes->window : 1;
@@ -183,7 +183,7 @@ class OneSided : public Pattern {
       }
     const Timed::Pause pause(timed);
     if (acts_ && passive) code_ |= MPI_Win_unlock(other_, exposed_.window());
-    MPI_Barrier(s_.comm);  // where the other rank lets its library work
+    MPI_Barrier(s_.comm);  // where the other rank's library makes progress
   }
 
   Validation validate(std::uint64_t, std::uint64_t) override {
@@ -204,13 +204,13 @@ class OneSided : public Pattern {
 
  private:
   std::size_t index_of(std::size_t offset) const { return offset / s_.wishes->type->bytes; }
-  // What the memory that is acted on held at first, and what operation i's message adds to element e of it.
+  // Initial content of the target memory, and the summand of operation i's message in element e.
   std::int64_t first_value(int owner, std::size_t e) const { return contents_.value(owner + 2, e); }
   std::int64_t added(int actor, std::uint64_t i, std::size_t e) const {
     return contents_.value(actor, index_of(extent_.given.at(i)) + e);
   }
 
-  // Each swap's compared value is the one that the swap before gave.
+  // Each swap compares with the value of the swap before.
   void chain() {
     store_value(*s_.wishes->type, first_value(other_, 0), compared_.at(extent_.given.at(0)));
     for (std::uint64_t i = 1; i < s_.most(); ++i)
@@ -236,7 +236,7 @@ class OneSided : public Pattern {
     }
   }
 
-  // What the other rank acts on: poison, content to be fetched, or numbers to be added to.
+  // Content of the target memory: poison, data to be fetched, or numbers to be added to.
   void expose(std::uint64_t repetition, std::uint64_t count) {
     if (!exposes_) return;
     const std::span<std::byte> memory(exposed_.base(), extent_.far.room());

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double mega = 1e6, milli = 1e-3;
 
-// OSU's own numbers of operations and warm-ups, of messages up to 8192 B and of longer ones.
+// OSU's own numbers of operations and warm-ups, for messages up to 8192 B and for longer ones.
 struct Counts {
   std::uint64_t iterations, warmup;
 };
@@ -40,7 +40,7 @@ bool is_ping_pong(const std::string& kind) {
   return kind == "latency" || kind == "multi latency";
 }
 
-// Between two ranks, or pairs of them.
+// Between two ranks, or pairs of ranks.
 bool is_pairs(const std::string& kind) {
   return is_ping_pong(kind) || is_windowed(kind) || is_one_sided(kind);
 }
@@ -52,7 +52,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   return parts;
 }
 
-// Digits alone; none otherwise.
+// Digits only; otherwise none.
 std::optional<std::uint64_t> whole(const std::string& text) {
   const auto written = read_written(text);
   if (!written || written->value < 0) return std::nullopt;
@@ -72,7 +72,7 @@ std::vector<std::int64_t> percentiles_in(const std::string& text) {
   return percentiles;
 }
 
-// -1: it goes round.
+// -1: rotates.
 int root_in(const std::string& text) {
   if (text == "rotate") return -1;
   const auto rank = text.starts_with("fixed:") ? whole(text.substr(6)) : std::nullopt;
@@ -131,7 +131,7 @@ double mean_of(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Seconds of each operation on the rank that took longest for it, in ascending order.
+// Seconds of each operation on its slowest rank, in ascending order.
 std::vector<double> slowest_laps(const CaseResult& result) {
   std::vector<std::vector<double>> by_rank = result.laps_by_rank;
   std::erase_if(by_rank, [](const auto& laps) { return laps.empty(); });
@@ -189,7 +189,7 @@ Preset Osu::preset(const std::string& name) const {
   return {{"time-limit", "0.05"}, {"min-repetitions", "6"}, {"maxsize", test_.empty() ? "1048576" : "4194304"}};
 }
 
-// Messages of OSU's own range: collectives end at 1 MiB, and begin with an element.
+// OSU's own range of sizes: collectives end at 1 MiB, and start with an element.
 Osu::Sizes Osu::sizes(const Titled& test) const {
   const bool collective = !is_pairs(test.kind);
   Sizes sizes{static_cast<std::uint64_t>(minsize_.get()), static_cast<std::uint64_t>(maxsize_.get())};
@@ -232,7 +232,7 @@ std::vector<std::size_t> Osu::types_of(const Titled& test) const {
   return places;
 }
 
-// An option that a test has no use for is refused, where that test alone is asked for.
+// An option without a use in a test is refused if only that test is selected.
 void Osu::check_options(const Titled& test) const {
   const bool windowed = is_windowed(test.kind), overlap = test.kind == "overlap";
   const bool collective = test.kind == "collective" || overlap;

@@ -1,5 +1,5 @@
 // osu: OSU's micro-benchmarks over MPI (7.5), all of them, and each by its own name (osu_latency, osu_iallreduce, …).
-// README.md beside this says what is timed and proven in each.
+// README.md in this folder defines what is timed and proven in each.
 #pragma once
 
 #include <map>
@@ -40,9 +40,9 @@ class Osu : public operations::Table<Setting> {
     std::uint64_t minimum, maximum;
   };
   Sizes sizes(const Titled& test) const;
-  std::vector<std::size_t> types_of(const Titled& test) const;  // places in types()
+  std::vector<std::size_t> types_of(const Titled& test) const;  // indices of types()
   void check_options(const Titled& test) const;
-  std::string misfit(const Titled& test, int ranks) const;  // why so many ranks cannot run it, or ""
+  std::string misfit(const Titled& test, int ranks) const;  // the reason why this number of ranks cannot run it, or ""
   std::vector<Metric> init_metrics(const CaseResult& result) const;
   std::size_t pairs_of(const Titled& test, int ranks) const;
   Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const;
@@ -135,7 +135,7 @@ class Osu : public operations::Table<Setting> {
   Parameter<std::string> neighbours_{
       *this, {"neighborhood", "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus", "", {"-N"}}, "cart:1:1"};
 
-  // Letters of OSU's that have no meaning here, each with the reason.
+  // OSU's letters without a meaning here, each with the reason.
   struct Foreign {
     std::unique_ptr<ParameterBase> option;
     const char* reason;

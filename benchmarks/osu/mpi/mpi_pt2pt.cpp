@@ -1,5 +1,5 @@
-// Messages between two ranks: ping-pong, and windows of messages. Rank i of the first half acts with rank i of the
-// second; one operation is a ping and its pong, or a window in each direction that the test has, with an answer.
+// Messages between two ranks: ping-pong, and windows of messages. Rank i of the first half is paired with rank i of the
+// second; one operation is a ping and its pong, or a window in each direction of the test, with an answer.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t packed_message = 64;  // longer messages slide
 constexpr int tag = 1;
 
-// One way of messages between this rank and its partner, from one end's memory to the other's.
+// One direction of messages between this rank and its partner, from one end's memory to the other's.
 class Way {
  public:
   Way(const Setting& s, bool persistent, std::uint64_t window)
@@ -38,7 +38,7 @@ class Way {
   const Places& sources() const { return sources_; }
   const Places& targets() const { return targets_; }
 
-  // What the receiver should find after `count` operations of what `from` sent.
+  // Expected content at the receiver after `count` operations of `from`'s messages.
   void expect(Image& image, const Contents& contents, int from, std::uint64_t count) const {
     for (std::uint64_t operation = 0; operation < count; ++operation)
       for (std::uint64_t slot = 0; slot < targets_.window; ++slot)
@@ -55,18 +55,18 @@ enum class Traffic { ping_pong, one_way, both_ways };
 
 struct PairsForm {
   Traffic act = Traffic::ping_pong;
-  bool pairs = false;  // any even number of ranks; else two
+  bool pairs = false;  // any even number of ranks; otherwise two
   bool persistent = false;
-  bool partitioned = false;  // persistent, and each message is given to MPI in parts
+  bool partitioned = false;  // persistent; each message is passed to MPI in parts
   bool forks = false;        // each rank has child processes, which sleep
 };
 
-// A number that a persistent message's first bytes are given before each start: it tells the operation and the slot.
+// Number in a persistent message's first bytes, set before each start: identifies the operation and the slot.
 std::uint64_t stamp_of(std::uint64_t key, std::uint64_t operation, std::uint64_t slot) {
   return mix64(key + operation) + slot;
 }
 
-// Processes that this one has forked, which sleep and end when this is destroyed.
+// Processes forked by this one, which sleep, and end at destruction.
 class Children {
  public:
   explicit Children(int count) {
@@ -220,7 +220,7 @@ class Pairs : public Pattern {
     else
       each(timed, count, [this](std::uint64_t i) { window(i); });
   }
-  // With libraries that have them.
+  // For libraries that have them.
   template <class SendInit, class ReceiveInit>
   void make_partitioned(SendInit send_init, ReceiveInit receive_init) {
     if constexpr (!std::is_null_pointer_v<SendInit>) {
@@ -271,7 +271,7 @@ class Pairs : public Pattern {
     code_ |= MPI_Waitall(open, requests_.data(), MPI_STATUSES_IGNORE);
     answer();
   }
-  // One way only: that all has come.
+  // One direction only: confirms that all messages have arrived.
   void answer() {
     if (form_.act != Traffic::one_way) return;
     char yes = 1;
@@ -326,8 +326,8 @@ class Pairs : public Pattern {
   Children children_;
 };
 
-// Pings and pongs of several threads: thread i of the second rank is answered by thread i modulo S of the first. One
-// operation is a message and its answer; they go round the second rank's threads.
+// Ping-pong of several threads: thread i modulo S of the first rank answers thread i of the second. One
+// operation is a message and its answer; operations rotate over the second rank's threads.
 class Threads : public Pattern {
  public:
   static Needs needs(const Setting& s) {
@@ -366,7 +366,7 @@ class Threads : public Pattern {
     way_.expect(image_, contents_, partner_, count);
     image_.poison(received_);
   }
-  // Threads begin and end with the sample: some 50 us, which many operations share.
+  // Threads start and end with the sample: some 50 us, spread over many operations.
   void run_timed(Timed& timed) override {
     const int mine = s_.rank == 0 ? s_.wishes->senders : s_.wishes->receivers;
     std::vector<std::thread> threads;
@@ -440,8 +440,8 @@ Titled partitioned_row() {
   return titled;
 }
 
-// All ranks of the first host, and their twins on the others (of the same place there): windows of messages between all
-// twins at once, to the first host or from it. Each twin's lie in a buffer of their own.
+// All ranks of the first host, and the ranks of equal place on the others: windows of messages between all
+// of these at once, to the first host or from it. Each pair's messages have their own buffer.
 class Congestion : public Pattern {
  public:
   static Needs needs(const Setting& s, bool out) {
@@ -542,7 +542,7 @@ Titled congestion_row(const char* name, const char* title, bool out) {
 
 }  // namespace
 
-// By the place of each rank among those of its host, once MPI has begun.
+// By the place of each rank among those of its host, once MPI is initialised.
 const Hosts& Hosts::found() {
   static const Hosts hosts = [] {
     Hosts all;

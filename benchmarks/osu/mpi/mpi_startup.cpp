@@ -1,4 +1,4 @@
-// Startup: MPI_Init, timed where the world was made, and a program that says hello.
+// Startup: MPI_Init, timed where the world is made, and a program that prints hello.
 #include <fmt/format.h>
 
 #include "benchmarks/osu/mpi/mpi_row.hpp"
@@ -8,7 +8,7 @@ namespace plumb::osu {
 
 namespace {
 
-// The ranks' numbers are those that they should be, on all of them.
+// Checks the ranks' numbers, on all ranks.
 class Started : public Pattern {
  public:
   static Needs needs(const Setting& s) {

@@ -25,7 +25,7 @@ const Row& api_row(const std::string& name) {
   return *found;
 }
 
-// A put or get that does not block, computing, then completion.
+// A non-blocking put or get, computing, then completion.
 template <class Move>
 Row overlapped(const char* name, shmem_api::Way way, void (*function)(void*, const void*, std::size_t, int), Move move,
                std::shared_ptr<Computing> computing) {
@@ -133,7 +133,7 @@ void OsuShmem::prepare(Session& session, const Case& measured) {
   Table::prepare(session, measured);
 }
 
-// The transfer alone, before what overlaps it: computing is made to last as long.
+// The transfer alone, before the overlapped one: computing takes as long.
 void OsuShmem::time_alone(std::uint64_t repetition, std::uint64_t count) {
   const std::uint64_t some = std::min<std::uint64_t>(count, 1000);
   computing_->turns = 0;
@@ -191,7 +191,7 @@ std::vector<Metric> OsuShmem::metrics(const CaseResult& result, int ranks) const
                            {"latency_slowest", slowest / micro, "us", "the same of the slowest PE of each repetition"},
                            {"latency_median", result.median_seconds() / micro, "us", "the same; median"}};
   operations::add_injection(list, result, micro, "us");
-  const double pairs = ranks / 2;  // whole ones
+  const double pairs = ranks / 2;  // whole pairs
   if (is_windowed(test.kind)) {
     const auto length = static_cast<double>(point.bytes);
     list.push_back({"bandwidth", pairs * length / mean / 1e6, "MB/s", "bytes of all pairs / mean time of one message"});

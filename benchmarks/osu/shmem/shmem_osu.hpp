@@ -1,6 +1,6 @@
 // osu_shmem: OSU's OpenSHMEM tests (19, of its micro-benchmarks 7.5), each completed before its clock stops and each
-// effect checked. A test's kind: latency, bandwidth, message rate, overlap, atomic or collective. README.md beside this
-// says what is timed in each.
+// effect checked. A test's kind: latency, bandwidth, message rate, overlap, atomic or collective. README.md in this
+// folder defines what is timed in each.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class OsuShmem : public operations::Table<shmem_api::Setting> {
 
  private:
   void time_alone(std::uint64_t repetition, std::uint64_t count);
-  // How many PEs OSU takes the times of: PE 0, those that act, or all.
+  // PEs whose times OSU uses: PE 0, the acting ones, or all.
   int timed_pes(const Test& test, int ranks) const;
 
   Choice area_{*this,

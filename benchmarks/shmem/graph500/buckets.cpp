@@ -1,4 +1,4 @@
-// Variant `bucketed`: words put into an inbox of their owner, a bucket at a time, and a notice after each.
+// Variant `bucketed`: words are put into an inbox of their owner, a bucket at a time, with a notice after each.
 #include <algorithm>
 #include <vector>
 
@@ -11,10 +11,10 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::uint64_t places = 4, place_words = 2048;  // of a source in an inbox; of a bucket, the first its head
-constexpr std::uint64_t last_of_round = std::uint64_t{1} << 63;  // in a head, beside the bucket's length
+constexpr std::uint64_t places = 4, place_words = 2048;          // of a source in an inbox; of a bucket, its head first
+constexpr std::uint64_t last_of_round = std::uint64_t{1} << 63;  // in a head, with the bucket's length
 
-// Words of a rank's memory: for each source a count of buckets that arrived, for each target one of those that it has
+// Words of a rank's memory: per source a count of arrived buckets, per target a count of the buckets that it has
 // taken, then the inbox.
 struct Inbox {
   std::uint64_t ranks;
@@ -65,7 +65,7 @@ class Buckets final : public Courier {
     poll();
   }
 
-  // While it waits for others it does what they wait for.
+  // While waiting for others, takes arrived buckets, for which the others may wait.
   void wait(auto is_over) {
     Idle idle(true);
     for (unsigned looks = 1; !is_over(); ++looks)
@@ -75,7 +75,7 @@ class Buckets final : public Courier {
         idle.look();
   }
 
-  // Takes what has arrived; false when nothing has.
+  // Takes arrived buckets; false if there are none.
   bool poll() {
     bool moved = false;
     for (int from = 0; from < static_cast<int>(inbox_.ranks); ++from) {

@@ -1,4 +1,4 @@
-// Words on their way to other ranks, collected by destination: what a level-synchronous search sends.
+// Words sent to other ranks, collected by destination: the messages of a level-synchronous search.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace plumb::graph500 {
 
 class Courier {
  public:
-  // What is done with words that arrive, on this thread, within send() and finish(); it sends nothing itself.
+  // Called for each word that arrives, on this thread, within send() and finish(); must not send.
   using Take = std::function<void(std::span<const std::uint64_t>)>;
   virtual ~Courier() = default;
-  virtual void send(int rank, std::uint64_t word) = 0;  // another rank than this one
-  // Collective: on return all words that any rank sent this one since the last call have been taken. Ranks that
+  virtual void send(int rank, std::uint64_t word) = 0;  // `rank` must not be this one
+  // Collective: on return all words sent to this rank since the last call have been taken. Ranks that
   // return early may send no more until a collective call has followed.
   virtual void finish() = 0;
 };
@@ -26,6 +26,6 @@ class Courier {
 using CourierFactory = std::function<std::unique_ptr<Courier>(World&, Courier::Take)>;
 using RegisteredCourier = Registered<CourierFactory>;  // by name of the variant
 
-std::uint64_t bucket_bytes(int ranks);  // of each rank's memory that others reach, for `bucketed`
+std::uint64_t bucket_bytes(int ranks);  // of each rank's remotely accessible memory, for `bucketed`
 
 }  // namespace plumb::graph500

@@ -6,14 +6,14 @@ namespace plumb::graph500 {
 
 namespace {
 
-// Alone, a rank sends nothing.
+// A single rank sends nothing.
 class Nobody final : public Courier {
  public:
   void send(int, std::uint64_t) override {}
   void finish() override {}
 };
 
-// What the world has for messages.
+// The world's courier for messages.
 CourierFactory best_courier(int ranks) {
   if (ranks > 1)
     for (const char* name : {"messages", "bucketed"})

@@ -1,6 +1,6 @@
 // Variant `direction-optimising`: S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search",
-// 2012. While few vertices are in a level they are followed down; while many are, each vertex that is not yet reached
-// looks for a neighbour among them, in a bitmap that all ranks gather.
+// 2012. Levels of few vertices are followed top-down; in levels of many, each unreached vertex
+// searches its neighbours for one of the level, in a bitmap that all ranks gather.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class DirectionOptimising : public TopDown {
   Json facts() const override { return {{"bottom_up_levels", bottom_up_levels_}}; }
 
  protected:
-  // All ranks' bits of the last level, from each rank's own.
+  // Gathers all ranks' bits of the last level from each rank's own.
   virtual void gather(Bitmap& mine, Bitmap& all) {
     team_.all_gather<std::uint64_t>(mine.words(), all.words(), words_of_rank_);
   }

@@ -7,8 +7,8 @@
 
 namespace plumb::graph500 {
 
-// Writes a range of the list at its place: into `path` pairs of std::int64_t, into `path`.weights a float for each
-// edge, both in the byte order of the host. Other ranks may write other ranges at the same time. Returns the problem,
+// Writes a range of the list at its place: into `path` pairs of std::int64_t, into `path`.weights one float per
+// edge, both in the host's byte order. Other ranks may write other ranges at the same time. Returns the problem,
 // or "".
 std::string write_edges(const std::string& path, const GraphPlan& plan, const EdgeRange& range);
 

@@ -1,4 +1,4 @@
-// The form `graph500`: what reference 3.0 prints, to the character, for scripts and submissions that read that.
+// The form `graph500`: reference 3.0's output, to the character, for scripts and submissions that read it.
 #include <fmt/printf.h>
 
 #include <map>
@@ -89,7 +89,7 @@ std::string graph500_form(const Json& record) {
   Variants variants;
   for (const Json& one : lookup::list(at(record, "cases"))) {
     const std::string status = lookup::text(at(one, {"outcome", "status"}));
-    if (status == "unsupported") continue;  // fewer roots than were asked for
+    if (status == "unsupported") continue;  // fewer roots than requested
     const std::vector<double> seconds = lookup::seconds_of_slowest_rank(one);
     const auto edges = number(at(one, {"tallies", "edges"}));
     if (status != "passed" || seconds.empty() || !edges) return "No results printed for invalid run.\n";

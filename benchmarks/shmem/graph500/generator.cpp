@@ -8,7 +8,7 @@ namespace {
 
 using Matrix = std::array<std::array<std::uint64_t, 5>, 5>;
 
-// Below 2^63 are the sums that Random::reduced() takes: one product of two numbers below 2^31, and a sum below 2^31.
+// Random::reduced() accepts sums below 2^63: one product of two numbers below 2^31, and a sum below 2^31.
 std::uint64_t dot(const std::array<std::uint64_t, 5>& row, const Random::State& column) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < 5; ++i) sum = Random::reduced(row[i] * column[i] + sum);
@@ -120,7 +120,7 @@ Edge Generator::edge(Random& random) const {
   Vertex from = 0, to = 0;
   for (int bit = plan_.scale; bit-- > 0;) {
     const int chosen = quadrant(random);
-    // The lower triangle is folded onto the upper one: as long as the two are equal, the target takes the one.
+    // Folds the lower triangle onto the upper one: as long as both are equal, the target gets the one.
     const bool flipped = from == to && chosen == 2;
     from |= static_cast<Vertex>(flipped ? 0 : chosen >> 1) << bit;
     to |= static_cast<Vertex>(flipped ? 1 : chosen & 1) << bit;

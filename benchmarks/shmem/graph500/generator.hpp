@@ -1,4 +1,4 @@
-// The Kronecker graph of Graph500, edge by edge, bit for bit as reference 3.0 (and, where asked for, 2.1) makes it: any
+// The Kronecker graph of Graph500, edge by edge, bit for bit as in reference 3.0 (and, on request, 2.1): any
 // rank makes any range of edges. Sources: Graph500 specification, sections 3 and 4; P. L'Ecuyer, F. Blouin, R. Couture,
 // "A search for good multiple recursive random number generators", 1993.
 #pragma once
@@ -36,7 +36,7 @@ class Random {
   }
   // In [0, 1), of two draws.
   double number();
-  // high * 2^128 + middle * 2^64 + low steps further.
+  // Skips high * 2^128 + middle * 2^64 + low steps.
   Random skipped(std::uint64_t high, std::uint64_t middle, std::uint64_t low) const;
   const State& state() const { return state_; }
 
@@ -55,27 +55,27 @@ struct GraphPlan {
   int scale = 16;  // log2 of the number of vertices
   std::uint64_t edge_factor = 16;
   std::uint64_t seed_1 = 2, seed_2 = 3;
-  bool generator_2_1 = false;  // draws of a quadrant as version 2.1 rejects them: another graph
+  bool generator_2_1 = false;  // draws of a quadrant with version 2.1's rejection: another graph
 
   std::uint64_t vertices() const { return std::uint64_t{1} << scale; }
   std::uint64_t edges() const { return edge_factor << scale; }
 };
 
-// A run of edges of the list.
+// A range of the list's edges.
 struct EdgeRange {
   std::uint64_t first = 0, count = 0;
 };
 
-// The share of `rank` of all edges: even, in order.
+// The share of `rank` in all edges: even, in order.
 EdgeRange share_of(std::uint64_t edges, int rank, int ranks);
 
 class Generator {
  public:
   explicit Generator(const GraphPlan& plan);
 
-  // Edges `range.first` on into `edges`, and their weights, in [0, 1), into `weights` unless that is empty.
+  // Makes the edges from `range.first` into `edges`, and their weights, in [0, 1), into `weights` unless that is empty.
   void make(const EdgeRange& range, std::span<Edge> edges, std::span<float> weights = {}) const;
-  // Candidate k for a root: any vertex, also without edges.
+  // Candidate k for a root: any vertex, including those without edges.
   Vertex root_candidate(std::uint64_t k) const;
 
  private:

@@ -32,7 +32,7 @@ std::uint64_t construction_bytes(const GraphPlan& plan, int ranks) {
   return edges * (sizeof(Edge) + 2 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t));
 }
 
-// Word i: edge i/2 as its first or its second end has it, {end's place in its rank, other end}.
+// Word i: edge i/2 from its first or its second end, {end's place in its rank, other end}.
 Graph construct(Team& team, std::uint64_t vertices, std::span<const Edge> edges) {
   Graph graph{Layout(vertices, team.rank(), team.size()), {}, {}, {}};
   const Layout& layout = graph.layout;

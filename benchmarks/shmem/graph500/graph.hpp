@@ -1,4 +1,4 @@
-// The graph as the searches take it: each rank has the adjacency of a run of vertices (kernel 1).
+// The graph for the searches: each rank has the adjacency of a range of vertices (kernel 1).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace plumb::graph500 {
 
-// Vertices by rank: as many for each, in order, a multiple of 64, so that a word of a bitmap is one rank's; the last
+// Vertices by rank: equal numbers, in order, a multiple of 64, so that a word of a bitmap belongs to one rank; the last
 // ranks may have fewer, or none.
 class Layout {
  public:
@@ -19,7 +19,7 @@ class Layout {
   std::uint64_t vertices() const { return vertices_; }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  std::uint64_t block() const { return block_; }  // vertices of a rank, at most
+  std::uint64_t block() const { return block_; }  // vertices per rank, at most
   Vertex first() const { return first_of(rank_); }
   std::uint64_t count() const { return count_of(rank_); }
   Vertex first_of(int rank) const;
@@ -30,15 +30,15 @@ class Layout {
  private:
   std::uint64_t vertices_, block_;
   int rank_, ranks_;
-  int shift_ = -1;  // log2 of block_ where that is a power of two
+  int shift_ = -1;  // log2 of block_ if that is a power of two
   Vertex first_ = 0;
   std::uint64_t count_ = 0;
 };
 
-// Rows of this rank's vertices: both ends of every edge know of it, as often as it is in the list; loops are left out.
+// Rows of this rank's vertices: each edge is in the rows of both ends, as often as in the list; loops are left out.
 struct Graph {
   Layout layout;
-  std::vector<std::uint64_t> begins;      // of each row, and the end: count() + 1
+  std::vector<std::uint64_t> begins;      // start of each row, and the end: count() + 1
   std::vector<std::uint32_t> neighbours;  // vertices, row by row
   std::vector<std::uint32_t> loops;       // of each vertex
 
@@ -48,19 +48,19 @@ struct Graph {
   std::uint64_t degree(std::uint64_t local) const { return begins[local + 1] - begins[local]; }
 };
 
-inline constexpr int largest_scale = 32;  // of neighbours of 32 bits
+inline constexpr int largest_scale = 32;  // with 32-bit neighbours
 
-// Of the edges that this rank has of the list. Collective.
+// Makes the adjacency from this rank's share of the list. Collective.
 Graph construct(Team& team, std::uint64_t vertices, std::span<const Edge> edges);
 
-// Bytes that a rank needs for it while it is made, about: two lists of both ends.
+// Approximate bytes per rank while it is made: two lists of both ends.
 std::uint64_t construction_bytes(const GraphPlan& plan, int ranks);
 
-// Sends words to ranks by the call, in pieces that MPI can count, and hands what arrives to `take`. Collective.
+// Sends words to ranks in one call, in pieces that MPI can count, and passes received ones to `take`. Collective.
 class Scatter {
  public:
   Scatter(Team& team, std::size_t pieces) : team_(team), pieces_(pieces) {}
-  // `word_of(i)` gives word i of `words` and whose it is: {rank, word}; rank -1: nobody's.
+  // `word_of(i)` gives word i of `words` and its owner: {rank, word}; rank -1: none.
   template <class WordOf, class Take>
   void run(std::uint64_t words, WordOf word_of, Take take);
 

@@ -23,7 +23,7 @@ constexpr std::size_t candidates_at_a_time = 256;
 
 enum Phase : std::size_t { generation, construction };
 
-// What a case is: search `index` of a variant.
+// A case: search `index` of a variant.
 struct Point {
   std::string variant;
   std::size_t index;
@@ -148,7 +148,7 @@ void Graph500::build(Session& session, Timed& timed) {
   find_roots();
 }
 
-// As the reference: candidates in turn, without those that were taken or have no edge but loops.
+// As in the reference: candidates in turn, except taken ones and those without edges other than loops.
 void Graph500::find_roots() {
   const GraphPlan asked = plan();
   const Generator generator(asked);
@@ -200,7 +200,7 @@ Traversed Graph500::traversed(std::span<const Parent> parents) const {
   Traversed all;
   for (std::uint64_t local = 0; local < parents.size(); ++local) {
     if (parents[local] == unreached) continue;
-    all.edges += graph_->degree(local);  // each edge from both of its ends
+    all.edges += graph_->degree(local);  // each edge counts at both of its ends
     all.loops += graph_->loops[local];
   }
   return all;
@@ -243,7 +243,7 @@ Json Graph500::facts() const {
   return all;
 }
 
-// All groups search one graph: the last gives it back.
+// All groups search one graph; the last one releases it.
 void Graph500::release_group() {
   search_.reset();
   if (groups_begun_ < variants().size()) return;

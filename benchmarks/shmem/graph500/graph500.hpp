@@ -1,5 +1,5 @@
-// Graph500: searches of a Kronecker graph that lies over all ranks, each root alone. README.md beside this derives
-// every metric and says what is proven.
+// Graph500: searches of a Kronecker graph distributed over all ranks, one root at a time. README.md in this folder
+// derives every metric and defines what is proven.
 #pragma once
 
 #include <map>
@@ -37,11 +37,11 @@ class Graph500 : public Benchmark {
   std::vector<Metric> aggregate(const std::vector<CaseResult>& results, int ranks) const override;
 
  protected:
-  // What mutants replace.
-  virtual std::vector<Edge> list(const EdgeRange& share) const;  // that kernel 1 takes
+  // Replaced by mutants.
+  virtual std::vector<Edge> list(const EdgeRange& share) const;  // input of kernel 1
   virtual std::unique_ptr<Search> make_search(World& world, const std::string& variant);
   virtual void search(Search& search, Vertex root) { search.run(root); }
-  virtual Traversed traversed(std::span<const Parent> parents) const;  // this rank's share of what TEPS count
+  virtual Traversed traversed(std::span<const Parent> parents) const;  // this rank's share of TEPS's edges
 
   GraphPlan plan() const;
   const Graph& graph() const { return *graph_; }
@@ -90,11 +90,11 @@ class Graph500 : public Benchmark {
   Findings graph_findings_;
   TreeFindings tree_;
   double validation_seconds_ = 0;
-  Traversed told_;  // of this rank, by the search that ran last
+  Traversed told_;  // of this rank, by the latest search
   Vertex root_ = 0;
 };
 
-// What a record's statistics are, as reference 3.0 has them: of values in any order, at least one.
+// Statistics of a record as in reference 3.0: of values in any order, at least one.
 struct Statistics {
   double minimum, first_quartile, median, third_quartile, maximum, mean, deviation;
 };

@@ -10,13 +10,13 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::size_t words_of_message = 4096;  // the first of them the head
+constexpr std::size_t words_of_message = 4096;  // including the head
 constexpr std::size_t posted_receives = 8;
 constexpr int words_tag = 500;
 constexpr std::uint64_t last_flag = std::uint64_t{1}
-                                    << 63;  // in a head, beside the messages of this round to that rank
+                                    << 63;  // in a head, with the number of this round's messages to that rank
 
-// Messages may be taken in another order than they came in: the last of a round says how many there are.
+// Messages may be taken out of order: the last of a round holds their number.
 class Messages final : public Courier {
  public:
   Messages(World& world, Take take) : take_(std::move(take)), rank_(world.rank()), size_(world.size()) {
@@ -96,7 +96,7 @@ class Messages final : public Courier {
     poll();
   }
 
-  // Takes a message that has arrived; false when none has.
+  // Takes an arrived message; false if there is none.
   bool poll() {
     int index = MPI_UNDEFINED, arrived = 0, words = 0;
     MPI_Status status;

@@ -11,7 +11,7 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::size_t vertices_at_a_time = 64;  // that a thread takes
+constexpr std::size_t vertices_at_a_time = 64;  // per thread and turn
 
 class PutAtomic final : public Search {
  public:
@@ -47,7 +47,7 @@ class PutAtomic final : public Search {
   }
 
  private:
-  // Vertices of all ranks that were claimed since the last call; this rank's are the frontier.
+  // Vertices claimed by any rank since the last call; this rank's are the frontier.
   std::uint64_t take_level() {
     frontier_.clear();
     for (std::size_t word = 0; word < bit_words_; ++word) {
@@ -81,7 +81,7 @@ class PutAtomic final : public Search {
     memory_->quiet(context);
   }
 
-  // Whether no thread of this rank has met the vertex before.
+  // Whether the vertex is new to all threads of this rank.
   bool is_first_try(std::uint32_t vertex) {
     const std::uint64_t bit = std::uint64_t{1} << (vertex % 64);
     const std::atomic_ref word(tried_[vertex / 64]);

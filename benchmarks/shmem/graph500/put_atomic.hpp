@@ -1,5 +1,5 @@
-// Variants `put-atomic` and `threaded`: each vertex is claimed by an atomic or of its bit, and its parent put, one by
-// one, as the OpenSHMEM Benchmark Suite does it; by one thread, or by several with a context each.
+// Variants `put-atomic` and `threaded`: an atomic or of its bit claims each vertex, then its parent is put, one by
+// one, as in the OpenSHMEM Benchmark Suite; by one thread, or by several with a context each.
 #pragma once
 
 #include "benchmarks/shmem/graph500/search.hpp"

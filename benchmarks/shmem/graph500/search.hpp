@@ -1,4 +1,4 @@
-// Breadth-first searches of a distributed graph: one level of all ranks after the other.
+// Breadth-first searches of a distributed graph, level-synchronous over all ranks.
 #pragma once
 
 #include <algorithm>
@@ -33,15 +33,15 @@ class Bitmap {
 class Search {
  public:
   virtual ~Search() = default;
-  // Of this rank's vertices, by their place in it: a parent (the root has itself), or `unreached`.
+  // Of this rank's vertices, by local index: a parent (the root has itself), or `unreached`.
   virtual std::span<Parent> parents() = 0;
   // Collective; all parents are `unreached` before. On return this rank's are final.
   virtual void run(Vertex root) = 0;
   virtual Json facts() const { return Json::object(); }
 };
 
-// Each rank follows the edges of its vertices of the last level: what it finds of its own it keeps, what is another's
-// goes there through the courier, once from each rank.
+// Each rank follows the edges of its vertices of the last level: its own neighbours are kept, those of other ranks
+// are sent through the courier, once from each rank.
 class TopDown : public Search {
  public:
   TopDown(World& world, Team& team, const Graph& graph, const CourierFactory& make_courier);
@@ -61,7 +61,7 @@ class TopDown : public Search {
   const Layout& layout_;
   std::vector<Parent> parents_;
   Bitmap known_;                                // reached, if this rank's; else reached or sent
-  std::vector<std::uint32_t> frontier_, next_;  // places of this rank's vertices
+  std::vector<std::uint32_t> frontier_, next_;  // local indices of vertices
   std::unique_ptr<Courier> courier_;
 };
 
@@ -70,10 +70,10 @@ struct SearchPlan {
   double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
   int threads = 1;
 };
-// Collective. Throws Unsupported where this world has not what the variant needs.
+// Collective. Throws Unsupported if this world lacks a feature that the variant needs.
 std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph, const SearchPlan& plan);
 
-// Bytes of each rank's memory that others reach, for a variant on so many ranks.
+// Bytes of each rank's remotely accessible memory, for a variant on the given number of ranks.
 std::uint64_t symmetric_bytes(const std::string& variant, const Layout& layout);
 
 }  // namespace plumb::graph500

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t edges_at_a_time = std::uint64_t{1} << 16, words_at_a_time_of_sums = std::uint64_t{1} << 20;
 constexpr std::uint32_t being_followed = wrong_level - 1, unknown_level = wrong_level - 2;
 
-// What a row is, in two sums over its members.
+// A row's fingerprint: two sums over its members.
 struct RowSum {
   std::uint64_t members = 0, hash = 0;
   bool operator==(const RowSum&) const = default;
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> levels_of(Vertex root, std::span<const Parent> parent
       levels[at] = being_followed;
       path.push_back(at);
     }
-    if (level == no_level) level = wrong_level;  // a parent that is not in the tree itself
+    if (level == no_level) level = wrong_level;  // a parent outside the tree
     for (; !path.empty(); path.pop_back()) levels[path.back()] = level == wrong_level ? wrong_level : ++level;
     if (levels[vertex] == unknown_level) levels[vertex] = wrong_level;
   }
@@ -110,7 +110,7 @@ std::vector<Parent> Validator::gathered(std::span<const Parent> parents) {
   return all;
 }
 
-// Ors the bits of this rank's vertices that others have.
+// Ors this rank's bits into the owners'.
 void Validator::unite(Bitmap& bitmap) {
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < layout_.ranks(); ++rank) counts.push_back((layout_.count_of(rank) + 63) / 64);

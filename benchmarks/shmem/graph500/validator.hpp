@@ -1,4 +1,4 @@
-// Whether a search tree is one, and a graph the one that was asked for: against an edge list of the validator's own.
+// Checks a search tree, and a graph against its parameters, with an edge list of the validator's own.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace plumb::graph500 {
 // Edges of the list with both ends in the tree.
 struct Traversed {
   std::uint64_t edges = 0;  // reference 3.0's count: without loops
-  std::uint64_t loops = 0;  // which the specification counts as well
+  std::uint64_t loops = 0;  // counted by the specification in addition
 };
 
 struct Findings {
   std::uint64_t checked = 0, wrong = 0;  // vertices and edges of this rank
-  std::string detail;                    // of the first that is wrong
+  std::string detail;                    // of the first wrong one
   void note(std::string text) {
     if (wrong++ == 0) detail = std::move(text);
   }
@@ -37,9 +37,9 @@ class Validator {
  public:
   Validator(Team& team, const Layout& layout, const GraphPlan& plan);
 
-  // Every row of this rank: its length, its loops, and a hash of its neighbours in any order.
+  // Checks every row of this rank: its length, its loops, and a hash of its neighbours in any order.
   Findings check(const Graph& graph);
-  // Every vertex of this rank and every edge of its share, by the specification's rules (README.md).
+  // Checks every vertex of this rank and every edge of its share, by the specification's rules (README.md).
   TreeFindings check(Vertex root, std::span<const Parent> parents);
 
   static std::uint64_t bytes(const GraphPlan& plan, int ranks);  // of one rank
@@ -55,8 +55,8 @@ class Validator {
   std::vector<std::array<std::uint32_t, 2>> edges_;
 };
 
-// Each vertex's distance from the root by its parents, `no_level` where it is unreached, `wrong_level` where its
-// parents lead round in a circle, to an unreached vertex or nowhere.
+// Each vertex's distance from the root by its parents, `no_level` if it is unreached, `wrong_level` if its
+// parents lead into a circle, to an unreached vertex or nowhere.
 inline constexpr std::uint32_t no_level = ~std::uint32_t{0}, wrong_level = no_level - 1;
 std::vector<std::uint32_t> levels_of(Vertex root, std::span<const Parent> parents);
 

@@ -21,7 +21,7 @@ class OpenclBareQueue final : public Queue {
   bool finished() override;
 
  private:
-  // Makes one of OpenCL's calls; its event is the one to wait for.
+  // Makes one OpenCL call and keeps its event for waiting.
   template <class Call>
   void command(const char* action, const Call& call);
 

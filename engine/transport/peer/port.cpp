@@ -30,7 +30,7 @@ std::uint64_t lag_of(const Lane& lane) {
 constexpr const char* subject = "approach device-streaming of transport peer";
 constexpr const char* remedy = "use --approach device-buffered";
 
-// State of a lane's kernel beside its end.
+// State of a lane's kernel in addition to its end.
 struct LaneFlags {
   std::unique_ptr<Flags> own;
   std::unique_ptr<Patience> patience;              // separate: PoCL crashes if two queues use one pinned buffer

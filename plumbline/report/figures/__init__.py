@@ -1,1 +1,1 @@
-"""Figures of records: what they show (``shapes.py``), what draws them (``svg.py``, ``tty.py``)."""
+"""Figures of records: contents (``shapes.py``), drawing (``svg.py``, ``tty.py``)."""

@@ -1,4 +1,4 @@
-"""The figures that records give: by size, over ranks and time, distributions, roofline, pairs."""
+"""Figures of records: by size, over ranks and time, distributions, roofline, pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plumbline.report.figures.shapes import (
 )
 from plumbline.report.headline import headline
 
-# Labels that are a case's size, the first that it has.
+# Labels for a case's size; the first present one counts.
 _SIZES = ("message_bytes", "bytes", "points", "table_bytes", "n", "size", "rows")
 _IN_BYTES = ("message_bytes", "bytes", "table_bytes")
 _MOST_CURVES = 6
@@ -37,7 +37,7 @@ _MOST_ROWS = 21
 
 @dataclass(frozen=True)
 class Shown:
-    """A record with what was expected of it; ``label`` tells it from the others beside it."""
+    """A record with its expectations; ``label`` distinguishes it in a figure."""
 
     label: str
     record: Record
@@ -45,26 +45,26 @@ class Shown:
 
 
 def size_label(case: Case) -> str | None:
-    """The label that is the case's size."""
+    """The label of the case's size."""
     return next((name for name in _SIZES if isinstance(case.labels.get(name), int)), None)
 
 
 def size_of(case: Case) -> int:
-    """The case's size, 0 where it has none."""
+    """The case's size, or 0."""
     name = size_label(case)
     value = case.labels[name] if name else 0
     return value if isinstance(value, int) else 0
 
 
 def family_of(case: Case) -> str:
-    """The case's key without its size: cases that differ in nothing else."""
+    """The case's key without its size."""
     size = str(size_of(case))
     parts = case.key.split("/")
     return "/".join(part for part in parts if part != size) or case.key
 
 
 def rate_of(case: Case) -> Metric | None:
-    """The rate by which a case is drawn: of all ranks together, the best repetition's."""
+    """The drawn rate of a case: of all ranks together, best repetition."""
     rates = [one for one in case.metrics if one.value is not None and is_rate(one.unit)]
     usual = [one for one in rates if one.name.endswith("_total")] or rates
     return usual[0] if usual else None
@@ -74,7 +74,7 @@ def rate_of(case: Case) -> Metric | None:
 
 
 def by_size(shown: Sequence[Shown]) -> Iterator[Figure]:
-    """Rates and times by size, with what the model expects; for cases of three sizes or more."""
+    """Rates and times by size, with the model's expectations; for three sizes or more."""
     found = [
         (one, family, sorted(cases, key=size_of))
         for one in shown
@@ -145,7 +145,7 @@ def _curves(
 
 
 def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
-    """The headline over the number of ranks, where records differ in nothing else."""
+    """The headline over the number of ranks, if records differ in nothing else."""
     lines: dict[str, dict[int, tuple[float, str, str]]] = {}
     for one in shown:
         figure = headline(one.record)
@@ -174,7 +174,7 @@ def over_ranks(shown: Sequence[Shown]) -> Iterator[Figure]:
 
 
 def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:
-    """The headline of runs of one setting over time, with changes of its level; three or more."""
+    """The headline over time, with changes of level, for three or more runs of one setting."""
     points, texts, unit, name = [], [], "", ""
     for record in sorted(runs, key=lambda one: one.started):
         figure = headline(record)
@@ -203,7 +203,7 @@ def over_time(title: str, runs: Sequence[Record]) -> Iterator[Figure]:
 
 
 def distribution(shown: Shown) -> Iterator[Figure]:
-    """Every repetition's time over its case's median, of the slowest rank."""
+    """Every repetition's time over its case's median, by the slowest rank."""
     cases = [case for case in shown.record.cases if _repetitions(case)]
     if not cases:
         return
@@ -221,7 +221,7 @@ def distribution(shown: Shown) -> Iterator[Figure]:
 
 
 def _short_keys(cases: Sequence[Case]) -> dict[str, str]:
-    """Keys without the parts that all have, sizes in bytes with a unit."""
+    """Keys without their common parts, sizes in bytes with a unit."""
     split = [case.key.split("/") for case in cases]
     alike = len({len(parts) for parts in split}) == 1 and len(cases) > 1
     same = [alike and len(set(column)) == 1 for column in zip(*split, strict=False)]
@@ -249,7 +249,7 @@ def _repetitions(case: Case) -> list[float]:
 
 
 def roofline(records: Sequence[Record]) -> Iterator[Figure]:
-    """Arithmetic intensity and speed of cases, under the ceilings measured on the same devices."""
+    """Arithmetic intensity and speed of cases, with ceilings measured on the same devices."""
     for key, group in groupby(sorted(records, key=_place), key=_place):
         of = list(group)
         ceilings = [one for one in of if one.benchmark.name == "ceilings"]
@@ -270,7 +270,7 @@ def _place(record: Record) -> tuple[str, str, int]:
 
 
 def _intensity(record: Record, case: Case) -> tuple[float, float] | None:
-    """FLOP/B and GFLOP/s of all ranks, of a right case that computes and moves data."""
+    """FLOP/B and GFLOP/s of all ranks, for a passed case with both flops and bytes."""
     seconds = case.median_s()
     moved = case.work.bytes_read + case.work.bytes_written
     if case.outcome.status != "passed" or not seconds or not moved or case.work.flops <= 0:
@@ -325,7 +325,7 @@ def _roofline(
 
 
 def pairs(record: Record) -> Iterator[Figure]:
-    """Times between pairs of cores or ranks; of three ranks and more also each one's by case."""
+    """Times between pairs of cores or ranks; from three ranks on also per rank and case."""
     for first, second in (("core_0", "core_1"), ("from", "to")):
         cases = [
             case
@@ -376,7 +376,7 @@ def _rank_map(record: Record) -> Iterator[Figure]:
 
 
 def timeline(record: Record) -> Iterator[Figure]:
-    """When each rank was in each phase, in the best repetition of the last case that has phases."""
+    """Each rank's phases in the best repetition of the last case with phases."""
     for case in reversed(record.cases):
         bars, rows = _bars_of(case)
         if bars:
@@ -412,7 +412,7 @@ def _span(phase: Phase, rank: int, repetition: int) -> tuple[float, float] | Non
 
 
 def every_figure(shown: Sequence[Shown]) -> list[Figure]:
-    """All figures of newest records of one benchmark, each of another setting."""
+    """All figures of one benchmark's newest records, one per setting."""
     found = [*by_size(shown), *over_ranks(shown)]
     for one in shown[:3]:
         found += [*distribution(one), *pairs(one.record), *timeline(one.record)]

@@ -1,4 +1,4 @@
-"""What a figure shows, whatever draws it."""
+"""Contents of figures, independent of their drawing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points in the order of x; ``model`` is drawn dashed and without marks.
+    """Points in order of x; ``model`` curves are dashed, without marks.
 
-    ``colour`` numbers the palette's, ``texts`` say what each point is.
+    ``colour`` is an index into the palette, ``texts`` are the points' descriptions.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Chart:
-    """Curves over two axes; ``marks`` are upright lines with a word each."""
+    """Curves over two axes; ``marks`` are vertical lines with labels."""
 
     title: str
     x: Axis
@@ -47,7 +47,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Values:
-    """A row of a distribution: all values, and those that stand for it as dots."""
+    """A row of a distribution: all values, and those drawn as dots."""
 
     label: str
     values: Sequence[float]
@@ -56,7 +56,7 @@ class Values:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Rows of values over one axis: dots, the box of the quartiles, the median."""
+    """Rows of values over one axis: dots, box of the quartiles, median."""
 
     title: str
     x: Axis
@@ -66,7 +66,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Heat:
-    """A matrix: ``cells[row][column]``, None where nothing was measured; ``unit`` of the values."""
+    """A matrix: ``cells[row][column]``, None if not measured; ``unit`` of the values."""
 
     title: str
     rows: Sequence[str]
@@ -91,7 +91,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Timeline:
-    """What each row did over time."""
+    """Activities of each row over time."""
 
     title: str
     rows: Sequence[str]
@@ -101,7 +101,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A row of a comparison: B / A, its 95 % interval, and the word for it."""
+    """A row of a comparison: B / A, its 95 % interval, and its word."""
 
     label: str
     ratio: float
@@ -111,7 +111,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Ratios:
-    """Ratios beside a line at 1; within ``threshold`` is no difference."""
+    """Ratios with a line at 1; those within ``threshold`` are no difference."""
 
     title: str
     rows: Sequence[Ratio] = field(default=())

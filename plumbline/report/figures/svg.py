@@ -1,7 +1,7 @@
-"""Figures as SVG: small, without scripts, readable by a screen reader.
+"""Figures as SVG: small, without scripts, accessible to screen readers.
 
-Colours are classes, ``c0`` to ``c7``, given by the page's style sheet, or by :func:`standalone`.
-Marks of curves differ in shape as well. Coordinates are in pixels of a view 420 wide.
+Colours are classes, ``c0`` to ``c7``, defined by the page's style sheet or :func:`standalone`.
+Curves' marks differ in shape as well. Coordinates are in pixels of a view 420 wide.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ COLOURS = 8
 _LIGHT = ("#0b6bcb", "#c2410c", "#047857", "#7e22ce", "#b91c67", "#0e7490", "#854d0e", "#475569")
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 8, 36
 _HEIGHT = 210  # of the plot
-_LETTER = 6.4  # pixels of a letter at the usual size, on the wide side
-_DOTS = 60  # of a row of a distribution
+_LETTER = 6.4  # pixels of a letter at the usual size; an upper estimate
+_DOTS = 60  # per row of a distribution
 _ROW = 20
 _STYLE = (
     "text{font:11px system-ui,'DejaVu Sans',sans-serif;fill:#334155}.g{stroke:#e2e8f0}"
@@ -41,7 +41,7 @@ _ids = itertools.count(1)
 
 
 def svg(figure: Figure) -> str:
-    """``figure`` as an element of a page; its colours are the page's."""
+    """``figure`` as an element of a page, in the page's colours."""
     body, height, summary = _drawn(figure)
     name = f"f{next(_ids)}"
     return (
@@ -52,7 +52,7 @@ def svg(figure: Figure) -> str:
 
 
 def standalone(figure: Figure) -> str:
-    """``figure`` as a file of its own, with its title and colours, on white."""
+    """``figure`` as a separate file, with title and colours, on white."""
     body, height, summary = _drawn(figure)
     colours = "".join(
         f".c{i}.l,.c{i}.k{{stroke:{colour}}}.c{i}.f,.c{i}.b,.c{i}.d{{fill:{colour}}}"
@@ -80,7 +80,7 @@ def standalone(figure: Figure) -> str:
 
 
 def _drawn(figure: Figure) -> tuple[str, float, str]:
-    """The elements, the height, and what a screen reader says."""
+    """The elements, the height, and the text for screen readers."""
     if isinstance(figure, Chart):
         return _chart(figure)
     if isinstance(figure, Distribution):
@@ -136,7 +136,7 @@ def _x_axis(scale: Scale, left: float, width: float, top: float, bottom: float) 
 
 
 def _legend(names: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
-    """Swatches with names in rows below ``top``; and the height of it."""
+    """Swatches with names in rows below ``top``, and their height."""
     parts, x, y = [], 8.0, top + 12
     for name, swatch in names:
         shown = _short(name, 60)

@@ -1,4 +1,4 @@
-"""Where an axis has ticks, and what stands beside them."""
+"""Ticks of axes, with their labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DAY = 86400.0
 
 @dataclass(frozen=True)
 class Scale:
-    """From values between ``low`` and ``high`` to 0..1; ``ticks`` are values with their texts."""
+    """Maps values between ``low`` and ``high`` to 0..1; ``ticks`` are values with labels."""
 
     low: float
     high: float
@@ -24,7 +24,7 @@ class Scale:
     ticks: Sequence[tuple[float, str]]
 
     def at(self, value: float) -> float:
-        """Where ``value`` lies, 0 at the low end."""
+        """The position of ``value``; 0 is the low end."""
         low, high = self.low, self.high
         if self.log:
             value, low, high = math.log(value), math.log(low), math.log(high)
@@ -32,7 +32,7 @@ class Scale:
 
 
 def scale_of(axis: Axis, values: Sequence[float], most: int = 7) -> Scale:
-    """A scale that holds ``values`` (above 0 on a logarithmic axis), with at most so many ticks."""
+    """A scale over ``values`` (positive on a logarithmic axis), with a limit on its ticks."""
     low, high = min(values), max(values)
     if axis.log:
         return _log_scale(axis, low, high, most)
@@ -73,7 +73,7 @@ def _log_scale(axis: Axis, low: float, high: float, most: int) -> Scale:
 
 
 def _short_log_scale(low: float, high: float) -> Scale:
-    """Within less than a decade: ticks as of a linear axis."""
+    """A scale of less than a decade, with the ticks of a linear axis."""
     if high / low < 1.02:
         low, high = low * 0.98, high * 1.02
     step = _nice((high - low) / 5)

@@ -1,4 +1,4 @@
-"""Figures as lines of text, for a terminal: curves in Braille dots, the rest in block letters."""
+"""Figures as text for terminals: curves in Braille dots, the rest in block characters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from plumbline.report.figures.shapes import (
 )
 from plumbline.report.figures.ticks import Scale, number, scale_of
 
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a Braille letter
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a Braille character
 _SHADES = " ░▒▓█"
 _MARKS = "●■▲◆○□△◇"
 
 
 def lines(figure: Figure, width: int = 80, height: int = 20) -> Iterator[str]:
-    """``figure`` within ``width`` columns; a chart is ``height`` lines high."""
+    """``figure`` in ``width`` columns; charts have ``height`` lines."""
     yield figure.title
     if isinstance(figure, Chart):
         yield from _chart(figure, width, height)
@@ -89,7 +89,7 @@ def _tick_line(scale: Scale, columns: int) -> str:
 
 
 class _Canvas:
-    """Braille letters, each two dots wide and four high; places are 0..1 from the lower left."""
+    """Braille characters, two dots wide and four high; positions are 0..1 from lower left."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self._cells = [[0] * columns for _ in range(rows)]
@@ -97,7 +97,7 @@ class _Canvas:
         self._across, self._up = 2 * columns - 1, 4 * rows - 1
 
     def draw(self, places: Sequence[tuple[float, float]]) -> None:
-        """A line through ``places``."""
+        """Draws a line through ``places``."""
         for (x, y), (to_x, to_y) in itertools.pairwise(places):
             steps = max(1, round(abs(to_x - x) * self._across), round(abs(to_y - y) * self._up))
             for i in range(steps + 1):
@@ -105,7 +105,7 @@ class _Canvas:
                 self._dot(x + (to_x - x) * share, y + (to_y - y) * share)
 
     def mark(self, places: Sequence[tuple[float, float]], letter: str) -> None:
-        """A letter at each place."""
+        """Puts a character at each position."""
         for x, y in places:
             column, row = self._cell(x, y)
             self._marks[row // 4, column // 2] = letter
