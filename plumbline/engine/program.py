@@ -182,9 +182,11 @@ def find_engine_for(words: Sequence[str], environ: Mapping[str, str]) -> Engine:
     if world is not None:
         return find_engine(environ, world)
     usual = find_engine(environ)
+    # Some text forms are named like benchmarks: --format osu.
+    names = {after for word, after in pairwise(["", *words]) if word != "--format"}
     known = {benchmark.name for benchmark in usual.description.benchmarks}
-    shmem = shmem_engine(environ) if known.isdisjoint(words) else None
-    if shmem is not None and any(b.name in words for b in shmem.description.benchmarks):
+    shmem = shmem_engine(environ) if known.isdisjoint(names) else None
+    if shmem is not None and any(b.name in names for b in shmem.description.benchmarks):
         return shmem
     return usual
 

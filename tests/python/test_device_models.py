@@ -322,7 +322,7 @@ def test_unknown_limits_are_named(record: Record) -> None:
         found = expected(record, one, demand, Figures(None, DeviceTable()))
         assert found.reason == f"the system has no {missing}"
     idle = expected(record, case(record), Demand(), Figures(None, DeviceTable()))
-    assert idle.reason == "the case has no work that the model covers"
+    assert idle.reason == "the model covers none of the case's work"
 
 
 def test_stream_by_the_roofline(record: Record) -> None:

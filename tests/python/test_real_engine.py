@@ -282,7 +282,7 @@ def test_mpich(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
             "--transport peer --approach host-streaming",
             "approach of transport peer: 'host-streaming'",
         ),
-        ("--transport peer --runtime native", "runtime native has none of"),
+        ("--transport peer --runtime native", "OpenCL C, which runtime native cannot run"),
         ("--transport peer --memory svm", "memory of kind svm"),
         ("--loop-decrease 0", "--loop-decrease must lie between 1 and 64, not 0"),
         ("--memory moon", "moon"),

@@ -271,7 +271,7 @@ FAILED = Failed(event="error", text="lost")
         (Ending(status=77), "", 3, "the launcher ended with status 77"),
         (Ending(interrupted=True), "", 130, "interrupted"),
         (Ending(status=130), "", 3, "the launcher ended with status 130"),
-        (Ending(killed=True), "", 3, "the launcher went on after the engine's last word"),
+        (Ending(killed=True), "", 3, "the launcher did not end after the engine"),
     ],
 )
 def test_exit_statuses(ending: Ending, text: str, status: int, sentence: str | None) -> None:

@@ -37,7 +37,7 @@ class DeviceForm final : public Form {
         upper_pitch_(in_units(columns_, room_.columns)),
         queue_(device_.make_queue()),
         panel_queue_(device_.make_urgent_queue()),
-        kernels_(device_, wish.type, layout.block),
+        kernels_(session, wish.type, layout.block),
         matrix_(device_.allocate(layout.rows.count() * pitch_ * sizeof(T), own_)),
         upper_(allocate_upper()),
         copy_(allocate_upper()),

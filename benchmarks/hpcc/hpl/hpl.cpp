@@ -153,6 +153,8 @@ void Hpl::prepare(Session& session, const Case&) {
   wish.panel_piece = PanelBroadcast::piece_of(
       panel_places(layout_.block, layout_.block, tallest.rows.count(), size_of(factor_type())).bytes);
   teams_ = make_teams(session.world, layout_);
+  if (device.runtime == "native" && !session.kernel_file.empty())
+    throw Unsupported("runtime native compiles no kernels: --kernel-file requires opencl or cuda");
   form_ = device.runtime == "native" ? make_native(session, layout_, wish)
                                      : make_on_device(session, layout_, wish, *teams_.column);
   SolverWish solver;

@@ -30,6 +30,7 @@ class Hpl : public Benchmark {
            "and HPCC FPGA's LINPACK (Meyer, Kenter, Plessl: diagonally dominant, without pivoting)";
   }
   bool needs_transport() const override { return true; }
+  bool takes_kernel_file() const override { return true; }  // in place of device.cl
   ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
   Preset preset(const std::string& name) const override;
 

@@ -22,12 +22,12 @@ std::size_t group_on(const DeviceInfo& device) {
 
 }  // namespace
 
-Kernels::Kernels(Device& device, ScalarType type, std::size_t block) : group_(group_on(device.info())) {
+Kernels::Kernels(Session& session, ScalarType type, std::size_t block) : group_(group_on(session.device.info())) {
   const std::string file = "benchmarks/hpcc/hpl/device.cl";
   KernelSource source{file, embedded_text(file)};
   source.options = fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DBLOCK={}", to_string(type), group_, narrow_columns,
                                std::max(std::bit_ceil(block), smallest_block));
-  program_ = device.build(source);
+  program_ = session.device.build(session.source(source));
 }
 
 void Kernels::start(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments,

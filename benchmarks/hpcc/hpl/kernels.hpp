@@ -8,6 +8,7 @@
 
 #include "core/scalar.hpp"
 #include "device/library.hpp"
+#include "measure/benchmark.hpp"
 
 namespace plumb::hpl {
 
@@ -15,7 +16,7 @@ inline constexpr std::size_t narrow_columns = 16;  // of a panel, eliminated one
 
 class Kernels {
  public:
-  Kernels(Device& device, ScalarType type, std::size_t block);
+  Kernels(Session& session, ScalarType type, std::size_t block);
   // Starts the given number of groups of group() work items.
   void start(Queue& queue, const std::string& name, const std::vector<KernelArgument>& arguments, std::size_t groups);
   void copy_block(Queue& queue, const MatrixPart& from, const MatrixPart& to, std::size_t rows, std::size_t columns);
