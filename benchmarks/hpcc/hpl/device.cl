@@ -1,8 +1,9 @@
 // HPL on a device, except the products: the matrix by rows, a panel by columns during its factorisation.
 //
 // NUMBER: element of the matrix. GROUP: work items per group, a power of two. NARROW: columns of a panel that are
-// eliminated one by one. BLOCK: most rows and columns of a block. "first" is an offset in a buffer, "pitch" the
-// distance between rows (of a panel, `w`: between columns), both in elements.
+// eliminated one by one. HELD: their rows per work item, at most, in one kernel. BLOCK: most rows and columns of a
+// block. "first" is an offset in a buffer, "pitch" the distance between rows (of a panel, `w`: between columns), both
+// in elements.
 //
 // w: rows 0 .. width - 1 of a panel are the diagonal block, the others are below it.
 #if !defined(__CUDACC__) && defined(cl_khr_fp64)
@@ -178,6 +179,35 @@ KERNEL transpose_part(__global const NUMBER* from, const ulong from_first, const
 
 // The largest magnitude of the group's work items, and its row; the first of equal ones. NaN is skipped.
 #define IS_BETTER(value, row, than, than_row) ((value) > (than) || ((value) == (than) && (row) < (than_row)))
+#ifdef __CUDACC__
+#define WARP 32
+#define BEST_OF_WARP(value, row)                                \
+  for (uint half_of = WARP / 2; half_of > 0; half_of /= 2) {    \
+    const NUMBER other = __shfl_down_sync(~0u, value, half_of); \
+    const uint other_row = __shfl_down_sync(~0u, row, half_of); \
+    if (IS_BETTER(other, other_row, value, row)) {              \
+      value = other;                                            \
+      row = other_row;                                          \
+    }                                                           \
+  }
+#define BEST_OF_GROUP(value, row)                                 \
+  BEST_OF_WARP(value, row)                                        \
+  if (item % WARP == 0) {                                         \
+    best_values[item / WARP] = value;                             \
+    best_rows[item / WARP] = row;                                 \
+  }                                                               \
+  barrier(CLK_LOCAL_MEM_FENCE);                                   \
+  if (item < WARP) {                                              \
+    value = item < GROUP / WARP ? best_values[item] : (NUMBER)-1; \
+    row = item < GROUP / WARP ? best_rows[item] : NONE;           \
+    BEST_OF_WARP(value, row)                                      \
+    if (item == 0) {                                              \
+      best_values[0] = value;                                     \
+      best_rows[0] = row;                                         \
+    }                                                             \
+  }                                                               \
+  barrier(CLK_LOCAL_MEM_FENCE);
+#else
 #define BEST_OF_GROUP(value, row)                                                                                \
   best_values[item] = value;                                                                                     \
   best_rows[item] = row;                                                                                         \
@@ -190,6 +220,7 @@ KERNEL transpose_part(__global const NUMBER* from, const ulong from_first, const
     }                                                                                                            \
     barrier(CLK_LOCAL_MEM_FENCE);                                                                                \
   }
+#endif
 
 // Searches column j from row j; one result per group.
 KERNEL search_column(__global const NUMBER* w, const ulong pitch, const uint rows, const uint j,
@@ -226,10 +257,10 @@ KERNEL search_column(__global const NUMBER* w, const ulong pitch, const uint row
     }                                                                    \
   BEST_OF_GROUP(best, best_row)
 
-// Resets the head of a panel: no pivots, no column without a pivot.
-KERNEL begin_panel(__global long* head, const uint words, __global uint* counter) {
+// Resets the head of a panel (no pivots, no column without a pivot), and the turns of its groups.
+KERNEL begin_panel(__global long* head, const uint words, __global uint* turns, const uint places) {
   for (uint e = get_local_id(0); e < words; e += GROUP) head[e] = -1;
-  if (get_local_id(0) == 0) *counter = 0;
+  for (uint e = get_local_id(0); e < places; e += GROUP) turns[e] = 0;
 }
 
 // One group: swaps row j of the panel with its pivot's row. All rows of the panel are on this rank, or none is
@@ -321,40 +352,59 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
   }
 }
 
-// Several groups that run concurrently (or one) eliminate columns begin .. end, instead of kernels for each column;
-// they synchronise once per column, at `counter`, whose value before is `counted`. A work item keeps its rows: begin +
-// its number + multiples of all work items. Results of groups have two places (MOST_GROUPS apart), used by columns in
-// turn, since no group is two columns ahead. Rows are swapped in these columns only.
+// Several groups that run concurrently (or one) eliminate columns begin .. end, instead of kernels for each column. A
+// work item holds HELD rows: begin + its number + multiples of all work items; their next column is v[][0]. Per column
+// each group tells its best row, and group 0 the row at the diagonal, then its turn; all groups wait for all turns.
+// What is told has two places (MOST_GROUPS apart), used by columns in turn, since no group is two columns ahead. Rows
+// are swapped right of the column only; the rest is exchange_columns'.
 #ifdef __CUDACC__
 #define FENCE_DEVICE() __threadfence()
 #else
 #define FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 #define MOST_GROUPS 256
+#define DIAGONAL (2 * MOST_GROUPS)  // place of the diagonal's rows among those told
+#define LOST (2 * MOST_GROUPS)      // place among the turns: 1 after a wait without end
+#define MOST_POLLS (1u << 26)       // about a minute
 #define OF_OTHERS(pointer, at) (((volatile __global NUMBER*)(pointer))[at])
+
+inline void await_turn(volatile __global uint* turns, const uint place, const uint turn) {
+  for (uint polls = 0; turns[place] != turn; ++polls)
+    if (polls % 4096 == 4095 && (turns[LOST] != 0 || polls > MOST_POLLS)) {
+      turns[LOST] = 1;
+      return;
+    }
+}
 
 KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, const uint begin, const uint end,
                       const ulong first_row, const uint is_pivoting, __global NUMBER* value_of_group,
-                      __global uint* row_of_group, __global NUMBER* told_rows, __global uint* counter,
-                      const uint counted, __global long* head, const uint singular) {
+                      __global uint* row_of_group, __global NUMBER* told_rows, __global uint* turns, const uint turned,
+                      __global long* head, const uint singular) {
   __local NUMBER best_values[GROUP];
   __local uint best_rows[GROUP];
   const uint item = get_local_id(0), group = get_group_id(0), groups = get_num_groups(0);
   const uint all = get_global_size(0), own = begin + get_global_id(0), last = end - begin;
   __global NUMBER* narrow = w + begin * pitch;
+  NUMBER v[HELD][NARROW];
   NUMBER best = -1;
   uint best_row = NONE;
-  for (uint i = own; i < rows; i += all) {
-    const NUMBER size = fabs(narrow[i]);
-    if (IS_BETTER(size, i, best, best_row)) {
-      best = size;
+  UNROLL
+  for (uint r = 0; r < HELD; ++r) {
+    const uint i = own + r * all;
+    UNROLL
+    for (uint c = 0; c < NARROW; ++c) v[r][c] = i < rows && c < last ? narrow[c * pitch + i] : (NUMBER)0;
+    if (i < rows && IS_BETTER(fabs(v[r][0]), i, best, best_row)) {
+      best = fabs(v[r][0]);
       best_row = i;
     }
   }
   for (uint step = 0; step < last; ++step) {
-    const uint j = begin + step, place = step % 2 * MOST_GROUPS;
-    uint row = j;
-    barrier(CLK_GLOBAL_MEM_FENCE);
+    const uint j = begin + step, place = step % 2 * MOST_GROUPS, turn = turned + step + 1;
+    __global NUMBER* diagonal = told_rows + (DIAGONAL + step % 2) * NARROW;
+    if (group == 0 && item == step) {
+      UNROLL
+      for (uint c = 0; c < NARROW; ++c) diagonal[c] = v[0][c];
+    }
     if (is_pivoting != 0) {
       BEST_OF_GROUP(best, best_row)
       const uint candidate = best_rows[0];
@@ -362,96 +412,76 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
         value_of_group[place + group] = best_values[0];
         row_of_group[place + group] = candidate;
       }
-      if (item < last && candidate != NONE)
-        told_rows[(place + group) * NARROW + item] = narrow[item * pitch + candidate];
+      UNROLL
+      for (uint r = 0; r < HELD; ++r)
+        if (own + r * all == candidate) {
+          UNROLL
+          for (uint c = 0; c < NARROW; ++c) told_rows[(place + group) * NARROW + c] = v[r][c];
+        }
     }
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    if (groups > 1) {
-      if (item == 0) {
-        FENCE_DEVICE();
-        atomic_add(counter, 1u);
-        while (*(volatile __global uint*)counter < counted + (step + 1) * groups) {
-        }
-        FENCE_DEVICE();
-      }
-      barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    }
-    if (is_pivoting != 0) {
-      best = -1;
-      best_row = NONE;
-      for (uint g = item; g < groups; g += GROUP) {
-        const NUMBER value = OF_OTHERS(value_of_group, place + g);
-        const uint there = ((volatile __global uint*)row_of_group)[place + g];
-        if (IS_BETTER(value, there, best, best_row)) {
-          best = value;
-          best_row = there;
-        }
-      }
-      BEST_OF_GROUP(best, best_row)
-      if (best_rows[0] != NONE) row = best_rows[0];
-      barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    const uint winner = (row - begin) % all / GROUP;
-    NUMBER u[NARROW];
-    UNROLL
-    for (uint c = 0; c < NARROW; ++c)
-      u[c] = c >= last  ? (NUMBER)0
-             : row == j ? OF_OTHERS(narrow, c * pitch + j)
-                        : OF_OTHERS(told_rows, (place + winner) * NARROW + c);
-    NUMBER pivot = 0;
-    UNROLL
-    for (uint c = 0; c < NARROW; ++c)
-      if (c == step) pivot = u[c];
-    const bool is_pivot = fabs(pivot) > 0;
-    const NUMBER factor = is_pivot ? (NUMBER)1 / pivot : (NUMBER)0;
-    if (item == 0 && group == 0) {
-      head[j] = (long)(first_row + row);
-      if (!is_pivot && head[singular] < 0) head[singular] = (long)(first_row + j);
+    if (item == 0 && groups > 1) {
+      FENCE_DEVICE();
+      ((volatile __global uint*)turns)[place + group] = turn;
     }
     best = -1;
     best_row = NONE;
-    for (uint i = own; i < rows; i += all) {
-      if (i <= j) continue;
-      const bool is_moved = i == row;
-      NUMBER v[NARROW];
-      UNROLL
-      for (uint c = 0; c < NARROW; ++c)
-        if (c < last && (c >= step || is_moved))
-          v[c] = is_moved ? OF_OTHERS(narrow, c * pitch + j) : narrow[c * pitch + i];
-      if (is_moved) {
-        UNROLL
-        for (uint c = 0; c < NARROW; ++c)
-          if (c < last) narrow[c * pitch + j] = u[c];
-      }
-      NUMBER l = 0;
-      UNROLL
-      for (uint c = 0; c < NARROW; ++c)
-        if (c == step) l = v[c] * factor;
-      UNROLL
-      for (uint c = 0; c < NARROW; ++c) {
-        if (c >= last || (c < step && !is_moved)) continue;
-        if (is_pivot && c == step) v[c] = l;
-        if (is_pivot && c > step) v[c] -= l * u[c];
-        if (is_pivot || is_moved) narrow[c * pitch + i] = v[c];
-        if (c == step + 1) {
-          const NUMBER size = fabs(v[c]);
-          if (IS_BETTER(size, i, best, best_row)) {
-            best = size;
-            best_row = i;
-          }
-        }
+    for (uint g = item; g < groups; g += GROUP) {
+      if (groups > 1) await_turn(turns, place + g, turn);
+      FENCE_DEVICE();
+      const NUMBER value = OF_OTHERS(value_of_group, place + g);
+      const uint there = ((volatile __global uint*)row_of_group)[place + g];
+      if (IS_BETTER(value, there, best, best_row)) {
+        best = value;
+        best_row = there;
       }
     }
+    BEST_OF_GROUP(best, best_row)
+    const uint row = is_pivoting != 0 && best_rows[0] != NONE ? best_rows[0] : j;
+    __global NUMBER* told = row == j ? diagonal : told_rows + (place + (row - begin) % all / GROUP) * NARROW;
+    NUMBER u[NARROW];
+    UNROLL
+    for (uint c = 0; c < NARROW; ++c) u[c] = OF_OTHERS(told, c);
+    const bool is_pivot = fabs(u[0]) > 0;
+    const NUMBER factor = is_pivot ? (NUMBER)1 / u[0] : (NUMBER)0;
+    if (item == 0 && group == 0) {
+      head[j] = turns[LOST] == 0 ? (long)(first_row + row) : -1;
+      if (!is_pivot && head[singular] < 0) head[singular] = (long)(first_row + j);
+    }
+    if (group == 0 && item < last - step) narrow[(step + item) * pitch + j] = OF_OTHERS(told, item);
+    best = -1;
+    best_row = NONE;
+    UNROLL
+    for (uint r = 0; r < HELD; ++r) {
+      const uint i = own + r * all;
+      if (i <= j || i >= rows) continue;
+      if (i == row) {
+        UNROLL
+        for (uint c = 0; c < NARROW; ++c) v[r][c] = OF_OTHERS(diagonal, c);
+      }
+      const NUMBER l = is_pivot ? v[r][0] * factor : v[r][0];
+      narrow[step * pitch + i] = l;
+      UNROLL
+      for (uint c = 1; c < NARROW; ++c) v[r][c - 1] = is_pivot ? v[r][c] - l * u[c] : v[r][c];
+      v[r][NARROW - 1] = 0;
+      const NUMBER size = fabs(v[r][0]);
+      if (IS_BETTER(size, i, best, best_row)) {
+        best = size;
+        best_row = i;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
 
-// Swaps of columns begin .. end in all other columns of the panel; a work item takes a column.
-KERNEL exchange_others(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
-                       const ulong first_row, __global const long* head) {
-  uint column = get_global_id(0);
-  if (column >= begin) column += end - begin;
+// The swaps of columns begin .. end in all columns of the panel, in these only those of later columns; a work item
+// takes a column.
+KERNEL exchange_columns(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
+                        const ulong first_row, __global const long* head) {
+  const uint column = get_global_id(0);
   if (column >= width) return;
-  for (uint j = begin; j < end; ++j) {
+  for (uint j = column >= begin && column < end ? column + 1 : begin; j < end; ++j) {
+    if (head[j] < 0) return;
     const ulong row = (ulong)head[j] - first_row;
     const NUMBER moved = w[column * pitch + j];
     w[column * pitch + j] = w[column * pitch + row];

@@ -8,7 +8,7 @@ namespace plumb::hpl {
 namespace {
 
 constexpr std::size_t most_searching = 256, side_of_tile = 16, strip_of_update = 32;
-constexpr std::size_t few_rows = 4096;  // up to which one group eliminates faster than many kernels
+constexpr std::size_t turn_words = 2 * most_searching + 1;
 constexpr std::uint32_t no_row = 0xffffffff;
 
 std::uint32_t as_uint(std::size_t value) {
@@ -27,8 +27,8 @@ DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernel
       w_(session.device.allocate(pitch_ * layout.block * element_bytes, own)),
       values_(session.device.allocate(2 * most_searching * element_bytes, own)),
       rows_(session.device.allocate(2 * most_searching * sizeof(std::uint32_t), own)),
-      told_rows_(session.device.allocate(2 * most_searching * narrow_columns * element_bytes, own)),
-      counter_(session.device.allocate(64, own)),
+      told_rows_(session.device.allocate((2 * most_searching + 2) * narrow_columns * element_bytes, own)),
+      turns_(session.device.allocate(turn_words * sizeof(std::uint32_t), own)),
       candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)) {
   const DeviceInfo& device = session.device.info();
   most_together_ = device.runtime == "cuda" ? std::min<std::size_t>(device.compute_units, most_searching) : 1;
@@ -49,8 +49,7 @@ void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const Ma
   below_ = layout_.rows.count() - step.below;
   panel_ = &panel;
   head_.assign(layout_.block + 1, -1);
-  kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1), counter_.get()}, 1);
-  counted_ = 0;
+  kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1), turns_.get(), as_uint(turn_words)}, 1);
   take(queue, matrix);
   for (std::size_t begin = 0; begin < step.width; begin += narrow_columns)
     factor_columns(queue, begin, std::min(step.width, begin + narrow_columns));
@@ -94,7 +93,8 @@ std::size_t DevicePanel::searching(std::size_t first) const {
 void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t end) {
   const std::size_t rows = step_.width + below_, width = step_.width;
   const std::uint64_t pitch = pitch_;
-  const bool together = !agrees_ && (most_together_ > 1 || rows <= few_rows);
+  const std::size_t held = std::min(most_together_, searching(begin)) * kernels_.group() * held_rows;
+  const bool together = !agrees_ && rows - begin <= held;
   together ? eliminate_together(queue, begin, end) : eliminate_one_by_one(queue, begin, end);
   if (end == width) return;
   kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
@@ -110,13 +110,12 @@ void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_
   kernels_.start(
       queue, "factor_columns",
       {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), first_row, std::uint32_t{pivoting_ ? 1u : 0u},
-       values_.get(), rows_.get(), told_rows_.get(), counter_.get(), as_uint(counted_), panel_, as_uint(layout_.block)},
+       values_.get(), rows_.get(), told_rows_.get(), turns_.get(), as_uint(begin), panel_, as_uint(layout_.block)},
       groups);
-  if (groups > 1) counted_ += groups * (end - begin);
-  if (pivoting_ && step_.width > end - begin)
-    kernels_.start(queue, "exchange_others",
+  if (pivoting_)
+    kernels_.start(queue, "exchange_columns",
                    {w_.get(), pitch, as_uint(step_.width), as_uint(begin), as_uint(end), first_row, panel_},
-                   kernels_.groups_of(step_.width - (end - begin)));
+                   kernels_.groups_of(step_.width));
 }
 
 void DevicePanel::eliminate_one_by_one(Queue& queue, std::size_t begin, std::size_t end) {

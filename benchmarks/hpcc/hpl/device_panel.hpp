@@ -38,7 +38,7 @@ class DevicePanel {
   Kernels& kernels_;
   std::size_t element_bytes_, pitch_;
   Team& column_;
-  std::unique_ptr<Buffer> w_, top_, values_, rows_, told_rows_, counter_, candidate_;
+  std::unique_ptr<Buffer> w_, top_, values_, rows_, told_rows_, turns_, candidate_;
   std::unique_ptr<Buffer> sent_, received_;  // candidates in host memory: this rank's, and all ranks'
   std::size_t most_together_;                // groups that are certain to run concurrently; 0 if unknown
   std::unique_ptr<PanelBroadcast> top_broadcast_;
@@ -46,7 +46,7 @@ class DevicePanel {
   // State of the current panel.
   Step step_;
   bool pivoting_ = false, agrees_ = false;  // with the other ranks of the column
-  std::size_t below_ = 0, counted_ = 0;     // at counter_
+  std::size_t below_ = 0;
   Buffer* panel_ = nullptr;
   std::vector<std::int64_t> head_;
   std::vector<double> sent_copies_;

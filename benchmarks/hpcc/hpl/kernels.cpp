@@ -25,8 +25,8 @@ std::size_t group_on(const DeviceInfo& device) {
 Kernels::Kernels(Session& session, ScalarType type, std::size_t block) : group_(group_on(session.device.info())) {
   const std::string file = "benchmarks/hpcc/hpl/device.cl";
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DBLOCK={}", to_string(type), group_, narrow_columns,
-                               std::max(std::bit_ceil(block), smallest_block));
+  source.options = fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DHELD={} -DBLOCK={}", to_string(type), group_,
+                               narrow_columns, held_rows, std::max(std::bit_ceil(block), smallest_block));
   program_ = session.device.build(session.source(source));
 }
 

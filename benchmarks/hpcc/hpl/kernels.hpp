@@ -13,6 +13,7 @@
 namespace plumb::hpl {
 
 inline constexpr std::size_t narrow_columns = 16;  // of a panel, eliminated one by one
+inline constexpr std::size_t held_rows = 4;        // of these columns, per work item, in one kernel
 
 class Kernels {
  public:

@@ -13,7 +13,7 @@ WRONG = [
     ("another-matrix", "0.5 - (double)WORD(i, j)", "0.25 - (double)WORD(i, j)", GENERAL),
     ("residual-of-half", "product += value * x[j];", "product += 0;", DOMINANT),
     ("rows-not-swapped", "to[target + j] = from[source + j];", "to[target + j] = from[target + j];", GENERAL),
-    ("factor-not-applied", "l = v[c] * factor;", "l = v[c];", GENERAL),
+    ("factor-not-applied", "? v[r][0] * factor :", "? v[r][0] :", GENERAL),
     ("columns-updated-twice", "value -= l[k] * u[k * STRIP + c];", "value -= 2 * l[k] * u[k * STRIP + c];", GENERAL),
     ("inverse-without-its-sum", "value -= l[i * l_pitch + k] * inverse[k * pitch + column];", "value -= 0;", GENERAL),
     ("diagonal-not-divided", "values[k + j] /= block[j * (SOLVED + 1) + j];", "values[k + j] /= 1;", DOMINANT),
