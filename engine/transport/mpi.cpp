@@ -43,7 +43,7 @@ Message make_message(const Transfer& transfer, const MessageAddress& address) {
 }
 
 // The hot loop is start_step(): few instructions beside the MPI calls.
-class MpiExchange : public WalkedExchange {
+class MpiExchange final : public WalkedExchange {
  public:
   MpiExchange(const Exchange& exchange, MPI_Comm communicator, const MessageAddress& address)
       : WalkedExchange(walk_by_step(exchange, "messages of an exchange")), communicator_(communicator) {
@@ -59,6 +59,10 @@ class MpiExchange : public WalkedExchange {
   }
 
  private:
+  friend class WalkedExchange;  // its loop calls the steps directly
+
+  void walk_to_end() override { walk_to_end_by(*this); }
+
   // Receives first, so no message is unexpected.
   void start_step(std::size_t number, std::uint64_t first, std::uint64_t end) override {
     Messages& step = steps_[number];

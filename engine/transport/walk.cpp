@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "world/watchdog.hpp"
-
 namespace plumb {
 
 namespace {
@@ -78,7 +76,7 @@ void WalkedExchange::precede(Queue& queue) {
   while (until_ < end_ || step_ + 1 < walk_.steps) {
     wait_step(step_);
     Waiting::progress();
-    advance();
+    advance(*this);
   }
   if (!lead(queue)) wait();
 }
@@ -90,13 +88,13 @@ void WalkedExchange::start(std::uint64_t first, std::uint64_t count) {
   round_ = first;
   end_ = walk_.steps == 0 ? first : first + count;
   step_ = 0;
-  if (round_ < end_) begin_step();
+  if (round_ < end_) begin_step(*this);
 }
 
 bool WalkedExchange::test() {
   while (round_ < end_) {
     if (!test_step(step_)) return false;
-    advance();
+    advance(*this);
     if (walk_.blocking) break;
   }
   return round_ >= end_;
@@ -105,28 +103,7 @@ bool WalkedExchange::test() {
 void WalkedExchange::wait() {
   if (round_ >= end_) return;
   const Waiting waiting(walk_.waited_for);
-  for (std::uint64_t steps = 1; round_ < end_; ++steps) {
-    wait_step(step_);
-    if (steps == walk_.sign_of) {
-      Waiting::progress();
-      steps = 0;
-    }
-    advance();
-  }
-}
-
-void WalkedExchange::begin_step() {
-  if (step_ == 0) until_ = round_ + std::min(end_ - round_, walk_.at_once);
-  start_step(step_, round_, until_);
-}
-
-void WalkedExchange::advance() {
-  if (++step_ == walk_.steps) {
-    step_ = 0;
-    round_ = until_;
-    if (round_ >= end_) return;
-  }
-  begin_step();
+  walk_to_end();
 }
 
 }  // namespace plumb

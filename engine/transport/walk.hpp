@@ -1,7 +1,10 @@
 // Iteration over an exchange's rounds: windows, and the steps in each window.
 #pragma once
 
+#include <algorithm>
+
 #include "transport/transport.hpp"
+#include "world/watchdog.hpp"
 
 namespace plumb {
 
@@ -46,15 +49,50 @@ class WalkedExchange : public CompiledExchange {
   virtual bool follow(Queue&) { return false; }
   // Makes a queue follow the last started step; false if the host must wait.
   virtual bool lead(Queue&) { return false; }
+  // Executes all remaining steps.
+  virtual void walk_to_end() { walk_to_end_by(*this); }
+  // Likewise with the steps of a final class, called without the table of virtual functions.
+  template <class Exchange>
+  void walk_to_end_by(Exchange& exchange);
 
  private:
-  void begin_step();
-  void advance();
+  template <class Exchange>
+  void begin_step(Exchange& exchange);
+  template <class Exchange>
+  void advance(Exchange& exchange);
 
   Walk walk_;
   std::uint64_t round_ = 0, until_ = 0, end_ = 0;
   std::size_t step_ = 0;
 };
+
+template <class Exchange>
+void WalkedExchange::walk_to_end_by(Exchange& exchange) {
+  for (std::uint64_t steps = 1; round_ < end_; ++steps) {
+    exchange.wait_step(step_);
+    if (steps == walk_.sign_of) {
+      Waiting::progress();
+      steps = 0;
+    }
+    advance(exchange);
+  }
+}
+
+template <class Exchange>
+void WalkedExchange::begin_step(Exchange& exchange) {
+  if (step_ == 0) until_ = round_ + std::min(end_ - round_, walk_.at_once);
+  exchange.start_step(step_, round_, until_);
+}
+
+template <class Exchange>
+void WalkedExchange::advance(Exchange& exchange) {
+  if (++step_ == walk_.steps) {
+    step_ = 0;
+    round_ = until_;
+    if (round_ >= end_) return;
+  }
+  begin_step(exchange);
+}
 
 // Consecutive slots of a transfer, from the base address of its buffer's view, without division.
 class SlotCursor {
