@@ -353,14 +353,22 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
 }
 
 // Several groups that run concurrently (or one) eliminate columns begin .. end, instead of kernels for each column. A
-// work item holds HELD rows: begin + its number + multiples of all work items; their next column is v[][0]. Per column
-// each group tells its best row, and group 0 the row at the diagonal, then its turn; all groups wait for all turns.
-// What is told has two places (MOST_GROUPS apart), used by columns in turn, since no group is two columns ahead. Rows
-// are swapped right of the column only; the rest is exchange_columns'.
+// work item holds HELD rows: begin + its number + multiples of all work items. v[] turns by an element per column: the
+// next column is v[0], the last one of L v[NARROW - 1]. Per column each group tells its best row, and group 0 the row
+// at the diagonal, then its turn; all groups wait for all turns. What is told has two places (MOST_GROUPS apart), used
+// by columns in turn, since no group is two columns ahead. Rows are swapped in these columns only.
 #ifdef __CUDACC__
-#define FENCE_DEVICE() __threadfence()
-#else
-#define FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
+inline void tell_turn(__global uint* place, const uint turn) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(place), "r"(turn) : "memory");
+}
+inline uint turn_at(__global uint* place) {
+  uint turn;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(turn) : "l"(place) : "memory");
+  return turn;
+}
+#else  // one group, which waits for none
+#define tell_turn(place, turn) (*(place) = (turn))
+#define turn_at(place) (*(place))
 #endif
 #define MOST_GROUPS 256
 #define DIAGONAL (2 * MOST_GROUPS)  // place of the diagonal's rows among those told
@@ -368,9 +376,9 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
 #define MOST_POLLS (1u << 26)       // about a minute
 #define OF_OTHERS(pointer, at) (((volatile __global NUMBER*)(pointer))[at])
 
-inline void await_turn(volatile __global uint* turns, const uint place, const uint turn) {
-  for (uint polls = 0; turns[place] != turn; ++polls)
-    if (polls % 4096 == 4095 && (turns[LOST] != 0 || polls > MOST_POLLS)) {
+inline void await_turn(__global uint* turns, const uint place, const uint turn) {
+  for (uint polls = 0; turn_at(turns + place) != turn; ++polls)
+    if (polls % 4096 == 4095 && (turn_at(turns + LOST) != 0 || polls > MOST_POLLS)) {
       turns[LOST] = 1;
       return;
     }
@@ -420,15 +428,11 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
         }
     }
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-    if (item == 0 && groups > 1) {
-      FENCE_DEVICE();
-      ((volatile __global uint*)turns)[place + group] = turn;
-    }
+    if (item == 0 && groups > 1) tell_turn(turns + place + group, turn);
     best = -1;
     best_row = NONE;
     for (uint g = item; g < groups; g += GROUP) {
       if (groups > 1) await_turn(turns, place + g, turn);
-      FENCE_DEVICE();
       const NUMBER value = OF_OTHERS(value_of_group, place + g);
       const uint there = ((volatile __global uint*)row_of_group)[place + g];
       if (IS_BETTER(value, there, best, best_row)) {
@@ -448,7 +452,8 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
       head[j] = turns[LOST] == 0 ? (long)(first_row + row) : -1;
       if (!is_pivot && head[singular] < 0) head[singular] = (long)(first_row + j);
     }
-    if (group == 0 && item < last - step) narrow[(step + item) * pitch + j] = OF_OTHERS(told, item);
+    if (group == 0 && item < NARROW && (step + item) % NARROW < last)
+      narrow[(step + item) % NARROW * pitch + j] = OF_OTHERS(told, item);
     best = -1;
     best_row = NONE;
     UNROLL
@@ -460,10 +465,9 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
         for (uint c = 0; c < NARROW; ++c) v[r][c] = OF_OTHERS(diagonal, c);
       }
       const NUMBER l = is_pivot ? v[r][0] * factor : v[r][0];
-      narrow[step * pitch + i] = l;
       UNROLL
-      for (uint c = 1; c < NARROW; ++c) v[r][c - 1] = is_pivot ? v[r][c] - l * u[c] : v[r][c];
-      v[r][NARROW - 1] = 0;
+      for (uint c = 1; c < NARROW; ++c) v[r][c - 1] = is_pivot && c < last - step ? v[r][c] - l * u[c] : v[r][c];
+      v[r][NARROW - 1] = l;
       const NUMBER size = fabs(v[r][0]);
       if (IS_BETTER(size, i, best, best_row)) {
         best = size;
@@ -472,41 +476,84 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+  UNROLL
+  for (uint r = 0; r < HELD; ++r) {
+    const uint i = own + r * all;
+    UNROLL
+    for (uint c = 0; c < NARROW; ++c)
+      if (i >= end && i < rows && c + last >= NARROW) narrow[(c + last - NARROW) * pitch + i] = v[r][c];
+  }
 }
 
-// The swaps of columns begin .. end in all columns of the panel, in these only those of later columns; a work item
-// takes a column.
-KERNEL exchange_columns(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
-                        const ulong first_row, __global const long* head) {
-  const uint column = get_global_id(0);
-  if (column >= width) return;
-  for (uint j = column >= begin && column < end ? column + 1 : begin; j < end; ++j) {
-    if (head[j] < 0) return;
-    const ulong row = (ulong)head[j] - first_row;
-    const NUMBER moved = w[column * pitch + j];
-    w[column * pitch + j] = w[column * pitch + row];
-    w[column * pitch + row] = moved;
+// Position, before the swaps of columns begin .. end, of the row that they bring to `row`.
+inline uint source_of(uint row, const uint begin, const uint end, const ulong first_row, __global const long* head) {
+  for (uint j = end; j-- > begin;) {
+    if (head[j] < 0) continue;
+    const uint other = (uint)((ulong)head[j] - first_row);
+    if (row == j)
+      row = other;
+    else if (row == other)
+      row = j;
   }
+  return row;
+}
+
+// Columns right of the eliminated ones: rows begin .. end become U's. x: these rows.
+#define SOLVE_COLUMN(x)                                                                \
+  UNROLL                                                                               \
+  for (uint i = 0; i < NARROW; ++i) {                                                  \
+    UNROLL                                                                             \
+    for (uint k = 0; k < NARROW; ++k)                                                  \
+      if (k < i && begin + i < end) x[i] -= w[(begin + k) * pitch + begin + i] * x[k]; \
+  }
+
+// The swaps of columns begin .. end in all other columns of the panel, and rows begin .. end of U right of those; a
+// work item takes a column. The rows concerned are read before one is written.
+KERNEL exchange_and_solve(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
+                          const ulong first_row, __global const long* head) {
+  __local uint from[2 * NARROW], to[2 * NARROW];
+  const uint item = get_local_id(0), count = end - begin;
+  if (item < 2 * NARROW) {
+    const uint j = begin + item % NARROW;
+    uint row = j < end ? (item < NARROW ? j : (uint)((ulong)head[j] - first_row)) : NONE;
+    if (j < end && head[j] < 0) row = NONE;
+    to[item] = row;
+    from[item] = row == NONE ? NONE : source_of(row, begin, end, first_row, head);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  uint column = get_global_id(0);
+  if (column >= begin) column += count;
+  if (column >= width) return;
+  __global NUMBER* own = w + column * pitch;
+  NUMBER x[NARROW], y[NARROW];
+  UNROLL
+  for (uint i = 0; i < NARROW; ++i) {
+    x[i] = from[i] != NONE ? own[from[i]] : (NUMBER)0;
+    y[i] = from[NARROW + i] != NONE ? own[from[NARROW + i]] : (NUMBER)0;
+  }
+  UNROLL
+  for (uint i = 0; i < NARROW; ++i)
+    if (to[NARROW + i] != NONE && to[NARROW + i] >= end) own[to[NARROW + i]] = y[i];
+  if (column >= end) {
+    SOLVE_COLUMN(x)
+  }
+  UNROLL
+  for (uint i = 0; i < NARROW; ++i)
+    if (to[i] != NONE) own[to[i]] = x[i];
 }
 
 // Rows begin .. end of U right of those columns; a work item takes a column.
 KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, const uint end, const uint width) {
   const uint column = end + get_global_id(0);
   if (column >= width) return;
+  __global NUMBER* own = w + column * pitch;
   NUMBER x[NARROW];
   UNROLL
-  for (uint i = 0; i < NARROW; ++i) {
-    if (begin + i < end) {
-      NUMBER value = w[column * pitch + begin + i];
-      UNROLL
-      for (uint k = 0; k < NARROW; ++k)
-        if (k < i) value -= w[(begin + k) * pitch + begin + i] * x[k];
-      x[i] = value;
-      w[column * pitch + begin + i] = value;
-    } else {
-      x[i] = 0;
-    }
-  }
+  for (uint i = 0; i < NARROW; ++i) x[i] = begin + i < end ? own[begin + i] : (NUMBER)0;
+  SOLVE_COLUMN(x)
+  UNROLL
+  for (uint i = 0; i < NARROW; ++i)
+    if (begin + i < end) own[begin + i] = x[i];
 }
 
 // The product of columns begin .. end and those rows is subtracted right of `end`; groups take GROUP rows x STRIP

@@ -97,8 +97,9 @@ void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t en
   const bool together = !agrees_ && rows - begin <= held;
   together ? eliminate_together(queue, begin, end) : eliminate_one_by_one(queue, begin, end);
   if (end == width) return;
-  kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
-                 kernels_.groups_of(width - end));
+  if (!together || !pivoting_)
+    kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
+                   kernels_.groups_of(width - end));
   kernels_.start(queue, "update_columns",
                  {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), as_uint(width)},
                  kernels_.groups_of(rows - end) * ((width - end + strip_of_update - 1) / strip_of_update));
@@ -112,10 +113,10 @@ void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_
       {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), first_row, std::uint32_t{pivoting_ ? 1u : 0u},
        values_.get(), rows_.get(), told_rows_.get(), turns_.get(), as_uint(begin), panel_, as_uint(layout_.block)},
       groups);
-  if (pivoting_)
-    kernels_.start(queue, "exchange_columns",
+  if (pivoting_ && step_.width > end - begin)
+    kernels_.start(queue, "exchange_and_solve",
                    {w_.get(), pitch, as_uint(step_.width), as_uint(begin), as_uint(end), first_row, panel_},
-                   kernels_.groups_of(step_.width));
+                   kernels_.groups_of(step_.width - (end - begin)));
 }
 
 void DevicePanel::eliminate_one_by_one(Queue& queue, std::size_t begin, std::size_t end) {
