@@ -355,8 +355,9 @@ KERNEL eliminate(__global NUMBER* w, const ulong pitch, const uint rows, const u
 // Several groups that run concurrently (or one) eliminate columns begin .. end, instead of kernels for each column. A
 // work item holds HELD rows: begin + its number + multiples of all work items. v[] turns by an element per column: the
 // next column is v[0], the last one of L v[NARROW - 1]. Per column each group tells its best row, and group 0 the row
-// at the diagonal, then its turn; all groups wait for all turns. What is told has two places (MOST_GROUPS apart), used
-// by columns in turn, since no group is two columns ahead. Rows are swapped in these columns only.
+// at the diagonal, then its turn; all groups wait for all turns, without pivots for group 0's only. What groups tell
+// has two places (MOST_GROUPS apart), used by columns in turn, since no group is two columns ahead then. Rows are
+// swapped in these columns only.
 #ifdef __CUDACC__
 inline void tell_turn(__global uint* place, const uint turn) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(place), "r"(turn) : "memory");
@@ -371,13 +372,13 @@ inline uint turn_at(__global uint* place) {
 #define turn_at(place) (*(place))
 #endif
 #define MOST_GROUPS 256
-#define DIAGONAL (2 * MOST_GROUPS)  // place of the diagonal's rows among those told
+#define DIAGONAL (2 * MOST_GROUPS)  // place of the diagonal's rows among those told, one per column
 #define LOST (2 * MOST_GROUPS)      // place among the turns: 1 after a wait without end
 #define MOST_POLLS (1u << 26)       // about a minute
 #define OF_OTHERS(pointer, at) (((volatile __global NUMBER*)(pointer))[at])
 
 inline void await_turn(__global uint* turns, const uint place, const uint turn) {
-  for (uint polls = 0; turn_at(turns + place) != turn; ++polls)
+  for (uint polls = 0; turn_at(turns + place) < turn; ++polls)
     if (polls % 4096 == 4095 && (turn_at(turns + LOST) != 0 || polls > MOST_POLLS)) {
       turns[LOST] = 1;
       return;
@@ -408,7 +409,7 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
   }
   for (uint step = 0; step < last; ++step) {
     const uint j = begin + step, place = step % 2 * MOST_GROUPS, turn = turned + step + 1;
-    __global NUMBER* diagonal = told_rows + (DIAGONAL + step % 2) * NARROW;
+    __global NUMBER* diagonal = told_rows + (DIAGONAL + step) * NARROW;
     if (group == 0 && item == step) {
       UNROLL
       for (uint c = 0; c < NARROW; ++c) diagonal[c] = v[0][c];
@@ -431,17 +432,23 @@ KERNEL factor_columns(__global NUMBER* w, const ulong pitch, const uint rows, co
     if (item == 0 && groups > 1) tell_turn(turns + place + group, turn);
     best = -1;
     best_row = NONE;
-    for (uint g = item; g < groups; g += GROUP) {
-      if (groups > 1) await_turn(turns, place + g, turn);
-      const NUMBER value = OF_OTHERS(value_of_group, place + g);
-      const uint there = ((volatile __global uint*)row_of_group)[place + g];
-      if (IS_BETTER(value, there, best, best_row)) {
-        best = value;
-        best_row = there;
+    uint row = j;
+    if (is_pivoting != 0) {
+      for (uint g = item; g < groups; g += GROUP) {
+        if (groups > 1) await_turn(turns, place + g, turn);
+        const NUMBER value = OF_OTHERS(value_of_group, place + g);
+        const uint there = ((volatile __global uint*)row_of_group)[place + g];
+        if (IS_BETTER(value, there, best, best_row)) {
+          best = value;
+          best_row = there;
+        }
       }
+      BEST_OF_GROUP(best, best_row)
+      if (best_rows[0] != NONE) row = best_rows[0];
+    } else if (groups > 1) {
+      if (item == 0) await_turn(turns, place, turn);
+      barrier(CLK_GLOBAL_MEM_FENCE);
     }
-    BEST_OF_GROUP(best, best_row)
-    const uint row = is_pivoting != 0 && best_rows[0] != NONE ? best_rows[0] : j;
     __global NUMBER* told = row == j ? diagonal : told_rows + (place + (row - begin) % all / GROUP) * NARROW;
     NUMBER u[NARROW];
     UNROLL

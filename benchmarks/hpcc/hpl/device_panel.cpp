@@ -27,7 +27,7 @@ DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernel
       w_(session.device.allocate(pitch_ * layout.block * element_bytes, own)),
       values_(session.device.allocate(2 * most_searching * element_bytes, own)),
       rows_(session.device.allocate(2 * most_searching * sizeof(std::uint32_t), own)),
-      told_rows_(session.device.allocate((2 * most_searching + 2) * narrow_columns * element_bytes, own)),
+      told_rows_(session.device.allocate((2 * most_searching + narrow_columns) * narrow_columns * element_bytes, own)),
       turns_(session.device.allocate(turn_words * sizeof(std::uint32_t), own)),
       candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)) {
   const DeviceInfo& device = session.device.info();
