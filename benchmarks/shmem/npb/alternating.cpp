@@ -6,8 +6,6 @@ namespace plumb::npb {
 
 namespace {
 
-enum Part : std::size_t { exch, rhs, xsolve, ysolve, zsolve, add };
-
 template <template <class> class Rows, bool transformed>
 class Alternating : public Flow {
  public:
@@ -15,9 +13,21 @@ class Alternating : public Flow {
       : Flow(scheme, Tiling(Cut::diagonal, scheme.n, ranks), rank),
         sweeps_{make_sweep<0>(), make_sweep<1>(), make_sweep<2>()} {}
 
-  std::vector<std::string> parts() const override { return {"exch", "rhs", "xsolve", "ysolve", "zsolve", "add"}; }
+  void step(const Parts& parts) override {
+    parts(exch, [&] { exchange_faces(); });
+    parts(rhs, [&] {
+      for (Tile& tile : tiles()) residual(scheme(), tile, transformed);
+    });
+    parts(xsolve, [&] { solve<0>(); });
+    parts(ysolve, [&] { solve<1>(); });
+    parts(zsolve, [&] { solve<2>(); });
+    parts(add, [&] {
+      for (Tile& tile : tiles()) advance(tile, 1, transformed);
+    });
+  }
 
  private:
+  enum Phase : std::size_t { exch, rhs, xsolve, ysolve, zsolve, add };
   // Links, and places in memory, of one direction's lines.
   struct Sweep {
     std::size_t forward_out = 0, forward_in = 0, backward_out = 0, backward_in = 0;
@@ -96,19 +106,6 @@ class Alternating : public Flow {
     }
     kept_.grow(kept);
     ingredients_.grow(groups * sweep.ingredients);
-  }
-
-  void step(PartTimer& timer) override {
-    timer(exch, [&] { exchange_faces(); });
-    timer(rhs, [&] {
-      for (Tile& tile : tiles()) residual(scheme(), tile, transformed);
-    });
-    timer(xsolve, [&] { solve<0>(); });
-    timer(ysolve, [&] { solve<1>(); });
-    timer(zsolve, [&] { solve<2>(); });
-    timer(add, [&] {
-      for (Tile& tile : tiles()) advance(tile, 1, transformed);
-    });
   }
 
   template <int D>

@@ -1,6 +1,7 @@
 #include "benchmarks/shmem/npb/cfd.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "benchmarks/shmem/npb/equations.hpp"
 
@@ -72,6 +73,28 @@ struct Advance {
   }
 };
 
+// u = value(at, own) at the tile's points and in its margins, as far as they are within the cube.
+template <class Value>
+void for_points(const Scheme& scheme, Tile& tile, Value value) {
+  constexpr int margin = Tile::margin;
+  for (int k = -margin; k < tile.count(2) + margin; ++k)
+    for (int j = -margin; j < tile.count(1) + margin; ++j)
+      for (int i = -margin; i < tile.count(0) + margin; ++i) {
+        const int local[3] = {i, j, k};
+        std::array<int, 3> at{};
+        bool own = true, within = true;
+        for (int d = 0; d < 3; ++d) {
+          const int x = at[static_cast<std::size_t>(d)] = tile.first(d) + local[d];
+          own = own && local[d] >= 0 && local[d] < tile.count(d);
+          within = within && x >= 0 && x < scheme.n;
+        }
+        if (!within) continue;
+        const Point u = value(at, own);
+        for (int m = 0; m < variables; ++m)
+          tile.u[static_cast<std::size_t>(tile.place(i, j, k) + m * tile.field())] = u[static_cast<std::size_t>(m)];
+      }
+}
+
 }  // namespace
 
 Scheme::Scheme(int points, double time_step)
@@ -133,27 +156,29 @@ Tile::Tile(const Box& box, int n) : box_(box) {
   f.assign(size, 0);
 }
 
-void begin_fields(const Scheme& scheme, Tile& tile) {
-  constexpr int margin = Tile::margin;
-  const auto fill = [&](auto value) {
-    for (int k = -margin; k < tile.count(2) + margin; ++k)
-      for (int j = -margin; j < tile.count(1) + margin; ++j)
-        for (int i = -margin; i < tile.count(0) + margin; ++i) {
-          const std::array<int, 3> at{tile.first(0) + i, tile.first(1) + j, tile.first(2) + k};
-          if (std::any_of(at.begin(), at.end(), [&](int x) { return x < 0 || x >= scheme.n; })) continue;
-          const Point u = value(at);
-          for (int m = 0; m < variables; ++m)
-            tile.u[static_cast<std::size_t>(tile.place(i, j, k) + m * tile.field())] = u[static_cast<std::size_t>(m)];
-        }
-  };
-  fill([&](const std::array<int, 3>& at) { return exact(at[0] * scheme.h, at[1] * scheme.h, at[2] * scheme.h); });
+void compute_forcing(const Scheme& scheme, Tile& tile) {
+  for_points(scheme, tile, [&](const std::array<int, 3>& at, bool) {
+    return exact(at[0] * scheme.h, at[1] * scheme.h, at[2] * scheme.h);
+  });
   std::fill(tile.f.begin(), tile.f.end(), 0.);
+  std::fill(tile.r.begin(), tile.r.end(), 0.);
   Scheme operator_alone = scheme;
   operator_alone.dt = 1;
   residual(operator_alone, tile, false);
   std::swap(tile.f, tile.r);
+}
+
+void set_start(const Scheme& scheme, Tile& tile) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for_points(scheme, tile, [&](const std::array<int, 3>& at, bool own) {
+    return own ? start(scheme, at) : Point{nan, nan, nan, nan, nan};
+  });
   std::fill(tile.r.begin(), tile.r.end(), 0.);
-  fill([&](const std::array<int, 3>& at) { return start(scheme, at); });
+  for (int m = 0; m < variables; ++m)
+    for (int k = tile.begin(2); k < tile.end(2); ++k)
+      for (int j = tile.begin(1); j < tile.end(1); ++j)
+        std::fill_n(tile.r.begin() + tile.place(tile.begin(0), j, k) + m * tile.field(), tile.end(0) - tile.begin(0),
+                    nan);
 }
 
 void residual(const Scheme& scheme, Tile& tile, bool transformed) {

@@ -67,8 +67,10 @@ class Tile {
   std::array<int, 3> begin_, end_;
 };
 
-// f = L(exact), u = start, r = 0.
-void begin_fields(const Scheme& scheme, Tile& tile);
+// f = L(exact); r = 0, u is left undefined.
+void compute_forcing(const Scheme& scheme, Tile& tile);
+// u = start; not a number in margins within the cube, and in r inside the boundary.
+void set_start(const Scheme& scheme, Tile& tile);
 // r = dt (L(u) - f) inside; with `transformed`, multiplied by SP's T.
 void residual(const Scheme& scheme, Tile& tile, bool transformed);
 // u += factor r inside; with `transformed`, r multiplied by SP's Z first.

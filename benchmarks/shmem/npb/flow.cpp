@@ -118,16 +118,18 @@ void Flow::exchange_faces() {
 void Flow::begin() {
   tiles_.clear();
   for (const Tiling::Place& place : places_) tiles_.emplace_back(tiling_.box(place), scheme_.n);
-  for (Tile& tile : tiles_) begin_fields(scheme_, tile);
+  for (Tile& tile : tiles_) compute_forcing(scheme_, tile);
   allocate();
 }
 
-void Flow::run(Messages* messages, std::uint64_t steps, PartTimer& timer) {
+void Flow::restart() {
+  for (Tile& tile : tiles_) set_start(scheme_, tile);
+}
+
+void Flow::open(Messages* messages, std::uint64_t steps) {
   messages_ = messages;
   if (messages != nullptr)
     for (Inlet& inlet : inlets_) inlet.open(*messages, steps);
-  for (std::uint64_t i = 0; i < steps; ++i) step(timer);
-  if (messages != nullptr) messages->complete();
 }
 
 }  // namespace plumb::npb

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "benchmarks/shmem/npb/cfd.hpp"
@@ -34,35 +34,14 @@ class Inlet {
   std::uint64_t expected_ = 0, all_ = 0;
 };
 
-// Times the parts of a step: a phase of the sample, and what of it is within calls of Messages.
-class PartTimer {
- public:
-  PartTimer() = default;
-  PartTimer(Timed* timed, const Messages* messages, std::size_t phases)
-      : timed_(timed), messages_(messages), exposed_(phases) {}
-  template <class Work>
-  void operator()(std::size_t phase, Work work) {
-    if (timed_ == nullptr) return work();
-    const Timed::Phase timing(*timed_, phase);
-    const double before = messages_ == nullptr ? 0 : messages_->exposed_seconds();
-    work();
-    if (messages_ != nullptr) exposed_[phase] += messages_->exposed_seconds() - before;
-  }
-  const std::vector<double>& exposed() const { return exposed_; }
-
- private:
-  Timed* timed_ = nullptr;
-  const Messages* messages_ = nullptr;
-  std::vector<double> exposed_;
-};
+// Runs a part of a step, given by its number, and times it.
+using Parts = std::function<void(std::size_t part, const std::function<void()>& work)>;
 
 class Flow {
  public:
   Flow(const Scheme& scheme, const Tiling& tiling, int rank);
   virtual ~Flow() = default;
 
-  // The parts of a step, by number.
-  virtual std::vector<std::string> parts() const = 0;
   const std::vector<Link>& outgoing() const { return outgoing_; }
   const std::vector<Link>& incoming() const { return incoming_; }
   const Scheme& scheme() const { return scheme_; }
@@ -70,13 +49,15 @@ class Flow {
   int rank() const { return rank_; }
   std::vector<Tile>& tiles() { return tiles_; }
 
-  // Allocates and fills the tiles: forcing and start.
+  // Allocates the tiles and computes the forcing.
   void begin();
-  // Takes `steps` steps, by messages over these links (null on one rank).
-  void run(Messages* messages, std::uint64_t steps, PartTimer& timer);
+  // u is the start; margins and r are poisoned.
+  void restart();
+  // Expects the messages of so many steps; null on one rank.
+  void open(Messages* messages, std::uint64_t steps);
+  virtual void step(const Parts& parts) = 0;
 
  protected:
-  virtual void step(PartTimer& timer) = 0;
   virtual void allocate() = 0;
 
   // Fills the margins of u.

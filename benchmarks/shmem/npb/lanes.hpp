@@ -38,7 +38,7 @@ template <class V, bool contiguous>
 
 // Writes the first `lanes` lanes.
 template <class V, bool contiguous>
-[[gnu::always_inline]] inline void store(V v, double* p, std::ptrdiff_t stride = 1, int lanes = width<V>) {
+[[gnu::always_inline]] inline void store(const V& v, double* p, std::ptrdiff_t stride = 1, int lanes = width<V>) {
   if (contiguous && lanes == width<V>) {
     std::memcpy(p, &v, sizeof v);
   } else {
@@ -54,10 +54,11 @@ template <class V>
 }
 
 template <class V>
-[[gnu::always_inline]] inline V root(V v) {
+[[gnu::always_inline]] inline V root(const V& v) {
+  V roots;
 #pragma GCC unroll 8
-  for (int l = 0; l < width<V>; ++l) v[l] = std::sqrt(v[l]);
-  return v;
+  for (int l = 0; l < width<V>; ++l) roots[l] = std::sqrt(v[l]);
+  return roots;
 }
 
 template <class Body>

@@ -153,8 +153,6 @@ struct Within : Plane<sign> {
   }
 };
 
-enum Part : std::size_t { exch, rhs, blts, buts, add };
-
 class Ssor : public Flow {
  public:
   Ssor(const Scheme& scheme, int ranks, int rank) : Flow(scheme, Tiling(Cut::pencils, scheme.n, ranks), rank) {
@@ -176,21 +174,20 @@ class Ssor : public Flow {
       }
   }
 
-  std::vector<std::string> parts() const override { return {"exch", "rhs", "blts", "buts", "add"}; }
+  void step(const Parts& parts) override {
+    Tile& tile = tiles().front();
+    parts(exch, [&] { exchange_faces(); });
+    parts(rhs, [&] { residual(scheme(), tile, false); });
+    parts(blts, [&] { sweep<1>(); });
+    parts(buts, [&] { sweep<-1>(); });
+    parts(add, [&] { advance(tile, 1 / (omega * (2 - omega)), false); });
+  }
 
  private:
+  enum Phase : std::size_t { exch, rhs, blts, buts, add };
   static constexpr std::size_t none = ~std::size_t{0};
 
   void allocate() override {}
-
-  void step(PartTimer& timer) override {
-    Tile& tile = tiles().front();
-    timer(exch, [&] { exchange_faces(); });
-    timer(rhs, [&] { residual(scheme(), tile, false); });
-    timer(blts, [&] { sweep<1>(); });
-    timer(buts, [&] { sweep<-1>(); });
-    timer(add, [&] { advance(tile, 1 / (omega * (2 - omega)), false); });
-  }
 
   // A rank begins its first plane when the wavefront has crossed the pencils before it.
   template <int sign>
