@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "measure/clock.hpp"
+#include "world/one_sided.hpp"
 #include "world/team.hpp"
 
 namespace plumb::npb {

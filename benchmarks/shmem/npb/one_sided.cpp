@@ -11,10 +11,10 @@ namespace plumb::npb {
 
 namespace {
 
-constexpr std::size_t line = 64;
+constexpr std::size_t cache_line = 64;
 
 std::size_t lines(std::size_t bytes) {
-  return (bytes + line - 1) / line * line;
+  return (bytes + cache_line - 1) / cache_line * cache_line;
 }
 
 // A rank's memory: a cache line with the word of each of its links, then the slots of those links that land there
@@ -28,10 +28,10 @@ struct Layout {
   std::vector<Place> out, in;
   std::size_t bytes = 0;
 
-  Layout(Form form, std::span<const DeclaredLink> links) : bytes(links.size() * line) {
+  Layout(Form form, std::span<const DeclaredLink> links) : bytes(links.size() * cache_line) {
     for (const DeclaredLink& link : links) {
       Place place;
-      place.word = (out.size() + in.size()) * line / 8;
+      place.word = (out.size() + in.size()) * cache_line / 8;
       place.pitch = lines(link.bytes);
       // Between two barriers one half is read while the other is written.
       place.slots = static_cast<std::uint64_t>(link.depth) * (form == Form::barrier ? 2 : 1);
@@ -57,7 +57,7 @@ class OneSidedMessages : public Messages {
         all_(all_links(world, outgoing, incoming)),
         mine_(form, links_of(world.rank(), all_)),
         memory_(std::move(memory)) {
-    std::size_t most = line;
+    std::size_t most = cache_line;
     for (int rank = 0; rank < world.size(); ++rank) most = std::max(most, Layout(form, links_of(rank, all_)).bytes);
     if (!memory_) memory_ = make_one_sided(world, most, 1);
     const auto here = links_of(world.rank(), all_);
@@ -184,7 +184,7 @@ std::size_t one_sided_bytes(Form form, const std::vector<Link>& outgoing, const 
   std::vector<DeclaredLink> links;
   for (const Link& link : outgoing) links.push_back({0, link.peer, link.tag, link.depth, 0, 1, link.bytes});
   for (const Link& link : incoming) links.push_back({0, link.peer, link.tag, link.depth, 0, 0, link.bytes});
-  return std::max(line, Layout(form, links).bytes);
+  return std::max(cache_line, Layout(form, links).bytes);
 }
 
 }  // namespace plumb::npb
