@@ -29,8 +29,7 @@ Fluxes<T> fluxes(std::size_t d, const std::array<T, 5>& u) {
   Fluxes<T> f;
   f.convective = {u[d + 1], u[1] * v[d], u[2] * v[d], u[3] * v[d], (u[4] + pressure) * v[d]};
   f.convective[d + 1] += pressure;
-  f.viscous = {T(0), .1 * v[0], .1 * v[1], .1 * v[2],
-               .1 * ((1. - 1.96) * s + v[d] * v[d] / 6. + 1.96 * u[4] / u[0])};
+  f.viscous = {T(0), .1 * v[0], .1 * v[1], .1 * v[2], .1 * ((1. - 1.96) * s + v[d] * v[d] / 6. + 1.96 * u[4] / u[0])};
   f.viscous[d + 1] *= 4. / 3.;
   return f;
 }
@@ -93,8 +92,8 @@ Block plain_jacobian(std::size_t d, const Point& u, double a, double b, double c
     z[n] += std::complex<double>(0, step);
     const auto f = fluxes(d, z);
     for (std::size_t m = 0; m < 5; ++m)
-      block[m][n] = a * f.convective[m].imag() / step + b * f.viscous[m].imag() / step +
-                    (m == n ? b * diffusion_of(d) + c : 0);
+      block[m][n] =
+          a * f.convective[m].imag() / step + b * f.viscous[m].imag() / step + (m == n ? b * diffusion_of(d) + c : 0);
     z[n] = u[n];
   }
   return block;
