@@ -14,7 +14,7 @@ using Point = std::array<double, variables>;
 // Constants of the gas.
 constexpr double c1 = 1.4, c2 = .4, c1c5 = 1.96, viscosity = .1, conduction = c1c5 * viscosity;
 
-// The discretisation's numbers, common to operator and solvers.
+// The discretisation's numbers, common to operator and solvers; mutants alter them.
 struct Scheme {
   Scheme(int points, double time_step);
 
@@ -24,6 +24,7 @@ struct Scheme {
   std::array<double, 3> diffusion{.75, .75, 1};           // d_d by direction
   std::array<double, 3> stretch{4. / 3, 4. / 3, 4. / 3};  // of a velocity's viscous term along itself, in the Jacobians
   double products = 1;                                    // weight of the start's product terms
+  bool upper_ascends = false;                             // LU's upper sweep takes the planes in the lower's order
   std::array<std::vector<double>, 5> differences;  // [m][i]: weight of point i + m - 2 in the fourth difference at i
 };
 

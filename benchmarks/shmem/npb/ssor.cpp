@@ -198,7 +198,7 @@ class Ssor : public Flow {
     for (int stage = 0; stage < planes + all_before; ++stage) {
       const int plane = stage - before;
       if (plane >= 0 && plane < planes) {
-        const int k = sign > 0 ? plane + 1 : planes - plane;
+        const int k = sign > 0 || scheme().upper_ascends ? plane + 1 : planes - plane;
         with_lanes(Across<sign>{{scheme(), tile, k}});
         for (int d = 0; d < 2; ++d) receive<sign>(d, k);
         with_lanes(Within<sign>{{scheme(), tile, k}});
