@@ -87,7 +87,9 @@ TEST_P(NpbFlow, ReachesTheOfficialNorms) {
     EXPECT_NEAR(norms.residual[m] / row.official[m], 1, 1e-8);
     EXPECT_NEAR(norms.error[m] / row.official[5 + m], 1, 1e-8);
   }
-  if (row.official.size() > 10) EXPECT_NEAR(norms.integral / row.official[10], 1, 1e-8);
+  if (row.official.size() > 10) {
+    EXPECT_NEAR(norms.integral / row.official[10], 1, 1e-8);
+  }
 }
 
 TEST_P(NpbFlow, TakesTheSerialSolversSteps) {
