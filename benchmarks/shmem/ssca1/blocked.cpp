@@ -57,8 +57,12 @@ template <class T>
 Weights<T> weights_of(const Problem& problem) {
   const Scores& scores = problem.scores;
   const auto as = [](std::int64_t value) { return static_cast<T>(value); };
-  return {as(scores.exact - scores.similar), as(scores.similar - scores.dissimilar), as(scores.dissimilar),
-          as(scores.gap(1)),                 as(scores.gap_extend),                  as(problem.minimum)};
+  return {as(scores.exact - scores.similar),
+          as(scores.similar - scores.dissimilar),
+          as(scores.dissimilar),
+          as(scores.gap(1)),
+          as(scores.gap_extend),
+          as(problem.minimum)};
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ class Kernel1 {
   virtual Json facts() const { return Json::object(); }
 };
 
-// Variants `put-get` and `threaded`: anti-diagonal by anti-diagonal, its cells divided among all ranks (and a thread for
-// each context of the memory), 5 gets and 3 puts of a word for each: the OpenSHMEM Benchmark Suite's.
+// Variants `put-get` and `threaded`: anti-diagonal by anti-diagonal, its cells divided among all ranks (and a thread
+// for each context of the memory), 5 gets and 3 puts of a word for each: the OpenSHMEM Benchmark Suite's.
 std::uint64_t put_get_bytes(std::uint64_t length, int ranks);
 std::unique_ptr<Kernel1> make_put_get(World& world, const Problem& problem, std::unique_ptr<OneSided> memory);
 

@@ -13,8 +13,9 @@ struct Range {
 
 // Ends of alignments of more than `minimum` that lie within the two ranges, in the order of rows. `progress` is called
 // after each row.
-std::vector<End> oracle(const Strings& strings, const Scores& scores, std::int64_t minimum, Range main, Range match,
-                        const std::function<void()>& progress = [] {});
+std::vector<End> oracle(
+    const Strings& strings, const Scores& scores, std::int64_t minimum, Range main, Range match,
+    const std::function<void()>& progress = [] {});
 
 // The same, one by one: ends closer than `separation` to one of the kept are dropped.
 std::vector<End> select_plainly(std::vector<End> ends, std::uint64_t separation, std::size_t reports);

@@ -53,7 +53,8 @@ class PutGet final : public Kernel1 {
   enum Array : std::uint64_t { v = 0, e = 3, f = 5, main = 7, match = 8 };
 
   void sweep(int context, std::barrier<>& line, Found& found) {
-    const std::uint64_t share = rank_ * static_cast<std::uint64_t>(memory_->contexts()) + static_cast<unsigned>(context);
+    const std::uint64_t share =
+        rank_ * static_cast<std::uint64_t>(memory_->contexts()) + static_cast<unsigned>(context);
     const std::uint64_t shares = ranks_ * static_cast<std::uint64_t>(memory_->contexts());
     for (std::uint64_t diagonal = 0; diagonal + 1 < 2 * length_; ++diagonal) {
       const std::uint64_t first = diagonal < length_ ? 0 : diagonal - length_ + 1;

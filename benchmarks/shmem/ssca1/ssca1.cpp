@@ -220,8 +220,7 @@ Validation Ssca1::validate(Session& session, const Case& measured, std::uint64_t
     check_windows(right_problem_, outcome_, static_cast<std::uint64_t>(world.rank()),
                   static_cast<std::uint64_t>(world.size()), findings);
   if (world.rank() == 0) check_reports(right_problem_, outcome_, rules, findings);
-  check_plants(right_problem_, *maker_, outcome_, rules, proof() != Proof::windows && findings.wrong == 0,
-               findings);
+  check_plants(right_problem_, *maker_, outcome_, rules, proof() != Proof::windows && findings.wrong == 0, findings);
   const std::uint64_t length = right_problem_.length();
   findings.note(outcome_.cells == length * length,
                 fmt::format("{} cells were told, and there are {}", outcome_.cells, length * length));

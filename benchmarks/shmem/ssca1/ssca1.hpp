@@ -59,8 +59,8 @@ class Ssca1 : public Benchmark {
                   {"variant", "how ranks share the cells; all: each of them"},
                   "blocked",
                   {"all", "put-get", "threaded", "blocked"}};
-  Choice bits_{*this, {"bits", "variant blocked: bits of a score; 16 is an error if a score overflows"}, "32",
-               {"32", "16"}};
+  Choice bits_{
+      *this, {"bits", "variant blocked: bits of a score; 16 is an error if a score overflows"}, "32", {"32", "16"}};
   Parameter<std::int64_t> tile_{
       *this, {"tile", "variant blocked: columns put to the next rank at once, a multiple of 8"}, 128, {8, 1 << 20}};
   Parameter<std::int64_t> threads_{
@@ -77,12 +77,13 @@ class Ssca1 : public Benchmark {
   Parameter<std::int64_t> alignments_{*this, {"alignments", "ends that kernel 2 takes"}, 100, {1, 1 << 20}};
   Parameter<std::int64_t> match_limit_{
       *this, {"match-limit", "codons of an alignment in either string at most; 0: 3 times the scale"}, 0, {0, 4096}};
-  Choice proof_{*this,
-                {"proof",
-                 "what ends are compared with: oracle, all cells one by one; blocked, all cells by variant blocked with "
-                 "other bits; windows, cells round the reported ends and 1,000 others; auto, by the number of cells"},
-                "auto",
-                {"auto", "oracle", "blocked", "windows"}};
+  Choice proof_{
+      *this,
+      {"proof",
+       "what ends are compared with: oracle, all cells one by one; blocked, all cells by variant blocked with "
+       "other bits; windows, cells round the reported ends and 1,000 others; auto, by the number of cells"},
+      "auto",
+      {"auto", "oracle", "blocked", "windows"}};
 
   std::vector<std::string> variants() const;
   Proof proof() const;

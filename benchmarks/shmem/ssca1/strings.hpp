@@ -9,7 +9,7 @@
 
 namespace plumb::ssca1 {
 
-using Codon = std::uint8_t;         // 16 first + 4 second + third base; a 0, g 1, c 2, t 3
+using Codon = std::uint8_t;            // 16 first + 4 second + third base; a 0, g 1, c 2, t 3
 inline constexpr Codon no_codon = 64;  // fills tiles; dissimilar to every codon
 
 // The amino acid of each codon, or its stop (*): the standard genetic code.
@@ -32,7 +32,7 @@ inline constexpr std::size_t plants = 3, guard = 6;
 // A planted pair of strings; the text includes plant 1's own guards.
 struct Plant {
   std::array<std::string_view, 2> text;
-  std::size_t own_guard;           // letters of the text before and after what aligns
+  std::size_t own_guard;            // letters of the text before and after what aligns
   std::size_t exact, unlike, gaps;  // of the alignment: equal codons, dissimilar pairs, gaps of three codons
 
   std::size_t outside() const { return guard - own_guard; }  // guards before and after the text
@@ -60,7 +60,7 @@ class Maker {
   Codon guarding(std::size_t plant, std::uint64_t position, bool before) const;  // of the match string
 
   std::uint64_t length_;
-  std::array<std::uint64_t, 3> keys_;                          // main, match, replaced guards
+  std::array<std::uint64_t, 3> keys_;                       // main, match, replaced guards
   std::array<std::array<std::uint64_t, plants>, 2> first_;  // by string
 };
 

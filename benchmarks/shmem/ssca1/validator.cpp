@@ -52,9 +52,8 @@ void check_window(const Problem& problem, const std::vector<End>& ends, std::uin
   const auto part = [&](std::uint64_t at, std::uint64_t before, std::uint64_t after) {
     return Range{at - std::min(at, before), std::min(problem.length(), at + after)};
   };
-  const std::vector<End> all =
-      oracle(problem.strings, problem.scores, problem.minimum, part(main, window_margin, window_side),
-             part(match, window_margin, window_side));
+  const std::vector<End> all = oracle(problem.strings, problem.scores, problem.minimum,
+                                      part(main, window_margin, window_side), part(match, window_margin, window_side));
   const Range inner_main = part(main, 0, window_side), inner_match = part(match, 0, window_side);
   const std::vector<End> right = within(all, inner_main, inner_match), told = within(ends, inner_main, inner_match);
   findings.note(right == told, fmt::format("round {}, {} there are {} ends, and {} were told, or others", main, match,
