@@ -119,9 +119,16 @@ void Blocked<T>::shift(Block<T>& block) const {
 }
 
 template <class T>
+void Blocked<T>::turn_corner(Block<T>& block) const {
+  block.corner = block.next_corner;
+  block.next_corner = block.v.back();
+}
+
+template <class T>
 void Blocked<T>::enter(Block<T>& block, std::uint64_t column) {
-  const bool is_first = rank_ == 0, is_inside = column < shares_.length;
-  if (!is_first && is_inside && column % shares_.tile == 0) {
+  const bool is_first = rank_ == 0;
+  const std::uint64_t columns = std::min(shares_.length, last_block() * block_columns);
+  if (!is_first && column < columns && column % shares_.tile == 0) {
     const Waiting waiting("a tile of the rank above");
     Idle idle(true);
     const std::uint64_t arrived = (runs_ - 1) * shares_.tiles() + column / shares_.tile + 1;
@@ -130,7 +137,7 @@ void Blocked<T>::enter(Block<T>& block, std::uint64_t column) {
   }
   for (std::size_t c = 0; c < block_columns; ++c) {
     const std::uint64_t n = column + c;
-    const bool is_codon = n < shares_.length;
+    const bool is_codon = n < columns;
     Edge edge{0, 0};
     if (!is_first && is_codon) std::memcpy(&edge, memory_->local() + inbox(n), sizeof edge);
     block.codon[c][0] = is_codon ? static_cast<T>(problem_.strings.match[n]) : T{-2};
@@ -175,14 +182,12 @@ Found Blocked<T>::run() {
   const Weights<T> weights = weights_of<T>(problem_);
   auto block = std::make_unique<Block<T>>();
   Pairs<T> pairs;
-  LaneValues<T> corner{};
   T highest = 0;
   const std::uint64_t blocks = last_block();
   for (std::uint64_t step = 0; step + 1 < blocks + lanes<T>; ++step) {
     shift(*block);
     enter(*block, step * block_columns);
-    block->corner = corner;
-    corner = block->v.back();
+    turn_corner(*block);
     for (std::size_t row = 0;; ++row) {
       row = score(rows_.data(), row, rows_.size(), *block, weights, pairs, highest);
       if (row == rows_.size()) break;

@@ -34,6 +34,7 @@ class Blocked : public Kernel1 {
   // Replaced by mutants.
   virtual bool overflows(T highest) const;
   virtual void shift(Block<T>& block) const;  // each lane's last row, and columns, to the next lane
+  virtual void turn_corner(Block<T>& block) const;
   virtual std::uint64_t last_block() const { return shares_.blocks(); }
 
   const Problem& problem() const { return problem_; }

@@ -31,6 +31,7 @@ struct alignas(64) Block {
   BlockValues<T> codon, amino;  // of the match string
   BlockValues<T> v, down;       // V of the row above; F
   LaneValues<T> corner;         // V of the row above, in the column before
+  LaneValues<T> next_corner;    // that of the next step
 };
 
 template <class T>
