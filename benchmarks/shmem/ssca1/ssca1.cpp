@@ -87,7 +87,8 @@ std::vector<Group> Ssca1::groups(const Plan& asked) const {
     one.items_to_check = asked.rank == 0 && proof() == Proof::oracle ? length * length : 1;
     group.symmetric_bytes = is_blocked ? blocked_bytes<std::int32_t>(length, tile) : put_get_bytes(length, ranks);
     if (is_blocked && proof() == Proof::blocked) group.symmetric_bytes *= 2;
-    group.host_bytes = 16 * length + (is_blocked ? 8 * length * lanes<std::int32_t> / 4 : 0);
+    // Both strings twice, rows and gaps of the serial computation; what rows keep.
+    group.host_bytes = 12 * length + (is_blocked ? 16 * length / static_cast<std::uint64_t>(ranks) : 0);
     group.cases.push_back(std::move(one));
     all.push_back(std::move(group));
   }

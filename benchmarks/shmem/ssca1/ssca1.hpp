@@ -54,7 +54,7 @@ class Ssca1 : public Benchmark {
 
  private:
   Parameter<double> scale_{
-      *this, {"scale", "log2 of the number of cells, about: both strings have 2^(scale/2) + 79 codons"}, 20, {1, 48}};
+      *this, {"scale", "log2 of the number of cells, about: both strings have 2^(scale/2) + 79 codons"}, 20, {1, 62}};
   Choice variant_{*this,
                   {"variant", "how ranks share the cells; all: each of them"},
                   "blocked",

@@ -114,7 +114,8 @@ void check_plants(const Problem& problem, const Maker& maker, const Outcome& out
                     maker.last_aligned(String::match, i)};
     if (plant.score <= problem.minimum) continue;
     const std::string told = i < outcome.kept.size() ? text_of(outcome.kept[i]) : "missing";
-    if (all_proven && i < outcome.kept.size() && outcome.kept[i].score > plant.score) return;
+    if (all_proven && i < outcome.kept.size() && outcome.kept[i].score >= plant.score && !(outcome.kept[i] == plant))
+      return;
     findings.note(i < outcome.kept.size() && outcome.kept[i] == plant,
                   fmt::format("alignment {} of the report is {}, and {} was planted", i + 1, told, text_of(plant)));
   }

@@ -39,7 +39,7 @@ void check_windows(const Problem& problem, const Outcome& outcome, std::uint64_t
                    Findings& findings);
 // The reported ends are the right ones of all; each alignment has its end's score.
 void check_reports(const Problem& problem, const Outcome& outcome, const Rules& rules, Findings& findings);
-// The planted alignments are the best; or, if all ends are proven, better ones were found than planted.
+// The planted alignments are the best; or, if all ends are proven, others have as high a score.
 void check_plants(const Problem& problem, const Maker& maker, const Outcome& outcome, const Rules& rules,
                   bool all_proven, Findings& findings);
 
