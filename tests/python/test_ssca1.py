@@ -98,7 +98,7 @@ def ends_of_parasail(
 ) -> tuple[set[tuple[int, int, int]], int]:
     """All ends (score, main, match) from parasail's table of scores, and the best score."""
     letters = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
-    matrix = parasail.matrix_create(letters, 5, -3, True)
+    matrix = parasail.matrix_create(letters, 5, -3, case_sensitive=True)
     for a in range(64):
         for b in range(64):
             if a != b and AMINO_ACIDS[a] == AMINO_ACIDS[b]:
