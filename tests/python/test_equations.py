@@ -17,6 +17,7 @@ from plumbline.model.benchmarks import (
     ptrans,
     random_access,
     shallow_water,
+    ssca1,
     stream,
 )
 
@@ -178,6 +179,27 @@ def test_gups() -> None:
     assert gups.update_s(4, 10e-9, 1e-6, window=10) == pytest.approx(77.5e-9)
     assert gups.machine_rate(1, 10e-9, 1e-6) == pytest.approx(1e8)
     assert gups.machine_rate(4, 10e-9, 1e-12) == pytest.approx(4e8)
+
+
+def test_ssca1() -> None:
+    """L = 4175 on 2 ranks, 16 lanes of 32 bits, bands of 131 rows, 102.4 GFLOP/s.
+
+    A cell: 17 x 2 / 102.4e9 = 332 ps, half of it in 16 bits. 522 blocks + 15 = 537 steps of
+    131 x 16 x 8 = 16,768 cells; the second rank begins 128/8 + 15 = 31 steps later.
+    33 tiles; 8 operations for each of 4175^2 / 2 = 8,715,312.5 cells; 8,349 anti-diagonals.
+    """
+    cell = ssca1.cell_s(102.4e9, 32)
+    assert cell == pytest.approx(332.03125e-12)
+    assert ssca1.cell_s(102.4e9, 16) == pytest.approx(cell / 2)
+    assert ssca1.steps(4175, 32) == 537
+    assert ssca1.steps(4175, 16) == 553
+    assert ssca1.fill_steps(2, 128, 32) == 31
+    assert ssca1.fill_steps(1, 128, 32) == 0
+    assert ssca1.step_s(4175, 2, 32, 1e-9) == pytest.approx(16.768e-6)
+    assert ssca1.messages_s(4175, 128, 1e-6) == pytest.approx(33e-6)
+    assert ssca1.put_get_s(4175, 2, 100e-9, 50e-9) == pytest.approx(8715312.5 * 650e-9)
+    assert ssca1.barriers_s(4175, 2, 1e-6) == pytest.approx(8349e-6)
+    assert ssca1.barriers_s(4175, 8, 1e-6) == pytest.approx(3 * 8349e-6)
 
 
 # --- whatever the figures are --------------------------------------------------------------------
