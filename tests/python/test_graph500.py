@@ -70,6 +70,68 @@ def test_levels_are_those_of_scipy(tmp_path: Path) -> None:
         assert case["tallies"]["edges"] == (inside[:, 0] != inside[:, 1]).sum()
 
 
+def lightest(edges: numpy.ndarray, weights: numpy.ndarray, vertices: int) -> Any:
+    """The graph both ways, of repeated edges the lightest; SciPy takes a weight of zero as no edge."""
+    ends = numpy.vstack([edges, edges[:, ::-1]])
+    both = numpy.concatenate([weights, weights]).astype(numpy.float64)
+    order = numpy.lexsort((both, ends[:, 1], ends[:, 0]))
+    ends, both = ends[order], both[order]
+    first = numpy.append(True, (ends[1:] != ends[:-1]).any(axis=1)) & (ends[:, 0] != ends[:, 1])
+    assert both[first].min() > 0
+    ends, both = ends[first], both[first]
+    return coo_array((both, (ends[:, 0], ends[:, 1])), shape=(vertices, vertices)).tocsr()
+
+
+def rounded(edges: numpy.ndarray, weights: numpy.ndarray, vertices: int, root: int) -> Any:
+    """Least sums of weights, rounded to single precision after each: all edges relaxed until nothing changes."""
+    distances = numpy.full(vertices, numpy.inf, dtype=numpy.float32)
+    distances[root] = 0
+    while True:
+        before = distances.copy()
+        numpy.minimum.at(distances, edges[:, 1], before[edges[:, 0]] + weights)
+        numpy.minimum.at(distances, edges[:, 0], before[edges[:, 1]] + weights)
+        if (distances == before).all():
+            return distances
+
+
+def hash_of(distances: numpy.ndarray) -> str:
+    """As in the record: sum of a hash of each vertex and the bits of its distance."""
+    word = numpy.arange(len(distances), dtype=numpy.uint64) << numpy.uint64(32)
+    word |= distances.view(numpy.uint32).astype(numpy.uint64)
+    word += numpy.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        word = (word ^ (word >> numpy.uint64(shift))) * numpy.uint64(factor)
+    return f"{(word ^ (word >> numpy.uint64(31))).sum():016x}"
+
+
+def test_distances_are_those_of_scipy(tmp_path: Path) -> None:
+    path, scale = tmp_path / "edges", 10
+    words = ["--kernel", "sssp", "--variant", "all", "--scale", str(scale), "--edgefactor", "4"]
+    words += ["--roots", "8", "--write-edges", str(path), "--format", "none"]
+    status, record, said = run(tmp_path, 3, *words)
+    assert status == 0, said
+    edges = numpy.fromfile(path, dtype=numpy.int64).reshape(-1, 2)
+    weights = numpy.fromfile(f"{path}.weights", dtype=numpy.float32)
+    graph = lightest(edges, weights, 1 << scale)
+    for case in record["cases"]:
+        root = case["facts"]["root"]
+        distances = rounded(edges, weights, 1 << scale, root)
+        numpy.testing.assert_allclose(distances, dijkstra(graph, indices=root), rtol=1e-5)
+        assert case["facts"]["distances_hash"] == hash_of(distances), "to the last bit"
+        assert case["facts"]["vertices_reached"] == numpy.isfinite(distances).sum()
+
+
+def test_distances_are_equal_bits_for_any_variant_ranks_and_delta(tmp_path: Path) -> None:
+    words = ["--kernel", "sssp", "--scale", "11", "--roots", "4", "--format", "none"]
+    found: set[tuple[str, ...]] = set()
+    for ranks, delta in ((1, "0.1"), (2, "0.03"), (3, "0.4"), (4, "0.1")):
+        status, record, said = run(tmp_path, ranks, *words, "--variant", "all", "--delta", delta)
+        assert status == 0, said
+        hashes = [case["facts"]["distances_hash"] for case in record["cases"]]
+        found |= {tuple(hashes[:4]), tuple(hashes[4:])}
+    assert len(found) == 1
+
+
 def test_fewer_roots_than_asked_for_are_said(tmp_path: Path) -> None:
     status, record, _ = run(tmp_path, 2, "--scale", "4", "--roots", "20", "--format", "none")
     outcomes = [case["outcome"] for case in record["cases"]]
@@ -90,6 +152,9 @@ def test_fewer_roots_than_asked_for_are_said(tmp_path: Path) -> None:
         (["--seeds", "2"], "--seeds must be two whole numbers"),
         (["--roots", "0"], "--roots"),
         (["--threads", "0"], "--threads"),
+        (["--kernel", "sssp", "--delta", "0"], "--delta"),
+        (["--kernel", "sssp", "--delta", "-1"], "--delta"),
+        (["--kernel", "sssp", "--variant", "put-atomic"], "--kernel sssp has the variants"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: list[str], sentence: str) -> None:

@@ -14,17 +14,16 @@ class Nobody final : public Courier {
 };
 
 // The world's courier for messages.
-CourierFactory best_courier(int ranks) {
+CourierFactory courier_of(int ranks) {
   if (ranks > 1)
-    for (const char* name : {"messages", "bucketed"})
-      if (const CourierFactory* found = Registry<CourierFactory>::instance().find(name)) return *found;
+    if (const CourierFactory* found = Registry<CourierFactory>::instance().find(best_courier())) return *found;
   return [](World&, const Courier::Take&) { return std::make_unique<Nobody>(); };
 }
 
 }  // namespace
 
 DirectionOptimising::DirectionOptimising(World& world, Team& team, const Graph& graph, const SearchPlan& plan)
-    : TopDown(world, team, graph, best_courier(team.size())),
+    : TopDown(world, team, graph, courier_of(team.size())),
       alpha_(plan.alpha),
       beta_(plan.beta),
       all_ends_(team.all_reduce<std::uint64_t>(graph.neighbours.size(), Fold::sum)),

@@ -61,6 +61,12 @@ struct GraphPlan {
   std::uint64_t edges() const { return edge_factor << scale; }
 };
 
+// Some edges with their weights, if these were asked for.
+struct EdgeList {
+  std::vector<Edge> edges;
+  std::vector<float> weights;
+};
+
 // A range of the list's edges.
 struct EdgeRange {
   std::uint64_t first = 0, count = 0;

@@ -1,4 +1,5 @@
-// Graph500: searches of a Kronecker graph distributed over all ranks, one root at a time. README.md in this folder
+// Graph500: searches of a Kronecker graph distributed over all ranks, breadth-first or for shortest paths, one root at a
+// time. README.md in this folder
 // derives every metric and defines what is proven.
 #pragma once
 
@@ -16,9 +17,9 @@ namespace plumb::graph500 {
 class Graph500 : public Benchmark {
  public:
   std::string name() const override { return "graph500"; }
-  std::string title() const override { return "breadth-first searches of a graph in all ranks' memory"; }
+  std::string title() const override { return "searches of a graph in all ranks' memory"; }
   std::string source() const override {
-    return "Graph500 specification 1.2 and reference implementation 3.0 (a Kronecker graph, 64 roots, five rules)";
+    return "Graph500 specification 2.0 and reference implementation 3.0 (a Kronecker graph, 64 roots, five rules)";
   }
   Preset preset(const std::string& name) const override;
   bool needs_device() const override { return false; }
@@ -38,12 +39,13 @@ class Graph500 : public Benchmark {
 
  protected:
   // Replaced by mutants.
-  virtual std::vector<Edge> list(const EdgeRange& share) const;  // input of kernel 1
-  virtual std::unique_ptr<Search> make_search(World& world, const std::string& variant);
+  virtual EdgeList list(const EdgeRange& share) const;  // input of kernel 1
+  virtual std::unique_ptr<Search> make_search(World& world, const SearchPlan& plan);
   virtual void search(Search& search, Vertex root) { search.run(root); }
   virtual Traversed traversed(std::span<const Parent> parents) const;  // this rank's share of TEPS's edges
 
   GraphPlan plan() const;
+  bool weighted() const { return !(kernel_ == "bfs"); }
   const Graph& graph() const { return *graph_; }
   Team& team() const { return *team_; }
 
@@ -61,6 +63,12 @@ class Graph500 : public Benchmark {
       *this,
       {"write-edges", "file for the list of edges as pairs of 64-bit integers; FILE.weights for its weights as floats"},
       ""};
+  Choice kernel_{*this,
+                 {"kernel", "searches: breadth-first, for shortest paths, or both"},
+                 "bfs",
+                 {"bfs", "sssp", "both"}};
+  Parameter<double> delta_{
+      *this, {"delta", "kernel sssp: width of a bucket of distances, and least weight of a heavy edge"}, 0.1, {1e-4, 1e4}};
   Choice variant_{*this,
                   {"variant", "how a search sends what it finds; all: each that this world has"},
                   "direction-optimising",
@@ -77,8 +85,20 @@ class Graph500 : public Benchmark {
                           24,
                           {1e-3, 1e9}};
 
-  std::vector<std::string> variants() const;
+  // A group of searches.
+  struct Kind {
+    std::string kernel, variant;
+    std::string name() const { return kernel == "bfs" ? variant : kernel + "/" + variant; }
+  };
+  // A case: search `index` of a kind.
+  struct Point {
+    Kind kind;
+    std::size_t index;
+  };
+  std::vector<Kind> kinds() const;
   void find_roots();
+  void poison();                                                // the search's results
+  std::uint64_t hash_of(std::span<const float> distances) const;  // of this rank; all ranks' are added
   void build(Session& session, Timed& timed);
 
   std::size_t groups_begun_ = 0;
@@ -90,6 +110,7 @@ class Graph500 : public Benchmark {
   Findings graph_findings_;
   TreeFindings tree_;
   double validation_seconds_ = 0;
+  std::uint64_t distances_hash_ = 0;
   Traversed told_;  // of this rank, by the latest search
   Vertex root_ = 0;
 };

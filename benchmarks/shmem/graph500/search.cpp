@@ -1,5 +1,6 @@
 #include "benchmarks/shmem/graph500/search.hpp"
 
+#include "benchmarks/shmem/graph500/delta_stepping.hpp"
 #include "benchmarks/shmem/graph500/direction_optimising.hpp"
 #include "benchmarks/shmem/graph500/put_atomic.hpp"
 
@@ -68,13 +69,18 @@ std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph
   }
   const CourierFactory* courier = Registry<CourierFactory>::instance().find(plan.variant);
   if (courier == nullptr) throw Unsupported("variant " + plan.variant + " does not work in world " + world.info().kind);
+  if (plan.delta > 0)
+    return std::make_unique<DeltaStepping>(world, team, graph, static_cast<float>(plan.delta), *courier);
   return std::make_unique<TopDown>(world, team, graph, *courier);
+}
+
+std::string best_courier() {
+  return Registry<CourierFactory>::instance().find("messages") != nullptr ? "messages" : "bucketed";
 }
 
 std::uint64_t symmetric_bytes(const std::string& variant, const Layout& layout) {
   if (variant == "put-atomic" || variant == "threaded") return put_atomic_bytes(layout);
-  const bool has_messages = Registry<CourierFactory>::instance().find("messages") != nullptr;
-  if (variant == "bucketed" || (variant == "direction-optimising" && !has_messages))
+  if (variant == "bucketed" || (variant == "direction-optimising" && best_courier() == "bucketed"))
     return bucket_bytes(layout.ranks());
   return 0;
 }
