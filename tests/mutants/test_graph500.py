@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 
 from tests.mutants.test_mutants import MUTANTS, Run, launch
@@ -36,6 +37,27 @@ OF_PATHS = {"messages": PATHS, "bucketed": ("last-words-lost", "sent-once", "hea
 BETWEEN_RANKS = (*COURIERS, "sent-once")  # alone, a rank sends nothing
 
 
+def nothing_between(path: Path) -> None:
+    """A file of edges: vertices 0 - 1 - 2 - ... of which some are joined by a weight of zero."""
+    weights = [0.5, 0.0, 0.5, 0.0, 0.0, 0.25, 0.0]
+    numpy.array([[i, i + 1] for i in range(7)], dtype=numpy.int64).tofile(path)
+    numpy.array(weights, dtype=numpy.float32).tofile(f"{path}.weights")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_circles_of_no_weight_fail(tmp_path: Path, ranks: int) -> None:
+    """Distances fit all edges; only the parents' way to the root shows them."""
+    nothing_between(tmp_path / "edges")
+    options = {"graph": str(tmp_path / "edges"), "scale": "3", "roots": "2", "kernel": "sssp"}
+    runs: list[Run] = [
+        {"benchmark": name, "transport": "mpi", "options": options}
+        for name in ("mutant-graph500-circle-of-nothing", "graph500")
+    ]
+    wrong, right = launch(tmp_path, ranks, runs)
+    assert {one["status"] for one in wrong["outcomes"]} == {"failed"}
+    assert {one["status"] for one in right["outcomes"]} == {"passed"}
+
+
 def run_of(benchmark: str, variant: str, scale: int = 10, kernel: str = "bfs") -> Run:
     """One run of two searches; with one edge a vertex there is more than one component."""
     factor = "1" if benchmark.endswith("elsewhere") else "2"
@@ -60,7 +82,8 @@ def test_what_is_wrong_fails(tmp_path: Path, ranks: int) -> None:
     found = launch(
         tmp_path,
         ranks,
-        [run_of(f"mutant-graph500-{name}", of, kernel=kernel) for name, of, kernel in wrong] + right,
+        [run_of(f"mutant-graph500-{name}", of, kernel=kernel) for name, of, kernel in wrong]
+        + right,
     )
     for mutant, one in zip(wrong, found, strict=False):
         assert "outcomes" in one, (mutant, one)

@@ -63,7 +63,7 @@ class WrongTree : public WrongGraph500 {
     Tree tree{graph(), root, std::vector<Parent>(layout.vertices()), {}, {}};
     team().all_gather<Parent>(search.parents(), tree.parents, counts);
     tree.levels = levels_of(root, tree.parents);
-    if (!search.distances().empty()) {
+    if (team().all_reduce<std::uint64_t>(search.distances().size(), Fold::maximum) > 0) {
       tree.distances.resize(layout.vertices());
       team().all_gather<float>(search.distances(), tree.distances, counts);
     }

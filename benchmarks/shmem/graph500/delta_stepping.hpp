@@ -41,7 +41,7 @@ class DeltaStepping : public Search {
   Team& team_;
   const Graph& graph_;
   const Layout& layout_;
-  float per_bucket_;  // 1/delta
+  float per_bucket_;         // 1/delta
   std::vector<float> best_;  // of this rank's vertices: their distances; of others, the shortest that was sent
   std::vector<Parent> parents_;
   // Buckets in turn; entries whose vertex has moved to an earlier bucket are skipped.

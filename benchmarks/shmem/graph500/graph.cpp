@@ -40,7 +40,8 @@ std::uint64_t Layout::count_of(int rank) const {
 std::uint64_t construction_bytes(const GraphPlan& plan, int ranks, bool weighted) {
   const std::uint64_t edges = plan.edges() / static_cast<std::uint64_t>(ranks) + 1;
   const std::uint64_t of_edge = sizeof(Edge) + 2 * sizeof(End) + 2 * sizeof(std::uint32_t);
-  return edges * (of_edge + (weighted ? sizeof(float) + 2 * (sizeof(WeightedEnd) - sizeof(End)) + 2 * sizeof(float) : 0));
+  return edges *
+         (of_edge + (weighted ? sizeof(float) + 2 * (sizeof(WeightedEnd) - sizeof(End)) + 2 * sizeof(float) : 0));
 }
 
 namespace {

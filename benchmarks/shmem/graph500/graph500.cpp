@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 
+#include "benchmarks/shmem/graph500/device_search.hpp"
 #include "benchmarks/shmem/graph500/edges_file.hpp"
 #include "core/data.hpp"
 #include "measure/clock.hpp"
@@ -62,7 +63,15 @@ Preset Graph500::preset(const std::string& name) const {
 
 GraphPlan Graph500::plan() const {
   const auto [first, second] = seeds_of(seeds_);
-  return {scale_of(scale_), static_cast<std::uint64_t>(edge_factor_.get()), first, second, generator_ == "2.1"};
+  GraphPlan plan{scale_of(scale_), static_cast<std::uint64_t>(edge_factor_.get()), first, second, generator_ == "2.1"};
+  if (graph_kind_.get() == "erdos-renyi") {
+    plan.kind = GraphPlan::Kind::erdos_renyi;
+  } else if (graph_kind_.get() != "kronecker") {
+    plan.kind = GraphPlan::Kind::file;
+    plan.file = graph_kind_;
+    plan.edges_of_file = edges_of_file(plan.file, weighted());
+  }
+  return plan;
 }
 
 std::vector<Graph500::Kind> Graph500::kinds() const {
@@ -70,10 +79,14 @@ std::vector<Graph500::Kind> Graph500::kinds() const {
   const bool messages = has_messages(), any = variant_ == "all";
   const auto add = [&](const char* kernel, std::initializer_list<const char*> variants) {
     for (const std::string variant : variants)
-      if (any ? (messages || variant != "messages") && (threads_.given() || variant != "threaded") : variant_ == variant)
+      if (any ? (messages || variant != "messages") && (threads_.given() || variant != "threaded")
+              : variant_ == variant)
         all.push_back({kernel, variant});
   };
-  if (!(kernel_ == "sssp")) add("bfs", {"put-atomic", "threaded", "bucketed", "messages", "direction-optimising"});
+  if (!(kernel_ == "sssp")) {
+    add("bfs", {"put-atomic", "threaded", "bucketed", "messages", "direction-optimising"});
+    if (on_device()) all.push_back({"bfs", "device"});
+  }
   if (kernel_ == "bfs") return all;
   const std::size_t others = all.size();
   add("sssp", {"bucketed", "messages"});
@@ -89,13 +102,29 @@ void Graph500::check(const Plan& asked) const {
   if (variant_ == "messages" && !has_messages()) throw UsageError("--variant messages needs MPI: run it in world mpi");
   if (kernel_ == "sssp" && variant_.given() && !(variant_ == "all" || variant_ == kinds().front().variant))
     throw UsageError(fmt::format("--kernel sssp has the variants bucketed and messages, not {}", variant_.get()));
+  if (on_device() && graph.scale > largest_device_scale)
+    throw UsageError(
+        fmt::format("--variant device has vertices of at most {} bits, not {}", largest_device_scale, graph.scale));
+  if (graph.kind == GraphPlan::Kind::file) check_edges_file(graph.file, graph.vertices(), weighted());
+  if (graph.kind == GraphPlan::Kind::file && write_edges_.given())
+    throw UsageError("--write-edges writes edges that are made, not those of a file");
+  if (graph.kind != GraphPlan::Kind::kronecker && generator_.given())
+    throw UsageError("--generator is for --graph kronecker");
   static_cast<void>(asked);
+}
+
+void Graph500::check_device(const Plan&, const DeviceInfo& info) const {
+  if (on_device() && info.runtime == "native")
+    throw UsageError("--variant device needs a device that compiles kernels: --runtime opencl or cuda");
 }
 
 std::vector<Group> Graph500::groups(const Plan& asked) const {
   const GraphPlan graph = plan();
   const std::uint64_t edges = share_of(graph.edges(), asked.rank, asked.ranks).count;
   const std::uint64_t vertices = Layout(graph.vertices(), asked.rank, asked.ranks).count();
+  Json factor = graph.edge_factor;
+  if (graph.kind == GraphPlan::Kind::file)
+    factor = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
   std::vector<Group> all;
   for (const Kind& kind : kinds()) {
     Group group;
@@ -107,13 +136,18 @@ std::vector<Group> Graph500::groups(const Plan& asked) const {
       one.labels = {{"kernel", kind.kernel},
                     {"variant", kind.variant},
                     {"scale", graph.scale},
-                    {"edge_factor", graph.edge_factor},
+                    {"edge_factor", factor},
                     {"search", i}};
       one.items_to_check = edges + 2 * vertices;  // the list, the tree, the graph
       one.fixed_count = 1;
       one.policy.kind = CasePolicy::Kind::once;
       one.payload = Payload(Point{kind, i});
       group.cases.push_back(std::move(one));
+    }
+    if (kind.variant == "device") {
+      const DeviceBytes needed = device_bytes(graph, asked.ranks);
+      group.device_bytes = needed.all;
+      group.largest_buffer_bytes = needed.largest_buffer;
     }
     group.symmetric_bytes = symmetric_bytes(kind.variant, Layout(graph.vertices(), 0, asked.ranks));
     group.host_bytes = construction_bytes(graph, asked.ranks, weighted()) +
@@ -142,12 +176,18 @@ void Graph500::build(Session& session, Timed& timed) {
     const std::string problem = write_edges(write_edges_, graph, share_of(graph.edges(), world.rank(), world.size()));
     if (const AgreedText failed = first_text(world, problem); failed.rank >= 0) throw Error(failed.text);
   }
-  validator_ = std::make_unique<Validator>(*team_, Layout(graph.vertices(), world.rank(), world.size()), graph,
-                                           weighted());
   EdgeList edges;
   {
     const auto phase = timed.phase(generation);
-    edges = list(share_of(graph.edges(), world.rank(), world.size()));
+    const EdgeRange share = share_of(graph.edges(), world.rank(), world.size());
+    edges = on_device() && graph.kind == GraphPlan::Kind::kronecker ? list_by_device(session, graph, share, weighted())
+                                                                    : list(share);
+  }
+  if (graph.kind == GraphPlan::Kind::file) {  // check() has not seen all of a long one
+    const std::string wrong = wrong_edge(edges.edges, edges.weights, graph.vertices(),
+                                         share_of(graph.edges(), world.rank(), world.size()).first);
+    if (const AgreedText failed = first_text(world, wrong); failed.rank >= 0)
+      throw Error(graph.file + ": " + failed.text);
   }
   team_->barrier();
   {
@@ -156,6 +196,8 @@ void Graph500::build(Session& session, Timed& timed) {
     if (weighted()) divide(*graph_, static_cast<float>(delta_.get()));
     team_->barrier();
   }
+  validator_ =
+      std::make_unique<Validator>(*team_, Layout(graph.vertices(), world.rank(), world.size()), graph, weighted());
   graph_findings_ = validator_->check(*graph_);
   find_roots();
 }
@@ -186,20 +228,17 @@ void Graph500::prepare_group(Session& session, const Group& group, Timed& timed)
   ++groups_begun_;
   if (!graph_) build(session, timed);
   const Kind& kind = group.cases.front().payload.as<Point>().kind;
-  search_ = make_search(session.world, {kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(),
-                                        beta_.get(), static_cast<int>(threads_.get())});
+  const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(), beta_.get(),
+                        static_cast<int>(threads_.get())};
+  search_ =
+      kind.variant == "device" ? make_device_search(session, *team_, *graph_, plan) : make_search(session.world, plan);
   if (roots_found_.empty()) return;
-  poison();
+  search_->poison();
   search(*search_, roots_found_.front());
 }
 
 std::unique_ptr<Search> Graph500::make_search(World& world, const SearchPlan& plan) {
   return graph500::make_search(world, *team_, *graph_, plan);
-}
-
-void Graph500::poison() {
-  std::fill(search_->parents().begin(), search_->parents().end(), unreached);
-  std::fill(search_->distances().begin(), search_->distances().end(), std::numeric_limits<float>::quiet_NaN());
 }
 
 void Graph500::prepare(Session&, const Case& measured) {
@@ -211,7 +250,7 @@ void Graph500::prepare(Session&, const Case& measured) {
 }
 
 void Graph500::reset(Session&, const Case&, std::uint64_t, std::uint64_t) {
-  poison();
+  search_->poison();
 }
 
 Traversed Graph500::traversed(std::span<const Parent> parents) const {
@@ -227,6 +266,7 @@ Traversed Graph500::traversed(std::span<const Parent> parents) const {
 void Graph500::run(Session&, const Case&, Timed& timed) {
   search(*search_, root_);
   const Timed::Pause pause(timed);
+  search_->fetch();
   told_ = traversed(search_->parents());
   const double edges = static_cast<double>(told_.edges) / 2;
   timed.tally("edges", edges);
@@ -263,8 +303,7 @@ Validation Graph500::validate(Session&, const Case&, std::uint64_t, std::uint64_
 
 Json Graph500::facts() const {
   Json all = search_ ? search_->facts() : Json::object();
-  all.update(
-      Json{{"root", root_}, {"vertices_reached", tree_.reached}, {"validation_seconds", validation_seconds_}});
+  all.update(Json{{"root", root_}, {"vertices_reached", tree_.reached}, {"validation_seconds", validation_seconds_}});
   if (search_ && distances_hash_ != 0)
     all["distances_hash"] = fmt::format("{:016x}", distances_hash_);  // equal for equal bits
   else

@@ -1,6 +1,5 @@
-// Graph500: searches of a Kronecker graph distributed over all ranks, breadth-first or for shortest paths, one root at a
-// time. README.md in this folder
-// derives every metric and defines what is proven.
+// Graph500: searches of a Kronecker graph distributed over all ranks, breadth-first or for shortest paths, one root at
+// a time. README.md in this folder derives every metric and defines what is proven.
 #pragma once
 
 #include <map>
@@ -22,10 +21,12 @@ class Graph500 : public Benchmark {
     return "Graph500 specification 2.0 and reference implementation 3.0 (a Kronecker graph, 64 roots, five rules)";
   }
   Preset preset(const std::string& name) const override;
-  bool needs_device() const override { return false; }
+  bool needs_device() const override { return on_device(); }
+  bool takes_kernel_file() const override { return on_device(); }
   bool threads_communicate() const override { return threads_.given() || variant_ == "threaded"; }
 
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& info) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare_group(Session& session, const Group& group, Timed& timed) override;
   void prepare(Session& session, const Case& measured) override;
@@ -45,6 +46,7 @@ class Graph500 : public Benchmark {
   virtual Traversed traversed(std::span<const Parent> parents) const;  // this rank's share of TEPS's edges
 
   GraphPlan plan() const;
+  bool on_device() const { return variant_ == "device"; }
   bool weighted() const { return !(kernel_ == "bfs"); }
   const Graph& graph() const { return *graph_; }
   Team& team() const { return *team_; }
@@ -56,6 +58,12 @@ class Graph500 : public Benchmark {
       "16"};
   Parameter<std::int64_t> edge_factor_{*this, {"edgefactor", "edges of the list for each vertex"}, 16, {1, 1 << 20}};
   Parameter<std::string> seeds_{*this, {"seeds", "two numbers that the graph and the roots are made from"}, "2,3"};
+  Parameter<std::string> graph_kind_{
+      *this,
+      {"graph",
+       "edges: kronecker, erdos-renyi (ends with equal chances), or a file as --write-edges writes them; --scale gives "
+       "the number of its vertices"},
+      "kronecker"};
   Choice generator_{
       *this, {"generator", "the reference's version whose edges are made, bit for bit"}, "3.0", {"3.0", "2.1"}};
   Parameter<std::int64_t> roots_{*this, {"roots", "searches, each from a vertex of its own"}, 64, {1, 1 << 20}};
@@ -63,16 +71,17 @@ class Graph500 : public Benchmark {
       *this,
       {"write-edges", "file for the list of edges as pairs of 64-bit integers; FILE.weights for its weights as floats"},
       ""};
-  Choice kernel_{*this,
-                 {"kernel", "searches: breadth-first, for shortest paths, or both"},
-                 "bfs",
-                 {"bfs", "sssp", "both"}};
-  Parameter<double> delta_{
-      *this, {"delta", "kernel sssp: width of a bucket of distances, and least weight of a heavy edge"}, 0.1, {1e-4, 1e4}};
-  Choice variant_{*this,
-                  {"variant", "how a search sends what it finds; all: each that this world has"},
-                  "direction-optimising",
-                  {"all", "put-atomic", "threaded", "bucketed", "messages", "direction-optimising"}};
+  Choice kernel_{
+      *this, {"kernel", "searches: breadth-first, for shortest paths, or both"}, "bfs", {"bfs", "sssp", "both"}};
+  Parameter<double> delta_{*this,
+                           {"delta", "kernel sssp: width of a bucket of distances, and least weight of a heavy edge"},
+                           0.1,
+                           {1e-4, 1e4}};
+  Choice variant_{
+      *this,
+      {"variant", "how a search sends what it finds, or device: by kernels; all: each of this world's but device"},
+      "direction-optimising",
+      {"all", "put-atomic", "threaded", "bucketed", "messages", "direction-optimising", "device"}};
   Parameter<std::int64_t> threads_{
       *this, {"threads", "variant threaded: threads of a rank, each with a context of its own"}, 2, {1, 1024}};
   Parameter<double> alpha_{
@@ -97,7 +106,6 @@ class Graph500 : public Benchmark {
   };
   std::vector<Kind> kinds() const;
   void find_roots();
-  void poison();                                                // the search's results
   std::uint64_t hash_of(std::span<const float> distances) const;  // of this rank; all ranks' are added
   void build(Session& session, Timed& timed);
 

@@ -37,8 +37,12 @@ class Search {
   virtual std::span<Parent> parents() = 0;
   // Of this rank's vertices, by local index: from the root, infinity if unreached. Empty for breadth-first searches.
   virtual std::span<float> distances() { return {}; }
-  // Collective; all parents are `unreached` before. On return this rank's parents and distances are final.
+  // Untimed, before a search: makes all parents `unreached` and distances NaN.
+  virtual void poison();
+  // Collective; after poison(). On return this rank's parents and distances are final, where they are computed.
   virtual void run(Vertex root) = 0;
+  // Untimed, after a search: brings its results from where they are computed to parents().
+  virtual void fetch() {}
   virtual Json facts() const { return Json::object(); }
 };
 
@@ -69,12 +73,14 @@ class TopDown : public Search {
 
 struct SearchPlan {
   std::string variant;
-  double delta = 0;  // above 0: shortest paths, in buckets of this width
+  double delta = 0;              // above 0: shortest paths, in buckets of this width
   double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
   int threads = 1;
 };
 // The variant by which this program's ranks send words fastest.
 std::string best_courier();
+// The courier of that name; a single rank, which sends nothing, needs none. Throws Unsupported if there is none.
+CourierFactory courier_of(const std::string& name, int ranks);
 // Collective. Throws Unsupported if this world lacks a feature that the variant needs.
 std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph, const SearchPlan& plan);
 
