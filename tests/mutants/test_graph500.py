@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 
 from tests.mutants.test_mutants import MUTANTS, Run, launch
@@ -25,36 +26,70 @@ OF_VARIANT = {
     "direction-optimising": (*TREES, *GRAPHS, "last-roots", "stale-bitmap"),
     "put-atomic": ("rank-unreached", "last-roots", "quiet-left-out"),
 }
+PATHS = (
+    *("no-such-edge", "pair-in-a-circle", "three-in-a-circle", "pair-elsewhere", "rank-unreached"),
+    *("nothing-reached", "last-unreached", "own-parent", "root-without-itself", "tallied-twice"),
+    *("just-too-long", "just-too-short", "no-number", "infinitely-long", "root-apart", "all-apart"),
+    *("near-elsewhere", "other-parent", "heavy-left-out", "last-buckets-left"),
+    *("edge-lost", "edge-twice", "ends-swapped", "other-weight", "last-roots"),
+)
+OF_PATHS = {"messages": PATHS, "bucketed": ("last-words-lost", "sent-once", "heavy-left-out")}
+BETWEEN_RANKS = (*COURIERS, "sent-once")  # alone, a rank sends nothing
 
 
-def run_of(benchmark: str, variant: str, scale: int = 10) -> Run:
+def nothing_between(path: Path) -> None:
+    """A file of edges: vertices 0 - 1 - 2 - ... of which some are joined by a weight of zero."""
+    weights = [0.5, 0.0, 0.5, 0.0, 0.0, 0.25, 0.0]
+    numpy.array([[i, i + 1] for i in range(7)], dtype=numpy.int64).tofile(path)
+    numpy.array(weights, dtype=numpy.float32).tofile(f"{path}.weights")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_circles_of_no_weight_fail(tmp_path: Path, ranks: int) -> None:
+    """Distances fit all edges; only the parents' way to the root shows them."""
+    nothing_between(tmp_path / "edges")
+    options = {"graph": str(tmp_path / "edges"), "scale": "3", "roots": "2", "kernel": "sssp"}
+    runs: list[Run] = [
+        {"benchmark": name, "transport": "mpi", "options": options}
+        for name in ("mutant-graph500-circle-of-nothing", "graph500")
+    ]
+    wrong, right = launch(tmp_path, ranks, runs)
+    assert {one["status"] for one in wrong["outcomes"]} == {"failed"}
+    assert {one["status"] for one in right["outcomes"]} == {"passed"}
+
+
+def run_of(benchmark: str, variant: str, scale: int = 10, kernel: str = "bfs") -> Run:
     """One run of two searches; with one edge a vertex there is more than one component."""
-    factor = "1" if benchmark.endswith("pair-elsewhere") else "2"
+    factor = "1" if benchmark.endswith("elsewhere") else "2"
     if benchmark.endswith("other-generator"):  # another draw in 600,000
         scale, factor = 14, "16"
     options = {"scale": str(scale), "edgefactor": factor, "roots": "2", "variant": variant}
-    return {"benchmark": benchmark, "transport": "mpi", "options": options}
+    return {"benchmark": benchmark, "transport": "mpi", "options": {**options, "kernel": kernel}}
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_what_is_wrong_fails(tmp_path: Path, ranks: int) -> None:
     wrong = [
-        (name, variant)
-        for variant, names in OF_VARIANT.items()
+        (name, variant, kernel)
+        for kernel, variants in (("bfs", OF_VARIANT), ("sssp", OF_PATHS))
+        for variant, names in variants.items()
         for name in names
-        if ranks > 1 or name not in COURIERS  # alone, a rank sends nothing
+        if ranks > 1 or name not in BETWEEN_RANKS
     ]
     right = [run_of("graph500", variant, scale) for variant in OF_VARIANT for scale in (1, 6, 10)]
+    right += [run_of("graph500", "all", scale, "sssp") for scale in (1, 6, 10)]
     right.append(run_of("mutant-graph500-passes-late", "put-atomic"))
     found = launch(
         tmp_path,
         ranks,
-        [run_of(f"mutant-graph500-{name}", variant) for name, variant in wrong] + right,
+        [run_of(f"mutant-graph500-{name}", of, kernel=kernel) for name, of, kernel in wrong]
+        + right,
     )
-    for (name, variant), one in zip(wrong, found, strict=False):
+    for mutant, one in zip(wrong, found, strict=False):
+        assert "outcomes" in one, (mutant, one)
         statuses = [outcome["status"] for outcome in one["outcomes"]]
-        should = ["passed", "failed"] if name == "last-roots" else ["failed", "failed"]
-        assert statuses == should, (name, variant, one)
+        should = ["passed", "failed"] if mutant[0] == "last-roots" else ["failed", "failed"]
+        assert statuses == should, (mutant, one)
     for wanted, one in zip(right, found[len(wrong) :], strict=True):
         statuses = {outcome["status"] for outcome in one["outcomes"]}
         assert statuses <= {"passed", "unsupported"}, (wanted, one)

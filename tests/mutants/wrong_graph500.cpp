@@ -1,7 +1,11 @@
 // Graph500 with searches that leave a wrong tree, with couriers that lose words, and with wrong graphs.
 // Each is a separate benchmark, mutant-graph500-NAME.
+#include <cmath>
+#include <limits>
+#include <map>
 #include <optional>
 
+#include "benchmarks/shmem/graph500/delta_stepping.hpp"
 #include "benchmarks/shmem/graph500/direction_optimising.hpp"
 #include "benchmarks/shmem/graph500/graph500.hpp"
 #include "benchmarks/shmem/graph500/put_atomic.hpp"
@@ -27,6 +31,7 @@ class WrongTree : public WrongGraph500 {
     Vertex root;
     std::vector<Parent> parents;        // of all vertices
     std::vector<std::uint32_t> levels;  // likewise
+    std::vector<float> distances;       // likewise, or empty
 
     bool is_edge(Vertex mine, Vertex other) const {
       const auto row = graph.row(mine - graph.layout.first());
@@ -39,10 +44,11 @@ class WrongTree : public WrongGraph500 {
       return parents.size();
     }
   };
-  // A vertex and its new parent; `vertex` is the number of all vertices if none suits.
+  // A vertex, its new parent and its new distance; `vertex` is the number of all vertices if none suits.
   struct Change {
     Vertex vertex;
     Parent parent;
+    std::optional<float> distance = {};
   };
   using Spoil = std::vector<Change> (*)(const Tree&);
 
@@ -54,11 +60,18 @@ class WrongTree : public WrongGraph500 {
     const Layout& layout = graph().layout;
     std::vector<std::size_t> counts;
     for (int rank = 0; rank < layout.ranks(); ++rank) counts.push_back(layout.count_of(rank));
-    Tree tree{graph(), root, std::vector<Parent>(layout.vertices()), {}};
+    Tree tree{graph(), root, std::vector<Parent>(layout.vertices()), {}, {}};
     team().all_gather<Parent>(search.parents(), tree.parents, counts);
     tree.levels = levels_of(root, tree.parents);
-    for (const Change& change : spoil_(tree))
-      if (layout.is_mine(change.vertex)) search.parents()[change.vertex - layout.first()] = change.parent;
+    if (team().all_reduce<std::uint64_t>(search.distances().size(), Fold::maximum) > 0) {
+      tree.distances.resize(layout.vertices());
+      team().all_gather<float>(search.distances(), tree.distances, counts);
+    }
+    for (const Change& change : spoil_(tree)) {
+      if (!layout.is_mine(change.vertex)) continue;
+      search.parents()[change.vertex - layout.first()] = change.parent;
+      if (change.distance) search.distances()[change.vertex - layout.first()] = *change.distance;
+    }
   }
 
  private:
@@ -76,12 +89,13 @@ Parent as_parent(Vertex vertex) {
   return static_cast<Parent>(vertex);
 }
 
-// A vertex of level 2 gets a parent of level 1 without an edge between them.
+// A vertex gets a parent of the level above it without an edge between them.
 Changes no_such_edge(const Tree& tree) {
   for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
-    if (!is_mine(tree, vertex) || tree.levels[vertex] != 2) continue;
+    const std::uint32_t level = tree.levels[vertex];
+    if (!is_mine(tree, vertex) || level < 2 || level == no_level) continue;
     const Vertex other =
-        tree.find([&](Vertex parent) { return tree.levels[parent] == 1 && !tree.is_edge(vertex, parent); });
+        tree.find([&](Vertex parent) { return tree.levels[parent] + 1 == level && !tree.is_edge(vertex, parent); });
     if (other < tree.parents.size()) return {{vertex, as_parent(other)}};
   }
   return {};
@@ -161,6 +175,63 @@ Changes root_without_itself(const Tree& tree) {
   return {{tree.root, as_parent(child)}};
 }
 
+// The last vertex reached gets another distance.
+template <class Change>
+Changes other_distance(const Tree& tree, Change change) {
+  const Vertex vertex = deepest(tree);
+  return {{vertex, tree.parents[vertex], change(tree.distances[vertex])}};
+}
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+Changes just_too_long(const Tree& tree) {
+  return other_distance(tree, [](float distance) { return std::nextafter(distance, infinity); });
+}
+Changes just_too_short(const Tree& tree) {
+  return other_distance(tree, [](float distance) { return std::nextafter(distance, 0.0f); });
+}
+Changes no_number(const Tree& tree) {
+  return other_distance(tree, [](float) { return std::numeric_limits<float>::quiet_NaN(); });
+}
+Changes infinitely_long(const Tree& tree) {
+  return other_distance(tree, [](float) { return infinity; });
+}
+Changes root_apart(const Tree& tree) {
+  return {{tree.root, as_parent(tree.root), std::numeric_limits<float>::denorm_min()}};
+}
+// All are longer by the same, so that edges fit.
+Changes all_apart(const Tree& tree) {
+  Changes all;
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex)
+    all.push_back({vertex, tree.parents[vertex], tree.distances[vertex] + 1});
+  return all;
+}
+Changes near_elsewhere(const Tree& tree) {
+  const Vertex vertex = tree.find([&](Vertex one) { return tree.levels[one] == no_level; });
+  return {{vertex, unreached, 1.0f}};
+}
+// A vertex gets another neighbour of a lower level as parent.
+Changes other_parent(const Tree& tree) {
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
+    if (!is_mine(tree, vertex) || tree.levels[vertex] == no_level) continue;
+    const Vertex other = tree.find([&](Vertex parent) {
+      return as_parent(parent) != tree.parents[vertex] && tree.levels[parent] < tree.levels[vertex] &&
+             tree.is_edge(vertex, parent);
+    });
+    if (other < tree.parents.size()) return {{vertex, as_parent(other)}};
+  }
+  return {};
+}
+// Two neighbours at equal distances, joined by a weight of zero, are each other's parents.
+Changes circle_of_nothing(const Tree& tree) {
+  for (Vertex vertex = 0; vertex < tree.parents.size(); ++vertex) {
+    if (!is_mine(tree, vertex) || vertex == tree.root || tree.levels[vertex] == no_level) continue;
+    for (const std::uint32_t other : tree.graph.row(vertex - tree.graph.layout.first()))
+      if (other != tree.root && tree.distances[other] == tree.distances[vertex])
+        return {{vertex, as_parent(other)}, {other, as_parent(vertex)}};
+  }
+  return {};
+}
+
 // Every search starts from the first one's root; so the first passes.
 class LastRoots : public WrongGraph500 {
  public:
@@ -190,28 +261,37 @@ class TalliedTwice : public WrongGraph500 {
 // Kernel 1 gets another list, on the last rank that has edges.
 class WrongList : public WrongGraph500 {
  public:
-  using Spoil = void (*)(std::vector<Edge>&);
+  using Spoil = void (*)(EdgeList&);
   WrongList(std::string name, Spoil spoil) : WrongGraph500(std::move(name)), spoil_(spoil) {}
 
  protected:
-  std::vector<Edge> list(const EdgeRange& share) const override {
-    std::vector<Edge> edges = WrongGraph500::list(share);
-    if (share.first + share.count == plan().edges()) spoil_(edges);
-    return edges;
+  EdgeList list(const EdgeRange& share) const override {
+    EdgeList list = WrongGraph500::list(share);
+    if (share.first + share.count == plan().edges()) spoil_(list);
+    return list;
   }
 
  private:
   Spoil spoil_;
 };
 
-void edge_lost(std::vector<Edge>& edges) {
-  edges.pop_back();
+void edge_lost(EdgeList& list) {
+  list.edges.pop_back();
 }
-void edge_twice(std::vector<Edge>& edges) {
-  edges.push_back(edges.back());
+void edge_twice(EdgeList& list) {
+  list.edges.push_back(list.edges.back());
+  if (!list.weights.empty()) list.weights.push_back(list.weights.back());
+}
+void other_weight(EdgeList& list) {
+  for (std::size_t i = 0; i < list.edges.size(); ++i)
+    if (!list.edges[i].is_loop()) {
+      list.weights[i] = std::nextafter(list.weights[i], 1.0f);
+      return;
+    }
 }
 // The same number of neighbours for each, but different ones.
-void ends_swapped(std::vector<Edge>& edges) {
+void ends_swapped(EdgeList& list) {
+  std::vector<Edge>& edges = list.edges;
   const Edge& first = edges.front();
   for (Edge& other : edges)
     if (!other.is_loop() && !first.is_loop() && other.to != first.to && other.from != first.from &&
@@ -226,12 +306,13 @@ class OtherGenerator : public WrongGraph500 {
   using WrongGraph500::WrongGraph500;
 
  protected:
-  std::vector<Edge> list(const EdgeRange& share) const override {
+  EdgeList list(const EdgeRange& share) const override {
     GraphPlan other = plan();
     other.generator_2_1 = !other.generator_2_1;
-    std::vector<Edge> edges(share.count);
-    Generator(other).make(share, edges);
-    return edges;
+    EdgeList list;
+    list.edges.resize(share.count);
+    Generator(other).make(share, list.edges);
+    return list;
   }
 };
 
@@ -280,11 +361,13 @@ class WrongCourier : public WrongGraph500 {
   WrongCourier(std::string name, Wrap wrap) : WrongGraph500(std::move(name)), wrap_(wrap) {}
 
  protected:
-  std::unique_ptr<Search> make_search(World& world, const std::string& variant) override {
-    const CourierFactory right = *Registry<CourierFactory>::instance().find(variant);
+  std::unique_ptr<Search> make_search(World& world, const SearchPlan& plan) override {
+    const CourierFactory right = *Registry<CourierFactory>::instance().find(plan.variant);
     const CourierFactory wrong = [right, wrap = wrap_](World& of, Courier::Take take) {
       return wrap(right(of, std::move(take)), of);
     };
+    if (plan.delta > 0)
+      return std::make_unique<DeltaStepping>(world, team(), graph(), static_cast<float>(plan.delta), wrong);
     return std::make_unique<TopDown>(world, team(), graph(), wrong);
   }
 
@@ -292,6 +375,34 @@ class WrongCourier : public WrongGraph500 {
   Wrap wrap_;
 };
 
+// Of relaxations, each pair for a vertex but the first one to it is dropped.
+class SentOnce : public Courier {
+ public:
+  explicit SentOnce(std::unique_ptr<Courier> right) : right_(std::move(right)) {}
+  void send(int rank, std::uint64_t word) override {
+    if (!place_) {
+      place_ = word;
+      return;
+    }
+    auto& sent = sent_[{rank, *place_ >> 32}];
+    if (!sent) {
+      right_->send(rank, *place_);
+      right_->send(rank, word);
+    }
+    sent = true;
+    place_.reset();
+  }
+  void finish() override { right_->finish(); }
+
+ private:
+  std::unique_ptr<Courier> right_;
+  std::optional<std::uint64_t> place_;
+  std::map<std::pair<int, std::uint64_t>, bool> sent_;
+};
+
+std::unique_ptr<Courier> sent_once(std::unique_ptr<Courier> right, World&) {
+  return std::make_unique<SentOnce>(std::move(right));
+}
 std::unique_ptr<Courier> last_words_lost(std::unique_ptr<Courier> right, World& world) {
   return std::make_unique<LastWordsLost>(std::move(right), world.size());
 }
@@ -322,8 +433,39 @@ class StaleBitmap : public WrongGraph500 {
   using WrongGraph500::WrongGraph500;
 
  protected:
-  std::unique_ptr<Search> make_search(World& world, const std::string& variant) override {
-    return std::make_unique<StaleBits>(world, team(), graph(), SearchPlan{variant});
+  std::unique_ptr<Search> make_search(World& world, const SearchPlan& plan) override {
+    return std::make_unique<StaleBits>(world, team(), graph(), plan);
+  }
+};
+
+class HeavyLeftOut : public DeltaStepping {
+ public:
+  using DeltaStepping::DeltaStepping;
+
+ protected:
+  void relax_heavy() override {}
+};
+
+class LastBucketsLeft : public DeltaStepping {
+ public:
+  using DeltaStepping::DeltaStepping;
+
+ protected:
+  std::uint64_t next_bucket(std::uint64_t bucket) override {
+    const std::uint64_t next = DeltaStepping::next_bucket(bucket);
+    return next >= 4 ? no_bucket : next;
+  }
+};
+
+template <class Wrong>
+class WrongSteps : public WrongGraph500 {
+ public:
+  using WrongGraph500::WrongGraph500;
+
+ protected:
+  std::unique_ptr<Search> make_search(World& world, const SearchPlan& plan) override {
+    const CourierFactory courier = *Registry<CourierFactory>::instance().find(plan.variant);
+    return std::make_unique<Wrong>(world, team(), graph(), static_cast<float>(plan.delta), courier);
   }
 };
 
@@ -391,7 +533,7 @@ class OverLateMemory : public WrongGraph500 {
   using WrongGraph500::WrongGraph500;
 
  protected:
-  std::unique_ptr<Search> make_search(World& world, const std::string&) override {
+  std::unique_ptr<Search> make_search(World& world, const SearchPlan&) override {
     auto right = make_one_sided(world, put_atomic_bytes(graph().layout), 1);
     return make_put_atomic(team(), graph(), std::make_unique<LateMemory>(std::move(right), quiets));
   }
@@ -416,6 +558,19 @@ const RegisteredBenchmark all_wrong_graph500[] = {
     wrong_graph500<WrongTree>("parent-too-large", parent_too_large),
     wrong_graph500<WrongTree>("parent-below-range", parent_below_range),
     wrong_graph500<WrongTree>("root-without-itself", root_without_itself),
+    wrong_graph500<WrongTree>("just-too-long", just_too_long),
+    wrong_graph500<WrongTree>("just-too-short", just_too_short),
+    wrong_graph500<WrongTree>("no-number", no_number),
+    wrong_graph500<WrongTree>("infinitely-long", infinitely_long),
+    wrong_graph500<WrongTree>("root-apart", root_apart),
+    wrong_graph500<WrongTree>("all-apart", all_apart),
+    wrong_graph500<WrongTree>("near-elsewhere", near_elsewhere),
+    wrong_graph500<WrongTree>("other-parent", other_parent),
+    wrong_graph500<WrongTree>("circle-of-nothing", circle_of_nothing),
+    wrong_graph500<WrongSteps<HeavyLeftOut>>("heavy-left-out"),
+    wrong_graph500<WrongSteps<LastBucketsLeft>>("last-buckets-left"),
+    wrong_graph500<WrongCourier>("sent-once", sent_once),
+    wrong_graph500<WrongList>("other-weight", other_weight),
     wrong_graph500<LastRoots>("last-roots"),
     wrong_graph500<TalliedTwice>("tallied-twice"),
     wrong_graph500<WrongList>("edge-lost", edge_lost),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
+from plumbline.engine.program import shmem_engine
+from plumbline.launch.launchers import LaunchRequest, plan_launch
 from tests.launching import PATIENCE_S, launch_command, program
 
 ENGINE = program("plumb-mpi")
@@ -70,6 +73,182 @@ def test_levels_are_those_of_scipy(tmp_path: Path) -> None:
         assert case["tallies"]["edges"] == (inside[:, 0] != inside[:, 1]).sum()
 
 
+def lightest(edges: numpy.ndarray, weights: numpy.ndarray, vertices: int) -> Any:
+    """The graph both ways, of repeated edges the lightest; SciPy takes a weight of zero as no edge."""
+    ends = numpy.vstack([edges, edges[:, ::-1]])
+    both = numpy.concatenate([weights, weights]).astype(numpy.float64)
+    order = numpy.lexsort((both, ends[:, 1], ends[:, 0]))
+    ends, both = ends[order], both[order]
+    first = numpy.append(True, (ends[1:] != ends[:-1]).any(axis=1)) & (ends[:, 0] != ends[:, 1])
+    assert both[first].min() > 0
+    ends, both = ends[first], both[first]
+    return coo_array((both, (ends[:, 0], ends[:, 1])), shape=(vertices, vertices)).tocsr()
+
+
+def rounded(edges: numpy.ndarray, weights: numpy.ndarray, vertices: int, root: int) -> Any:
+    """Least sums of weights, rounded to single precision after each: all edges relaxed until nothing changes."""
+    distances = numpy.full(vertices, numpy.inf, dtype=numpy.float32)
+    distances[root] = 0
+    while True:
+        before = distances.copy()
+        numpy.minimum.at(distances, edges[:, 1], before[edges[:, 0]] + weights)
+        numpy.minimum.at(distances, edges[:, 0], before[edges[:, 1]] + weights)
+        if (distances == before).all():
+            return distances
+
+
+def hash_of(distances: numpy.ndarray) -> str:
+    """As in the record: sum of a hash of each vertex and the bits of its distance."""
+    word = numpy.arange(len(distances), dtype=numpy.uint64) << numpy.uint64(32)
+    word |= distances.view(numpy.uint32).astype(numpy.uint64)
+    word += numpy.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        word = (word ^ (word >> numpy.uint64(shift))) * numpy.uint64(factor)
+    return f"{(word ^ (word >> numpy.uint64(31))).sum():016x}"
+
+
+def test_distances_are_those_of_scipy(tmp_path: Path) -> None:
+    path, scale = tmp_path / "edges", 10
+    words = ["--kernel", "sssp", "--variant", "all", "--scale", str(scale), "--edgefactor", "4"]
+    words += ["--roots", "8", "--write-edges", str(path), "--format", "none"]
+    status, record, said = run(tmp_path, 3, *words)
+    assert status == 0, said
+    edges = numpy.fromfile(path, dtype=numpy.int64).reshape(-1, 2)
+    weights = numpy.fromfile(f"{path}.weights", dtype=numpy.float32)
+    graph = lightest(edges, weights, 1 << scale)
+    for case in record["cases"]:
+        root = case["facts"]["root"]
+        distances = rounded(edges, weights, 1 << scale, root)
+        numpy.testing.assert_allclose(distances, dijkstra(graph, indices=root), rtol=1e-5)
+        assert case["facts"]["distances_hash"] == hash_of(distances), "to the last bit"
+        assert case["facts"]["vertices_reached"] == numpy.isfinite(distances).sum()
+
+
+def test_distances_are_equal_bits_for_any_variant_ranks_and_delta(tmp_path: Path) -> None:
+    words = ["--kernel", "sssp", "--scale", "11", "--roots", "4", "--format", "none"]
+    found: set[tuple[str, ...]] = set()
+    for ranks, delta in ((1, "0.1"), (2, "0.03"), (4, "0.4")):
+        status, record, said = run(tmp_path, ranks, *words, "--variant", "all", "--delta", delta)
+        assert status == 0, said
+        hashes = [case["facts"]["distances_hash"] for case in record["cases"]]
+        found |= {tuple(hashes[:4]), tuple(hashes[4:])}
+    assert len(found) == 1
+
+
+def test_a_file_is_the_graph_that_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "edges"
+    words = ["--scale", "8", "--roots", "3", "--kernel", "both", "--format", "none"]
+    for kind in ("kronecker", "erdos-renyi"):
+        of_kind = [*words, "--graph", kind, "--write-edges", str(path)]
+        status, made, said = run(tmp_path, 2, *of_kind)
+        assert status == 0, said
+        status, read, said = run(tmp_path, 3, *words, "--graph", str(path))
+        assert status == 0, said
+        for one, other in zip(made["cases"], read["cases"], strict=True):
+            assert one["tallies"] == other["tallies"]
+            assert one["facts"].get("distances_hash") == other["facts"].get("distances_hash")
+
+
+def write_chain(path: Path, weights: list[float]) -> None:
+    """Vertices 0 - 1 - 2 ... of a graph of scale 3, joined by edges of these weights."""
+    ends = numpy.array([[i, i + 1] for i in range(len(weights))], dtype=numpy.int64)
+    ends.tofile(path)
+    numpy.array(weights, dtype=numpy.float32).tofile(f"{path}.weights")
+
+
+def test_weights_of_nothing_are_no_circle(tmp_path: Path) -> None:
+    """Zero, and weights that rounding absorbs."""
+    path = tmp_path / "edges"
+    write_chain(path, [0.0, 0.0, 1.0, 1e-9, 1e-9, 0.0, 0.5])
+    words = ["--graph", str(path), "--scale", "3", "--kernel", "sssp", "--roots", "8"]
+    for ranks in (1, 2):
+        status, record, said = run(tmp_path, ranks, *words, "--format", "none")
+        assert status == 0, said
+        ended = [case for case in record["cases"] if case["outcome"]["status"] == "passed"]
+        assert {case["facts"]["vertices_reached"] for case in ended} == {8}
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [([0.5, -1.0], "edge 1 has weight -1"), ([float("nan")], "edge 0 has weight nan")],
+)
+def test_wrong_weights_are_refused(tmp_path: Path, weights: list[float], sentence: str) -> None:
+    path = tmp_path / "edges"
+    write_chain(path, weights)
+    words = ["--graph", str(path), "--scale", "3", "--kernel", "sssp"]
+    status, _, said = run(tmp_path, 1, *words)
+    assert status == 2, said
+    assert sentence in said
+
+
+def test_wrong_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "edges"
+    write_chain(path, [1.0] * 7)
+    for words, sentence in (
+        (["--scale", "2"], "edge 3 has vertex 4, and --scale gives vertices 0 to 3"),
+        (["--scale", "3", "--write-edges", "x"], "--write-edges writes edges that are made"),
+    ):
+        status, _, said = run(tmp_path, 1, "--graph", str(path), *words)
+        assert status == 2, said
+        assert sentence in said
+    path.write_bytes(path.read_bytes()[:-1])
+    for graph, sentence in ((path, "it is cut off"), (tmp_path / "none", "No such file")):
+        status, _, said = run(tmp_path, 1, "--graph", str(graph), "--scale", "3")
+        assert status == 2, said
+        assert sentence in said
+
+
+SHMEM = shmem_engine(os.environ)
+
+
+@pytest.mark.skipif(SHMEM is None, reason="there is no plumb-shmem")
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_over_openshmem(tmp_path: Path, ranks: int) -> None:
+    """All its variants; counts and distances are those over MPI."""
+    assert SHMEM is not None
+    words = ["--kernel", "both", "--variant", "all", "--threads", "2", "--scale", "10"]
+    words += ["--roots", "4", "--format", "none"]
+    record = tmp_path / "shmem.json"
+    launch = plan_launch(LaunchRequest(ranks, oversubscribe=True), SHMEM, os.environ)
+    quiet = ["--record", str(record), "--progress", "none"]
+    done = subprocess.run(
+        launch.command(SHMEM.path, ["graph500", *words, *quiet]),
+        env={**os.environ, **launch.environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    cases = json.loads(record.read_text())["cases"]
+    variants = {(case["labels"]["kernel"], case["labels"]["variant"]) for case in cases}
+    of_bfs = {"put-atomic", "threaded", "bucketed", "direction-optimising"}
+    assert variants == {*(("bfs", variant) for variant in of_bfs), ("sssp", "bucketed")}
+    assert {case["tallies"]["edges"] for case in cases} == {16239}
+    status, over_mpi, said = run(tmp_path, 2, *words)
+    assert status == 0, said
+    hashes = [
+        {case["facts"].get("distances_hash") for case in some}
+        for some in (cases, over_mpi["cases"])
+    ]
+    assert hashes[0] == hashes[1]
+    assert len(hashes[0]) == 1 + 4
+
+
+def test_messages_need_mpi(tmp_path: Path) -> None:
+    serial = program("plumb-serial")
+    for words in (["--variant", "messages"], ["--kernel", "sssp", "--variant", "messages"]):
+        done = subprocess.run(
+            [str(serial), "graph500", *words, "--record", "none"],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "--variant messages needs MPI" in done.stderr
+
+
 def test_fewer_roots_than_asked_for_are_said(tmp_path: Path) -> None:
     status, record, _ = run(tmp_path, 2, "--scale", "4", "--roots", "20", "--format", "none")
     outcomes = [case["outcome"] for case in record["cases"]]
@@ -90,6 +269,9 @@ def test_fewer_roots_than_asked_for_are_said(tmp_path: Path) -> None:
         (["--seeds", "2"], "--seeds must be two whole numbers"),
         (["--roots", "0"], "--roots"),
         (["--threads", "0"], "--threads"),
+        (["--kernel", "sssp", "--delta", "0"], "--delta"),
+        (["--kernel", "sssp", "--delta", "-1"], "--delta"),
+        (["--kernel", "sssp", "--variant", "put-atomic"], "--kernel sssp has the variants"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: list[str], sentence: str) -> None:

@@ -12,6 +12,7 @@ namespace plumb::graph500 {
 namespace {
 
 constexpr std::uint64_t places = 4, place_words = 2048;          // of a source in an inbox; of a bucket, its head first
+constexpr std::uint64_t most_words = 2046;                       // even: pairs stay together
 constexpr std::uint64_t last_of_round = std::uint64_t{1} << 63;  // in a head, with the bucket's length
 
 // Words of a rank's memory: per source a count of arrived buckets, per target a count of the buckets that it has
@@ -38,7 +39,7 @@ class Buckets final : public Courier {
   void send(int rank, std::uint64_t word) override {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     peer.bucket[++peer.collected] = word;
-    if (peer.collected + 1 == place_words) flush(rank, 0);
+    if (peer.collected == most_words) flush(rank, 0);
   }
 
   void finish() override {

@@ -13,7 +13,8 @@ namespace plumb::graph500 {
 
 class Courier {
  public:
-  // Called for each word that arrives, on this thread, within send() and finish(); must not send.
+  // Called for words that arrive, on this thread, within send() and finish(); must not send. If all words are sent in
+  // pairs, the one after the other, pairs arrive together.
   using Take = std::function<void(std::span<const std::uint64_t>)>;
   virtual ~Courier() = default;
   virtual void send(int rank, std::uint64_t word) = 0;  // `rank` must not be this one

@@ -4,27 +4,8 @@
 
 namespace plumb::graph500 {
 
-namespace {
-
-// A single rank sends nothing.
-class Nobody final : public Courier {
- public:
-  void send(int, std::uint64_t) override {}
-  void finish() override {}
-};
-
-// The world's courier for messages.
-CourierFactory best_courier(int ranks) {
-  if (ranks > 1)
-    for (const char* name : {"messages", "bucketed"})
-      if (const CourierFactory* found = Registry<CourierFactory>::instance().find(name)) return *found;
-  return [](World&, const Courier::Take&) { return std::make_unique<Nobody>(); };
-}
-
-}  // namespace
-
 DirectionOptimising::DirectionOptimising(World& world, Team& team, const Graph& graph, const SearchPlan& plan)
-    : TopDown(world, team, graph, best_courier(team.size())),
+    : TopDown(world, team, graph, courier_of(best_courier(), team.size())),
       alpha_(plan.alpha),
       beta_(plan.beta),
       all_ends_(team.all_reduce<std::uint64_t>(graph.neighbours.size(), Fold::sum)),

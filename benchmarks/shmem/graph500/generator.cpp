@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "benchmarks/shmem/graph500/edges_file.hpp"
+
 namespace plumb::graph500 {
 
 namespace {
@@ -80,6 +82,10 @@ Random Random::skipped(std::uint64_t high, std::uint64_t middle, std::uint64_t l
   return Random(state);
 }
 
+const std::array<std::array<std::uint64_t, 5>, 5>& Random::power(std::size_t k) {
+  return powers()[k];
+}
+
 EdgeRange share_of(std::uint64_t edges, int rank, int ranks) {
   const auto begin = [&](int of) {
     const auto place = static_cast<std::uint64_t>(of), all = static_cast<std::uint64_t>(ranks);
@@ -116,7 +122,15 @@ Vertex Generator::scrambled(Vertex vertex) const {
   return reversed_bits(vertex) >> unused;
 }
 
+Vertex Generator::any_vertex(Random& random) const {
+  return static_cast<Vertex>(random.number() * static_cast<double>(plan_.vertices()));
+}
+
 Edge Generator::edge(Random& random) const {
+  if (plan_.kind == GraphPlan::Kind::erdos_renyi) {
+    const Vertex from = any_vertex(random);
+    return {from, any_vertex(random)};
+  }
   Vertex from = 0, to = 0;
   for (int bit = plan_.scale; bit-- > 0;) {
     const int chosen = quadrant(random);
@@ -129,6 +143,7 @@ Edge Generator::edge(Random& random) const {
 }
 
 void Generator::make(const EdgeRange& range, std::span<Edge> edges, std::span<float> weights) const {
+  if (plan_.kind == GraphPlan::Kind::file) return read_edges(plan_.file, range, edges, weights);
   const Matrix& next_edge = powers()[64];
   Random::State state = start_.skipped(0, range.first, 0).state();
   for (std::uint64_t i = 0; i < range.count; ++i) {

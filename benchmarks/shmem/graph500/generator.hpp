@@ -1,6 +1,6 @@
-// The Kronecker graph of Graph500, edge by edge, bit for bit as in reference 3.0 (and, on request, 2.1): any
-// rank makes any range of edges. Sources: Graph500 specification, sections 3 and 4; P. L'Ecuyer, F. Blouin, R. Couture,
-// "A search for good multiple recursive random number generators", 1993.
+// The list of edges: the Kronecker graph of Graph500, edge by edge, bit for bit as in reference 3.0 (and, on
+// request, 2.1): any rank makes any range of edges. Sources: Graph500 specification, sections 3 and 4; P. L'Ecuyer, F.
+// Blouin, R. Couture, "A search for good multiple recursive random number generators", 1993.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace plumb::graph500 {
@@ -39,6 +40,8 @@ class Random {
   // Skips high * 2^128 + middle * 2^64 + low steps.
   Random skipped(std::uint64_t high, std::uint64_t middle, std::uint64_t low) const;
   const State& state() const { return state_; }
+  // A step's matrix to the power of 2^k, row by row, k below 192: column vectors of states are multiplied by it.
+  static const std::array<std::array<std::uint64_t, 5>, 5>& power(std::size_t k);
 
   // For any x below 2^63.
   static std::uint64_t reduced(std::uint64_t x) {
@@ -56,9 +59,18 @@ struct GraphPlan {
   std::uint64_t edge_factor = 16;
   std::uint64_t seed_1 = 2, seed_2 = 3;
   bool generator_2_1 = false;  // draws of a quadrant with version 2.1's rejection: another graph
+  enum class Kind { kronecker, erdos_renyi, file } kind = Kind::kronecker;
+  std::string file = {};  // edges_file.hpp's layout
+  std::uint64_t edges_of_file = 0;
 
   std::uint64_t vertices() const { return std::uint64_t{1} << scale; }
-  std::uint64_t edges() const { return edge_factor << scale; }
+  std::uint64_t edges() const { return kind == Kind::file ? edges_of_file : edge_factor << scale; }
+};
+
+// Some edges with their weights, if these were asked for.
+struct EdgeList {
+  std::vector<Edge> edges;
+  std::vector<float> weights;
 };
 
 // A range of the list's edges.
@@ -73,12 +85,19 @@ class Generator {
  public:
   explicit Generator(const GraphPlan& plan);
 
-  // Makes the edges from `range.first` into `edges`, and their weights, in [0, 1), into `weights` unless that is empty.
+  // Makes the edges from `range.first` into `edges`, and their weights, in [0, 1], into `weights` unless that is empty;
+  // or reads them. Throws Error if the file cannot be read.
   void make(const EdgeRange& range, std::span<Edge> edges, std::span<float> weights = {}) const;
   // Candidate k for a root: any vertex, including those without edges.
   Vertex root_candidate(std::uint64_t k) const;
 
+  // For the kernel that makes the same edges.
+  const Random& start() const { return start_; }
+  std::uint64_t least_draw() const { return least_draw_; }
+  const std::uint64_t* scramble() const { return scramble_; }  // two words
+
  private:
+  Vertex any_vertex(Random& random) const;
   int quadrant(Random& random) const;
   Edge edge(Random& random) const;
   Vertex scrambled(Vertex vertex) const;

@@ -41,6 +41,9 @@ struct Graph {
   std::vector<std::uint64_t> begins;      // start of each row, and the end: count() + 1
   std::vector<std::uint32_t> neighbours;  // vertices, row by row
   std::vector<std::uint32_t> loops;       // of each vertex
+  std::vector<float> weights = {};        // of the edges to `neighbours`; empty if only breadth-first searches follow
+  // Of each row, where its heavy edges begin (divide()); empty without weights.
+  std::vector<std::uint64_t> heavy = {};
 
   std::span<const std::uint32_t> row(std::uint64_t local) const {
     return std::span(neighbours).subspan(begins[local], begins[local + 1] - begins[local]);
@@ -50,15 +53,23 @@ struct Graph {
 
 inline constexpr int largest_scale = 32;  // with 32-bit neighbours
 
-// Makes the adjacency from this rank's share of the list. Collective.
-Graph construct(Team& team, std::uint64_t vertices, std::span<const Edge> edges);
+// Makes the adjacency from this rank's share of the list, with weights if there are any. Collective.
+Graph construct(Team& team, std::uint64_t vertices, std::span<const Edge> edges, std::span<const float> weights = {});
+
+// Orders each row of a graph with weights: edges below `delta` (light) first.
+void divide(Graph& graph, float delta);
 
 // Approximate bytes per rank while it is made: two lists of both ends.
-std::uint64_t construction_bytes(const GraphPlan& plan, int ranks);
+std::uint64_t construction_bytes(const GraphPlan& plan, int ranks, bool weighted);
 
 // Sends words to ranks in one call, in pieces that MPI can count, and passes received ones to `take`. Collective.
+template <class Word>
 class Scatter {
  public:
+  struct Addressed {
+    int rank = -1;
+    Word word = {};
+  };
   Scatter(Team& team, std::size_t pieces) : team_(team), pieces_(pieces) {}
   // `word_of(i)` gives word i of `words` and its owner: {rank, word}; rank -1: none.
   template <class WordOf, class Take>
@@ -69,17 +80,13 @@ class Scatter {
   std::size_t pieces_;
 };
 
-struct Addressed {
-  int rank = -1;
-  std::uint64_t word = 0;
-};
-
+template <class Word>
 template <class WordOf, class Take>
-void Scatter::run(std::uint64_t words, WordOf word_of, Take take) {
+void Scatter<Word>::run(std::uint64_t words, WordOf word_of, Take take) {
   const auto ranks = static_cast<std::size_t>(team_.size());
   const std::uint64_t rounds = team_.all_reduce((words + pieces_ - 1) / pieces_, Fold::maximum);
   std::vector<Addressed> some;
-  std::vector<std::uint64_t> sent, received;
+  std::vector<Word> sent, received;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::uint64_t begin = std::min(words, round * pieces_), end = std::min(words, begin + pieces_);
     some.clear();
@@ -100,8 +107,8 @@ void Scatter::run(std::uint64_t words, WordOf word_of, Take take) {
     total = 0;
     for (const std::size_t count : incoming) total += count;
     received.resize(total);
-    team_.all_to_all<std::uint64_t>(sent, counts, received, incoming);
-    take(std::span<const std::uint64_t>(received));
+    team_.all_to_all<Word>(sent, counts, received, incoming);
+    take(std::span<const Word>(received));
   }
 }
 

@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
 
+#include "benchmarks/shmem/graph500/device_search.hpp"
 #include "benchmarks/shmem/graph500/edges_file.hpp"
+#include "core/data.hpp"
 #include "measure/clock.hpp"
 #include "world/collect.hpp"
 
@@ -22,12 +25,6 @@ const std::map<std::string, int> classes{{"toy", 26},    {"mini", 29},  {"small"
 constexpr std::size_t candidates_at_a_time = 256;
 
 enum Phase : std::size_t { generation, construction };
-
-// A case: search `index` of a variant.
-struct Point {
-  std::string variant;
-  std::size_t index;
-};
 
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
@@ -54,7 +51,7 @@ std::pair<std::uint64_t, std::uint64_t> seeds_of(const std::string& text) {
 }
 
 bool has_messages() {
-  return Registry<CourierFactory>::instance().find("messages") != nullptr;
+  return best_courier() == "messages";
 }
 
 }  // namespace
@@ -66,14 +63,34 @@ Preset Graph500::preset(const std::string& name) const {
 
 GraphPlan Graph500::plan() const {
   const auto [first, second] = seeds_of(seeds_);
-  return {scale_of(scale_), static_cast<std::uint64_t>(edge_factor_.get()), first, second, generator_ == "2.1"};
+  GraphPlan plan{scale_of(scale_), static_cast<std::uint64_t>(edge_factor_.get()), first, second, generator_ == "2.1"};
+  if (graph_kind_.get() == "erdos-renyi") {
+    plan.kind = GraphPlan::Kind::erdos_renyi;
+  } else if (graph_kind_.get() != "kronecker") {
+    plan.kind = GraphPlan::Kind::file;
+    plan.file = graph_kind_;
+    plan.edges_of_file = edges_of_file(plan.file, weighted());
+  }
+  return plan;
 }
 
-std::vector<std::string> Graph500::variants() const {
-  if (!(variant_ == "all")) return {variant_.get()};
-  std::vector<std::string> all{"put-atomic", "bucketed", "direction-optimising"};
-  if (has_messages()) all.insert(all.end() - 1, "messages");
-  if (threads_.given()) all.insert(all.begin() + 1, "threaded");
+std::vector<Graph500::Kind> Graph500::kinds() const {
+  std::vector<Kind> all;
+  const bool messages = has_messages(), any = variant_ == "all";
+  const auto add = [&](const char* kernel, std::initializer_list<const char*> variants) {
+    for (const std::string variant : variants)
+      if (any ? (messages || variant != "messages") && (threads_.given() || variant != "threaded")
+              : variant_ == variant)
+        all.push_back({kernel, variant});
+  };
+  if (!(kernel_ == "sssp")) {
+    add("bfs", {"put-atomic", "threaded", "bucketed", "messages", "direction-optimising"});
+    if (on_device()) all.push_back({"bfs", "device"});
+  }
+  if (kernel_ == "bfs") return all;
+  const std::size_t others = all.size();
+  add("sssp", {"bucketed", "messages"});
+  if (all.size() == others) all.push_back({"sssp", best_courier()});
   return all;
 }
 
@@ -83,43 +100,70 @@ void Graph500::check(const Plan& asked) const {
     throw UsageError(fmt::format("--scale {} needs vertices of more than 32 bits; at most {} is possible here",
                                  graph.scale, largest_scale));
   if (variant_ == "messages" && !has_messages()) throw UsageError("--variant messages needs MPI: run it in world mpi");
+  if (kernel_ == "sssp" && variant_.given() && !(variant_ == "all" || variant_ == kinds().front().variant))
+    throw UsageError(fmt::format("--kernel sssp has the variants bucketed and messages, not {}", variant_.get()));
+  if (on_device() && graph.scale > largest_device_scale)
+    throw UsageError(
+        fmt::format("--variant device has vertices of at most {} bits, not {}", largest_device_scale, graph.scale));
+  if (graph.kind == GraphPlan::Kind::file) check_edges_file(graph.file, graph.vertices(), weighted());
+  if (graph.kind == GraphPlan::Kind::file && write_edges_.given())
+    throw UsageError("--write-edges writes edges that are made, not those of a file");
+  if (graph.kind != GraphPlan::Kind::kronecker && generator_.given())
+    throw UsageError("--generator is for --graph kronecker");
   static_cast<void>(asked);
+}
+
+void Graph500::check_device(const Plan&, const DeviceInfo& info) const {
+  if (on_device() && info.runtime == "native")
+    throw UsageError("--variant device needs a device that compiles kernels: --runtime opencl or cuda");
 }
 
 std::vector<Group> Graph500::groups(const Plan& asked) const {
   const GraphPlan graph = plan();
   const std::uint64_t edges = share_of(graph.edges(), asked.rank, asked.ranks).count;
   const std::uint64_t vertices = Layout(graph.vertices(), asked.rank, asked.ranks).count();
+  Json factor = graph.edge_factor;
+  if (graph.kind == GraphPlan::Kind::file)
+    factor = static_cast<double>(graph.edges()) / static_cast<double>(graph.vertices());
   std::vector<Group> all;
-  for (const std::string& variant : variants()) {
+  for (const Kind& kind : kinds()) {
     Group group;
-    group.key = variant;
+    group.key = kind.name();
     if (all.empty()) group.phases = {"generation", "construction"};
     for (std::size_t i = 0; i < static_cast<std::size_t>(roots_.get()); ++i) {
       Case one;
-      one.key = fmt::format("bfs/{}/{}", variant, i);
-      one.labels = {{"kernel", "bfs"},
-                    {"variant", variant},
+      one.key = fmt::format("{}/{}/{}", kind.kernel, kind.variant, i);
+      one.labels = {{"kernel", kind.kernel},
+                    {"variant", kind.variant},
                     {"scale", graph.scale},
-                    {"edge_factor", graph.edge_factor},
+                    {"edge_factor", factor},
                     {"search", i}};
       one.items_to_check = edges + 2 * vertices;  // the list, the tree, the graph
       one.fixed_count = 1;
       one.policy.kind = CasePolicy::Kind::once;
-      one.payload = Payload(Point{variant, i});
+      one.payload = Payload(Point{kind, i});
       group.cases.push_back(std::move(one));
     }
-    group.symmetric_bytes = symmetric_bytes(variant, Layout(graph.vertices(), 0, asked.ranks));
-    group.host_bytes = construction_bytes(graph, asked.ranks) + Validator::bytes(graph, asked.ranks);
+    if (kind.variant == "device") {
+      const DeviceBytes needed = device_bytes(graph, asked.ranks);
+      group.device_bytes = needed.all;
+      group.largest_buffer_bytes = needed.largest_buffer;
+    }
+    group.symmetric_bytes = symmetric_bytes(kind.variant, Layout(graph.vertices(), 0, asked.ranks));
+    group.host_bytes = construction_bytes(graph, asked.ranks, weighted()) +
+                       Validator::bytes(graph, asked.ranks, weighted()) +
+                       (weighted() ? graph.vertices() * sizeof(float) : 0);
     all.push_back(std::move(group));
   }
   return all;
 }
 
-std::vector<Edge> Graph500::list(const EdgeRange& share) const {
-  std::vector<Edge> edges(share.count);
-  Generator(plan()).make(share, edges);
-  return edges;
+EdgeList Graph500::list(const EdgeRange& share) const {
+  EdgeList list;
+  list.edges.resize(share.count);
+  if (weighted()) list.weights.resize(share.count);
+  Generator(plan()).make(share, list.edges, list.weights);
+  return list;
 }
 
 void Graph500::build(Session& session, Timed& timed) {
@@ -132,18 +176,28 @@ void Graph500::build(Session& session, Timed& timed) {
     const std::string problem = write_edges(write_edges_, graph, share_of(graph.edges(), world.rank(), world.size()));
     if (const AgreedText failed = first_text(world, problem); failed.rank >= 0) throw Error(failed.text);
   }
-  validator_ = std::make_unique<Validator>(*team_, Layout(graph.vertices(), world.rank(), world.size()), graph);
-  std::vector<Edge> edges;
+  EdgeList edges;
   {
     const auto phase = timed.phase(generation);
-    edges = list(share_of(graph.edges(), world.rank(), world.size()));
+    const EdgeRange share = share_of(graph.edges(), world.rank(), world.size());
+    edges = on_device() && graph.kind == GraphPlan::Kind::kronecker ? list_by_device(session, graph, share, weighted())
+                                                                    : list(share);
+  }
+  if (graph.kind == GraphPlan::Kind::file) {  // check() has not seen all of a long one
+    const std::string wrong = wrong_edge(edges.edges, edges.weights, graph.vertices(),
+                                         share_of(graph.edges(), world.rank(), world.size()).first);
+    if (const AgreedText failed = first_text(world, wrong); failed.rank >= 0)
+      throw Error(graph.file + ": " + failed.text);
   }
   team_->barrier();
   {
     const auto phase = timed.phase(construction);
-    graph_ = std::make_unique<Graph>(construct(*team_, graph.vertices(), edges));
+    graph_ = std::make_unique<Graph>(construct(*team_, graph.vertices(), edges.edges, edges.weights));
+    if (weighted()) divide(*graph_, static_cast<float>(delta_.get()));
     team_->barrier();
   }
+  validator_ =
+      std::make_unique<Validator>(*team_, Layout(graph.vertices(), world.rank(), world.size()), graph, weighted());
   graph_findings_ = validator_->check(*graph_);
   find_roots();
 }
@@ -173,15 +227,18 @@ void Graph500::find_roots() {
 void Graph500::prepare_group(Session& session, const Group& group, Timed& timed) {
   ++groups_begun_;
   if (!graph_) build(session, timed);
-  search_ = make_search(session.world, group.key);
+  const Kind& kind = group.cases.front().payload.as<Point>().kind;
+  const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(), beta_.get(),
+                        static_cast<int>(threads_.get())};
+  search_ =
+      kind.variant == "device" ? make_device_search(session, *team_, *graph_, plan) : make_search(session.world, plan);
   if (roots_found_.empty()) return;
-  std::fill(search_->parents().begin(), search_->parents().end(), unreached);
+  search_->poison();
   search(*search_, roots_found_.front());
 }
 
-std::unique_ptr<Search> Graph500::make_search(World& world, const std::string& variant) {
-  return graph500::make_search(world, *team_, *graph_,
-                               {variant, alpha_.get(), beta_.get(), static_cast<int>(threads_.get())});
+std::unique_ptr<Search> Graph500::make_search(World& world, const SearchPlan& plan) {
+  return graph500::make_search(world, *team_, *graph_, plan);
 }
 
 void Graph500::prepare(Session&, const Case& measured) {
@@ -193,7 +250,7 @@ void Graph500::prepare(Session&, const Case& measured) {
 }
 
 void Graph500::reset(Session&, const Case&, std::uint64_t, std::uint64_t) {
-  std::fill(search_->parents().begin(), search_->parents().end(), unreached);
+  search_->poison();
 }
 
 Traversed Graph500::traversed(std::span<const Parent> parents) const {
@@ -209,21 +266,31 @@ Traversed Graph500::traversed(std::span<const Parent> parents) const {
 void Graph500::run(Session&, const Case&, Timed& timed) {
   search(*search_, root_);
   const Timed::Pause pause(timed);
+  search_->fetch();
   told_ = traversed(search_->parents());
   const double edges = static_cast<double>(told_.edges) / 2;
   timed.tally("edges", edges);
   timed.tally("edges_and_loops", edges + static_cast<double>(told_.loops));
 }
 
+std::uint64_t Graph500::hash_of(std::span<const float> distances) const {
+  std::uint64_t sum = 0;
+  for (std::uint64_t local = 0; local < distances.size(); ++local)
+    sum += mix64((graph_->layout.first() + local) << 32 | std::bit_cast<std::uint32_t>(distances[local]));
+  return sum;
+}
+
 Validation Graph500::validate(Session&, const Case&, std::uint64_t, std::uint64_t) {
   const double begin = now_seconds();
-  tree_ = validator_->check(root_, search_->parents());
-  std::uint64_t counts[] = {told_.edges, 2 * tree_.traversed.edges, told_.loops, tree_.traversed.loops, tree_.reached};
+  tree_ = validator_->check(root_, search_->parents(), search_->distances());
+  std::uint64_t counts[] = {told_.edges,   2 * tree_.traversed.edges,    told_.loops, tree_.traversed.loops,
+                            tree_.reached, hash_of(search_->distances())};
   team_->all_reduce(std::span<std::uint64_t>(counts), Fold::sum);
   if (counts[0] != counts[1] || counts[2] != counts[3])
     tree_.note(fmt::format("{} edges and {} loops were told, and the tree has {} and {}", counts[0] / 2, counts[2],
                            counts[1] / 2, counts[3]));
   tree_.reached = counts[4];
+  distances_hash_ = counts[5];
   validation_seconds_ = now_seconds() - begin;
   Validation validation;
   validation.items_checked = tree_.checked + graph_findings_.checked;
@@ -236,17 +303,18 @@ Validation Graph500::validate(Session&, const Case&, std::uint64_t, std::uint64_
 
 Json Graph500::facts() const {
   Json all = search_ ? search_->facts() : Json::object();
-  all.update(Json{{"root", root_},
-                  {"levels", tree_.levels},
-                  {"vertices_reached", tree_.reached},
-                  {"validation_seconds", validation_seconds_}});
+  all.update(Json{{"root", root_}, {"vertices_reached", tree_.reached}, {"validation_seconds", validation_seconds_}});
+  if (search_ && distances_hash_ != 0)
+    all["distances_hash"] = fmt::format("{:016x}", distances_hash_);  // equal for equal bits
+  else
+    all["levels"] = tree_.levels;
   return all;
 }
 
 // All groups search one graph; the last one releases it.
 void Graph500::release_group() {
   search_.reset();
-  if (groups_begun_ < variants().size()) return;
+  if (groups_begun_ < kinds().size()) return;
   validator_.reset();
   graph_.reset();
   team_.reset();
@@ -288,7 +356,7 @@ std::vector<Metric> Graph500::aggregate(const std::vector<CaseResult>& results, 
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> by_variant;  // t/m by both counts
   for (const CaseResult& result : results) {
     if (!result.passed || result.summary.samples == 0) continue;
-    auto& [edges, loops] = by_variant[result.measured->payload.as<Point>().variant];
+    auto& [edges, loops] = by_variant[result.measured->payload.as<Point>().kind.name()];
     edges.push_back(result.best_seconds() / result.tallies.at("edges"));
     loops.push_back(result.best_seconds() / result.tallies.at("edges_and_loops"));
   }

@@ -1,5 +1,5 @@
-// Graph500: searches of a Kronecker graph distributed over all ranks, one root at a time. README.md in this folder
-// derives every metric and defines what is proven.
+// Graph500: searches of a Kronecker graph distributed over all ranks, breadth-first or for shortest paths, one root at
+// a time. README.md in this folder derives every metric and defines what is proven.
 #pragma once
 
 #include <map>
@@ -16,15 +16,17 @@ namespace plumb::graph500 {
 class Graph500 : public Benchmark {
  public:
   std::string name() const override { return "graph500"; }
-  std::string title() const override { return "breadth-first searches of a graph in all ranks' memory"; }
+  std::string title() const override { return "searches of a graph in all ranks' memory"; }
   std::string source() const override {
-    return "Graph500 specification 1.2 and reference implementation 3.0 (a Kronecker graph, 64 roots, five rules)";
+    return "Graph500 specification 2.0 and reference implementation 3.0 (a Kronecker graph, 64 roots, five rules)";
   }
   Preset preset(const std::string& name) const override;
-  bool needs_device() const override { return false; }
+  bool needs_device() const override { return on_device(); }
+  bool takes_kernel_file() const override { return on_device(); }
   bool threads_communicate() const override { return threads_.given() || variant_ == "threaded"; }
 
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& info) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare_group(Session& session, const Group& group, Timed& timed) override;
   void prepare(Session& session, const Case& measured) override;
@@ -38,12 +40,14 @@ class Graph500 : public Benchmark {
 
  protected:
   // Replaced by mutants.
-  virtual std::vector<Edge> list(const EdgeRange& share) const;  // input of kernel 1
-  virtual std::unique_ptr<Search> make_search(World& world, const std::string& variant);
+  virtual EdgeList list(const EdgeRange& share) const;  // input of kernel 1
+  virtual std::unique_ptr<Search> make_search(World& world, const SearchPlan& plan);
   virtual void search(Search& search, Vertex root) { search.run(root); }
   virtual Traversed traversed(std::span<const Parent> parents) const;  // this rank's share of TEPS's edges
 
   GraphPlan plan() const;
+  bool on_device() const { return variant_ == "device"; }
+  bool weighted() const { return !(kernel_ == "bfs"); }
   const Graph& graph() const { return *graph_; }
   Team& team() const { return *team_; }
 
@@ -54,6 +58,12 @@ class Graph500 : public Benchmark {
       "16"};
   Parameter<std::int64_t> edge_factor_{*this, {"edgefactor", "edges of the list for each vertex"}, 16, {1, 1 << 20}};
   Parameter<std::string> seeds_{*this, {"seeds", "two numbers that the graph and the roots are made from"}, "2,3"};
+  Parameter<std::string> graph_kind_{
+      *this,
+      {"graph",
+       "edges: kronecker, erdos-renyi (ends with equal chances), or a file as --write-edges writes them; --scale gives "
+       "the number of its vertices"},
+      "kronecker"};
   Choice generator_{
       *this, {"generator", "the reference's version whose edges are made, bit for bit"}, "3.0", {"3.0", "2.1"}};
   Parameter<std::int64_t> roots_{*this, {"roots", "searches, each from a vertex of its own"}, 64, {1, 1 << 20}};
@@ -61,10 +71,17 @@ class Graph500 : public Benchmark {
       *this,
       {"write-edges", "file for the list of edges as pairs of 64-bit integers; FILE.weights for its weights as floats"},
       ""};
-  Choice variant_{*this,
-                  {"variant", "how a search sends what it finds; all: each that this world has"},
-                  "direction-optimising",
-                  {"all", "put-atomic", "threaded", "bucketed", "messages", "direction-optimising"}};
+  Choice kernel_{
+      *this, {"kernel", "searches: breadth-first, for shortest paths, or both"}, "bfs", {"bfs", "sssp", "both"}};
+  Parameter<double> delta_{*this,
+                           {"delta", "kernel sssp: width of a bucket of distances, and least weight of a heavy edge"},
+                           0.1,
+                           {1e-4, 1e4}};
+  Choice variant_{
+      *this,
+      {"variant", "how a search sends what it finds, or device: by kernels; all: each of this world's but device"},
+      "direction-optimising",
+      {"all", "put-atomic", "threaded", "bucketed", "messages", "direction-optimising", "device"}};
   Parameter<std::int64_t> threads_{
       *this, {"threads", "variant threaded: threads of a rank, each with a context of its own"}, 2, {1, 1024}};
   Parameter<double> alpha_{
@@ -77,8 +94,19 @@ class Graph500 : public Benchmark {
                           24,
                           {1e-3, 1e9}};
 
-  std::vector<std::string> variants() const;
+  // A group of searches.
+  struct Kind {
+    std::string kernel, variant;
+    std::string name() const { return kernel == "bfs" ? variant : kernel + "/" + variant; }
+  };
+  // A case: search `index` of a kind.
+  struct Point {
+    Kind kind;
+    std::size_t index;
+  };
+  std::vector<Kind> kinds() const;
   void find_roots();
+  std::uint64_t hash_of(std::span<const float> distances) const;  // of this rank; all ranks' are added
   void build(Session& session, Timed& timed);
 
   std::size_t groups_begun_ = 0;
@@ -90,6 +118,7 @@ class Graph500 : public Benchmark {
   Findings graph_findings_;
   TreeFindings tree_;
   double validation_seconds_ = 0;
+  std::uint64_t distances_hash_ = 0;
   Traversed told_;  // of this rank, by the latest search
   Vertex root_ = 0;
 };

@@ -10,7 +10,7 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::size_t words_of_message = 4096;  // including the head
+constexpr std::size_t words_of_message = 4095;  // the head, and an even number: pairs stay together
 constexpr std::size_t posted_receives = 8;
 constexpr int words_tag = 500;
 constexpr std::uint64_t last_flag = std::uint64_t{1}

@@ -1,9 +1,17 @@
 #include "benchmarks/shmem/graph500/search.hpp"
 
+#include <limits>
+
+#include "benchmarks/shmem/graph500/delta_stepping.hpp"
 #include "benchmarks/shmem/graph500/direction_optimising.hpp"
 #include "benchmarks/shmem/graph500/put_atomic.hpp"
 
 namespace plumb::graph500 {
+
+void Search::poison() {
+  std::fill(parents().begin(), parents().end(), unreached);
+  std::fill(distances().begin(), distances().end(), std::numeric_limits<float>::quiet_NaN());
+}
 
 TopDown::TopDown(World& world, Team& team, const Graph& graph, const CourierFactory& make_courier)
     : team_(team),
@@ -60,21 +68,43 @@ void TopDown::run(Vertex root) {
   }
 }
 
+namespace {
+
+// A single rank sends nothing.
+class Nobody final : public Courier {
+ public:
+  void send(int, std::uint64_t) override {}
+  void finish() override {}
+};
+
+}  // namespace
+
+CourierFactory courier_of(const std::string& name, int ranks) {
+  if (ranks == 1) return [](World&, const Courier::Take&) { return std::make_unique<Nobody>(); };
+  const CourierFactory* found = Registry<CourierFactory>::instance().find(name);
+  if (found == nullptr) throw Unsupported("variant " + name + " does not work in this world");
+  return *found;
+}
+
 std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph, const SearchPlan& plan) {
   if (plan.variant == "direction-optimising") return std::make_unique<DirectionOptimising>(world, team, graph, plan);
   if (plan.variant == "put-atomic" || plan.variant == "threaded") {
     const int threads = plan.variant == "threaded" ? plan.threads : 1;
     return make_put_atomic(team, graph, make_one_sided(world, put_atomic_bytes(graph.layout), threads));
   }
-  const CourierFactory* courier = Registry<CourierFactory>::instance().find(plan.variant);
-  if (courier == nullptr) throw Unsupported("variant " + plan.variant + " does not work in world " + world.info().kind);
-  return std::make_unique<TopDown>(world, team, graph, *courier);
+  const CourierFactory courier = courier_of(plan.variant, team.size());
+  if (plan.delta > 0)
+    return std::make_unique<DeltaStepping>(world, team, graph, static_cast<float>(plan.delta), courier);
+  return std::make_unique<TopDown>(world, team, graph, courier);
+}
+
+std::string best_courier() {
+  return Registry<CourierFactory>::instance().find("messages") != nullptr ? "messages" : "bucketed";
 }
 
 std::uint64_t symmetric_bytes(const std::string& variant, const Layout& layout) {
   if (variant == "put-atomic" || variant == "threaded") return put_atomic_bytes(layout);
-  const bool has_messages = Registry<CourierFactory>::instance().find("messages") != nullptr;
-  if (variant == "bucketed" || (variant == "direction-optimising" && !has_messages))
+  if (variant == "bucketed" || (variant == "direction-optimising" && best_courier() == "bucketed"))
     return bucket_bytes(layout.ranks());
   return 0;
 }

@@ -1,4 +1,4 @@
-// Breadth-first searches of a distributed graph, level-synchronous over all ranks.
+// Searches of a distributed graph; breadth-first ones are level-synchronous over all ranks.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,14 @@ class Search {
   virtual ~Search() = default;
   // Of this rank's vertices, by local index: a parent (the root has itself), or `unreached`.
   virtual std::span<Parent> parents() = 0;
-  // Collective; all parents are `unreached` before. On return this rank's are final.
+  // Of this rank's vertices, by local index: from the root, infinity if unreached. Empty for breadth-first searches.
+  virtual std::span<float> distances() { return {}; }
+  // Untimed, before a search: makes all parents `unreached` and distances NaN.
+  virtual void poison();
+  // Collective; after poison(). On return this rank's parents and distances are final, where they are computed.
   virtual void run(Vertex root) = 0;
+  // Untimed, after a search: brings its results from where they are computed to parents().
+  virtual void fetch() {}
   virtual Json facts() const { return Json::object(); }
 };
 
@@ -67,9 +73,14 @@ class TopDown : public Search {
 
 struct SearchPlan {
   std::string variant;
+  double delta = 0;              // above 0: shortest paths, in buckets of this width
   double alpha = 14, beta = 24;  // of direction-optimising: Beamer's
   int threads = 1;
 };
+// The variant by which this program's ranks send words fastest.
+std::string best_courier();
+// The courier of that name; a single rank, which sends nothing, needs none. Throws Unsupported if there is none.
+CourierFactory courier_of(const std::string& name, int ranks);
 // Collective. Throws Unsupported if this world lacks a feature that the variant needs.
 std::unique_ptr<Search> make_search(World& world, Team& team, const Graph& graph, const SearchPlan& plan);
 

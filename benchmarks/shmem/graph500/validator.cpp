@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include "core/data.hpp"
 
@@ -17,9 +20,9 @@ constexpr std::uint32_t being_followed = wrong_level - 1, unknown_level = wrong_
 struct RowSum {
   std::uint64_t members = 0, hash = 0;
   bool operator==(const RowSum&) const = default;
-  void add(Vertex neighbour) {
+  void add(Vertex neighbour, float weight = 0) {
     members += 1;
-    hash += mix64(neighbour);
+    hash += mix64(neighbour | std::uint64_t{std::bit_cast<std::uint32_t>(weight)} << 32);
   }
   void add_loops(std::uint64_t loops) {
     members += loops << 40;
@@ -33,33 +36,39 @@ std::uint32_t apart(std::uint32_t a, std::uint32_t b) {
 
 }  // namespace
 
-Validator::Validator(Team& team, const Layout& layout, const GraphPlan& plan) : team_(team), layout_(layout) {
+Validator::Validator(Team& team, const Layout& layout, const GraphPlan& plan, bool weighted)
+    : team_(team), layout_(layout), weighted_(weighted) {
   const Generator generator(plan);
   const EdgeRange share = share_of(plan.edges(), team.rank(), team.size());
   edges_.reserve(share.count);
   std::vector<Edge> some(edges_at_a_time);
+  if (weighted) weights_.resize(share.count);
   for (std::uint64_t done = 0; done < share.count; done += edges_at_a_time) {
     const std::uint64_t count = std::min(edges_at_a_time, share.count - done);
-    generator.make({share.first + done, count}, some);
+    generator.make({share.first + done, count}, some, std::span(weights_).subspan(weighted ? done : 0));
     for (std::uint64_t i = 0; i < count; ++i)
       edges_.push_back({static_cast<std::uint32_t>(some[i].from), static_cast<std::uint32_t>(some[i].to)});
   }
 }
 
-std::uint64_t Validator::bytes(const GraphPlan& plan, int ranks) {
-  const std::uint64_t of_tree = sizeof(Parent) + sizeof(std::uint32_t), of_graph = sizeof(RowSum);
-  return 8 * (plan.edges() / static_cast<std::uint64_t>(ranks) + 1) + plan.vertices() * std::max(of_tree, of_graph);
+std::uint64_t Validator::bytes(const GraphPlan& plan, int ranks, bool weighted) {
+  const std::uint64_t distance = weighted ? sizeof(float) : 0;
+  const std::uint64_t of_tree = sizeof(Parent) + sizeof(std::uint32_t) + distance, of_graph = sizeof(RowSum);
+  return (8 + distance) * (plan.edges() / static_cast<std::uint64_t>(ranks) + 1) +
+         plan.vertices() * std::max(of_tree, of_graph);
 }
 
 Findings Validator::check(const Graph& graph) {
   std::vector<RowSum> rows(layout_.vertices());
-  for (const auto& [from, to] : edges_) {
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const auto& [from, to] = edges_[i];
+    const float weight = weights_.empty() ? 0 : weights_[i];
     if (from == to) {
       rows[from].add_loops(1);
       continue;
     }
-    rows[from].add(to);
-    rows[to].add(from);
+    rows[from].add(to, weight);
+    rows[to].add(from, weight);
   }
   const std::span sums(&rows[0].members, 2 * rows.size());
   for (std::uint64_t done = 0; done < sums.size(); done += words_at_a_time_of_sums)
@@ -67,7 +76,8 @@ Findings Validator::check(const Graph& graph) {
   Findings found;
   for (std::uint64_t local = 0; local < layout_.count(); ++local) {
     RowSum row;
-    for (const std::uint32_t neighbour : graph.row(local)) row.add(neighbour);
+    for (std::uint64_t i = graph.begins[local]; i < graph.begins[local + 1]; ++i)
+      row.add(graph.neighbours[i], graph.weights.empty() ? 0 : graph.weights[i]);
     row.add_loops(graph.loops[local]);
     ++found.checked;
     if (row != rows[layout_.first() + local])
@@ -102,11 +112,12 @@ std::vector<std::uint32_t> levels_of(Vertex root, std::span<const Parent> parent
   return levels;
 }
 
-std::vector<Parent> Validator::gathered(std::span<const Parent> parents) {
-  std::vector<Parent> all(layout_.vertices());
+template <class T>
+std::vector<T> Validator::gathered(std::span<const T> mine) {
+  std::vector<T> all(layout_.vertices());
   std::vector<std::size_t> counts;
   for (int rank = 0; rank < layout_.ranks(); ++rank) counts.push_back(layout_.count_of(rank));
-  team_.all_gather<Parent>(parents, all, counts);
+  team_.all_gather<T>(mine, all, counts);
   return all;
 }
 
@@ -121,44 +132,73 @@ void Validator::unite(Bitmap& bitmap) {
   for (std::size_t i = 0; i < received.size(); ++i) bitmap.words()[layout_.first() / 64 + i % mine] |= received[i];
 }
 
-void Validator::check_edges(TreeFindings& found, const std::vector<Parent>& parents,
-                            const std::vector<std::uint32_t>& levels, Bitmap& confirmed) const {
-  for (const auto& [from, to] : edges_) {
+bool Validator::is_relaxed(std::size_t edge, const Tree& tree) const {
+  const float one = tree.distances[edges_[edge][0]], other = tree.distances[edges_[edge][1]];
+  return one <= other + weights_[edge] && other <= one + weights_[edge];
+}
+
+bool Validator::confirms(std::size_t edge, Vertex parent, Vertex child, const Tree& tree) const {
+  if (tree.parents[child] != static_cast<Parent>(parent)) return false;
+  return tree.distances.empty() || tree.distances[child] == tree.distances[parent] + weights_[edge];
+}
+
+void Validator::check_edges(TreeFindings& found, const Tree& tree, Bitmap& confirmed) const {
+  for (std::size_t i = 0; i < edges_.size(); ++i) {
+    const auto& [from, to] = edges_[i];
     ++found.checked;
-    const std::uint32_t one = levels[from], other = levels[to];
+    const std::uint32_t one = tree.levels[from], other = tree.levels[to];
     if ((one == no_level) != (other == no_level)) {
       found.note(fmt::format("edge {} - {} leads out of the tree", from, to));
       continue;
     }
     if (one == no_level) continue;
     ++(from == to ? found.traversed.loops : found.traversed.edges);
-    if (one != wrong_level && other != wrong_level && apart(one, other) > 1)
-      found.note(fmt::format("edge {} - {} joins levels {} and {}", from, to, one, other));
+    if (tree.distances.empty()) {
+      if (one != wrong_level && other != wrong_level && apart(one, other) > 1)
+        found.note(fmt::format("edge {} - {} joins levels {} and {}", from, to, one, other));
+    } else if (!is_relaxed(i, tree)) {
+      found.note(fmt::format("edge {} - {} of weight {} joins distances {} and {}", from, to, weights_[i],
+                             tree.distances[from], tree.distances[to]));
+    }
     if (from == to) continue;
-    if (parents[from] == static_cast<Parent>(to)) confirmed.set(from);
-    if (parents[to] == static_cast<Parent>(from)) confirmed.set(to);
+    if (confirms(i, to, from, tree)) confirmed.set(from);
+    if (confirms(i, from, to, tree)) confirmed.set(to);
   }
 }
 
-TreeFindings Validator::check(Vertex root, std::span<const Parent> parents) {
+void Validator::check_vertex(TreeFindings& found, const Tree& tree, Vertex root, Vertex vertex, bool confirmed) const {
+  ++found.checked;
+  const std::uint32_t level = tree.levels[vertex];
+  const Parent parent = tree.parents[vertex];
+  if (level != no_level) ++found.reached;
+  if (vertex == root && level != 0)
+    found.note(fmt::format("the root {} has parent {}, should be its own", root, parent));
+  else if (level == wrong_level)
+    found.note(fmt::format("vertex {} with parent {} does not lead to the root", vertex, parent));
+  else if (level != no_level && vertex != root && !confirmed)
+    found.note(fmt::format("vertex {} has parent {}, and the graph no such edge{}", vertex, parent,
+                           tree.distances.empty() ? "" : ", or none of a weight that makes its distance"));
+  else if (!tree.distances.empty() &&
+           !(level == no_level ? tree.distances[vertex] == std::numeric_limits<float>::infinity()
+             : vertex == root  ? tree.distances[vertex] == 0
+                               : std::isfinite(tree.distances[vertex])))
+    found.note(fmt::format("vertex {} has distance {}", vertex, tree.distances[vertex]));
+}
+
+TreeFindings Validator::check(Vertex root, std::span<const Parent> parents, std::span<const float> distances) {
   TreeFindings found;
-  const std::vector<Parent> all = gathered(parents);
-  const std::vector<std::uint32_t> levels = levels_of(root, all);
+  Tree tree;
+  tree.parents = gathered(parents);
+  // A rank without vertices has no distances either.
+  if (weighted_ && team_.all_reduce<std::uint64_t>(distances.size(), Fold::maximum) > 0)
+    tree.distances = gathered(distances);
+  tree.levels = levels_of(root, tree.parents);
   Bitmap confirmed(layout_.vertices());
-  check_edges(found, all, levels, confirmed);
+  check_edges(found, tree, confirmed);
   unite(confirmed);
-  for (Vertex vertex = layout_.first(); vertex < layout_.first() + layout_.count(); ++vertex) {
-    ++found.checked;
-    const std::uint32_t level = levels[vertex];
-    if (level != no_level) ++found.reached;
-    if (vertex == root && level != 0)
-      found.note(fmt::format("the root {} has parent {}, should be its own", root, all[vertex]));
-    else if (level == wrong_level)
-      found.note(fmt::format("vertex {} with parent {} does not lead to the root", vertex, all[vertex]));
-    else if (level != no_level && vertex != root && !confirmed.test(vertex))
-      found.note(fmt::format("vertex {} has parent {}, and the graph no such edge", vertex, all[vertex]));
-  }
-  for (const std::uint32_t level : levels)
+  for (Vertex vertex = layout_.first(); vertex < layout_.first() + layout_.count(); ++vertex)
+    check_vertex(found, tree, root, vertex, confirmed.test(vertex));
+  for (const std::uint32_t level : tree.levels)
     if (level < unknown_level) found.levels = std::max(found.levels, level + 1);
   return found;
 }

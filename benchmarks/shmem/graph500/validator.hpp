@@ -35,24 +35,37 @@ struct TreeFindings : Findings {
 // Each rank has its share of the list. All calls but the constructor are collective.
 class Validator {
  public:
-  Validator(Team& team, const Layout& layout, const GraphPlan& plan);
+  Validator(Team& team, const Layout& layout, const GraphPlan& plan, bool weighted);
 
-  // Checks every row of this rank: its length, its loops, and a hash of its neighbours in any order.
+  // Checks every row of this rank: its length, its loops, and a hash of its neighbours (and weights) in any order.
   Findings check(const Graph& graph);
-  // Checks every vertex of this rank and every edge of its share, by the specification's rules (README.md).
-  TreeFindings check(Vertex root, std::span<const Parent> parents);
+  // Checks every vertex of this rank and every edge of its share, by the specification's rules (README.md): of a
+  // breadth-first search, or with distances, of a search for shortest paths.
+  TreeFindings check(Vertex root, std::span<const Parent> parents, std::span<const float> distances = {});
 
-  static std::uint64_t bytes(const GraphPlan& plan, int ranks);  // of one rank
+  static std::uint64_t bytes(const GraphPlan& plan, int ranks, bool weighted);  // of one rank
 
  private:
-  std::vector<Parent> gathered(std::span<const Parent> parents);
-  void check_edges(TreeFindings& found, const std::vector<Parent>& parents, const std::vector<std::uint32_t>& levels,
-                   Bitmap& confirmed) const;
+  // What all ranks found, of all vertices.
+  struct Tree {
+    std::vector<Parent> parents;
+    std::vector<std::uint32_t> levels;
+    std::vector<float> distances;  // empty for breadth-first searches
+  };
+  template <class T>
+  std::vector<T> gathered(std::span<const T> mine);
+  void check_edges(TreeFindings& found, const Tree& tree, Bitmap& confirmed) const;
+  bool is_relaxed(std::size_t edge, const Tree& tree) const;
+  // Whether edge `edge` may have made `parent` the parent of `child`.
+  bool confirms(std::size_t edge, Vertex parent, Vertex child, const Tree& tree) const;
+  void check_vertex(TreeFindings& found, const Tree& tree, Vertex root, Vertex vertex, bool confirmed) const;
   void unite(Bitmap& bitmap);
 
   Team& team_;
   Layout layout_;
   std::vector<std::array<std::uint32_t, 2>> edges_;
+  bool weighted_;
+  std::vector<float> weights_;  // of edges_, if weighted
 };
 
 // Each vertex's distance from the root by its parents, `no_level` if it is unreached, `wrong_level` if its

@@ -1,0 +1,123 @@
+"""Graph500's kernels made wrong: searches that go down only, up only, and as they choose."""
+
+from __future__ import annotations
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+KERNELS = "benchmarks/shmem/graph500/graph500.cl"
+
+USUAL = ("--variant", "device", "--scale", "10", "--edgefactor", "4", "--roots", "2")
+DOWN = (*USUAL, "--alpha", "0.001")
+UP = (*USUAL, "--alpha", "1e9", "--beta", "1e9")
+
+MUTANTS = [
+    KernelMutant("nothing_followed", KERNELS, "task < count[0];", "task < 0;", DOWN),
+    KernelMutant(
+        "last_neighbour_of_each_piece_lost",
+        KERNELS,
+        "i < end; i += LANES",
+        "i + 1 < end; i += LANES",
+        DOWN,
+    ),
+    KernelMutant(
+        "first_piece_of_each_row_only",
+        KERNELS,
+        "+ PIECE - 1) / PIECE);",
+        "+ PIECE - 1) / PIECE > 0);",
+        (*DOWN, "--edgefactor", "16"),
+    ),
+    KernelMutant(
+        "parent_is_another_vertex",
+        KERNELS,
+        "= first + vertex;",
+        "= (first + vertex) ^ 1u;",
+        DOWN,
+    ),
+    KernelMutant(
+        "root_is_found_again", KERNELS, "tried[word] = reached;", "tried[word] = 0;", DOWN
+    ),
+    KernelMutant(
+        "one_vertex_of_a_word_is_not_followed",
+        KERNELS,
+        "for (uint left = level[own_at + word]; left",
+        "for (uint left = level[own_at + word] & 0x7ffffffeu; left",
+        (*DOWN, "--edgefactor", "1"),
+    ),
+    KernelMutant(
+        "levels_end_early",
+        KERNELS,
+        "sums[2 * get_group_id(0)] = all_vertices;",
+        "sums[2 * get_group_id(0)] = 0;",
+        USUAL,
+    ),
+    KernelMutant(
+        "parents_of_any_level",
+        KERNELS,
+        "if ((level[other / 32] >> other % 32 & 1u) == 0) continue;\n        parents",
+        "if ((known[other / 32] >> other % 32 & 1u) == 0) continue;\n        parents",
+        UP,
+    ),
+    KernelMutant(
+        "first_neighbour_not_looked_at",
+        KERNELS,
+        "for (ulong i = begins[vertex]; i < end; ++i)",
+        "for (ulong i = begins[vertex] + 1; i < end; ++i)",
+        UP,
+    ),
+    KernelMutant(
+        "last_word_not_looked_at",
+        KERNELS,
+        "const uint before = known[word];",
+        "const uint before = word + 1 == own_words ? ~0u : known[word];",
+        UP,
+    ),
+    KernelMutant(
+        "parents_of_another_device_unchecked",
+        KERNELS,
+        "if ((level[other / 32] >> other % 32 & 1u) == 0) continue;\n          parents",
+        "parents",
+        DOWN,
+        ranks=2,
+    ),
+    KernelMutant(
+        "edges_of_another_generator",
+        KERNELS,
+        "bit >= 0 && draw < LEAST_DRAW",
+        "bit >= 0 && draw < 7295000UL",
+        USUAL,
+    ),
+    KernelMutant(
+        "lower_triangle_not_folded",
+        KERNELS,
+        "from == to && chosen == 2;",
+        "from == to && chosen == 3 && bit > SCALE;",
+        USUAL,
+    ),
+    KernelMutant(
+        "weights_of_the_next_edge",
+        KERNELS,
+        "weights[item] = (float)draw",
+        "weights[item > 0 ? item - 1 : 0] = (float)draw",
+        (*USUAL, "--kernel", "both"),
+    ),
+    KernelMutant(
+        "ends_not_scrambled",
+        KERNELS,
+        "edges[2 * item] = scrambled(from);",
+        "edges[2 * item] = from;",
+        USUAL,
+    ),
+]
+
+SOUND = [
+    Sound(("--variant", "device", "--scale", "1", "--roots", "1")),
+    Sound(USUAL),
+    Sound(DOWN),
+    Sound(UP),
+    Sound(("--variant", "device", "--scale", "14", "--roots", "4")),
+    Sound(DOWN, ranks=3),
+    Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
+    Sound((*USUAL, "--kernel", "both"), ranks=2),
+    Sound((*USUAL, "--graph", "erdos-renyi")),
+    Sound(USUAL, device="cuda"),
+]
