@@ -42,17 +42,30 @@ WRONG: dict[str, list[tuple[str, dict[str, str]]]] = {
     "root-block-for-all": [("osu_scatter", {})],
     "every-7th-call-nothing": [("osu_bcast", {"iterations": "20"})],
     "early-barrier": [("osu_barrier", {})],
+    "early-ibarrier": [("osu_ibarrier", {})],
     "begun-not-done": [("osu_ibcast", {})],
     "old-data": [("osu_latency_persistent", {"iterations": "10"})],
-    "old-collective": [("osu_bcast_persistent", {"iterations": "10"})],
+    "old-collective": [
+        ("osu_bcast_persistent", {"iterations": "10"}),
+        ("osu_barrier_persistent", {"iterations": "10"}),
+    ],
     "half-put": [("osu_put_latency", {}), ("osu_put_bw", {})],
     "get-of-others": [("osu_get_latency", {}), ("osu_get_bw", {})],
     "accumulated-twice": [("osu_acc_latency", {})],
     "fetches-new": [("osu_fop_latency", {})],
     "swaps-never": [("osu_cas_latency", {})],
+    "holes-written": [("osu_latency", {"ddt": "vect:8:3"}), ("osu_alltoall", {"ddt": "vect:8:4"})],
+    "holes-closed": [("osu_latency", {"ddt": "vect:4:2"})],
+    "old-place": [("osu_latency", {"iterations": "20", "buffer-num": "rotate:1000000"})],
     "neighbours-swapped": [("osu_neighbor_alltoall", {})],
 }
-ONE_SIZE = ("osu_barrier", "osu_fop_latency", "osu_cas_latency")
+ONE_SIZE = (
+    "osu_barrier",
+    "osu_ibarrier",
+    "osu_barrier_persistent",
+    "osu_fop_latency",
+    "osu_cas_latency",
+)
 WORDS = ("osu_allreduce", "osu_reduce", "osu_reduce_scatter", "osu_acc_latency")
 
 
@@ -63,6 +76,8 @@ def sizes_of(test: str, options: dict[str, str]) -> list[int | None]:
     least = {"mpi_int": 4, "mpi_float": 4, "mpi_double": 8, "mpi_char": 1}
     standard = "mpi_int" if test in WORDS else "mpi_char"
     element = least[options.get("type", standard)]
+    if "ddt" in options:  # two periods at least: one has a hole only at its end
+        element = 16
     return [max(size, element * (2 if test == "osu_reduce_scatter" else 1)) for size in SIZES]
 
 
@@ -103,6 +118,11 @@ def test_a_wrong_library_fails(tmp_path: Path) -> None:
     ]
     assert not missed
     assert len(WRONG) >= 15
+
+
+def test_a_barrier_that_does_not_wait_for_one_rank_fails(tmp_path: Path) -> None:
+    wishes = [wish("osu_barrier", {}, None, wrong) for wrong in ("last-leaves-early", "")]
+    assert [outcome["status"] for outcome in run_all(tmp_path, 3, wishes)] == ["failed", "passed"]
 
 
 def is_unsupported(outcome: dict) -> bool:

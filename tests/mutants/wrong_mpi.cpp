@@ -19,7 +19,8 @@ const std::set<std::string> wrongs{
     "own-block-missing", "gather-block-missing", "root-block-for-all", "every-7th-call-nothing",
     "early-barrier",     "begun-not-done",       "old-data",           "old-collective",
     "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
-    "swaps-never",       "neighbours-swapped"};
+    "swaps-never",       "neighbours-swapped",   "last-leaves-early",  "early-ibarrier",
+    "holes-written",     "holes-closed",         "old-place"};
 
 std::string chosen;
 MPI_Comm target = MPI_COMM_NULL;
@@ -39,6 +40,11 @@ std::size_t bytes_of(int count, MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);
   return static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
+}
+std::size_t extent_of(MPI_Datatype type) {
+  MPI_Aint begin = 0, extent = 0;
+  PMPI_Type_get_extent(type, &begin, &extent);
+  return static_cast<std::size_t>(extent);
 }
 unsigned char* bytes(void* buffer) {
   return static_cast<unsigned char*>(buffer);
@@ -110,9 +116,19 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_
     if (is("last-byte-missing") && size > 0) std::memcpy(buffer, there.data(), size - 1);
     return code;
   }
+  if (is("holes-closed", comm)) return PMPI_Recv(buffer, static_cast<int>(size), MPI_BYTE, from, tag, comm, status);
   const int code = PMPI_Recv(buffer, count, type, from, tag, comm, status);
   if (comm == target && size > 0) spoil_message(buffer, size);
+  if (is("holes-written", comm)) bytes(buffer)[extent_of(type) - 1] ^= 0x10;
   return code;
+}
+
+// Every fifth message is the one before.
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  static const void* before = nullptr;
+  const void* from = is("old-place", comm) && before != nullptr && ++calls % 5 == 0 ? before : buffer;
+  before = buffer;
+  return PMPI_Send(from, count, type, to, tag, comm);
 }
 
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -195,6 +211,7 @@ int MPI_Alltoall(const void* from, int count, MPI_Datatype type, void* to, int t
                  MPI_Comm comm) {
   const int code = PMPI_Alltoall(from, count, type, to, to_count, to_type, comm);
   const std::size_t block = bytes_of(to_count, to_type);
+  if (is("holes-written", comm)) bytes(to)[extent_of(to_type) - 1] ^= 0x10;
   if (is("blocks-swapped", comm) && rank_in(comm) == 1) {
     std::vector<unsigned char> first(bytes(to), bytes(to) + block);
     std::memcpy(to, bytes(to) + block, block);
@@ -234,8 +251,27 @@ int MPI_Scatter(const void* from, int count, MPI_Datatype type, void* to, int to
   return PMPI_Bcast(to, to_count, to_type, root, comm);
 }
 
+// Nobody waits; or the last rank does not wait for the one before it.
 int MPI_Barrier(MPI_Comm comm) {
-  return is("early-barrier", comm) ? MPI_SUCCESS : PMPI_Barrier(comm);
+  if (is("early-barrier", comm)) return MPI_SUCCESS;
+  if (!is("last-leaves-early", comm)) return PMPI_Barrier(comm);
+  const int rank = rank_in(comm), last = size_of(comm) - 1;
+  PMPI_Send(nullptr, 0, MPI_INT, 0, 9, comm);
+  for (int from = 0; rank == 0 && from <= last; ++from)
+    if (from != last - 1 || last < 2) PMPI_Recv(nullptr, 0, MPI_INT, from, 9, comm, MPI_STATUS_IGNORE);
+  if (rank == 0 && last > 1) {
+    PMPI_Send(nullptr, 0, MPI_INT, last, 9, comm);
+    PMPI_Recv(nullptr, 0, MPI_INT, last - 1, 9, comm, MPI_STATUS_IGNORE);
+  }
+  for (int to = 0; rank == 0 && to <= last; ++to)
+    if (to != last || last < 2) PMPI_Send(nullptr, 0, MPI_INT, to, 9, comm);
+  return PMPI_Recv(nullptr, 0, MPI_INT, 0, 9, comm, MPI_STATUS_IGNORE);
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  if (!is("early-ibarrier", comm)) return PMPI_Ibarrier(comm, request);
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
 }
 
 int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {

@@ -107,6 +107,74 @@ def test_completions_and_windows(tmp_path: Path, completion: str) -> None:
     assert status == 0
 
 
+@pytest.mark.parametrize("layout", ["cont", "vect:8:3", "indx"])
+def test_derived_datatypes(tmp_path: Path, layout: str) -> None:
+    """In every pattern that has messages; with holes, those remain."""
+    if layout == "indx":
+        (tmp_path / "index").write_text("7,2\n1,3\n")
+        layout = f"indx:{tmp_path / 'index'}"
+    names = "osu_latency,osu_bibw,osu_bw_persistent,osu_alltoallw,osu_gather,osu_ibcast,osu_neighbor_alltoall"
+    words = [
+        "osu",
+        "--only",
+        names,
+        "-D",
+        layout,
+        "-T",
+        "mpi_short",
+        "-m",
+        "64:4096",
+        "--size-factor",
+        "64",
+    ]
+    status, _, err, cases = run(
+        tmp_path, 2, *words, "-W", "3", "-i", "5", "-k", "rotate", "--format", "none"
+    )
+    assert status == 0, err
+    refusals = refused(cases)
+    assert all("begin with their number" in reason for reason in refusals.values()), refusals
+    part = {"cont": 1, "vect:8:3": 3 / 8}.get(layout, 5 / 9)
+    for case in cases:
+        sent = {metric["name"]: metric["value"] for metric in case.get("metrics", [])}.get(
+            "transmitted"
+        )
+        whole = case["labels"]["bytes"] // 18 * 18 if part == 5 / 9 else case["labels"]["bytes"]
+        assert case["key"] in refusals or sent == whole * part
+
+
+def test_turns_over_memory_and_its_limit(tmp_path: Path) -> None:
+    words = [
+        "osu",
+        "--only",
+        "osu_latency,osu_bw,osu_allreduce",
+        "-m",
+        "8:4096",
+        "--size-factor",
+        "512",
+    ]
+    status, _, err, cases = run(
+        tmp_path, 2, *words, "-b", "rotate:300000", "-W", "3", "-i", "7", "--format", "none"
+    )
+    assert status == 0, err
+    assert not refused(cases), err
+    status, _, err, cases = run(
+        tmp_path, 2, "osu_latency", "-m", "8:1048576", "--size-factor", "64", "-M", "1000000"
+    )
+    assert status == 0, err
+    assert [case["labels"]["bytes"] for case in cases] == [8, 512, 32768]
+
+
+def test_a_sweep_of_windows_is_two_matrices(tmp_path: Path) -> None:
+    words = ["osu_mbw_mr", "-V", "-m", "8:64", "--size-factor", "8", "--format", "osu"]
+    status, out, err, cases = run(tmp_path, 2, *words)
+    assert status == 0, err
+    assert len(cases) == 16
+    lines = out.splitlines()
+    assert "# [ pairs: 1 ] [ window size: varied ]" in lines
+    rates = lines.index("# Message Rate Profile")
+    assert [len(line.split()) for line in lines[rates + 1 : rates + 4]] == [9, 9, 9]
+
+
 def test_several_threads(tmp_path: Path) -> None:
     status, _, err, cases = run(tmp_path, 2, "osu_latency_mt", "-t", "2:3", "-m", "8:8")
     assert status == 0, err
@@ -162,7 +230,13 @@ def test_text_is_osus(tmp_path: Path) -> None:
         (2, ["osu_allreduce", "-T", "mpi_nothing"], "mpi_nothing"),
         (2, ["b_eff", "--sync", "once"], "does not time single operations"),
         (2, ["osu_latency", "H", "X"], "X"),
-        (2, ["osu_latency", "-V"], "--vary-window (-V)"),
+        (2, ["osu_latency", "-V"], "it takes no --vary-window"),
+        (2, ["osu_bw", "-u", "3"], "goes with --validation"),
+        (2, ["osu_bw", "-b", "rotate:x"], "rotate[:BYTES]"),
+        (2, ["osu_bw", "-M", "10"], "leaves no size"),
+        (2, ["osu_bw", "-D", "vect:2:3"], "a block has 1 to STRIDE elements"),
+        (2, ["osu_bw", "-D", "indx:/nowhere"], "there is no such file"),
+        (2, ["osu_allreduce", "-D", "cont"], "sends whole elements"),
         (2, ["osu_bw_fan_in"], "all are on one"),
         (2, ["osu_latency", "-m", "8:4"], "--message-size must be [MIN:]MAX"),
     ],

@@ -104,6 +104,7 @@ class OneSided : public Pattern {
     }
     if (acts(form, s) && form.fetches()) needs.items_to_check += extent.fetched.room();
     if (exposes(form, s) && form.act != Remote::get) needs.items_to_check += extent.far.room();
+    needs.memory = 3 * extent.given.room() + extent.fetched.room() + extent.far.room() + 2 * needs.items_to_check;
     needs.laps = true;
     needs.most_operations = s.most();
     needs.fixed_count = s.wishes->iterations;

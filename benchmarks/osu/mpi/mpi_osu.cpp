@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/units.hpp"
+#include "device/host_share.hpp"
 #include "world/mpi.hpp"
 
 namespace plumb::osu {
@@ -125,6 +126,35 @@ std::pair<char, char> letters_in(const std::string& text) {
   return {parts.front()[0], parts.back()[0]};
 }
 
+struct Buffers {
+  bool single = false;
+  std::uint64_t rotate = 0;  // bytes; 0: none
+};
+Buffers buffers_in(const std::string& text) {
+  if (text == "multiple") return {};
+  if (text == "single") return {true, 0};
+  if (text == "rotate") return {false, std::max<std::uint64_t>(2 * host_share().cache_bytes, 1 << 24)};
+  const auto bytes = text.starts_with("rotate:") ? whole(text.substr(7)) : std::nullopt;
+  if (!bytes || *bytes < 1 || *bytes > (std::uint64_t{1} << 34))
+    throw UsageError(fmt::format("--buffer-num must be single, multiple or rotate[:BYTES], not {}", text));
+  return {false, *bytes};
+}
+
+// Tests whose messages may have holes.
+bool takes_layout(const Titled& test) {
+  return test.row.element_bytes > 0 && !test.reduces && !test.partitioned && !is_one_sided(test.kind);
+}
+
+// A case's place in Table: its datatype, and its window's number in the sweep (0: --window-size).
+constexpr std::uint64_t most_windows = 8;
+std::size_t type_at(std::size_t place) {
+  return place / (most_windows + 1);
+}
+std::uint64_t window_at(std::size_t place, std::uint64_t usual) {
+  const std::uint64_t number = place % (most_windows + 1);
+  return number == 0 ? usual : std::uint64_t{1} << (number - 1);
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -158,17 +188,11 @@ Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
     About about{name, std::string("OSU's ") + what + ": refused", "", {letter}, bare};
     foreign_.push_back({std::make_unique<Parameter<std::string>>(*this, about, ""), reason});
   };
-  refuse("-u", "validation-warmup", "repeats before a checked operation", "",
-         "operations are checked where they are timed; --warmup has some before them");
-  refuse("-V", "vary-window", "sweep of windows", "yes", "give --window-size, a run for each");
-  refuse("-D", "ddt", "derived datatypes", "", "messages are of predefined datatypes here");
-  refuse("-I", "session", "sessions", "yes", "the world begins by MPI_Init_thread, before any test");
   refuse("-G", "graph", "pictures by gnuplot", "", "plumb plot draws a record");
   refuse("-P", "papi", "counters by PAPI", "", "counters are not read");
   refuse("-a", "array-size", "arrays of computing on a GPU", "",
          "computing is on the host, and lasts as long as the call");
   refuse("-r", "compute-target", "computing on a GPU", "", "computing is on the host");
-  refuse("-M", "memory-limit", "limit of memory", "", "--dry-run says what a run needs; --message-size bounds it");
   for (const Titled& one : mpi_table()) {
     if (!test_.empty() && one.row.name != test_) continue;
     tests_.push_back({one.row.name, one.kind, {one.row}});
@@ -236,13 +260,17 @@ std::vector<std::size_t> Osu::types_of(const Titled& test) const {
 void Osu::check_options(const Titled& test) const {
   const bool windowed = is_windowed(test.kind), overlap = test.kind == "overlap";
   const bool collective = test.kind == "collective" || overlap;
+  const bool rotates = buffers_in(buffers_).rotate > 0 && test.row.element_bytes > 0 && !is_one_sided(test.kind);
   const struct {
     const ParameterBase& option;
     bool has;
     const char* reason;
   } rules[]{
       {window_, windowed, "has one message under way at a time"},
-      {buffers_, windowed, "has no window of messages"},
+      {buffers_, windowed || rotates, "has no window of messages"},
+      {vary_window_, test.kind == "message rate", "has one window"},
+      {ddt_, takes_layout(test), "sends whole elements"},
+      {session_, test.row.element_bytes > 0 || collective, "communicates nothing"},
       {pairs_, test.pairs, "has two ranks"},
       {print_rate_, test.kind == "message rate", "reports no rate"},
       {operation_, test.reduces, "reduces nothing"},
@@ -282,6 +310,11 @@ void Osu::check(const Plan& plan) const {
       throw UsageError(fmt::format("--{} ({}): {}", one.option->name(), one.option->about().aliases[0], one.reason));
   percentiles_in(tail_);
   torus_in(neighbours_);
+  if (validation_warmup_.given() && !validation_) throw UsageError("--validation-warmup goes with --validation (-c)");
+  if (vary_window_ && window_.given()) throw UsageError("--vary-window and --window-size: give one of them");
+  if (!memory_limit_.get().empty() && whole(memory_limit_).value_or(0) == 0)
+    throw UsageError(fmt::format("--memory-limit must be a number of bytes, not {}", memory_limit_.get()));
+  if (session_ && MpiSession::missing()) throw UsageError(std::string("--session: ") + MpiSession::missing());
   if (const int root = root_in(root_); root >= plan.ranks)
     throw UsageError(fmt::format("--root-rank {}: there are {} ranks", root_.get(), plan.ranks));
   if (osu_counts_ && (iterations_.given() || warmup_.given()))
@@ -300,12 +333,17 @@ void Osu::check(const Plan& plan) const {
   }
 }
 
-Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const {
+Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const {
   Wishes wishes;
-  wishes.window = is_windowed(test.kind) ? static_cast<std::uint64_t>(window_.get()) : 1;
-  wishes.one_source = buffers_ == "single";
+  wishes.window = is_windowed(test.kind) ? window_at(place, static_cast<std::uint64_t>(window_.get())) : 1;
+  const Buffers buffers = buffers_in(buffers_);
+  wishes.one_source = buffers.single;
   wishes.pairs = static_cast<int>(pairs_.get());
-  wishes.type = &types()[type];
+  wishes.type = &types()[type_at(place)];
+  if (takes_layout(test) && bytes > 0)
+    if (const Layout layout = Layout::read(ddt_); !layout.kind.empty())
+      wishes.layout = std::make_shared<const Layout>(layout.in_bytes(*wishes.type));
+  wishes.sliding = {wishes.layout ? wishes.layout->period : 1, buffers.rotate};
   wishes.operation = test.reduces ? &operation_called(operation_) : nullptr;
   wishes.root = test.rooted ? root_in(root_) : 0;
   wishes.in_place = in_place_;
@@ -316,6 +354,7 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type
     wishes.iterations = counts.iterations;
     wishes.warmup = counts.warmup;
   }
+  wishes.warmup += static_cast<std::uint64_t>(validation_warmup_.get());
   if (test.threads) {
     const ThreadCounts threads = threads_in(tests_or_threads_);
     wishes.senders = threads.senders;
@@ -341,7 +380,48 @@ Setting Osu::setting(const Plan& plan, const Point& point) const {
   if (wishes.type == nullptr) wishes = wishes_for(*titled_.at(point.test->name), point.bytes, point.place);
   wishes.times_each = sync_ != "once";
   wishes.barrier_each = sync_ == "barrier";
-  return {plan.rank, plan.ranks, point.bytes, plan.seed, &wishes, comm_};
+  std::uint64_t bytes = point.bytes;
+  if (wishes.layout) {
+    bytes -= bytes % wishes.layout->period;
+    if (comm_ != MPI_COMM_NULL && !wishes.derived) {
+      wishes.derived = std::make_shared<const Derived>(*wishes.layout, *wishes.type, bytes);
+      wishes.type = &wishes.derived->type;
+    }
+  }
+  return {plan.rank, plan.ranks, bytes, plan.seed, &wishes, comm_};
+}
+
+std::vector<std::uint64_t> Osu::windows_of(const Titled& test) const {
+  if (!vary_window_ || test.kind != "message rate") return {0};
+  std::vector<std::uint64_t> numbers;
+  for (std::uint64_t number = 1; number <= most_windows; ++number) numbers.push_back(number);
+  return numbers;
+}
+
+std::vector<std::uint64_t> Osu::sizes_of(const Titled& test, const Type& type, int ranks) const {
+  if (test.single) return {type.bytes};
+  const Sizes range = sizes(test);
+  const std::uint64_t parts = test.portions      ? static_cast<std::uint64_t>(ranks)
+                              : test.partitioned ? static_cast<std::uint64_t>(partitions_.get())
+                                                 : 1;
+  const std::uint64_t period = takes_layout(test) ? Layout::read(ddt_).in_bytes(type).period : 1;
+  std::vector<std::uint64_t> sizes;
+  if (range.minimum == 0) sizes.push_back(0);
+  const std::uint64_t first = std::max<std::uint64_t>(range.minimum, 1);
+  for (const std::uint64_t size :
+       operations::growing_sizes(first, range.maximum, static_cast<std::uint64_t>(size_factor_.get())))
+    if (size >= std::max(type.bytes * parts, period) && (!test.partitioned || size % parts == 0)) sizes.push_back(size);
+  return sizes;
+}
+
+void Osu::leave_out_large(Group& group, const Plan& plan) const {
+  if (memory_limit_.get().empty()) return;
+  const std::uint64_t limit = *whole(memory_limit_);
+  std::erase_if(group.cases, [&](const Case& one) {
+    for (int rank = 0; rank < plan.ranks; ++rank)
+      if (point_of(one).row->needs(setting({rank, plan.ranks, plan.seed}, point_of(one))).memory > limit) return true;
+    return false;
+  });
 }
 
 std::vector<Group> Osu::groups(const Plan& plan) const {
@@ -350,35 +430,42 @@ std::vector<Group> Osu::groups(const Plan& plan) const {
   for (const Test& test : tests_) {
     const Titled& titled = *titled_.at(test.name);
     if (std::ranges::find(picked, test.name) == picked.end() || !misfit(titled, plan.ranks).empty()) continue;
-    const std::vector<std::size_t> places = types_of(titled);
-    for (const std::size_t place : places) {
-      const Type& type = types()[place];
-      const Sizes range = sizes(titled);
-      const std::uint64_t parts = titled.portions      ? static_cast<std::uint64_t>(plan.ranks)
-                                  : titled.partitioned ? static_cast<std::uint64_t>(partitions_.get())
-                                                       : 1;
-      std::vector<std::uint64_t> sizes;
-      if (range.minimum == 0) sizes.push_back(0);
-      const std::uint64_t first = std::max<std::uint64_t>(range.minimum, 1);
-      for (const std::uint64_t size :
-           operations::growing_sizes(first, range.maximum, static_cast<std::uint64_t>(size_factor_.get())))
-        if (size >= type.bytes * parts && (!titled.partitioned || size % parts == 0)) sizes.push_back(size);
-      if (titled.single) sizes = {type.bytes};
-      Group group = group_of(test, plan, sizes, places.size() > 1 ? type.name + "/" : "", {{"type", type.name}}, place);
-      for (Case& one : group.cases)
-        if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
-      if (!group.cases.empty()) groups.push_back(std::move(group));
-    }
+    const std::vector<std::size_t> chosen = types_of(titled);
+    for (const std::size_t type : chosen)
+      for (const std::uint64_t number : windows_of(titled)) {
+        const std::size_t place = type * (most_windows + 1) + number;
+        std::string prefix = chosen.size() > 1 ? types()[type].name + "/" : "";
+        Json labels{{"type", types()[type].name}};
+        if (number > 0) {
+          labels["window"] = window_at(place, 0);
+          prefix += fmt::format("window-{}/", window_at(place, 0));
+        }
+        Group group = group_of(test, plan, sizes_of(titled, types()[type], plan.ranks), prefix, labels, place);
+        leave_out_large(group, plan);
+        for (Case& one : group.cases)
+          if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
+        if (!group.cases.empty()) groups.push_back(std::move(group));
+      }
   }
+  if (groups.empty() && !memory_limit_.get().empty())
+    throw UsageError(fmt::format("--memory-limit {} leaves no size of any test", memory_limit_.get()));
   return groups;
 }
 
 void Osu::prepare(Session& session, const Case& measured) {
-  comm_ = transport_communicator(session.world);
+  if (session_ && !own_session_) own_session_ = std::make_unique<MpiSession>();
+  comm_ = own_session_ ? own_session_->communicator() : transport_communicator(session.world);
   sync_ = session.sync;
   prepared_ = titled_.at(point_of(measured).test->name);
   ranks_ = session.world.size();
   Table::prepare(session, measured);
+}
+
+// Before the world ends: datatypes and the session.
+void Osu::release_group() {
+  wishes_.clear();
+  own_session_.reset();
+  comm_ = MPI_COMM_NULL;
 }
 
 void Osu::run(Session&, const Case&, Timed& timed) {
@@ -457,9 +544,12 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   std::vector<Metric> list;
   std::vector<double> slowest = slowest_laps(result);
   double moved = 0;  // bytes of an operation, of all pairs
+  const Layout layout =
+      takes_layout(test) && point.bytes > 0 ? Layout::read(ddt_).in_bytes(types()[type_at(point.place)]) : Layout{};
+  const std::uint64_t transmitted = layout.kind.empty() ? point.bytes : layout.sent_of(point.bytes);
   if (is_windowed(test.kind)) {
-    const double window = static_cast<double>(window_.get());
-    moved = static_cast<double>(point.bytes) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
+    const double window = static_cast<double>(window_at(point.place, static_cast<std::uint64_t>(window_.get())));
+    moved = static_cast<double>(transmitted) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
     list.push_back({"bandwidth", moved / mean_of(own) / mega, "MB/s",
                     "bytes of all pairs / mean time of those that send; mean of the repetitions"});
     if (test.kind == "message rate")
@@ -488,6 +578,9 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
     list.push_back({"overlap", std::max(0.0, 100 * (1 - (mean_of(own) - compute) / alone)), "%",
                     "100 (1 - (t - compute) / pure communication), not below 0"});
   }
+  if (!layout.kind.empty())
+    list.push_back(
+        {"transmitted", static_cast<double>(transmitted), "B", "of a message, without its holes", "", false});
   if (slowest.empty()) return list;
   for (const std::int64_t percentile : percentiles_in(tail_)) {
     const double seconds = quantile(slowest, static_cast<double>(percentile) / 100);

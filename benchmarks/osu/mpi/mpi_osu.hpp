@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/osu/mpi/mpi_row.hpp"
+#include "world/mpi_session.hpp"
 
 namespace plumb::osu {
 
@@ -29,6 +30,7 @@ class Osu : public operations::Table<Setting> {
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
   void run(Session&, const Case&, Timed& timed) override;
+  void release_group() override;
   Json facts() const override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
@@ -41,11 +43,14 @@ class Osu : public operations::Table<Setting> {
   };
   Sizes sizes(const Titled& test) const;
   std::vector<std::size_t> types_of(const Titled& test) const;  // indices of types()
+  std::vector<std::uint64_t> windows_of(const Titled& test) const;
+  std::vector<std::uint64_t> sizes_of(const Titled& test, const Type& type, int ranks) const;
+  void leave_out_large(Group& group, const Plan& plan) const;
   void check_options(const Titled& test) const;
   std::string misfit(const Titled& test, int ranks) const;  // the reason why this number of ranks cannot run it, or ""
   std::vector<Metric> init_metrics(const CaseResult& result) const;
   std::size_t pairs_of(const Titled& test, int ranks) const;
-  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const;
+  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const;
   std::vector<Metric> latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
                                       const std::vector<double>& own, int ranks) const;
 
@@ -65,14 +70,32 @@ class Osu : public operations::Table<Setting> {
       *this, {"pairs", "osu_mbw_mr, osu_multi_lat: pairs of ranks; half of the ranks by default", "", {"-p"}}, 0, {1}};
   Parameter<std::int64_t> print_rate_{
       *this, {"print-rate", "osu_mbw_mr: messages per second in the text (1) or not (0)", "", {"-R"}}, 1, {0, 1}};
-  Choice buffers_{*this,
-                  {"buffer-num",
-                   "single: all messages of a window come from one place; multiple: each has its own. Each is received "
-                   "at a place of its own in either case, as MPI demands",
-                   "",
-                   {"-b"}},
-                  "multiple",
-                  {"single", "multiple"}};
+  Parameter<std::string> buffers_{
+      *this,
+      {"buffer-num",
+       "single: all messages of a window come from one place; multiple: each has its own; rotate[:BYTES] (not OSU's): "
+       "operations take turns over so much memory, by default twice the last-level caches. Each is received at a place "
+       "of its own in any case, as MPI demands",
+       "",
+       {"-b"}},
+      "multiple"};
+  Parameter<bool> vary_window_{
+      *this, {"vary-window", "osu_mbw_mr: windows of 1, 2, … 128 messages", "", {"-V"}}, false};
+  Parameter<std::int64_t> validation_warmup_{
+      *this,
+      {"validation-warmup", "with -c: more untimed operations before each sample, all of which is checked", "", {"-u"}},
+      0,
+      {0, 10}};
+  Parameter<std::string> memory_limit_{
+      *this,
+      {"memory-limit", "leaves out sizes whose buffers on some rank exceed it, all of them counted", "B", {"-M"}},
+      ""};
+  Parameter<std::string> ddt_{
+      *this,
+      {"ddt", "derived datatypes: cont, vect:STRIDE:BLOCK, indx:FILE with lines DISPLACEMENT,LENGTH", "", {"-D"}},
+      ""};
+  Parameter<bool> session_{
+      *this, {"session", "messages in a communicator of an MPI 4 session's, not of MPI_Init's", "", {"-I"}}, false};
   Parameter<std::string> type_{
       *this,
       {"type", "MPI's datatypes, as mpi_char,mpi_float, or all; mpi_int in reductions, else mpi_char", "", {"-T"}},
@@ -144,10 +167,11 @@ class Osu : public operations::Table<Setting> {
 
   std::string test_;
   std::map<std::string, const Titled*> titled_;                                           // by test
-  mutable std::map<std::tuple<std::string, std::uint64_t, std::size_t>, Wishes> wishes_;  // by test, size and type
+  mutable std::map<std::tuple<std::string, std::uint64_t, std::size_t>, Wishes> wishes_;  // by test, size and place
   const Titled* prepared_ = nullptr;
   int ranks_ = 2;
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::unique_ptr<MpiSession> own_session_;  // of --session
   std::string sync_ = "clock";
 };
 

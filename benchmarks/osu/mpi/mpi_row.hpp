@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct Wishes {
   std::string window_kind = "allocate", window_sync = "flush";
   Where from, to;  // memory kinds of the buffers: of the starting ranks, and of the others
   int dimensions = 1, radius = 1;
+  std::shared_ptr<const Layout> layout;  // of messages with a derived datatype, in bytes; null: of elements
+  std::shared_ptr<const Derived> derived;
+  Sliding sliding = {};
 };
 
 // Ranks and sizes of a row's run.
