@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "benchmarks/osu/computing.hpp"
@@ -391,6 +392,8 @@ class Collecting : public Pattern {
                   "make a persistent request");
     }
     if (mode == Mode::overlapped) computing_.measure();
+    if (mode == Mode::overlapped && s_.wishes->computes != nullptr)
+      device_.emplace(*s_.wishes->computes, s_.wishes->array);
   }
 
   ~Collecting() override {
@@ -434,6 +437,7 @@ class Collecting : public Pattern {
   Validation validate(std::uint64_t, std::uint64_t) override {
     check_mpi(code_, one_.name);
     if (std::string(one_.name) == "barrier") return validate_barrier();
+    for (const Area* area : {&source_, &target_}) area->check_touches();
     if (extent_.receives == 0) return {};
     return image_.compare(target_, "what follows from all ranks' sent bytes, byte by byte");
   }
@@ -482,6 +486,7 @@ class Collecting : public Pattern {
         const Timed::Pause pause(timed);
         bring(i);
       }
+      if (!copies_) touch_buffers(s_, timed, {&source_, &target_});
       one(i);
       if (s_.wishes->times_each) timed.lap();
       if (copies_) {
@@ -552,14 +557,16 @@ class Collecting : public Pattern {
     const double computing = now_seconds();
     const std::uint64_t parts = s_.wishes->tests + 1;
     double testing = 0;
+    if (device_) device_->start(alone_s_);
     for (std::uint64_t part = 0; part < parts; ++part) {
-      computing_.compute(computing_.turns / parts);
+      if (s_.wishes->host_computes) computing_.compute(computing_.turns / parts);
       if (part + 1 == parts) break;
       const double looking = now_seconds();
       int done = 0;
       code_ |= MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       testing += now_seconds() - looking;
     }
+    if (device_) device_->finish();
     const double waiting = now_seconds();
     code_ |= MPI_Wait(&request, MPI_STATUS_IGNORE);
     begin_s_ += computing - begun;
@@ -631,6 +638,7 @@ class Collecting : public Pattern {
   std::vector<std::byte> bytes_;
   std::vector<MPI_Request> requests_;
   Computing computing_;
+  std::optional<DeviceComputing> device_;
   double alone_s_ = 0, begin_s_ = 0, test_s_ = 0, wait_s_ = 0, compute_s_ = 0;
   int code_ = MPI_SUCCESS;
 };

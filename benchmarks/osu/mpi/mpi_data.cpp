@@ -8,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <type_traits>
 
 #include "core/data.hpp"
 #include "core/error.hpp"
 #include "core/registry.hpp"
+#include "measure/clock.hpp"
 #include "world/mpi.hpp"
 
 namespace plumb::osu {
@@ -58,6 +60,7 @@ struct DeviceLibrary {
   int (*allocate)(const char*, const char*, const char*, std::size_t, void**) = nullptr;
   int (*release)(void*) = nullptr;
   int (*copy)(void*, const void*, std::size_t) = nullptr;
+  int (*touch)(void*, unsigned long long*) = nullptr;
   const char* (*error)() = nullptr;
 
   // Throws Unsupported if it was not.
@@ -70,6 +73,7 @@ struct DeviceLibrary {
       find(found.allocate, "plumb_mpi_alloc_on");
       find(found.release, "plumb_mpi_free");
       find(found.copy, "plumb_mpi_copy");
+      find(found.touch, "plumb_mpi_touch");
       find(found.error, "plumb_mpi_error");
       return found;
     }();
@@ -313,7 +317,8 @@ Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.le
     const DeviceLibrary& library = DeviceLibrary::loaded();
     const char* kind = where.letter == 'B' ? "hbm" : where.letter == 'P' ? "plram" : "default";
     void* address = nullptr;
-    if (library.allocate(kind, where.runtime.c_str(), nullptr, size, &address) != 0) throw Unsupported(library.error());
+    const char* device = where.device.empty() ? nullptr : where.device.c_str();
+    if (library.allocate(kind, where.runtime.c_str(), device, size, &address) != 0) throw Unsupported(library.error());
     base_ = static_cast<std::byte*>(address);
     return;
   }
@@ -334,6 +339,49 @@ Area& Area::operator=(Area&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(device_, other.device_);
   return *this;
+}
+
+namespace {
+
+std::uint64_t& touches_of_all() {  // by this process; the device counts those of all its buffers
+  static std::uint64_t count = 0;
+  return count;
+}
+
+}  // namespace
+
+void Area::touch() const {
+  if (!device_) return;
+  DeviceLibrary::loaded().check(DeviceLibrary::loaded().touch(base_, nullptr));
+  ++touches_of_all();
+}
+
+void Area::check_touches() const {
+  if (!device_) return;
+  unsigned long long ran = 0;
+  DeviceLibrary::loaded().check(DeviceLibrary::loaded().touch(base_, &ran));
+  if (++touches_of_all() != ran)
+    throw Error(fmt::format("kernels touched the device's buffers {} times, but {} ran there", touches_of_all(), ran));
+}
+
+double copying_roof(const Where& where) {
+  static std::map<std::string, double> known;
+  if (where.letter == 'H') return 0;
+  double& roof = known[where.letter + where.runtime];
+  if (roof > 0) return roof;
+  const DeviceLibrary& library = DeviceLibrary::loaded();
+  for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
+    Area on_device(bytes, where), other(bytes, where), on_host(bytes);
+    const std::pair<std::byte*, std::byte*> ways[]{
+        {on_device.at(0), on_host.at(0)}, {on_host.at(0), on_device.at(0)}, {other.at(0), on_device.at(0)}};
+    for (const auto& [to, from] : ways)
+      for (int turn = 0; turn < 5; ++turn) {
+        const double begin = now_seconds();
+        library.check(library.copy(to, from, bytes));
+        roof = std::max(roof, static_cast<double>(bytes) / (now_seconds() - begin));
+      }
+  }
+  return roof;
 }
 
 void Area::write(std::span<const std::byte> from) const {

@@ -119,6 +119,7 @@ struct Contents {
 struct Where {
   char letter = 'H';
   std::string runtime = "opencl";
+  std::string device = "";  // a number or a part of the name; "": the ranks of a host take the devices in turn
 };
 
 // Memory of a rank for MPI: of the host, or of a device through libplumb-mpi-device.
@@ -133,6 +134,10 @@ class Area {
   std::byte* at(std::size_t offset) const { return base_ + offset; }
   std::size_t size() const { return size_; }
   bool on_device() const { return device_; }
+  // On a device: a kernel takes the buffer as argument, and counts that it ran.
+  void touch() const;
+  // Throws Error unless every kernel of touch() ran.
+  void check_touches() const;
   void write(std::span<const std::byte> from) const;
   void read(std::span<std::byte> to) const;
 
@@ -141,6 +146,9 @@ class Area {
   std::size_t size_ = 0;
   bool device_ = false;  // base_ is an address of libplumb-mpi-device, invalid on the host
 };
+
+// The largest rate of copies between the host and the device of `where`, or within it, in B/s: measured once. 0 for H.
+double copying_roof(const Where& where);
 
 // Expected final content of a receive buffer, and the opposite as its initial content.
 class Image {

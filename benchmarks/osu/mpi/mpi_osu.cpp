@@ -140,19 +140,38 @@ Buffers buffers_in(const std::string& text) {
   return {false, *bytes};
 }
 
+bool takes_where(const Titled& test) {
+  return is_pairs(test.kind) && test.row.element_bytes > 0;
+}
+
 // Tests whose messages may have holes.
 bool takes_layout(const Titled& test) {
   return test.row.element_bytes > 0 && !test.reduces && !test.partitioned && !is_one_sided(test.kind);
 }
 
-// A case's place in Table: its datatype, and its window's number in the sweep (0: --window-size).
-constexpr std::uint64_t most_windows = 8;
-std::size_t type_at(std::size_t place) {
-  return place / (most_windows + 1);
+// --pairs; 0: as many as there are, or "all".
+int pairs_in(const std::string& text) {
+  if (text.empty() || text == "all") return 0;
+  const auto pairs = whole(text);
+  if (!pairs || *pairs < 1 || *pairs > INT_MAX)
+    throw UsageError(fmt::format("--pairs must be a number of pairs or all, not {}", text));
+  return static_cast<int>(*pairs);
 }
-std::uint64_t window_at(std::size_t place, std::uint64_t usual) {
-  const std::uint64_t number = place % (most_windows + 1);
-  return number == 0 ? usual : std::uint64_t{1} << (number - 1);
+
+constexpr std::size_t most_windows = 8;
+const std::string memory_letters = "HDBP";
+
+// FPGA_MAPPING=2:0:3: the number of each rank's device; "": the default.
+std::string mapped_device(int rank) {
+  const char* mapping = std::getenv("FPGA_MAPPING");
+  if (mapping == nullptr || *mapping == 0) return "";
+  const std::vector<std::string> numbers = parts_of(mapping, ':');
+  for (const std::string& number : numbers)
+    if (!whole(number))
+      throw UsageError(fmt::format("FPGA_MAPPING must be numbers of devices with colons, not {}", mapping));
+  if (static_cast<std::size_t>(rank) >= numbers.size())
+    throw UsageError(fmt::format("FPGA_MAPPING={} has no device for rank {}", mapping, rank));
+  return numbers[static_cast<std::size_t>(rank)];
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -172,6 +191,21 @@ std::vector<double> slowest_laps(const CaseResult& result) {
 
 }  // namespace
 
+Spot Spot::at(std::size_t place) {
+  Spot spot;
+  const std::size_t pair = place % 17, rest = place / 17;
+  if (pair > 0) spot.letters = std::string{memory_letters[(pair - 1) / 4], memory_letters[(pair - 1) % 4]};
+  spot.window = rest % (most_windows + 1);
+  spot.type = rest / (most_windows + 1);
+  return spot;
+}
+
+std::size_t Spot::place() const {
+  const std::size_t pair =
+      letters.empty() ? 0 : 1 + 4 * memory_letters.find(letters[0]) + memory_letters.find(letters[1]);
+  return (type * (most_windows + 1) + window) * 17 + pair;
+}
+
 const std::vector<Titled>& mpi_table() {
   static const std::vector<Titled> table = [] {
     std::vector<Titled> all;
@@ -190,9 +224,6 @@ Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
   };
   refuse("-G", "graph", "pictures by gnuplot", "", "plumb plot draws a record");
   refuse("-P", "papi", "counters by PAPI", "", "counters are not read");
-  refuse("-a", "array-size", "arrays of computing on a GPU", "",
-         "computing is on the host, and lasts as long as the call");
-  refuse("-r", "compute-target", "computing on a GPU", "", "computing is on the host");
   for (const Titled& one : mpi_table()) {
     if (!test_.empty() && one.row.name != test_) continue;
     tests_.push_back({one.row.name, one.kind, {one.row}});
@@ -265,26 +296,27 @@ void Osu::check_options(const Titled& test) const {
     const ParameterBase& option;
     bool has;
     const char* reason;
-  } rules[]{
-      {window_, windowed, "has one message under way at a time"},
-      {buffers_, windowed || rotates, "has no window of messages"},
-      {vary_window_, test.kind == "message rate", "has one window"},
-      {ddt_, takes_layout(test), "sends whole elements"},
-      {session_, test.row.element_bytes > 0 || collective, "communicates nothing"},
-      {pairs_, test.pairs, "has two ranks"},
-      {print_rate_, test.kind == "message rate", "reports no rate"},
-      {operation_, test.reduces, "reduces nothing"},
-      {root_, test.rooted, "has no root to choose"},
-      {in_place_, collective, "is no collective"},
-      {full_, collective, "is no collective"},
-      {tests_or_threads_, overlap || test.threads, "computes nothing beside, and has one thread"},
-      {partitions_, test.partitioned, "has messages in one part"},
-      {where_, is_pairs(test.kind) && test.row.element_bytes > 0, "has one place for all buffers (-d says which)"},
-      {window_kind_, is_one_sided(test.kind), "is not one-sided"},
-      {window_sync_, is_one_sided(test.kind), "is not one-sided"},
-      {neighbours_, test.neighbours, "is not among neighbours"},
-      {message_size_, test.row.element_bytes > 0 && !test.single, "sends nothing"},
-      {type_, test.row.element_bytes > 0, "sends nothing"}};
+  } rules[]{{window_, windowed, "has one message under way at a time"},
+            {buffers_, windowed || rotates, "has no window of messages"},
+            {vary_window_, test.kind == "message rate", "has one window"},
+            {compute_target_, overlap, "computes nothing beside"},
+            {array_size_, overlap, "computes nothing beside"},
+            {ddt_, takes_layout(test), "sends whole elements"},
+            {session_, test.row.element_bytes > 0 || collective, "communicates nothing"},
+            {pairs_, test.pairs || (pairs_.get() == "all" && takes_where(test)), "has two ranks"},
+            {print_rate_, test.kind == "message rate", "reports no rate"},
+            {operation_, test.reduces, "reduces nothing"},
+            {root_, test.rooted, "has no root to choose"},
+            {in_place_, collective, "is no collective"},
+            {full_, collective, "is no collective"},
+            {tests_or_threads_, overlap || test.threads, "computes nothing beside, and has one thread"},
+            {partitions_, test.partitioned, "has messages in one part"},
+            {where_, takes_where(test), "has one place for all buffers (-d says which)"},
+            {window_kind_, is_one_sided(test.kind), "is not one-sided"},
+            {window_sync_, is_one_sided(test.kind), "is not one-sided"},
+            {neighbours_, test.neighbours, "is not among neighbours"},
+            {message_size_, test.row.element_bytes > 0 && !test.single, "sends nothing"},
+            {type_, test.row.element_bytes > 0, "sends nothing"}};
   for (const auto& rule : rules)
     if (rule.option.given() && !rule.has)
       throw UsageError(fmt::format("{} {}: it takes no --{}", test.row.name, rule.reason, rule.option.name()));
@@ -295,8 +327,8 @@ std::string Osu::misfit(const Titled& test, int ranks) const {
   if (test.kind == "congestion") return Hosts::found().misfit();
   if (!test.pairs) return ranks == 2 ? "" : fmt::format("it is between two ranks, not {}", ranks);
   if (ranks % 2 != 0) return fmt::format("it needs an even number of ranks, not {}", ranks);
-  return 2 * pairs_.get() > ranks
-             ? fmt::format("--pairs {} needs {} ranks, not {}", pairs_.get(), 2 * pairs_.get(), ranks)
+  return 2 * pairs_in(pairs_) > ranks
+             ? fmt::format("--pairs {} needs {} ranks, not {}", pairs_.get(), 2 * pairs_in(pairs_), ranks)
              : "";
 }
 
@@ -311,6 +343,8 @@ void Osu::check(const Plan& plan) const {
   percentiles_in(tail_);
   torus_in(neighbours_);
   if (validation_warmup_.given() && !validation_) throw UsageError("--validation-warmup goes with --validation (-c)");
+  if (pairs_in(pairs_) == 0 && pairs_.given() && where_.given())
+    throw UsageError("--pairs all and --where: give one of them");
   if (vary_window_ && window_.given()) throw UsageError("--vary-window and --window-size: give one of them");
   if (!memory_limit_.get().empty() && whole(memory_limit_).value_or(0) == 0)
     throw UsageError(fmt::format("--memory-limit must be a number of bytes, not {}", memory_limit_.get()));
@@ -335,11 +369,14 @@ void Osu::check(const Plan& plan) const {
 
 Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const {
   Wishes wishes;
-  wishes.window = is_windowed(test.kind) ? window_at(place, static_cast<std::uint64_t>(window_.get())) : 1;
+  const Spot spot = Spot::at(place);
+  wishes.window = is_windowed(test.kind) ? spot.window > 0 ? std::uint64_t{1} << (spot.window - 1)
+                                                           : static_cast<std::uint64_t>(window_.get())
+                                         : 1;
   const Buffers buffers = buffers_in(buffers_);
   wishes.one_source = buffers.single;
-  wishes.pairs = static_cast<int>(pairs_.get());
-  wishes.type = &types()[type_at(place)];
+  wishes.pairs = pairs_in(pairs_);
+  wishes.type = &types()[spot.type];
   if (takes_layout(test) && bytes > 0)
     if (const Layout layout = Layout::read(ddt_); !layout.kind.empty())
       wishes.layout = std::make_shared<const Layout>(layout.in_bytes(*wishes.type));
@@ -363,10 +400,10 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t plac
     wishes.tests = tests_in(tests_or_threads_);
   }
   wishes.partitions = static_cast<std::uint64_t>(partitions_.get());
-  const auto [from, to] = letters_in(where_);
-  const bool on_device = device_runtime_.given() && !where_.given();
-  wishes.from = {on_device ? 'D' : from, device_runtime_};
-  wishes.to = {on_device ? 'D' : to, device_runtime_};
+  const auto [from, to] = spot.letters.empty() ? letters_in(where_) : std::pair(spot.letters[0], spot.letters[1]);
+  const bool on_device = device_runtime_.given() && !where_.given() && spot.letters.empty();
+  wishes.from = {on_device ? 'D' : from, device_runtime_, ""};
+  wishes.to = {on_device ? 'D' : to, device_runtime_, ""};
   wishes.window_kind = window_kind_;
   wishes.window_sync = window_sync_.given() || !test.both_ways ? window_sync_.get() : "pscw";
   const Torus torus = torus_in(neighbours_);
@@ -391,11 +428,20 @@ Setting Osu::setting(const Plan& plan, const Point& point) const {
   return {plan.rank, plan.ranks, bytes, plan.seed, &wishes, comm_};
 }
 
-std::vector<std::uint64_t> Osu::windows_of(const Titled& test) const {
-  if (!vary_window_ || test.kind != "message rate") return {0};
-  std::vector<std::uint64_t> numbers;
-  for (std::uint64_t number = 1; number <= most_windows; ++number) numbers.push_back(number);
-  return numbers;
+std::vector<Spot> Osu::spots_of(const Titled& test) const {
+  std::vector<std::string> pairs{""};
+  if (pairs_.get() == "all" && takes_where(test)) {
+    pairs.clear();
+    for (const char from : memory_letters)
+      for (const char to : memory_letters) pairs.push_back(std::string{from, to});
+  }
+  const bool sweeps = vary_window_ && test.kind == "message rate";
+  std::vector<Spot> spots;
+  for (const std::size_t type : types_of(test))
+    for (const std::string& pair : pairs)
+      for (std::size_t window = sweeps ? 1 : 0; window <= (sweeps ? most_windows : 0); ++window)
+        spots.push_back({type, window, pair});
+  return spots;
 }
 
 std::vector<std::uint64_t> Osu::sizes_of(const Titled& test, const Type& type, int ranks) const {
@@ -430,22 +476,26 @@ std::vector<Group> Osu::groups(const Plan& plan) const {
   for (const Test& test : tests_) {
     const Titled& titled = *titled_.at(test.name);
     if (std::ranges::find(picked, test.name) == picked.end() || !misfit(titled, plan.ranks).empty()) continue;
-    const std::vector<std::size_t> chosen = types_of(titled);
-    for (const std::size_t type : chosen)
-      for (const std::uint64_t number : windows_of(titled)) {
-        const std::size_t place = type * (most_windows + 1) + number;
-        std::string prefix = chosen.size() > 1 ? types()[type].name + "/" : "";
-        Json labels{{"type", types()[type].name}};
-        if (number > 0) {
-          labels["window"] = window_at(place, 0);
-          prefix += fmt::format("window-{}/", window_at(place, 0));
-        }
-        Group group = group_of(test, plan, sizes_of(titled, types()[type], plan.ranks), prefix, labels, place);
-        leave_out_large(group, plan);
-        for (Case& one : group.cases)
-          if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
-        if (!group.cases.empty()) groups.push_back(std::move(group));
+    const bool several_types = types_of(titled).size() > 1;
+    for (const Spot& spot : spots_of(titled)) {
+      const Type& type = types()[spot.type];
+      std::string prefix = several_types ? type.name + "/" : "";
+      Json labels{{"type", type.name}};
+      if (spot.window > 0) {
+        labels["window"] = 1 << (spot.window - 1);
+        prefix += fmt::format("window-{}/", 1 << (spot.window - 1));
       }
+      if (!spot.letters.empty()) {
+        labels["from"] = spot.letters.substr(0, 1);
+        labels["to"] = spot.letters.substr(1);
+        prefix += fmt::format("{}-{}/", spot.letters[0], spot.letters[1]);
+      }
+      Group group = group_of(test, plan, sizes_of(titled, type, plan.ranks), prefix, labels, spot.place());
+      leave_out_large(group, plan);
+      for (Case& one : group.cases)
+        if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
+      if (!group.cases.empty()) groups.push_back(std::move(group));
+    }
   }
   if (groups.empty() && !memory_limit_.get().empty())
     throw UsageError(fmt::format("--memory-limit {} leaves no size of any test", memory_limit_.get()));
@@ -458,7 +508,53 @@ void Osu::prepare(Session& session, const Case& measured) {
   sync_ = session.sync;
   prepared_ = titled_.at(point_of(measured).test->name);
   ranks_ = session.world.size();
-  Table::prepare(session, measured);
+  const Point& point = point_of(measured);
+  setting({session.world.rank(), ranks_, session.seed}, point);
+  Wishes& wishes = wishes_.at({point.test->name, point.bytes, point.place});
+  const bool on_devices = wishes.from.letter != 'H' || wishes.to.letter != 'H';
+  if (on_devices) wishes.from.device = wishes.to.device = mapped_device(session.world.rank());
+  if (compute_target_ != "cpu" && prepared_->kind == "overlap") {
+    if (session.device.info().runtime == "native")
+      throw Unsupported("the device that computes is the run's: --runtime opencl or cuda names one");
+    wishes.computes = &session.device;
+    wishes.host_computes = compute_target_ == "both";
+    wishes.array = static_cast<std::uint64_t>(array_size_.get());
+  }
+  std::exception_ptr problem;
+  double roof = 0;
+  try {
+    Table::prepare(session, measured);
+    if (on_devices && roof_.get() == 0) roof = std::max(copying_roof(wishes.from), copying_roof(wishes.to));
+  } catch (const Error&) {
+    problem = std::current_exception();
+  }
+  if (on_devices) MPI_Allreduce(MPI_IN_PLACE, &roof, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  roof_Bps_ = roof_.get() > 0 && on_devices ? roof_.get() * giga : 2 * roof;
+  fastest_Bps_ = 0;
+  if (problem) std::rethrow_exception(problem);
+}
+
+// Bytes a second over a rank's link, in one direction, at this time of an operation.
+double Osu::link_rate(const Case& measured, double seconds) const {
+  const Point& point = point_of(measured);
+  const Titled& test = *titled_.at(point.test->name);
+  const double bytes = static_cast<double>(point.bytes);
+  if (is_windowed(test.kind)) return bytes * static_cast<double>(wishes_for(test, 1, point.place).window) / seconds;
+  if (is_ping_pong(test.kind)) return 2 * bytes / seconds;
+  return test.bus ? test.bus(ranks_) * bytes * (test.blocks ? ranks_ : 1) / seconds : 0;
+}
+
+// An error on all ranks once one was faster than its link: a copy was left out.
+void Osu::reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) {
+  if (roof_Bps_ > 0) {
+    double fastest = fastest_Bps_;
+    MPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    if (fastest > roof_Bps_)
+      throw Error(fmt::format("{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it",
+                              fastest / giga, roof_Bps_ / giga,
+                              roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
+  }
+  Table::reset(session, measured, repetition, count);
 }
 
 // Before the world ends: datatypes and the session.
@@ -468,18 +564,19 @@ void Osu::release_group() {
   comm_ = MPI_COMM_NULL;
 }
 
-void Osu::run(Session&, const Case&, Timed& timed) {
+void Osu::run(Session&, const Case& measured, Timed& timed) {
   const double begin = now_seconds();
   pattern_->run_timed(timed);
   const double seconds = now_seconds() - begin - timed.paused_seconds();
   tell(timed);
   timed.tally("own_s", seconds / static_cast<double>(timed.count()));
+  fastest_Bps_ = std::max(fastest_Bps_, link_rate(measured, seconds / static_cast<double>(timed.count())));
 }
 
 std::size_t Osu::pairs_of(const Titled& test, int ranks) const {
-  return !test.pairs        ? 1
-         : pairs_.get() > 0 ? static_cast<std::size_t>(pairs_.get())
-                            : static_cast<std::size_t>(ranks / 2);
+  return !test.pairs            ? 1
+         : pairs_in(pairs_) > 0 ? static_cast<std::size_t>(pairs_in(pairs_))
+                                : static_cast<std::size_t>(ranks / 2);
 }
 
 Json Osu::facts() const {
@@ -488,6 +585,7 @@ Json Osu::facts() const {
   facts["title"] = prepared_->title;
   if (device_runtime_.given() || letters_in(where_) != std::pair('H', 'H'))
     facts["device"] = device_runtime_ == "opencl" ? "-OPENCL" : device_runtime_ == "cuda" ? "-CUDA" : "";
+  if (roof_Bps_ > 0) facts["roof_GBps"] = roof_Bps_ / giga;
   if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
   return facts;
 }
@@ -544,11 +642,13 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   std::vector<Metric> list;
   std::vector<double> slowest = slowest_laps(result);
   double moved = 0;  // bytes of an operation, of all pairs
-  const Layout layout =
-      takes_layout(test) && point.bytes > 0 ? Layout::read(ddt_).in_bytes(types()[type_at(point.place)]) : Layout{};
+  const Layout layout = takes_layout(test) && point.bytes > 0
+                            ? Layout::read(ddt_).in_bytes(types()[Spot::at(point.place).type])
+                            : Layout{};
   const std::uint64_t transmitted = layout.kind.empty() ? point.bytes : layout.sent_of(point.bytes);
   if (is_windowed(test.kind)) {
-    const double window = static_cast<double>(window_at(point.place, static_cast<std::uint64_t>(window_.get())));
+    const std::size_t number = Spot::at(point.place).window;
+    const double window = number > 0 ? std::exp2(number - 1) : static_cast<double>(window_.get());
     moved = static_cast<double>(transmitted) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
     list.push_back({"bandwidth", moved / mean_of(own) / mega, "MB/s",
                     "bytes of all pairs / mean time of those that send; mean of the repetitions"});

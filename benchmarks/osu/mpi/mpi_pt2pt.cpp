@@ -184,6 +184,7 @@ class Pairs : public Pattern {
 
   Validation validate(std::uint64_t, std::uint64_t count) override {
     check_mpi(code_, "send and receive");
+    for (const Area* area : {&sent_, &received_}) area->check_touches();
     Validation found;
     if (!role_.receives) return found;
     found = image_.compare(received_, "what the partner sent, byte by byte");
@@ -215,7 +216,7 @@ class Pairs : public Pattern {
 
   void operate(Timed& timed, std::uint64_t count) {
     if (role_.partner < 0) {
-      for (std::uint64_t i = 0; i < count; ++i) sync_next(s_, timed);
+      each(timed, count, [](std::uint64_t) {});
       return;
     }
     key_ = key(s_.rank);
@@ -246,6 +247,7 @@ class Pairs : public Pattern {
   template <class One>
   void each(Timed& timed, std::uint64_t count, One one) {
     for (std::uint64_t i = 0; i < count; ++i) {
+      touch_buffers(s_, timed, {&sent_, &received_});
       one(i);
       end_operation(s_, timed);
     }
@@ -496,6 +498,8 @@ class Congestion : public Pattern {
 
   void run_timed(Timed& timed) override {
     for (std::uint64_t i = 0; i < timed.count(); ++i) {
+      touch_buffers(s_, timed, {&sent_});
+      for (const Area& area : received_) area.touch();
       int open = 0;
       for (std::size_t twin = 0; twin < twins_.size(); ++twin)
         for (std::uint64_t slot = 0; slot < s_.wishes->window; ++slot, ++open)
