@@ -230,6 +230,11 @@ std::string mpi_block(const MpiBlock& b) {
        {std::pair("window_creation", "Window creation"), std::pair("synchronization", "Synchronization")})
     if (const std::string is = text(at(b.first, {"facts", name})); !is.empty())
       head += fmt::format("# {}: {}\n", heading, is);
+  static const std::map<std::string, const char*> memories{
+      {"H", "HOST (H)"}, {"D", "DEVICE (D)"}, {"B", "HBM (B)"}, {"P", "PLRAM (P)"}};
+  if (const std::string from = text(at(b.first, {"labels", "from"})); !from.empty())
+    head += fmt::format("# Send Buffer on {} and Receive Buffer on {}\n", memories.at(from),
+                        memories.at(text(at(b.first, {"labels", "to"}))));
   if (const std::string type = text(at(b.first, {"labels", "type"})); b.sized && !type.empty())
     head += fmt::format("# Datatype: {}.\n", upper(type));
   if (b.kind == "init" || b.kind == "hello") {

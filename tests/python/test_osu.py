@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus
+from plumbline.record.record import load_record
+from plumbline.report.figures.records import pairs
+from plumbline.report.figures.shapes import Heat
 from tests.launching import PATIENCE_S, launch_command, program
 
 Plumb = Callable[..., tuple[int, str, str]]
@@ -181,18 +184,62 @@ def test_several_threads(tmp_path: Path) -> None:
     assert cases[0]["count"] % 3 == 0
 
 
-def test_buffers_on_a_device(tmp_path: Path) -> None:
+def on_devices(tmp_path: Path, *words: str, **variables: str) -> tuple[int, str, str, list[dict]]:
+    """As ``run`` on two ranks, with MPI on device memory."""
     library = PROGRAM.parent.parent / "lib" / "libplumb-mpi-device.so"
     if not library.exists():
         pytest.skip("libplumb-mpi-device is not built")
-    words = ["osu_bw", "D", "H", "-d", "native", "-m", "64:4096", "--format", "osu"]
-    command, environment = launch_command(2, PROGRAM, *words, *QUICK, "--record", "none")
-    environment["LD_PRELOAD"] = str(library)
+    record = tmp_path / "record.json"
+    command, environment = launch_command(2, PROGRAM, *words, *QUICK, "--record", str(record))
+    environment.update({"LD_PRELOAD": str(library), **variables})
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert "Bandwidth (MB/s)" in done.stdout
+    cases = json.loads(record.read_text())["cases"] if record.exists() else []
+    return done.returncode, done.stdout, done.stderr, cases
+
+
+def test_buffers_on_a_device(tmp_path: Path) -> None:
+    words = ["osu_bw", "D", "H", "-d", "native", "-m", "64:4096", "--format", "osu"]
+    status, out, err, cases = on_devices(tmp_path, *words)
+    assert status == 0, err
+    assert "Bandwidth (MB/s)" in out
+    assert cases[0]["facts"]["roof_GBps"] > 0
+
+
+def test_all_pairs_of_memories(tmp_path: Path) -> None:
+    """What the device lacks is unsupported; the rest is a matrix of `plumb plot`."""
+    words = ["osu_bw", "--pairs", "all", "-d", "native", "-m", "64:64", "-W", "3", "-i", "4"]
+    status, _, err, cases = on_devices(tmp_path, *words)
+    assert status == 0, err
+    assert len(cases) == 16
+    passed = {
+        (c["labels"]["from"], c["labels"]["to"])
+        for c in cases
+        if c["outcome"]["status"] == "passed"
+    }
+    assert passed == {("H", "H"), ("H", "D"), ("D", "H"), ("D", "D")}
+    assert not refused(cases, "unsupported")
+    figures = list(pairs(load_record(tmp_path / "record.json")))
+    assert [(heat.rows, heat.unit) for heat in figures if isinstance(heat, Heat)] == [
+        (["H", "D"], "MB/s")
+    ]
+
+
+def test_a_figure_above_the_roof_is_an_error(tmp_path: Path) -> None:
+    words = ["osu_latency", "D", "D", "-d", "native", "-m", "4096:4096", "--roof", "0.000001"]
+    status, _, err, cases = on_devices(tmp_path, *words)
+    assert status == ExitStatus.ERROR
+    assert "are above the roof of the link" in cases[0]["outcome"]["reason"], err
+
+
+def test_devices_are_mapped_by_variable(tmp_path: Path) -> None:
+    words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8"]
+    status, _, err, cases = on_devices(tmp_path, *words, FPGA_MAPPING="99:99")
+    assert "PLUMB_MPI_DEVICE 99" in refused(cases)["osu_latency/8"], err
+    status, _, err, _ = on_devices(tmp_path, *words, FPGA_MAPPING="0")
+    assert status == ExitStatus.BAD_USAGE
+    assert "for each of 2 ranks" in err
 
 
 def test_without_the_library_devices_are_unsupported(tmp_path: Path) -> None:

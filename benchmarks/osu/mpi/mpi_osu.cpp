@@ -161,17 +161,16 @@ int pairs_in(const std::string& text) {
 constexpr std::size_t most_windows = 8;
 const std::string memory_letters = "HDBP";
 
-// FPGA_MAPPING=2:0:3: the number of each rank's device; "": the default.
-std::string mapped_device(int rank) {
+// FPGA_MAPPING=2:0:3: the number of each rank's device; none without it. Throws UsageError if it has too few.
+std::vector<std::string> device_mapping(int ranks) {
   const char* mapping = std::getenv("FPGA_MAPPING");
-  if (mapping == nullptr || *mapping == 0) return "";
+  if (mapping == nullptr || *mapping == 0) return std::vector<std::string>(static_cast<std::size_t>(ranks));
   const std::vector<std::string> numbers = parts_of(mapping, ':');
-  for (const std::string& number : numbers)
-    if (!whole(number))
-      throw UsageError(fmt::format("FPGA_MAPPING must be numbers of devices with colons, not {}", mapping));
-  if (static_cast<std::size_t>(rank) >= numbers.size())
-    throw UsageError(fmt::format("FPGA_MAPPING={} has no device for rank {}", mapping, rank));
-  return numbers[static_cast<std::size_t>(rank)];
+  if (!std::ranges::all_of(numbers, [](const std::string& number) { return whole(number).has_value(); }) ||
+      numbers.size() < static_cast<std::size_t>(ranks))
+    throw UsageError(fmt::format("FPGA_MAPPING must be a number of a device for each of {} ranks, with colons, not {}",
+                                 ranks, mapping));
+  return numbers;
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -342,6 +341,7 @@ void Osu::check(const Plan& plan) const {
       throw UsageError(fmt::format("--{} ({}): {}", one.option->name(), one.option->about().aliases[0], one.reason));
   percentiles_in(tail_);
   torus_in(neighbours_);
+  device_mapping(plan.ranks);
   if (validation_warmup_.given() && !validation_) throw UsageError("--validation-warmup goes with --validation (-c)");
   if (pairs_in(pairs_) == 0 && pairs_.given() && where_.given())
     throw UsageError("--pairs all and --where: give one of them");
@@ -512,7 +512,8 @@ void Osu::prepare(Session& session, const Case& measured) {
   setting({session.world.rank(), ranks_, session.seed}, point);
   Wishes& wishes = wishes_.at({point.test->name, point.bytes, point.place});
   const bool on_devices = wishes.from.letter != 'H' || wishes.to.letter != 'H';
-  if (on_devices) wishes.from.device = wishes.to.device = mapped_device(session.world.rank());
+  if (on_devices)
+    wishes.from.device = wishes.to.device = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
   if (compute_target_ != "cpu" && prepared_->kind == "overlap") {
     if (session.device.info().runtime == "native")
       throw Unsupported("the device that computes is the run's: --runtime opencl or cuda names one");
