@@ -85,6 +85,8 @@ struct MpiBlock {
   std::string kind = text(at(first, {"labels", "kind"}));
   bool sized = at(first, {"labels", "bytes"}).is_number();
   const Json& option(const char* name) const { return at(record, {"parameters", name}); }
+  bool has_holes() const { return metric(first, "transmitted").has_value(); }
+  bool sweeps_windows() const { return at(first, {"labels", "window"}).is_number(); }
   bool has(const char* name) const { return option(name).is_boolean() && option(name).get<bool>(); }
 };
 
@@ -147,6 +149,7 @@ std::string mpi_heading(const MpiBlock& b) {
     line += fmt::format("{:>{}}{:>{}}{:>12}", "Min Latency(us)", width, "Max Latency(us)", width, "Iterations");
   if (b.has("validation")) line += fmt::format("{:>{}}", "Validation", width);
   for (const MpiColumn& column : mpi_tails(b)) line += fmt::format("{:>{}}", column.heading, width);
+  if (b.has_holes()) line += fmt::format("{:>{}}", "Transmit Size", width);
   return line + "\n";
 }
 
@@ -166,6 +169,7 @@ std::string mpi_line(const MpiBlock& b, const Json& measured) {
                                       lookup::count(at(measured, "repetitions")).value_or(0));
   if (b.has("validation")) line += fmt::format("{:>{}}", failed ? "Fail" : "Pass", width);
   for (const MpiColumn& column : mpi_tails(b)) line += number(column.metric, width);
+  if (b.has_holes()) line += fmt::format("{:>{}.0f}", metric(measured, "transmitted").value_or(0), width);
   return line + "\n";
 }
 
@@ -184,6 +188,35 @@ std::string startup_line(const MpiBlock& b) {
                      whole("latency_max"), whole("latency"));
 }
 
+// A matrix of figures: a line a size, a column a window.
+std::string window_matrix(const MpiBlock& b, const char* name) {
+  std::map<std::int64_t, std::map<std::int64_t, std::string>> lines;  // by size, by window
+  std::string heading = "#";
+  for (const Json* measured : b.block.cases) {
+    const auto window = lookup::count(at(*measured, {"labels", "window"})).value_or(0);
+    auto& line = lines[lookup::count(at(*measured, {"labels", "bytes"})).value_or(0)];
+    const auto value = metric(*measured, name);
+    line[window] = value ? fmt::format("  {:>10.2f}", *value) : fmt::format("  {:>10}", "N/A");
+  }
+  for (const auto& [window, value] : lines.begin()->second) heading += fmt::format("  {:>10}", window);
+  std::string result = heading + "\n";
+  for (const auto& [size, line] : lines) {
+    result += fmt::format("{:<7}", size);
+    for (const auto& [window, value] : line) result += value;
+    result += "\n";
+  }
+  return result;
+}
+
+// The sweep of windows (-V): two matrices.
+std::string window_sweep(const MpiBlock& b) {
+  std::string result = "\n# Uni-directional Bandwidth (MB/sec)\n" + window_matrix(b, "bandwidth");
+  if (lookup::count(b.option("print-rate")).value_or(1) != 0)
+    result += "\n# Message Rate Profile\n" + window_matrix(b, "message_rate");
+  for (const Json* measured : b.block.cases) result += excuse(*measured);
+  return result;
+}
+
 std::string mpi_block(const MpiBlock& b) {
   std::string title = text(at(b.first, {"facts", "title"}), "OSU MPI% " + b.block.test);
   if (const std::size_t where = title.find('%'); where != std::string::npos)
@@ -192,17 +225,23 @@ std::string mpi_block(const MpiBlock& b) {
   if (b.kind == "overlap") head += "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n";
   if (b.kind == "message rate")
     head += fmt::format("# [ pairs: {} ] [ window size: {} ]\n", lookup::words(at(b.first, {"facts", "pairs"})),
-                        lookup::words(b.option("window-size")));
+                        b.sweeps_windows() ? "varied" : lookup::words(b.option("window-size")));
   for (const auto& [name, heading] :
        {std::pair("window_creation", "Window creation"), std::pair("synchronization", "Synchronization")})
     if (const std::string is = text(at(b.first, {"facts", name})); !is.empty())
       head += fmt::format("# {}: {}\n", heading, is);
+  static const std::map<std::string, const char*> memories{
+      {"H", "HOST (H)"}, {"D", "DEVICE (D)"}, {"B", "HBM (B)"}, {"P", "PLRAM (P)"}};
+  if (const std::string from = text(at(b.first, {"labels", "from"})); !from.empty())
+    head += fmt::format("# Send Buffer on {} and Receive Buffer on {}\n", memories.at(from),
+                        memories.at(text(at(b.first, {"labels", "to"}))));
   if (const std::string type = text(at(b.first, {"labels", "type"})); b.sized && !type.empty())
     head += fmt::format("# Datatype: {}.\n", upper(type));
   if (b.kind == "init" || b.kind == "hello") {
     const std::string reason = excuse(b.first);
     return head + (reason.empty() ? startup_line(b) : reason);
   }
+  if (b.sweeps_windows()) return head + window_sweep(b);
   head += mpi_heading(b);
   for (const Json* measured : b.block.cases) head += mpi_line(b, *measured);
   return head;
@@ -211,7 +250,24 @@ std::string mpi_block(const MpiBlock& b) {
 std::string osu_form(const Json& record) {
   if (text(at(record, {"benchmark", "name"})) == "osu_shmem") return shmem_form(record);
   std::string result;
-  for (const TestBlock& block : blocks_of(record)) result += mpi_block({record, block});
+  TestBlock sweep;  // the blocks of a sweep of windows are one
+  const auto finish_sweep = [&] {
+    if (!sweep.cases.empty()) result += mpi_block({record, sweep});
+    sweep.cases.clear();
+  };
+  for (const TestBlock& block : blocks_of(record)) {
+    const MpiBlock mpi{record, block};
+    const auto type_of = [](const Json* one) { return at(*one, {"labels", "type"}); };
+    if (sweep.test != block.test || (!sweep.cases.empty() && type_of(sweep.cases[0]) != type_of(block.cases[0])))
+      finish_sweep();
+    if (!mpi.sweeps_windows()) {
+      result += mpi_block(mpi);
+      continue;
+    }
+    sweep.test = block.test;
+    sweep.cases.insert(sweep.cases.end(), block.cases.begin(), block.cases.end());
+  }
+  finish_sweep();
   return result;
 }
 

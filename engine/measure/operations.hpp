@@ -19,6 +19,7 @@ struct Needs {
   std::uint64_t moved = 0;           // bytes that one count moves between ranks, in total; 0 without data
   std::uint64_t items_to_check = 0;  // on this rank
   std::uint64_t symmetric_bytes = 0;
+  std::uint64_t memory = 0;           // bytes of buffers on this rank, if known
   std::uint64_t fixed_count = 0;      // operations per sample; 0 = chosen by the engine
   bool once = false;                  // one repetition only
   std::uint64_t count_multiple = 1;   // divisor of the operations per sample
@@ -207,7 +208,7 @@ class Table : public Options {
     one.threads = needs.threads;
     if (needs.once) one.policy.kind = CasePolicy::Kind::once;
     group.symmetric_bytes = std::max(group.symmetric_bytes, needs.symmetric_bytes);
-    group.host_bytes = std::max(group.host_bytes, bytes);
+    group.host_bytes = std::max({group.host_bytes, bytes, needs.memory});
   }
 
   std::uint64_t multiple_ = 1;

@@ -7,6 +7,7 @@
 
 #include "interpose/memory/runtimes.hpp"
 #include "interpose/memory/seat.hpp"
+#include "interpose/memory/touch.hpp"
 #include "interpose/peer/offers.hpp"
 #include "interpose/staging/freed_requests.hpp"
 
@@ -115,6 +116,14 @@ int plumb_mpi_pointer(const void* address, void** pointer) {
 
 int plumb_mpi_copy(void* to, const void* from, size_t size) {
   return reported("plumb_mpi_copy", [&] { copy_bytes(to, from, size); });
+}
+
+int plumb_mpi_touch(void* address, unsigned long long* runs) {
+  return reported("plumb_mpi_touch", [&] {
+    const Place place = place_of(address, 1);
+    touch(*place.memory);
+    if (runs != nullptr) *runs = touches_of(*place.memory->device);
+  });
 }
 
 int plumb_mpi_is_device(const void* address) {

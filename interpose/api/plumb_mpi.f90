@@ -13,7 +13,7 @@ module plumb_mpi
   implicit none
   private
   public :: plumb_mpi_alloc, plumb_mpi_free, plumb_mpi_copy, plumb_mpi_is_device, plumb_mpi_buffer, plumb_mpi_pointer, &
-            plumb_mpi_error
+            plumb_mpi_touch, plumb_mpi_error
 
   interface
     integer(c_int) function plumb_mpi_alloc(size, address) bind(c)
@@ -29,6 +29,10 @@ module plumb_mpi
       import
       type(c_ptr), value :: to, from
       integer(c_size_t), value :: size
+    end function
+    integer(c_int) function plumb_mpi_touch(address, runs) bind(c)
+      import
+      type(c_ptr), value :: address, runs
     end function
     integer(c_int) function plumb_mpi_is_device(address) bind(c)
       import

@@ -42,6 +42,11 @@ int plumb_mpi_pointer(const void* address, void** pointer);
 /* Copies size bytes between addresses of a device or the host. Returns when the copy is complete. */
 int plumb_mpi_copy(void* to, const void* from, size_t size);
 
+/* Runs a kernel on the device with the address's buffer as argument, which changes nothing but its own counter there, to
+ * the end: some runtimes copy a buffer again only if a kernel may have changed it. runs, if not NULL, receives how often
+ * it has run on this device for this process, read from the device. */
+int plumb_mpi_touch(void* address, unsigned long long* runs);
+
 /* 1 for a device address, else 0. */
 int plumb_mpi_is_device(const void* address);
 

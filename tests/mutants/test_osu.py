@@ -42,17 +42,30 @@ WRONG: dict[str, list[tuple[str, dict[str, str]]]] = {
     "root-block-for-all": [("osu_scatter", {})],
     "every-7th-call-nothing": [("osu_bcast", {"iterations": "20"})],
     "early-barrier": [("osu_barrier", {})],
+    "early-ibarrier": [("osu_ibarrier", {})],
     "begun-not-done": [("osu_ibcast", {})],
     "old-data": [("osu_latency_persistent", {"iterations": "10"})],
-    "old-collective": [("osu_bcast_persistent", {"iterations": "10"})],
+    "old-collective": [
+        ("osu_bcast_persistent", {"iterations": "10"}),
+        ("osu_barrier_persistent", {"iterations": "10"}),
+    ],
     "half-put": [("osu_put_latency", {}), ("osu_put_bw", {})],
     "get-of-others": [("osu_get_latency", {}), ("osu_get_bw", {})],
     "accumulated-twice": [("osu_acc_latency", {})],
     "fetches-new": [("osu_fop_latency", {})],
     "swaps-never": [("osu_cas_latency", {})],
+    "holes-written": [("osu_latency", {"ddt": "vect:8:3"}), ("osu_alltoall", {"ddt": "vect:8:4"})],
+    "holes-closed": [("osu_latency", {"ddt": "vect:4:2"})],
+    "old-place": [("osu_latency", {"iterations": "20", "buffer-num": "rotate:1000000"})],
     "neighbours-swapped": [("osu_neighbor_alltoall", {})],
 }
-ONE_SIZE = ("osu_barrier", "osu_fop_latency", "osu_cas_latency")
+ONE_SIZE = (
+    "osu_barrier",
+    "osu_ibarrier",
+    "osu_barrier_persistent",
+    "osu_fop_latency",
+    "osu_cas_latency",
+)
 WORDS = ("osu_allreduce", "osu_reduce", "osu_reduce_scatter", "osu_acc_latency")
 
 
@@ -63,6 +76,8 @@ def sizes_of(test: str, options: dict[str, str]) -> list[int | None]:
     least = {"mpi_int": 4, "mpi_float": 4, "mpi_double": 8, "mpi_char": 1}
     standard = "mpi_int" if test in WORDS else "mpi_char"
     element = least[options.get("type", standard)]
+    if "ddt" in options:  # two periods at least: one has a hole only at its end
+        element = 16
     return [max(size, element * (2 if test == "osu_reduce_scatter" else 1)) for size in SIZES]
 
 
@@ -73,11 +88,14 @@ def wish(test: str, options: dict[str, str], size: int | None, wrong: str = "") 
     return {"benchmark": test, "transport": "mpi", "options": settings, "wrong_mpi": wrong}
 
 
-def run_all(tmp_path: Path, ranks: int, wishes: list[dict]) -> list[dict]:
+def run_all(
+    tmp_path: Path, ranks: int, wishes: list[dict], more: dict[str, str] | None = None
+) -> list[dict]:
     """All in one launch: their outcomes."""
     listed = tmp_path / "runs.json"
     listed.write_text(json.dumps(wishes))
     command, environment = launch_command(ranks, MUTANTS, "--many", str(listed))
+    environment.update(more or {})
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
@@ -103,6 +121,48 @@ def test_a_wrong_library_fails(tmp_path: Path) -> None:
     ]
     assert not missed
     assert len(WRONG) >= 15
+
+
+# Of those above, with buffers on devices of PoCL through libplumb-mpi-device.
+ON_DEVICES = {
+    "flip-at-10": ["osu_latency", "osu_bw"],
+    "flip-at-90": ["osu_latency", "osu_bibw"],
+    "last-byte-missing": ["osu_latency"],
+    "one-byte-too-many": ["osu_latency"],
+    "every-100th-lost": ["osu_bw"],
+    "first-of-window": ["osu_bw"],
+    "element-off": ["osu_allreduce"],
+    "rank-left-out": ["osu_allreduce"],
+    "blocks-swapped": ["osu_alltoall"],
+    "stale-rank": ["osu_bcast"],
+    "own-block-missing": ["osu_allgather"],
+}
+
+
+def test_a_wrong_library_under_buffers_of_devices_fails(tmp_path: Path) -> None:
+    library = MUTANTS.parent.parent / "lib" / "libplumb-mpi-device.so"
+    if not library.exists():
+        pytest.skip("libplumb-mpi-device is not built")
+    wishes = []
+    for wrong, tests in [*ON_DEVICES.items(), ("", ["osu_latency", "osu_alltoall"])]:
+        for test in tests:
+            pairs = test in ("osu_latency", "osu_bw", "osu_bibw")
+            options = {"where": "D,D"} if pairs else {"device-runtime": "opencl"}
+            more = {**options, "iterations": "8"}
+            wishes += [wish(test, more, size, wrong) for size in sizes_of(test, {})]
+    found = run_all(
+        tmp_path, 2, wishes, {"LD_PRELOAD": str(library), "PLUMB_MPI_RUNTIME": "opencl"}
+    )
+    assert len(found) == len(wishes)
+    if all(is_unsupported(outcome) for outcome in found):
+        pytest.skip(found[0]["outcomes"][0]["reason"])
+    for one, outcome in zip(wishes, found, strict=True):
+        assert outcome["status"] == ("failed" if one["wrong_mpi"] else "passed"), (one, outcome)
+
+
+def test_a_barrier_that_does_not_wait_for_one_rank_fails(tmp_path: Path) -> None:
+    wishes = [wish("osu_barrier", {}, None, wrong) for wrong in ("last-leaves-early", "")]
+    assert [outcome["status"] for outcome in run_all(tmp_path, 3, wishes)] == ["failed", "passed"]
 
 
 def is_unsupported(outcome: dict) -> bool:

@@ -1,5 +1,7 @@
 #include "tests/mutants/wrong_mpi.hpp"
 
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -19,7 +21,8 @@ const std::set<std::string> wrongs{
     "own-block-missing", "gather-block-missing", "root-block-for-all", "every-7th-call-nothing",
     "early-barrier",     "begun-not-done",       "old-data",           "old-collective",
     "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
-    "swaps-never",       "neighbours-swapped"};
+    "swaps-never",       "neighbours-swapped",   "last-leaves-early",  "early-ibarrier",
+    "holes-written",     "holes-closed",         "old-place"};
 
 std::string chosen;
 MPI_Comm target = MPI_COMM_NULL;
@@ -40,11 +43,50 @@ std::size_t bytes_of(int count, MPI_Datatype type) {
   PMPI_Type_size(type, &size);
   return static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
 }
+std::size_t extent_of(MPI_Datatype type) {
+  MPI_Aint begin = 0, extent = 0;
+  PMPI_Type_get_extent(type, &begin, &extent);
+  return static_cast<std::size_t>(extent);
+}
 unsigned char* bytes(void* buffer) {
   return static_cast<unsigned char*>(buffer);
 }
+
+// The function below this program's: libplumb-mpi-device's, if that is loaded, and otherwise MPI's.
+template <class Function>
+Function* below(Function*, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+// Between memories of the host or, with that library, of devices.
+void copy(void* to, const void* from, std::size_t size) {
+  using Copy = int(void*, const void*, std::size_t);
+  static auto* const by_library = reinterpret_cast<Copy*>(dlsym(RTLD_DEFAULT, "plumb_mpi_copy"));
+  if (by_library == nullptr)
+    std::memcpy(to, from, size);
+  else if (size > 0 && by_library(to, from, size) != 0)
+    throw Error("a wrong library cannot copy");
+}
+std::vector<unsigned char> content(const void* buffer, std::size_t size) {
+  std::vector<unsigned char> found(size);
+  copy(found.data(), buffer, size);
+  return found;
+}
+void flip_at(void* buffer, std::size_t place) {
+  unsigned char byte = content(bytes(buffer) + place, 1)[0];
+  byte ^= 0x10;
+  copy(bytes(buffer) + place, &byte, 1);
+}
 void flip(void* buffer, std::size_t size, double where) {
-  if (size > 0) bytes(buffer)[static_cast<std::size_t>(where * static_cast<double>(size - 1))] ^= 0x10;
+  if (size > 0) flip_at(buffer, static_cast<std::size_t>(where * static_cast<double>(size - 1)));
+}
+template <class Number>
+void add(void* buffer, int place, Number summand) {
+  Number number{};
+  auto* there = static_cast<Number*>(buffer) + place;
+  copy(&number, there, sizeof number);
+  number += summand;
+  copy(there, &number, sizeof number);
 }
 int rank_in(MPI_Comm comm) {
   int rank = 0;
@@ -61,7 +103,7 @@ int size_of(MPI_Comm comm) {
 void spoil_message(void* buffer, std::size_t size) {
   if (is("flip-at-10")) flip(buffer, size, 0.1);
   if (is("flip-at-90")) flip(buffer, size, 0.9);
-  if (is("one-byte-too-many")) bytes(buffer)[size] ^= 0x10;
+  if (is("one-byte-too-many")) flip_at(buffer, size);
 }
 
 // Requests whose messages are broken at their completion.
@@ -74,8 +116,8 @@ std::map<MPI_Request, Pending> pending;
 // Changes to a reduction's result.
 void spoil_result(void* buffer, int count, MPI_Datatype type) {
   if (count == 0) return;
-  if (is("float-off") && type == MPI_FLOAT) static_cast<float*>(buffer)[count / 2] += 0.75F;
-  if (is("element-off") && type == MPI_INT) static_cast<int*>(buffer)[count - 1] += 1;
+  if (is("float-off") && type == MPI_FLOAT) add(buffer, count / 2, 0.75F);
+  if (is("element-off") && type == MPI_INT) add(buffer, count - 1, 1);
 }
 
 // Persistent sends repeat their first content.
@@ -103,32 +145,46 @@ using namespace plumb::mutants;
 extern "C" {
 
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  static auto* const next = below(&MPI_Recv, "MPI_Recv");
   const std::size_t size = bytes_of(count, type);
   if (is("last-byte-missing", comm) || (is("every-100th-lost", comm) && ++calls % 100 == 0)) {
     std::vector<unsigned char> there(size + 1);
-    const int code = PMPI_Recv(there.data(), count, type, from, tag, comm, status);
-    if (is("last-byte-missing") && size > 0) std::memcpy(buffer, there.data(), size - 1);
+    const int code = next(there.data(), count, type, from, tag, comm, status);
+    if (is("last-byte-missing") && size > 0) copy(buffer, there.data(), size - 1);
     return code;
   }
-  const int code = PMPI_Recv(buffer, count, type, from, tag, comm, status);
+  if (is("holes-closed", comm)) return next(buffer, static_cast<int>(size), MPI_BYTE, from, tag, comm, status);
+  const int code = next(buffer, count, type, from, tag, comm, status);
   if (comm == target && size > 0) spoil_message(buffer, size);
+  if (is("holes-written", comm)) flip_at(buffer, extent_of(type) - 1);
   return code;
 }
 
+// Every fifth message is the one before.
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  static auto* const next = below(&MPI_Send, "MPI_Send");
+  static const void* before = nullptr;
+  const void* from = is("old-place", comm) && before != nullptr && ++calls % 5 == 0 ? before : buffer;
+  before = buffer;
+  return next(from, count, type, to, tag, comm);
+}
+
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  const int code = PMPI_Irecv(buffer, count, type, from, tag, comm, request);
+  static auto* const next = below(&MPI_Irecv, "MPI_Irecv");
+  const int code = next(buffer, count, type, from, tag, comm, request);
   if (comm == target && !chosen.empty()) pending[*request] = {buffer, bytes_of(count, type)};
   return code;
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  static auto* const next = below(&MPI_Waitall, "MPI_Waitall");
   std::vector<Pending> done;
   for (int i = 0; i < count; ++i)
     if (const auto found = pending.find(requests[i]); found != pending.end()) {
       done.push_back(found->second);
       pending.erase(found);
     }
-  const int code = PMPI_Waitall(count, requests, statuses);
+  const int code = next(count, requests, statuses);
   for (const Pending& one : done) spoil_message(one.buffer, one.size);
   if (is("first-of-window") && !done.empty()) flip(done.front().buffer, done.front().size, 0.5);
   if (is("every-100th-lost") && !done.empty() && ++calls % 7 == 0) flip(done.back().buffer, done.back().size, 0);
@@ -154,26 +210,29 @@ int MPI_Start(MPI_Request* request) {
 }
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  static auto* const next = below(&MPI_Bcast, "MPI_Bcast");
   const bool stale = is("stale-rank", comm) && rank_in(comm) == size_of(comm) - 1 && rank_in(comm) != root;
   const bool nothing = is("every-7th-call-nothing", comm) && ++calls % 7 == 0 && rank_in(comm) != root;
-  if (!stale && !nothing) return PMPI_Bcast(buffer, count, type, root, comm);
+  if (!stale && !nothing) return next(buffer, count, type, root, comm);
   std::vector<unsigned char> elsewhere(bytes_of(count, type) + 1);
-  return PMPI_Bcast(elsewhere.data(), count, type, root, comm);
+  return next(elsewhere.data(), count, type, root, comm);
 }
 
 int MPI_Allreduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  static auto* const next = below(&MPI_Allreduce, "MPI_Allreduce");
   if (is("rank-left-out", comm) && rank_in(comm) == size_of(comm) - 1) {
-    const int code = PMPI_Allreduce(from, to, count, type, op, comm);
-    if (from != MPI_IN_PLACE) std::memcpy(to, from, bytes_of(count, type));
+    const int code = next(from, to, count, type, op, comm);
+    if (from != MPI_IN_PLACE) copy(to, from, bytes_of(count, type));
     return code;
   }
-  const int code = PMPI_Allreduce(from, to, count, type, op, comm);
+  const int code = next(from, to, count, type, op, comm);
   if (comm == target) spoil_result(to, count, type);
   return code;
 }
 
 int MPI_Reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  const int code = PMPI_Reduce(from, to, count, type, op, root, comm);
+  static auto* const next = below(&MPI_Reduce, "MPI_Reduce");
+  const int code = next(from, to, count, type, op, root, comm);
   if (comm == target && rank_in(comm) == root) spoil_result(to, count, type);
   return code;
 }
@@ -193,25 +252,27 @@ int MPI_Reduce_scatter(const void* from, void* to, const int counts[], MPI_Datat
 
 int MPI_Alltoall(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
                  MPI_Comm comm) {
-  const int code = PMPI_Alltoall(from, count, type, to, to_count, to_type, comm);
+  static auto* const next = below(&MPI_Alltoall, "MPI_Alltoall");
+  const int code = next(from, count, type, to, to_count, to_type, comm);
   const std::size_t block = bytes_of(to_count, to_type);
+  if (is("holes-written", comm)) flip_at(to, extent_of(to_type) - 1);
   if (is("blocks-swapped", comm) && rank_in(comm) == 1) {
-    std::vector<unsigned char> first(bytes(to), bytes(to) + block);
-    std::memcpy(to, bytes(to) + block, block);
-    std::memcpy(bytes(to) + block, first.data(), block);
+    const std::vector<unsigned char> first = content(to, block), second = content(bytes(to) + block, block);
+    copy(to, second.data(), block);
+    copy(bytes(to) + block, first.data(), block);
   }
   return code;
 }
 
 int MPI_Allgather(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type,
                   MPI_Comm comm) {
+  static auto* const next = below(&MPI_Allgather, "MPI_Allgather");
   const std::size_t block = bytes_of(to_count, to_type);
   unsigned char* own = bytes(to) + static_cast<std::size_t>(rank_in(comm)) * block;
   const bool missing = is("own-block-missing", comm);
-  const std::vector<unsigned char> before =
-      missing ? std::vector<unsigned char>(own, own + block) : std::vector<unsigned char>{};
-  const int code = PMPI_Allgather(from, count, type, to, to_count, to_type, comm);
-  if (missing) std::memcpy(own, before.data(), block);
+  const std::vector<unsigned char> before = missing ? content(own, block) : std::vector<unsigned char>{};
+  const int code = next(from, count, type, to, to_count, to_type, comm);
+  if (missing) copy(own, before.data(), block);
   return code;
 }
 
@@ -234,8 +295,27 @@ int MPI_Scatter(const void* from, int count, MPI_Datatype type, void* to, int to
   return PMPI_Bcast(to, to_count, to_type, root, comm);
 }
 
+// Nobody waits; or the last rank does not wait for the one before it.
 int MPI_Barrier(MPI_Comm comm) {
-  return is("early-barrier", comm) ? MPI_SUCCESS : PMPI_Barrier(comm);
+  if (is("early-barrier", comm)) return MPI_SUCCESS;
+  if (!is("last-leaves-early", comm)) return PMPI_Barrier(comm);
+  const int rank = rank_in(comm), last = size_of(comm) - 1;
+  PMPI_Send(nullptr, 0, MPI_INT, 0, 9, comm);
+  for (int from = 0; rank == 0 && from <= last; ++from)
+    if (from != last - 1 || last < 2) PMPI_Recv(nullptr, 0, MPI_INT, from, 9, comm, MPI_STATUS_IGNORE);
+  if (rank == 0 && last > 1) {
+    PMPI_Send(nullptr, 0, MPI_INT, last, 9, comm);
+    PMPI_Recv(nullptr, 0, MPI_INT, last - 1, 9, comm, MPI_STATUS_IGNORE);
+  }
+  for (int to = 0; rank == 0 && to <= last; ++to)
+    if (to != last || last < 2) PMPI_Send(nullptr, 0, MPI_INT, to, 9, comm);
+  return PMPI_Recv(nullptr, 0, MPI_INT, 0, 9, comm, MPI_STATUS_IGNORE);
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  if (!is("early-ibarrier", comm)) return PMPI_Ibarrier(comm, request);
+  *request = MPI_REQUEST_NULL;
+  return MPI_SUCCESS;
 }
 
 int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus
+from plumbline.record.record import load_record
+from plumbline.report.figures.records import pairs
+from plumbline.report.figures.shapes import Heat
 from tests.launching import PATIENCE_S, launch_command, program
 
 Plumb = Callable[..., tuple[int, str, str]]
@@ -107,24 +110,136 @@ def test_completions_and_windows(tmp_path: Path, completion: str) -> None:
     assert status == 0
 
 
+@pytest.mark.parametrize("layout", ["cont", "vect:8:3", "indx"])
+def test_derived_datatypes(tmp_path: Path, layout: str) -> None:
+    """In every pattern that has messages; with holes, those remain."""
+    if layout == "indx":
+        (tmp_path / "index").write_text("7,2\n1,3\n")
+        layout = f"indx:{tmp_path / 'index'}"
+    names = "osu_latency,osu_bibw,osu_bw_persistent,osu_alltoallw,osu_gather,osu_ibcast,osu_neighbor_alltoall"
+    words = [
+        "osu",
+        "--only",
+        names,
+        "-D",
+        layout,
+        "-T",
+        "mpi_short",
+        "-m",
+        "64:4096",
+        "--size-factor",
+        "64",
+    ]
+    status, _, err, cases = run(
+        tmp_path, 2, *words, "-W", "3", "-i", "5", "-k", "rotate", "--format", "none"
+    )
+    assert status == 0, err
+    refusals = refused(cases)
+    assert all("begin with their number" in reason for reason in refusals.values()), refusals
+    part = {"cont": 1, "vect:8:3": 3 / 8}.get(layout, 5 / 9)
+    for case in cases:
+        sent = {metric["name"]: metric["value"] for metric in case.get("metrics", [])}.get(
+            "transmitted"
+        )
+        whole = case["labels"]["bytes"] // 18 * 18 if part == 5 / 9 else case["labels"]["bytes"]
+        assert case["key"] in refusals or sent == whole * part
+
+
+def test_turns_over_memory_and_its_limit(tmp_path: Path) -> None:
+    words = [
+        "osu",
+        "--only",
+        "osu_latency,osu_bw,osu_allreduce",
+        "-m",
+        "8:4096",
+        "--size-factor",
+        "512",
+    ]
+    status, _, err, cases = run(
+        tmp_path, 2, *words, "-b", "rotate:300000", "-W", "3", "-i", "7", "--format", "none"
+    )
+    assert status == 0, err
+    assert not refused(cases), err
+    status, _, err, cases = run(
+        tmp_path, 2, "osu_latency", "-m", "8:1048576", "--size-factor", "64", "-M", "1000000"
+    )
+    assert status == 0, err
+    assert [case["labels"]["bytes"] for case in cases] == [8, 512, 32768]
+
+
+def test_a_sweep_of_windows_is_two_matrices(tmp_path: Path) -> None:
+    words = ["osu_mbw_mr", "-V", "-m", "8:64", "--size-factor", "8", "--format", "osu"]
+    status, out, err, cases = run(tmp_path, 2, *words)
+    assert status == 0, err
+    assert len(cases) == 16
+    lines = out.splitlines()
+    assert "# [ pairs: 1 ] [ window size: varied ]" in lines
+    rates = lines.index("# Message Rate Profile")
+    assert [len(line.split()) for line in lines[rates + 1 : rates + 4]] == [9, 9, 9]
+
+
 def test_several_threads(tmp_path: Path) -> None:
     status, _, err, cases = run(tmp_path, 2, "osu_latency_mt", "-t", "2:3", "-m", "8:8")
     assert status == 0, err
     assert cases[0]["count"] % 3 == 0
 
 
-def test_buffers_on_a_device(tmp_path: Path) -> None:
+def on_devices(tmp_path: Path, *words: str, **variables: str) -> tuple[int, str, str, list[dict]]:
+    """As ``run`` on two ranks, with MPI on device memory."""
     library = PROGRAM.parent.parent / "lib" / "libplumb-mpi-device.so"
     if not library.exists():
         pytest.skip("libplumb-mpi-device is not built")
-    words = ["osu_bw", "D", "H", "-d", "native", "-m", "64:4096", "--format", "osu"]
-    command, environment = launch_command(2, PROGRAM, *words, *QUICK, "--record", "none")
-    environment["LD_PRELOAD"] = str(library)
+    record = tmp_path / "record.json"
+    command, environment = launch_command(2, PROGRAM, *words, *QUICK, "--record", str(record))
+    environment.update({"LD_PRELOAD": str(library), **variables})
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert "Bandwidth (MB/s)" in done.stdout
+    cases = json.loads(record.read_text())["cases"] if record.exists() else []
+    return done.returncode, done.stdout, done.stderr, cases
+
+
+def test_buffers_on_a_device(tmp_path: Path) -> None:
+    words = ["osu_bw", "D", "H", "-d", "native", "-m", "64:4096", "--format", "osu"]
+    status, out, err, cases = on_devices(tmp_path, *words)
+    assert status == 0, err
+    assert "Bandwidth (MB/s)" in out
+    assert cases[0]["facts"]["roof_GBps"] > 0
+
+
+def test_all_pairs_of_memories(tmp_path: Path) -> None:
+    """What the device lacks is unsupported; the rest is a matrix of `plumb plot`."""
+    words = ["osu_bw", "--pairs", "all", "-d", "native", "-m", "64:64", "-W", "3", "-i", "4"]
+    status, _, err, cases = on_devices(tmp_path, *words)
+    assert status == 0, err
+    assert len(cases) == 16
+    passed = {
+        (c["labels"]["from"], c["labels"]["to"])
+        for c in cases
+        if c["outcome"]["status"] == "passed"
+    }
+    assert passed == {("H", "H"), ("H", "D"), ("D", "H"), ("D", "D")}
+    assert not refused(cases, "unsupported")
+    figures = list(pairs(load_record(tmp_path / "record.json")))
+    assert [(heat.rows, heat.unit) for heat in figures if isinstance(heat, Heat)] == [
+        (["H", "D"], "MB/s")
+    ]
+
+
+def test_a_figure_above_the_roof_is_an_error(tmp_path: Path) -> None:
+    words = ["osu_latency", "D", "D", "-d", "native", "-m", "4096:4096", "--roof", "0.000001"]
+    status, _, err, cases = on_devices(tmp_path, *words)
+    assert status == ExitStatus.ERROR
+    assert "are above the roof of the link" in cases[0]["outcome"]["reason"], err
+
+
+def test_devices_are_mapped_by_variable(tmp_path: Path) -> None:
+    words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8"]
+    status, _, err, cases = on_devices(tmp_path, *words, FPGA_MAPPING="99:99")
+    assert "PLUMB_MPI_DEVICE 99" in refused(cases)["osu_latency/8"], err
+    status, _, err, _ = on_devices(tmp_path, *words, FPGA_MAPPING="0")
+    assert status == ExitStatus.BAD_USAGE
+    assert "for each of 2 ranks" in err
 
 
 def test_without_the_library_devices_are_unsupported(tmp_path: Path) -> None:
@@ -162,7 +277,13 @@ def test_text_is_osus(tmp_path: Path) -> None:
         (2, ["osu_allreduce", "-T", "mpi_nothing"], "mpi_nothing"),
         (2, ["b_eff", "--sync", "once"], "does not time single operations"),
         (2, ["osu_latency", "H", "X"], "X"),
-        (2, ["osu_latency", "-V"], "--vary-window (-V)"),
+        (2, ["osu_latency", "-V"], "it takes no --vary-window"),
+        (2, ["osu_bw", "-u", "3"], "goes with --validation"),
+        (2, ["osu_bw", "-b", "rotate:x"], "rotate[:BYTES]"),
+        (2, ["osu_bw", "-M", "10"], "leaves no size"),
+        (2, ["osu_bw", "-D", "vect:2:3"], "a block has 1 to STRIDE elements"),
+        (2, ["osu_bw", "-D", "indx:/nowhere"], "there is no such file"),
+        (2, ["osu_allreduce", "-D", "cont"], "sends whole elements"),
         (2, ["osu_bw_fan_in"], "all are on one"),
         (2, ["osu_latency", "-m", "8:4"], "--message-size must be [MIN:]MAX"),
     ],

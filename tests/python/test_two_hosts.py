@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -110,3 +111,23 @@ def test_what_needs_one_host_says_so(
     assert done.returncode == 2, done.stdout + done.stderr
     assert "host" in done.stderr
     assert f"transport {transport}" in done.stderr
+
+
+def test_a_barrier_is_proven_between_hosts(hosts: two_hosts.Hosts, tmp_path: Path) -> None:
+    """No clock is shared: one that does not wait fails, and the right one passes."""
+    if not (BIN / "plumb-mpi-mutants").exists():
+        pytest.skip("plumb-mpi-mutants is not built")
+    wishes = [
+        {"benchmark": name, "transport": "mpi", "options": {}, "wrong_mpi": wrong}
+        for name, wrong in [
+            ("osu_barrier", "early-barrier"),
+            ("osu_ibarrier", "early-ibarrier"),
+            ("osu_barrier", ""),
+            ("osu_ibarrier", ""),
+        ]
+    ]
+    (tmp_path / "runs.json").write_text(json.dumps(wishes))
+    words = [str(BIN / "plumb-mpi-mutants"), "--many", str(tmp_path / "runs.json")]
+    done = hosts.run(1, words, {}, 60)
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert [one["status"] for one in found] == ["failed", "failed", "passed", "passed"], done.stderr

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "benchmarks/osu/computing.hpp"
@@ -18,6 +19,7 @@ namespace plumb::osu {
 namespace {
 
 constexpr std::size_t packed_operand = 1024;  // longer buffers slide
+constexpr int barrier_tag = 1;                // of the messages that prove a barrier
 
 // Bytes [target, target + length) of a rank's receive buffer come from `source` in another's send buffer, or are
 // reduced over all ranks.
@@ -198,9 +200,10 @@ Functions functions(Blocking blocking, Begin begin, Init init, Arguments argumen
     return std::apply(begin, std::tuple_cat(arguments(s, o), std::tuple(request)));
   };
   if constexpr (!std::is_null_pointer_v<Init>)
-    all.init = [=](const Shape& s, const Operands& o, MPI_Request* request) {
-      return std::apply(init, std::tuple_cat(arguments(s, o), std::tuple(MPI_INFO_NULL, request)));
-    };
+    if (init != nullptr)
+      all.init = [=](const Shape& s, const Operands& o, MPI_Request* request) {
+        return std::apply(init, std::tuple_cat(arguments(s, o), std::tuple(MPI_INFO_NULL, request)));
+      };
   return all;
 }
 
@@ -333,8 +336,8 @@ struct Extent {
     const std::size_t unit = shapes[0].type->bytes;
     const std::size_t longest = std::max(s.bytes, unit) * std::max<std::size_t>(shapes[0].counts.size(), 1);
     const std::size_t packed = longest <= packed_operand ? longest : 0;
-    sources = Places::sources(longest, 1, s.most(), packed);
-    targets = Places::targets(longest, 1, s.most(), packed);
+    sources = Places::sources(longest, 1, s.most(), packed, s.wishes->sliding);
+    targets = Places::targets(longest, 1, s.most(), packed, s.wishes->sliding);
     sends = send;
     receives = receive;
   }
@@ -355,6 +358,7 @@ class Collecting : public Pattern {
     needs.work.messages = 1;
     needs.items_to_check = extent.receives > 0 ? extent.targets.room() : 0;
     if (std::string(one.name) == "barrier") needs.items_to_check = 1;
+    needs.memory = (extent.sends > 0 ? 2 * extent.sources.room() : 0) + 3 * needs.items_to_check;
     needs.laps = true;
     needs.most_operations = s.most();
     needs.fixed_count = s.wishes->iterations;
@@ -388,6 +392,8 @@ class Collecting : public Pattern {
                   "make a persistent request");
     }
     if (mode == Mode::overlapped) computing_.measure();
+    if (mode == Mode::overlapped && s_.wishes->computes != nullptr)
+      device_.emplace(*s_.wishes->computes, s_.wishes->array);
   }
 
   ~Collecting() override {
@@ -401,7 +407,8 @@ class Collecting : public Pattern {
     if (mode_ == Mode::overlapped) time_alone(count);
     contents_.repetition = repetition;
     if (extent_.sends > 0) {
-      bytes_.resize(source_.size() / s_.wishes->type->bytes * s_.wishes->type->bytes);
+      const std::size_t element = one_.reduces ? s_.wishes->type->bytes : 1;
+      bytes_.resize(source_.size() / element * element);
       contents_.message(bytes_, s_.rank, 0);
       source_.write(bytes_);
     }
@@ -430,6 +437,7 @@ class Collecting : public Pattern {
   Validation validate(std::uint64_t, std::uint64_t) override {
     check_mpi(code_, one_.name);
     if (std::string(one_.name) == "barrier") return validate_barrier();
+    for (const Area* area : {&source_, &target_}) area->check_touches();
     if (extent_.receives == 0) return {};
     return image_.compare(target_, "what follows from all ranks' sent bytes, byte by byte");
   }
@@ -449,18 +457,23 @@ class Collecting : public Pattern {
 
   // Bytes that operation i wrote here and the next one to write here does not overwrite.
   void expect(std::uint64_t count) {
-    std::uint64_t next = count;  // none
+    std::vector<std::uint64_t> next(extent_.targets.turns, count);  // in each region; count: none
     for (std::uint64_t operation = count; operation-- > 0;) {
       const Pieces pieces = one_.pieces(extent_.shape(operation));
       if (pieces.empty()) continue;
-      const std::size_t left = next == count ? extent_.targets.length : (next - operation) * extent_.targets.stride;
-      next = operation;
+      std::uint64_t& later = next[operation % next.size()];
+      const std::size_t left =
+          later == count ? extent_.targets.length : (later - operation) / next.size() * extent_.targets.stride;
+      later = operation;
       for (const Piece& piece : pieces) {
         if (piece.target >= left) continue;
         const std::size_t length = std::min(piece.length, left - piece.target);
-        const auto place = image_.expect(extent_.targets.at(operation) + piece.target, length);
-        const std::size_t first = extent_.sources.at(operation) + piece.source;
-        piece.from == all_ranks ? contents_.reduced(place, first) : contents_.message(place, piece.from, first);
+        const std::size_t target = extent_.targets.at(operation) + piece.target;
+        const std::size_t source = extent_.sources.at(operation) + piece.source;
+        if (piece.from == all_ranks)
+          contents_.reduced(image_.expect(target, length), source);
+        else
+          image_.expect_message(contents_, piece.from, source, target, length, s_.wishes->layout.get());
       }
     }
   }
@@ -473,6 +486,7 @@ class Collecting : public Pattern {
         const Timed::Pause pause(timed);
         bring(i);
       }
+      if (!copies_) touch_buffers(s_, timed, {&source_, &target_});
       one(i);
       if (s_.wishes->times_each) timed.lap();
       if (copies_) {
@@ -490,6 +504,8 @@ class Collecting : public Pattern {
   // The data of operation i, copied to the one place from which all send; in place: to the result's.
   void bring(std::uint64_t i) {
     const Shape& shape = extent_.shape(i);
+    if (s_.wishes->layout && extent_.receives > 0)  // what holes contain
+      std::memcpy(fixed_target_.at(0), target_.at(extent_.targets.at(i)), written(i));
     const std::size_t length = one_.sent(shape);
     if (length == 0) return;
     const std::byte* from = source_.at(extent_.sources.at(i));
@@ -497,9 +513,19 @@ class Collecting : public Pattern {
     const Pieces pieces = one_.pieces(shape);
     if (!shape.in_place || pieces.empty()) return;
     if (one_.sent == all_blocks_of_root)  // a scatter's root keeps its own block
-      std::memcpy(fixed_target_.at(0), from + pieces[0].source, pieces[0].length);
+      copy_message(fixed_target_.at(0), from + pieces[0].source, pieces[0].length);
     else
-      std::memcpy(fixed_target_.at(one_.own(shape)), from, length);
+      copy_message(fixed_target_.at(one_.own(shape)), from, length);
+  }
+  void copy_message(std::byte* to, const std::byte* from, std::size_t length) const {
+    const Layout* layout = s_.wishes->layout.get();
+    if (layout == nullptr || one_.reduces) {
+      std::memcpy(to, from, length);
+      return;
+    }
+    for (std::size_t begin = 0; begin < length; begin += layout->period)
+      for (const Layout::Run& run : layout->runs)
+        std::memcpy(to + begin + run.begin, from + begin + run.begin, run.length);
   }
 
   Operands operands(std::uint64_t i) const {
@@ -531,14 +557,16 @@ class Collecting : public Pattern {
     const double computing = now_seconds();
     const std::uint64_t parts = s_.wishes->tests + 1;
     double testing = 0;
+    if (device_) device_->start(alone_s_);
     for (std::uint64_t part = 0; part < parts; ++part) {
-      computing_.compute(computing_.turns / parts);
+      if (s_.wishes->host_computes) computing_.compute(computing_.turns / parts);
       if (part + 1 == parts) break;
       const double looking = now_seconds();
       int done = 0;
       code_ |= MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       testing += now_seconds() - looking;
     }
+    if (device_) device_->finish();
     const double waiting = now_seconds();
     code_ |= MPI_Wait(&request, MPI_STATUS_IGNORE);
     begin_s_ += computing - begun;
@@ -560,35 +588,42 @@ class Collecting : public Pattern {
     MPI_Barrier(s_.comm);
   }
 
-  // Each rank in turn arrives late: none may leave before it arrives. By the clock shared by the ranks of a host.
+  // Each rank in turn arrives late: it sends to all others before it enters, by MPI_Ssend, which returns when their
+  // receives have begun. So those must be complete when they leave, whatever their clocks and hosts.
   Validation validate_barrier() {
     Validation found;
-    found.reference = "the time at which the last rank came";
+    found.reference = "messages that the last rank sent before it came";
     found.items_checked = 1;
-    if (!on_one_host()) return found;
-    constexpr double late = 200e-6;
     for (int last = 0; last < s_.ranks; ++last) {
-      MPI_Barrier(s_.comm);
-      const double begin = now_seconds();
-      while (s_.rank == last && now_seconds() < begin + late) {
+      if (s_.rank == last) {
+        arrive_late();
+        continue;
       }
-      double came = now_seconds();
+      int word = 0, is_here = 0;
+      MPI_Request message = MPI_REQUEST_NULL;
+      code_ |= MPI_Irecv(&word, 1, MPI_INT, last, barrier_tag, s_.comm, &message);
+      code_ |= MPI_Send(&word, 0, MPI_INT, last, barrier_tag, s_.comm);
       alone(0);
-      const double left = now_seconds();
-      MPI_Allreduce(MPI_IN_PLACE, &came, 1, MPI_DOUBLE, MPI_MAX, s_.comm);
-      if (left >= came || found.wrong_items++ > 0) continue;
-      found.detail = fmt::format("left the barrier {} before rank {} came", format_seconds(came - left), last);
+      code_ |= MPI_Test(&message, &is_here, MPI_STATUS_IGNORE);
+      code_ |= MPI_Wait(&message, MPI_STATUS_IGNORE);
+      if ((is_here != 0 && word == 1 + last) || found.wrong_items++ > 0) continue;
+      found.detail = fmt::format("left the barrier before rank {} came", last);
     }
     found.error = static_cast<double>(found.wrong_items);
     return found;
   }
-  bool on_one_host() const {
-    MPI_Comm host = MPI_COMM_NULL;
-    MPI_Comm_split_type(s_.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    int size = 0;
-    MPI_Comm_size(host, &size);
-    MPI_Comm_free(&host);
-    return size == s_.ranks;
+  // After all others, which say that they come.
+  void arrive_late() {
+    constexpr double late = 500e-6;
+    int word = 1 + s_.rank;
+    for (int others = 1; others < s_.ranks; ++others)
+      code_ |= MPI_Recv(nullptr, 0, MPI_INT, MPI_ANY_SOURCE, barrier_tag, s_.comm, MPI_STATUS_IGNORE);
+    const double begin = now_seconds();
+    while (now_seconds() < begin + late) {
+    }
+    for (int rank = 0; rank < s_.ranks; ++rank)
+      if (rank != s_.rank) code_ |= MPI_Ssend(&word, 1, MPI_INT, rank, barrier_tag, s_.comm);
+    alone(0);
   }
 
   Collective one_;
@@ -603,6 +638,7 @@ class Collecting : public Pattern {
   std::vector<std::byte> bytes_;
   std::vector<MPI_Request> requests_;
   Computing computing_;
+  std::optional<DeviceComputing> device_;
   double alone_s_ = 0, begin_s_ = 0, test_s_ = 0, wait_s_ = 0, compute_s_ = 0;
   int code_ = MPI_SUCCESS;
 };

@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <complex>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <type_traits>
 
 #include "core/data.hpp"
 #include "core/error.hpp"
 #include "core/registry.hpp"
+#include "measure/clock.hpp"
+#include "world/mpi.hpp"
 
 namespace plumb::osu {
 
@@ -55,6 +60,7 @@ struct DeviceLibrary {
   int (*allocate)(const char*, const char*, const char*, std::size_t, void**) = nullptr;
   int (*release)(void*) = nullptr;
   int (*copy)(void*, const void*, std::size_t) = nullptr;
+  int (*touch)(void*, unsigned long long*) = nullptr;
   const char* (*error)() = nullptr;
 
   // Throws Unsupported if it was not.
@@ -67,6 +73,7 @@ struct DeviceLibrary {
       find(found.allocate, "plumb_mpi_alloc_on");
       find(found.release, "plumb_mpi_free");
       find(found.copy, "plumb_mpi_copy");
+      find(found.touch, "plumb_mpi_touch");
       find(found.error, "plumb_mpi_error");
       return found;
     }();
@@ -159,21 +166,116 @@ void store_value(const Type& type, std::int64_t value, std::byte* to) {
   std::memcpy(to, &value, type.bytes);  // little endian
 }
 
-Places Places::targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed) {
-  Places places{length, window * length, length, window, most, false};
-  if (length > packed) {
-    places.stride = guard;
-    places.pitch = (length + (most - 1) * guard + guard - 1) / guard * guard;
+Layout Layout::read(const std::string& text) {
+  const auto wrong = [&](const std::string& why) {
+    return UsageError(fmt::format("--ddt must be cont, vect:STRIDE:BLOCK or indx:FILE, not {}{}", text, why));
+  };
+  Layout layout;
+  if (text.empty()) return layout;
+  layout.kind = text.substr(0, text.find(':'));
+  if (text == "cont") return layout;
+  std::size_t end = 0;
+  if (layout.kind == "vect") {
+    std::size_t stride = 8, block = 4;
+    if (text != "vect" &&
+        (std::sscanf(text.c_str(), "vect:%zu:%zu%zn", &stride, &block, &end) != 2 || end != text.size()))
+      throw wrong("");
+    if (block < 1 || stride < block || stride > 1 << 20) throw wrong(": a block has 1 to STRIDE elements");
+    layout.period = stride;
+    layout.runs = {{0, block}};
+    return layout;
   }
+  if (layout.kind != "indx" || text.size() < 6) throw wrong("");
+  std::ifstream file(text.substr(5));
+  if (!file) throw wrong(": there is no such file");
+  layout.runs.clear();
+  for (std::string line; std::getline(file, line);) {
+    Run run{};
+    if (line.empty()) continue;
+    if (line[0] == '-' || std::sscanf(line.c_str(), "%zu,%zu%zn", &run.begin, &run.length, &end) != 2 ||
+        end != line.size() || run.length < 1 || run.begin > 1 << 20 || run.length > 1 << 20)
+      throw wrong(fmt::format(": a line must be DISPLACEMENT,LENGTH, not {}", line));
+    layout.runs.push_back(run);
+  }
+  std::ranges::sort(layout.runs, {}, &Run::begin);
+  if (layout.runs.empty() || layout.runs.size() > 100) throw wrong(": it has 1 to 100 lines");
+  for (std::size_t i = 1; i < layout.runs.size(); ++i)
+    if (layout.runs[i].begin < layout.runs[i - 1].begin + layout.runs[i - 1].length)
+      throw wrong(fmt::format(": elements at {} overlap", layout.runs[i].begin));
+  layout.period = layout.runs.back().begin + layout.runs.back().length;
+  return layout;
+}
+
+Layout Layout::in_bytes(const Type& type) const {
+  Layout layout = *this;
+  layout.period *= type.bytes;
+  for (Run& run : layout.runs) run = {run.begin * type.bytes, run.length * type.bytes};
+  return layout;
+}
+
+std::size_t Layout::sent_of(std::size_t length) const {
+  std::size_t sent = 0;
+  for (const Run& run : runs) sent += run.length;
+  return length / period * sent;
+}
+
+Derived::Derived(const Layout& layout, const Type& base, std::size_t bytes) : type(base) {
+  const auto elements = [&](std::size_t length) { return static_cast<int>(length / base.bytes); };
+  const std::size_t periods = bytes / layout.period;
+  type.bytes = periods * layout.period;
+  MPI_Datatype whole = MPI_DATATYPE_NULL;
+  if (layout.kind == "cont") {
+    MPI_Type_contiguous(elements(type.bytes), base.handle, &whole);
+  } else if (layout.kind == "vect") {
+    MPI_Type_vector(static_cast<int>(periods), elements(layout.runs[0].length), elements(layout.period), base.handle,
+                    &whole);
+  } else {
+    std::vector<int> lengths, begins;
+    for (std::size_t period = 0; period < periods; ++period)
+      for (const Layout::Run& run : layout.runs) {
+        lengths.push_back(elements(run.length));
+        begins.push_back(elements(period * layout.period + run.begin));
+      }
+    MPI_Type_indexed(static_cast<int>(lengths.size()), lengths.data(), begins.data(), base.handle, &whole);
+  }
+  MPI_Type_create_resized(whole, 0, static_cast<MPI_Aint>(type.bytes), &type.handle);
+  MPI_Type_free(&whole);
+  check_mpi(MPI_Type_commit(&type.handle), "make a derived datatype");
+}
+
+Derived::~Derived() {
+  MPI_Type_free(&type.handle);
+}
+
+Places Places::targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed,
+                       const Sliding& how) {
+  Places places{length, window * length, length, window, most, false};
+  if (how.rotate > 0) {
+    const std::uint64_t reach = std::max<std::uint64_t>(window * length, guard);
+    places.turns = std::clamp<std::uint64_t>(how.rotate / reach, 1, most);
+  }
+  if (length > packed) {
+    places.stride = (guard + how.period - 1) / how.period * how.period;
+    places.pitch = (length + (places.steps() - 1) * places.stride + guard - 1) / guard * guard;
+  }
+  places.spread(how);
   return places;
 }
 
 // Messages of one window are closer, since they may overlap.
-Places Places::sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed) {
-  Places places = targets(length, window, most, packed);
+Places Places::sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed,
+                       const Sliding& how) {
+  Places places = targets(length, window, most, packed, how);
   places.backwards = true;
-  if (length > packed) places.pitch = 16;
+  if (length > packed && how.rotate == 0) places.pitch = 16;
   return places;
+}
+
+// Regions are as long as their messages, and together as long as wished.
+void Places::spread(const Sliding& how) {
+  if (how.rotate == 0) return;
+  const std::size_t own = (window - 1) * pitch + (steps() - 1) * stride + length;
+  region = (std::max<std::size_t>(own, how.rotate / turns) + guard - 1) / guard * guard;
 }
 
 Places Places::fixed(std::size_t length, std::uint64_t window) {
@@ -181,7 +283,7 @@ Places Places::fixed(std::size_t length, std::uint64_t window) {
 }
 
 std::size_t Places::room() const {
-  return (window - 1) * pitch + (most - 1) * stride + length + guard;
+  return (turns - 1) * region + (window - 1) * pitch + (steps() - 1) * stride + length + guard;
 }
 
 void Contents::message(std::span<std::byte> out, int rank, std::size_t first) const {
@@ -215,7 +317,8 @@ Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.le
     const DeviceLibrary& library = DeviceLibrary::loaded();
     const char* kind = where.letter == 'B' ? "hbm" : where.letter == 'P' ? "plram" : "default";
     void* address = nullptr;
-    if (library.allocate(kind, where.runtime.c_str(), nullptr, size, &address) != 0) throw Unsupported(library.error());
+    const char* device = where.device.empty() ? nullptr : where.device.c_str();
+    if (library.allocate(kind, where.runtime.c_str(), device, size, &address) != 0) throw Unsupported(library.error());
     base_ = static_cast<std::byte*>(address);
     return;
   }
@@ -236,6 +339,49 @@ Area& Area::operator=(Area&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(device_, other.device_);
   return *this;
+}
+
+namespace {
+
+std::uint64_t& touches_of_all() {  // by this process; the device counts those of all its buffers
+  static std::uint64_t count = 0;
+  return count;
+}
+
+}  // namespace
+
+void Area::touch() const {
+  if (!device_) return;
+  DeviceLibrary::loaded().check(DeviceLibrary::loaded().touch(base_, nullptr));
+  ++touches_of_all();
+}
+
+void Area::check_touches() const {
+  if (!device_) return;
+  unsigned long long ran = 0;
+  DeviceLibrary::loaded().check(DeviceLibrary::loaded().touch(base_, &ran));
+  if (++touches_of_all() != ran)
+    throw Error(fmt::format("kernels touched the device's buffers {} times, but {} ran there", touches_of_all(), ran));
+}
+
+double copying_roof(const Where& where) {
+  static std::map<std::string, double> known;
+  if (where.letter == 'H') return 0;
+  double& roof = known[where.letter + where.runtime];
+  if (roof > 0) return roof;
+  const DeviceLibrary& library = DeviceLibrary::loaded();
+  for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
+    Area on_device(bytes, where), other(bytes, where), on_host(bytes);
+    const std::pair<std::byte*, std::byte*> ways[]{
+        {on_device.at(0), on_host.at(0)}, {on_host.at(0), on_device.at(0)}, {other.at(0), on_device.at(0)}};
+    for (const auto& [to, from] : ways)
+      for (int turn = 0; turn < 5; ++turn) {
+        const double begin = now_seconds();
+        library.check(library.copy(to, from, bytes));
+        roof = std::max(roof, static_cast<double>(bytes) / (now_seconds() - begin));
+      }
+  }
+  return roof;
 }
 
 void Area::write(std::span<const std::byte> from) const {
@@ -262,6 +408,17 @@ void Image::clear(std::uint64_t key) {
 std::span<std::byte> Image::expect(std::size_t offset, std::size_t length) {
   parts_.emplace_back(offset, length);
   return std::span(should_).subspan(offset, length);
+}
+
+void Image::expect_message(const Contents& contents, int from, std::size_t source, std::size_t target,
+                           std::size_t length, const Layout* layout) {
+  if (layout == nullptr) return contents.message(expect(target, length), from, source);
+  for (std::size_t begin = 0; begin < length; begin += layout->period)
+    for (const Layout::Run& run : layout->runs) {
+      const std::size_t at = begin + run.begin;
+      if (at >= length) continue;
+      contents.message(expect(target + at, std::min(run.length, length - at)), from, source + at);
+    }
 }
 
 void Image::make_opposite() {

@@ -37,6 +37,36 @@ const Operation& operation_called(const std::string& name);  // throws UsageErro
 // The reason why MPI does not define this operation on this type, or "".
 std::string refusal(const Operation& operation, const Type& type);
 
+// A derived datatype of a message (-D): of each `period` elements some runs are transmitted, the rest are holes.
+struct Layout {
+  struct Run {
+    std::size_t begin, length;
+  };
+  std::string kind = "";  // "cont", "vect", "indx"; "": messages are of elements
+  std::size_t period = 1;
+  std::vector<Run> runs = {{0, 1}};
+  // cont, vect:STRIDE:BLOCK, indx:FILE (a line DISPLACEMENT,LENGTH for each run, at most 100), ""; throws UsageError.
+  static Layout read(const std::string& text);
+  Layout in_bytes(const Type& type) const;
+  std::size_t sent_of(std::size_t length) const;  // of a message, in the layout's unit
+};
+
+// A message of so many bytes in a layout (in bytes), as one element of an MPI datatype.
+class Derived {
+ public:
+  Derived(const Layout& layout, const Type& base, std::size_t bytes);
+  ~Derived();
+  Derived(const Derived&) = delete;
+  Derived& operator=(const Derived&) = delete;
+  Type type;
+};
+
+// How places of operations follow each other.
+struct Sliding {
+  std::size_t period = 1;    // of a layout with holes: steps are multiples of it
+  std::uint64_t rotate = 0;  // bytes over which operations are spread in turn (-b rotate); 0: not
+};
+
 // Places of a sample's messages in a buffer, in bytes. Those of one operation (`window` of them) do not overlap. From
 // operation to operation short messages follow each other; long ones slide, so that each leaves its first `stride`
 // bytes, which no later one overwrites.
@@ -44,19 +74,28 @@ struct Places {
   std::size_t length = 0, stride = 0, pitch = 0;
   std::uint64_t window = 1, most = 1;  // messages of an operation; operations
   bool backwards = false;              // the first operation's messages are last: of sources
+  std::uint64_t turns = 1;             // operations take turns among so many regions
+  std::size_t region = 0;              // bytes from one to the next
   // Messages of at most `packed` bytes follow each other.
-  static Places targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed);
-  static Places sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed);
+  static Places targets(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed,
+                        const Sliding& how = {});
+  static Places sources(std::size_t length, std::uint64_t window, std::uint64_t most, std::size_t packed,
+                        const Sliding& how = {});
   static Places fixed(std::size_t length, std::uint64_t window);  // the same place in each operation
 
   std::size_t at(std::uint64_t operation, std::uint64_t slot = 0) const {
-    return slot * pitch + (backwards ? most - 1 - operation : operation) * stride;
+    const std::uint64_t step = operation / turns;
+    return operation % turns * region + slot * pitch + (backwards ? steps() - 1 - step : step) * stride;
   }
   // Bytes of the operation's message left after `count` operations.
   std::size_t left(std::uint64_t operation, std::uint64_t count) const {
-    return operation + 1 == count || length < stride ? length : stride;
+    return operation + turns >= count || length < stride ? length : stride;
   }
-  std::size_t room() const;  // including the guard behind the end
+  std::uint64_t steps() const { return (most + turns - 1) / turns; }  // operations in a region
+  std::size_t room() const;                                           // including the guard behind the end
+
+ private:
+  void spread(const Sliding& how);
 };
 
 // A whole number as a value of the type.
@@ -80,6 +119,7 @@ struct Contents {
 struct Where {
   char letter = 'H';
   std::string runtime = "opencl";
+  std::string device = "";  // a number or a part of the name; "": the ranks of a host take the devices in turn
 };
 
 // Memory of a rank for MPI: of the host, or of a device through libplumb-mpi-device.
@@ -94,6 +134,10 @@ class Area {
   std::byte* at(std::size_t offset) const { return base_ + offset; }
   std::size_t size() const { return size_; }
   bool on_device() const { return device_; }
+  // On a device: a kernel takes the buffer as argument, and counts that it ran.
+  void touch() const;
+  // Throws Error unless every kernel of touch() ran.
+  void check_touches() const;
   void write(std::span<const std::byte> from) const;
   void read(std::span<std::byte> to) const;
 
@@ -102,6 +146,9 @@ class Area {
   std::size_t size_ = 0;
   bool device_ = false;  // base_ is an address of libplumb-mpi-device, invalid on the host
 };
+
+// The largest rate of copies between the host and the device of `where`, or within it, in B/s: measured once. 0 for H.
+double copying_roof(const Where& where);
 
 // Expected final content of a receive buffer, and the opposite as its initial content.
 class Image {
@@ -115,6 +162,9 @@ class Image {
   std::span<std::byte> expect(std::size_t offset, std::size_t length);
   void poison(const Area& area);             // with bytes that differ from the expected ones
   void poison(std::span<std::byte> memory);  // of the host
+  // A message of this length from `from`'s place `source`, at `target`, without its holes.
+  void expect_message(const struct Contents& contents, int from, std::size_t source, std::size_t target,
+                      std::size_t length, const Layout* layout);
   Validation compare(const Area& area, const char* reference);
   Validation compare(std::span<const std::byte> memory, const char* reference);
 

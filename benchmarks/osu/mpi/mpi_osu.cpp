@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/units.hpp"
+#include "device/host_share.hpp"
 #include "world/mpi.hpp"
 
 namespace plumb::osu {
@@ -125,6 +126,53 @@ std::pair<char, char> letters_in(const std::string& text) {
   return {parts.front()[0], parts.back()[0]};
 }
 
+struct Buffers {
+  bool single = false;
+  std::uint64_t rotate = 0;  // bytes; 0: none
+};
+Buffers buffers_in(const std::string& text) {
+  if (text == "multiple") return {};
+  if (text == "single") return {true, 0};
+  if (text == "rotate") return {false, std::max<std::uint64_t>(2 * host_share().cache_bytes, 1 << 24)};
+  const auto bytes = text.starts_with("rotate:") ? whole(text.substr(7)) : std::nullopt;
+  if (!bytes || *bytes < 1 || *bytes > (std::uint64_t{1} << 34))
+    throw UsageError(fmt::format("--buffer-num must be single, multiple or rotate[:BYTES], not {}", text));
+  return {false, *bytes};
+}
+
+bool takes_where(const Titled& test) {
+  return is_pairs(test.kind) && test.row.element_bytes > 0;
+}
+
+// Tests whose messages may have holes.
+bool takes_layout(const Titled& test) {
+  return test.row.element_bytes > 0 && !test.reduces && !test.partitioned && !is_one_sided(test.kind);
+}
+
+// --pairs; 0: as many as there are, or "all".
+int pairs_in(const std::string& text) {
+  if (text.empty() || text == "all") return 0;
+  const auto pairs = whole(text);
+  if (!pairs || *pairs < 1 || *pairs > INT_MAX)
+    throw UsageError(fmt::format("--pairs must be a number of pairs or all, not {}", text));
+  return static_cast<int>(*pairs);
+}
+
+constexpr std::size_t most_windows = 8;
+const std::string memory_letters = "HDBP";
+
+// FPGA_MAPPING=2:0:3: the number of each rank's device; none without it. Throws UsageError if it has too few.
+std::vector<std::string> device_mapping(int ranks) {
+  const char* mapping = std::getenv("FPGA_MAPPING");
+  if (mapping == nullptr || *mapping == 0) return std::vector<std::string>(static_cast<std::size_t>(ranks));
+  const std::vector<std::string> numbers = parts_of(mapping, ':');
+  if (!std::ranges::all_of(numbers, [](const std::string& number) { return whole(number).has_value(); }) ||
+      numbers.size() < static_cast<std::size_t>(ranks))
+    throw UsageError(fmt::format("FPGA_MAPPING must be a number of a device for each of {} ranks, with colons, not {}",
+                                 ranks, mapping));
+  return numbers;
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -142,6 +190,21 @@ std::vector<double> slowest_laps(const CaseResult& result) {
 
 }  // namespace
 
+Spot Spot::at(std::size_t place) {
+  Spot spot;
+  const std::size_t pair = place % 17, rest = place / 17;
+  if (pair > 0) spot.letters = std::string{memory_letters[(pair - 1) / 4], memory_letters[(pair - 1) % 4]};
+  spot.window = rest % (most_windows + 1);
+  spot.type = rest / (most_windows + 1);
+  return spot;
+}
+
+std::size_t Spot::place() const {
+  const std::size_t pair =
+      letters.empty() ? 0 : 1 + 4 * memory_letters.find(letters[0]) + memory_letters.find(letters[1]);
+  return (type * (most_windows + 1) + window) * 17 + pair;
+}
+
 const std::vector<Titled>& mpi_table() {
   static const std::vector<Titled> table = [] {
     std::vector<Titled> all;
@@ -158,17 +221,8 @@ Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
     About about{name, std::string("OSU's ") + what + ": refused", "", {letter}, bare};
     foreign_.push_back({std::make_unique<Parameter<std::string>>(*this, about, ""), reason});
   };
-  refuse("-u", "validation-warmup", "repeats before a checked operation", "",
-         "operations are checked where they are timed; --warmup has some before them");
-  refuse("-V", "vary-window", "sweep of windows", "yes", "give --window-size, a run for each");
-  refuse("-D", "ddt", "derived datatypes", "", "messages are of predefined datatypes here");
-  refuse("-I", "session", "sessions", "yes", "the world begins by MPI_Init_thread, before any test");
   refuse("-G", "graph", "pictures by gnuplot", "", "plumb plot draws a record");
   refuse("-P", "papi", "counters by PAPI", "", "counters are not read");
-  refuse("-a", "array-size", "arrays of computing on a GPU", "",
-         "computing is on the host, and lasts as long as the call");
-  refuse("-r", "compute-target", "computing on a GPU", "", "computing is on the host");
-  refuse("-M", "memory-limit", "limit of memory", "", "--dry-run says what a run needs; --message-size bounds it");
   for (const Titled& one : mpi_table()) {
     if (!test_.empty() && one.row.name != test_) continue;
     tests_.push_back({one.row.name, one.kind, {one.row}});
@@ -236,27 +290,32 @@ std::vector<std::size_t> Osu::types_of(const Titled& test) const {
 void Osu::check_options(const Titled& test) const {
   const bool windowed = is_windowed(test.kind), overlap = test.kind == "overlap";
   const bool collective = test.kind == "collective" || overlap;
+  const bool rotates = buffers_in(buffers_).rotate > 0 && test.row.element_bytes > 0 && !is_one_sided(test.kind);
   const struct {
     const ParameterBase& option;
     bool has;
     const char* reason;
-  } rules[]{
-      {window_, windowed, "has one message under way at a time"},
-      {buffers_, windowed, "has no window of messages"},
-      {pairs_, test.pairs, "has two ranks"},
-      {print_rate_, test.kind == "message rate", "reports no rate"},
-      {operation_, test.reduces, "reduces nothing"},
-      {root_, test.rooted, "has no root to choose"},
-      {in_place_, collective, "is no collective"},
-      {full_, collective, "is no collective"},
-      {tests_or_threads_, overlap || test.threads, "computes nothing beside, and has one thread"},
-      {partitions_, test.partitioned, "has messages in one part"},
-      {where_, is_pairs(test.kind) && test.row.element_bytes > 0, "has one place for all buffers (-d says which)"},
-      {window_kind_, is_one_sided(test.kind), "is not one-sided"},
-      {window_sync_, is_one_sided(test.kind), "is not one-sided"},
-      {neighbours_, test.neighbours, "is not among neighbours"},
-      {message_size_, test.row.element_bytes > 0 && !test.single, "sends nothing"},
-      {type_, test.row.element_bytes > 0, "sends nothing"}};
+  } rules[]{{window_, windowed, "has one message under way at a time"},
+            {buffers_, windowed || rotates, "has no window of messages"},
+            {vary_window_, test.kind == "message rate", "has one window"},
+            {compute_target_, overlap, "computes nothing beside"},
+            {array_size_, overlap, "computes nothing beside"},
+            {ddt_, takes_layout(test), "sends whole elements"},
+            {session_, test.row.element_bytes > 0 || collective, "communicates nothing"},
+            {pairs_, test.pairs || (pairs_.get() == "all" && takes_where(test)), "has two ranks"},
+            {print_rate_, test.kind == "message rate", "reports no rate"},
+            {operation_, test.reduces, "reduces nothing"},
+            {root_, test.rooted, "has no root to choose"},
+            {in_place_, collective, "is no collective"},
+            {full_, collective, "is no collective"},
+            {tests_or_threads_, overlap || test.threads, "computes nothing beside, and has one thread"},
+            {partitions_, test.partitioned, "has messages in one part"},
+            {where_, takes_where(test), "has one place for all buffers (-d says which)"},
+            {window_kind_, is_one_sided(test.kind), "is not one-sided"},
+            {window_sync_, is_one_sided(test.kind), "is not one-sided"},
+            {neighbours_, test.neighbours, "is not among neighbours"},
+            {message_size_, test.row.element_bytes > 0 && !test.single, "sends nothing"},
+            {type_, test.row.element_bytes > 0, "sends nothing"}};
   for (const auto& rule : rules)
     if (rule.option.given() && !rule.has)
       throw UsageError(fmt::format("{} {}: it takes no --{}", test.row.name, rule.reason, rule.option.name()));
@@ -267,8 +326,8 @@ std::string Osu::misfit(const Titled& test, int ranks) const {
   if (test.kind == "congestion") return Hosts::found().misfit();
   if (!test.pairs) return ranks == 2 ? "" : fmt::format("it is between two ranks, not {}", ranks);
   if (ranks % 2 != 0) return fmt::format("it needs an even number of ranks, not {}", ranks);
-  return 2 * pairs_.get() > ranks
-             ? fmt::format("--pairs {} needs {} ranks, not {}", pairs_.get(), 2 * pairs_.get(), ranks)
+  return 2 * pairs_in(pairs_) > ranks
+             ? fmt::format("--pairs {} needs {} ranks, not {}", pairs_.get(), 2 * pairs_in(pairs_), ranks)
              : "";
 }
 
@@ -282,6 +341,14 @@ void Osu::check(const Plan& plan) const {
       throw UsageError(fmt::format("--{} ({}): {}", one.option->name(), one.option->about().aliases[0], one.reason));
   percentiles_in(tail_);
   torus_in(neighbours_);
+  device_mapping(plan.ranks);
+  if (validation_warmup_.given() && !validation_) throw UsageError("--validation-warmup goes with --validation (-c)");
+  if (pairs_in(pairs_) == 0 && pairs_.given() && where_.given())
+    throw UsageError("--pairs all and --where: give one of them");
+  if (vary_window_ && window_.given()) throw UsageError("--vary-window and --window-size: give one of them");
+  if (!memory_limit_.get().empty() && whole(memory_limit_).value_or(0) == 0)
+    throw UsageError(fmt::format("--memory-limit must be a number of bytes, not {}", memory_limit_.get()));
+  if (session_ && MpiSession::missing()) throw UsageError(std::string("--session: ") + MpiSession::missing());
   if (const int root = root_in(root_); root >= plan.ranks)
     throw UsageError(fmt::format("--root-rank {}: there are {} ranks", root_.get(), plan.ranks));
   if (osu_counts_ && (iterations_.given() || warmup_.given()))
@@ -300,12 +367,20 @@ void Osu::check(const Plan& plan) const {
   }
 }
 
-Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const {
+Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const {
   Wishes wishes;
-  wishes.window = is_windowed(test.kind) ? static_cast<std::uint64_t>(window_.get()) : 1;
-  wishes.one_source = buffers_ == "single";
-  wishes.pairs = static_cast<int>(pairs_.get());
-  wishes.type = &types()[type];
+  const Spot spot = Spot::at(place);
+  wishes.window = is_windowed(test.kind) ? spot.window > 0 ? std::uint64_t{1} << (spot.window - 1)
+                                                           : static_cast<std::uint64_t>(window_.get())
+                                         : 1;
+  const Buffers buffers = buffers_in(buffers_);
+  wishes.one_source = buffers.single;
+  wishes.pairs = pairs_in(pairs_);
+  wishes.type = &types()[spot.type];
+  if (takes_layout(test) && bytes > 0)
+    if (const Layout layout = Layout::read(ddt_); !layout.kind.empty())
+      wishes.layout = std::make_shared<const Layout>(layout.in_bytes(*wishes.type));
+  wishes.sliding = {wishes.layout ? wishes.layout->period : 1, buffers.rotate};
   wishes.operation = test.reduces ? &operation_called(operation_) : nullptr;
   wishes.root = test.rooted ? root_in(root_) : 0;
   wishes.in_place = in_place_;
@@ -316,6 +391,7 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type
     wishes.iterations = counts.iterations;
     wishes.warmup = counts.warmup;
   }
+  wishes.warmup += static_cast<std::uint64_t>(validation_warmup_.get());
   if (test.threads) {
     const ThreadCounts threads = threads_in(tests_or_threads_);
     wishes.senders = threads.senders;
@@ -324,10 +400,10 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type
     wishes.tests = tests_in(tests_or_threads_);
   }
   wishes.partitions = static_cast<std::uint64_t>(partitions_.get());
-  const auto [from, to] = letters_in(where_);
-  const bool on_device = device_runtime_.given() && !where_.given();
-  wishes.from = {on_device ? 'D' : from, device_runtime_};
-  wishes.to = {on_device ? 'D' : to, device_runtime_};
+  const auto [from, to] = spot.letters.empty() ? letters_in(where_) : std::pair(spot.letters[0], spot.letters[1]);
+  const bool on_device = device_runtime_.given() && !where_.given() && spot.letters.empty();
+  wishes.from = {on_device ? 'D' : from, device_runtime_, ""};
+  wishes.to = {on_device ? 'D' : to, device_runtime_, ""};
   wishes.window_kind = window_kind_;
   wishes.window_sync = window_sync_.given() || !test.both_ways ? window_sync_.get() : "pscw";
   const Torus torus = torus_in(neighbours_);
@@ -341,7 +417,57 @@ Setting Osu::setting(const Plan& plan, const Point& point) const {
   if (wishes.type == nullptr) wishes = wishes_for(*titled_.at(point.test->name), point.bytes, point.place);
   wishes.times_each = sync_ != "once";
   wishes.barrier_each = sync_ == "barrier";
-  return {plan.rank, plan.ranks, point.bytes, plan.seed, &wishes, comm_};
+  std::uint64_t bytes = point.bytes;
+  if (wishes.layout) {
+    bytes -= bytes % wishes.layout->period;
+    if (comm_ != MPI_COMM_NULL && !wishes.derived) {
+      wishes.derived = std::make_shared<const Derived>(*wishes.layout, *wishes.type, bytes);
+      wishes.type = &wishes.derived->type;
+    }
+  }
+  return {plan.rank, plan.ranks, bytes, plan.seed, &wishes, comm_};
+}
+
+std::vector<Spot> Osu::spots_of(const Titled& test) const {
+  std::vector<std::string> pairs{""};
+  if (pairs_.get() == "all" && takes_where(test)) {
+    pairs.clear();
+    for (const char from : memory_letters)
+      for (const char to : memory_letters) pairs.push_back(std::string{from, to});
+  }
+  const bool sweeps = vary_window_ && test.kind == "message rate";
+  std::vector<Spot> spots;
+  for (const std::size_t type : types_of(test))
+    for (const std::string& pair : pairs)
+      for (std::size_t window = sweeps ? 1 : 0; window <= (sweeps ? most_windows : 0); ++window)
+        spots.push_back({type, window, pair});
+  return spots;
+}
+
+std::vector<std::uint64_t> Osu::sizes_of(const Titled& test, const Type& type, int ranks) const {
+  if (test.single) return {type.bytes};
+  const Sizes range = sizes(test);
+  const std::uint64_t parts = test.portions      ? static_cast<std::uint64_t>(ranks)
+                              : test.partitioned ? static_cast<std::uint64_t>(partitions_.get())
+                                                 : 1;
+  const std::uint64_t period = takes_layout(test) ? Layout::read(ddt_).in_bytes(type).period : 1;
+  std::vector<std::uint64_t> sizes;
+  if (range.minimum == 0) sizes.push_back(0);
+  const std::uint64_t first = std::max<std::uint64_t>(range.minimum, 1);
+  for (const std::uint64_t size :
+       operations::growing_sizes(first, range.maximum, static_cast<std::uint64_t>(size_factor_.get())))
+    if (size >= std::max(type.bytes * parts, period) && (!test.partitioned || size % parts == 0)) sizes.push_back(size);
+  return sizes;
+}
+
+void Osu::leave_out_large(Group& group, const Plan& plan) const {
+  if (memory_limit_.get().empty()) return;
+  const std::uint64_t limit = *whole(memory_limit_);
+  std::erase_if(group.cases, [&](const Case& one) {
+    for (int rank = 0; rank < plan.ranks; ++rank)
+      if (point_of(one).row->needs(setting({rank, plan.ranks, plan.seed}, point_of(one))).memory > limit) return true;
+    return false;
+  });
 }
 
 std::vector<Group> Osu::groups(const Plan& plan) const {
@@ -350,49 +476,108 @@ std::vector<Group> Osu::groups(const Plan& plan) const {
   for (const Test& test : tests_) {
     const Titled& titled = *titled_.at(test.name);
     if (std::ranges::find(picked, test.name) == picked.end() || !misfit(titled, plan.ranks).empty()) continue;
-    const std::vector<std::size_t> places = types_of(titled);
-    for (const std::size_t place : places) {
-      const Type& type = types()[place];
-      const Sizes range = sizes(titled);
-      const std::uint64_t parts = titled.portions      ? static_cast<std::uint64_t>(plan.ranks)
-                                  : titled.partitioned ? static_cast<std::uint64_t>(partitions_.get())
-                                                       : 1;
-      std::vector<std::uint64_t> sizes;
-      if (range.minimum == 0) sizes.push_back(0);
-      const std::uint64_t first = std::max<std::uint64_t>(range.minimum, 1);
-      for (const std::uint64_t size :
-           operations::growing_sizes(first, range.maximum, static_cast<std::uint64_t>(size_factor_.get())))
-        if (size >= type.bytes * parts && (!titled.partitioned || size % parts == 0)) sizes.push_back(size);
-      if (titled.single) sizes = {type.bytes};
-      Group group = group_of(test, plan, sizes, places.size() > 1 ? type.name + "/" : "", {{"type", type.name}}, place);
+    const bool several_types = types_of(titled).size() > 1;
+    for (const Spot& spot : spots_of(titled)) {
+      const Type& type = types()[spot.type];
+      std::string prefix = several_types ? type.name + "/" : "";
+      Json labels{{"type", type.name}};
+      if (spot.window > 0) {
+        labels["window"] = 1 << (spot.window - 1);
+        prefix += fmt::format("window-{}/", 1 << (spot.window - 1));
+      }
+      if (!spot.letters.empty()) {
+        labels["from"] = spot.letters.substr(0, 1);
+        labels["to"] = spot.letters.substr(1);
+        prefix += fmt::format("{}-{}/", spot.letters[0], spot.letters[1]);
+      }
+      Group group = group_of(test, plan, sizes_of(titled, type, plan.ranks), prefix, labels, spot.place());
+      leave_out_large(group, plan);
       for (Case& one : group.cases)
         if (one.fixed_count > 0) one.policy = {CasePolicy::Kind::fixed, 1};
       if (!group.cases.empty()) groups.push_back(std::move(group));
     }
   }
+  if (groups.empty() && !memory_limit_.get().empty())
+    throw UsageError(fmt::format("--memory-limit {} leaves no size of any test", memory_limit_.get()));
   return groups;
 }
 
 void Osu::prepare(Session& session, const Case& measured) {
-  comm_ = transport_communicator(session.world);
+  if (session_ && !own_session_) own_session_ = std::make_unique<MpiSession>();
+  comm_ = own_session_ ? own_session_->communicator() : transport_communicator(session.world);
   sync_ = session.sync;
   prepared_ = titled_.at(point_of(measured).test->name);
   ranks_ = session.world.size();
-  Table::prepare(session, measured);
+  const Point& point = point_of(measured);
+  setting({session.world.rank(), ranks_, session.seed}, point);
+  Wishes& wishes = wishes_.at({point.test->name, point.bytes, point.place});
+  const bool on_devices = wishes.from.letter != 'H' || wishes.to.letter != 'H';
+  if (on_devices)
+    wishes.from.device = wishes.to.device = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
+  if (compute_target_ != "cpu" && prepared_->kind == "overlap") {
+    if (session.device.info().runtime == "native")
+      throw Unsupported("the device that computes is the run's: --runtime opencl or cuda names one");
+    wishes.computes = &session.device;
+    wishes.host_computes = compute_target_ == "both";
+    wishes.array = static_cast<std::uint64_t>(array_size_.get());
+  }
+  std::exception_ptr problem;
+  double roof = 0;
+  try {
+    Table::prepare(session, measured);
+    if (on_devices && roof_.get() == 0) roof = std::max(copying_roof(wishes.from), copying_roof(wishes.to));
+  } catch (const Error&) {
+    problem = std::current_exception();
+  }
+  if (on_devices) MPI_Allreduce(MPI_IN_PLACE, &roof, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  roof_Bps_ = roof_.get() > 0 && on_devices ? roof_.get() * giga : 2 * roof;
+  fastest_Bps_ = 0;
+  if (problem) std::rethrow_exception(problem);
 }
 
-void Osu::run(Session&, const Case&, Timed& timed) {
+// Bytes a second over a rank's link, in one direction, at this time of an operation.
+double Osu::link_rate(const Case& measured, double seconds) const {
+  const Point& point = point_of(measured);
+  const Titled& test = *titled_.at(point.test->name);
+  const double bytes = static_cast<double>(point.bytes);
+  if (is_windowed(test.kind)) return bytes * static_cast<double>(wishes_for(test, 1, point.place).window) / seconds;
+  if (is_ping_pong(test.kind)) return 2 * bytes / seconds;
+  return test.bus ? test.bus(ranks_) * bytes * (test.blocks ? ranks_ : 1) / seconds : 0;
+}
+
+// An error on all ranks once one was faster than its link: a copy was left out.
+void Osu::reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) {
+  if (roof_Bps_ > 0) {
+    double fastest = fastest_Bps_;
+    MPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+    if (fastest > roof_Bps_)
+      throw Error(fmt::format("{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it",
+                              fastest / giga, roof_Bps_ / giga,
+                              roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
+  }
+  Table::reset(session, measured, repetition, count);
+}
+
+// Before the world ends: datatypes and the session.
+void Osu::release_group() {
+  wishes_.clear();
+  own_session_.reset();
+  comm_ = MPI_COMM_NULL;
+}
+
+void Osu::run(Session&, const Case& measured, Timed& timed) {
   const double begin = now_seconds();
   pattern_->run_timed(timed);
   const double seconds = now_seconds() - begin - timed.paused_seconds();
   tell(timed);
   timed.tally("own_s", seconds / static_cast<double>(timed.count()));
+  fastest_Bps_ = std::max(fastest_Bps_, link_rate(measured, seconds / static_cast<double>(timed.count())));
 }
 
 std::size_t Osu::pairs_of(const Titled& test, int ranks) const {
-  return !test.pairs        ? 1
-         : pairs_.get() > 0 ? static_cast<std::size_t>(pairs_.get())
-                            : static_cast<std::size_t>(ranks / 2);
+  return !test.pairs            ? 1
+         : pairs_in(pairs_) > 0 ? static_cast<std::size_t>(pairs_in(pairs_))
+                                : static_cast<std::size_t>(ranks / 2);
 }
 
 Json Osu::facts() const {
@@ -401,6 +586,7 @@ Json Osu::facts() const {
   facts["title"] = prepared_->title;
   if (device_runtime_.given() || letters_in(where_) != std::pair('H', 'H'))
     facts["device"] = device_runtime_ == "opencl" ? "-OPENCL" : device_runtime_ == "cuda" ? "-CUDA" : "";
+  if (roof_Bps_ > 0) facts["roof_GBps"] = roof_Bps_ / giga;
   if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
   return facts;
 }
@@ -457,9 +643,14 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   std::vector<Metric> list;
   std::vector<double> slowest = slowest_laps(result);
   double moved = 0;  // bytes of an operation, of all pairs
+  const Layout layout = takes_layout(test) && point.bytes > 0
+                            ? Layout::read(ddt_).in_bytes(types()[Spot::at(point.place).type])
+                            : Layout{};
+  const std::uint64_t transmitted = layout.kind.empty() ? point.bytes : layout.sent_of(point.bytes);
   if (is_windowed(test.kind)) {
-    const double window = static_cast<double>(window_.get());
-    moved = static_cast<double>(point.bytes) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
+    const std::size_t number = Spot::at(point.place).window;
+    const double window = number > 0 ? std::exp2(number - 1) : static_cast<double>(window_.get());
+    moved = static_cast<double>(transmitted) * window * (test.both_ways ? 2 : 1) * static_cast<double>(pairs);
     list.push_back({"bandwidth", moved / mean_of(own) / mega, "MB/s",
                     "bytes of all pairs / mean time of those that send; mean of the repetitions"});
     if (test.kind == "message rate")
@@ -488,6 +679,9 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
     list.push_back({"overlap", std::max(0.0, 100 * (1 - (mean_of(own) - compute) / alone)), "%",
                     "100 (1 - (t - compute) / pure communication), not below 0"});
   }
+  if (!layout.kind.empty())
+    list.push_back(
+        {"transmitted", static_cast<double>(transmitted), "B", "of a message, without its holes", "", false});
   if (slowest.empty()) return list;
   for (const std::int64_t percentile : percentiles_in(tail_)) {
     const double seconds = quantile(slowest, static_cast<double>(percentile) / 100);

@@ -8,11 +8,22 @@
 #include <vector>
 
 #include "benchmarks/osu/mpi/mpi_row.hpp"
+#include "world/mpi_session.hpp"
 
 namespace plumb::osu {
 
 // The whole table, in OSU's order.
 const std::vector<Titled>& mpi_table();
+
+// Where a test's cases differ but for their size: datatype, window and memory.
+struct Spot {
+  std::size_t type = 0;      // of types()
+  std::size_t window = 0;    // of the sweep: 2^(window - 1) messages; 0: --window-size
+  std::string letters = "";  // "DH"; "": --where
+  // As Table's number of a place.
+  static Spot at(std::size_t place);
+  std::size_t place() const;
+};
 
 class Osu : public operations::Table<Setting> {
  public:
@@ -28,7 +39,9 @@ class Osu : public operations::Table<Setting> {
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
-  void run(Session&, const Case&, Timed& timed) override;
+  void reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
+  void run(Session&, const Case& measured, Timed& timed) override;
+  void release_group() override;
   Json facts() const override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
@@ -41,11 +54,15 @@ class Osu : public operations::Table<Setting> {
   };
   Sizes sizes(const Titled& test) const;
   std::vector<std::size_t> types_of(const Titled& test) const;  // indices of types()
+  std::vector<std::uint64_t> sizes_of(const Titled& test, const Type& type, int ranks) const;
+  void leave_out_large(Group& group, const Plan& plan) const;
   void check_options(const Titled& test) const;
   std::string misfit(const Titled& test, int ranks) const;  // the reason why this number of ranks cannot run it, or ""
   std::vector<Metric> init_metrics(const CaseResult& result) const;
   std::size_t pairs_of(const Titled& test, int ranks) const;
-  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t type) const;
+  std::vector<Spot> spots_of(const Titled& test) const;
+  double link_rate(const Case& measured, double seconds) const;
+  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const;
   std::vector<Metric> latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
                                       const std::vector<double>& own, int ranks) const;
 
@@ -61,18 +78,49 @@ class Osu : public operations::Table<Setting> {
   Parameter<bool> osu_counts_{*this, {"osu-counts", "as many operations and warm-ups as OSU's own defaults"}, false};
   Parameter<std::int64_t> window_{
       *this, {"window-size", "messages under way at once in tests of bandwidth", "", {"-W"}}, 64, {1, 1 << 16}};
-  Parameter<std::int64_t> pairs_{
-      *this, {"pairs", "osu_mbw_mr, osu_multi_lat: pairs of ranks; half of the ranks by default", "", {"-p"}}, 0, {1}};
+  Parameter<std::string> pairs_{*this,
+                                {"pairs",
+                                 "osu_mbw_mr, osu_multi_lat: pairs of ranks; half of the ranks by default. all (not "
+                                 "OSU's): each pair of --where's "
+                                 "letters",
+                                 "",
+                                 {"-p"}},
+                                ""};
+  Parameter<double> roof_{*this,
+                          {"roof",
+                           "with buffers on devices: a link's rate that no figure can exceed; by default twice that of "
+                           "copies measured there",
+                           "GB/s"},
+                          0,
+                          {0, 1e6}};
   Parameter<std::int64_t> print_rate_{
       *this, {"print-rate", "osu_mbw_mr: messages per second in the text (1) or not (0)", "", {"-R"}}, 1, {0, 1}};
-  Choice buffers_{*this,
-                  {"buffer-num",
-                   "single: all messages of a window come from one place; multiple: each has its own. Each is received "
-                   "at a place of its own in either case, as MPI demands",
-                   "",
-                   {"-b"}},
-                  "multiple",
-                  {"single", "multiple"}};
+  Parameter<std::string> buffers_{
+      *this,
+      {"buffer-num",
+       "single: all messages of a window come from one place; multiple: each has its own; rotate[:BYTES] (not OSU's): "
+       "operations take turns over so much memory, by default twice the last-level caches. Each is received at a place "
+       "of its own in any case, as MPI demands",
+       "",
+       {"-b"}},
+      "multiple"};
+  Parameter<bool> vary_window_{
+      *this, {"vary-window", "osu_mbw_mr: windows of 1, 2, … 128 messages", "", {"-V"}}, false};
+  Parameter<std::int64_t> validation_warmup_{
+      *this,
+      {"validation-warmup", "with -c: more untimed operations before each sample, all of which is checked", "", {"-u"}},
+      0,
+      {0, 10}};
+  Parameter<std::string> memory_limit_{
+      *this,
+      {"memory-limit", "leaves out sizes whose buffers on some rank exceed it, all of them counted", "B", {"-M"}},
+      ""};
+  Parameter<std::string> ddt_{
+      *this,
+      {"ddt", "derived datatypes: cont, vect:STRIDE:BLOCK, indx:FILE with lines DISPLACEMENT,LENGTH", "", {"-D"}},
+      ""};
+  Parameter<bool> session_{
+      *this, {"session", "messages in a communicator of an MPI 4 session's, not of MPI_Init's", "", {"-I"}}, false};
   Parameter<std::string> type_{
       *this,
       {"type", "MPI's datatypes, as mpi_char,mpi_float, or all; mpi_int in reductions, else mpi_char", "", {"-T"}},
@@ -135,6 +183,14 @@ class Osu : public operations::Table<Setting> {
   Parameter<std::string> neighbours_{
       *this, {"neighborhood", "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus", "", {"-N"}}, "cart:1:1"};
 
+  Choice compute_target_{
+      *this,
+      {"compute-target", "non-blocking collectives: what computes beside them; the device is --runtime's", "", {"-r"}},
+      "cpu",
+      {"cpu", "gpu", "both"}};
+  Parameter<std::int64_t> array_size_{
+      *this, {"array-size", "elements of the array on which the device computes", "", {"-a"}}, 32, {1, 1 << 24}};
+
   // OSU's letters without a meaning here, each with the reason.
   struct Foreign {
     std::unique_ptr<ParameterBase> option;
@@ -144,11 +200,14 @@ class Osu : public operations::Table<Setting> {
 
   std::string test_;
   std::map<std::string, const Titled*> titled_;                                           // by test
-  mutable std::map<std::tuple<std::string, std::uint64_t, std::size_t>, Wishes> wishes_;  // by test, size and type
+  mutable std::map<std::tuple<std::string, std::uint64_t, std::size_t>, Wishes> wishes_;  // by test, size and place
   const Titled* prepared_ = nullptr;
   int ranks_ = 2;
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::unique_ptr<MpiSession> own_session_;  // of --session
   std::string sync_ = "clock";
+  double roof_Bps_ = 0;     // of the prepared case's link; 0: none known
+  double fastest_Bps_ = 0;  // over it, on this rank
 };
 
 }  // namespace plumb::osu

@@ -28,11 +28,11 @@ constexpr int tag = 1;
 class Way {
  public:
   Way(const Setting& s, bool persistent, std::uint64_t window)
-      : length_(s.bytes),
+      : layout_(s.wishes->layout.get()),
         sources_(persistent ? Places::fixed(s.bytes, window)
-                            : Places::sources(s.bytes, window, s.most(), packed_message)),
+                            : Places::sources(s.bytes, window, s.most(), packed_message, s.wishes->sliding)),
         targets_(persistent ? Places::fixed(s.bytes, window)
-                            : Places::targets(s.bytes, window, s.most(), packed_message)) {
+                            : Places::targets(s.bytes, window, s.most(), packed_message, s.wishes->sliding)) {
     if (s.wishes->one_source) sources_.pitch = 0;
   }
   const Places& sources() const { return sources_; }
@@ -42,12 +42,12 @@ class Way {
   void expect(Image& image, const Contents& contents, int from, std::uint64_t count) const {
     for (std::uint64_t operation = 0; operation < count; ++operation)
       for (std::uint64_t slot = 0; slot < targets_.window; ++slot)
-        contents.message(image.expect(targets_.at(operation, slot), targets_.left(operation, count)), from,
-                         sources_.at(operation, slot));
+        image.expect_message(contents, from, sources_.at(operation, slot), targets_.at(operation, slot),
+                             targets_.left(operation, count), layout_);
   }
 
  private:
-  std::size_t length_;
+  const Layout* layout_;
   Places sources_, targets_;
 };
 
@@ -118,6 +118,7 @@ class Pairs : public Pattern {
       needs.work.messages = window;
     }
     if (role.receives) needs.items_to_check = way.targets().room();
+    needs.memory = (role.sends ? 2 * way.sources().room() : 0) + (role.receives ? 3 * way.targets().room() : 0);
     if (role.receives && form.persistent) needs.items_to_check += window;
     needs.laps = true;
     needs.most_operations = s.most();
@@ -141,6 +142,8 @@ class Pairs : public Pattern {
         children_(form.forks ? (role_.first ? setting.wishes->senders : setting.wishes->receivers) - 1 : 0) {
     if (form.persistent && (setting.wishes->from.letter != 'H' || setting.wishes->to.letter != 'H'))
       throw Unsupported("persistent messages lie in host memory, where each is given its number");
+    if (form.persistent && setting.wishes->layout && setting.wishes->layout->runs[0].begin > 0)
+      throw Unsupported("persistent messages begin with their number, not with a hole");
     if (role_.partner < 0 || !form.persistent) return;
     for (std::uint64_t slot = 0; slot < window_ && !form.partitioned; ++slot) {
       if (role_.receives)
@@ -181,6 +184,7 @@ class Pairs : public Pattern {
 
   Validation validate(std::uint64_t, std::uint64_t count) override {
     check_mpi(code_, "send and receive");
+    for (const Area* area : {&sent_, &received_}) area->check_touches();
     Validation found;
     if (!role_.receives) return found;
     found = image_.compare(received_, "what the partner sent, byte by byte");
@@ -196,7 +200,10 @@ class Pairs : public Pattern {
   }
 
  private:
-  std::size_t stamp_bytes() const { return std::min<std::size_t>(8, s_.bytes); }
+  std::size_t stamp_bytes() const {
+    const Layout* layout = s_.wishes->layout.get();
+    return std::min<std::size_t>(8, layout != nullptr ? layout->runs[0].length : s_.bytes);
+  }
   std::uint64_t key(int rank) const {
     return Provenance{s_.seed, static_cast<std::uint64_t>(rank), 1, s_.bytes, contents_.repetition}.key();
   }
@@ -209,7 +216,7 @@ class Pairs : public Pattern {
 
   void operate(Timed& timed, std::uint64_t count) {
     if (role_.partner < 0) {
-      for (std::uint64_t i = 0; i < count; ++i) sync_next(s_, timed);
+      each(timed, count, [](std::uint64_t) {});
       return;
     }
     key_ = key(s_.rank);
@@ -240,6 +247,7 @@ class Pairs : public Pattern {
   template <class One>
   void each(Timed& timed, std::uint64_t count, One one) {
     for (std::uint64_t i = 0; i < count; ++i) {
+      touch_buffers(s_, timed, {&sent_, &received_});
       one(i);
       end_operation(s_, timed);
     }
@@ -336,6 +344,7 @@ class Threads : public Pattern {
     needs.work.bytes_sent = s.bytes;
     needs.work.messages = 1;
     needs.items_to_check = way.targets().room();
+    needs.memory = 2 * way.sources().room() + 3 * way.targets().room();
     needs.count_multiple = static_cast<std::uint64_t>(s.wishes->receivers);
     needs.most_operations = s.most() / needs.count_multiple * needs.count_multiple;
     needs.fixed_count = (s.wishes->iterations + needs.count_multiple - 1) / needs.count_multiple * needs.count_multiple;
@@ -455,6 +464,7 @@ class Congestion : public Pattern {
     const Hosts& hosts = Hosts::found();
     if (!hosts.first_of_host.empty() && hosts.on_first(s.rank) != out)
       needs.items_to_check = way.targets().room() * hosts.twins_of(s.rank).size();
+    needs.memory = 2 * way.sources().room() + 3 * needs.items_to_check;
     return needs;
   }
   Congestion(const Setting& setting, bool out)
@@ -488,6 +498,8 @@ class Congestion : public Pattern {
 
   void run_timed(Timed& timed) override {
     for (std::uint64_t i = 0; i < timed.count(); ++i) {
+      touch_buffers(s_, timed, {&sent_});
+      for (const Area& area : received_) area.touch();
       int open = 0;
       for (std::size_t twin = 0; twin < twins_.size(); ++twin)
         for (std::uint64_t slot = 0; slot < s_.wishes->window; ++slot, ++open)

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,14 @@ struct Wishes {
   std::uint64_t partitions = 8;
   int senders = 1, receivers = 2;  // threads, processes
   std::string window_kind = "allocate", window_sync = "flush";
-  Where from, to;  // memory kinds of the buffers: of the starting ranks, and of the others
+  Where from, to;  // memory of the buffers: of the starting ranks, and of the others
   int dimensions = 1, radius = 1;
+  std::shared_ptr<const Layout> layout;  // of messages with a derived datatype, in bytes; null: of elements
+  std::shared_ptr<const Derived> derived;
+  Sliding sliding = {};
+  Device* computes = nullptr;  // a device that computes beside a non-blocking collective; null: the host
+  bool host_computes = true;
+  std::uint64_t array = 32;  // elements of the device's array
 };
 
 // Ranks and sizes of a row's run.
@@ -80,6 +87,14 @@ std::vector<Titled> pt2pt_rows();
 std::vector<Titled> collective_rows();
 std::vector<Titled> one_sided_rows();
 std::vector<Titled> startup_rows();
+
+// Before an operation on buffers of devices, which a kernel touches; untimed. All ranks call it.
+inline void touch_buffers(const Setting& setting, Timed& timed, std::initializer_list<const Area*> areas) {
+  if (setting.wishes->from.letter == 'H' && setting.wishes->to.letter == 'H') return;
+  const Timed::Pause pause(timed);
+  for (const Area* area : areas) area->touch();
+  MPI_Barrier(setting.comm);
+}
 
 // A barrier before the next operation, with --sync barrier; it is not timed.
 inline void sync_next(const Setting& setting, Timed& timed) {

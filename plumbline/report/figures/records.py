@@ -336,8 +336,30 @@ def pairs(record: Record) -> Iterator[Figure]:
         ]
         for test, group in groupby(cases, key=lambda case: case.label("test")):
             yield _pair_map(record, test, list(group), (first, second))
+    yield from _memory_maps(record)
     if record.world.ranks >= 3:
         yield from _rank_map(record)
+
+
+def _memory_maps(record: Record) -> Iterator[Figure]:
+    """A test's figure of its longest messages, from and to each kind of memory."""
+    tests: dict[str, list[Case]] = {}
+    for case in record.cases:
+        if isinstance(case.labels.get("from"), str):
+            tests.setdefault(str(case.label("test")), []).append(case)
+    for test, cases in tests.items():
+        longest = max(int(case.label("bytes")) for case in cases)
+        values: dict[tuple[str, str], float | None] = {}
+        unit = ""
+        for case in cases:
+            if case.outcome.status == "passed" and int(case.label("bytes")) == longest:
+                figure = case.metrics[0]
+                values[str(case.label("from")), str(case.label("to"))] = figure.value
+                unit = figure.unit
+        letters = [one for one in "HDBP" if any(one in pair for pair in values)]
+        title = f"{test}: messages of {longest} B, from and to each memory"
+        cells = [[values.get((a, b)) for b in letters] for a in letters]
+        yield Heat(title, letters, letters, cells, unit, "from", "to")
 
 
 def _pair_map(record: Record, test: str, cases: list[Case], names: tuple[str, str]) -> Figure:
