@@ -84,7 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, ShallowWaterFort14,
     ::testing::Values(
         BadFile{"2 3 1 3 4\n1\n", "2 3 1 3 9\n1\n", "line 8: vertex 9 is missing"},
-        BadFile{"2 4\n", "1 4\n", "line 8: "}, BadFile{"4 0 1 5", "4 0 1 0", "line 6: the depth of vertex 4 is 0"},
+        BadFile{"2 4\n", "2 x\n", "line 2: \"x\" is not a number"},
+        BadFile{"4 0 1 5", "4 0 1 0", "line 6: the depth of vertex 4 is 0"},
         BadFile{"4 0 1 5", "4 0.5 0.5 5", "line 8: element 2 has no area"},
         BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n", "2 5\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n5 3 3 5\n",
                 "line 7: vertex 5 is in no element"},
@@ -98,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "1\n1\n2\n3\n1\n4 1\n4\n5\n6\n4\n",
                 "the mesh is in several parts"},
         BadFile{"2 1 0 5", "2 1 x 5", "line 4: \"x\" is not a number"},
-        BadFile{"4\n1\n", "4\n", "the file ends before"}));
+        BadFile{"3\n4\n1\n", "3\n4\n", "the file ends before"}));
 
 TEST(ShallowWaterPartition, EveryElementIsSomeonesAndMessagesMatch) {
   const Mesh mesh = bay(1696);

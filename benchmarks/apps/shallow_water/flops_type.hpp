@@ -12,7 +12,7 @@ using vec = Counted;
 using index = int;
 // NOLINTEND(readability-identifier-naming)
 
-INLINE vec all(real x) {
+INLINE vec spread(real x) {
   return x;
 }
 INLINE vec load(const real* from, uint at) {
@@ -89,8 +89,8 @@ double of_stage(int friction) {
   double traces = 0;  // of one side
   for (int q = 0; q < EDGE_POINTS; ++q) {
     vec phi[BASIS];
-    const vec t = all(edge_point(q));
-    basis_at(t, all(1) - t, phi);
+    const vec t = spread(edge_point(q));
+    basis_at(t, spread(1) - t, phi);
     traces += 5 * operations_of([&] { value_of(c.state[0], phi); });
   }
   const double added =

@@ -15,7 +15,7 @@ using mask [[gnu::vector_size(VECTOR_BYTES)]] = lane_mask;
 using index [[gnu::vector_size(VECTOR_BYTES / REAL_BYTES * 4)]] = std::int32_t;
 // NOLINTEND(readability-identifier-naming)
 
-INLINE vec all(real x) {
+INLINE vec spread(real x) {
   return vec{} + x;
 }
 INLINE vec load(const real* from, uint at) {
@@ -63,7 +63,7 @@ INLINE void store(vec x, real* to, uint at, uint lanes) {
     for (uint lane = 0; lane < lanes; ++lane) to[at + lane] = x[lane];
 }
 INLINE void note(vec lowest, real minimum, int step, int* dry, uint at, uint lanes) {
-  const mask wet = lowest >= all(minimum);
+  const mask wet = lowest >= spread(minimum);
   if (EVERY(wet)) return;
   for (uint lane = 0; lane < lanes; ++lane)
     if (wet[lane] == 0 && dry[at + lane] == 0) dry[at + lane] = step;

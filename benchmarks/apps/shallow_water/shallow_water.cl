@@ -29,7 +29,7 @@ typedef int index;
 #define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
 #endif
 // Of each lane: a value; a value from an array at `at` (adjacent lanes adjacent), or at any index; a choice.
-INLINE vec all(real x) { return x; }
+INLINE vec spread(real x) { return x; }
 INLINE vec load(GLOBAL const real* from, uint at) { return from[at]; }
 INLINE index load_index(GLOBAL const int* from, uint at) { return from[at]; }
 INLINE vec pick(GLOBAL const real* from, index at) { return from[at]; }
@@ -123,7 +123,7 @@ INLINE real edge_weight(int q) {
 
 // The basis at (r, s): orthogonal, with mean square 1.
 INLINE void basis_at(vec r, vec s, vec* phi) {
-  phi[0] = all(1);
+  phi[0] = spread(1);
 #if ORDER >= 1
   phi[1] = ROOT2 * (3 * r - 1);
   phi[2] = ROOT6 * (r + 2 * s - 1);
@@ -174,15 +174,15 @@ INLINE vec bed_at(const cell* c, vec r, vec s) { return c->bed[0] + c->bed[1] * 
 INLINE vec project(cell* c) {
   vec lowest;
   UNROLL
-  for (int i = 0; i < BASIS; ++i) c->u[i] = c->v[i] = all(0);
+  for (int i = 0; i < BASIS; ++i) c->u[i] = c->v[i] = spread(0);
   UNROLL
   for (int q = 0; q < POINTS; ++q) {
     vec phi[BASIS];
-    basis_at(all(point_r(q)), all(point_s(q)), phi);
+    basis_at(spread(point_r(q)), spread(point_s(q)), phi);
 #if ORDER == 0
     const vec height = c->bed[0] + c->state[0][0];
 #else
-    const vec height = bed_at(c, all(point_r(q)), all(point_s(q))) + value_of(c->state[0], phi);
+    const vec height = bed_at(c, spread(point_r(q)), spread(point_s(q))) + value_of(c->state[0], phi);
 #endif
     const vec share = point_weight(q) / height;
     const vec u = value_of(c->state[1], phi) * share, v = value_of(c->state[2], phi) * share;
@@ -219,7 +219,7 @@ typedef struct {
 
 INLINE vec friction_of(const stage_of* s, vec u, vec v, vec height) {
   if (FRICTION == 2) return s->friction * root(u * u + v * v) / height;
-  return all(s->friction);
+  return spread(s->friction);
 }
 
 // Integrals over the triangle: fluxes times slopes of the basis, and sources.
@@ -227,7 +227,7 @@ INLINE void add_volume(const stage_of* s, const cell* c, const vec* to_r, const 
   const vec bed_x = c->bed[1] * to_r[0] + c->bed[2] * to_s[0], bed_y = c->bed[1] * to_r[1] + c->bed[2] * to_s[1];
   UNROLL
   for (int q = 0; q < POINTS; ++q) {
-    const vec r = all(point_r(q)), t = all(point_s(q));
+    const vec r = spread(point_r(q)), t = spread(point_s(q));
     vec phi[BASIS];
     basis_at(r, t, phi);
     const vec level = value_of(c->state[0], phi), U = value_of(c->state[1], phi), V = value_of(c->state[2], phi);
@@ -285,7 +285,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
   UNROLL
   for (int q = 0; q < EDGE_POINTS; ++q) {
     const real t = edge_point(q), back = 1 - t;
-    const vec r = all(k == 0 ? t : k == 1 ? back : 0), p = all(k == 0 ? 0 : k == 1 ? t : back);
+    const vec r = spread(k == 0 ? t : k == 1 ? back : 0), p = spread(k == 0 ? 0 : k == 1 ? t : back);
     vec phi[BASIS];
     basis_at(r, p, phi);
     const vec bed = bed_at(c, r, p);
@@ -296,11 +296,11 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     *lowest = choose(height >= *lowest, *lowest, height);
     vec its[BASIS];
 #if ORDER == 0
-    its[0] = all(1);
+    its[0] = spread(1);
 #else
     const index edge = code & 3;
-    basis_at(choose(edge == 0, all(back), choose(edge == 1, all(t), all(0))),
-             choose(edge == 0, all(0), choose(edge == 1, all(back), all(t))), its);
+    basis_at(choose(edge == 0, spread(back), choose(edge == 1, spread(t), spread(0))),
+             choose(edge == 0, spread(0), choose(edge == 1, spread(back), spread(t))), its);
 #endif
     vec its_level = value_of(n.state[0], its), its_U = value_of(n.state[1], its), its_V = value_of(n.state[2], its);
     vec its_u = value_of(n.u, its), its_v = value_of(n.v, its);
@@ -312,7 +312,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     its_V = choose(outside, V, its_V);
     its_u = choose(outside, u, its_u);
     its_v = choose(outside, v, its_v);
-    its_level = choose(code == -2, all(s->sea), its_level);
+    its_level = choose(code == -2, spread(s->sea), its_level);
     its_U = choose(land, U - turn_U * normal[0], its_U);
     its_V = choose(land, V - turn_U * normal[1], its_V);
     its_u = choose(land, u - turn_u * normal[0], its_u);
@@ -332,7 +332,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     const vec fastest = larger(size_of_it(speed) + root(s->gravity * height) * length,
                                size_of_it(its_speed) + root(s->gravity * (bed + its_level)) * length);
     const vec mass = through + its_through + fastest * (level - its_level);
-    const vec flux[FIELDS] = {choose(land, all(0), mass),
+    const vec flux[FIELDS] = {choose(land, spread(0), mass),
                               speed * U + its_speed * its_U + pressure * normal[0] + fastest * (U - its_U),
                               speed * V + its_speed * its_V + pressure * normal[1] + fastest * (V - its_V)};
     const real weight = (real)0.5 * edge_weight(q);
@@ -362,7 +362,7 @@ INLINE void update(const stage_of* s, uint e, uint lanes) {
   for (int f = 0; f < FIELDS; ++f) {
     UNROLL
     for (int i = 0; i < BASIS; ++i) {
-      rate[f][i] = GIVEN ? load(s->given, (f * BASIS + i) * s->stride + e) : all(0);
+      rate[f][i] = GIVEN ? load(s->given, (f * BASIS + i) * s->stride + e) : spread(0);
     }
   }
   add_volume(s, &c, to_r, to_s, rate);

@@ -21,7 +21,7 @@ namespace {
 constexpr double printed_flops = 378;  // an element and step, implied by the seed's 4.5 TFLOP/s (plumb model)
 constexpr double still_level = 0.5;    // m, case rest
 constexpr double square = 10000;       // m, side of the rectangle
-constexpr double tolerance = 2;      // roundings a stage; README.md
+constexpr double tolerance = 2;        // roundings a stage; README.md
 constexpr double hour = 3600, mega = 1e6, micro = 1e-6;
 
 std::string text_of(const std::string& option, const std::string& path) {
@@ -51,22 +51,24 @@ double extent_of(const Mesh& mesh) {
 
 Preset ShallowWater::preset(const std::string& name) const {
   if (name == "smoke") return {{"steps", "20"}, {"time-limit", "0.5"}};
-  if (name == "full") return {{"refine", "5"}, {"time-limit", "20"}};
-  return {{"refine", "2"}, {"time-limit", "5"}};
+  if (name == "full") return {{"size", "9"}, {"reference-steps", "10"}, {"time-limit", "20"}};
+  return {{"size", "4"}, {"reference-steps", "20"}, {"time-limit", "5"}};
 }
 
 Mesh ShallowWater::make_mesh() const {
   const std::string& name = mesh_.get();
   const auto across = static_cast<std::uint32_t>(across_.get());
-  const int times = static_cast<int>(refine_.get());
+  const int size = static_cast<int>(size_.get());
+  const bool is_bay = name == "bay" && case_ != "annulus" && case_ != "manufactured";
+  const int times = static_cast<int>(refine_.get()) + (is_bay ? size / 2 : 0);
   Mesh mesh;
   if (case_ == "annulus" || name == "annulus") {
     const Ring ring;
     mesh = annulus(3 * across, across, ring.inner, ring.outer, [&](Point p) { return ring.depth(p); });
   } else if (name == "rectangle" || case_ == "manufactured") {
     mesh = rectangle(across, across, square, square, [](Point p) { return Plane().depth(p); });
-  } else if (name == "bay" || name == "bay-1696" || name == "bay-3392") {
-    const std::string file = fmt::format("benchmarks/apps/shallow_water/bay-{}.14", name == "bay-3392" ? 3392 : 1696);
+  } else if (is_bay) {
+    const std::string file = fmt::format("benchmarks/apps/shallow_water/bay-{}.14", size % 2 == 1 ? 3392 : 1696);
     mesh = read_fort14(embedded_text(file), file, false);
   } else {
     mesh = read_fort14(text_of("--mesh", name), name, degrees_);
@@ -141,6 +143,11 @@ const ShallowWater::Setup& ShallowWater::setup(int ranks, std::uint64_t seed) co
 }
 
 void ShallowWater::check(const Plan& plan) const {
+  const bool own_mesh = case_ == "annulus" || case_ == "manufactured";
+  if (own_mesh && mesh_.given() && mesh_.get() != (case_ == "annulus" ? "annulus" : "rectangle"))
+    throw UsageError(fmt::format("--case {} has a mesh of its own: omit --mesh", case_.get()));
+  if (size_.given() && (own_mesh || mesh_.get() != "bay"))
+    throw UsageError("--size requires --mesh bay; other meshes have --refine and --across");
   setup(plan.ranks, plan.seed);
 }
 

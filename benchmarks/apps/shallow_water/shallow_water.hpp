@@ -42,8 +42,8 @@ class ShallowWater : public Benchmark {
   }
 
  private:
-  Parameter<std::string> mesh_{
-      *this, {"mesh", "bay (or bay-1696), bay-3392, rectangle, annulus, or a file: ADCIRC's fort.14"}, "bay"};
+  Parameter<std::string> mesh_{*this, {"mesh", "bay, rectangle, annulus, or a file: ADCIRC's fort.14"}, "bay"};
+  Parameter<std::int64_t> size_{*this, {"size", "mesh bay: k of its 1,696 * 2^k elements"}, 0, {0, 18}};
   Parameter<std::int64_t> refine_{*this, {"refine", "times that each triangle is cut into four"}, 0, {0, 10}};
   Parameter<std::int64_t> across_{
       *this, {"across", "meshes rectangle and annulus: quadrilaterals in the shorter direction"}, 16, {2, 4096}};

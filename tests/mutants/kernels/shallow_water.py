@@ -10,9 +10,9 @@ CONSTANT = (*OPENCL, "--order", "0", "--steps", "12")
 LINEAR = (*OPENCL, "--order", "1", "--steps", "8", "--type", "double")
 
 OF_ELEMENTS = [
-    ("land-leaks", "choose(land, all(0), mass)", "choose(land, through, mass)"),
+    ("land-leaks", "choose(land, spread(0), mass)", "choose(land, through, mass)"),
     ("land-not-mirrored", "choose(land, U - turn_U * normal[0], its_U)", "its_U"),
-    ("sea-without-tide", "choose(code == -2, all(s->sea), its_level)", "its_level"),
+    ("sea-without-tide", "choose(code == -2, spread(s->sea), its_level)", "its_level"),
     (
         "dissipation-on-mean-H",
         "fastest * (level - its_level);",
