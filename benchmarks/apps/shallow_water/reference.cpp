@@ -172,7 +172,7 @@ void Reference::project_velocities(const Coefficients& state, std::size_t elemen
     const auto& [r, s, weight] = rule_of(order_).inside[q];
     const BasisValues& phi = inside_[q];
     const double height = bed(element, r, s) + value(of, phi);
-    if (!(height >= lowest_)) lowest_ = height;
+    if (!(height >= lowest_.first)) lowest_ = {height, element};
     for (std::size_t i = 0; i < basis_; ++i) {
       to[i] += weight * value(of + basis_, phi) / height * phi[i];
       to[basis_ + i] += weight * value(of + 2 * basis_, phi) / height * phi[i];
@@ -225,7 +225,7 @@ void Reference::add_edge(const Coefficients& state, const Edge& edge, double t, 
     const BasisValues& phi = edge_[static_cast<std::size_t>(edge.edge)][q];
     const Trace in = trace(edge.element, phi);
     const double depth = bed(edge.element, r, s);
-    if (!(depth + in.level >= lowest_)) lowest_ = depth + in.level;
+    if (!(depth + in.level >= lowest_.first)) lowest_ = {depth + in.level, edge.element};
     const auto add = [&](std::size_t element, const BasisValues& to, double share, const Fields& flux) {
       for (std::size_t f = 0; f < fields; ++f)
         for (std::size_t i = 0; i < basis_; ++i)
@@ -268,8 +268,8 @@ void Reference::rates(const Coefficients& state, double t, Coefficients& rate) {
   for (const Edge& edge : edges_) add_edge(state, edge, t, rate);
 }
 
-double Reference::step(Coefficients& state, double t, double time_step) {
-  lowest_ = std::numeric_limits<double>::infinity();
+std::pair<double, std::size_t> Reference::step(Coefficients& state, double t, double time_step) {
+  lowest_ = {std::numeric_limits<double>::infinity(), 0};
   base_ = state;
   for (const Stage& stage : stages_of(order_)) {
     rates(state, t + stage.at * time_step, rate_);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/apps/shallow_water/mesh.hpp"
@@ -43,7 +44,7 @@ class Reference {
   Reference(const Mesh& mesh, const Physics& physics, int order, const Solution& solution);
   // Advances `state`, the elements' coefficients one after the other, by one step from time t. Returns the lowest H of
   // any point.
-  double step(Coefficients& state, double t, double time_step);
+  std::pair<double, std::size_t> step(Coefficients& state, double t, double time_step);
 
  private:
   struct Edge {
@@ -71,7 +72,7 @@ class Reference {
   // By point of the rules: inside, and on each edge (those of a neighbour run backwards).
   std::vector<BasisValues> inside_, by_r_, by_s_;
   std::array<std::vector<BasisValues>, 3> edge_, back_;
-  double lowest_ = 0;
+  std::pair<double, std::size_t> lowest_;
 };
 
 }  // namespace plumb::shallow_water

@@ -13,6 +13,7 @@
 #include "core/embedded.hpp"
 #include "core/units.hpp"
 #include "world/collect.hpp"
+#include "world/watchdog.hpp"
 
 namespace plumb::shallow_water {
 
@@ -209,7 +210,33 @@ void ShallowWater::prepare(Session& session, const Case&) {
   learnt_count_ = 0;
   off_ = 0;
   facts_ = partition_facts();
+  run_reference();
   solver_ = make_solver(session, all.mesh, all.job, part_of(all.mesh, all.owners, session.world.rank()));
+}
+
+std::uint64_t ShallowWater::compared_steps() const {
+  return static_cast<std::uint64_t>(std::min(steps_.get(), reference_steps_.get()));
+}
+
+// An unstable simulation is an error, not a wrong answer: the reference tells, alike on all ranks.
+void ShallowWater::run_reference() {
+  const Job& job = setup_->job;
+  reference_ = start_;
+  Reference reference(setup_->mesh, job.physics, job.order, job.solution);
+  const Waiting waiting("the reference's steps");
+  for (std::uint64_t step = 0; step < compared_steps(); ++step) {
+    const auto [height, element] = reference.step(reference_, static_cast<double>(step) * job.time_step, job.time_step);
+    Waiting::progress();
+    if (!(height >= minimum_depth_))
+      throw Error(dry_sentence(static_cast<std::int64_t>(element), static_cast<std::int64_t>(step) + 1));
+  }
+}
+
+std::string ShallowWater::dry_sentence(std::int64_t element, std::int64_t step) const {
+  return fmt::format(
+      "the simulation is unstable or falls dry: H of element {} fell below --minimum-depth {} m in step {}; a smaller "
+      "--cfl or --time-step may help",
+      element + 1, minimum_depth_.get(), step);
 }
 
 Json ShallowWater::partition_facts() const {
@@ -280,6 +307,23 @@ double ShallowWater::off_volume(Session&, const Coefficients& own) const {
   return std::abs(sums[0]) / (sums[1] * level * unit);
 }
 
+// The largest difference of an element's mean level from the exact solution's, of the latter's largest.
+double ShallowWater::off_exact(const Coefficients& own, double t) const {
+  const Solution known = exact();
+  const std::size_t components = setup_->job.components();
+  Coefficients one(components);
+  std::vector<double> largest(2, 0.0);
+  for (std::uint32_t i = 0; i < solver_->part().own; ++i) {
+    project_on(
+        setup_->mesh, solver_->part().global[i], setup_->job.order, [&](Point p) { return known.state(p, t); },
+        one.data());
+    largest[0] = std::max(largest[0], std::abs(own[i * components] - one[0]));
+    largest[1] = std::max(largest[1], std::abs(one[0]));
+  }
+  all_->all_reduce(std::span(largest), Fold::maximum);
+  return largest[0] / largest[1];
+}
+
 // What a sample must leave: by the same kernels on the whole mesh, bit for bit, and by the reference, for as many steps
 // as asked for.
 void ShallowWater::learn(Session& session, std::uint64_t count, const std::vector<std::byte>& own) {
@@ -298,19 +342,15 @@ void ShallowWater::learn(Session& session, std::uint64_t count, const std::vecto
       std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(solver_->part().global[i] * size), size,
                   expected_.begin() + static_cast<std::ptrdiff_t>(i * size));
   }
-  const std::uint64_t steps = std::min(count, static_cast<std::uint64_t>(reference_steps_.get()));
+  const std::uint64_t steps = compared_steps();
   std::vector<std::byte> early = own;
   if (steps < count) {
     solver_->reset(start_);
     solver_->advance(steps, nullptr);
     early = solver_->bytes(steps);
   }
-  Coefficients state = start_;
-  Reference reference(all.mesh, all.job.physics, all.job.order, all.job.solution);
-  for (std::uint64_t step = 0; step < steps; ++step)
-    reference.step(state, static_cast<double>(step) * all.job.time_step, all.job.time_step);
-  off_ =
-      off_reference(solver_->as_doubles(early), state) / static_cast<double>(steps * stages_of(all.job.order).size());
+  off_ = off_reference(solver_->as_doubles(early), reference_) /
+         static_cast<double>(steps * stages_of(all.job.order).size());
   learnt_count_ = count;
   facts_["reference_steps"] = steps;
   facts_["compared_with_unpartitioned"] = all.ranks > 1 && alike;
@@ -319,12 +359,7 @@ void ShallowWater::learn(Session& session, std::uint64_t count, const std::vecto
 Validation ShallowWater::validate(Session& session, const Case&, std::uint64_t, std::uint64_t count) {
   const Setup& all = *setup_;
   const Located<std::int64_t> dry = all_->all_reduce(solver_->first_dry(), Fold::minimum);
-  if (dry.value != INT64_MAX)
-    throw Error(
-        fmt::format("the simulation is unstable or falls dry: H of element {} fell below --minimum-depth {} m in step "
-                    "{}; a smaller "
-                    "--cfl or --time-step may help",
-                    dry.place + 1, minimum_depth_.get(), dry.value));
+  if (dry.value != INT64_MAX) throw Error(dry_sentence(dry.place, dry.value));
   const std::vector<std::byte> own = solver_->bytes(count);
   if (learnt_count_ != count) learn(session, count, own);
   const Coefficients values = solver_->as_doubles(own);
@@ -358,6 +393,8 @@ Validation ShallowWater::validate(Session& session, const Case&, std::uint64_t, 
     facts_["rest_roundings_per_stage"] = finite_or_null(off);
     if (!(off <= validation.error)) validation.error = off;
   }
+  if (exact().state)
+    facts_["level_off_exact"] = finite_or_null(off_exact(values, static_cast<double>(count) * all.job.time_step));
   facts_["reference_roundings_per_stage"] = finite_or_null(off_);
   if (!(validation.error <= tolerance) && validation.detail.empty())
     validation.detail = fmt::format("elements are off by {:.3g} roundings a stage", validation.error);
@@ -366,6 +403,7 @@ Validation ShallowWater::validate(Session& session, const Case&, std::uint64_t, 
 
 void ShallowWater::release() {
   solver_.reset();
+  reference_.clear();
   all_.reset();
 }
 

@@ -96,12 +96,16 @@ class ShallowWater : public Benchmark {
   Fields start_at(Point p) const;
   void learn(Session& session, std::uint64_t count, const std::vector<std::byte>& own);
   double off_reference(const Coefficients& own, const Coefficients& reference) const;
+  double off_exact(const Coefficients& own, double t) const;
   double off_volume(Session& session, const Coefficients& own) const;
+  std::uint64_t compared_steps() const;
+  void run_reference();
+  std::string dry_sentence(std::int64_t element, std::int64_t step) const;
   Json partition_facts() const;
 
   mutable std::optional<Setup> setup_;
   // Of the prepared case.
-  Coefficients start_;
+  Coefficients start_, reference_;
   std::unique_ptr<Solver> solver_;
   std::unique_ptr<Team> all_;
   std::vector<std::byte> expected_;  // own elements' bytes after a sample
