@@ -26,6 +26,7 @@ from plumbline.model.arrays import ArrayLike, Floats, floats
 from plumbline.model.forecast import Forecast, Scenario, device_of, size_of, too_many
 from plumbline.model.prediction import Prediction
 from plumbline.model.published import meshes
+from plumbline.model.shared import Shared
 from plumbline.model.transfer import transfer_of
 from plumbline.system.system import System, known
 
@@ -110,6 +111,8 @@ RANKS = (2,)
 OPERATIONS = ("",)
 MORE: tuple[str, ...] = ("stall",)
 SENDS = True
+SHARED = Shared("size", 1, logarithm=True)  # 1,696 elements times a power of two
+SCALED = "updates"
 
 FLOP_AN_ELEMENT = 378
 ELEMENT_BYTES = 64  # one word of ACCL's stream, 512 bit (section 5.2.1)

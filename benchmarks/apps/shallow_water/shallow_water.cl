@@ -1,0 +1,437 @@
+// A stage of a shallow water step on the elements of a range, and the gathering of a halo's messages. README.md has the equations.
+// The text is OpenCL C, which CUDA compiles too, with one element a work item, and C++ (included by native_form.hpp), with
+// one element a SIMD lane; so one proof covers all.
+//
+// REAL: float or double. ORDER: p, 0 to 2. FRICTION: 0 none, 1 linear, 2 quadratic. GIVEN: 1 if sources and exact edges are given.
+// GROUP: work items a group.
+//
+// Arrays hold a value of each element after the other, `stride` apart (structure of arrays): own elements first, then the
+// halo. State: fields (level, U, V) x BASIS coefficients. Geometry: gradients of r and s. Bed: mean, and derivatives
+// by r and s. Neighbours of an element's three edges: 4 element + edge of it; or -1 land, -2 sea, -3 - n: exact edge n.
+#ifdef __OPENCL_VERSION__
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#define IS_KERNELS
+#elif defined(__CUDACC__)
+#define IS_KERNELS
+#endif
+#ifdef IS_KERNELS
+typedef REAL real;
+typedef REAL vec;
+typedef int index;
+#define GLOBAL __global
+#define INLINE static inline
+#define UNROLL _Pragma("unroll")
+#ifdef __CUDACC__
+#define GROUP_OF(items) __launch_bounds__(items)
+#else
+#define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
+#endif
+// Of each lane: a value; a value from an array at `at` (adjacent lanes adjacent), or at any index; a choice.
+INLINE vec spread(real x) { return x; }
+INLINE vec load(GLOBAL const real* from, uint at) { return from[at]; }
+INLINE index load_index(GLOBAL const int* from, uint at) { return from[at]; }
+INLINE vec pick(GLOBAL const real* from, index at) { return from[at]; }
+INLINE index place(uint at) { return (index)at; }
+INLINE vec choose(index which, vec yes, vec no) { return which ? yes : no; }
+INLINE index choose_index(index which, index yes, index no) { return which ? yes : no; }
+INLINE vec larger(vec a, vec b) { return a > b ? a : b; }
+INLINE vec root(vec x) { return sqrt(x); }
+INLINE vec size_of_it(vec x) { return fabs(x); }
+INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) { to[at] = x; }
+INLINE void note(vec lowest, real minimum, int step, GLOBAL int* dry, uint at, uint lanes) {
+  if (!(lowest >= minimum) && dry[at] == 0) dry[at] = step;
+}
+#endif
+
+#define FIELDS 3
+#if ORDER == 0
+#define BASIS 1
+#define POINTS 1
+#define EDGE_POINTS 1
+#elif ORDER == 1
+#define BASIS 3
+#define POINTS 3
+#define EDGE_POINTS 2
+#else
+#define BASIS 6
+#define POINTS 6
+#define EDGE_POINTS 3
+#endif
+#define COMPONENTS (FIELDS * BASIS)
+#define EDGE_VALUES 3  // of an exact edge's point: level, U, V
+#define THIRD ((real)0.33333333333333333333)
+
+// Quadrature of degree 2p in the triangle and of degree 2p + 1 on an edge (0 to 1); weights sum to 1.
+INLINE real point_r(int q) {
+#if ORDER == 0
+  return THIRD;
+#elif ORDER == 1
+  return q == 1 ? (real)0.66666666666666666667 : (real)0.16666666666666666667;
+#else
+  return q == 1   ? (real)0.10810301816807022736
+         : q < 3  ? (real)0.44594849091596488632
+         : q == 4 ? (real)0.81684757298045851308
+                  : (real)0.09157621350977074346;
+#endif
+}
+INLINE real point_s(int q) {
+#if ORDER == 0
+  return THIRD;
+#elif ORDER == 1
+  return q == 2 ? (real)0.66666666666666666667 : (real)0.16666666666666666667;
+#else
+  return q == 2   ? (real)0.10810301816807022736
+         : q < 3  ? (real)0.44594849091596488632
+         : q == 5 ? (real)0.81684757298045851308
+                  : (real)0.09157621350977074346;
+#endif
+}
+INLINE real point_weight(int q) {
+#if ORDER == 0
+  return 1;
+#elif ORDER == 1
+  return THIRD;
+#else
+  return q < 3 ? (real)0.22338158967801146570 : (real)0.10995174365532186764;
+#endif
+}
+INLINE real edge_point(int q) {
+#if ORDER == 0
+  return (real)0.5;
+#elif ORDER == 1
+  return q == 0 ? (real)0.21132486540518711775 : (real)0.78867513459481288225;
+#else
+  return q == 0 ? (real)0.11270166537925831148 : q == 1 ? (real)0.5 : (real)0.88729833462074168852;
+#endif
+}
+INLINE real edge_weight(int q) {
+#if ORDER == 0
+  return 1;
+#elif ORDER == 1
+  return (real)0.5;
+#else
+  return q == 1 ? (real)0.44444444444444444444 : (real)0.27777777777777777778;
+#endif
+}
+
+#define ROOT2 ((real)1.4142135623730950488)
+#define ROOT3 ((real)1.7320508075688772935)
+#define ROOT6 ((real)2.4494897427831780982)
+#define ROOT15 ((real)3.8729833462074168852)
+
+// The basis at (r, s): orthogonal, with mean square 1.
+INLINE void basis_at(vec r, vec s, vec* phi) {
+  phi[0] = spread(1);
+#if ORDER >= 1
+  phi[1] = ROOT2 * (3 * r - 1);
+  phi[2] = ROOT6 * (r + 2 * s - 1);
+#endif
+#if ORDER >= 2
+  phi[3] = ROOT3 * ((10 * r - 8) * r + 1);
+  phi[4] = 3 * (5 * r - 1) * (r + 2 * s - 1);
+  phi[5] = ROOT15 * (6 * s * (s + r - 1) + (r - 1) * (r - 1));
+#endif
+}
+
+// Its derivatives by r and s.
+INLINE void slopes_at(real r, real s, real* by_r, real* by_s) {
+  by_r[0] = by_s[0] = 0;
+#if ORDER >= 1
+  by_r[1] = 3 * ROOT2;
+  by_s[1] = 0;
+  by_r[2] = ROOT6;
+  by_s[2] = 2 * ROOT6;
+#endif
+#if ORDER >= 2
+  by_r[3] = ROOT3 * (20 * r - 8);
+  by_s[3] = 0;
+  by_r[4] = 3 * (5 * (r + 2 * s - 1) + (5 * r - 1));
+  by_s[4] = 6 * (5 * r - 1);
+  by_r[5] = ROOT15 * (6 * s + 2 * (r - 1));
+  by_s[5] = ROOT15 * (12 * s + 6 * (r - 1));
+#endif
+}
+
+INLINE vec value_of(const vec* coefficients, const vec* phi) {
+  vec sum = coefficients[0];
+  UNROLL
+  for (int i = 1; i < BASIS; ++i) sum += coefficients[i] * phi[i];
+  return sum;
+}
+
+// An element: its state, its bed, and its velocities.
+typedef struct {
+  vec state[FIELDS][BASIS];
+  vec bed[3];
+  vec u[BASIS], v[BASIS];
+} cell;
+
+INLINE vec bed_at(const cell* c, vec r, vec s) { return c->bed[0] + c->bed[1] * (r - THIRD) + c->bed[2] * (s - THIRD); }
+
+// u and v, U/H and V/H projected; returns the lowest H of the points.
+INLINE vec project(cell* c) {
+  vec lowest;
+  UNROLL
+  for (int i = 0; i < BASIS; ++i) c->u[i] = c->v[i] = spread(0);
+  UNROLL
+  for (int q = 0; q < POINTS; ++q) {
+    vec phi[BASIS];
+    basis_at(spread(point_r(q)), spread(point_s(q)), phi);
+#if ORDER == 0
+    const vec height = c->bed[0] + c->state[0][0];
+#else
+    const vec height = bed_at(c, spread(point_r(q)), spread(point_s(q))) + value_of(c->state[0], phi);
+#endif
+    const vec share = point_weight(q) / height;
+    const vec u = value_of(c->state[1], phi) * share, v = value_of(c->state[2], phi) * share;
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) {
+      c->u[i] += u * phi[i];
+      c->v[i] += v * phi[i];
+    }
+    lowest = q == 0 ? height : choose(height >= lowest, lowest, height);
+  }
+  return lowest;
+}
+
+// What a launch works on: all arguments of kernel `stage`.
+typedef struct {
+  GLOBAL const real* from;  // the state that is derived
+  GLOBAL const real* base;  // the state at the step's begin
+  GLOBAL real* to;
+  GLOBAL const int* neighbours;
+  GLOBAL const real* geometry;
+  GLOBAL const real* bed;
+  GLOBAL const real* given;  // sources as a state is; then values of exact edges' points
+  GLOBAL int* dry;           // 1 + step in which an element's H fell below `minimum`; 0 if never
+  uint stride;
+  int step;                          // counted from 1
+  real base_share, share, time_step;  // to = base_share * base + share * (from + time_step * rate)
+  real sea;                          // level at sea edges
+  real gravity, coriolis, friction, minimum;
+#ifdef NATIVE_STAGE
+  int friction_kind;
+  bool is_given;
+#endif
+} stage_of;
+
+INLINE vec friction_of(const stage_of* s, vec u, vec v, vec height) {
+  if (FRICTION == 2) return s->friction * root(u * u + v * v) / height;
+  return spread(s->friction);
+}
+
+// Integrals over the triangle: fluxes times slopes of the basis, and sources.
+INLINE void add_volume(const stage_of* s, const cell* c, const vec* to_r, const vec* to_s, vec rate[FIELDS][BASIS]) {
+  const vec bed_x = c->bed[1] * to_r[0] + c->bed[2] * to_s[0], bed_y = c->bed[1] * to_r[1] + c->bed[2] * to_s[1];
+  UNROLL
+  for (int q = 0; q < POINTS; ++q) {
+    const vec r = spread(point_r(q)), t = spread(point_s(q));
+    vec phi[BASIS];
+    basis_at(r, t, phi);
+    const vec level = value_of(c->state[0], phi), U = value_of(c->state[1], phi), V = value_of(c->state[2], phi);
+    const vec u = value_of(c->u, phi), v = value_of(c->v, phi);
+    const vec bed = bed_at(c, r, t);
+    const vec push = s->gravity * level;
+    vec source_u = push * bed_x + s->coriolis * V, source_v = push * bed_y - s->coriolis * U;
+    if (FRICTION != 0) {
+      const vec drag = friction_of(s, u, v, bed + level);
+      source_u -= drag * U;
+      source_v -= drag * V;
+    }
+    const real weight = point_weight(q);
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) {
+      rate[1][i] += weight * source_u * phi[i];
+      rate[2][i] += weight * source_v * phi[i];
+    }
+#if ORDER > 0
+    const vec pressure = push * ((real)0.5 * level + bed);
+    const vec flux_x[FIELDS] = {U, u * U + pressure, u * V}, flux_y[FIELDS] = {V, v * U, v * V + pressure};
+    real by_r[BASIS], by_s[BASIS];
+    slopes_at(point_r(q), point_s(q), by_r, by_s);
+    UNROLL
+    for (int f = 0; f < FIELDS; ++f) {
+      const vec along_r = weight * (flux_x[f] * to_r[0] + flux_y[f] * to_r[1]);
+      const vec along_s = weight * (flux_x[f] * to_s[0] + flux_y[f] * to_s[1]);
+      UNROLL
+      for (int i = 1; i < BASIS; ++i) rate[f][i] += along_r * by_r[i] + along_s * by_s[i];
+    }
+#endif
+  }
+}
+
+// The flux through an edge out of element c: local Lax-Friedrichs, its dissipation on the level. `normal` is scaled by the
+// edge's length over the element's area.
+INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec* normal, vec rate[FIELDS][BASIS],
+                     vec* lowest) {
+  const index code = load_index(s->neighbours, k * s->stride + e);
+  const index outside = code < 0;
+  const index other = choose_index(outside, place(e), code >> 2);
+  cell n;
+  UNROLL
+  for (int f = 0; f < FIELDS; ++f) {
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) n.state[f][i] = pick(s->from + (f * BASIS + i) * s->stride, other);
+  }
+  n.bed[0] = pick(s->bed, other);
+#if ORDER > 0
+  n.bed[1] = pick(s->bed + s->stride, other);
+  n.bed[2] = pick(s->bed + 2 * s->stride, other);
+#endif
+  project(&n);
+  const vec length2 = normal[0] * normal[0] + normal[1] * normal[1], length = root(length2);
+  UNROLL
+  for (int q = 0; q < EDGE_POINTS; ++q) {
+    const real t = edge_point(q), back = 1 - t;
+    const vec r = spread(k == 0 ? t : k == 1 ? back : 0), p = spread(k == 0 ? 0 : k == 1 ? t : back);
+    vec phi[BASIS];
+    basis_at(r, p, phi);
+    const vec bed = bed_at(c, r, p);
+    const vec level = value_of(c->state[0], phi), U = value_of(c->state[1], phi), V = value_of(c->state[2], phi);
+    const vec u = value_of(c->u, phi), v = value_of(c->v, phi);
+    const vec through = U * normal[0] + V * normal[1], speed = u * normal[0] + v * normal[1];
+    const vec height = bed + level;
+    *lowest = choose(height >= *lowest, *lowest, height);
+    vec its[BASIS];
+#if ORDER == 0
+    its[0] = spread(1);
+#else
+    const index edge = code & 3;
+    basis_at(choose(edge == 0, spread(back), choose(edge == 1, spread(t), spread(0))),
+             choose(edge == 0, spread(0), choose(edge == 1, spread(back), spread(t))), its);
+#endif
+    vec its_level = value_of(n.state[0], its), its_U = value_of(n.state[1], its), its_V = value_of(n.state[2], its);
+    vec its_u = value_of(n.u, its), its_v = value_of(n.v, its);
+    // Land mirrors the velocity; the sea has this element's.
+    const vec turn_U = 2 * through / length2, turn_u = 2 * speed / length2;
+    const index land = code == -1;
+    its_level = choose(outside, level, its_level);
+    its_U = choose(outside, U, its_U);
+    its_V = choose(outside, V, its_V);
+    its_u = choose(outside, u, its_u);
+    its_v = choose(outside, v, its_v);
+    its_level = choose(code == -2, spread(s->sea), its_level);
+    its_U = choose(land, U - turn_U * normal[0], its_U);
+    its_V = choose(land, V - turn_U * normal[1], its_V);
+    its_u = choose(land, u - turn_u * normal[0], its_u);
+    its_v = choose(land, v - turn_u * normal[1], its_v);
+    if (GIVEN) {
+      const index exact = code <= -3;
+      const index at = choose_index(exact, ((-3 - code) * EDGE_POINTS + q) * EDGE_VALUES, place(0));
+      GLOBAL const real* values = s->given + COMPONENTS * s->stride;
+      its_level = choose(exact, pick(values, at), its_level);
+      its_U = choose(exact, pick(values + 1, at), its_U);
+      its_V = choose(exact, pick(values + 2, at), its_V);
+      its_u = choose(exact, its_U / (bed + its_level), its_u);
+      its_v = choose(exact, its_V / (bed + its_level), its_v);
+    }
+    const vec its_through = its_U * normal[0] + its_V * normal[1], its_speed = its_u * normal[0] + its_v * normal[1];
+    const vec pressure = s->gravity * (level * ((real)0.5 * level + bed) + its_level * ((real)0.5 * its_level + bed));
+    const vec fastest = larger(size_of_it(speed) + root(s->gravity * height) * length,
+                               size_of_it(its_speed) + root(s->gravity * (bed + its_level)) * length);
+    const vec mass = through + its_through + fastest * (level - its_level);
+    const vec flux[FIELDS] = {choose(land, spread(0), mass),
+                              speed * U + its_speed * its_U + pressure * normal[0] + fastest * (U - its_U),
+                              speed * V + its_speed * its_V + pressure * normal[1] + fastest * (V - its_V)};
+    const real weight = (real)0.5 * edge_weight(q);
+    UNROLL
+    for (int f = 0; f < FIELDS; ++f) {
+      UNROLL
+      for (int i = 0; i < BASIS; ++i) rate[f][i] -= weight * flux[f] * phi[i];
+    }
+  }
+}
+
+// One stage on the elements e to e + lanes - 1.
+INLINE void update(const stage_of* s, uint e, uint lanes) {
+  cell c;
+  UNROLL
+  for (int f = 0; f < FIELDS; ++f) {
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) c.state[f][i] = load(s->from, (f * BASIS + i) * s->stride + e);
+  }
+  UNROLL
+  for (int i = 0; i < 3; ++i) c.bed[i] = load(s->bed, i * s->stride + e);
+  const vec to_r[2] = {load(s->geometry, e), load(s->geometry, s->stride + e)};
+  const vec to_s[2] = {load(s->geometry, 2 * s->stride + e), load(s->geometry, 3 * s->stride + e)};
+  vec lowest = project(&c);
+  vec rate[FIELDS][BASIS];
+  UNROLL
+  for (int f = 0; f < FIELDS; ++f) {
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) {
+      rate[f][i] = GIVEN ? load(s->given, (f * BASIS + i) * s->stride + e) : spread(0);
+    }
+  }
+  add_volume(s, &c, to_r, to_s, rate);
+  const vec below[2] = {-2 * to_s[0], -2 * to_s[1]};
+  const vec across[2] = {2 * (to_r[0] + to_s[0]), 2 * (to_r[1] + to_s[1])};
+  const vec left[2] = {-2 * to_r[0], -2 * to_r[1]};
+  add_edge(s, &c, e, 0, below, rate, &lowest);
+  add_edge(s, &c, e, 1, across, rate, &lowest);
+  add_edge(s, &c, e, 2, left, rate, &lowest);
+  UNROLL
+  for (int f = 0; f < FIELDS; ++f) {
+    UNROLL
+    for (int i = 0; i < BASIS; ++i) {
+      const uint at = (f * BASIS + i) * s->stride + e;
+      const vec moved = s->share * (c.state[f][i] + s->time_step * rate[f][i]);
+      store(s->base_share * load(s->base, at) + moved, s->to, at, lanes);
+    }
+  }
+  note(lowest, s->minimum, s->step, s->dry, e, lanes);
+}
+
+// Component i of all: of what is sent, of the halo.
+INLINE void pack_one(GLOBAL const real* from, GLOBAL const int* elements, GLOBAL real* message, uint i, uint stride) {
+  message[i] = from[(i % COMPONENTS) * stride + (uint)elements[i / COMPONENTS]];
+}
+INLINE void unpack_one(GLOBAL const real* message, GLOBAL real* to, uint i, uint first, uint stride) {
+  to[(i % COMPONENTS) * stride + first + i / COMPONENTS] = message[i];
+}
+
+#ifdef IS_KERNELS
+__kernel GROUP_OF(GROUP) void stage(__global const real* from, __global const real* base, __global real* to,
+                                    __global const int* neighbours, __global const real* geometry,
+                                    __global const real* bed, __global const real* given, __global int* dry,
+                                    const uint first, const uint count, const uint stride, const int step,
+                                    const real base_share, const real share, const real time_step, const real sea,
+                                    const real gravity, const real coriolis, const real friction, const real minimum) {
+  const uint i = get_global_id(0);
+  if (i >= count) return;
+  stage_of s;
+  s.from = from;
+  s.base = base;
+  s.to = to;
+  s.neighbours = neighbours;
+  s.geometry = geometry;
+  s.bed = bed;
+  s.given = given;
+  s.dry = dry;
+  s.stride = stride;
+  s.step = step;
+  s.base_share = base_share;
+  s.share = share;
+  s.time_step = time_step;
+  s.sea = sea;
+  s.gravity = gravity;
+  s.coriolis = coriolis;
+  s.friction = friction;
+  s.minimum = minimum;
+  update(&s, first + i, 1);
+}
+
+__kernel GROUP_OF(GROUP) void pack(__global const real* from, __global const int* elements, __global real* message,
+                                   const uint count, const uint stride) {
+  const uint i = get_global_id(0);
+  if (i < count * COMPONENTS) pack_one(from, elements, message, i, stride);
+}
+
+__kernel GROUP_OF(GROUP) void unpack(__global const real* message, __global real* to, const uint first, const uint count,
+                                     const uint stride) {
+  const uint i = get_global_id(0);
+  if (i < count * COMPONENTS) unpack_one(message, to, i, first, stride);
+}
+#endif

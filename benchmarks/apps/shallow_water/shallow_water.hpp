@@ -1,0 +1,117 @@
+// Shallow water on an unstructured mesh over all ranks' devices (seed 004, section 5.2). README.md in this folder has
+// the equations, derives every metric, and describes the validation.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/apps/shallow_water/solver.hpp"
+#include "measure/benchmark.hpp"
+
+namespace plumb::shallow_water {
+
+class ShallowWater : public Benchmark {
+ public:
+  std::string name() const override { return "shallow_water"; }
+  std::string title() const override { return "tides on an unstructured mesh that many devices share"; }
+  std::string source() const override {
+    return "Meyer 2024, chapter 5; Faj, Kenter, Faghih-Naini, Plessl, Aizinger, PASC 2023 (discontinuous Galerkin)";
+  }
+  bool needs_transport() const override { return true; }
+  bool takes_kernel_file() const override { return true; }
+  ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
+  Preset preset(const std::string& name) const override;
+
+  void check(const Plan& plan) const override;
+  std::vector<Group> groups(const Plan& plan) const override;
+  void prepare(Session& session, const Case&) override;
+  void reset(Session&, const Case&, std::uint64_t, std::uint64_t) override { solver_->reset(start_); }
+  void run(Session&, const Case&, Timed& timed) override { solver_->advance(timed.count(), &timed); }
+  Validation validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) override;
+  Json facts() const override { return facts_; }
+  void release() override;
+  std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
+
+ protected:
+  // For mutants of the tests.
+  virtual std::unique_ptr<Solver> make_solver(Session& session, const Mesh& mesh, const Job& job, Part part) const {
+    return std::make_unique<Solver>(session, session.world.size() > 1 ? session.transport : nullptr, mesh, job,
+                                    std::move(part));
+  }
+
+ private:
+  Parameter<std::string> mesh_{*this, {"mesh", "bay, rectangle, annulus, or a file: ADCIRC's fort.14"}, "bay"};
+  Parameter<std::int64_t> size_{*this, {"size", "mesh bay: k of its 1,696 * 2^k elements"}, 0, {0, 18}};
+  Parameter<std::int64_t> refine_{*this, {"refine", "times that each triangle is cut into four"}, 0, {0, 10}};
+  Parameter<std::int64_t> across_{
+      *this, {"across", "meshes rectangle and annulus: quadrilaterals in the shorter direction"}, 16, {2, 4096}};
+  Parameter<bool> degrees_{*this, {"degrees", "coordinates of the file are longitude and latitude"}, false};
+  Choice case_{
+      *this,
+      {"case",
+       "waves: waves everywhere and the tide; tide: from rest; rest: a level of 0.5 m; closed: waves, all edges land; "
+       "manufactured: a known solution with sources; annulus: a tide in a ring"},
+      "waves",
+      {"waves", "tide", "rest", "closed", "manufactured", "annulus"}};
+  Parameter<std::int64_t> order_{*this, {"order", "p: 0 constant, 1 linear, 2 quadratic in each element"}, 1, {0, 2}};
+  Choice type_{*this, {"type", "type of the numbers"}, "float", {"float", "double"}};
+  Parameter<std::int64_t> steps_{*this, {"steps", "time steps of a sample"}, 100, {1, 1 << 30}};
+  Parameter<double> cfl_{*this, {"cfl", "share of the longest stable step"}, 0.5, {1e-6, 10}};
+  Parameter<double> time_step_{*this, {"time-step", "of the simulation; 0 = by --cfl", "s"}, 0, {0, 1e6}};
+  Parameter<std::string> partitioner_{
+      *this,
+      {"partitioner",
+       "default (metis where it is installed, otherwise rcb), metis, rcb, random, or a METIS .part file"},
+      "default"};
+  Parameter<std::int64_t> neighbours_max_{
+      *this, {"neighbours-max", "most neighbours of a rank; metis then seeks few (MINCONN); 0 = any"}, 0, {0, 4096}};
+  Choice overlap_{*this, {"overlap", "compute core elements during the exchange"}, "on", {"on", "off"}};
+  Choice friction_{*this,
+                   {"friction", "none; linear: tau = --drag; quadratic: tau = --drag |u|/H"},
+                   "quadratic",
+                   {"none", "linear", "quadratic"}};
+  Parameter<double> drag_{*this, {"drag", "coefficient of friction; 1/s if linear"}, 0.003, {0, 10}};
+  Parameter<double> coriolis_{*this, {"coriolis", "parameter f", "1/s"}, 6.4e-5, {-1e-3, 1e-3}};
+  Parameter<std::string> tide_{*this, {"tide", "constituents at sea edges, of O1, K1, N2, M2, S2"}, "O1,K1,N2,M2,S2"};
+  Parameter<double> ramp_{*this, {"ramp", "the tide grows to its height in this time", "h"}, 12, {0, 1e4}};
+  Parameter<double> minimum_depth_{
+      *this, {"minimum-depth", "H below it is an error: nothing falls dry", "m"}, 0.05, {0, 1e3}};
+  Parameter<std::int64_t> reference_steps_{
+      *this, {"reference-steps", "steps compared with the reference, at most"}, 100, {1, 1 << 30}};
+
+  struct Setup {
+    int ranks = 0;
+    Mesh mesh;
+    Owners owners;
+    Job job;
+    Coefficients start;  // filled by prepare()
+  };
+  const Setup& setup(int ranks, std::uint64_t seed) const;
+  Mesh make_mesh() const;
+  Job make_job(const Mesh& mesh) const;
+  Owners make_owners(const Mesh& mesh, int ranks, std::uint64_t seed) const;
+  Solution exact() const;
+  Fields start_at(Point p) const;
+  void learn(Session& session, std::uint64_t count, const std::vector<std::byte>& own);
+  double off_reference(const Coefficients& own, const Coefficients& reference) const;
+  double off_exact(const Coefficients& own, double t) const;
+  double off_volume(Session& session, const Coefficients& own) const;
+  std::uint64_t compared_steps() const;
+  void run_reference();
+  std::string dry_sentence(std::int64_t element, std::int64_t step) const;
+  Json partition_facts() const;
+
+  mutable std::optional<Setup> setup_;
+  // Of the prepared case.
+  Coefficients start_, reference_;
+  std::unique_ptr<Solver> solver_;
+  std::unique_ptr<Team> all_;
+  std::vector<std::byte> expected_;  // own elements' bytes after a sample
+  std::uint64_t learnt_count_ = 0;
+  double off_ = 0;  // from the reference
+  Json facts_ = Json::object();
+};
+
+}  // namespace plumb::shallow_water

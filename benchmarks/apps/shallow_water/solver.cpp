@@ -1,0 +1,285 @@
+#include "benchmarks/apps/shallow_water/solver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "benchmarks/apps/shallow_water/native.hpp"
+#include "core/data.hpp"
+#include "core/embedded.hpp"
+
+namespace plumb::shallow_water {
+
+namespace {
+
+constexpr std::uint32_t lanes = 16;  // most of native_form.hpp; a launch may read that far past its last element
+constexpr std::size_t group_items = 64;
+constexpr std::size_t exact_values = 3;  // of a point of an exact edge: EDGE_VALUES
+
+std::uint32_t stride_of(std::size_t elements) {
+  return static_cast<std::uint32_t>((elements + lanes - 1) / lanes * lanes + lanes);
+}
+
+// A part that is empty still needs buffers.
+std::size_t bytes_for(std::size_t count, std::size_t size) {
+  return std::max<std::size_t>(count, 1) * size;
+}
+
+}  // namespace
+
+std::size_t device_bytes_of(const Job& job, std::size_t own, std::size_t halo, std::size_t sent) {
+  const std::size_t real = size_of(job.type), states = job.order == 2 ? 3 : 2;
+  const std::size_t of_element =
+      (states * job.components() + 7 + (job.solution.source ? job.components() : 0)) * real + 16;
+  return stride_of(own + halo) * of_element + (halo + sent) * job.components() * real + 4 * sent + 4096;
+}
+
+Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const Job& job, Part part)
+    : mesh_(mesh), job_(job), part_(std::move(part)), is_given_(static_cast<bool>(job.solution.source)) {
+  stride_ = stride_of(part_.global.size());
+  sent_ = part_.sent();
+  queue_ = session.device.make_queue();
+  Placement own = session.memory;
+  own.shared = false;
+  const std::size_t real = size_of(job.type), components = job.components();
+  for (int i = 0; i < (job.order == 2 ? 3 : 2); ++i)
+    states_.push_back(session.device.allocate(stride_ * components * real, own));
+  neighbours_ = session.device.allocate(std::size_t{3} * stride_ * sizeof(std::int32_t), own);
+  geometry_ = session.device.allocate(std::size_t{4} * stride_ * real, own);
+  bed_ = session.device.allocate(std::size_t{3} * stride_ * real, own);
+  dry_ = session.device.allocate(stride_ * sizeof(std::int32_t), own);
+  list_ = session.device.allocate(bytes_for(sent_, sizeof(std::int32_t)), own);
+  const std::size_t edge_values = part_.external() * rule_of(job.order).edge.size() * exact_values;
+  given_ = session.device.allocate(is_given_ ? (components * stride_ + edge_values) * real : real, own);
+  outgoing_ = session.device.allocate(bytes_for(sent_ * components, real), session.memory);
+  incoming_ = session.device.allocate(bytes_for(part_.halo() * components, real), session.memory);
+  write_mesh(mesh);
+  build(session);
+  if (transport != nullptr) compile(*transport);
+}
+
+template <class T>
+void Solver::write(const std::vector<T>& values, Buffer& buffer) {
+  queue_->write(reinterpret_cast<const std::byte*>(values.data()), {&buffer, 0, values.size() * sizeof(T)});
+}
+
+void Solver::write_reals(const std::vector<double>& values, Buffer& buffer) {
+  if (job_.type == ScalarType::f64) return write(values, buffer);
+  write(std::vector<float>(values.begin(), values.end()), buffer);
+}
+
+KernelArgument Solver::real(double value) const {
+  if (job_.type == ScalarType::f64) return value;
+  return static_cast<float>(value);
+}
+
+// As shallow_water.cl describes: neighbours, gradients of r and s, and the bed.
+void Solver::write_mesh(const Mesh& mesh) {
+  std::vector<std::int32_t> neighbours(3 * stride_, land), list;
+  std::vector<double> geometry(4 * stride_, 0.0), bed(3 * stride_, 1.0);
+  std::int32_t exact = first_exact;
+  for (std::uint32_t i = 0; i < part_.global.size(); ++i) {
+    const std::uint32_t e = part_.global[i];
+    const Point a = mesh.corner(e, 0), b = mesh.corner(e, 1), c = mesh.corner(e, 2);
+    const double twice = 2 * mesh.area(e), h0 = mesh.depth(e, 0), h1 = mesh.depth(e, 1), h2 = mesh.depth(e, 2);
+    const double slopes[] = {(c.y - a.y) / twice, (a.x - c.x) / twice, (a.y - b.y) / twice, (b.x - a.x) / twice};
+    const double depths[] = {(h0 + h1 + h2) / 3, h1 - h0, h2 - h0};
+    for (std::size_t k = 0; k < 4; ++k) geometry[k * stride_ + i] = slopes[k];
+    for (std::size_t k = 0; k < 3; ++k) {
+      bed[k * stride_ + i] = depths[k];
+      if (i >= part_.own) continue;
+      // Exact edges are numbered within the part: their values follow one another.
+      std::int32_t& place = part_.places[i][k];
+      if (place <= first_exact) place = exact--;
+      neighbours[k * stride_ + i] = place;
+    }
+  }
+  for (const Neighbour& near : part_.neighbours) list.insert(list.end(), near.sends.begin(), near.sends.end());
+  write(neighbours, *neighbours_);
+  write_reals(geometry, *geometry_);
+  write_reals(bed, *bed_);
+  if (!list.empty()) write(list, *list_);
+}
+
+void Solver::build(Session& session) {
+  const std::string file = "benchmarks/apps/shallow_water/shallow_water.cl";
+  const int friction = static_cast<int>(job_.physics.friction_kind);
+  KernelSource source{file, embedded_text(file)};
+  source.options = fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DGROUP={}", to_string(job_.type),
+                               job_.order, friction, is_given_ ? 1 : 0, group_items);
+  source.native = native_kernels(job_.type, job_.order, friction, is_given_);
+  program_ = session.device.build(session.source(source));
+  stage_ = program_->kernel("stage");
+  pack_ = program_->kernel("pack");
+  unpack_ = program_->kernel("unpack");
+  const Physics& physics = job_.physics;
+  const Buffer* any = states_[0].get();
+  stage_->set({any,
+               any,
+               any,
+               neighbours_.get(),
+               geometry_.get(),
+               bed_.get(),
+               given_.get(),
+               dry_.get(),
+               std::uint32_t{0},
+               std::uint32_t{0},
+               stride_,
+               std::int32_t{0},
+               real(0),
+               real(1),
+               real(job_.time_step),
+               real(0),
+               real(physics.gravity),
+               real(physics.coriolis),
+               real(physics.friction),
+               real(physics.minimum_depth)});
+  pack_->set({any, list_.get(), outgoing_.get(), sent_, stride_});
+  unpack_->set({incoming_.get(), any, part_.own, part_.halo(), stride_});
+}
+
+// One message to and from each neighbour a stage.
+void Solver::compile(Transport& transport) {
+  Exchange exchange;
+  exchange.steps.emplace_back();
+  const std::size_t bytes = element_bytes();
+  std::size_t at = 0;
+  for (const Neighbour& near : part_.neighbours) {
+    exchange.steps[0].sends.push_back({near.rank, 0, {{outgoing_.get(), at * bytes, near.sends.size() * bytes}}});
+    exchange.steps[0].receives.push_back(
+        {near.rank, 0, {{incoming_.get(), near.first_received * bytes, near.receives * bytes}}});
+    at += near.sends.size();
+  }
+  exchange_ = transport.compile(exchange);
+}
+
+void Solver::reset(const Coefficients& start) {
+  const std::size_t components = job_.components();
+  std::vector<std::byte> poison(states_[0]->size(), poison_byte);
+  for (const auto& buffer : states_) queue_->write(poison.data(), whole(*buffer));
+  for (Buffer* buffer : {outgoing_.get(), incoming_.get()}) {
+    poison.resize(std::max(poison.size(), buffer->size()), poison_byte);
+    queue_->write(poison.data(), whole(*buffer));
+  }
+  std::vector<double> own(part_.own);
+  for (std::size_t c = 0; c < components; ++c) {
+    for (std::uint32_t i = 0; i < part_.own; ++i) own[i] = start[part_.global[i] * components + c];
+    std::vector<float> single(own.begin(), own.end());
+    const bool wide = job_.type == ScalarType::f64;
+    const auto* from =
+        wide ? reinterpret_cast<const std::byte*>(own.data()) : reinterpret_cast<const std::byte*>(single.data());
+    const std::size_t size = size_of(job_.type);
+    queue_->write(from, {states_[0].get(), c * stride_ * size, part_.own * size});
+  }
+  write(std::vector<std::int32_t>(stride_, 0), *dry_);
+}
+
+void Solver::enqueue(Kernel& kernel, std::size_t items) {
+  if (items == 0) return;
+  queue_->enqueue(kernel, {(items + group_items - 1) / group_items * group_items, group_items});
+}
+
+void Solver::launch(std::uint32_t first, std::uint32_t count) {
+  stage_->set(8, first);
+  stage_->set(9, count);
+  enqueue(*stage_, count);
+}
+
+// Sources and exact edges at time t.
+void Solver::give(double t) {
+  const std::size_t components = job_.components(), basis = basis_of(job_.order);
+  std::vector<double> values(components * stride_, 0.0), one(components);
+  for (std::uint32_t i = 0; i < part_.own; ++i) {
+    project_on(
+        mesh_, part_.global[i], job_.order, [&](Point p) { return job_.solution.source(p, t); }, one.data());
+    for (std::size_t c = 0; c < fields * basis; ++c) values[c * stride_ + i] = one[c];
+  }
+  for (std::uint32_t i = 0; i < part_.own; ++i)
+    for (int k = 0; k < 3; ++k) {
+      if (part_.places[i][static_cast<std::size_t>(k)] > first_exact) continue;
+      for (const auto& node : rule_of(job_.order).edge) {
+        const auto [r, s] = on_edge(k, node.r);
+        const Fields exact = job_.solution.state(mesh_.at(part_.global[i], r, s), t);
+        values.insert(values.end(), exact.begin(), exact.end());
+      }
+    }
+  write_reals(values, *given_);
+}
+
+void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
+  const Stage& stage = stages_of(job_.order)[index];
+  const std::size_t last = stages_of(job_.order).size() - 1;
+  const double t = (static_cast<double>(step) + stage.at) * job_.time_step;
+  const std::size_t base = job_.order == 0 ? step % 2 : 0, from = job_.order == 0 ? base : index;
+  const std::size_t to = job_.order == 0 ? 1 - base : index == last ? 0 : index + 1;
+  if (is_given_) give(t);
+  stage_->set(0, states_[from].get());
+  stage_->set(1, states_[base].get());
+  stage_->set(2, states_[to].get());
+  stage_->set(11, static_cast<std::int32_t>(step + 1));
+  stage_->set(12, real(stage.base_share));
+  stage_->set(13, real(stage.share));
+  stage_->set(15, real(sea_level(t)));
+  if (!exchange_) return launch(0, part_.own);
+  pack_->set(0, states_[from].get());
+  enqueue(*pack_, sent_ * job_.components());
+  exchange_begin();
+  const std::uint32_t border = part_.core;
+  if (job_.overlaps) {
+    launch(0, border);
+    queue_->finished();  // submits
+  }
+  {
+    std::optional<Timed::Phase> phase;
+    if (timed != nullptr) phase.emplace(*timed, wait_phase);
+    exchange_end();
+  }
+  unpack_->set(1, states_[from].get());
+  enqueue(*unpack_, part_.halo() * job_.components());
+  if (job_.overlaps)
+    launch(border, part_.own - border);
+  else
+    launch(0, part_.own);
+}
+
+void Solver::advance(std::uint64_t steps, Timed* timed) {
+  for (std::uint64_t step = 0; step < steps; ++step)
+    for (std::size_t index = 0; index < stages_of(job_.order).size(); ++index)
+      if (!skips(step, index)) one_stage(step, index, timed);
+  queue_->finish();
+}
+
+std::vector<std::byte> Solver::bytes(std::uint64_t steps) {
+  Buffer& buffer = *states_[final_state(steps)];
+  std::vector<std::byte> image(buffer.size());
+  queue_->read(whole(buffer), image.data());
+  const std::size_t size = size_of(job_.type), components = job_.components();
+  std::vector<std::byte> own(part_.own * components * size);
+  for (std::size_t i = 0; i < part_.own; ++i)
+    for (std::size_t c = 0; c < components; ++c)
+      std::memcpy(&own[(i * components + c) * size], &image[(c * stride_ + i) * size], size);
+  return own;
+}
+
+Coefficients Solver::as_doubles(const std::vector<std::byte>& bytes) const {
+  Coefficients values(bytes.size() / size_of(job_.type));
+  if (job_.type == ScalarType::f32)
+    std::copy_n(reinterpret_cast<const float*>(bytes.data()), values.size(), values.begin());
+  else
+    std::copy_n(reinterpret_cast<const double*>(bytes.data()), values.size(), values.begin());
+  return values;
+}
+
+Located<std::int64_t> Solver::first_dry() {
+  std::vector<std::int32_t> steps(stride_);
+  queue_->read(whole(*dry_), reinterpret_cast<std::byte*>(steps.data()));
+  Located<std::int64_t> first{INT64_MAX, INT64_MAX};
+  for (std::uint32_t i = 0; i < part_.own; ++i)
+    if (steps[i] > 0)
+      first = std::min(first, {steps[i], part_.global[i]},
+                       [](auto a, auto b) { return std::pair(a.value, a.place) < std::pair(b.value, b.place); });
+  return first;
+}
+
+}  // namespace plumb::shallow_water

@@ -1,0 +1,92 @@
+// A part of a mesh on its rank's device, and the steps of the simulation there.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "benchmarks/apps/shallow_water/partition.hpp"
+#include "benchmarks/apps/shallow_water/physics.hpp"
+#include "benchmarks/apps/shallow_water/reference.hpp"
+#include "core/scalar.hpp"
+#include "measure/benchmark.hpp"
+#include "transport/transport.hpp"
+#include "world/team.hpp"
+
+namespace plumb::shallow_water {
+
+struct Job {
+  Physics physics;
+  int order = 0;
+  ScalarType type = ScalarType::f32;
+  double time_step = 1;    // s
+  Solution solution = {};  // with a source: it drives the exact edges and the sources
+  bool overlaps = true;    // core elements are computed during the exchange
+
+  std::size_t components() const { return fields * basis_of(order); }
+};
+
+enum Phase : std::size_t { wait_phase };
+
+// Bytes on the device of `own` elements with `halo` elements received and `sent` sent.
+std::size_t device_bytes_of(const Job& job, std::size_t own, std::size_t halo, std::size_t sent);
+
+class Solver {
+ public:
+  // Without transport the part has no neighbours.
+  Solver(Session& session, Transport* transport, const Mesh& mesh, const Job& job, Part part);
+  Solver(const Solver&) = delete;
+  Solver& operator=(const Solver&) = delete;
+  virtual ~Solver() = default;
+
+  // Untimed: the state at time 0, coefficients of all elements of the mesh; everything else is poisoned.
+  void reset(const Coefficients& start);
+  // `steps` steps from time 0. Complete on return.
+  void advance(std::uint64_t steps, Timed* timed);
+
+  // State of own elements after `steps`, one element after the other: as the device's bytes, and in double.
+  std::vector<std::byte> bytes(std::uint64_t steps);
+  Coefficients as_doubles(const std::vector<std::byte>& bytes) const;
+  // The own element that fell below the minimum depth first, by (step, global number); of INT64_MAX if none did. Steps
+  // count from 1.
+  Located<std::int64_t> first_dry();
+  const Part& part() const { return part_; }
+
+ protected:
+  // For mutants of the tests.
+  virtual void exchange_begin() { exchange_->start_after(*queue_, 0, 1); }
+  virtual void exchange_end() { exchange_->wait(); }
+  virtual double sea_level(double t) const { return job_.physics.tide.level(t); }
+  virtual bool skips(std::uint64_t, std::size_t) const { return false; }  // a stage of a step
+  Queue& queue() { return *queue_; }
+  Buffer& outgoing() { return *outgoing_; }
+  Buffer& incoming() { return *incoming_; }
+  std::size_t element_bytes() const { return job_.components() * size_of(job_.type); }  // in messages
+
+ private:
+  void write_mesh(const Mesh& mesh);
+  void build(Session& session);
+  void compile(Transport& transport);
+  void one_stage(std::uint64_t step, std::size_t index, Timed* timed);
+  void launch(std::uint32_t first, std::uint32_t count);
+  void enqueue(Kernel& kernel, std::size_t items);
+  void give(double t);
+  std::size_t final_state(std::uint64_t steps) const { return job_.order == 0 ? steps % 2 : 0; }
+  KernelArgument real(double value) const;
+  template <class T>
+  void write(const std::vector<T>& values, Buffer& buffer);
+  void write_reals(const std::vector<double>& values, Buffer& buffer);
+
+  const Mesh& mesh_;
+  Job job_;
+  Part part_;
+  bool is_given_;
+  std::uint32_t stride_ = 0, sent_ = 0;
+  std::unique_ptr<Queue> queue_;
+  std::vector<std::unique_ptr<Buffer>> states_;
+  std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;
+  std::unique_ptr<Program> program_;
+  std::unique_ptr<Kernel> stage_, pack_, unpack_;
+  std::unique_ptr<CompiledExchange> exchange_;
+};
+
+}  // namespace plumb::shallow_water

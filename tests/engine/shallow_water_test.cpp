@@ -1,0 +1,201 @@
+// Shallow water's meshes, partitions, files, and the reference's order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "benchmarks/apps/shallow_water/flops.hpp"
+#include "benchmarks/apps/shallow_water/partition.hpp"
+#include "benchmarks/apps/shallow_water/reference.hpp"
+#include "core/embedded.hpp"
+
+namespace plumb::shallow_water {
+namespace {
+
+using ::testing::HasSubstr;
+
+Mesh bay(int triangles) {
+  const std::string file = "benchmarks/apps/shallow_water/bay-" + std::to_string(triangles) + ".14";
+  return read_fort14(embedded_text(file), file, false);
+}
+
+Mesh square(std::uint32_t n) {
+  return rectangle(n, n, 10000, 10000, [](Point p) { return Plane().depth(p); });
+}
+
+std::vector<OuterEdge> outer_edges(const Mesh& mesh) {
+  std::vector<OuterEdge> outer;
+  for (std::size_t e = 0; e < mesh.elements(); ++e)
+    for (std::size_t k = 0; k < 3; ++k)
+      if (mesh.neighbours[e][k] < 0)
+        outer.push_back({mesh.corners[e][k], mesh.corners[e][(k + 1) % 3], mesh.neighbours[e][k]});
+  return outer;
+}
+
+TEST(ShallowWaterMesh, BaysHaveTheirElementsOneSeaAndTwoIslands) {
+  for (const int triangles : {1696, 3392}) {
+    const Mesh mesh = bay(triangles);
+    EXPECT_EQ(mesh.elements(), static_cast<std::size_t>(triangles));
+    std::size_t edges = 0;
+    for (const auto& three : mesh.neighbours)
+      edges += static_cast<std::size_t>(std::ranges::count_if(three, [](auto place) { return place < 0; }));
+    // Euler: vertices - edges + elements = 1 - holes.
+    EXPECT_EQ(mesh.points.size() + mesh.elements() + 1, (3 * mesh.elements() + edges) / 2);
+  }
+}
+
+TEST(ShallowWaterMesh, RefinedNeighboursAreThoseFoundAnew) {
+  Mesh mesh = refined(bay(1696), 2);
+  EXPECT_EQ(mesh.elements(), 16U * 1696U);
+  const auto neighbours = mesh.neighbours;
+  link(mesh, outer_edges(mesh));
+  EXPECT_EQ(mesh.neighbours, neighbours);
+}
+
+TEST(ShallowWaterMesh, Fort14IsReadAsWritten) {
+  const Mesh mesh = bay(1696), again = read_fort14(write_fort14(mesh, "again"), "again", false);
+  EXPECT_EQ(mesh.neighbours, again.neighbours);
+  EXPECT_EQ(mesh.corners, again.corners);
+}
+
+// A square of two elements; `from` replaced by `to` must be refused with the sentence.
+struct BadFile {
+  std::string from, to, sentence;
+};
+class ShallowWaterFort14 : public ::testing::TestWithParam<BadFile> {};
+
+TEST_P(ShallowWaterFort14, ErrorsNameTheLine) {
+  std::string text =
+      "title\n2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n2 3 1 3 4\n1\n2\n2\n1\n2\n1\n4\n4 0\n2\n3\n4\n1\n";
+  EXPECT_EQ(read_fort14(text, "good", false).elements(), 2U);
+  const auto& [from, to, sentence] = GetParam();
+  const auto at = text.find(from);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, from.size(), to);
+  try {
+    read_fort14(text, "bad.14", false);
+    FAIL() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(sentence));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ShallowWaterFort14,
+    ::testing::Values(
+        BadFile{"2 3 1 3 4\n1\n", "2 3 1 3 9\n1\n", "line 8: vertex 9 is missing"},
+        BadFile{"2 4\n", "2 x\n", "line 2: \"x\" is not a number"},
+        BadFile{"4 0 1 5", "4 0 1 0", "line 6: the depth of vertex 4 is 0"},
+        BadFile{"4 0 1 5", "4 0.5 0.5 5", "line 8: element 2 has no area"},
+        BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n", "2 5\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n5 3 3 5\n",
+                "line 7: vertex 5 is in no element"},
+        BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n",
+                "3 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n3 3 1 3 2\n", "is in three elements"},
+        BadFile{"1\n4\n4 0\n2\n3\n4\n1\n", "1\n3\n3 0\n2\n3\n4\n",
+                "line 8: the outer edge between vertices 1 and 4 has no kind"},
+        BadFile{"4 0\n", "4 24\n", "line 16: boundary type 24 is unknown"},
+        BadFile{"2 4\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 0 1 5\n1 3 1 2 3\n2 3 1 3 4\n1\n2\n2\n1\n2\n1\n4\n4 0\n2\n3\n4\n1\n",
+                "2 6\n1 0 0 5\n2 1 0 5\n3 1 1 5\n4 5 0 5\n5 6 0 5\n6 6 1 5\n1 3 1 2 3\n2 3 4 5 6\n0\n0\n2\n8\n4 "
+                "1\n1\n2\n3\n1\n4 1\n4\n5\n6\n4\n",
+                "the mesh is in several parts"},
+        BadFile{"2 1 0 5", "2 1 x 5", "line 4: \"x\" is not a number"},
+        BadFile{"3\n4\n1\n", "3\n4\n", "the file ends before"}));
+
+TEST(ShallowWaterPartition, EveryElementIsSomeonesAndMessagesMatch) {
+  const Mesh mesh = bay(1696);
+  for (const int ranks : {1, 2, 3, 5, 8})
+    for (int kind = 0; kind < (metis_is_here() ? 3 : 2); ++kind) {
+      const Owners owners = kind == 0   ? bisected(mesh, ranks)
+                            : kind == 1 ? scattered(mesh, ranks, 7)
+                                        : by_metis(mesh, ranks, false);
+      std::vector<Part> parts;
+      std::size_t own = 0;
+      for (int rank = 0; rank < ranks; ++rank) own += parts.emplace_back(part_of(mesh, owners, rank)).own;
+      EXPECT_EQ(own, mesh.elements());
+      for (int rank = 0; rank < ranks; ++rank)
+        for (const Neighbour& near : parts[static_cast<std::size_t>(rank)].neighbours) {
+          const Part& other = parts[static_cast<std::size_t>(near.rank)];
+          const auto back = std::ranges::find(other.neighbours, rank, &Neighbour::rank);
+          ASSERT_NE(back, other.neighbours.end());
+          ASSERT_EQ(back->receives, near.sends.size());
+          for (std::size_t i = 0; i < near.sends.size(); ++i)
+            EXPECT_EQ(parts[static_cast<std::size_t>(rank)].global[near.sends[i]],
+                      other.global[other.own + back->first_received + i]);
+        }
+    }
+}
+
+TEST(ShallowWaterPartition, PartFilesAreChecked) {
+  EXPECT_EQ(read_owners("0\n1\n1\n", "x", 3, 2), (Owners{0, 1, 1}));
+  EXPECT_THROW(read_owners("0\n2\n1\n", "x", 3, 2), UsageError);
+  EXPECT_THROW(read_owners("0\n1\n", "x", 3, 2), UsageError);
+  EXPECT_THROW(read_owners("0\n1\n1\n1\n", "x", 3, 2), UsageError);
+}
+
+double error_of(int order, std::uint32_t n) {
+  Physics physics;
+  physics.coriolis = 1e-4;
+  physics.friction = 0.003;
+  physics.friction_kind = Friction::quadratic;
+  Mesh mesh = square(n);
+  make_outer_edges_exact(mesh);
+  const Solution known = manufactured(physics, {}, 10000);
+  const std::size_t basis = basis_of(order), components = fields * basis;
+  Coefficients state(mesh.elements() * components);
+  for (std::size_t e = 0; e < mesh.elements(); ++e)
+    project_on(
+        mesh, e, order, [&](Point p) { return known.state(p, 0); }, &state[e * components]);
+  Reference reference(mesh, physics, order, known);
+  const double end = 100;
+  const auto steps = static_cast<int>(std::ceil(end / stable_step(mesh, physics, order, 0.5, 1, 1)));
+  for (int i = 0; i < steps; ++i) reference.step(state, i * end / steps, end / steps);
+  double sum = 0;
+  for (std::size_t e = 0; e < mesh.elements(); ++e)
+    for (const auto& [r, s, weight] : rule_of(2).inside) {
+      const Fields exact = known.state(mesh.at(e, r, s), end);
+      const BasisValues phi = basis_at(order, r, s);
+      for (std::size_t f = 0; f < fields; ++f) {
+        double value = 0;
+        for (std::size_t i = 0; i < basis; ++i) value += state[e * components + f * basis + i] * phi[i];
+        sum += weight * mesh.area(e) * std::pow((value - exact[f]) * (f == 0 ? 10 : 1), 2);
+      }
+    }
+  return std::sqrt(sum) / 10000;
+}
+
+TEST(ShallowWaterReference, ErrorsOfAKnownSolutionFallWithTheOrder) {
+  const double least[] = {0.8, 1.8, 2.6};
+  for (int order = 0; order < 3; ++order)
+    EXPECT_GE(std::log2(error_of(order, 8) / error_of(order, 16)), least[order]) << order;
+}
+
+TEST(ShallowWaterReference, ALevelAtRestStaysAndAClosedBayKeepsItsVolume) {
+  Mesh mesh = bay(1696);
+  for (auto& three : mesh.neighbours)
+    for (auto& place : three)
+      if (place == sea) place = land;
+  for (int order = 0; order < 3; ++order) {
+    const std::size_t components = fields * basis_of(order);
+    Coefficients state(mesh.elements() * components, 0.0);
+    for (std::size_t e = 0; e < mesh.elements(); ++e) state[e * components] = 0.5;
+    Reference reference(mesh, {}, order, {});
+    for (int i = 0; i < 3; ++i) reference.step(state, 0, 5);
+    for (std::size_t i = 0; i < state.size(); ++i) EXPECT_NEAR(state[i], i % components == 0 ? 0.5 : 0, 1e-12);
+  }
+}
+
+TEST(ShallowWaterPhysics, RingHasItsLevelOutsideAndNoFlowInside) {
+  const Ring ring;
+  EXPECT_NEAR(std::abs(ring.level(ring.outer, 9.81)), ring.amplitude, 1e-15);
+  EXPECT_NEAR(std::abs(ring.transport(ring.inner, 9.81)), 0, 1e-7);
+}
+
+TEST(ShallowWaterPhysics, OperationsGrowWithTheOrder) {
+  const double constant = flops_of_step(0, {}), linear = flops_of_step(1, {}), quadratic = flops_of_step(2, {});
+  EXPECT_GT(constant, 50);
+  EXPECT_GT(linear, 4 * constant);
+  EXPECT_GT(quadratic, 2 * linear);
+}
+
+}  // namespace
+}  // namespace plumb::shallow_water

@@ -1,0 +1,62 @@
+"""Shallow water's kernels made wrong: ``stage``, ``pack`` and ``unpack``."""
+
+from __future__ import annotations
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+FILE = "benchmarks/apps/shallow_water/shallow_water.cl"
+OPENCL = ("--transport", "staged", "--runtime", "opencl", "--partitioner", "rcb")
+CONSTANT = (*OPENCL, "--order", "0", "--steps", "12")
+LINEAR = (*OPENCL, "--order", "1", "--steps", "8", "--type", "double")
+
+OF_ELEMENTS = [
+    ("land-leaks", "choose(land, spread(0), mass)", "choose(land, through, mass)"),
+    ("land-not-mirrored", "choose(land, U - turn_U * normal[0], its_U)", "its_U"),
+    ("sea-without-tide", "choose(code == -2, spread(s->sea), its_level)", "its_level"),
+    (
+        "dissipation-on-mean-H",
+        "fastest * (level - its_level);",
+        "fastest * (level + c->bed[0] - its_level - n.bed[0]);",
+    ),
+    ("bed-term-missing", "source_u = push * bed_x + s", "source_u = s"),
+    (
+        "coriolis-of-the-other-sign",
+        "push * bed_x + s->coriolis * V",
+        "push * bed_x - s->coriolis * V",
+    ),
+    ("friction-missing", "source_v -= drag * V;", ""),
+    (
+        "normal-reversed",
+        "left[2] = {-2 * to_r[0], -2 * to_r[1]}",
+        "left[2] = {2 * to_r[0], 2 * to_r[1]}",
+    ),
+    ("half-skipped", "if (i >= count) return;", "if (2 * i >= count) return;"),
+    ("last-element-left", "if (i >= count) return;", "if (i + 1 >= count) return;"),
+]
+OF_LINEAR = [
+    ("neighbour-not-turned", "choose(edge == 0, all(back)", "choose(edge == 0, all(t)"),
+    ("base-left-out", "s->base_share * load(s->base, at) + moved", "moved"),
+]
+OF_MESSAGES = [
+    (
+        "other-element-sent",
+        "(uint)elements[i / COMPONENTS]",
+        "(uint)elements[i >= COMPONENTS ? i / COMPONENTS - 1 : 0]",
+    ),
+    ("field-not-sent", "message[i] = from[(i % COMPONENTS)", "message[i] = from[(i % 2)"),
+    (
+        "last-not-unpacked",
+        "count * COMPONENTS) unpack_one",
+        "(count - 1) * COMPONENTS) unpack_one",
+    ),
+]
+
+MUTANTS = [
+    *(
+        KernelMutant(name, FILE, old, new, (CONSTANT, LINEAR)[number % 2])
+        for number, (name, old, new) in enumerate(OF_ELEMENTS)
+    ),
+    *(KernelMutant(name, FILE, old, new, LINEAR) for name, old, new in OF_LINEAR),
+    *(KernelMutant(name, FILE, old, new, CONSTANT, ranks=2) for name, old, new in OF_MESSAGES),
+]
+SOUND = [Sound(LINEAR), Sound(CONSTANT, ranks=2), Sound((*OPENCL, "--order", "2", "--steps", "4"))]

@@ -1,0 +1,122 @@
+// Shallow water with exchanges and steps that are wrong on the host's side. Each is a separate benchmark,
+// mutant-shallow-water-NAME. Wrong kernels are in kernels/shallow_water.py, wrong transports in wrong_transports.cpp.
+#include "benchmarks/apps/shallow_water/shallow_water.hpp"
+
+namespace plumb::shallow_water {
+
+namespace {
+
+constexpr std::uint64_t wrong_round = 7;  // of a sample, of mutants that are wrong once
+
+enum class Wrong {
+  halo_old,
+  halo_old_once,
+  message_lost_once,
+  last_not_sent,
+  neighbours_swapped,
+  tide_phase,
+  step_skipped,
+  stage_skipped
+};
+
+class WrongSolver : public Solver {
+ public:
+  WrongSolver(Session& session, Transport* transport, const Mesh& mesh, const Job& job, Part part, Wrong wrong)
+      : Solver(session, transport, mesh, job, std::move(part)), wrong_(wrong) {
+    physics_ = job.physics;
+    for (Constituent& one : physics_.tide.constituents) one.phase = 0;
+  }
+
+ protected:
+  using Bytes = std::vector<std::byte>;
+
+  void exchange_begin() override {
+    if (wrong_ == Wrong::last_not_sent && !this->part().neighbours.empty()) {
+      // The last element of the first message keeps what the round before sent.
+      const std::size_t at = (this->part().neighbours[0].sends.size() - 1) * element_bytes();
+      Bytes now(element_bytes());
+      queue().read({&outgoing(), at, now.size()}, now.data());
+      if (!before_.empty()) queue().write(before_.data(), {&outgoing(), at, now.size()});
+      before_ = now;
+    }
+    Solver::exchange_begin();
+  }
+
+  void exchange_end() override {
+    Solver::exchange_end();
+    ++round_;
+    const bool once = round_ == wrong_round;
+    if (wrong_ == Wrong::neighbours_swapped) return swap_neighbours();
+    if (wrong_ != Wrong::halo_old && wrong_ != Wrong::halo_old_once && wrong_ != Wrong::message_lost_once) return;
+    Bytes now(incoming().size());
+    queue().read(whole(incoming()), now.data());
+    if (!before_.empty() && wrong_ == Wrong::halo_old) queue().write(before_.data(), whole(incoming()));
+    if (!before_.empty() && wrong_ == Wrong::halo_old_once && once) queue().write(before_.data(), whole(incoming()));
+    if (!before_.empty() && wrong_ == Wrong::message_lost_once && once && !this->part().neighbours.empty())
+      queue().write(before_.data(), {&incoming(), 0, this->part().neighbours[0].receives * element_bytes()});
+    before_ = now;
+  }
+
+  double sea_level(double t) const override {
+    return wrong_ == Wrong::tide_phase ? physics_.tide.level(t) : Solver::sea_level(t);
+  }
+  bool skips(std::uint64_t step, std::size_t index) const override {
+    if (step != 5) return false;
+    return wrong_ == Wrong::step_skipped || (wrong_ == Wrong::stage_skipped && index == 1);
+  }
+
+ private:
+  void swap_neighbours() {
+    const auto& near = this->part().neighbours;
+    if (near.size() < 2) return;
+    const std::size_t bytes = std::min(near[0].receives, near[1].receives) * element_bytes();
+    Bytes one(bytes), other(bytes);
+    const BufferView first{&incoming(), near[0].first_received * element_bytes(), bytes};
+    const BufferView second{&incoming(), near[1].first_received * element_bytes(), bytes};
+    queue().read(first, one.data());
+    queue().read(second, other.data());
+    queue().write(other.data(), first);
+    queue().write(one.data(), second);
+  }
+
+  Wrong wrong_;
+  Physics physics_;
+  std::uint64_t round_ = 0;
+  Bytes before_;
+};
+
+class WrongShallowWater : public ShallowWater {
+ public:
+  WrongShallowWater(std::string name, Wrong wrong) : name_(std::move(name)), wrong_(wrong) {}
+  std::string name() const override { return name_; }
+
+ protected:
+  std::unique_ptr<Solver> make_solver(Session& session, const Mesh& mesh, const Job& job, Part part) const override {
+    return std::make_unique<WrongSolver>(session, session.world.size() > 1 ? session.transport : nullptr, mesh, job,
+                                         std::move(part), wrong_);
+  }
+
+ private:
+  std::string name_;
+  Wrong wrong_;
+};
+
+RegisteredBenchmark wrong_shallow_water(const std::string& name, Wrong wrong) {
+  const std::string all = "mutant-shallow-water-" + name;
+  return {all, [all, wrong] { return std::make_unique<WrongShallowWater>(all, wrong); }};
+}
+
+const RegisteredBenchmark all_wrong_shallow_water[] = {
+    wrong_shallow_water("halo-one-stage-old", Wrong::halo_old),
+    wrong_shallow_water("halo-old-once", Wrong::halo_old_once),
+    wrong_shallow_water("message-lost-once", Wrong::message_lost_once),
+    wrong_shallow_water("last-element-not-sent", Wrong::last_not_sent),
+    wrong_shallow_water("neighbours-swapped", Wrong::neighbours_swapped),
+    wrong_shallow_water("tide-phase-dropped", Wrong::tide_phase),
+    wrong_shallow_water("step-skipped", Wrong::step_skipped),
+    wrong_shallow_water("stage-skipped", Wrong::stage_skipped),
+};
+
+}  // namespace
+
+}  // namespace plumb::shallow_water
