@@ -10,7 +10,7 @@ mode=check
 case ${1:-} in
   format | tidy) mode=$1; shift ;;
 esac
-if [ $# -gt 0 ]; then files=("$@"); else mapfile -t files < <(find engine interpose benchmarks tests bench plumbline -type f | sort); fi
+if [ $# -gt 0 ]; then files=("$@"); else mapfile -t files < <(find engine interpose benchmarks tests bench plumbline scripts -type f | sort); fi
 mapfile -t cpp < <(printf '%s\n' "${files[@]}" | grep -E '\.(cpp|hpp)$' || true)
 mapfile -t python < <(printf '%s\n' "${files[@]}" | grep -E '\.pyi?$' || true)
 

@@ -173,7 +173,7 @@ def report(
 
     asked = Asked(records or [], output, against, title, metric, threshold)
     count = write_report(asked, find_home(os.environ))
-    print(f"{output}: {count} records", file=sys.stderr)
+    print(f"{output}: {count} record{'s' if count != 1 else ''}", file=sys.stderr)
 
 
 @app.command(cls=PlainUsage)
