@@ -113,7 +113,9 @@ class ProgramRun {
               fmt::format("{} sends nothing between ranks: it takes no --{}", benchmark_.name(), option->name()));
       return;
     }
-    const bool native = options_.runtime.get() == "native" || options_.device.get() == "native";
+    const std::string &runtime = options_.runtime, &device = options_.device;
+    const bool none_named = runtime.empty() && device.empty();
+    const bool native = runtime == "native" || device == "native" || (none_named && !benchmark_.needs_device());
     transport_name_ = options_.transport.get();
     if (transport_name_.empty()) transport_name_ = native ? world_.info().host_transport : "staged";
     entry_ = &find_transport(transport_name_);

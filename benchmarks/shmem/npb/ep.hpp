@@ -22,6 +22,7 @@ class Ep : public Npb {
   double operations(const ClassRow& problem) const override;
   std::string size_text(const ClassRow& problem) const override;
   std::string operation_type() const override { return "Random numbers generated"; }
+  bool sends() const override { return false; }
   void change(ClassRow& row) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;

@@ -94,10 +94,16 @@ void Messages::meet() {
   do_meet();
 }
 
-void Messages::complete() {
+void Messages::settle() {
   const Exposed exposed(exposed_);
   for (const End& end : incoming_)
     if (end.taken != end.posted) throw Error("a message was expected and never taken");
+  do_settle();
+}
+
+void Messages::complete() {
+  settle();
+  const Exposed exposed(exposed_);
   do_complete();
 }
 

@@ -69,6 +69,9 @@ class Messages {
   // one meet(), and at most `depth` messages of a link are posted between two of them. Form `barrier` has its barrier
   // here; in the others it costs nothing and orders nothing, so pipelines simply call it once a stage.
   void meet();
+  // All messages posted have left, and those expected are taken: before a wait for other ranks (a reduction) that these
+  // calls cannot see, as some transports send only while they are asked.
+  void settle();
   // Collective: at the end of a sample, when every expected message is taken. All messages sent have left.
   void complete();
 
@@ -100,6 +103,7 @@ class Messages {
   virtual bool do_arrived(std::size_t j, std::uint64_t number) = 0;
   virtual std::span<const std::byte> do_take(std::size_t j, std::uint64_t number, std::size_t bytes) = 0;
   virtual void do_meet() {}
+  virtual void do_settle() {}
   virtual void do_complete() {}
 
   struct End {

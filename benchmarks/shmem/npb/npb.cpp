@@ -67,13 +67,14 @@ Preset Npb::preset(const std::string& name) const {
 }
 
 std::vector<Form> Npb::forms() const {
+  if (!sends()) return {Form::two_sided};
   if (!(form_ == "all")) return {form_of(form_)};
   if (!has_one_sided()) return {Form::two_sided};
   return {Form::two_sided, Form::signal, Form::barrier};
 }
 
 bool Npb::needs_transport() const {
-  return forms().front() == Form::two_sided;
+  return sends() && forms().front() == Form::two_sided;
 }
 
 ClassRow Npb::problem() const {
@@ -104,9 +105,10 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
   group.key = fmt::format("class {}", row.name);
   for (const Form form : forms()) {
     Case one;
-    one.key = fmt::format("{}/{}", row.name == 'U' ? size_text(row) : std::string(1, row.name), to_string(form));
+    const std::string form_name = sends() ? to_string(form) : "none";
+    one.key = fmt::format("{}/{}", row.name == 'U' ? size_text(row) : std::string(1, row.name), form_name);
     std::erase(one.key, ' ');
-    one.labels = {{"class", std::string(1, row.name)}, {"form", to_string(form)}, {"size", size_text(row)},
+    one.labels = {{"class", std::string(1, row.name)}, {"form", form_name}, {"size", size_text(row)},
                   {"iterations", row.iterations},      {"operation_type", operation_type()}};
     const double operations = this->operations(row);
     one.work.flops = operations / static_cast<double>(row.iterations) / plan.ranks;
@@ -139,7 +141,7 @@ void Npb::prepare(Session& session, const Case& measured) {
   std::vector<int> all(static_cast<std::size_t>(session.world.size()));
   std::iota(all.begin(), all.end(), 0);
   team_ = session.world.team(all);
-  messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
+  if (sends()) messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
   set_up(session);
 }
 
@@ -147,19 +149,21 @@ void Npb::reset(Session&, const Case& measured, std::uint64_t, std::uint64_t) {
   exposed_by_phase_.assign(measured.phases.size(), 0);
   restart();
   iterate(0);
-  messages_->complete();
+  if (messages_) messages_->complete();
   restart();
 }
 
 void Npb::run(Session&, const Case& measured, Timed& timed) {
   timed_ = &timed;
   const double begin = now_seconds(), exposed_before = exposed();
-  const std::uint64_t sent = messages_->messages_sent(), bytes = messages_->bytes_sent();
+  const auto sent = [&] { return messages_ ? static_cast<double>(messages_->messages_sent()) : 0; };
+  const auto bytes = [&] { return messages_ ? static_cast<double>(messages_->bytes_sent()) : 0; };
+  const double sent_before = sent(), bytes_before = bytes();
   for (std::uint64_t i = 1; i <= timed.count(); ++i) {
     iterate(i);
     if (i == timed.count()) {
       finish();
-      messages_->complete();
+      if (messages_) messages_->complete();
     }
     timed.lap();
     Waiting::progress();
@@ -167,8 +171,8 @@ void Npb::run(Session&, const Case& measured, Timed& timed) {
   timed_ = nullptr;
   timed.tally("seconds", now_seconds() - begin);
   timed.tally("exposed_seconds", exposed() - exposed_before);
-  timed.tally("messages", static_cast<double>(messages_->messages_sent() - sent));
-  timed.tally("bytes", static_cast<double>(messages_->bytes_sent() - bytes));
+  timed.tally("messages", sent() - sent_before);
+  timed.tally("bytes", bytes() - bytes_before);
   for (std::size_t i = 0; i < measured.phases.size(); ++i)
     timed.tally("exposed_seconds " + measured.phases[i], exposed_by_phase_[i]);
 }

@@ -78,6 +78,7 @@ class Npb : public Benchmark {
   virtual void change(ClassRow&) const {}  // applies the benchmark's own options
   virtual void check_problem(const ClassRow&, int /*ranks*/) const {}  // throws UsageError
   virtual std::uint64_t items(const ClassRow&, const Plan&) const = 0;  // that check() counts on this rank
+  virtual bool sends() const { return true; }  // false: no messages, so one case without a form
   virtual Links links(const ClassRow&, int /*rank*/, int /*ranks*/) const { return {}; }
   virtual std::uint64_t host_bytes(const ClassRow&, const Plan&) const = 0;
   virtual double bytes_by_formula(const ClassRow&, int /*ranks*/) const { return 0; }  // of all ranks, an iteration
@@ -119,6 +120,7 @@ class Npb : public Benchmark {
   // A team's call within a timed part, whose seconds count as exposed.
   template <class T>
   void all_reduce(std::span<T> values, Fold fold) {
+    if (messages_) messages_->settle();
     const double begin = now_seconds();
     team_->all_reduce(values, fold);
     reduced_ += now_seconds() - begin;

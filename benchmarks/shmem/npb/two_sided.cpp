@@ -1,6 +1,7 @@
 // Form `two-sided`: each slot of a link is an exchange of one message, compiled by the session's transport.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "benchmarks/shmem/npb/messages.hpp"
@@ -127,7 +128,7 @@ class TwoSided final : public Messages {
     wait(in_[j].at(number));
     return {in_[j].place(number), bytes};
   }
-  void do_complete() override {
+  void do_settle() override {
     while (!active_.empty()) wait(*active_.front());
   }
 

@@ -1,0 +1,516 @@
+#include "benchmarks/shmem/npb/mg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "benchmarks/shmem/npb/random46.hpp"
+#include "world/collect.hpp"
+
+namespace plumb::npb {
+
+using mg::Box;
+using mg::Levels;
+using mg::Three;
+
+namespace {
+
+enum MgPhase : std::size_t { resid, psinv, rprj3, interp, norm2u3, comm3, mg_rcomm };
+constexpr std::size_t charges_of_sign = 10;
+constexpr int gather_tag = 900;
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// Numbers of a message along an axis: a plane of points, with the halos of the axes before.
+std::size_t face(const Box& box, int axis) {
+  const auto n = [&](std::size_t a) { return static_cast<std::size_t>(box.size[a]); };
+  return axis == 0 ? n(1) * n(2) : axis == 1 ? (n(0) + 2) * n(2) : (n(0) + 2) * (n(1) + 2);
+}
+
+int neighbour(const Three& place, const Three& grid, int axis, int by) {
+  Three to = place;
+  const auto a = static_cast<std::size_t>(axis);
+  to[a] = (to[a] + by + grid[a]) % grid[a];
+  return to[0] + grid[0] * (to[1] + grid[1] * to[2]);
+}
+
+// The first of a level's two links along an axis, to and from the lower and the upper neighbour.
+std::size_t link_of(const Levels& levels, int level, int axis) {
+  const auto cut = [&](int a) { return levels.grid[static_cast<std::size_t>(a)] > 1 ? std::size_t{2} : 0; };
+  std::size_t index = static_cast<std::size_t>(level - levels.gathered - 1) * (cut(0) + cut(1) + cut(2));
+  for (int a = 0; a < axis; ++a) index += cut(a);
+  return index;
+}
+
+// Larger by value, and of equal ones the first point.
+bool is_larger(const Charge& a, const Charge& b) {
+  return a.value != b.value ? a.value > b.value : a.point < b.point;
+}
+bool is_smaller(const Charge& a, const Charge& b) {
+  return a.value != b.value ? a.value < b.value : a.point < b.point;
+}
+
+// Keeps the ten largest and the ten smallest of the values offered.
+class Extremes {
+ public:
+  void offer(const Charge& one) {
+    if (largest_.size() < charges_of_sign || one.value > largest_.back().value) insert(largest_, one, is_larger);
+    if (smallest_.size() < charges_of_sign || one.value < smallest_.back().value) insert(smallest_, one, is_smaller);
+  }
+  const std::vector<Charge>& largest() const { return largest_; }
+  const std::vector<Charge>& smallest() const { return smallest_; }
+
+ private:
+  static void insert(std::vector<Charge>& list, const Charge& one, bool (*before)(const Charge&, const Charge&)) {
+    list.insert(std::upper_bound(list.begin(), list.end(), one, before), one);
+    if (list.size() > charges_of_sign) list.pop_back();
+  }
+  std::vector<Charge> largest_, smallest_;
+};
+
+std::vector<Charge> with_signs(const Extremes& extremes) {
+  std::vector<Charge> charges;
+  for (const Charge& one : extremes.largest()) charges.push_back({one.point, 1});
+  for (const Charge& one : extremes.smallest()) charges.push_back({one.point, -1});
+  std::sort(charges.begin(), charges.end(), [](const Charge& a, const Charge& b) { return a.point < b.point; });
+  return charges;
+}
+
+}  // namespace
+
+double Mg::operations(const ClassRow& row) const {
+  return 58 * static_cast<double>(row.iterations) * std::pow(static_cast<double>(row.size), 3);
+}
+
+std::string Mg::size_text(const ClassRow& row) const {
+  return fmt::format("{0:4}x{0:4}x{0:4}", row.size);
+}
+
+void Mg::change(ClassRow& row) const {
+  if (grid_ > 0) row.size = grid_;
+}
+
+void Mg::check_problem(const ClassRow& row, int ranks) const {
+  if (row.size < 8 || !std::has_single_bit(static_cast<std::uint64_t>(row.size)))
+    throw UsageError(fmt::format("a grid of {} points an axis cannot be halved down to 2: --grid must be a power of two, "
+                                 "at least 8", row.size));
+  if (mg::least_size(static_cast<int>(row.size), ranks) >= 2) return;
+  int most = ranks - 1;
+  while (mg::least_size(static_cast<int>(row.size), most) < 2) --most;
+  throw UsageError(fmt::format("{} points an axis are too few for {} ranks, each with 2 points at least: at most {} ranks",
+                               row.size, ranks, most));
+}
+
+// The official norm, the norm again, the charges, and each point of v and r.
+std::uint64_t Mg::items(const ClassRow& row, const Plan& plan) const {
+  const Levels levels(static_cast<int>(row.size), plan.rank, plan.ranks);
+  return row.official.size() + 1 + 2 * charges_of_sign + 2 * levels.boxes.back().count();
+}
+
+Links Mg::links(const ClassRow& row, int rank, int ranks) const {
+  const Levels levels(static_cast<int>(row.size), rank, ranks);
+  const Three place = Levels::place_of(rank, levels.grid);
+  Links all;
+  for (int level = levels.gathered + 1; level <= levels.finest; ++level)
+    for (int axis = 0; axis < 3; ++axis) {
+      if (levels.grid[static_cast<std::size_t>(axis)] == 1) continue;
+      const std::size_t bytes = sizeof(double) * face(levels.boxes[static_cast<std::size_t>(level)], axis);
+      const int tag = (level * 3 + axis) * 2;
+      for (const int by : {-1, 1}) {  // what goes down comes from above
+        const int peer = neighbour(place, levels.grid, axis, by);
+        all.outgoing.push_back({peer, tag + (by > 0 ? 1 : 0), bytes});
+        all.incoming.push_back({peer, tag + (by > 0 ? 0 : 1), bytes});
+      }
+    }
+  for (int i = 1; i < ranks; ++i) {
+    const int to = (rank + i) % ranks, from = (rank + ranks - i) % ranks;
+    const Levels other(static_cast<int>(row.size), from, ranks);
+    all.outgoing.push_back({to, gather_tag, sizeof(double) * std::max<std::size_t>(1, levels.part.count())});
+    all.incoming.push_back({from, gather_tag, sizeof(double) * std::max<std::size_t>(1, other.part.count())});
+  }
+  return all;
+}
+
+std::uint64_t Mg::host_bytes(const ClassRow& row, const Plan& plan) const {
+  const Levels levels(static_cast<int>(row.size), plan.rank, plan.ranks);
+  std::uint64_t points = levels.boxes.back().room() + 4 * static_cast<std::uint64_t>(row.size * row.size);
+  for (const Box& box : levels.boxes) points += 2 * box.room();
+  return sizeof(double) * points;
+}
+
+// Three halos of each distributed level, one more of the finest at the start, and the gathered level to all.
+double Mg::bytes_by_formula(const ClassRow& row, int ranks) const {
+  double numbers = 0;
+  for (int rank = 0; rank < ranks && ranks > 1; ++rank) {
+    const Levels levels(static_cast<int>(row.size), rank, ranks);
+    for (int level = levels.gathered + 1; level <= levels.finest; ++level)
+      for (int axis = 0; axis < 3; ++axis)
+        if (levels.grid[static_cast<std::size_t>(axis)] > 1)
+          numbers += 2 * static_cast<double>(face(levels.boxes[static_cast<std::size_t>(level)], axis)) *
+                     (3 + (level == levels.finest ? 1 / static_cast<double>(row.iterations) : 0));
+    numbers += static_cast<double>(levels.part.count()) * (ranks - 1);
+  }
+  return sizeof(double) * numbers;
+}
+
+mg::Stencil Mg::smoother() const {
+  return row_.largest == 0 ? mg::smoother_of_small : mg::smoother_of_large;
+}
+
+void Mg::set_up(Session&) {
+  row_ = problem();
+  levels_ = std::make_unique<Levels>(static_cast<int>(row_.size), rank(), ranks());
+  u_.clear();
+  r_.clear();
+  for (const Box& box : levels_->boxes) {
+    u_.emplace_back(box.room());
+    r_.emplace_back(box.room());
+  }
+  v_.resize(levels_->boxes.back().room());
+  scratch_.resize(2 * levels_->boxes.back().row() + 2 * static_cast<std::size_t>(row_.size) + 16);
+  find_charges();
+}
+
+// Each rank searches its own points; the extremes of all follow from those of each.
+void Mg::find_charges() {
+  const Box& own = levels_->boxes.back();
+  const auto n = static_cast<std::uint64_t>(row_.size);
+  Extremes mine, all;
+  for (int k = 0; k < own.size[2]; ++k)
+    for (int j = 0; j < own.size[1]; ++j) {
+      std::uint64_t point = (static_cast<std::uint64_t>(own.low[2] + k) * n + static_cast<std::uint64_t>(own.low[1] + j)) * n +
+                            static_cast<std::uint64_t>(own.low[0]);
+      Random46 random(usual_seed, point);
+      for (int i = 0; i < own.size[0]; ++i) mine.offer({point++, random.next()});
+    }
+  std::vector<Charge> found = mine.largest();
+  found.insert(found.end(), mine.smallest().begin(), mine.smallest().end());
+  std::vector<std::size_t> counts(static_cast<std::size_t>(ranks()));
+  const std::size_t count = found.size();
+  team().all_gather(std::span(&count, 1), std::span(counts), std::vector<std::size_t>(counts.size(), 1));
+  std::vector<Charge> candidates(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  team().all_gather(std::span<const Charge>(found), std::span(candidates), counts);
+  std::sort(candidates.begin(), candidates.end(), is_larger);
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  for (const Charge& one : candidates) all.offer(one);
+  charges_ = with_signs(all);
+}
+
+void Mg::restart() {
+  for (auto* grids : {&u_, &r_})
+    for (auto& grid : *grids) std::fill(grid.begin(), grid.end(), not_a_number);
+  std::fill(u_.back().begin(), u_.back().end(), 0.0);
+  std::fill(v_.begin(), v_.end(), 0.0);
+  const Box& own = levels_->boxes.back();
+  const auto n = static_cast<std::uint64_t>(row_.size);
+  for (const Charge& charge : charges_) {
+    const Three at{static_cast<int>(charge.point % n), static_cast<int>(charge.point / n % n),
+                   static_cast<int>(charge.point / n / n)};
+    bool is_own = true;
+    for (std::size_t a = 0; a < 3; ++a) is_own = is_own && at[a] >= own.low[a] && at[a] < own.low[a] + own.size[a];
+    if (is_own)
+      v_[own.at(at[0] - own.low[0] + 1, at[1] - own.low[1] + 1, at[2] - own.low[2] + 1)] = charge.value;
+  }
+  norm_ = not_a_number;
+}
+
+void Mg::iterate(std::uint64_t iteration) {
+  const int finest = levels_->finest;
+  if (iteration <= 1) residual(finest, v_);
+  for (int level = finest; level > 1; --level) restrict_from(level);
+  std::fill(u_[1].begin(), u_[1].end(), 0.0);
+  smooth(1);
+  for (int level = 2; level <= finest; ++level) {
+    interpolate_to(level);
+    residual(level, level == finest ? v_ : r_[static_cast<std::size_t>(level)]);
+    smooth(level);
+  }
+  residual(finest, v_);
+  if (iteration == 0) finish_halo();
+}
+
+void Mg::finish() {
+  finish_halo();
+  const Box& own = levels_->boxes.back();
+  double squares = 0;
+  {
+    const Part now = part(norm2u3);
+    for (int k = 1; k <= own.size[2]; ++k)
+      for (int j = 1; j <= own.size[1]; ++j) {
+        const double* row = r_.back().data() + own.at(1, j, k);
+        double of_row = 0;
+        for (int i = 0; i < own.size[0]; ++i) of_row += row[i] * row[i];
+        squares += of_row;
+      }
+  }
+  const Part now = part(mg_rcomm);
+  norm_ = std::sqrt(sum(squares) / std::pow(static_cast<double>(row_.size), 3));
+}
+
+double Mg::sum(double mine) {
+  all_reduce(std::span(&mine, 1), Fold::sum);
+  return mine;
+}
+
+// Planes that need no halo first, the others once it is there.
+void Mg::sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
+               const std::function<void(int)>& plane) {
+  const bool waits = pending_ != nullptr;
+  {
+    const Part now = part(phase);
+    for (int k = first; k <= last; ++k)
+      if (!waits || is_inside(k)) plane(k);
+  }
+  if (!waits) return;
+  finish_halo();
+  const Part now = part(phase);
+  for (int k = first; k <= last; ++k)
+    if (!is_inside(k)) plane(k);
+}
+
+void Mg::residual(int level, const std::vector<double>& right_side) {
+  const Box& own = box(level);
+  sweep(
+      resid, 1, own.size[2], [&](int k) { return k > 1 && k < own.size[2]; },
+      [&](int k) { mg::residual(own, data(u_, level), right_side.data(), data(r_, level), k, scratch_.data()); });
+  start_halo(r_, level);
+}
+
+void Mg::smooth(int level) {
+  const Box& own = box(level);
+  const mg::Stencil stencil = smoother();
+  sweep(
+      psinv, 1, own.size[2], [&](int k) { return k > 1 && k < own.size[2]; },
+      [&](int k) { mg::smooth(own, stencil, data(r_, level), data(u_, level), k, scratch_.data()); });
+  start_halo(u_, level);
+}
+
+void Mg::restrict_from(int level) {
+  const Box &fine = box(level), &to = box(level - 1);
+  const bool gathers = level == levels_->gathered + 1 && ranks() > 1;
+  const Box& part = gathers ? levels_->part : to;
+  const int first = part.low[2] - to.low[2] + 1;
+  sweep(
+      rprj3, first, first + part.size[2] - 1,
+      [&](int k) {
+        const int at = 2 * (k - 1 + to.low[2]) + offset() - fine.low[2] + 1;
+        return at > 1 && at < fine.size[2];
+      },
+      [&](int k) {
+        mg::restrict_to(fine, data(r_, level), to, part, data(r_, level - 1), k, offset(), scratch_.data());
+      });
+  if (gathers) gather();
+  start_halo(r_, level - 1);
+}
+
+void Mg::interpolate_to(int level) {
+  const Box &coarse = box(level - 1), &fine = box(level);
+  sweep(
+      interp, 0, fine.size[2] + 1,
+      [&](int k) {
+        const mg::Pair pair = mg::sources(coarse, fine, 2, k);
+        return pair.first >= 1 && pair.last <= coarse.size[2];
+      },
+      [&](int k) {
+        mg::interpolate(coarse, data(u_, level - 1), fine, data(u_, level), k, level == levels_->finest,
+                        scratch_.data());
+      });
+}
+
+// Each rank's part of the finest gathered level, to all ranks.
+void Mg::gather() {
+  const Part now = part(comm3);
+  const Box& whole = box(levels_->gathered);
+  double* const grid = data(r_, levels_->gathered);
+  const std::size_t others = static_cast<std::size_t>(ranks()) - 1;
+  const std::size_t first = link_of(*levels_, levels_->finest + 1, 0);
+  const auto each_row = [&](const Box& of, auto use) {
+    for (int k = 1; k <= of.size[2]; ++k)
+      for (int j = 1; j <= of.size[1]; ++j) use(grid + whole.at(of.low[0] + 1, of.low[1] + j, of.low[2] + k), of.size[0]);
+  };
+  for (std::size_t i = 0; i < others; ++i) messages().expect(first + i);
+  for (std::size_t i = 0; i < others; ++i) {
+    double* to = messages().outgoing_as<double>(first + i).data();
+    each_row(levels_->part, [&](const double* row, int length) { to = std::copy_n(row, length, to); });
+    messages().post(first + i);
+  }
+  messages().meet();
+  for (std::size_t i = 0; i < others; ++i) {
+    const double* from = messages().take_as<double>(first + i).data();
+    const int peer = (rank() + ranks() - static_cast<int>(i) - 1) % ranks();
+    each_row(Levels(static_cast<int>(row_.size), peer, ranks()).part, [&](double* row, int length) {
+      std::copy_n(from, length, row);
+      from += length;
+    });
+  }
+}
+
+void Mg::start_halo(Grids& grids, int level) {
+  const Part now = part(comm3);
+  double* const grid = data(grids, level);
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!is_cut(level, axis)) {
+      wrap(grid, box(level), axis);
+      continue;
+    }
+    post_halo(grid, level, axis);
+    if (axis == 2) {
+      pending_ = grid;
+      pending_level_ = level;
+    } else {
+      messages().meet();
+      take_halo(grid, level, axis);
+    }
+  }
+}
+
+void Mg::finish_halo() {
+  if (pending_ == nullptr) return;
+  const Part now = part(comm3);
+  messages().meet();
+  take_halo(std::exchange(pending_, nullptr), pending_level_, 2);
+}
+
+// The rows of a face: points at index `at` of an axis, with the halos of the axes before it.
+std::vector<double*> Mg::rows_of(double* grid, const Box& box, int axis, int at, std::size_t& length) const {
+  std::vector<double*> rows;
+  const int around = passes_edges_on() ? 0 : 1;
+  length = axis == 0 ? 1 : static_cast<std::size_t>(box.size[0] + 2 - 2 * around);
+  const int first_i = axis == 0 ? at : around;
+  for (int k = axis == 2 ? at : 1; k <= (axis == 2 ? at : box.size[2]); ++k)
+    for (int j = axis == 1 ? at : axis == 0 ? 1 : around;
+         j <= (axis == 1 ? at : axis == 0 ? box.size[1] : box.size[1] + 1 - around); ++j)
+      rows.push_back(grid + box.at(first_i, j, k));
+  return rows;
+}
+
+void Mg::wrap(double* grid, const Box& box, int axis) {
+  const int n = box.size[static_cast<std::size_t>(axis)];
+  std::size_t length = 0;
+  for (const auto& [from, to] : {std::pair{1, n + 1}, std::pair{n, 0}}) {
+    const auto source = rows_of(grid, box, axis, from, length), target = rows_of(grid, box, axis, to, length);
+    for (std::size_t i = 0; i < source.size(); ++i) std::copy_n(source[i], length, target[i]);
+  }
+}
+
+void Mg::post_halo(const double* grid, int level, int axis) {
+  const Box& own = box(level);
+  const std::size_t first = link_of(*levels_, level, axis);
+  for (const std::size_t way : {0, 1}) messages().expect(first + way);
+  for (const std::size_t way : {0, 1}) {
+    std::size_t length = 0;
+    double* to = messages().outgoing_as<double>(first + way).data();
+    const int at = way == 0 ? 1 : own.size[static_cast<std::size_t>(axis)];
+    for (const double* row : rows_of(const_cast<double*>(grid), own, axis, at, length)) to = std::copy_n(row, length, to);
+    messages().post(first + way);
+  }
+}
+
+void Mg::take_halo(double* grid, int level, int axis) {
+  const Box& own = box(level);
+  const std::size_t first = link_of(*levels_, level, axis);
+  for (const std::size_t way : {0, 1}) {
+    std::size_t length = 0;
+    const int at = way == 0 ? 0 : own.size[static_cast<std::size_t>(axis)] + 1;
+    const auto rows = rows_of(grid, own, axis, at, length);
+    unpack(messages().take_as<double>(first + way), rows, length);
+  }
+}
+
+void Mg::unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) {
+  const double* from = message.data();
+  for (double* const row : rows) {
+    std::copy_n(from, length, row);
+    from += length;
+  }
+}
+
+void Mg::check(Checks& checks, std::uint64_t) {
+  checks.found.reference = "the official norm, a serial search for the charges, r from u point by point";
+  for (const double official : row_.official) checks.close("the norm of the residual", norm_, official);
+  const auto n = static_cast<std::uint64_t>(row_.size);
+  Random46 random;
+  Extremes extremes;
+  for (std::uint64_t point = 0; point < n * n * n; ++point) extremes.offer({point, random.next()});
+  const std::vector<Charge> charges = with_signs(extremes);
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < 2 * charges_of_sign; ++i) wrong += charges_[i] == charges[i] ? 0 : 1;
+  checks.count("charges", 2 * charges_of_sign, wrong);
+  check_residual(checks);
+}
+
+// Planes of u from all ranks in turn, without halos; r = v - A u at this rank's points by the definition of A.
+void Mg::check_residual(Checks& checks) {
+  const Box& own = levels_->boxes.back();
+  const int n = static_cast<int>(row_.size);
+  const auto points = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
+  std::vector<Box> boxes;
+  for (int rank = 0; rank < ranks(); ++rank) boxes.push_back(Levels(n, rank, ranks()).boxes.back());
+  const auto has = [](const Box& box, int z) { return z >= box.low[2] && z < box.low[2] + box.size[2]; };
+  const auto plane_of = [&](int z) {
+    std::vector<double> mine, all(points), plane(points);
+    for (int j = 1; has(own, z) && j <= own.size[1]; ++j) {
+      const double* row = u_.back().data() + own.at(1, j, z - own.low[2] + 1);
+      mine.insert(mine.end(), row, row + own.size[0]);
+    }
+    std::vector<std::size_t> counts;
+    for (const Box& box : boxes)
+      counts.push_back(has(box, z) ? static_cast<std::size_t>(box.size[0]) * static_cast<std::size_t>(box.size[1]) : 0);
+    team().all_gather(std::span<const double>(mine), std::span(all), counts);
+    const double* from = all.data();
+    for (const Box& box : boxes)
+      for (int j = 0; has(box, z) && j < box.size[1]; ++j, from += box.size[0])
+        std::copy_n(from, box.size[0], plane.begin() + (box.low[1] + j) * n + box.low[0]);
+    return plane;
+  };
+  std::array<std::vector<double>, 3> planes{plane_of(n - 1), plane_of(0), {}};
+  std::uint64_t wrong_v = 0, wrong_r = 0;
+  double squares = 0;
+  std::string detail;
+  for (int z = 0; z < n; ++z, std::rotate(planes.begin(), planes.begin() + 1, planes.end())) {
+    planes[2] = plane_of((z + 1) % n);
+    for (int y = own.low[1]; has(own, z) && y < own.low[1] + own.size[1]; ++y)
+      for (int x = own.low[0]; x < own.low[0] + own.size[0]; ++x) {
+        double sums[4] = {};
+        for (int dz = -1; dz <= 1; ++dz)
+          for (int dy = -1; dy <= 1; ++dy)
+            for (int dx = -1; dx <= 1; ++dx)
+              sums[dx * dx + dy * dy + dz * dz] +=
+                  planes[static_cast<std::size_t>(dz + 1)][static_cast<std::size_t>((y + dy + n) % n * n + (x + dx + n) % n)];
+        const auto point = (static_cast<std::uint64_t>(z) * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(y)) *
+                               static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(x);
+        const auto charge = std::find_if(charges_.begin(), charges_.end(), [&](const Charge& c) { return c.point == point; });
+        const double v = charge == charges_.end() ? 0 : charge->value;
+        const std::size_t at = own.at(x - own.low[0] + 1, y - own.low[1] + 1, z - own.low[2] + 1);
+        const double is = r_.back()[at], should_be = v + 8.0 / 3 * sums[0] - sums[2] / 6 - sums[3] / 12;
+        wrong_v += v_[at] == v ? 0 : 1;
+        if (!(std::abs(is - should_be) <= 1e-13) && wrong_r++ == 0)
+          detail = fmt::format("at ({}, {}, {}) it is {:.14g}, should be {:.14g}", x, y, z, is, should_be);
+        squares += is * is;
+      }
+  }
+  checks.count("v", own.count(), wrong_v);
+  checks.count("r", own.count(), wrong_r, detail);
+  double all = 0;
+  for (const double one : gather_values(world(), squares)) all += one;
+  checks.within("the norm again", norm_, std::sqrt(broadcast_value(world(), all) / std::pow(n, 3)), 1e-11);
+}
+
+void Mg::tear_down() {
+  u_.clear();
+  r_.clear();
+  v_ = {};
+  levels_.reset();
+}
+
+namespace {
+
+const RegisteredBenchmark registered_mg("npb_mg", [] { return std::make_unique<Mg>(); });
+
+}  // namespace
+
+}  // namespace plumb::npb

@@ -1,0 +1,89 @@
+// npb_mg: V-cycles of multigrid on a periodic cube.
+#pragma once
+
+#include "benchmarks/shmem/npb/mg_grid.hpp"
+#include "benchmarks/shmem/npb/npb.hpp"
+
+namespace plumb::npb {
+
+// A point of the finest grid with a charge of +1 or -1.
+struct Charge {
+  std::uint64_t point = 0;  // (z n + y) n + x
+  double value = 0;
+  bool operator==(const Charge&) const = default;
+};
+
+class Mg : public Npb {
+ public:
+  std::string title() const override { return "V-cycles of multigrid for a Poisson equation on a periodic cube"; }
+
+ protected:
+  std::string which() const override { return "npb_mg"; }
+  std::vector<std::string> phases() const override {
+    return {"resid", "psinv", "rprj3", "interp", "norm2u3", "comm3", "rcomm"};
+  }
+  double operations(const ClassRow& row) const override;
+  std::string size_text(const ClassRow& row) const override;
+  void change(ClassRow& row) const override;
+  void check_problem(const ClassRow& row, int ranks) const override;
+  std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
+  Links links(const ClassRow& row, int rank, int ranks) const override;
+  std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
+  double bytes_by_formula(const ClassRow& row, int ranks) const override;
+  void set_up(Session& session) override;
+  void restart() override;
+  void iterate(std::uint64_t iteration) override;
+  void finish() override;
+  void check(Checks& checks, std::uint64_t repetition) override;
+  void tear_down() override;
+
+  // Replaced by mutants.
+  virtual mg::Stencil smoother() const;
+  virtual int offset() const { return 1; }            // of coarse point j on fine point 2j + 1
+  virtual bool passes_edges_on() const { return true; }
+  virtual void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length);
+  virtual double sum(double mine);
+
+  ClassRow row_;
+
+ private:
+  using Grids = std::vector<std::vector<double>>;
+
+  const mg::Box& box(int level) const { return levels_->boxes[static_cast<std::size_t>(level)]; }
+  static double* data(Grids& grids, int level) { return grids[static_cast<std::size_t>(level)].data(); }
+  bool is_cut(int level, int axis) const {
+    return level > levels_->gathered && levels_->grid[static_cast<std::size_t>(axis)] > 1;
+  }
+  void residual(int level, const std::vector<double>& right_side);
+  void smooth(int level);
+  void restrict_from(int level);
+  void interpolate_to(int level);
+  void gather();
+
+  // A grid's halo is filled axis by axis, so that edges and corners pass on. Along z the messages travel until the next
+  // sweep, which first computes the planes that need no halo.
+  void start_halo(Grids& grids, int level);
+  void finish_halo();
+  void wrap(double* grid, const mg::Box& box, int axis);
+  void post_halo(const double* grid, int level, int axis);
+  void take_halo(double* grid, int level, int axis);
+  std::vector<double*> rows_of(double* grid, const mg::Box& box, int axis, int at, std::size_t& length) const;
+  void sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
+             const std::function<void(int)>& plane);
+
+  void find_charges();
+  void check_residual(Checks& checks);
+
+  Parameter<std::int64_t> grid_{
+      *this, {"grid", "points of an axis, without official values; 0: the class's"}, 0, {0, 1 << 14}};
+
+  std::unique_ptr<mg::Levels> levels_;
+  Grids u_, r_;  // by level
+  std::vector<double> v_, scratch_;
+  std::vector<Charge> charges_;  // of all ranks
+  double norm_ = 0;
+  double* pending_ = nullptr;  // a grid whose halo along z is under way
+  int pending_level_ = 0;
+};
+
+}  // namespace plumb::npb

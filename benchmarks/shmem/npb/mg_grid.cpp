@@ -1,0 +1,249 @@
+#include "benchmarks/shmem/npb/mg_grid.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "device/host_simd.hpp"
+
+namespace plumb::npb::mg {
+
+Three grid_of(int ranks, int points) {
+  Three best{1, 1, ranks};
+  double least = std::numeric_limits<double>::infinity();
+  for (int x = 1; x <= ranks; ++x)
+    for (int y = x; y <= ranks / x; ++y) {
+      const int z = ranks / x / y;
+      if (x * y * z != ranks || z < y) continue;
+      const double n = points;
+      const double surface = (x > 1 ? n / y * n / z : 0) + (y > 1 ? n / x * n / z : 0) + (z > 1 ? n / x * n / y : 0);
+      if (surface < least) {
+        least = surface;
+        best = {x, y, z};
+      }
+    }
+  return best;
+}
+
+Box Box::finest(int points, const Three& grid, const Three& place) {
+  Box box{points, {}, {}};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::int64_t n = points, c = place[axis];
+    box.low[axis] = static_cast<int>(n * c / grid[axis]);
+    box.size[axis] = static_cast<int>(n * (c + 1) / grid[axis]) - box.low[axis];
+  }
+  return box;
+}
+
+Box Box::coarser() const {
+  Box box{points / 2, {}, {}};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    box.low[axis] = low[axis] / 2;
+    box.size[axis] = (low[axis] + size[axis]) / 2 - low[axis] / 2;
+  }
+  return box;
+}
+
+std::size_t Box::count() const {
+  return static_cast<std::size_t>(size[0]) * static_cast<std::size_t>(size[1]) * static_cast<std::size_t>(size[2]);
+}
+
+Three Levels::place_of(int rank, const Three& grid) {
+  return {rank % grid[0], rank / grid[0] % grid[1], rank / grid[0] / grid[1]};
+}
+
+int least_size(int points, int ranks) {
+  const Three grid = grid_of(ranks, points);
+  return points / *std::max_element(grid.begin(), grid.end());
+}
+
+Levels::Levels(int points, int rank, int ranks) : grid(grid_of(ranks, points)) {
+  constexpr int small = 8;  // points: from here down, messages cost more than the work
+  while (1 << finest < points) ++finest;
+  gathered = ranks == 1 ? finest : finest - 1;
+  while (gathered > 1 && ranks > 1 && 1 << gathered > small && least_size(1 << gathered, ranks) >= 3) --gathered;
+  std::vector<Box> fine{Box::finest(points, grid, place_of(rank, grid))};  // finest first
+  while (fine.back().points > 1) fine.push_back(fine.back().coarser());
+  for (int level = 0; level <= finest; ++level)
+    boxes.push_back(level <= gathered ? Box::whole(1 << level) : fine[static_cast<std::size_t>(finest - level)]);
+  part = fine[static_cast<std::size_t>(finest - gathered)];
+}
+
+Pair sources(const Box& coarse, const Box& fine, int axis, int k) {
+  const auto a = static_cast<std::size_t>(axis);
+  const int point = fine.low[a] + k - 1;                // -1 at least
+  const int first = (point + 1) / 2 - 1;                // floor of (point - 1) / 2
+  const int local = first - coarse.low[a] + 1;
+  return {local, point % 2 == 0 ? local + 1 : local};
+}
+
+namespace {
+
+[[gnu::always_inline]] inline void residual_any(const Box& box, const double* u, const double* v, double* r, int k,
+                                                double* scratch) {
+  const std::size_t row = box.row(), plane = box.plane(), n = row - 2;
+  double *u1 = scratch, *u2 = scratch + row;
+  constexpr double a0 = operator_a[0], a2 = operator_a[2], a3 = operator_a[3];
+  for (int j = 1; j <= box.size[1]; ++j) {
+    const double* at = u + box.at(0, j, k);
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < row; ++i) {
+      const double *c = at + i, *lower = c - plane, *upper = c + plane;
+      u1[i] = *(c - row) + *(c + row) + *lower + *upper;
+      u2[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
+    }
+    const double* from = v + box.at(0, j, k);
+    double* to = r + box.at(0, j, k);
+#pragma GCC ivdep
+    for (std::size_t i = 1; i <= n; ++i)
+      to[i] = from[i] - a0 * at[i] - a2 * (u2[i] + u1[i - 1] + u1[i + 1]) - a3 * (u2[i - 1] + u2[i + 1]);
+  }
+}
+
+[[gnu::always_inline]] inline void smooth_any(const Box& box, const Stencil& s, const double* r, double* u, int k,
+                                              double* scratch) {
+  const std::size_t row = box.row(), plane = box.plane(), n = row - 2;
+  double *r1 = scratch, *r2 = scratch + row;
+  const double s0 = s[0], s1 = s[1], s2 = s[2];  // s[3] is 0
+  for (int j = 1; j <= box.size[1]; ++j) {
+    const double* at = r + box.at(0, j, k);
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < row; ++i) {
+      const double *c = at + i, *lower = c - plane, *upper = c + plane;
+      r1[i] = *(c - row) + *(c + row) + *lower + *upper;
+      r2[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
+    }
+    double* to = u + box.at(0, j, k);
+#pragma GCC ivdep
+    for (std::size_t i = 1; i <= n; ++i)
+      to[i] += s0 * at[i] + s1 * (at[i - 1] + at[i + 1] + r1[i]) + s2 * (r2[i] + r1[i - 1] + r1[i + 1]);
+  }
+}
+
+[[gnu::always_inline]] inline void restrict_any(const Box& fine, const double* r, const Box& to, const Box& part,
+                                                double* coarse, int k, int offset, double* scratch) {
+  const std::size_t row = fine.row(), plane = fine.plane();
+  const auto fine_at = [&](std::size_t axis, int local) {
+    return 2 * (local - 1 + to.low[axis]) + offset - fine.low[axis] + 1;
+  };
+  double *x1 = scratch, *y1 = scratch + row;
+  const int first_i = part.low[0] - to.low[0] + 1, first_j = part.low[1] - to.low[1] + 1;
+  for (int j = first_j; j < first_j + part.size[1]; ++j) {
+    const double* at = r + fine.at(0, fine_at(1, j), fine_at(2, k));
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < row; ++i) {
+      const double *c = at + i, *lower = c - plane, *upper = c + plane;
+      x1[i] = *(c - row) + *(c + row) + *lower + *upper;
+      y1[i] = *(lower - row) + *(lower + row) + *(upper - row) + *(upper + row);
+    }
+    double* const out = coarse + to.at(first_i, j, k);
+    const double* const f = at + fine_at(0, first_i);
+    const double *fx = x1 + fine_at(0, first_i), *fy = y1 + fine_at(0, first_i);
+#pragma GCC ivdep
+    for (std::ptrdiff_t i = 0; i < part.size[0]; ++i)
+      out[i] = 0.5 * f[2 * i] + 0.25 * (f[2 * i - 1] + f[2 * i + 1] + fx[2 * i]) +
+               0.125 * (fx[2 * i - 1] + fx[2 * i + 1] + fy[2 * i]) + 0.0625 * (fy[2 * i - 1] + fy[2 * i + 1]);
+  }
+}
+
+template <bool adds>
+[[gnu::always_inline]] inline void interpolate_any(const Box& coarse, const double* from, const Box& fine, double* to,
+                                                   int k, double* z) {
+  const std::size_t row = coarse.row();
+  const Pair planes = sources(coarse, fine, 2, k);
+  for (int j = 0; j <= fine.size[1] + 1; ++j) {
+    const Pair rows = sources(coarse, fine, 1, j);
+    const double *a = from + coarse.at(0, rows.first, planes.first), *b = from + coarse.at(0, rows.last, planes.first),
+                 *c = from + coarse.at(0, rows.first, planes.last), *d = from + coarse.at(0, rows.last, planes.last);
+#pragma GCC ivdep
+    for (std::size_t i = 0; i < row; ++i) z[i] = 0.25 * (a[i] + b[i] + c[i] + d[i]);
+    // Pairs of fine points: on a coarse one, and between it and the next.
+    double* out = to + fine.at(0, j, k);
+    const int n = fine.size[0] + 2;
+    const Pair first = sources(coarse, fine, 0, 0);
+    const double* source = z + first.first;
+    int i = 0;
+    const auto put = [&](double value) {
+      out[i] = adds ? out[i] + value : value;
+      ++i;
+    };
+    if (first.first != first.last) {
+      put(0.5 * (source[0] + source[1]));
+      ++source;
+    }
+    const int pairs = (n - i) / 2;
+    double* const begin = out + i;
+#pragma GCC ivdep
+    for (std::ptrdiff_t c2 = 0; c2 < pairs; ++c2) {
+      const double on = source[c2], between = 0.5 * (source[c2] + source[c2 + 1]);
+      begin[2 * c2] = adds ? begin[2 * c2] + on : on;
+      begin[2 * c2 + 1] = adds ? begin[2 * c2 + 1] + between : between;
+    }
+    i += 2 * pairs;
+    if (i < n) put(source[pairs]);
+  }
+}
+
+[[gnu::always_inline]] inline void interpolate_either(const Box& coarse, const double* from, const Box& fine,
+                                                      double* to, int k, bool adds, double* scratch) {
+  adds ? interpolate_any<true>(coarse, from, fine, to, k, scratch)
+       : interpolate_any<false>(coarse, from, fine, to, k, scratch);
+}
+
+// The four operations for one width of registers.
+struct Wide64 {
+  PLUMBLINE_VECTORS_OF_64 static void a(const Box& b, const double* u, const double* v, double* r, int k, double* s) {
+    residual_any(b, u, v, r, k, s);
+  }
+  PLUMBLINE_VECTORS_OF_64 static void s(const Box& b, const Stencil& c, const double* r, double* u, int k, double* s) {
+    smooth_any(b, c, r, u, k, s);
+  }
+  PLUMBLINE_VECTORS_OF_64 static void p(const Box& f, const double* r, const Box& t, const Box& o, double* c, int k,
+                                        int d, double* s) {
+    restrict_any(f, r, t, o, c, k, d, s);
+  }
+  PLUMBLINE_VECTORS_OF_64 static void q(const Box& c, const double* from, const Box& f, double* t, int k, bool adds,
+                                        double* s) {
+    interpolate_either(c, from, f, t, k, adds, s);
+  }
+};
+struct Wide32 {
+  PLUMBLINE_VECTORS_OF_32 static void a(const Box& b, const double* u, const double* v, double* r, int k, double* s) {
+    residual_any(b, u, v, r, k, s);
+  }
+  PLUMBLINE_VECTORS_OF_32 static void s(const Box& b, const Stencil& c, const double* r, double* u, int k, double* s) {
+    smooth_any(b, c, r, u, k, s);
+  }
+  PLUMBLINE_VECTORS_OF_32 static void p(const Box& f, const double* r, const Box& t, const Box& o, double* c, int k,
+                                        int d, double* s) {
+    restrict_any(f, r, t, o, c, k, d, s);
+  }
+  PLUMBLINE_VECTORS_OF_32 static void q(const Box& c, const double* from, const Box& f, double* t, int k, bool adds,
+                                        double* s) {
+    interpolate_either(c, from, f, t, k, adds, s);
+  }
+};
+
+std::size_t width() {
+  static const std::size_t bytes = host_vector_bytes();
+  return bytes;
+}
+
+}  // namespace
+
+void residual(const Box& box, const double* u, const double* v, double* r, int k, double* scratch) {
+  (width() == 64 ? Wide64::a : width() == 32 ? Wide32::a : residual_any)(box, u, v, r, k, scratch);
+}
+void smooth(const Box& box, const Stencil& s, const double* r, double* u, int k, double* scratch) {
+  (width() == 64 ? Wide64::s : width() == 32 ? Wide32::s : smooth_any)(box, s, r, u, k, scratch);
+}
+void restrict_to(const Box& fine, const double* r, const Box& to, const Box& part, double* coarse, int k, int offset,
+                 double* scratch) {
+  (width() == 64 ? Wide64::p : width() == 32 ? Wide32::p : restrict_any)(fine, r, to, part, coarse, k, offset, scratch);
+}
+void interpolate(const Box& coarse, const double* from, const Box& fine, double* to, int k, bool adds,
+                 double* scratch) {
+  (width() == 64 ? Wide64::q : width() == 32 ? Wide32::q : interpolate_either)(coarse, from, fine, to, k, adds,
+                                                                               scratch);
+}
+
+}  // namespace plumb::npb::mg

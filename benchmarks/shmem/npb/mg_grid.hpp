@@ -1,0 +1,71 @@
+// npb_mg's levels on one rank, and its five operations on a plane of points.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace plumb::npb::mg {
+
+using Three = std::array<int, 3>;  // by axis: x (fastest), y, z
+
+// The grid of ranks with the least surface of parts, axis z cut first.
+Three grid_of(int ranks, int points);
+
+// A rank's box of a level: [low, low + size) of `points` an axis. Coarse point j lies on fine point 2j + 1, so the cuts of
+// a level follow from those of the next finer one: a coarse point stays with its fine one, whatever the cuts are.
+struct Box {
+  int points = 0;
+  Three low{}, size{};
+
+  static Box finest(int points, const Three& grid, const Three& place);
+  Box coarser() const;
+  static Box whole(int points) { return {points, {}, {points, points, points}}; }
+  std::size_t count() const;
+  // Of a grid with a halo of one point, at local indices 0 ... size + 1.
+  std::size_t row() const { return static_cast<std::size_t>(size[0]) + 2; }
+  std::size_t plane() const { return row() * (static_cast<std::size_t>(size[1]) + 2); }
+  std::size_t room() const { return plane() * (static_cast<std::size_t>(size[2]) + 2); }
+  std::size_t at(int i, int j, int k) const {
+    return static_cast<std::size_t>(k) * plane() + static_cast<std::size_t>(j) * row() + static_cast<std::size_t>(i);
+  }
+};
+
+// Levels by number: level l has 2^l points an axis. Those up to `gathered` are whole on every rank.
+struct Levels {
+  Three grid{};
+  int finest = 0, gathered = 0;
+  std::vector<Box> boxes;  // from level 0 (unused) to the finest
+  Box part;                // of the finest gathered level: what this rank restricts to it
+
+  Levels(int points, int rank, int ranks);
+  static Three place_of(int rank, const Three& grid);
+};
+
+// Points of the smallest part of the finest level, along any axis; below 2 there are too many ranks.
+int least_size(int points, int ranks);
+
+// Coefficients by squared distance.
+using Stencil = std::array<double, 4>;
+inline constexpr Stencil operator_a{-8.0 / 3, 0, 1.0 / 6, 1.0 / 12};
+inline constexpr Stencil smoother_of_small{-3.0 / 8, 1.0 / 32, -1.0 / 64, 0};
+inline constexpr Stencil smoother_of_large{-3.0 / 17, 1.0 / 33, -1.0 / 61, 0};
+
+// Plane k, in local indices, of grids of one box. `scratch` has two rows.
+void residual(const Box& box, const double* u, const double* v, double* r, int k, double* scratch);  // r = v - A u
+void smooth(const Box& box, const Stencil& s, const double* r, double* u, int k, double* scratch);   // u += S r
+// The coarse points of `part` in plane k of `to` (local indices) from the fine grid. `offset`: 1, of coarse point j on fine
+// point 2j + 1.
+void restrict_to(const Box& fine, const double* r, const Box& to, const Box& part, double* coarse, int k, int offset,
+                 double* scratch);
+// Plane k of the fine grid, its halo included: trilinear interpolation of the coarse one, added or assigned.
+void interpolate(const Box& coarse, const double* from, const Box& fine, double* to, int k, bool adds, double* scratch);
+
+// Coarse planes that plane k of the fine grid is interpolated from, in local indices.
+struct Pair {
+  int first, last;
+};
+Pair sources(const Box& coarse, const Box& fine, int axis, int k);
+
+}  // namespace plumb::npb::mg

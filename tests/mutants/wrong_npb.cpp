@@ -1,0 +1,276 @@
+// The NPB's IS, EP and MG made wrong, and signals over memory that puts late or without credit.
+// Each is a separate benchmark, mutant-npb-NAME.
+#include <unistd.h>
+
+#include <map>
+#include <utility>
+
+#include "benchmarks/shmem/npb/ep.hpp"
+#include "benchmarks/shmem/npb/is.hpp"
+#include "benchmarks/shmem/npb/mg.hpp"
+#include "world/one_sided.hpp"
+
+namespace plumb::npb {
+
+namespace {
+
+template <class Right>
+class Named : public Right {
+ public:
+  explicit Named(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+
+ private:
+  std::string name_;
+};
+
+bool is_last(int rank, int ranks) {
+  return rank == ranks - 1;
+}
+
+// --- IS
+
+class KeyLost : public Named<Is> {
+ public:
+  using Named::Named;
+  void sort_to_owners() override {
+    Is::sort_to_owners();
+    // A neighbour's key in its place: the order remains.
+    for (std::size_t i = 0; i + 1 < kept_.size() && is_last(rank(), ranks()); ++i)
+      if (kept_[i + 1] >= 0 && kept_[i] != kept_[i + 1]) {
+        kept_[i] = kept_[i + 1];
+        return;
+      }
+  }
+};
+
+class BorderOff : public Named<Is> {
+ public:
+  using Named::Named;
+  std::vector<std::size_t> borders() const override {
+    auto first = Is::borders();
+    if (rank() == 0) ++first[1];
+    return first;
+  }
+};
+
+class ChangeLeftOut : public Named<Is> {
+ public:
+  using Named::Named;
+  void change_keys(std::uint64_t iteration) override {
+    if (iteration != 3) Is::change_keys(iteration);
+  }
+};
+
+// The keys of the rank that changes them, as they were in the iteration before.
+class StaleKeys : public Named<Is> {
+ public:
+  using Named::Named;
+  void change_keys(std::uint64_t iteration) override {
+    before_ = keys_;
+    Is::change_keys(iteration);
+    if (iteration == 5) std::swap(keys_, before_);
+    if (iteration == 6) Is::change_keys(5);
+  }
+
+ private:
+  std::vector<Key> before_;
+};
+
+class CountsWithoutLast : public Named<Is> {
+ public:
+  using Named::Named;
+  void reduce() override {
+    if (is_last(rank(), ranks())) std::fill(counts_.begin(), counts_.begin() + 8, 0);
+    Is::reduce();
+  }
+};
+
+// --- EP
+
+class SeedOfIs : public Named<Ep> {
+ public:
+  using Named::Named;
+  std::uint64_t seed() const override { return usual_seed; }
+};
+
+class SumsWithoutLast : public Named<Ep> {
+ public:
+  using Named::Named;
+  void reduce() override {
+    const Deviates kept = own_;
+    if (is_last(rank(), ranks())) own_ = {};
+    Ep::reduce();
+    own_ = kept;
+  }
+};
+
+// --- MG
+
+class EdgesNotPassedOn : public Named<Mg> {
+ public:
+  using Named::Named;
+  bool passes_edges_on() const override { return false; }
+};
+
+class OtherSmoother : public Named<Mg> {
+ public:
+  using Named::Named;
+  mg::Stencil smoother() const override { return mg::smoother_of_large; }
+};
+
+class RestrictsEven : public Named<Mg> {
+ public:
+  using Named::Named;
+  int offset() const override { return 0; }
+};
+
+class NormWithoutLast : public Named<Mg> {
+ public:
+  using Named::Named;
+  double sum(double mine) override { return Mg::sum(is_last(rank(), ranks()) ? 0 : mine); }
+};
+
+class OldHalo : public Named<Mg> {
+ public:
+  using Named::Named;
+  void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) override {
+    std::vector<double>& kept = before_[rows[0]];
+    std::vector<double> now(message.begin(), message.end());
+    Mg::unpack(kept.empty() ? now : kept, rows, length);
+    kept = std::move(now);
+  }
+
+ private:
+  std::map<double*, std::vector<double>> before_;
+};
+
+// --- messages
+
+enum class Fault { none, notice_first, no_credit, lost };
+
+// Puts are kept back until they are completed: by a notice to their rank, or quiet.
+class LateMemory : public OneSided {
+ public:
+  LateMemory(std::unique_ptr<OneSided> right, Fault fault, std::size_t credit_words)
+      : right_(std::move(right)), fault_(fault), credit_words_(credit_words) {}
+  std::byte* local() const override { return right_->local(); }
+  std::size_t size() const override { return right_->size(); }
+  int contexts() const override { return right_->contexts(); }
+  void put(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
+    right_->put(c, at, from, bytes, rank);
+  }
+  void put_nb(int, std::size_t at, const void* from, std::size_t bytes, int rank) override {
+    if (fault_ == Fault::lost && ++puts_ % 16 == 0) return;
+    late_.push_back({at, from, bytes, rank});
+  }
+  void get(int c, void* to, std::size_t at, std::size_t bytes, int rank) override {
+    right_->get(c, to, at, bytes, rank);
+  }
+  void put_word(int c, std::size_t w, std::uint64_t v, int rank) override { right_->put_word(c, w, v, rank); }
+  std::uint64_t get_word(int c, std::size_t w, int rank) override { return right_->get_word(c, w, rank); }
+  void atomic_xor(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_xor(c, w, v, rank); }
+  void atomic_or(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_or(c, w, v, rank); }
+  void atomic_add(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_add(c, w, v, rank); }
+  std::uint64_t fetch_xor(int c, std::size_t w, std::uint64_t v, int rank) override {
+    return right_->fetch_xor(c, w, v, rank);
+  }
+  std::uint64_t fetch_or(int c, std::size_t w, std::uint64_t v, int rank) override {
+    return right_->fetch_or(c, w, v, rank);
+  }
+  std::uint64_t fetch_add(int c, std::size_t w, std::uint64_t v, int rank) override {
+    return right_->fetch_add(c, w, v, rank);
+  }
+  std::uint64_t compare_swap(int c, std::size_t w, std::uint64_t e, std::uint64_t v, int rank) override {
+    return right_->compare_swap(c, w, e, v, rank);
+  }
+  void quiet(int c) override {
+    put_all();
+    right_->quiet(c);
+  }
+  void notify(int c, std::size_t word, std::uint64_t value, int rank) override {
+    if (fault_ != Fault::notice_first || late_.empty()) put_all();
+    right_->notify(c, word, value, rank);
+    if (late_.empty()) return;
+    usleep(2000);  // the receiver sees the notice
+    put_all();
+  }
+  bool reached(std::size_t word, std::uint64_t value) override {
+    if (fault_ == Fault::no_credit && word < credit_words_) return true;
+    return right_->reached(word, value);
+  }
+  void synchronise() override {
+    put_all();
+    right_->synchronise();
+  }
+
+ private:
+  struct Put {
+    std::size_t at;
+    const void* from;
+    std::size_t bytes;
+    int rank;
+  };
+  void put_all() {
+    for (const Put& put : late_) right_->put(0, put.at, put.from, put.bytes, put.rank);
+    late_.clear();
+  }
+
+  std::unique_ptr<OneSided> right_;
+  Fault fault_;
+  std::size_t credit_words_;
+  std::uint64_t puts_ = 0;
+  std::vector<Put> late_;
+};
+
+template <class Right, Fault fault>
+class OverLateMemory : public Named<Right> {
+ public:
+  using Named<Right>::Named;
+  std::unique_ptr<Messages> make(Form, Session& session, const Links& links) override {
+    constexpr std::size_t bytes = 16 << 20;
+    auto memory = std::make_unique<LateMemory>(make_one_sided(session.world, bytes, 1), fault, 8 * links.outgoing.size());
+    return make_signal(session.world, std::move(memory), links.outgoing, links.incoming);
+  }
+};
+
+// One rank is slow to unpack, so that a sender without credit overtakes it.
+class NoCredit : public OverLateMemory<Mg, Fault::no_credit> {
+ public:
+  using OverLateMemory::OverLateMemory;
+  void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) override {
+    if (is_last(rank(), ranks())) usleep(500);
+    Mg::unpack(message, rows, length);
+  }
+};
+
+template <class Wrong>
+RegisteredBenchmark wrong_npb(const std::string& name) {
+  const std::string whole = "mutant-npb-" + name;
+  return {whole, [whole] { return std::make_unique<Wrong>(whole); }};
+}
+
+const RegisteredBenchmark all_wrong_npb[] = {
+    wrong_npb<KeyLost>("is-key-lost"),
+    wrong_npb<BorderOff>("is-border-off"),
+    wrong_npb<ChangeLeftOut>("is-change-left-out"),
+    wrong_npb<StaleKeys>("is-stale-keys"),
+    wrong_npb<CountsWithoutLast>("is-counts-without-last"),
+    wrong_npb<SeedOfIs>("ep-seed-of-is"),
+    wrong_npb<SumsWithoutLast>("ep-sums-without-last"),
+    wrong_npb<EdgesNotPassedOn>("mg-edges-not-passed-on"),
+    wrong_npb<OtherSmoother>("mg-other-smoother"),
+    wrong_npb<RestrictsEven>("mg-restricts-even"),
+    wrong_npb<NormWithoutLast>("mg-norm-without-last"),
+    wrong_npb<OldHalo>("mg-old-halo"),
+    wrong_npb<OverLateMemory<Mg, Fault::none>>("mg-passes-late"),
+    wrong_npb<OverLateMemory<Is, Fault::none>>("is-passes-late"),
+    wrong_npb<OverLateMemory<Mg, Fault::notice_first>>("mg-notice-first"),
+    wrong_npb<OverLateMemory<Is, Fault::notice_first>>("is-notice-first"),
+    wrong_npb<OverLateMemory<Mg, Fault::lost>>("mg-put-lost"),
+    wrong_npb<NoCredit>("mg-no-credit"),
+};
+
+}  // namespace
+
+}  // namespace plumb::npb

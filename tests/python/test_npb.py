@@ -1,0 +1,106 @@
+"""The NPB through the engine: classes on any number of ranks, forms, volumes, the official text, bad input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.launching import PATIENCE_S, launch_command, program
+
+ENGINE = program("plumb-mpi")
+pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
+
+
+def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict[str, Any], str]:
+    """One run; gives its exit status, its record (empty where there is none) and what it said."""
+    path = tmp_path / "record.json"
+    quiet = ["--record", str(path), "--progress", "none", "--repetitions", "1"]
+    command, environment = launch_command(ranks, ENGINE, *words, *quiet)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    record = json.loads(path.read_text()) if path.exists() else {}
+    return done.returncode, record, done.stdout + done.stderr
+
+
+def metrics(case: dict[str, Any]) -> dict[str, float]:
+    return {metric["name"]: metric["value"] for metric in case["metrics"]}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+@pytest.mark.parametrize("benchmark", ["npb_is", "npb_mg"])
+def test_every_form_agrees_with_the_official_values(
+    tmp_path: Path, benchmark: str, ranks: int
+) -> None:
+    status, record, said = run(tmp_path, ranks, benchmark, "--class", "S", "--format", "none")
+    assert status == 0, said
+    assert [case["key"] for case in record["cases"]] == ["S/two-sided", "S/signal", "S/barrier"]
+    for case in record["cases"]:
+        found = metrics(case)
+        assert 0 <= found["exposed_share"] <= 100
+        assert (found["messages_sent"] > 0) == (ranks > 1)
+        if benchmark == "npb_mg" and ranks > 1:
+            assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"])
+        if benchmark == "npb_is" and ranks > 1:  # whole buckets: not exactly a share
+            assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"], rel=0.1)
+
+
+def test_pairs_are_spread_over_any_ranks(tmp_path: Path) -> None:
+    status, record, said = run(
+        tmp_path, 3, "npb_ep", "--log2-pairs", "19", "--class", "S", "--format", "none"
+    )
+    assert status == 0, said
+    assert record["cases"][0]["labels"]["class"] == "U"
+
+
+def test_the_official_text_is_laid_out_as_ever(tmp_path: Path) -> None:
+    status, _, said = run(
+        tmp_path, 2, "npb_is", "--class", "S", "--form", "signal", "--format", "npb"
+    )
+    assert status == 0, said
+    lines = said[said.index(" IS Benchmark Completed") :].splitlines()
+    assert lines[1] == " Class           =                        S"
+    assert lines[2] == " Size            =                    65536"
+    assert lines[3] == " Iterations      =                       10"
+    assert lines[5] == " Total processes =                        2"
+    assert lines[9] == " Operation type  =              keys ranked"
+    assert lines[10] == " Verification    =               SUCCESSFUL"
+    assert all(len(line) == 43 for line in lines[1:12])
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words", "reason"),
+    [
+        (1, ("npb_mg", "--class", "D"), "choose from"),
+        (1, ("npb_mg", "--grid", "33"), "power of two"),
+        (1, ("npb_mg", "--grid", "4"), "at least 8"),
+        (5, ("npb_mg", "--grid", "8"), "at most 4 ranks"),
+        (1, ("npb_is", "--log2-max-key", "33"), "32 bits"),
+        (1, ("npb_is", "--log2-keys", "3"), "too few"),
+        (1, ("npb_is", "--threads", "2"), "threads"),
+    ],
+)
+def test_bad_input_is_refused(
+    tmp_path: Path, ranks: int, words: tuple[str, ...], reason: str
+) -> None:
+    status, record, said = run(tmp_path, ranks, *words)
+    assert status == 2, said
+    assert not record
+    assert reason in said
+
+
+def test_one_sided_forms_need_their_memory(tmp_path: Path) -> None:
+    serial = program("plumb-serial")
+    done = subprocess.run(
+        [str(serial), "npb_is", "--class", "S", "--form", "signal", "--record", "none"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "memory that other ranks reach" in done.stderr
