@@ -191,9 +191,10 @@ def test_all_boards_and_machines_are_there() -> None:
 # --- points --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "benchmark", [name for name in BENCHMARKS if name != "ssca1"]
-)  # has no forecast
+WITH_FORECAST = [name for name in BENCHMARKS if name != "ssca1"]
+
+
+@pytest.mark.parametrize("benchmark", WITH_FORECAST)
 def test_time_grows_with_size_and_parts_are_within_it(benchmark: str) -> None:
     module = forecaster_of(benchmark)
     name = "noctua2-u280" if benchmark == "shallow_water" else "noctua1-520n"

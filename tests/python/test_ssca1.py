@@ -173,6 +173,15 @@ def test_an_overflow_is_an_error(tmp_path: Path) -> None:
     assert run(tmp_path, 1, *words)[0] == 0
 
 
+@pytest.mark.parametrize("bits", ["16", "32"])
+def test_other_scores(tmp_path: Path, bits: str) -> None:
+    words = ["--exact", "50", "--similar", "3", "--dissimilar", "-7", "--gap-start", "1"]
+    words += ["--gap-extend", "4", "--scale", "10", "--minimum-score", "60", "--bits", bits]
+    status, record, said = run(tmp_path, 2, *words, "--repetitions", "2")
+    assert status == 0, said
+    assert record["cases"][0]["facts"]["ends"] > 50
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

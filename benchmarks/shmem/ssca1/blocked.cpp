@@ -12,6 +12,9 @@ namespace plumb::ssca1 {
 
 namespace {
 
+// Unlike every codon and amino acid, and each other: rows and columns that fill lanes.
+constexpr std::int8_t no_row = -1, no_column = -2;
+
 // Scores rows until one has a pair above the minimum; returns its index, or the number of rows. Raises `highest`.
 template <class T>
 using ScoreRows = std::size_t (*)(Row<T>* rows, std::size_t from, std::size_t to, Block<T>& block,
@@ -96,8 +99,8 @@ void Blocked<T>::reset() {
     for (std::size_t k = 0; k < lanes<T>; ++k) {
       const std::uint64_t at = static_cast<std::uint64_t>(rank_) * shares_.rows() + k * shares_.band + i;
       const Codon codon = at < shares_.length ? problem_.strings.main[at] : no_codon;
-      row.codon[k] = at < shares_.length ? static_cast<T>(codon) : T{-1};
-      row.amino[k] = at < shares_.length ? static_cast<T>(amino_acids[codon]) : T{-1};
+      row.codon[k] = at < shares_.length ? static_cast<T>(codon) : no_row;
+      row.amino[k] = at < shares_.length ? static_cast<T>(amino_acids[codon]) : no_row;
     }
   }
   // As high as a score can be without an overflow: an edge read before it arrives is no low one.
@@ -140,8 +143,8 @@ void Blocked<T>::enter(Block<T>& block, std::uint64_t column) {
     const bool is_codon = n < columns;
     Edge edge{0, 0};
     if (!is_first && is_codon) std::memcpy(&edge, memory_->local() + inbox(n), sizeof edge);
-    block.codon[c][0] = is_codon ? static_cast<T>(problem_.strings.match[n]) : T{-2};
-    block.amino[c][0] = is_codon ? static_cast<T>(amino_acids[problem_.strings.match[n]]) : T{-2};
+    block.codon[c][0] = is_codon ? static_cast<T>(problem_.strings.match[n]) : no_column;
+    block.amino[c][0] = is_codon ? static_cast<T>(amino_acids[problem_.strings.match[n]]) : no_column;
     block.v[c][0] = edge.v;
     block.down[c][0] = edge.down;
   }
@@ -181,6 +184,8 @@ Found Blocked<T>::run() {
   const ScoreRows<T> score = widest<T>();
   const Weights<T> weights = weights_of<T>(problem_);
   auto block = std::make_unique<Block<T>>();
+  for (auto* values : {&block->codon, &block->amino})  // lanes that wait for their first columns score nothing
+    for (LaneValues<T>& column : *values) column.fill(no_column);
   Pairs<T> pairs;
   T highest = 0;
   const std::uint64_t blocks = last_block();
