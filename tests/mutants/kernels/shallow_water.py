@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 
 FILE = "benchmarks/apps/shallow_water/shallow_water.cl"
-OPENCL = ("--transport", "staged", "--runtime", "opencl", "--partitioner", "rcb")
+OPENCL = ("--transport", "staged", "--runtime", "opencl", "--partitioner", "rcb", "--size", "0")
 CONSTANT = (*OPENCL, "--order", "0", "--steps", "12")
 LINEAR = (*OPENCL, "--order", "1", "--steps", "8", "--type", "double")
 
