@@ -34,7 +34,7 @@ OF_ELEMENTS = [
     ("last-element-left", "if (i >= count) return;", "if (i + 1 >= count) return;"),
 ]
 OF_LINEAR = [
-    ("neighbour-not-turned", "choose(edge == 0, all(back)", "choose(edge == 0, all(t)"),
+    ("neighbour-not-turned", "choose(edge == 0, spread(back)", "choose(edge == 0, spread(t)"),
     ("base-left-out", "s->base_share * load(s->base, at) + moved", "moved"),
 ]
 OF_MESSAGES = [
