@@ -147,8 +147,6 @@ void ShallowWater::check(const Plan& plan) const {
   const bool own_mesh = case_ == "annulus" || case_ == "manufactured";
   if (own_mesh && mesh_.given() && mesh_.get() != (case_ == "annulus" ? "annulus" : "rectangle"))
     throw UsageError(fmt::format("--case {} has a mesh of its own: omit --mesh", case_.get()));
-  if (size_.given() && (own_mesh || mesh_.get() != "bay"))
-    throw UsageError("--size requires --mesh bay; other meshes have --refine and --across");
   setup(plan.ranks, plan.seed);
 }
 

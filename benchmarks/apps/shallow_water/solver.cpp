@@ -56,7 +56,7 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   incoming_ = session.device.allocate(bytes_for(part_.halo() * components, real), session.memory);
   write_mesh(mesh);
   build(session);
-  if (transport != nullptr) compile(*transport);
+  if (transport != nullptr) compile(*transport, session.world);
 }
 
 template <class T>
@@ -139,16 +139,20 @@ void Solver::build(Session& session) {
   unpack_->set({incoming_.get(), any, part_.own, part_.halo(), stride_});
 }
 
-// One message to and from each neighbour a stage.
-void Solver::compile(Transport& transport) {
+// One message to and from each neighbour a stage. A lane is the distance of the ranks: each has one send and one
+// receive a rank at most, as transports whose kernels send need it.
+void Solver::compile(Transport& transport, const World& world) {
+  const auto lane = [&](int from, int to) { return (to - from + world.size()) % world.size(); };
   Exchange exchange;
   exchange.steps.emplace_back();
   const std::size_t bytes = element_bytes();
   std::size_t at = 0;
   for (const Neighbour& near : part_.neighbours) {
-    exchange.steps[0].sends.push_back({near.rank, 0, {{outgoing_.get(), at * bytes, near.sends.size() * bytes}}});
-    exchange.steps[0].receives.push_back(
-        {near.rank, 0, {{incoming_.get(), near.first_received * bytes, near.receives * bytes}}});
+    exchange.steps[0].sends.push_back(
+        {near.rank, lane(world.rank(), near.rank), {{outgoing_.get(), at * bytes, near.sends.size() * bytes}}});
+    exchange.steps[0].receives.push_back({near.rank,
+                                          lane(near.rank, world.rank()),
+                                          {{incoming_.get(), near.first_received * bytes, near.receives * bytes}}});
     at += near.sends.size();
   }
   exchange_ = transport.compile(exchange);

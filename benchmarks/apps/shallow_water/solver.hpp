@@ -65,7 +65,7 @@ class Solver {
  private:
   void write_mesh(const Mesh& mesh);
   void build(Session& session);
-  void compile(Transport& transport);
+  void compile(Transport& transport, const World& world);
   void one_stage(std::uint64_t step, std::size_t index, Timed* timed);
   void launch(std::uint32_t first, std::uint32_t count);
   void enqueue(Kernel& kernel, std::size_t items);

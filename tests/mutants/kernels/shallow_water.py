@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutants.kernel_mutants import KernelMutant, Sound
 
 FILE = "benchmarks/apps/shallow_water/shallow_water.cl"
-OPENCL = ("--transport", "staged", "--runtime", "opencl", "--partitioner", "rcb")
+OPENCL = ("--transport", "staged", "--runtime", "opencl", "--partitioner", "rcb", "--size", "0")
 CONSTANT = (*OPENCL, "--order", "0", "--steps", "12")
 LINEAR = (*OPENCL, "--order", "1", "--steps", "8", "--type", "double")
 
@@ -34,7 +34,7 @@ OF_ELEMENTS = [
     ("last-element-left", "if (i >= count) return;", "if (i + 1 >= count) return;"),
 ]
 OF_LINEAR = [
-    ("neighbour-not-turned", "choose(edge == 0, all(back)", "choose(edge == 0, all(t)"),
+    ("neighbour-not-turned", "choose(edge == 0, spread(back)", "choose(edge == 0, spread(t)"),
     ("base-left-out", "s->base_share * load(s->base, at) + moved", "moved"),
 ]
 OF_MESSAGES = [
