@@ -168,6 +168,8 @@ RunSettings EngineOptions::settings() const {
   settings.setup_only = test;
   settings.parts = parse_parts(parts);
   settings.active_ranks = static_cast<int>(active_ranks.get());
+  check_energy_names(energy);
+  settings.energy = {energy, energy_time, energy_root};
   return settings;
 }
 

@@ -75,6 +75,15 @@ class EngineOptions : public Parameters {
                                 "limits of the cases, measured beside them: benchmarks with options, such as "
                                 "'ceilings only=memory size=24; links ring=random'; chosen by plumb run"},
                                ""};
+  Parameter<std::string> energy{*this,
+                                {"energy",
+                                 "energy of each case, by a repetition after its timing: auto (sensors that update "
+                                 "within 0.1 s), off, or names of "
+                                 "sensors or readers, such as rapl,nvml"},
+                                "off"};
+  Parameter<double> energy_time{
+      *this, {"energy-time", "energy: least time of such a repetition", "s"}, 2.0, {0.01, 1e4}};
+  Parameter<std::string> energy_root{*this, {"energy-root", "energy: root of sysfs, with the sensors' files"}, "/sys"};
   Parameter<bool> skip_validation{
       *this, {"skip-validation", "measure without checking results (recorded as such)"}, false};
   Parameter<bool> test{*this, {"test", "set up only, without a run"}, false};

@@ -12,6 +12,7 @@
 
 #include "core/units.hpp"
 #include "core/version.hpp"
+#include "device/pci.hpp"
 #include "device/select.hpp"
 #include "main/describe.hpp"
 #include "main/options.hpp"
@@ -72,6 +73,7 @@ class ProgramRun {
     groups_ = benchmark_.groups(plan_);
     if (options_.dry_run) return dry_run(ranks, settings);
     Watchdog::start(options_.timeout, [this](const std::string& sentence) { give_up(sentence); });
+    if (!settings.energy.off()) energy_ = std::make_unique<EnergyMeter>(world_, settings.energy);
     const std::string problem = open_device();
     const AgreedText agreed = first_text(world_, problem);
     if (agreed.rank >= 0)
@@ -282,8 +284,10 @@ class ProgramRun {
     Json head = record_head(settings, places);
     if (world_.rank() == 0)
       for (const int signal : {SIGTERM, SIGINT, SIGHUP}) std::signal(signal, on_signal);
-    const RunResult result =
-        run_benchmark(benchmark_, groups_, session, settings, places, std::move(head), record_path(), *listener_);
+    if (energy_) energy_->select(pci_address(device_->info()));
+    if (energy_ && !settings.setup_only) energy_->measure_idle();
+    const RunResult result = run_benchmark(benchmark_, groups_, session, settings, places, std::move(head),
+                                           record_path(), *listener_, energy_.get());
     int exit = 0;
     if (world_.rank() == 0) exit = report(result, now_seconds() - begin);
     return broadcast_value(world_, exit);
@@ -424,6 +428,7 @@ class ProgramRun {
   const TransportEntry* entry_ = nullptr;
   Plan plan_;
   std::vector<Group> groups_;
+  std::unique_ptr<EnergyMeter> energy_;  // null: --energy off
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;
 };

@@ -139,6 +139,7 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
       record.outcome = {"skipped", "set up only (--test)"};
     } else if (warm_up(measured, record) && measure_watched(measured, record)) {
       gather_samples(record);
+      if (measures_energy() && !again) measure_energy(measured, record);
       gather_parts(record, measured);
       gather_findings(measured, record);
       if (session_.world.rank() == 0) judge_stability(record);
@@ -164,14 +165,17 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
   } catch (const Error& error) {
     problem = error.what();
   }
+  if (metered_) energy_->begin();
   const std::string failed = start_.start(problem);
   if (!failed.empty()) {
     record.outcome = {"error", failed};
+    if (metered_) energy_->end();
     return false;
   }
   // For kernels and copies without a Waiting of their own.
   const Waiting waiting("a repetition to end", measured.policy.longest_seconds);
   work(measured, timed);
+  if (metered_) energy_->end();
   if (validated) validate(measured, timed.count());
   return true;
 }
@@ -312,7 +316,10 @@ bool CaseRun::measure_samples(const Case& measured, CaseRecord& record) {
   } decision{false, false, 0};
   while (!decision.stop) {
     Timed timed(plan_of(measured, record.count));
-    if (!repeat(measured, record, timed, settings_.validate && each)) return false;
+    metered_ = once && measures_energy();
+    const bool whole = repeat(measured, record, timed, settings_.validate && each);
+    metered_ = false;
+    if (!whole) return false;
     const std::vector<Sample> samples = gather_values(world, sample_);
     if (world.rank() == 0) {
       const bool late = std::any_of(samples.begin(), samples.end(), [](const Sample& s) { return s.late != 0; });

@@ -37,6 +37,7 @@ struct CaseRecord {
   std::vector<Work> work_by_rank;
   Json validation = nullptr;
   Json facts = Json::object();  // of rank 0
+  Json energy = nullptr;        // null: not wished, or no sensor was selected
   std::vector<Warning> warnings;
 };
 
@@ -52,8 +53,10 @@ void add_measurement(CaseRecord& record, CaseRecord more);
 
 class CaseRun {
  public:
-  CaseRun(Benchmark& benchmark, Session& session, const RunSettings& settings, SynchronisedStart& start)
-      : benchmark_(benchmark), session_(session), settings_(settings), start_(start) {}
+  // energy: null to measure none.
+  CaseRun(Benchmark& benchmark, Session& session, const RunSettings& settings, SynchronisedStart& start,
+          EnergyMeter* energy = nullptr)
+      : benchmark_(benchmark), session_(session), settings_(settings), start_(start), energy_(energy) {}
 
   // Collective. `again`: repeats a measurement of the same case, with new data.
   CaseRecord measure(const Case& measured, bool again = false);
@@ -86,6 +89,10 @@ class CaseRun {
   std::uint64_t adapt_count(const Case& measured, CaseRecord& record);
   bool measure_watched(const Case& measured, CaseRecord& record);
   bool measure_samples(const Case& measured, CaseRecord& record);
+  bool measures_energy() const { return energy_ != nullptr && energy_->measures_cases(); }
+  void measure_energy(const Case& measured, CaseRecord& record);
+  std::string no_energy_repetition(const Case& measured, const CaseRecord& record, std::uint64_t& count) const;
+  Json energy_of_region(const Case& measured, const CaseRecord& record, std::uint64_t count);
   void keep(const Timed& timed, double first_begin);
   void validate(const Case& measured, std::uint64_t count);
   void gather_samples(CaseRecord& record);
@@ -97,6 +104,8 @@ class CaseRun {
   Session& session_;
   const RunSettings& settings_;
   SynchronisedStart& start_;
+  EnergyMeter* energy_;
+  bool metered_ = false;          // the meter reads around this repetition
   std::uint64_t repetition_ = 0;  // over all attempts, so that each has different data
   Sample sample_;
   std::vector<double> seconds_, device_seconds_, paused_seconds_, laps_;  // of this rank's kept repetitions

@@ -176,6 +176,7 @@ bool all_alike(const std::vector<Json>& values) {
 void add_parts(Json& one, const CaseRecord& record) {
   if (!record.paused_by_rank.empty()) one["paused"] = {{"unit", "s"}, {"by_rank", record.paused_by_rank}};
   if (Json laps = laps_json(record); !laps.is_null()) one["laps"] = std::move(laps);
+  if (!record.energy.is_null()) one["energy"] = record.energy;
   if (!record.tallies_by_rank.empty()) one["tallies_by_rank"] = record.tallies_by_rank;
   std::vector<Json> work;
   for (const Work& of_rank : record.work_by_rank) work.push_back(to_json(of_rank));
@@ -235,7 +236,7 @@ std::string utc_now() {
 class Run {
  public:
   Run(Benchmark& benchmark, const std::vector<Group>& groups, Session& session, const RunSettings& settings,
-      const Places& places, Json head, const std::string& path, Listener& listener)
+      const Places& places, Json head, const std::string& path, Listener& listener, EnergyMeter* energy)
       : benchmark_(benchmark),
         groups_(groups),
         session_(session),
@@ -245,7 +246,8 @@ class Run {
         speaks_(session.world.rank() == 0),
         writer_(path, std::move(head)),
         start_(session.world, settings.synchronise_by_clock, crowded()),
-        case_run_(benchmark, session, settings, start_),
+        energy_(energy),
+        case_run_(benchmark, session, settings, start_, energy),
         parts_(session, settings, start_),
         load_(speaks_ ? host_load() : HostLoad{}) {
     for (const Group& group : groups) total_ += group.cases.size();
@@ -307,6 +309,25 @@ class Run {
       record.facts["measurements"] = ++measurements;
     }
     return record;
+  }
+
+  // Collective; complete on rank 0.
+  Json energy_json() {
+    Json sources = Json::array();
+    const std::vector<Json> by_rank = energy_->sources();
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+      if (!by_rank[rank].is_array()) continue;
+      for (const Json& one : by_rank[rank]) {
+        Json source{{"host", places_.ranks[rank].host}};
+        source.update(one);
+        sources.push_back(std::move(source));
+      }
+    }
+    const std::string& reason = energy_->reason();
+    return {{"wanted", energy_->wish().sensors},
+            {"seconds", energy_->wish().seconds},
+            {"reason", reason.empty() ? Json(nullptr) : Json(reason)},
+            {"sources", sources}};
   }
 
   // Phases of a group's set-up, on every rank; collective.
@@ -377,6 +398,7 @@ class Run {
     const std::vector<double> residuals = start_.clock().residuals();
     const std::vector<double> offsets = gather_values(session_.world, clock.offset());
     const std::vector<double> drifts = gather_values(session_.world, clock.drift());
+    const Json energy = energy_ == nullptr ? Json(nullptr) : energy_json();
     RunResult result;
     if (!speaks_) return result;
     if (unstable_ > 0)
@@ -399,6 +421,7 @@ class Run {
                     {"set_ups", set_ups_},
                     {"load", to_json(load_, host_load())},
                     {"parts", parts_.none() ? Json(nullptr) : parts_.json()},
+                    {"energy", energy},
                     {"warnings", to_json(warnings_)},
                     {"status", "complete"},
                     {"reason", nullptr},
@@ -421,6 +444,7 @@ class Run {
   std::map<std::string, std::string> logged_;  // first case of each message with a log
   RecordWriter writer_;
   SynchronisedStart start_;
+  EnergyMeter* energy_;  // null: not wished
   CaseRun case_run_;
   Parts parts_;
   HostLoad load_;  // at the start of the run
@@ -438,8 +462,8 @@ class Run {
 
 RunResult run_benchmark(Benchmark& benchmark, const std::vector<Group>& groups, Session& session,
                         const RunSettings& settings, const Places& places, Json head, const std::string& record_path,
-                        Listener& listener) {
-  return Run(benchmark, groups, session, settings, places, std::move(head), record_path, listener).all();
+                        Listener& listener, EnergyMeter* energy) {
+  return Run(benchmark, groups, session, settings, places, std::move(head), record_path, listener, energy).all();
 }
 
 }  // namespace plumb

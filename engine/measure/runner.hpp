@@ -8,6 +8,7 @@
 
 #include "core/event.hpp"
 #include "measure/benchmark.hpp"
+#include "measure/energy_meter.hpp"
 #include "measure/host.hpp"
 #include "measure/stopping.hpp"
 
@@ -22,6 +23,7 @@ struct RunSettings {
   double target_sample = 1e-3;                         // seconds per sample of an adaptive loop
   double longest_sample = 10e-3;                       // upper bound in seconds if operations are slow
   std::vector<std::shared_ptr<Benchmark>> parts = {};  // measured beside the cases (measure/parts.hpp)
+  EnergyWish energy = {};
 };
 
 // Kinds of work of a case, without zeros.
@@ -38,10 +40,10 @@ struct RunResult {
   Json record;  // rank 0 only
 };
 
-// Collective. `head` is the record's first part and `record_path` its file (rank 0; "" = none). A failure outside of
-// agreed steps (inside run()) propagates as an exception: the caller ends all ranks.
+// Collective. `energy`: null to measure none. `head` is the record's first part and `record_path` its file (rank 0; ""
+// = none). A failure outside of agreed steps (inside run()) propagates as an exception: the caller ends all ranks.
 RunResult run_benchmark(Benchmark& benchmark, const std::vector<Group>& groups, Session& session,
                         const RunSettings& settings, const Places& places, Json head, const std::string& record_path,
-                        Listener& listener);
+                        Listener& listener, EnergyMeter* energy = nullptr);
 
 }  // namespace plumb

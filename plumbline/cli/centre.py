@@ -246,3 +246,23 @@ def _save(text: str, path: Path, option: str) -> None:
         path.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{option} {path} cannot be written: {error.strerror}") from None
+
+
+@app.command("find-bad", cls=PlainUsage)
+def find_bad(
+    records: Annotated[
+        list[Path],
+        typer.Option("--records", help="a record, or a folder of records; may be repeated"),
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", help="write the text to this file, not to stdout")
+    ] = None,
+) -> None:
+    """Name nodes and links that are slower than the others, from records of runs on them.
+
+    Records without transport (stream, gemm) compare the nodes, those of two nodes each (b_eff,
+    links) the pairs. Nothing is started or drained.
+    """
+    from plumbline.run import find_bad as finding
+
+    _write(finding.text_of(finding.gather(finding.load(records))), output)

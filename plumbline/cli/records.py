@@ -49,6 +49,9 @@ def show(
             help="draw what each rank did when: to an HTML file, or - for text on stdout",
         ),
     ] = None,
+    energy: Annotated[
+        bool, typer.Option("--energy", help="joules and watts of the cases, beside published ones")
+    ] = False,
 ) -> None:
     """Print a stored record."""
     from plumbline.run.show import show as show_record
@@ -62,6 +65,7 @@ def show(
         system=system,
         tolerance=tolerance,
         timeline=timeline,
+        energy=energy,
     )
 
 

@@ -13,6 +13,7 @@ _CLOCK = 0.9  # of the clock at the start
 _SHOWN = 3
 _WAITED = 0.1  # of a case's time
 _HELD_BACK = 0.01  # of the run's time
+_AT_LIMIT = 0.97  # of the power limit
 _REASONS = {"power": "by its power limit", "heat": "for its temperature", "board": "by its board"}
 
 
@@ -22,6 +23,7 @@ def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
         how, times = ("slower", one.times) if one.times > 1 else ("faster", 1 / one.times)
         yield f"{one.name} moved: {times:.2g} times {how} than in {one.beyond} of {one.launches}."
     yield from _of_cores(record)
+    yield from _of_power(record)
     load = record.load
     if load is None:
         return
@@ -40,6 +42,23 @@ def causes(record: Record, state: StateOfMachine) -> Iterator[str]:
     begin, end = load.clock_begin_mhz, load.clock_end_mhz
     if begin and end and end < _CLOCK * begin:
         yield f"The clock fell from {begin:.0f} to {end:.0f} MHz during the run."
+
+
+def _of_power(record: Record) -> Iterator[str]:
+    """Devices and packages that drew their power limit in a case's energy repetition."""
+    drawn: dict[str, tuple[float, str, float, bool]] = {}
+    for case in record.cases:
+        for one in case.energy.domains if case.energy else []:
+            limit = one.state.limit_w
+            if limit is None or one.mean_w is None:
+                continue
+            capped = "power" in one.state.throttled
+            share = one.mean_w / limit
+            if (share > _AT_LIMIT or capped) and share > drawn.get(one.source, (0.0,))[0]:
+                drawn[one.source] = (share, case.key, limit, capped)
+    for source, (share, key, limit, capped) in sorted(drawn.items())[:_SHOWN]:
+        told = ", and its driver named the power limit as reason of lower clocks" if capped else ""
+        yield f"{source} drew {share:.0%} of its power limit of {limit:.4g} W in {key}{told}."
 
 
 def _of_cores(record: Record) -> Iterator[str]:

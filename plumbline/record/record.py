@@ -29,7 +29,7 @@ from pydantic import (
 from plumbline.base.errors import UsageError
 from plumbline.base.validation import first_problem
 
-SCHEMA_VERSION = "1.2.0"
+SCHEMA_VERSION = "1.3.0"
 IMPORTED = "imported"  # of records that another suite measured
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
 
@@ -329,6 +329,92 @@ class Warned(Part):
     text: str
 
 
+class EnergyErrors(Part):
+    """Largest errors in joules: the region's edges, the readings' steps, the stated accuracy."""
+
+    edges_j: float
+    quantum_j: float
+    sensor_j: float | None
+
+
+class EnergyState(Part):
+    """Power limit, lowest clocks and reasons of throttling while a sensor was read, if known."""
+
+    limit_w: float | None = None
+    clock_mhz: float | None = None
+    memory_clock_mhz: float | None = None
+    throttled: list[str] = []
+
+
+class EnergyDomain(Part):
+    """Joules of one sensor in the region of a case, or the reason why there are none.
+
+    ``net_j``: above the idle power; ``peak_w``: the largest mean over ``peak_s`` seconds.
+    """
+
+    host: Count
+    source: str
+    domain: Annotated[str, _words("device", "package", "dram", "node", "part")]
+    of: str
+    reader: str
+    kind: Annotated[str, _words("counter", "power")]
+    within: str | None
+    joules: float | None
+    reason: str | None
+    seconds: Seconds | None = None
+    mean_w: float | None = None
+    peak_w: float | None = None
+    peak_s: Seconds | None = None
+    idle_w: float | None = None
+    net_j: float | None = None
+    updates: Count | None = None
+    interval_s: Seconds | None = None
+    error_j: float | None = None
+    errors: EnergyErrors | None = None
+    state: EnergyState = EnergyState()
+
+    @model_validator(mode="after")
+    def _null_has_a_reason(self) -> Self:
+        if self.joules is None and not self.reason:
+            raise ValueError(f"{self.source} has neither joules nor a reason")
+        return self
+
+
+class EnergySum(Part):
+    """Joules of one domain, or ``together``: of disjoint domains, each thing once."""
+
+    domain: str
+    joules: float
+    net_j: float | None
+    error_j: float
+    mean_w: float
+    peak_w: float
+    of: list[str]
+
+
+class EnergyRegion(Part):
+    """The measured region: UNIX time of its begin, and ``count`` operations on each rank."""
+
+    begin: float
+    seconds: Seconds
+    count: Count
+    repetition: Annotated[str, _words("energy", "own")]
+
+
+class CaseEnergy(Part):
+    """Energy of a case, or the reason why there is none."""
+
+    reason: str | None
+    region: EnergyRegion | None = None
+    domains: list[EnergyDomain] = []
+    sums: list[EnergySum] = []
+    metrics: list[Metric] = []
+
+    def sum_of(self, domain: str) -> EnergySum | None:
+        """The sum over ``domain``, if measured."""
+        return next((one for one in self.sums if one.domain == domain), None)
+
+
 class Case(Part):
     """One measured point."""
 
@@ -350,6 +436,7 @@ class Case(Part):
     paused: Times | None = None
     laps: Laps | None = None
     work_by_rank: list[Work] | None = None
+    energy: CaseEnergy | None = None
     summary: Summary | None
     metrics: list[Metric]
     validation: Validation | None

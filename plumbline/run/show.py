@@ -36,13 +36,14 @@ def show(
     system: str | None,
     tolerance: float | None,
     timeline: str | None = None,
+    energy: bool = False,
 ) -> None:
     """Print the record ``given`` (a path, a name in HOME/records, or ``last``).
 
     ``hpcc`` joins several records; other forms take one. The expectation file beside the record is
     used if there is one and no ``system`` is named; otherwise the record is judged by ``system`` or
     by this machine's calibration. ``timeline`` draws the phases of the cases instead:
-    as text for "-", otherwise as a page of HTML.
+    as text for "-", otherwise as a page of HTML. ``energy`` prints the energy of the cases instead.
     """
     home = find_home(environ)
     paths = [find_record(one, home) for one in given]
@@ -57,6 +58,11 @@ def show(
     record = load_record(path)
     if timeline is not None:
         _draw(record, timeline)
+        return
+    if energy:
+        from plumbline.report.energy import text_of
+
+        _print(text_of(record), output)
         return
     engine = find_engine(environ)
     if form == "hpcc-fpga":

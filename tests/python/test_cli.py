@@ -204,7 +204,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["accept", "advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "fit",
+        ([""], ["accept", "advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "find-bad", "fit",
                 "history", "import", "list", "model", "noise", "plot", "records", "report", "run", "scale", "schema", "setup", "show", "simulate", "survey",
                 "tag", "transports", "version"]),
         (["sh"], ["show"]),

@@ -25,7 +25,10 @@ enum class Attribute : int {
   largest_group = 1,
   group_shared_bytes = 8,
   multiprocessors = 16,
+  pci_bus = 33,
+  pci_device = 34,
   l2_cache_bytes = 38,
+  pci_domain = 50,
   compute_major = 75,
   compute_minor = 76,
   concurrent_managed_access = 89

@@ -8,6 +8,7 @@
 #include "device/cuda/bare_queue.hpp"
 #include "device/cuda/compiler.hpp"
 #include "device/cuda/queue.hpp"
+#include "device/pci.hpp"
 
 namespace plumb::cuda {
 
@@ -143,6 +144,18 @@ class CudaRuntime final : public Runtime {
   std::string problem_;
 };
 
+std::string pci_address_of(int ordinal) {
+  try {
+    DeviceNumber device = 0;
+    check(driver().device_get(&device, ordinal), "get a GPU's handle");
+    return fmt::format("{:04x}:{:02x}:{:02x}.0", attribute(device, Attribute::pci_domain),
+                       attribute(device, Attribute::pci_bus), attribute(device, Attribute::pci_device));
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+const Registered<PciAddressOf> registered_pci("cuda", pci_address_of);
 const Registered<RuntimeFactory> registered_cuda("cuda", [] { return std::make_unique<CudaRuntime>(); });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "device/opencl/adopt.hpp"
 #include "device/opencl/bare_queue.hpp"
 #include "device/opencl/queue.hpp"
+#include "device/pci.hpp"
 
 namespace plumb::opencl {
 
@@ -91,6 +92,32 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   return info;
 }
 
+// Of all devices that were listed, by ordinal.
+std::vector<std::string>& pci_addresses() {
+  static std::vector<std::string> addresses;
+  return addresses;
+}
+
+// By cl_khr_pci_bus_info, or NVIDIA's own queries (cl_nv_device_attribute_query); "" without either.
+std::string pci_address_of(const cl::Device& device) {
+  struct {
+    cl_uint domain, bus, device, function;
+  } info{};
+  constexpr cl_device_info khronos = 0x410F, nvidia_bus = 0x4008, nvidia_slot = 0x4009, nvidia_domain = 0x400A;
+  const auto query = [&](cl_device_info what, auto& value) {
+    return clGetDeviceInfo(device(), what, sizeof value, &value, nullptr) == CL_SUCCESS;
+  };
+  if (!query(khronos, info)) {
+    cl_uint slot = 0;
+    info = {};
+    if (!query(nvidia_bus, info.bus) || !query(nvidia_slot, slot)) return "";
+    if (!query(nvidia_domain, info.domain)) info.domain = 0;
+    info.device = slot >> 3;
+    info.function = slot & 7;
+  }
+  return fmt::format("{:04x}:{:02x}:{:02x}.{}", info.domain, info.bus, info.device, info.function);
+}
+
 class OpenclRuntime final : public Runtime {
  public:
   std::string name() const override { return "opencl"; }
@@ -99,6 +126,7 @@ class OpenclRuntime final : public Runtime {
     limit_pocl_threads();
     devices_.clear();
     silent_.clear();
+    pci_addresses().clear();
     std::vector<cl::Platform> platforms;
     try {
       cl::Platform::get(&platforms);
@@ -143,6 +171,8 @@ class OpenclRuntime final : public Runtime {
         infos.push_back(describe(platform, device));
         infos.back().ordinal = static_cast<int>(devices_.size());
         devices_.push_back(device);
+        const bool on_bus = infos.back().type == "gpu" || infos.back().type == "accelerator";
+        pci_addresses().push_back(on_bus ? pci_address_of(device) : "");
       }
     } catch (const cl::Error& error) {
       silent_.push_back(fmt::format("{}: {}", name, status_name(error.err())));
@@ -153,6 +183,10 @@ class OpenclRuntime final : public Runtime {
   std::vector<std::string> silent_;  // platforms without a device, and the reason
 };
 
+const Registered<PciAddressOf> registered_pci("opencl", [](int ordinal) {
+  const auto& all = pci_addresses();
+  return ordinal >= 0 && static_cast<std::size_t>(ordinal) < all.size() ? all[static_cast<std::size_t>(ordinal)] : "";
+});
 const Registered<RuntimeFactory> registered_opencl("opencl", [] { return std::make_unique<OpenclRuntime>(); });
 
 }  // namespace

@@ -1,0 +1,168 @@
+"""``plumb find-bad``: the nodes and links of a cluster that are slower than the others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from plumbline.base.columns import aligned
+from plumbline.base.errors import UsageError
+from plumbline.fit.bad_nodes import FEWEST_NODES, Bad, Pair, bad_alone, bad_in_pairs
+from plumbline.record.record import Case, Record, load_record
+
+_BOTH = 2  # nodes of a pair
+_FEWEST_ALONE = 3
+_BARS = " ░▒▓█"
+
+
+@dataclass
+class Measured:
+    """Seconds of one count by figure: of single nodes, and of pairs of nodes."""
+
+    alone: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    pairs: dict[str, dict[Pair, list[float]]] = field(default_factory=dict)
+
+    @property
+    def nodes(self) -> list[str]:
+        """All nodes, sorted."""
+        found = {name for one in self.alone.values() for name in one}
+        found |= {name for one in self.pairs.values() for pair in one for name in pair}
+        return sorted(found)
+
+
+def gather(records: Iterable[Record]) -> Measured:
+    """Figures of nodes from records without transport, of pairs from those of two nodes.
+
+    Records of more nodes that exchange something cannot be assigned to a pair.
+    """
+    alone: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    pairs: dict[str, dict[Pair, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        names = [host.name for host in record.hosts]
+        for case in record.cases:
+            if not case.has_figures or not case.count or not case.samples.by_rank:
+                continue
+            what = f"{record.benchmark.name} {case.key}"
+            if record.transport is None:
+                for host, seconds in _by_host(record, case).items():
+                    alone[what][names[host]] += seconds
+            elif len(set(names)) == _BOTH:
+                one, other = sorted(names)
+                pairs[what][one, other] += _slowest(case.samples.by_rank, case.count)
+    return Measured(
+        {what: dict(found) for what, found in alone.items()},
+        {what: dict(found) for what, found in pairs.items()},
+    )
+
+
+def _by_host(record: Record, case: Case) -> dict[int, list[float]]:
+    """Of each host the slowest of its ranks in each repetition."""
+    hosts: dict[int, list[list[float]]] = defaultdict(list)
+    for rank, seconds in zip(record.ranks, case.samples.by_rank, strict=True):
+        if seconds:
+            hosts[rank.host].append(seconds)
+    return {host: _slowest(of_ranks, case.count) for host, of_ranks in hosts.items()}
+
+
+def _slowest(by_rank: Sequence[Sequence[float]], count: int) -> list[float]:
+    return [max(each) / count for each in zip(*filter(None, by_rank), strict=False)]
+
+
+def find_bad(measured: Measured) -> list[Bad]:
+    """Bad nodes and links, the worst of each name, the worst first.
+
+    A link is left out if one of its nodes is bad by itself.
+    """
+    figures = len(measured.alone) + len(measured.pairs)
+    found: list[Bad] = []
+    for what, samples in measured.alone.items():
+        found += bad_alone(what, samples, figures)
+    for what, pairs in measured.pairs.items():
+        found += bad_in_pairs(what, pairs, figures)
+    worst: dict[tuple[str, ...], Bad] = {}
+    for one in sorted(found, key=lambda one: -one.low):
+        worst.setdefault(one.nodes, one)
+    nodes = {one.nodes[0] for one in worst.values() if len(one.nodes) == 1}
+    return [one for one in worst.values() if len(one.nodes) == 1 or not nodes & set(one.nodes)]
+
+
+def text_of(measured: Measured) -> str:
+    """What is bad, with the command that confirms it and the line that drains a node."""
+    nodes = measured.nodes
+    if not nodes:
+        raise UsageError("the records name no node with figures: give records of several nodes")
+    pairs = sum(len(one) for one in measured.pairs.values())
+    lines = [f"{len(nodes)} nodes, {len(measured.alone)} figures of nodes, {pairs} times of pairs"]
+    lines += _limits(measured)
+    bad = find_bad(measured)
+    if not bad:
+        return "\n".join([*lines, "no node and no link stands out"])
+    head = ["", "slower", "95 % together", "by"]
+    rows = [
+        [one.name, f"{one.ratio:.3g} x", f"{one.low:.3g} .. {one.high:.3g}", one.what]
+        for one in bad
+    ]
+    lines += ["", *aligned([head, *rows])]
+    for what, of_pairs in measured.pairs.items():
+        if any(one.what == what for one in bad):
+            lines += ["", f"{what}: time of each pair over the median", *_heat(of_pairs)]
+    lines += ["", "confirm:"]
+    lines += [f"  {_confirm(one)}" for one in bad]
+    drained = [one for one in bad if len(one.nodes) == 1]
+    if drained:
+        lines += ["", "to drain (nothing was changed):"]
+        lines += [
+            f'  scontrol update NodeName={one.nodes[0]} State=DRAIN Reason="plumb find-bad: '
+            f'{one.ratio:.3g} x in {one.what}"'
+            for one in drained
+        ]
+    return "\n".join(lines)
+
+
+def _limits(measured: Measured) -> Iterator[str]:
+    """What the records cannot tell."""
+    most = max((len({n for p in one for n in p}) for one in measured.pairs.values()), default=0)
+    if 0 < most < FEWEST_NODES:
+        yield (
+            f"pairs of {most} nodes cannot separate a bad node from its link: "
+            f"{FEWEST_NODES} nodes are needed"
+        )
+    if measured.alone and max(map(len, measured.alone.values())) < _FEWEST_ALONE:
+        yield f"figures of fewer than {_FEWEST_ALONE} nodes cannot tell which of them is slow"
+
+
+def _confirm(bad: Bad) -> str:
+    benchmark = bad.what.split()[0]
+    return (
+        f"srun --nodelist={','.join(bad.nodes)} --ntasks={len(bad.nodes)} --ntasks-per-node=1 "
+        f"plumb-mpi {benchmark}"
+    )
+
+
+def _heat(pairs: dict[Pair, list[float]]) -> Iterator[str]:
+    """A map of all pairs: darker is slower, up to 1.25 times the median."""
+    middle = {pair: sorted(seconds)[len(seconds) // 2] for pair, seconds in pairs.items()}
+    usual = sorted(middle.values())[len(middle) // 2]
+    names = sorted({name for pair in pairs for name in pair})
+    width = max(map(len, names))
+    top = len(_BARS) - 1
+    for one in names:
+        cells = []
+        for other in names:
+            seconds = middle.get((min(one, other), max(one, other)))
+            share = 0.0 if seconds is None else (seconds / usual - 1) / 0.25
+            cells.append("·" if seconds is None else _BARS[min(top, max(0, round(share * top)))])
+        yield f"  {one.ljust(width)} {''.join(cells)}"
+
+
+def load(paths: Sequence[Path]) -> list[Record]:
+    """Records of files, and of all files of folders."""
+    files: list[Path] = []
+    for path in paths:
+        files += sorted(path.glob("*.json")) if path.is_dir() else [path]
+    records = [load_record(path) for path in files if not path.name.endswith(".expected.json")]
+    if not records:
+        raise UsageError(f"there is no record in {', '.join(map(str, paths))}")
+    return records

@@ -1,0 +1,392 @@
+// Energy: joules of a region against the exact integral of a power, in simulated time (Track) and in real time (a
+// tree of sysfs whose counters a thread advances, read by the meter itself). The wrong ones stand beside the right
+// ones.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <thread>
+
+#include "core/seconds.hpp"
+#include "energy/sampler.hpp"
+#include "energy/track.hpp"
+#include "measure/energy_meter.hpp"
+
+namespace plumb {
+
+namespace {
+
+using energy::Joules;
+using energy::Kind;
+using energy::Region;
+using energy::SensorInfo;
+using energy::Track;
+using Watts = std::function<double(double)>;
+
+double exact(const Watts& watts, double begin, double end) {
+  constexpr int steps = 20000;
+  const double width = (end - begin) / steps;
+  double sum = 0;
+  for (int i = 0; i < steps; ++i) sum += watts(begin + (i + 0.5) * width);
+  return sum * width;
+}
+
+SensorInfo counter(double interval, double range = 0) {
+  SensorInfo info;
+  info.name = "rapl:package-0";
+  info.reader = "rapl";
+  info.unit = "uJ";
+  info.interval_s = interval;
+  info.range = range;
+  info.quantum = 61;
+  return info;
+}
+
+// Readings every `poll` seconds with some jitter, of a sensor updated every `info.interval_s` from a random moment on.
+struct Play {
+  SensorInfo info;
+  Watts watts;
+  double from = 0, to = 4, poll = 2e-3, offset = 0.3;  // offset: share of an interval
+  double start = 0;                                    // raw
+
+  template <class T = Track>
+  T track(unsigned seed = 1) const {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> jitter(0.7, 1.6);
+    T track(info);
+    double joules = 0, updated = from - info.interval_s * offset, value = start;
+    for (double now = from; now < to; now += poll * jitter(random)) {
+      while (updated + info.interval_s <= now) {
+        joules += exact_of(updated, updated + info.interval_s);
+        updated += info.interval_s;
+        value = info.kind == Kind::counter ? raw_of(joules) : watts(updated) / energy::scale_of(info);
+      }
+      track.add(now, now + 20e-6, value);
+    }
+    return track;
+  }
+  double exact_of(double begin, double end) const {
+    const int steps = std::max(4, static_cast<int>((end - begin) / 2e-4));
+    double sum = 0;
+    for (int i = 0; i < steps; ++i) sum += watts(begin + (i + 0.5) * (end - begin) / steps);
+    return sum * (end - begin) / steps;
+  }
+  double raw_of(double joules) const {
+    const double raw = start + std::floor(joules / energy::scale_of(info) / info.quantum) * info.quantum;
+    return info.range > 0 ? std::fmod(raw, info.range) : raw;
+  }
+};
+
+// Idle at 40 W, set-up at 90 W until 0.8 s, quiet, at work from 1 s to 3 s, quiet again.
+double at_work(double t) {
+  if (t < 0.8) return 90;
+  if (t < 1 || t >= 3) return 40;
+  return 250 + 50 * std::sin(20 * t);
+}
+
+constexpr Region work{1, 3};
+
+double off(double joules, double exactly) {
+  return std::abs(joules / exactly - 1);
+}
+
+}  // namespace
+
+class TrackOfCounter : public ::testing::TestWithParam<double> {};
+
+TEST_P(TrackOfCounter, MeasuresStepsRampsAndBursts) {
+  const std::vector<Watts> curves{at_work, [](double t) { return 30 + 60 * t; },
+                                  [](double t) { return t > 1 && t < 3 && std::fmod(t, 0.37) < 0.1 ? 400.0 : 35.0; }};
+  for (const Watts& watts : curves) {
+    const Joules found = Play{counter(GetParam()), watts}.track().joules(work, 20);
+    const double exactly = exact(watts, work.begin, work.end);
+    EXPECT_LT(off(found.joules, exactly), 0.01) << GetParam();
+    EXPECT_LE(std::abs(found.joules - exactly), found.errors.all());
+    EXPECT_NEAR(found.interval_s, std::max(GetParam(), 2e-3), 0.4 * std::max(GetParam(), 4e-3));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Intervals, TrackOfCounter, ::testing::Values(1e-3, 20e-3, 60e-3, 95e-3));
+
+TEST(Track, CountsPastTheEndOfTheRange) {
+  Play play{counter(1e-3, 150e6), at_work};
+  play.start = 149.9e6;  // twice in the region
+  EXPECT_LT(off(play.track().joules(work, 20).joules, exact(at_work, 1, 3)), 0.01);
+}
+
+TEST(Track, StatesAnErrorThatHolds) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> share(0, 1);
+  int inside = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const double low = 20 + 80 * share(random), high = low + 400 * share(random), period = 0.05 + share(random);
+    const double duty = share(random), phase = share(random), ramp = 40 * share(random), wave = 30 * share(random);
+    const Watts watts = [=](double t) {
+      const double burst = std::fmod(t + phase, period) < duty * period ? high : low;
+      return burst + ramp * t + wave * (1 + std::sin(17 * t));
+    };
+    SensorInfo info = counter(std::vector{1e-3, 10e-3, 50e-3, 95e-3}[seed % 4]);
+    if (seed % 3 == 2) {
+      info.kind = Kind::power;
+      info.unit = "mW";
+    }
+    Play play{info, watts};
+    play.offset = share(random);
+    const Region region{1 + 0.1 * share(random), 3 + 0.1 * share(random)};
+    const Joules found = play.track(seed).joules(region, 20);
+    const double exactly = exact(watts, region.begin, region.end);
+    if (std::abs(found.joules - exactly) <= found.errors.all()) ++inside;
+    EXPECT_LT(found.errors.all(), 0.25 * exactly) << seed;  // and is not beyond use
+  }
+  EXPECT_GE(inside, 95);
+}
+
+TEST(Track, IntegratesPower) {
+  SensorInfo info = counter(20e-3);
+  info.kind = Kind::power;
+  info.unit = "mW";
+  info.quantum = 1;
+  const Joules found = Play{info, at_work}.track().joules(work, 20);
+  EXPECT_LT(off(found.joules, exact(at_work, 1, 3)), 0.01);
+  EXPECT_NEAR(found.mean_w, exact(at_work, 1, 3) / 2, 3);
+  EXPECT_NEAR(found.peak_w, 295, 8);
+}
+
+TEST(Track, GivesReasonsWhereItCannotTell) {
+  const auto reason = [](const Track& track, const Region& region) -> std::string {
+    try {
+      track.joules(region, 20);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(reason(Play{counter(95e-3), at_work}.track(), {1, 1.5}),
+              ::testing::HasSubstr("updates of rapl:package-0"));
+  EXPECT_THAT(reason(Play{counter(1e-3), [](double) { return 0.0; }}.track(), work),
+              ::testing::HasSubstr("stood still"));
+  EXPECT_THAT(reason(Play{counter(1e-3), at_work}.track(), {3.9, 4.5}), ::testing::HasSubstr("both sides"));
+  Track back(counter(1e-3));
+  for (int i = 0; i < 50; ++i) back.add(0.1 * i, 0.1 * i, i < 25 ? 1000.0 * i : 1000.0 * (40 - i));
+  EXPECT_THAT(reason(back, {1, 4}), ::testing::HasSubstr("ran back from"));
+}
+
+namespace {
+
+// Tracks made wrong on purpose.
+struct WithoutWrap : Track {
+  using Track::Track;
+  double step(double before, double after) override { return after - before; }
+};
+struct InMilliwatts : Track {
+  using Track::Track;
+  double joules_per_unit() const override { return 1e-3 * Track::joules_per_unit(); }
+};
+
+}  // namespace
+
+TEST(TrackMutants, AreSeen) {
+  const double exactly = exact(at_work, work.begin, work.end);
+  Play wraps{counter(1e-3, 150e6), at_work};
+  wraps.start = 149.9e6;
+  EXPECT_GT(off(wraps.track<WithoutWrap>().joules(work, 20).joules, exactly), 0.01);
+  const Play play{counter(60e-3), at_work};
+  EXPECT_GT(off(play.track<InMilliwatts>().joules(work, 20).joules, exactly), 0.01);
+  // Region shifted by one interval, and with the set-up within.
+  EXPECT_GT(off(play.track().joules({work.begin - 60e-3, work.end - 60e-3}, 20).joules, exactly), 0.01);
+  EXPECT_GT(off(play.track().joules({0.5, work.end}, 20).joules, exactly), 0.01);
+  // A stale sample: every third update is not seen, and the one before is held as the power until the next.
+  SensorInfo power = counter(95e-3);
+  power.kind = Kind::power;
+  power.unit = "mW";
+  const Watts bursts = [](double t) { return std::fmod(t, 0.285) < 0.12 ? 400.0 : 35.0; };
+  const Watts stale = [&](double t) { return bursts(t - std::fmod(t, 0.285)); };
+  EXPECT_GT(off(Play{power, stale}.track().joules(work, 20).joules, exact(bursts, 1, 3)), 0.01);
+}
+
+namespace {
+
+Json domain(const std::string& source, const std::string& name, const std::string& of, double joules, int host = 0) {
+  return {{"host", host},
+          {"source", source},
+          {"reader", source.substr(0, source.find(':'))},
+          {"domain", name},
+          {"of", of},
+          {"kind", "counter"},
+          {"within", nullptr},
+          {"interval_s", 0.01},
+          {"joules", joules},
+          {"error_j", 1.0},
+          {"mean_w", joules / 2},
+          {"peak_w", joules},
+          {"net_j", joules / 2}};
+}
+
+double together(const Json& domains) {
+  double sum = 0;
+  for (const std::size_t i : disjoint(domains)) sum += domains[i].at("joules").get<double>();
+  return sum;
+}
+
+}  // namespace
+
+TEST(Disjoint, AddsEachThingOnce) {
+  Json core = domain("rapl:package-0/core", "part", "0", 60);
+  core["within"] = "rapl:package-0";
+  const Json package = domain("rapl:package-0", "package", "0", 100),
+             other = domain("rapl:package-1", "package", "1", 90);
+  const Json dram = domain("rapl:package-0/dram", "dram", "0", 20),
+             gpu = domain("nvml:0000:18:00.0", "device", "0000:18:00.0", 500);
+  EXPECT_EQ(together({package, core, other, dram, gpu}), 710);
+  Json psys = domain("rapl:psys", "node", "0", 250), inner = package;
+  inner["within"] = "rapl:psys";
+  EXPECT_EQ(together({inner, core, psys, gpu}), 750);  // psys has the package, but not the board
+  EXPECT_EQ(together({inner, psys, gpu, domain("ipmitool:node", "node", "0", 900)}), 900);  // the whole node's meter
+  // Two sensors of one board: the counter alone. Boards of two hosts with the same address: both.
+  Json power = gpu;
+  power["kind"] = "power";
+  power["source"] = "nvml:0000:18:00.0/power";
+  EXPECT_EQ(together({power, gpu}), 500);
+  EXPECT_EQ(together({gpu, domain("nvml:0000:18:00.0", "device", "0000:18:00.0", 400, 1)}), 900);
+  // Two readers of the packages: one of them.
+  EXPECT_EQ(together({package, other, domain("pm_counters:cpu_energy", "package", "all", 191)}), 190);
+  Json absent = gpu;
+  absent["joules"] = nullptr;
+  EXPECT_EQ(together({absent, package}), 100);
+  EXPECT_EQ(together(Json::array()), 0);
+}
+
+// Wrong: every entry adds up, as by a list without domains, and a shared board by each of its ranks.
+TEST(DisjointMutants, AreSeen) {
+  Json core = domain("rapl:package-0/core", "part", "0", 60);
+  const Json package = domain("rapl:package-0", "package", "0", 100);
+  core["domain"] = "package";
+  core["of"] = "core";
+  EXPECT_NE(together({package, core}), 100);
+  EXPECT_NE(together({domain("nvml:a", "device", "a", 500, 0), domain("nvml:a", "device", "a", 500, 1)}), 500);
+}
+
+namespace {
+
+void put(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path beside = path.string() + ".new";
+  std::ofstream(beside) << text << "\n";
+  std::filesystem::rename(beside, path);
+}
+
+// A tree with a package and its cores, played in real time until the end of the scope.
+class Tree {
+ public:
+  explicit Tree(Watts watts, double range = 200e6, double start = 199e6)
+      : root_(std::filesystem::temp_directory_path() /
+              fmt::format("plumbline-energy-{}-{}", ::getpid(), now_seconds())),
+        watts_(std::move(watts)),
+        range_(range),
+        raw_(start) {
+    zone("intel-rapl:0", "package-0");
+    zone("intel-rapl:0:0", "core");
+    thread_ = std::thread([this] { play(); });
+  }
+  ~Tree() {
+    stops_ = true;
+    thread_.join();
+    std::filesystem::remove_all(root_);
+  }
+  std::string root() const { return root_; }
+  void stand_still() { stands_ = true; }
+
+ private:
+  void zone(const std::string& folder, const std::string& name) {
+    const auto path = root_ / "class" / "powercap" / folder;
+    std::filesystem::create_directories(path);
+    put(path / "name", name);
+    put(path / "max_energy_range_uj", fmt::format("{:.0f}", range_));
+    put(path / "energy_uj", fmt::format("{:.0f}", raw_));
+  }
+  void play() {
+    double then = now_seconds();
+    while (!stops_) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      const double now = now_seconds();
+      if (!stands_) raw_ = std::fmod(raw_ + exact(watts_, then, now) * 1e6, range_);
+      then = now;
+      put(root_ / "class/powercap/intel-rapl:0/energy_uj", fmt::format("{:.0f}", raw_));
+      put(root_ / "class/powercap/intel-rapl:0:0/energy_uj", fmt::format("{:.0f}", raw_ / 2));
+    }
+  }
+
+  std::filesystem::path root_;
+  Watts watts_;
+  double range_, raw_;
+  std::atomic<bool> stops_{false}, stands_{false};
+  std::thread thread_;
+};
+
+struct Metered {
+  Region region;
+  Json report;  // of the package
+};
+
+Metered metered(EnergyMeter& meter, double seconds) {
+  meter.begin();
+  Metered result;
+  result.region.begin = now_seconds();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  result.region.end = now_seconds();
+  meter.end();
+  result.report = meter.joules(result.region).at(0).at(0);
+  return result;
+}
+
+}  // namespace
+
+TEST(EnergyMeter, MeasuresARegionInRealTime) {
+  const double zero = now_seconds();
+  std::atomic<double> work_begins{1e300};
+  const Watts watts = [&](double t) { return t < work_begins ? 50.0 : 200 + 80 * std::sin(9 * (t - zero)); };
+  Tree tree(watts);
+  const auto world = make_serial_world();
+  EnergyMeter meter(*world, {"auto", 0.5, tree.root()});
+  meter.select("");
+  meter.measure_idle();
+  ASSERT_TRUE(meter.measures_cases()) << meter.reason();
+  work_begins = now_seconds() + meter.settling_seconds();
+  const Metered found = metered(meter, 0.6);
+  const double exactly = exact(watts, found.region.begin, found.region.end);
+  ASSERT_TRUE(found.report.at("joules").is_number()) << found.report;
+  EXPECT_LT(off(found.report.at("joules"), exactly), 0.02) << found.report;  // of a short region; 1 % is of 2 s
+  EXPECT_NEAR(found.report.at("idle_w"), 50, 1);
+  EXPECT_NEAR(found.report.at("net_j").get<double>(), exactly - 50 * found.region.seconds(), 0.03 * exactly);
+  EXPECT_EQ(found.report.at("source"), "rapl:package-0");
+  // The mutant that never subtracts idle power.
+  EXPECT_GT(off(found.report.at("joules"), found.report.at("net_j")), 0.01);
+
+  tree.stand_still();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_THAT(metered(meter, 0.1).report.at("reason").get<std::string>(), ::testing::HasSubstr("stood still"));
+  const Json sources = meter.sources().at(0);
+  ASSERT_EQ(sources.size(), 2u);
+  EXPECT_EQ(sources[1].at("used"), "no");
+  EXPECT_EQ(sources[1].at("reason"), "a part of rapl:package-0");
+}
+
+TEST(EnergyMeter, NeedsNoSensorUnlessNamed) {
+  const auto world = make_serial_world();
+  EnergyMeter meter(*world, {"auto", 2, "/nonexistent"});
+  meter.select("");
+  meter.measure_idle();
+  EXPECT_FALSE(meter.measures_cases());
+  EXPECT_THAT(meter.reason(), ::testing::HasSubstr("/nonexistent/class/powercap has no intel-rapl zones"));
+  EXPECT_THROW(EnergyMeter(*world, {"rapl", 2, "/nonexistent"}), UsageError);
+  EXPECT_THROW(check_energy_names("rapl,watts"), UsageError);
+  EXPECT_NO_THROW(check_energy_names("rapl:package-0,nvml"));
+}
+
+}  // namespace plumb

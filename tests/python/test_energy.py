@@ -1,0 +1,259 @@
+"""Energy of a run's cases: sensors played in real time, tools, refusals, the table, the hint."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import DATA, Plumb
+from fake_sensors import Counter, Curve, Playing, Power, integral, put, rapl_zone
+from strict import faults
+
+from plumbline.judge.causes import causes
+from plumbline.judge.state import StateOfMachine
+from plumbline.record.record import load_record, parse_record
+from plumbline.report.energy import text_of
+from tests.launching import PATIENCE_S, launch_command, program
+
+ENGINE = program("plumb-mpi")
+needs_engine = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built")
+KEPT = DATA / "records" / "1.3.0.json"
+SMALL = ("ceilings", "--runtime", "native", "--only", "launch", "--preset", "smoke")
+
+
+def run(
+    tmp_path: Path, ranks: int, *words: str, path: str | None = None
+) -> tuple[int, dict[str, Any], str]:
+    """One run; its exit status, its record (empty where there is none) and what it said."""
+    record = tmp_path / "record.json"
+    quiet = ["--record", str(record), "--progress", "none", "--format", "none"]
+    command, environment = launch_command(ranks, ENGINE, *words, *quiet)
+    if path is not None:
+        environment = {**environment, "PATH": f"{path}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    return (
+        done.returncode,
+        json.loads(record.read_text()) if record.exists() else {},
+        done.stdout + done.stderr,
+    )
+
+
+def waves(t: float) -> float:
+    """Steps, a ramp and a wave."""
+    burst = 60.0 if t % 0.5 < 0.2 else 0.0
+    return 80 + burst + 10 * (t % 1) + 20 * math.sin(9 * t)
+
+
+def exactly(case: dict[str, Any], watts: Curve) -> float:
+    region = case["energy"]["region"]
+    return integral(watts, region["begin"], region["begin"] + region["seconds"])
+
+
+def domain(case: dict[str, Any], source: str) -> dict[str, Any]:
+    (found,) = [one for one in case["energy"]["domains"] if one["source"] == source]
+    return dict(found)
+
+
+def is_right(found: dict[str, Any], joules: float) -> None:
+    """Within 1 %, or where a busy machine's player was late within twice the stated error."""
+    assert abs(found["joules"] - joules) < max(0.01 * joules, 2 * found["error_j"])
+    assert found["error_j"] < 0.1 * joules
+
+
+@needs_engine
+def test_joules_of_two_ranks_count_once(tmp_path: Path) -> None:
+    """The counter wraps within the region; the package's cores do not add to it; memory does."""
+    limit = 150_000_000
+    sensors = [
+        Counter(
+            rapl_zone(tmp_path, "intel-rapl:0", "package-0", range_uj=limit, limit_uw=125_000_000),
+            waves,
+            limit=limit,
+            start=limit - 10_000_000,
+        ),
+        Counter(rapl_zone(tmp_path, "intel-rapl:0:0", "core"), lambda t: 0.6 * waves(t)),
+        Counter(rapl_zone(tmp_path, "intel-rapl:0:1", "dram"), lambda _: 9.0),
+    ]
+    words = ("--energy", "auto", "--energy-root", str(tmp_path), "--energy-time", "1.5")
+    stream = ("stream", "--runtime", "native", "--elements", "262144", "--operation", "copy")
+    with Playing(sensors):
+        status, record, said = run(tmp_path, 2, *stream, "--time-limit", "0.1", *words)
+    assert status == 0, said
+    assert faults(record) == []
+    (case,) = record["cases"]
+    energy = case["energy"]
+    if energy["reason"] and "updates" in energy["reason"]:
+        pytest.skip(f"this machine is too busy to play a sensor: {energy['reason']}")
+    package = domain(case, "rapl:package-0")
+    is_right(package, exactly(case, waves))
+    is_right(domain(case, "rapl:package-0/dram"), 9 * energy["region"]["seconds"])
+    sums = {one["domain"]: one for one in energy["sums"]}
+    assert sums["together"]["of"] == ["rapl:package-0", "rapl:package-0/dram"]
+    assert sums["together"]["joules"] == pytest.approx(
+        package["joules"] + domain(case, "rapl:package-0/dram")["joules"]
+    )
+    metrics = {(one["name"], one["group"]): one["value"] for one in energy["metrics"]}
+    moved = 2 * 2 * 262144 * 4 * energy["region"]["count"]  # both ranks read and write
+    assert metrics["bytes_per_joule", "together"] == pytest.approx(
+        moved / 1e9 / sums["together"]["joules"], rel=1e-6
+    )
+    assert package["state"]["limit_w"] == 125
+    assert case["validation"]["repetitions_checked"] >= 2
+    (unused,) = [one for one in record["energy"]["sources"] if one["used"] == "no"]
+    assert unused["reason"] == "a part of rapl:package-0"
+    assert "rapl" not in text_of(parse_record(json.dumps(record), "x.json"))
+
+
+@needs_engine
+def test_a_named_power_of_a_board_and_a_node(tmp_path: Path) -> None:
+    """Instantaneous power of hwmon's, and Cray's counter in whole joules ten times a second."""
+    chip = tmp_path / "class" / "hwmon" / "hwmon0"
+    cray = tmp_path / "cray" / "pm_counters"
+    for folder in (chip, cray):
+        folder.mkdir(parents=True)
+    put(chip / "name", "amdgpu")
+    put(chip / "update_interval", "20")
+    put(cray / "raw_scan_hz", "10")
+    node: Curve = lambda t: 400 + 100 * math.sin(3 * t)  # noqa: E731
+    sensors: Sequence[Counter | Power] = [
+        Power(chip / "power1_input", waves),
+        Counter(cray / "energy", node, unit=1.0, start=24815, form="{} J 1571329 us"),
+    ]
+    words = ("--energy", "hwmon,pm_counters", "--energy-root", str(tmp_path))
+    stream = ("stream", "--runtime", "native", "--elements", "262144", "--operation", "triad")
+    with Playing(sensors, 0.01):
+        status, record, said = run(tmp_path, 1, *stream, "--time-limit", "0.1", *words)
+    assert status == 0, said
+    assert faults(record) == []
+    (case,) = record["cases"]
+    board, whole = case["energy"]["domains"]
+    if reason := board["reason"] or whole["reason"]:
+        pytest.skip(f"this machine is too busy to play a sensor: {reason}")
+    is_right(board, exactly(case, waves))
+    is_right(whole, exactly(case, node))
+    together = next(one for one in case["energy"]["sums"] if one["domain"] == "together")
+    assert together["of"] == ["pm_counters:energy"], "the node's meter has the board"
+
+
+@needs_engine
+def test_a_machine_without_sensors(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    words = ("--energy-root", nowhere, "--time-limit", "0.02")
+    status, record, said = run(tmp_path, 2, *SMALL, "--energy", "auto", *words)
+    assert status == 0, said
+    assert faults(record) == []
+    assert f"rapl: {nowhere}/class/powercap has no intel-rapl zones" in record["energy"]["reason"]
+    assert all("energy" not in case for case in record["cases"])
+    (tmp_path / "record.json").unlink()
+    status, record, said = run(tmp_path, 2, *SMALL, "--energy", "rapl", *words)
+    assert status == 2
+    assert "--energy rapl: " in said
+    assert record == {}
+    status, _, said = run(tmp_path, 1, *SMALL, "--energy", "rappl", *words)
+    assert status == 2
+    assert "did you mean rapl" in said
+    broken = rapl_zone(tmp_path, "intel-rapl:0", "package-0")
+    put(broken, "none")
+    status, _, said = run(tmp_path, 1, *SMALL, "--energy", "rapl", "--energy-root", str(tmp_path))
+    assert status == 2
+    assert 'energy_uj should hold a number, not "none"' in said
+
+
+XBUTIL = """#!/bin/sh
+case "$*" in
+*electrical*) echo '{"devices": [{"electrical": {"power_consumption_watts": "25.1"}}]}' ;;
+*) echo '{"system": {"host": {"devices": [{"bdf": "0000:a1:00.1"}]}}}' ;;
+esac
+"""
+TOOLS = {
+    "xbutil": (XBUTIL, "xbutil:0000:a1:00.1", "device"),
+    "fpgainfo": (
+        "#!/bin/sh\necho '(1) Total Input Power          :  69.24 Watts'\n",
+        "fpgainfo:board",
+        "device",
+    ),
+    "ipmitool": (
+        "#!/bin/sh\necho '    Instantaneous power reading:         220 Watts'\n",
+        "ipmitool:node",
+        "node",
+    ),
+    "curl": ('#!/bin/sh\necho \'{"PowerWatts": {"Reading": 512.5}}\'\n', "redfish:node", "node"),
+}
+
+
+@needs_engine
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+def test_tools(tmp_path: Path, tool: str) -> None:
+    """Listed with their domain; a broken one is an error where named."""
+    script, name, extent = TOOLS[tool]
+    shim = tmp_path / tool
+    shim.write_text(script)
+    shim.chmod(0o755)
+    reader = name.split(":")[0]
+    words = ("--energy", reader, "--test")
+    status, record, said = run(tmp_path, 1, *SMALL, *words, path=str(tmp_path))
+    assert status == 0, said
+    (source,) = record["energy"]["sources"]
+    assert (source["name"], source["domain"], source["unit"]) == (name, extent, "W")
+    shim.write_text("#!/bin/sh\necho 'it is broken' >&2\nexit 3\n")
+    status, _, said = run(tmp_path, 1, *SMALL, *words, path=str(tmp_path))
+    assert status == 2
+    assert "it is broken" in said
+
+
+@needs_engine
+def test_redfish_by_curl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The older resource's answer; a file that others may read, and one without TLS, are refused."""
+    answer = tmp_path / "power.json"
+    answer.write_text('{"PowerControl": [{"PowerConsumedWatts": 344}]}')
+    secret = tmp_path / "bmc.conf"
+    secret.write_text(f'url = "file://{answer}"\nuser = "root:calvin"\n')
+    secret.chmod(0o600)
+    monkeypatch.setenv("PLUMBLINE_REDFISH", str(secret))
+    words = ("--energy", "redfish", "--test")
+    status, record, said = run(tmp_path, 1, *SMALL, *words)
+    assert status == 0, said
+    assert [one["name"] for one in record["energy"]["sources"]] == ["redfish:node"]
+    assert "calvin" not in (tmp_path / "record.json").read_text()
+    secret.chmod(0o644)
+    status, _, said = run(tmp_path, 1, *SMALL, *words)
+    assert status == 2
+    assert "its mode must be 0600, not 0644" in said
+    secret.chmod(0o600)
+    secret.write_text(f'url = "file://{answer}"\ninsecure\n')
+    status, _, said = run(tmp_path, 1, *SMALL, *words)
+    assert status == 2
+    assert "certificate must be verified" in said
+
+
+def test_the_table_stands_beside_the_published_one(plumb: Plumb) -> None:
+    status, out, _ = plumb("show", str(KEPT), "--energy")
+    assert status == 0
+    assert "J/operation" in out
+    assert "GB/(W s)" in out
+    assert "Table 3.11" in out
+    assert "6.31" in out
+    status, _, err = plumb("show", str(DATA / "records" / "1.2.0.json"), "--energy")
+    assert status == 2
+    assert "the record has no energy" in err
+
+
+def test_a_power_limit_is_a_cause() -> None:
+    record = load_record(KEPT)
+    document = json.loads(KEPT.read_text())
+    for one in document["cases"][0]["energy"]["domains"]:
+        one["mean_w"] = 99.0
+        one["state"] = {"limit_w": 100.0, "throttled": ["power"]}
+    capped = parse_record(json.dumps(document), "x.json")
+    nothing = StateOfMachine("")
+    told = " ".join(causes(capped, nothing))
+    assert "drew 99% of its power limit of 100 W in" in told
+    assert "power limit" not in " ".join(causes(record, nothing))

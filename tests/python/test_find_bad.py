@@ -1,0 +1,170 @@
+"""Bad nodes and links: simulations from real samples, records, the schedule of pairs, the mutants."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from conftest import DATA, Plumb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plumbline.fit.bad_nodes import Bad, Pair, bad_alone, bad_in_pairs, rounds
+from plumbline.record.record import parse_record
+from plumbline.run.find_bad import find_bad, gather
+
+DOCUMENT: dict[str, Any] = json.loads((DATA / "record.json").read_text())
+TURNS = 100
+NODES = 8
+
+
+def real_noise() -> list[float]:
+    """Samples of a real run's longest messages over their median."""
+    case = next(one for one in DOCUMENT["cases"] if one["key"] == "natural/transfer/1024")
+    samples = sorted(max(pair) for pair in zip(*case["samples"]["by_rank"], strict=True))
+    return [sample / samples[len(samples) // 2] for sample in samples]
+
+
+NOISE = real_noise()
+
+
+def cluster(
+    chance: random.Random,
+    node: str | None = None,
+    link: Pair | None = None,
+    slow: float = 1.10,
+    nodes: int = NODES,
+) -> dict[Pair, list[float]]:
+    """Times of all pairs: a few real samples each, nodes that differ by 0.5 %, one thing slow."""
+    names = [f"n{number:02}" for number in range(nodes)]
+    shares = {name: chance.gauss(1, 0.005) * (slow if name == node else 1) for name in names}
+    return {
+        pair: [
+            1e-3
+            * shares[pair[0]]
+            * shares[pair[1]]
+            * (slow if pair == link else 1)
+            * chance.choice(NOISE)
+            for _ in range(25)
+        ]
+        for pair in itertools.combinations(names, 2)
+    }
+
+
+def names(bad: Sequence[Bad]) -> list[str]:
+    return [one.name for one in bad]
+
+
+def test_a_slow_node_and_a_slow_link_are_found_and_nothing_else() -> None:
+    chance = random.Random(3)
+    node = link = alarms = 0
+    for _ in range(TURNS):
+        node += names(bad_in_pairs("x", cluster(chance, node="n01"))) == ["node n01"]
+        link += names(bad_in_pairs("x", cluster(chance, link=("n02", "n05")))) == ["link n02-n05"]
+        alarms += bool(bad_in_pairs("x", cluster(chance)))
+    assert node >= 0.95 * TURNS
+    assert link >= 0.95 * TURNS
+    assert alarms <= 0.05 * TURNS
+
+
+def test_four_hosts_with_a_link_of_half_the_speed() -> None:
+    chance = random.Random(5)
+    for link in itertools.combinations([f"n{n:02}" for n in range(4)], 2):
+        found = bad_in_pairs("x", cluster(chance, link=link, slow=2, nodes=4))
+        assert names(found) == [f"link {link[0]}-{link[1]}"]
+
+
+def test_a_slow_node_by_itself() -> None:
+    chance = random.Random(8)
+    samples = {f"n{n}": [chance.choice(NOISE) for _ in range(50)] for n in range(12)}
+    assert bad_alone("x", samples) == []
+    samples["n7"] = [1.1 * one for one in samples["n7"]]
+    assert names(bad_alone("x", samples)) == ["node n7"]
+    assert bad_alone("x", dict(list(samples.items())[6:8])) == [], "two cannot be told apart"
+
+
+@given(st.integers(min_value=2, max_value=33))
+def test_rounds_have_each_pair_once_and_each_node_once_a_round(nodes: int) -> None:
+    schedule = rounds(nodes)
+    assert len(schedule) == (nodes - 1 if nodes % 2 == 0 else nodes)
+    assert sorted(pair for one in schedule for pair in one) == list(
+        itertools.combinations(range(nodes), 2)
+    )
+    for one in schedule:
+        assert len({node for pair in one for node in pair}) == 2 * len(one) == nodes // 2 * 2
+
+
+def record_of(one: str, other: str, seconds: Sequence[float]) -> dict[str, Any]:
+    """A record of one case on two hosts."""
+    document = json.loads(json.dumps(DOCUMENT))
+    host = document["hosts"][0]
+    document["hosts"] = [{**host, "name": one}, {**host, "name": other}]
+    document["ranks"][1]["host"] = 1
+    case = next(c for c in document["cases"] if c["key"] == "natural/transfer/1024")
+    case["samples"]["by_rank"] = [list(seconds), list(seconds)]
+    document["cases"] = [case]
+    return dict(document)
+
+
+def write(folder: Path, times: Mapping[Pair, Sequence[float]]) -> None:
+    for one, other in times:
+        path = folder / f"{one}-{other}.json"
+        path.write_text(json.dumps(record_of(one, other, times[one, other])))
+
+
+def test_from_records(tmp_path: Path, plumb: Plumb) -> None:
+    write(tmp_path, cluster(random.Random(2), link=("n01", "n03"), slow=1.3))
+    status, out, err = plumb("find-bad", "--records", str(tmp_path))
+    assert status == 0, err
+    assert "8 nodes" in out
+    assert "link n01-n03" in out
+    assert "srun --nodelist=n01,n03" in out
+    assert "scontrol" not in out, "a link drains no node"
+    write(tmp_path, cluster(random.Random(2), node="n04", slow=1.3))
+    status, out, _ = plumb("find-bad", "--records", str(tmp_path))
+    assert status == 0
+    assert "scontrol update NodeName=n04 State=DRAIN" in out
+    assert "link" not in out.split("time of each pair")[0]
+
+
+def test_two_nodes_cannot_be_told_apart(tmp_path: Path, plumb: Plumb) -> None:
+    write(tmp_path, {("a", "b"): [1.0, 1.1, 1.2]})
+    status, out, _ = plumb("find-bad", "--records", str(tmp_path))
+    assert status == 0
+    assert "pairs of 2 nodes cannot separate a bad node from its link" in out
+    assert "no node and no link stands out" in out
+    status, _, err = plumb("find-bad", "--records", str(tmp_path / "none"))
+    assert status == 2
+    assert "there is no record" in err
+
+
+def test_mutants_are_seen() -> None:
+    """A pair skipped, the matrix transposed, a slow node blamed on its links: not right."""
+    chance = random.Random(4)
+    link = ("n02", "n04")
+    times = cluster(chance, link=link)
+    skipped = {pair: seconds for pair, seconds in times.items() if pair != link}
+    assert names(bad_in_pairs("x", skipped)) != ["link n02-n04"]
+    order = [f"n{n:02}" for n in range(NODES)]
+    turned = dict(zip(order, reversed(order), strict=True))
+    transposed = {
+        (min(turned[a], turned[b]), max(turned[a], turned[b])): s for (a, b), s in times.items()
+    }
+    assert names(bad_in_pairs("x", transposed)) != ["link n02-n04"]
+    slow = cluster(chance, node="n01")
+    middle = sorted(sorted(s)[12] for s in slow.values())[len(slow) // 2]
+    blamed = [pair for pair, s in slow.items() if sorted(s)[12] / middle > 1.05]
+    assert len(blamed) > 1, "links alone, each beyond 5 %: many where one node is slow"
+    assert names(bad_in_pairs("x", slow)) == ["node n01"]
+
+
+def test_a_bad_node_takes_its_links_with_it() -> None:
+    chance = random.Random(6)
+    documents = [record_of(a, b, s) for (a, b), s in cluster(chance, node="n00").items()]
+    measured = gather(parse_record(json.dumps(one), "x.json") for one in documents)
+    assert measured.nodes == [f"n{n:02}" for n in range(NODES)]
+    assert names(find_bad(measured)) == ["node n00"]
