@@ -82,7 +82,7 @@ std::vector<std::string> entries(const std::string& folder, const std::string& p
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     std::string name = entry->path().filename();
-    if (name.starts_with(prefix)) names.push_back(std::move(name));
+    if (name.starts_with(prefix) && !name.starts_with('.')) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -219,10 +219,13 @@ double EnergyMeter::settling_seconds() const {
 
 void EnergyMeter::begin() {
   if (reads()) sampler_->start();
+  world_.barrier();
   sleep(settling_seconds());
 }
 
+// Readings go on until the last rank's end.
 void EnergyMeter::end() {
+  world_.barrier();
   sleep(settling_seconds());
   if (reads()) sampled_ = sampler_->stop();
 }

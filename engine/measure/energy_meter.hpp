@@ -45,7 +45,7 @@ class EnergyMeter {
   double settling_seconds() const;
   const EnergyWish& wish() const { return wish_; }
 
-  // On every rank: before a repetition and after it. Both sleep, so that the power around it is steady.
+  // Collective: before a repetition and after it. All ranks sleep at once, so that the power around it is steady.
   void begin();
   void end();
   // Collective, after end(): joules of the region on this process's clock. On rank 0 [rank] of the readers' reports,

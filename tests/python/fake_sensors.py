@@ -84,7 +84,7 @@ class Playing:
 
 def put(path: Path, text: str) -> None:
     """Replace the contents of ``path`` at once, as sysfs does."""
-    beside = path.with_name(f".{path.name}")
+    beside = path.parent.with_name(f".{path.parent.name}-{path.name}")
     beside.write_text(text + "\n")
     beside.rename(path)
 
