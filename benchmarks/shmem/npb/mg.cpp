@@ -14,7 +14,7 @@
 
 namespace plumb::npb {
 
-using mg::Box;
+using mg::Extent;
 using mg::Levels;
 using mg::Three;
 
@@ -26,7 +26,7 @@ constexpr int gather_tag = 900;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // Numbers of a message along an axis: a plane of points, with the halos of the axes before.
-std::size_t face(const Box& box, int axis) {
+std::size_t face(const Extent& box, int axis) {
   const auto n = [&](std::size_t a) { return static_cast<std::size_t>(box.size[a]); };
   return axis == 0 ? n(1) * n(2) : axis == 1 ? (n(0) + 2) * n(2) : (n(0) + 2) * (n(1) + 2);
 }
@@ -96,13 +96,16 @@ void Mg::change(ClassRow& row) const {
 
 void Mg::check_problem(const ClassRow& row, int ranks) const {
   if (row.size < 8 || !std::has_single_bit(static_cast<std::uint64_t>(row.size)))
-    throw UsageError(fmt::format("a grid of {} points an axis cannot be halved down to 2: --grid must be a power of two, "
-                                 "at least 8", row.size));
+    throw UsageError(
+        fmt::format("a grid of {} points an axis cannot be halved down to 2: --grid must be a power of two, "
+                    "at least 8",
+                    row.size));
   if (mg::least_size(static_cast<int>(row.size), ranks) >= 2) return;
   int most = ranks - 1;
   while (mg::least_size(static_cast<int>(row.size), most) < 2) --most;
-  throw UsageError(fmt::format("{} points an axis are too few for {} ranks, each with 2 points at least: at most {} ranks",
-                               row.size, ranks, most));
+  throw UsageError(
+      fmt::format("{} points an axis are too few for {} ranks, each with 2 points at least: at most {} ranks", row.size,
+                  ranks, most));
 }
 
 // The official norm, the norm again, the charges, and each point of v and r.
@@ -138,7 +141,7 @@ Links Mg::links(const ClassRow& row, int rank, int ranks) const {
 std::uint64_t Mg::host_bytes(const ClassRow& row, const Plan& plan) const {
   const Levels levels(static_cast<int>(row.size), plan.rank, plan.ranks);
   std::uint64_t points = levels.boxes.back().room() + 4 * static_cast<std::uint64_t>(row.size * row.size);
-  for (const Box& box : levels.boxes) points += 2 * box.room();
+  for (const Extent& box : levels.boxes) points += 2 * box.room();
   return sizeof(double) * points;
 }
 
@@ -166,7 +169,7 @@ void Mg::set_up(Session&) {
   levels_ = std::make_unique<Levels>(static_cast<int>(row_.size), rank(), ranks());
   u_.clear();
   r_.clear();
-  for (const Box& box : levels_->boxes) {
+  for (const Extent& box : levels_->boxes) {
     u_.emplace_back(box.room());
     r_.emplace_back(box.room());
   }
@@ -177,13 +180,14 @@ void Mg::set_up(Session&) {
 
 // Each rank searches its own points; the extremes of all follow from those of each.
 void Mg::find_charges() {
-  const Box& own = levels_->boxes.back();
+  const Extent& own = levels_->boxes.back();
   const auto n = static_cast<std::uint64_t>(row_.size);
   Extremes mine, all;
   for (int k = 0; k < own.size[2]; ++k)
     for (int j = 0; j < own.size[1]; ++j) {
-      std::uint64_t point = (static_cast<std::uint64_t>(own.low[2] + k) * n + static_cast<std::uint64_t>(own.low[1] + j)) * n +
-                            static_cast<std::uint64_t>(own.low[0]);
+      std::uint64_t point =
+          (static_cast<std::uint64_t>(own.low[2] + k) * n + static_cast<std::uint64_t>(own.low[1] + j)) * n +
+          static_cast<std::uint64_t>(own.low[0]);
       Random46 random(usual_seed, point);
       for (int i = 0; i < own.size[0]; ++i) mine.offer({point++, random.next()});
     }
@@ -205,15 +209,14 @@ void Mg::restart() {
     for (auto& grid : *grids) std::fill(grid.begin(), grid.end(), not_a_number);
   std::fill(u_.back().begin(), u_.back().end(), 0.0);
   std::fill(v_.begin(), v_.end(), 0.0);
-  const Box& own = levels_->boxes.back();
+  const Extent& own = levels_->boxes.back();
   const auto n = static_cast<std::uint64_t>(row_.size);
   for (const Charge& charge : charges_) {
     const Three at{static_cast<int>(charge.point % n), static_cast<int>(charge.point / n % n),
                    static_cast<int>(charge.point / n / n)};
     bool is_own = true;
     for (std::size_t a = 0; a < 3; ++a) is_own = is_own && at[a] >= own.low[a] && at[a] < own.low[a] + own.size[a];
-    if (is_own)
-      v_[own.at(at[0] - own.low[0] + 1, at[1] - own.low[1] + 1, at[2] - own.low[2] + 1)] = charge.value;
+    if (is_own) v_[own.at(at[0] - own.low[0] + 1, at[1] - own.low[1] + 1, at[2] - own.low[2] + 1)] = charge.value;
   }
   norm_ = not_a_number;
 }
@@ -235,7 +238,7 @@ void Mg::iterate(std::uint64_t iteration) {
 
 void Mg::finish() {
   finish_halo();
-  const Box& own = levels_->boxes.back();
+  const Extent& own = levels_->boxes.back();
   double squares = 0;
   {
     const Part now = part(norm2u3);
@@ -273,7 +276,7 @@ void Mg::sweep(std::size_t phase, int first, int last, const std::function<bool(
 }
 
 void Mg::residual(int level, const std::vector<double>& right_side) {
-  const Box& own = box(level);
+  const Extent& own = box(level);
   sweep(
       resid, 1, own.size[2], [&](int k) { return k > 1 && k < own.size[2]; },
       [&](int k) { mg::residual(own, data(u_, level), right_side.data(), data(r_, level), k, scratch_.data()); });
@@ -281,7 +284,7 @@ void Mg::residual(int level, const std::vector<double>& right_side) {
 }
 
 void Mg::smooth(int level) {
-  const Box& own = box(level);
+  const Extent& own = box(level);
   const mg::Stencil stencil = smoother();
   sweep(
       psinv, 1, own.size[2], [&](int k) { return k > 1 && k < own.size[2]; },
@@ -290,9 +293,9 @@ void Mg::smooth(int level) {
 }
 
 void Mg::restrict_from(int level) {
-  const Box &fine = box(level), &to = box(level - 1);
+  const Extent &fine = box(level), &to = box(level - 1);
   const bool gathers = level == levels_->gathered + 1 && ranks() > 1;
-  const Box& part = gathers ? levels_->part : to;
+  const Extent& part = gathers ? levels_->part : to;
   const int first = part.low[2] - to.low[2] + 1;
   sweep(
       rprj3, first, first + part.size[2] - 1,
@@ -308,7 +311,7 @@ void Mg::restrict_from(int level) {
 }
 
 void Mg::interpolate_to(int level) {
-  const Box &coarse = box(level - 1), &fine = box(level);
+  const Extent &coarse = box(level - 1), &fine = box(level);
   sweep(
       interp, 0, fine.size[2] + 1,
       [&](int k) {
@@ -324,13 +327,14 @@ void Mg::interpolate_to(int level) {
 // Each rank's part of the finest gathered level, to all ranks.
 void Mg::gather() {
   const Part now = part(comm3);
-  const Box& whole = box(levels_->gathered);
+  const Extent& whole = box(levels_->gathered);
   double* const grid = data(r_, levels_->gathered);
   const std::size_t others = static_cast<std::size_t>(ranks()) - 1;
   const std::size_t first = link_of(*levels_, levels_->finest + 1, 0);
-  const auto each_row = [&](const Box& of, auto use) {
+  const auto each_row = [&](const Extent& of, auto use) {
     for (int k = 1; k <= of.size[2]; ++k)
-      for (int j = 1; j <= of.size[1]; ++j) use(grid + whole.at(of.low[0] + 1, of.low[1] + j, of.low[2] + k), of.size[0]);
+      for (int j = 1; j <= of.size[1]; ++j)
+        use(grid + whole.at(of.low[0] + 1, of.low[1] + j, of.low[2] + k), of.size[0]);
   };
   for (std::size_t i = 0; i < others; ++i) messages().expect(first + i);
   for (std::size_t i = 0; i < others; ++i) {
@@ -376,19 +380,24 @@ void Mg::finish_halo() {
 }
 
 // The rows of a face: points at index `at` of an axis, with the halos of the axes before it.
-std::vector<double*> Mg::rows_of(double* grid, const Box& box, int axis, int at, std::size_t& length) const {
+std::vector<double*> Mg::rows_of(double* grid, const Extent& box, int axis, int at, std::size_t& length) const {
   std::vector<double*> rows;
   const int around = passes_edges_on() ? 0 : 1;
   length = axis == 0 ? 1 : static_cast<std::size_t>(box.size[0] + 2 - 2 * around);
   const int first_i = axis == 0 ? at : around;
   for (int k = axis == 2 ? at : 1; k <= (axis == 2 ? at : box.size[2]); ++k)
-    for (int j = axis == 1 ? at : axis == 0 ? 1 : around;
-         j <= (axis == 1 ? at : axis == 0 ? box.size[1] : box.size[1] + 1 - around); ++j)
+    for (int j = axis == 1   ? at
+                 : axis == 0 ? 1
+                             : around;
+         j <= (axis == 1   ? at
+               : axis == 0 ? box.size[1]
+                           : box.size[1] + 1 - around);
+         ++j)
       rows.push_back(grid + box.at(first_i, j, k));
   return rows;
 }
 
-void Mg::wrap(double* grid, const Box& box, int axis) {
+void Mg::wrap(double* grid, const Extent& box, int axis) {
   const int n = box.size[static_cast<std::size_t>(axis)];
   std::size_t length = 0;
   for (const auto& [from, to] : {std::pair{1, n + 1}, std::pair{n, 0}}) {
@@ -398,20 +407,21 @@ void Mg::wrap(double* grid, const Box& box, int axis) {
 }
 
 void Mg::post_halo(const double* grid, int level, int axis) {
-  const Box& own = box(level);
+  const Extent& own = box(level);
   const std::size_t first = link_of(*levels_, level, axis);
   for (const std::size_t way : {0, 1}) messages().expect(first + way);
   for (const std::size_t way : {0, 1}) {
     std::size_t length = 0;
     double* to = messages().outgoing_as<double>(first + way).data();
     const int at = way == 0 ? 1 : own.size[static_cast<std::size_t>(axis)];
-    for (const double* row : rows_of(const_cast<double*>(grid), own, axis, at, length)) to = std::copy_n(row, length, to);
+    for (const double* row : rows_of(const_cast<double*>(grid), own, axis, at, length))
+      to = std::copy_n(row, length, to);
     messages().post(first + way);
   }
 }
 
 void Mg::take_halo(double* grid, int level, int axis) {
-  const Box& own = box(level);
+  const Extent& own = box(level);
   const std::size_t first = link_of(*levels_, level, axis);
   for (const std::size_t way : {0, 1}) {
     std::size_t length = 0;
@@ -445,12 +455,12 @@ void Mg::check(Checks& checks, std::uint64_t) {
 
 // Planes of u from all ranks in turn, without halos; r = v - A u at this rank's points by the definition of A.
 void Mg::check_residual(Checks& checks) {
-  const Box& own = levels_->boxes.back();
+  const Extent& own = levels_->boxes.back();
   const int n = static_cast<int>(row_.size);
   const auto points = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  std::vector<Box> boxes;
+  std::vector<Extent> boxes;
   for (int rank = 0; rank < ranks(); ++rank) boxes.push_back(Levels(n, rank, ranks()).boxes.back());
-  const auto has = [](const Box& box, int z) { return z >= box.low[2] && z < box.low[2] + box.size[2]; };
+  const auto has = [](const Extent& box, int z) { return z >= box.low[2] && z < box.low[2] + box.size[2]; };
   const auto plane_of = [&](int z) {
     std::vector<double> mine, all(points), plane(points);
     for (int j = 1; has(own, z) && j <= own.size[1]; ++j) {
@@ -458,11 +468,11 @@ void Mg::check_residual(Checks& checks) {
       mine.insert(mine.end(), row, row + own.size[0]);
     }
     std::vector<std::size_t> counts;
-    for (const Box& box : boxes)
+    for (const Extent& box : boxes)
       counts.push_back(has(box, z) ? static_cast<std::size_t>(box.size[0]) * static_cast<std::size_t>(box.size[1]) : 0);
     team().all_gather(std::span<const double>(mine), std::span(all), counts);
     const double* from = all.data();
-    for (const Box& box : boxes)
+    for (const Extent& box : boxes)
       for (int j = 0; has(box, z) && j < box.size[1]; ++j, from += box.size[0])
         std::copy_n(from, box.size[0], plane.begin() + (box.low[1] + j) * n + box.low[0]);
     return plane;
@@ -480,10 +490,14 @@ void Mg::check_residual(Checks& checks) {
           for (int dy = -1; dy <= 1; ++dy)
             for (int dx = -1; dx <= 1; ++dx)
               sums[dx * dx + dy * dy + dz * dz] +=
-                  planes[static_cast<std::size_t>(dz + 1)][static_cast<std::size_t>((y + dy + n) % n * n + (x + dx + n) % n)];
-        const auto point = (static_cast<std::uint64_t>(z) * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(y)) *
-                               static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(x);
-        const auto charge = std::find_if(charges_.begin(), charges_.end(), [&](const Charge& c) { return c.point == point; });
+                  planes[static_cast<std::size_t>(dz + 1)]
+                        [static_cast<std::size_t>((y + dy + n) % n * n + (x + dx + n) % n)];
+        const auto point =
+            (static_cast<std::uint64_t>(z) * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(y)) *
+                static_cast<std::uint64_t>(n) +
+            static_cast<std::uint64_t>(x);
+        const auto charge =
+            std::find_if(charges_.begin(), charges_.end(), [&](const Charge& c) { return c.point == point; });
         const double v = charge == charges_.end() ? 0 : charge->value;
         const std::size_t at = own.at(x - own.low[0] + 1, y - own.low[1] + 1, z - own.low[2] + 1);
         const double is = r_.back()[at], should_be = v + 8.0 / 3 * sums[0] - sums[2] / 6 - sums[3] / 12;

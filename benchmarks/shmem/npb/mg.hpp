@@ -39,7 +39,7 @@ class Mg : public Npb {
 
   // Replaced by mutants.
   virtual mg::Stencil smoother() const;
-  virtual int offset() const { return 1; }            // of coarse point j on fine point 2j + 1
+  virtual int offset() const { return 1; }  // of coarse point j on fine point 2j + 1
   virtual bool passes_edges_on() const { return true; }
   virtual void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length);
   virtual double sum(double mine);
@@ -49,7 +49,7 @@ class Mg : public Npb {
  private:
   using Grids = std::vector<std::vector<double>>;
 
-  const mg::Box& box(int level) const { return levels_->boxes[static_cast<std::size_t>(level)]; }
+  const mg::Extent& box(int level) const { return levels_->boxes[static_cast<std::size_t>(level)]; }
   static double* data(Grids& grids, int level) { return grids[static_cast<std::size_t>(level)].data(); }
   bool is_cut(int level, int axis) const {
     return level > levels_->gathered && levels_->grid[static_cast<std::size_t>(axis)] > 1;
@@ -64,10 +64,10 @@ class Mg : public Npb {
   // sweep, which first computes the planes that need no halo.
   void start_halo(Grids& grids, int level);
   void finish_halo();
-  void wrap(double* grid, const mg::Box& box, int axis);
+  void wrap(double* grid, const mg::Extent& box, int axis);
   void post_halo(const double* grid, int level, int axis);
   void take_halo(double* grid, int level, int axis);
-  std::vector<double*> rows_of(double* grid, const mg::Box& box, int axis, int at, std::size_t& length) const;
+  std::vector<double*> rows_of(double* grid, const mg::Extent& box, int axis, int at, std::size_t& length) const;
   void sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
              const std::function<void(int)>& plane);
 

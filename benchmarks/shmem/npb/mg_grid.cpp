@@ -24,8 +24,8 @@ Three grid_of(int ranks, int points) {
   return best;
 }
 
-Box Box::finest(int points, const Three& grid, const Three& place) {
-  Box box{points, {}, {}};
+Extent Extent::finest(int points, const Three& grid, const Three& place) {
+  Extent box{points, {}, {}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::int64_t n = points, c = place[axis];
     box.low[axis] = static_cast<int>(n * c / grid[axis]);
@@ -34,8 +34,8 @@ Box Box::finest(int points, const Three& grid, const Three& place) {
   return box;
 }
 
-Box Box::coarser() const {
-  Box box{points / 2, {}, {}};
+Extent Extent::coarser() const {
+  Extent box{points / 2, {}, {}};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     box.low[axis] = low[axis] / 2;
     box.size[axis] = (low[axis] + size[axis]) / 2 - low[axis] / 2;
@@ -43,7 +43,7 @@ Box Box::coarser() const {
   return box;
 }
 
-std::size_t Box::count() const {
+std::size_t Extent::count() const {
   return static_cast<std::size_t>(size[0]) * static_cast<std::size_t>(size[1]) * static_cast<std::size_t>(size[2]);
 }
 
@@ -61,24 +61,24 @@ Levels::Levels(int points, int rank, int ranks) : grid(grid_of(ranks, points)) {
   while (1 << finest < points) ++finest;
   gathered = ranks == 1 ? finest : finest - 1;
   while (gathered > 1 && ranks > 1 && 1 << gathered > small && least_size(1 << gathered, ranks) >= 3) --gathered;
-  std::vector<Box> fine{Box::finest(points, grid, place_of(rank, grid))};  // finest first
+  std::vector<Extent> fine{Extent::finest(points, grid, place_of(rank, grid))};  // finest first
   while (fine.back().points > 1) fine.push_back(fine.back().coarser());
   for (int level = 0; level <= finest; ++level)
-    boxes.push_back(level <= gathered ? Box::whole(1 << level) : fine[static_cast<std::size_t>(finest - level)]);
+    boxes.push_back(level <= gathered ? Extent::whole(1 << level) : fine[static_cast<std::size_t>(finest - level)]);
   part = fine[static_cast<std::size_t>(finest - gathered)];
 }
 
-Pair sources(const Box& coarse, const Box& fine, int axis, int k) {
+Pair sources(const Extent& coarse, const Extent& fine, int axis, int k) {
   const auto a = static_cast<std::size_t>(axis);
-  const int point = fine.low[a] + k - 1;                // -1 at least
-  const int first = (point + 1) / 2 - 1;                // floor of (point - 1) / 2
+  const int point = fine.low[a] + k - 1;  // -1 at least
+  const int first = (point + 1) / 2 - 1;  // floor of (point - 1) / 2
   const int local = first - coarse.low[a] + 1;
   return {local, point % 2 == 0 ? local + 1 : local};
 }
 
 namespace {
 
-[[gnu::always_inline]] inline void residual_any(const Box& box, const double* u, const double* v, double* r, int k,
+[[gnu::always_inline]] inline void residual_any(const Extent& box, const double* u, const double* v, double* r, int k,
                                                 double* scratch) {
   const std::size_t row = box.row(), plane = box.plane(), n = row - 2;
   double *u1 = scratch, *u2 = scratch + row;
@@ -99,7 +99,7 @@ namespace {
   }
 }
 
-[[gnu::always_inline]] inline void smooth_any(const Box& box, const Stencil& s, const double* r, double* u, int k,
+[[gnu::always_inline]] inline void smooth_any(const Extent& box, const Stencil& s, const double* r, double* u, int k,
                                               double* scratch) {
   const std::size_t row = box.row(), plane = box.plane(), n = row - 2;
   double *r1 = scratch, *r2 = scratch + row;
@@ -119,8 +119,9 @@ namespace {
   }
 }
 
-[[gnu::always_inline]] inline void restrict_any(const Box& fine, const double* r, const Box& to, const Box& part,
-                                                double* coarse, int k, int offset, double* scratch) {
+[[gnu::always_inline]] inline void restrict_any(const Extent& fine, const double* r, const Extent& to,
+                                                const Extent& part, double* coarse, int k, int offset,
+                                                double* scratch) {
   const std::size_t row = fine.row(), plane = fine.plane();
   const auto fine_at = [&](std::size_t axis, int local) {
     return 2 * (local - 1 + to.low[axis]) + offset - fine.low[axis] + 1;
@@ -146,8 +147,8 @@ namespace {
 }
 
 template <bool adds>
-[[gnu::always_inline]] inline void interpolate_any(const Box& coarse, const double* from, const Box& fine, double* to,
-                                                   int k, double* z) {
+[[gnu::always_inline]] inline void interpolate_any(const Extent& coarse, const double* from, const Extent& fine,
+                                                   double* to, int k, double* z) {
   const std::size_t row = coarse.row();
   const Pair planes = sources(coarse, fine, 2, k);
   for (int j = 0; j <= fine.size[1] + 1; ++j) {
@@ -183,7 +184,7 @@ template <bool adds>
   }
 }
 
-[[gnu::always_inline]] inline void interpolate_either(const Box& coarse, const double* from, const Box& fine,
+[[gnu::always_inline]] inline void interpolate_either(const Extent& coarse, const double* from, const Extent& fine,
                                                       double* to, int k, bool adds, double* scratch) {
   adds ? interpolate_any<true>(coarse, from, fine, to, k, scratch)
        : interpolate_any<false>(coarse, from, fine, to, k, scratch);
@@ -191,34 +192,38 @@ template <bool adds>
 
 // The four operations for one width of registers.
 struct Wide64 {
-  PLUMBLINE_VECTORS_OF_64 static void a(const Box& b, const double* u, const double* v, double* r, int k, double* s) {
+  PLUMBLINE_VECTORS_OF_64 static void a(const Extent& b, const double* u, const double* v, double* r, int k,
+                                        double* s) {
     residual_any(b, u, v, r, k, s);
   }
-  PLUMBLINE_VECTORS_OF_64 static void s(const Box& b, const Stencil& c, const double* r, double* u, int k, double* s) {
+  PLUMBLINE_VECTORS_OF_64 static void s(const Extent& b, const Stencil& c, const double* r, double* u, int k,
+                                        double* s) {
     smooth_any(b, c, r, u, k, s);
   }
-  PLUMBLINE_VECTORS_OF_64 static void p(const Box& f, const double* r, const Box& t, const Box& o, double* c, int k,
-                                        int d, double* s) {
+  PLUMBLINE_VECTORS_OF_64 static void p(const Extent& f, const double* r, const Extent& t, const Extent& o, double* c,
+                                        int k, int d, double* s) {
     restrict_any(f, r, t, o, c, k, d, s);
   }
-  PLUMBLINE_VECTORS_OF_64 static void q(const Box& c, const double* from, const Box& f, double* t, int k, bool adds,
-                                        double* s) {
+  PLUMBLINE_VECTORS_OF_64 static void q(const Extent& c, const double* from, const Extent& f, double* t, int k,
+                                        bool adds, double* s) {
     interpolate_either(c, from, f, t, k, adds, s);
   }
 };
 struct Wide32 {
-  PLUMBLINE_VECTORS_OF_32 static void a(const Box& b, const double* u, const double* v, double* r, int k, double* s) {
+  PLUMBLINE_VECTORS_OF_32 static void a(const Extent& b, const double* u, const double* v, double* r, int k,
+                                        double* s) {
     residual_any(b, u, v, r, k, s);
   }
-  PLUMBLINE_VECTORS_OF_32 static void s(const Box& b, const Stencil& c, const double* r, double* u, int k, double* s) {
+  PLUMBLINE_VECTORS_OF_32 static void s(const Extent& b, const Stencil& c, const double* r, double* u, int k,
+                                        double* s) {
     smooth_any(b, c, r, u, k, s);
   }
-  PLUMBLINE_VECTORS_OF_32 static void p(const Box& f, const double* r, const Box& t, const Box& o, double* c, int k,
-                                        int d, double* s) {
+  PLUMBLINE_VECTORS_OF_32 static void p(const Extent& f, const double* r, const Extent& t, const Extent& o, double* c,
+                                        int k, int d, double* s) {
     restrict_any(f, r, t, o, c, k, d, s);
   }
-  PLUMBLINE_VECTORS_OF_32 static void q(const Box& c, const double* from, const Box& f, double* t, int k, bool adds,
-                                        double* s) {
+  PLUMBLINE_VECTORS_OF_32 static void q(const Extent& c, const double* from, const Extent& f, double* t, int k,
+                                        bool adds, double* s) {
     interpolate_either(c, from, f, t, k, adds, s);
   }
 };
@@ -230,20 +235,21 @@ std::size_t width() {
 
 }  // namespace
 
-void residual(const Box& box, const double* u, const double* v, double* r, int k, double* scratch) {
+void residual(const Extent& box, const double* u, const double* v, double* r, int k, double* scratch) {
   (width() == 64 ? Wide64::a : width() == 32 ? Wide32::a : residual_any)(box, u, v, r, k, scratch);
 }
-void smooth(const Box& box, const Stencil& s, const double* r, double* u, int k, double* scratch) {
+void smooth(const Extent& box, const Stencil& s, const double* r, double* u, int k, double* scratch) {
   (width() == 64 ? Wide64::s : width() == 32 ? Wide32::s : smooth_any)(box, s, r, u, k, scratch);
 }
-void restrict_to(const Box& fine, const double* r, const Box& to, const Box& part, double* coarse, int k, int offset,
-                 double* scratch) {
+void restrict_to(const Extent& fine, const double* r, const Extent& to, const Extent& part, double* coarse, int k,
+                 int offset, double* scratch) {
   (width() == 64 ? Wide64::p : width() == 32 ? Wide32::p : restrict_any)(fine, r, to, part, coarse, k, offset, scratch);
 }
-void interpolate(const Box& coarse, const double* from, const Box& fine, double* to, int k, bool adds,
+void interpolate(const Extent& coarse, const double* from, const Extent& fine, double* to, int k, bool adds,
                  double* scratch) {
-  (width() == 64 ? Wide64::q : width() == 32 ? Wide32::q : interpolate_either)(coarse, from, fine, to, k, adds,
-                                                                               scratch);
+  (width() == 64   ? Wide64::q
+   : width() == 32 ? Wide32::q
+                   : interpolate_either)(coarse, from, fine, to, k, adds, scratch);
 }
 
 }  // namespace plumb::npb::mg
