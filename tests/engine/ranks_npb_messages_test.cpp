@@ -118,11 +118,12 @@ TEST_P(NpbMessages, RefuseWhatIsWrong) {
   messages_->complete();
 }
 
-std::string name_of(const ::testing::TestParamInfo<Form>& form) {
+std::string name_of_form(const ::testing::TestParamInfo<Form>& form) {
   return form.param == Form::two_sided ? "TwoSided" : form.param == Form::signal ? "Signal" : "Barrier";
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, NpbMessages, ::testing::Values(Form::two_sided, Form::signal, Form::barrier), name_of);
+INSTANTIATE_TEST_SUITE_P(Forms, NpbMessages, ::testing::Values(Form::two_sided, Form::signal, Form::barrier),
+                         name_of_form);
 
 }  // namespace
 }  // namespace plumb::npb
