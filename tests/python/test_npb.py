@@ -75,7 +75,7 @@ def test_the_official_text_is_laid_out_as_ever(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ranks", "words", "reason"),
     [
-        (1, ("npb_mg", "--class", "D"), "choose from"),
+        (1, ("npb_mg", "--class", "D"), "must be one of"),
         (1, ("npb_mg", "--grid", "33"), "power of two"),
         (1, ("npb_mg", "--grid", "4"), "at least 8"),
         (5, ("npb_mg", "--grid", "8"), "at most 4 ranks"),

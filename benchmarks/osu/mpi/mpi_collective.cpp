@@ -353,15 +353,12 @@ class Collecting : public Pattern {
  public:
   static Needs needs(const Collective& one, const Setting& s) {
     const Extent extent(one, s);
-    Needs needs;
+    Needs needs = sample_needs(s);
     needs.work.bytes_sent = extent.sends;
     needs.work.messages = 1;
     needs.items_to_check = extent.receives > 0 ? extent.targets.room() : 0;
     if (std::string(one.name) == "barrier") needs.items_to_check = 1;
     needs.memory = (extent.sends > 0 ? 2 * extent.sources.room() : 0) + 3 * needs.items_to_check;
-    needs.laps = true;
-    needs.most_operations = s.most();
-    needs.fixed_count = s.wishes->iterations;
     return needs;
   }
 
@@ -402,8 +399,7 @@ class Collecting : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    Timed none({std::min(s_.wishes->warmup, s_.most())});
-    if (s_.wishes->warmup > 0) each(none, none.count(), [this](std::uint64_t i) { alone(i); });
+    warm_up(s_, [this](Timed& none, std::uint64_t some) { each(none, some, [this](std::uint64_t i) { alone(i); }); });
     if (mode_ == Mode::overlapped) time_alone(count);
     contents_.repetition = repetition;
     if (extent_.sends > 0) {

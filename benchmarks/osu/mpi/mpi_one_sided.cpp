@@ -98,7 +98,7 @@ class OneSided : public Pattern {
   static Needs needs(const RemoteForm& form, const Setting& s) {
     const Extent extent(form, s);
     const std::uint64_t window = form.windowed ? s.wishes->window : 1;
-    Needs needs;
+    Needs needs = sample_needs(s);
     if (acts(form, s)) {
       (form.fetches() ? needs.work.bytes_read : needs.work.bytes_sent) = s.bytes * window;
       needs.work.messages = window;
@@ -106,9 +106,6 @@ class OneSided : public Pattern {
     if (acts(form, s) && form.fetches()) needs.items_to_check += extent.fetched.room();
     if (exposes(form, s) && form.act != Remote::get) needs.items_to_check += extent.far.room();
     needs.memory = 3 * extent.given.room() + extent.fetched.room() + extent.far.room() + 2 * needs.items_to_check;
-    needs.laps = true;
-    needs.most_operations = s.most();
-    needs.fixed_count = s.wishes->iterations;
     return needs;
   }
 
@@ -154,10 +151,7 @@ class OneSided : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    if (s_.wishes->warmup > 0) {
-      Timed none({std::min(s_.wishes->warmup, s_.most())});
-      run_timed(none);
-    }
+    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
     contents_.repetition = repetition;
     bytes_.resize(extent_.given.room() / s_.wishes->type->bytes * s_.wishes->type->bytes);
     contents_.message(bytes_, s_.rank, 0);

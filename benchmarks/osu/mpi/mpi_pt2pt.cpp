@@ -112,7 +112,7 @@ class Pairs : public Pattern {
     const Role role(form, s);
     const std::uint64_t window = form.act == Traffic::ping_pong ? 1 : s.wishes->window;
     const Way way(s, form.persistent, window);
-    Needs needs;
+    Needs needs = sample_needs(s);
     if (role.sends) {
       needs.work.bytes_sent = s.bytes * window;
       needs.work.messages = window;
@@ -120,9 +120,6 @@ class Pairs : public Pattern {
     if (role.receives) needs.items_to_check = way.targets().room();
     needs.memory = (role.sends ? 2 * way.sources().room() : 0) + (role.receives ? 3 * way.targets().room() : 0);
     if (role.receives && form.persistent) needs.items_to_check += window;
-    needs.laps = true;
-    needs.most_operations = s.most();
-    needs.fixed_count = s.wishes->iterations;
     return needs;
   }
 
@@ -164,8 +161,7 @@ class Pairs : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    Timed none({s_.wishes->warmup});
-    if (s_.wishes->warmup > 0) operate(none, std::min(s_.wishes->warmup, s_.most()));
+    warm_up(s_, [this](Timed& none, std::uint64_t some) { operate(none, some); });
     contents_.repetition = repetition;
     if (role_.sends) {
       source_.resize(sent_.size());
@@ -367,6 +363,7 @@ class Threads : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
+    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
     contents_.repetition = repetition;
     bytes_.resize(sent_.size());
     contents_.message(bytes_, s_.rank, 0);
@@ -455,12 +452,9 @@ class Congestion : public Pattern {
  public:
   static Needs needs(const Setting& s, bool out) {
     const Way way(s, false, s.wishes->window);
-    Needs needs;
+    Needs needs = sample_needs(s);
     needs.work.bytes_sent = s.bytes * s.wishes->window;
     needs.work.messages = s.wishes->window;
-    needs.laps = true;
-    needs.most_operations = s.most();
-    needs.fixed_count = s.wishes->iterations;
     const Hosts& hosts = Hosts::found();
     if (!hosts.first_of_host.empty() && hosts.on_first(s.rank) != out)
       needs.items_to_check = way.targets().room() * hosts.twins_of(s.rank).size();
@@ -483,6 +477,7 @@ class Congestion : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
+    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
     contents_.repetition = repetition;
     if (sends_) {
       bytes_.resize(sent_.size());

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -94,6 +95,23 @@ inline void touch_buffers(const Setting& setting, Timed& timed, std::initializer
   const Timed::Pause pause(timed);
   for (const Area* area : areas) area->touch();
   MPI_Barrier(setting.comm);
+}
+
+// What every test's samples need.
+inline Needs sample_needs(const Setting& setting) {
+  Needs needs;
+  needs.laps = true;
+  needs.most_operations = setting.most();
+  needs.fixed_count = setting.wishes->iterations;
+  return needs;
+}
+
+// Operations before a sample, if wished: work(timed, count).
+template <class Work>
+void warm_up(const Setting& setting, Work work) {
+  const std::uint64_t count = std::min(setting.wishes->warmup, setting.most());
+  Timed none({count});
+  if (count > 0) work(none, count);
 }
 
 // A barrier before the next operation, with --sync barrier; it is not timed.

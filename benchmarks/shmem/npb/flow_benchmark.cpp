@@ -149,7 +149,8 @@ std::uint64_t FlowBenchmark::host_bytes(const ClassRow& row, const Plan& plan) c
 // Each plane between two slabs is crossed by all inner lines, and by two planes of faces both ways.
 double FlowBenchmark::bytes_by_formula(const ClassRow& row, int ranks) const {
   const auto n = static_cast<double>(row.size);
-  const auto& tiles = Tiling(kind_.cut, static_cast<int>(row.size), ranks).tiles();
+  const Tiling tiling(kind_.cut, static_cast<int>(row.size), ranks);
+  const auto& tiles = tiling.tiles();
   return sizeof(double) * (tiles[0] + tiles[1] + tiles[2] - 3) *
          (kind_.carried * (n - 2) * (n - 2) + 2 * Tile::margin * variables * n * n);
 }
