@@ -486,8 +486,7 @@ void write_all_forms(const Json& record, const Json& expected, const std::string
     try {
       EXPECT_FALSE(write_form(form, record, expected).empty()) << form << ", " << what;
     } catch (const UsageError&) {
-      EXPECT_TRUE(form == "hpcc-json" || form == "shoms" || form == "osu" || form == "graph500" ||
-                  form == "npb")
+      EXPECT_TRUE(form == "hpcc-json" || form == "shoms" || form == "osu" || form == "graph500" || form == "npb")
           << what;  // these depend on the benchmark's name
     } catch (const std::exception& error) {
       ADD_FAILURE() << form << ", " << what << ": " << error.what();

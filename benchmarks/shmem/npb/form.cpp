@@ -32,8 +32,9 @@ std::string block(const std::string& benchmark, const Json& record, const Json& 
   for (const char letter : letters) title += static_cast<char>(letter - 'a' + 'A');
   const std::string ranks = lookup::words(at(record, {"world", "ranks"}));
   const bool passed = lookup::text(at(measured, {"outcome", "status"})) == "passed";
-  const std::string verified =
-      passed && label("class") == "U" ? "NOT PERFORMED" : passed ? "SUCCESSFUL" : "UNSUCCESSFUL";
+  const std::string verified = passed && label("class") == "U" ? "NOT PERFORMED"
+                               : passed                        ? "SUCCESSFUL"
+                                                               : "UNSUCCESSFUL";
   return fmt::format("\n\n {} Benchmark Completed{}\n", title, title == "IS" ? "" : ".") +
          line("Class", label("class")) + line("Size", label("size")) + line("Iterations", label("iterations")) +
          line("Time in seconds", metric_text(measured, "time")) + line("Total processes", ranks) +
@@ -54,9 +55,10 @@ std::string npb_form(const Json& record) {
   return text;
 }
 
-const RegisteredForm registered_npb_form(
-    "npb", {"npb_is, npb_ep, npb_mg, npb_bt, npb_sp and npb_lu",
-            [](const std::string& benchmark) { return benchmark.starts_with("npb_"); }, npb_form});
+const RegisteredForm registered_npb_form("npb",
+                                         {"npb_is, npb_ep, npb_mg, npb_bt, npb_sp and npb_lu",
+                                          [](const std::string& benchmark) { return benchmark.starts_with("npb_"); },
+                                          npb_form});
 
 }  // namespace
 

@@ -67,8 +67,8 @@ void Is::change(ClassRow& row) const {
 
 void Is::check_problem(const ClassRow& row, int ranks) const {
   if (row.largest > 30)
-    throw UsageError(fmt::format("keys of {} bits are too long: a key takes 32 bits, so --log2-max-key is at most 30",
-                                 row.largest));
+    throw UsageError(
+        fmt::format("keys of {} bits are too long: a key takes 32 bits, so --log2-max-key is at most 30", row.largest));
   if (row.size > 30) throw UsageError("at most 2^30 keys can be counted in 32 bits: --log2-keys is at most 30");
   const auto changed = 2 * static_cast<std::uint64_t>(row.iterations) + 1;
   if (keys_of(row) < std::max<std::uint64_t>(changed, static_cast<std::uint64_t>(ranks)))
@@ -92,7 +92,9 @@ std::uint64_t Is::items(const ClassRow& row, const Plan& plan) const {
 
 Links Is::links(const ClassRow& row, int rank, int ranks) const {
   Links all;
-  const auto bytes = [&](int from) { return sizeof(Key) * room_of(row, share(keys_of(row), from, ranks).count(), ranks); };
+  const auto bytes = [&](int from) {
+    return sizeof(Key) * room_of(row, share(keys_of(row), from, ranks).count(), ranks);
+  };
   for (int i = 1; i < ranks; ++i) {
     const int to = (rank + i) % ranks, from = (rank + ranks - i) % ranks;
     all.outgoing.push_back({to, how_many, sizeof(std::uint64_t)});
@@ -104,7 +106,8 @@ Links Is::links(const ClassRow& row, int rank, int ranks) const {
 }
 
 std::uint64_t Is::host_bytes(const ClassRow& row, const Plan& plan) const {
-  const std::uint64_t keys = share(keys_of(row), plan.rank, plan.ranks).count(), range = std::uint64_t{1} << row.largest;
+  const std::uint64_t keys = share(keys_of(row), plan.rank, plan.ranks).count(),
+                      range = std::uint64_t{1} << row.largest;
   return sizeof(Key) * 2 * keys + 4 * range + (8 + 4 + 4) * range;  // the last three while checking
 }
 
@@ -143,7 +146,8 @@ void Is::set_up(Session&) {
   saved_.assign(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(some));
   test_places_.clear();
   for (std::size_t i = 0; i < tests; ++i)
-    test_places_.push_back(row_.official.empty() ? mix64(i) % keys_of(row_) : static_cast<std::uint64_t>(row_.official[i]));
+    test_places_.push_back(row_.official.empty() ? mix64(i) % keys_of(row_)
+                                                 : static_cast<std::uint64_t>(row_.official[i]));
   kept_.resize(room_of(row_, mine_.count(), ranks()));
   next_.resize(buckets_);
 }
@@ -265,7 +269,8 @@ void Is::rank_keys() {
   std::vector<std::size_t> pending(others);
   std::iota(pending.begin(), pending.end(), std::size_t{0});
   while (!pending.empty()) {
-    auto next = std::find_if(pending.begin(), pending.end(), [&](std::size_t i) { return messages().arrived(2 * i + 1); });
+    auto next =
+        std::find_if(pending.begin(), pending.end(), [&](std::size_t i) { return messages().arrived(2 * i + 1); });
     if (next == pending.end()) next = pending.begin();
     {
       const Part now = part(is_rcomm);
@@ -276,7 +281,8 @@ void Is::rank_keys() {
     pending.erase(next);
   }
   const Part now = part(is_rcomp);
-  std::int32_t sum = std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(first_bucket_[me]), 0);
+  std::int32_t sum =
+      std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(first_bucket_[me]), 0);
   for (std::int32_t& one : smaller_) sum += std::exchange(one, sum);
 }
 
@@ -301,7 +307,8 @@ std::vector<std::int32_t> Is::counted() const {
   constexpr std::uint64_t at_a_time = 1 << 16;
   for (std::uint64_t first = mine_.first; first < mine_.end; first += at_a_time) {
     const std::vector<Key> keys = original(first, std::min(first + at_a_time, mine_.end));
-    for (std::uint64_t i = 0; i < keys.size(); ++i) ++below[static_cast<std::size_t>(changed(first + i, last, keys[i]))];
+    for (std::uint64_t i = 0; i < keys.size(); ++i)
+      ++below[static_cast<std::size_t>(changed(first + i, last, keys[i]))];
   }
   team().all_reduce(std::span<std::int32_t>(below), Fold::sum);
   std::int32_t sum = 0;

@@ -43,9 +43,9 @@ class Is : public Npb {
   };
   static Span share(std::uint64_t n, int rank, int ranks);
 
-  Span mine_{};            // of the keys
-  std::vector<Key> keys_;  // of this rank
-  std::vector<Key> kept_;  // those that it owns itself, by buckets
+  Span mine_{};                                    // of the keys
+  std::vector<Key> keys_;                          // of this rank
+  std::vector<Key> kept_;                          // those that it owns itself, by buckets
   std::vector<std::span<const Key>> received_;     // the keys owned, by message; kept_ is the last
   std::vector<std::int32_t> own_counts_, counts_;  // of keys by bucket: of this rank, of all; then the test keys
   std::vector<std::int32_t> smaller_;              // by key of the own range: the number of keys below it

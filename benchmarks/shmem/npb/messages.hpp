@@ -108,9 +108,9 @@ class Messages {
 
   struct End {
     Link link;
-    std::uint64_t posted = 0;                    // messages sent, or expected
-    std::uint64_t taken = 0;                     // of an incoming link
-    std::vector<std::size_t> expected_bytes{};   // by slot
+    std::uint64_t posted = 0;                   // messages sent, or expected
+    std::uint64_t taken = 0;                    // of an incoming link
+    std::vector<std::size_t> expected_bytes{};  // by slot
   };
   const Link& out(std::size_t i) const { return outgoing_.at(i).link; }
   const Link& in(std::size_t j) const { return incoming_.at(j).link; }

@@ -94,8 +94,8 @@ ClassRow Npb::problem() const {
 
 void Npb::check(const Plan& plan) const {
   if (!(form_ == "all" || form_ == "two-sided") && !has_one_sided())
-    throw UsageError(fmt::format("--form {} needs memory that other ranks reach: run it in world shmem or mpi",
-                                 form_.get()));
+    throw UsageError(
+        fmt::format("--form {} needs memory that other ranks reach: run it in world shmem or mpi", form_.get()));
   check_problem(problem(), plan.ranks);
 }
 
@@ -108,8 +108,11 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
     const std::string form_name = sends() ? to_string(form) : "none";
     one.key = fmt::format("{}/{}", row.name == 'U' ? size_text(row) : std::string(1, row.name), form_name);
     std::erase(one.key, ' ');
-    one.labels = {{"class", std::string(1, row.name)}, {"form", form_name}, {"size", size_text(row)},
-                  {"iterations", row.iterations},      {"operation_type", operation_type()}};
+    one.labels = {{"class", std::string(1, row.name)},
+                  {"form", form_name},
+                  {"size", size_text(row)},
+                  {"iterations", row.iterations},
+                  {"operation_type", operation_type()}};
     const double operations = this->operations(row);
     one.work.flops = operations / static_cast<double>(row.iterations) / plan.ranks;
     one.items_to_check = items(row, plan);
@@ -121,8 +124,8 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
     group.cases.push_back(std::move(one));
     for (int rank = 0; rank < plan.ranks; ++rank) {
       const Links all = links(row, rank, plan.ranks);
-      group.symmetric_bytes = std::max<std::uint64_t>(group.symmetric_bytes,
-                                                      one_sided_bytes(form, all.outgoing, all.incoming));
+      group.symmetric_bytes =
+          std::max<std::uint64_t>(group.symmetric_bytes, one_sided_bytes(form, all.outgoing, all.incoming));
     }
   }
   const Links mine = links(row, plan.rank, plan.ranks);

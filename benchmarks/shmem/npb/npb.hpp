@@ -20,11 +20,11 @@ namespace plumb::npb {
 
 // A row of a benchmark's table.
 struct ClassRow {
-  char name = 'U';             // U: the user's own, without official values
-  std::int64_t size = 0;       // points of an axis (MG, BT, SP, LU), log2 of the keys (IS) or of the pairs (EP)
-  std::int64_t largest = 0;    // IS: log2 of the key range
+  char name = 'U';           // U: the user's own, without official values
+  std::int64_t size = 0;     // points of an axis (MG, BT, SP, LU), log2 of the keys (IS) or of the pairs (EP)
+  std::int64_t largest = 0;  // IS: log2 of the key range
   std::int64_t iterations = 1;
-  double dt = 0;               // BT, SP, LU
+  double dt = 0;                      // BT, SP, LU
   std::vector<double> official = {};  // in the benchmark's own order; empty: none
 };
 // Of "npb_mg": rows S, W, A, B, C. One table for all, in classes.cpp.
@@ -70,13 +70,13 @@ class Npb : public Benchmark {
  protected:
   // --- what a benchmark declares, by arithmetic alone
 
-  virtual std::string which() const = 0;                // "npb_mg", also of its mutants
-  virtual std::vector<std::string> phases() const = 0;  // official names of its timers
-  virtual double operations(const ClassRow& problem) const = 0;  // official, of all iterations
+  virtual std::string which() const = 0;                             // "npb_mg", also of its mutants
+  virtual std::vector<std::string> phases() const = 0;               // official names of its timers
+  virtual double operations(const ClassRow& problem) const = 0;      // official, of all iterations
   virtual std::string size_text(const ClassRow& problem) const = 0;  // of the official text
   virtual std::string operation_type() const { return "floating point"; }
-  virtual void change(ClassRow&) const {}  // applies the benchmark's own options
-  virtual void check_problem(const ClassRow&, int /*ranks*/) const {}  // throws UsageError
+  virtual void change(ClassRow&) const {}                               // applies the benchmark's own options
+  virtual void check_problem(const ClassRow&, int /*ranks*/) const {}   // throws UsageError
   virtual std::uint64_t items(const ClassRow&, const Plan&) const = 0;  // that check() counts on this rank
   virtual bool sends() const { return true; }  // false: no messages, so one case without a form
   virtual Links links(const ClassRow&, int /*rank*/, int /*ranks*/) const { return {}; }
@@ -130,7 +130,8 @@ class Npb : public Benchmark {
   std::vector<Form> forms() const;
   double exposed() const { return (messages_ ? messages_->exposed_seconds() : 0) + reduced_; }
 
-  Choice class_{*this, {"class", "problem of the NPB: size, iterations, official values"}, "A", {"S", "W", "A", "B", "C"}};
+  Choice class_{
+      *this, {"class", "problem of the NPB: size, iterations, official values"}, "A", {"S", "W", "A", "B", "C"}};
   Choice form_{*this,
                {"form", "messages: by a transport, by puts with signals, or by a barrier and gets; all: each of them"},
                "all",

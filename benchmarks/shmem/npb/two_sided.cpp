@@ -60,7 +60,8 @@ class TwoSided final : public Messages {
     room.slots.resize(static_cast<std::size_t>(link.depth));
     room.buffer = session.device.allocate(room.pitch * room.slots.size(), session.memory);
     if (room.buffer->host_pointer() == nullptr)
-      throw Unsupported("form two-sided needs memory that the host can address: use --runtime native, or --memory host");
+      throw Unsupported(
+          "form two-sided needs memory that the host can address: use --runtime native, or --memory host");
     return room;
   }
 
