@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""graph500: our variants over MPI beside a bare search by the reference's algorithm, same edges and roots, two ranks, in turn.
+"""graph500: our variants over MPI beside bare searches by the reference's algorithms, same edges and roots, two ranks, in turn.
 
-    bench/graph500.py [--engine build/release/bin] [--scale 16] [--rounds 3] [--reference FOLDER]
+    bench/graph500.py [--engine build/release/bin] [--kernel bfs|sssp] [--scale 16] [--rounds 3] [--roots 64] [--reference FOLDER]
 
 The peer is ``peer_mpi_graph500`` (``cmake --build build/release --target peers``); with ``--reference`` the program
 ``graph500_reference_bfs`` in FOLDER (reference 3.0, built by the user) runs as well. Printed: medians over the rounds of
-the harmonic mean of TEPS, without loops, and their ratios to the peer. Standard library only.
+the harmonic mean of TEPS, without loops, and their ratios to the peer. Distances must be equal to the last bit. Standard
+library only.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ ENVIRONMENT = {
     "OMPI_MCA_osc": "^rdma",
     "HWLOC_COMPONENTS": "-opencl",
 }
-VARIANTS = ("put-atomic", "bucketed", "messages", "direction-optimising")
+VARIANTS = {
+    "bfs": ("put-atomic", "bucketed", "messages", "direction-optimising"),
+    "sssp": ("bucketed", "messages"),
+}
+Found = tuple[float, list[int], list[str]]  # harmonic mean of TEPS; roots; hashes of distances
 
 
 def launch(*words: object) -> str:
@@ -38,23 +43,30 @@ def launch(*words: object) -> str:
     return done.stdout
 
 
-def ours(engine: Path, scale: int, variant: str, folder: Path) -> tuple[float, list[int]]:
-    """Harmonic mean of TEPS, and the roots; the edges are in ``folder``."""
+def ours(engine: Path, wish: argparse.Namespace, variant: str, folder: Path) -> Found:
+    """One run; the edges are in ``folder``."""
     record = folder / "record.json"
     quiet = ["--record", record, "--format", "none", "--progress", "none"]
-    words = ["--scale", scale, "--variant", variant]
+    words = ["--kernel", wish.kernel, "--scale", wish.scale, "--variant", variant]
+    words += ["--roots", wish.roots]
     if not (folder / "edges").exists():
         words += ["--write-edges", folder / "edges"]
     launch(engine / "plumb-mpi", "graph500", *words, *quiet)
     found = json.loads(record.read_text())
     metrics = {metric["name"]: metric["value"] for metric in found["metrics"]}
-    return metrics["harmonic_mean_TEPS"], [case["facts"]["root"] for case in found["cases"]]
+    facts = [case["facts"] for case in found["cases"]]
+    hashes = [one.get("distances_hash", "0" * 16) for one in facts]
+    return metrics["harmonic_mean_TEPS"], [one["root"] for one in facts], hashes
 
 
-def peers(engine: Path, scale: int, roots: list[int], folder: Path) -> float:
-    """Harmonic mean of TEPS of the bare search."""
-    lines = launch(engine / "peer_mpi_graph500", folder / "edges", scale, *roots).splitlines()
-    return 1 / statistics.mean(float(line.split()[0]) / float(line.split()[1]) for line in lines)
+def peers(engine: Path, wish: argparse.Namespace, roots: list[int], folder: Path) -> Found:
+    """One run of the bare search."""
+    words = ["sssp"] if wish.kernel == "sssp" else []
+    program = engine / "peer_mpi_graph500"
+    lines = launch(program, *words, folder / "edges", wish.scale, *roots).splitlines()
+    rows = [line.split() for line in lines]
+    rate = 1 / statistics.mean(float(row[0]) / float(row[1]) for row in rows)
+    return rate, roots, [row[2] for row in rows]
 
 
 def references(folder: Path, scale: int) -> float:
@@ -69,7 +81,9 @@ def references(folder: Path, scale: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description="graph500 beside the reference's algorithm")
     parser.add_argument("--engine", type=Path, default=Path("build/release/bin"))
+    parser.add_argument("--kernel", choices=VARIANTS, default="bfs")
     parser.add_argument("--scale", type=int, default=16)
+    parser.add_argument("--roots", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--reference", type=Path)
     wish = parser.parse_args()
@@ -79,11 +93,16 @@ def main() -> None:
         folder = Path(name)
         for _ in range(wish.rounds):
             roots: list[int] = []
-            for variant in VARIANTS:
-                rate, roots = ours(engine, wish.scale, variant, folder)
+            distances: set[tuple[str, ...]] = set()
+            for variant in VARIANTS[wish.kernel]:
+                rate, roots, hashes = ours(engine, wish, variant, folder)
                 rates.setdefault(variant, []).append(rate)
-            rates.setdefault("peer", []).append(peers(engine, wish.scale, roots, folder))
-            if wish.reference:
+                distances.add(tuple(hashes))
+            rate, _, hashes = peers(engine, wish, roots, folder)
+            rates.setdefault("peer", []).append(rate)
+            distances.add(tuple(hashes))
+            assert len(distances) == 1, "the peer found other distances"
+            if wish.reference and wish.kernel == "bfs":
                 found = references(wish.reference.absolute(), wish.scale)
                 rates.setdefault("reference 3.0", []).append(found)
     peer = statistics.median(rates["peer"])

@@ -1,17 +1,24 @@
-// A breadth-first search over bare MPI, by the algorithm of Graph500's reference 3.0: vertices dealt out in turn, one
-// message of 8 B for each edge to another rank's vertex, coalesced by rank; levels end with a reduction.
+// Searches over bare MPI, by the algorithms of Graph500's reference 3.0: vertices dealt out in turn, one message of 8 B
+// for each edge to another rank's vertex (shortest paths: 16 B), coalesced by rank; levels end with a reduction.
+// Shortest paths by delta-stepping, with buckets found by going through all distances.
 //
-//   mpirun -np 2 mpi_graph500 EDGES SCALE ROOT...
+//   mpirun -np 2 mpi_graph500 [sssp] EDGES SCALE ROOT...
 //
-// EDGES: pairs of 64-bit integers (plumb-mpi graph500 --write-edges). Prints, for each root, seconds of the slowest
-// rank and edges of its component without loops. The graph fits 32-bit vertices.
+// EDGES: pairs of 64-bit integers (plumb-mpi graph500 --write-edges), beside it EDGES.weights. Prints, for each root,
+// seconds of the slowest rank, edges of its component without loops, and the sum of all distances' hashes as in
+// Plumbline's records. The graph fits 32-bit vertices.
 #include <mpi.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <limits>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace {
@@ -24,26 +31,36 @@ int rank_here = 0, all_ranks = 1;
 struct Rows {
   std::vector<std::uint64_t> begins;
   std::vector<std::uint32_t> neighbours;
+  std::vector<float> weights;
 };
 
-Rows read_rows(const char* path, std::uint64_t vertices) {
+template <class T>
+std::vector<T> read_all(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  std::vector<std::int64_t> ends(static_cast<std::size_t>(file.tellg()) / sizeof(std::int64_t));
+  std::vector<T> values(static_cast<std::size_t>(file.tellg()) / sizeof(T));
   file.seekg(0);
-  file.read(reinterpret_cast<char*>(ends.data()), static_cast<std::streamsize>(8 * ends.size()));
+  file.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(sizeof(T) * values.size()));
+  return values;
+}
+
+Rows read_rows(const std::string& path, std::uint64_t vertices, bool weighted) {
+  const auto ends = read_all<std::int64_t>(path);
+  const auto weights = weighted ? read_all<float>(path + ".weights") : std::vector<float>(ends.size() / 2);
   const auto ranks = static_cast<std::uint64_t>(all_ranks);
   Rows rows;
   rows.begins.resize(vertices / ranks + 2);
   const auto each = [&](auto action) {
     for (std::size_t i = 0; i < ends.size(); ++i)
       if (ends[i] != ends[i ^ 1] && ends[i] % all_ranks == rank_here)
-        action(static_cast<std::uint64_t>(ends[i]) / ranks, ends[i ^ 1]);
+        action(static_cast<std::uint64_t>(ends[i]) / ranks, ends[i ^ 1], weights[i / 2]);
   };
-  each([&](std::uint64_t local, std::int64_t) { ++rows.begins[local + 1]; });
+  each([&](std::uint64_t local, std::int64_t, float) { ++rows.begins[local + 1]; });
   for (std::size_t i = 1; i < rows.begins.size(); ++i) rows.begins[i] += rows.begins[i - 1];
   std::vector<std::uint64_t> next = rows.begins;
   rows.neighbours.resize(rows.begins.back());
-  each([&](std::uint64_t local, std::int64_t other) {
+  rows.weights.resize(rows.begins.back());
+  each([&](std::uint64_t local, std::int64_t other, float weight) {
+    rows.weights[next[local]] = weight;
     rows.neighbours[next[local]++] = static_cast<std::uint32_t>(other);
   });
   return rows;
@@ -55,24 +72,13 @@ class Search {
       : rows_(rows), parents_(rows.begins.size() - 1), visited_(rows.begins.size() / 64 + 1) {
     for (int i = 0; i < all_ranks; ++i) targets_.emplace_back();
   }
+  virtual ~Search() = default;
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
 
   // Seconds of this rank.
-  double run(std::uint32_t root) {
-    std::fill(parents_.begin(), parents_.end(), -1);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    std::fill(visited_.begin(), visited_.end(), 0);
-    next_.clear();
-    if (static_cast<int>(root) % all_ranks == rank_here) visit(root / static_cast<std::uint32_t>(all_ranks), root);
-    for (std::uint64_t reached = 1; reached > 0;) {
-      std::swap(level_, next_);
-      next_.clear();
-      follow();
-      reached = next_.size();
-      MPI_Allreduce(MPI_IN_PLACE, &reached, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    }
-    return MPI_Wtime() - begin;
-  }
+  virtual double run(std::uint32_t root) = 0;
+  virtual std::uint64_t hash() const { return 0; }
 
   std::uint64_t ends_reached() const {
     std::uint64_t ends = 0;
@@ -81,40 +87,32 @@ class Search {
     return ends;
   }
 
- private:
+ protected:
   struct Target {
     std::vector<std::uint64_t> filling, going;
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  void visit(std::uint32_t local, std::uint32_t parent) {
+  virtual void take(const std::uint64_t* words, std::size_t count) = 0;
+
+  bool visit_bit(std::uint32_t local) {
     const std::uint64_t bit = std::uint64_t{1} << (local % 64);
-    if ((visited_[local / 64] & bit) != 0) return;
+    if ((visited_[local / 64] & bit) != 0) return false;
     visited_[local / 64] |= bit;
-    parents_[local] = parent;
-    next_.push_back(local);
+    return true;
   }
 
-  void follow() {
-    lasts_ = 1;
-    const auto ranks = static_cast<std::uint32_t>(all_ranks);
-    for (const std::uint32_t local : level_) {
-      const std::uint32_t vertex = local * ranks + static_cast<std::uint32_t>(rank_here);
-      for (std::uint64_t i = rows_.begins[local]; i < rows_.begins[local + 1]; ++i) {
-        const std::uint32_t other = rows_.neighbours[i];
-        const int owner = static_cast<int>(other % ranks);
-        if (owner == rank_here) {
-          visit(other / ranks, vertex);
-          continue;
-        }
-        Target& target = targets_[static_cast<std::size_t>(owner)];
-        target.filling.push_back(static_cast<std::uint64_t>(other / ranks) << 32 | vertex);
-        if (target.filling.size() == words_of_message) send(owner, message_tag);
-      }
-    }
+  static std::uint64_t sum_of(std::uint64_t value) {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return value;
+  }
+
+  // All messages of this round have arrived on return.
+  void end_round() {
     for (int rank = 0; rank < all_ranks; ++rank)
       if (rank != rank_here) send(rank, last_tag);
     while (lasts_ < all_ranks) receive();
+    lasts_ = 1;
   }
 
   void send(int rank, int tag) {
@@ -139,9 +137,7 @@ class Search {
     received_.resize(words_of_message);
     MPI_Recv(received_.data(), words, MPI_UINT64_T, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
-    for (int i = 0; i < words; ++i)
-      visit(static_cast<std::uint32_t>(received_[static_cast<std::size_t>(i)] >> 32),
-            static_cast<std::uint32_t>(received_[static_cast<std::size_t>(i)]));
+    take(received_.data(), static_cast<std::size_t>(words));
     if (status.MPI_TAG == last_tag) ++lasts_;
   }
 
@@ -150,7 +146,168 @@ class Search {
   std::vector<std::uint64_t> visited_, received_;
   std::vector<std::uint32_t> level_, next_;
   std::vector<Target> targets_;
-  int lasts_ = 0;
+  int lasts_ = 1;  // ranks whose last message of the round has come
+};
+
+class BreadthFirst final : public Search {
+ public:
+  using Search::Search;
+
+  double run(std::uint32_t root) override {
+    std::fill(parents_.begin(), parents_.end(), -1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    std::fill(visited_.begin(), visited_.end(), 0);
+    next_.clear();
+    if (static_cast<int>(root) % all_ranks == rank_here) visit(root / static_cast<std::uint32_t>(all_ranks), root);
+    for (std::uint64_t reached = 1; reached > 0; reached = sum_of(next_.size())) {
+      std::swap(level_, next_);
+      next_.clear();
+      follow();
+    }
+    return MPI_Wtime() - begin;
+  }
+
+ private:
+  void visit(std::uint32_t local, std::uint32_t parent) {
+    if (!visit_bit(local)) return;
+    parents_[local] = parent;
+    next_.push_back(local);
+  }
+
+  void take(const std::uint64_t* words, std::size_t count) override {
+    for (std::size_t i = 0; i < count; ++i)
+      visit(static_cast<std::uint32_t>(words[i] >> 32), static_cast<std::uint32_t>(words[i]));
+  }
+
+  void follow() {
+    const auto ranks = static_cast<std::uint32_t>(all_ranks);
+    for (const std::uint32_t local : level_) {
+      const std::uint32_t vertex = local * ranks + static_cast<std::uint32_t>(rank_here);
+      for (std::uint64_t i = rows_.begins[local]; i < rows_.begins[local + 1]; ++i) {
+        const std::uint32_t other = rows_.neighbours[i];
+        const int owner = static_cast<int>(other % ranks);
+        if (owner == rank_here) {
+          visit(other / ranks, vertex);
+          continue;
+        }
+        Target& target = targets_[static_cast<std::size_t>(owner)];
+        target.filling.push_back(static_cast<std::uint64_t>(other / ranks) << 32 | vertex);
+        if (target.filling.size() == words_of_message) send(owner, message_tag);
+      }
+    }
+    end_round();
+  }
+};
+
+class ShortestPaths final : public Search {
+ public:
+  explicit ShortestPaths(const Rows& rows) : Search(rows), distances_(parents_.size()) {}
+
+  double run(std::uint32_t root) override {
+    std::fill(parents_.begin(), parents_.end(), -1);
+    std::fill(distances_.begin(), distances_.end(), std::numeric_limits<float>::infinity());
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    low_ = 0;
+    high_ = delta;
+    level_.clear();
+    next_.clear();
+    if (static_cast<int>(root) % all_ranks == rank_here) {
+      const std::uint32_t local = root / static_cast<std::uint32_t>(all_ranks);
+      distances_[local] = 0;
+      parents_[local] = root;
+      level_.push_back(local);
+    }
+    for (std::uint64_t left = 1; left > 0;) {
+      for (std::uint64_t active = 1; active > 0; active = sum_of(level_.size())) {
+        light_ = true;
+        std::fill(visited_.begin(), visited_.end(), 0);
+        for (const std::uint32_t local : level_) relax(local);
+        end_round();
+        std::swap(level_, next_);
+        next_.clear();
+      }
+      light_ = false;
+      for (std::uint32_t local = 0; local < distances_.size(); ++local)
+        if (distances_[local] >= low_ && distances_[local] < high_) relax(local);
+      end_round();
+      left = next_bucket();
+    }
+    return MPI_Wtime() - begin;
+  }
+
+  std::uint64_t hash() const override {
+    std::uint64_t sum = 0;
+    const auto ranks = static_cast<std::uint64_t>(all_ranks);
+    for (std::uint64_t local = 0; local < distances_.size(); ++local) {
+      const std::uint64_t vertex = local * ranks + static_cast<std::uint64_t>(rank_here);
+      if (vertex < vertices) sum += mixed(vertex << 32 | std::bit_cast<std::uint32_t>(distances_[local]));
+    }
+    return sum;
+  }
+
+  std::uint64_t vertices = 0;
+
+ private:
+  static constexpr float delta = 0.1f;
+
+  static std::uint64_t mixed(std::uint64_t word) {
+    word += 0x9e3779b97f4a7c15ull;
+    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
+    word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
+    return word ^ (word >> 31);
+  }
+
+  // Vertices that are left; those of the next bucket become the level.
+  std::uint64_t next_bucket() {
+    low_ = high_;
+    high_ += delta;
+    level_.clear();
+    std::uint64_t left = 0;
+    for (std::uint32_t local = 0; local < distances_.size(); ++local) {
+      if (!(distances_[local] >= low_ && distances_[local] < std::numeric_limits<float>::infinity())) continue;
+      ++left;
+      if (distances_[local] < high_) level_.push_back(local);
+    }
+    return sum_of(left);
+  }
+
+  void relax(std::uint32_t local) {
+    const auto ranks = static_cast<std::uint32_t>(all_ranks);
+    const std::uint32_t vertex = local * ranks + static_cast<std::uint32_t>(rank_here);
+    for (std::uint64_t i = rows_.begins[local]; i < rows_.begins[local + 1]; ++i) {
+      if ((rows_.weights[i] < delta) != light_) continue;
+      const float distance = distances_[local] + rows_.weights[i];
+      const std::uint32_t other = rows_.neighbours[i];
+      const int owner = static_cast<int>(other % ranks);
+      if (owner == rank_here) {
+        shorten(other / ranks, vertex, distance);
+        continue;
+      }
+      Target& target = targets_[static_cast<std::size_t>(owner)];
+      target.filling.push_back(static_cast<std::uint64_t>(other / ranks) << 32 | vertex);
+      target.filling.push_back(std::bit_cast<std::uint32_t>(distance));
+      if (target.filling.size() == words_of_message) send(owner, message_tag);
+    }
+  }
+
+  void shorten(std::uint32_t local, std::uint32_t parent, float distance) {
+    if (!(distance < distances_[local])) return;
+    distances_[local] = distance;
+    parents_[local] = parent;
+    if (light_ && distance < high_ && visit_bit(local)) next_.push_back(local);
+  }
+
+  void take(const std::uint64_t* words, std::size_t count) override {
+    for (std::size_t i = 0; i < count; i += 2)
+      shorten(static_cast<std::uint32_t>(words[i] >> 32), static_cast<std::uint32_t>(words[i]),
+              std::bit_cast<float>(static_cast<std::uint32_t>(words[i + 1])));
+  }
+
+  std::vector<float> distances_;
+  float low_ = 0, high_ = 0;  // of the bucket
+  bool light_ = true;
 };
 
 }  // namespace
@@ -159,19 +316,31 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_here);
   MPI_Comm_size(MPI_COMM_WORLD, &all_ranks);
-  if (argc < 4) {
-    if (rank_here == 0) std::fprintf(stderr, "mpi_graph500 EDGES SCALE ROOT...\n");
+  const bool paths = argc > 1 && std::strcmp(argv[1], "sssp") == 0;
+  const int first = paths ? 2 : 1;
+  if (argc < first + 3) {
+    if (rank_here == 0) std::fprintf(stderr, "mpi_graph500 [sssp] EDGES SCALE ROOT...\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  const Rows rows = read_rows(argv[1], std::uint64_t{1} << std::atoi(argv[2]));
-  Search search(rows);
-  search.run(static_cast<std::uint32_t>(std::atoll(argv[3])));  // warm-up
-  for (int i = 3; i < argc; ++i) {
-    double seconds = search.run(static_cast<std::uint32_t>(std::atoll(argv[i])));
-    std::uint64_t ends = search.ends_reached();
+  const std::uint64_t vertices = std::uint64_t{1} << std::atoi(argv[first + 1]);
+  const Rows rows = read_rows(argv[first], vertices, paths);
+  std::unique_ptr<Search> search;
+  if (paths) {
+    auto made = std::make_unique<ShortestPaths>(rows);
+    made->vertices = vertices;
+    search = std::move(made);
+  } else {
+    search = std::make_unique<BreadthFirst>(rows);
+  }
+  search->run(static_cast<std::uint32_t>(std::atoll(argv[first + 2])));  // warm-up
+  for (int i = first + 2; i < argc; ++i) {
+    double seconds = search->run(static_cast<std::uint32_t>(std::atoll(argv[i])));
+    std::uint64_t sums[] = {search->ends_reached(), search->hash()};
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &ends, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    if (rank_here == 0) std::printf("%.9g %.0f\n", seconds, static_cast<double>(ends) / 2);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (rank_here == 0)
+      std::printf("%.9g %.0f %016llx\n", seconds, static_cast<double>(sums[0]) / 2,
+                  static_cast<unsigned long long>(sums[1]));
   }
   MPI_Finalize();
   return 0;
