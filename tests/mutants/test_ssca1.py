@@ -16,7 +16,7 @@ OF_ANY_KERNEL = (
     *("fill-after-planting", "seeded-by-rank", "strings-alike"),
     *("gap-start-twice", "no-gap-start", "similar-as-exact", "similar-as-dissimilar"),
     *("ends-lost", "an-end-lost", "an-end-twice", "an-end-moved", "a-score-higher"),
-    *("cells-told-twice", "plants-alone"),
+    *("cells-told-twice", "plants-alone", "ends-of-before"),
     *("start-off-by-one", "first-pair-missing", "nothing-found", "gaps-on-the-other-side"),
 )
 OF_BLOCKED = ("corner-missing", "no-gaps-between-bands", "gaps-as-scores", "partial-tile-skipped")

@@ -1,6 +1,7 @@
 // SSCA1 with wrong strings, kernels that compute something else, and results that lack a part.
 // Each is a separate benchmark, mutant-ssca1-NAME.
 #include <algorithm>
+#include <optional>
 
 #include "benchmarks/shmem/ssca1/blocked.hpp"
 #include "benchmarks/shmem/ssca1/ssca1.hpp"
@@ -288,6 +289,22 @@ void plants_alone(Found& found, const Team& team, const Problem& problem) {
         {planted[i].score(problem.scores), maker.last_aligned(String::main, i), maker.last_aligned(String::match, i)});
 }
 
+// The first repetition's ends, ever after.
+class EndsOfBefore : public WrongSsca1 {
+ public:
+  using WrongSsca1::WrongSsca1;
+
+ protected:
+  Found find(Kernel1& kernel) override {
+    Found found = kernel.run();
+    if (!kept_) kept_ = found;
+    return *kept_;
+  }
+
+ private:
+  std::optional<Found> kept_;
+};
+
 class WrongDetail : public WrongSsca1 {
  public:
   using Spoil = void (*)(Alignment&);
@@ -349,6 +366,7 @@ const RegisteredBenchmark all_wrong_ssca1[] = {
     wrong_ssca1<WrongFound>("a-score-higher", a_score_higher),
     wrong_ssca1<WrongFound>("cells-told-twice", cells_told_twice),
     wrong_ssca1<WrongFound>("plants-alone", plants_alone),
+    wrong_ssca1<EndsOfBefore>("ends-of-before"),
     wrong_ssca1<WrongDetail>("start-off-by-one", start_off_by_one),
     wrong_ssca1<WrongDetail>("first-pair-missing", first_pair_missing),
     wrong_ssca1<WrongDetail>("nothing-found", nothing_found),

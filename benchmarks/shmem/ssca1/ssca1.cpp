@@ -87,8 +87,8 @@ std::vector<Group> Ssca1::groups(const Plan& asked) const {
     one.items_to_check = asked.rank == 0 && proof() == Proof::oracle ? length * length : 1;
     group.symmetric_bytes = is_blocked ? blocked_bytes<std::int32_t>(length, tile) : put_get_bytes(length, ranks);
     if (is_blocked && proof() == Proof::blocked) group.symmetric_bytes *= 2;
-    // Both strings twice, rows and gaps of the serial computation; what rows keep.
-    group.host_bytes = 12 * length + (is_blocked ? 16 * length / static_cast<std::uint64_t>(ranks) : 0);
+    // Both pairs of strings twice and the kernel's, rows and gaps of the serial computation; what rows keep.
+    group.host_bytes = 18 * length + (is_blocked ? 16 * length / static_cast<std::uint64_t>(ranks) : 0);
     group.cases.push_back(std::move(one));
     all.push_back(std::move(group));
   }
@@ -104,9 +104,12 @@ void Ssca1::prepare_group(Session& session, const Group& group, Timed&) {
   std::vector<int> ranks(static_cast<std::size_t>(world.size()));
   std::iota(ranks.begin(), ranks.end(), 0);
   team_ = world.team(ranks);
-  maker_.emplace(session.seed, length_of(scale_));
-  problem_ = {strings(*maker_, world.rank()), kernel_scores(), minimum_};
-  right_problem_ = {make_strings(*maker_), scores(), minimum_};
+  for (std::size_t pair = pairs_.size(); pair < pairs; ++pair) {
+    const Maker maker(session.seed, length_of(scale_), pair);
+    pairs_.push_back({maker, strings(maker, world.rank()), {make_strings(maker), scores(), minimum_}});
+  }
+  problem_ = {pairs_[0].given, kernel_scores(), minimum_};
+  first_outcome_ = {};
   kernel_ = make_kernel1(world, group.key, bits_ == "16" ? 16 : 32);
 }
 
@@ -116,8 +119,10 @@ std::unique_ptr<Kernel1> Ssca1::make_kernel1(World& world, const std::string& va
   return make_put_get(world, problem_, make_one_sided(world, put_get_bytes(problem_.length(), world.size()), threads));
 }
 
-void Ssca1::reset(Session&, const Case&, std::uint64_t, std::uint64_t) {
+void Ssca1::reset(Session&, const Case&, std::uint64_t repetition, std::uint64_t) {
   outcome_ = {};
+  pair_ = repetition % pairs;
+  problem_.strings = pairs_[pair_].given;
   kernel_->reset();
 }
 
@@ -184,45 +189,47 @@ void Ssca1::run(Session&, const Case&, Timed& timed) {
   }
   timed.tally("cells", static_cast<double>(found.cells));
   outcome_.cells = team_->all_reduce(found.cells, Fold::sum);
+  if (pair_ == 0) first_outcome_ = outcome_;
 }
 
-// All ends, computed once a run. By the oracle: on rank 0 alone.
-const std::vector<End>& Ssca1::reference(World& world) {
-  if (reference_) return *reference_;
-  const double cells = cells_of(right_problem_.length());
+// All ends of a pair, computed once a run. By the oracle: on rank 0 alone.
+const std::vector<End>& Ssca1::reference(World& world, Pair& pair) {
+  if (pair.reference) return *pair.reference;
+  const double cells = cells_of(pair.right.length());
   const Waiting waiting("the computation that ends are compared with", 60 + cells * 50e-9);
   if (proof() == Proof::oracle) {
-    const Range all{0, right_problem_.length()};
+    const Range all{0, pair.right.length()};
     if (world.rank() == 0)
-      reference_ = oracle(right_problem_.strings, right_problem_.scores, right_problem_.minimum, all, all,
-                          [] { Waiting::progress(); });
+      pair.reference =
+          oracle(pair.right.strings, pair.right.scores, pair.right.minimum, all, all, [] { Waiting::progress(); });
     else
-      reference_.emplace();
-    return *reference_;
+      pair.reference.emplace();
+    return *pair.reference;
   }
-  const auto other = make_blocked(world, right_problem_, tile(), bits_ == "16" ? 32 : 16);
+  const auto other = make_blocked(world, pair.right, tile(), bits_ == "16" ? 32 : 16);
   other->reset();
   Found found = other->run();
   if (team_->all_reduce<std::uint64_t>(found.overflowed ? 1 : 0, Fold::maximum) > 0)
     throw Error("scores do not fit 16 bits, so --proof blocked cannot be had: use --proof windows");
-  reference_ = gathered(std::move(found.ends));
-  return *reference_;
+  pair.reference = gathered(std::move(found.ends));
+  return *pair.reference;
 }
 
 Validation Ssca1::validate(Session& session, const Case& measured, std::uint64_t, std::uint64_t) {
   World& world = session.world;
-  const Waiting waiting("the validation of all ranks", 60 + cells_of(right_problem_.length()) * 50e-9);
+  Pair& pair = pairs_[pair_];
+  const Waiting waiting("the validation of all ranks", 60 + cells_of(pair.right.length()) * 50e-9);
   const Rules rules{static_cast<std::uint64_t>(separation_.get()), limit(), static_cast<std::size_t>(reports_.get()),
                     static_cast<std::size_t>(alignments_.get())};
   Findings findings;
   if (proof() == Proof::blocked || (proof() == Proof::oracle && world.rank() == 0))
-    check_ends(outcome_, reference(world), findings);
+    check_ends(outcome_, reference(world, pair), findings);
   if (proof() != Proof::oracle)
-    check_windows(right_problem_, outcome_, static_cast<std::uint64_t>(world.rank()),
+    check_windows(pair.right, outcome_, static_cast<std::uint64_t>(world.rank()),
                   static_cast<std::uint64_t>(world.size()), findings);
-  if (world.rank() == 0) check_reports(right_problem_, outcome_, rules, findings);
-  check_plants(right_problem_, *maker_, outcome_, rules, proof() != Proof::windows && findings.wrong == 0, findings);
-  const std::uint64_t length = right_problem_.length();
+  if (world.rank() == 0) check_reports(pair.right, outcome_, rules, findings);
+  check_plants(pair.right, pair.maker, outcome_, rules, proof() != Proof::windows && findings.wrong == 0, findings);
+  const std::uint64_t length = pair.right.length();
   findings.note(outcome_.cells == length * length,
                 fmt::format("{} cells were told, and there are {}", outcome_.cells, length * length));
   findings.note(broadcast_value(world, digest_of(outcome_)) == digest_of(outcome_),
@@ -238,24 +245,25 @@ Validation Ssca1::validate(Session& session, const Case& measured, std::uint64_t
   return validation;
 }
 
+// Of the first pair, so that they do not depend on the number of repetitions.
 Json Ssca1::facts() const {
-  const Digest ends = digest_of(outcome_.ends);
+  const Digest ends = digest_of(first_outcome_.ends);
   Json all = kernel_ ? kernel_->facts() : Json::object();
   all.update(Json{{"length", length_of(scale_)},
                   {"ends", ends.count},
                   {"ends_hash", fmt::format("{:016x}", ends.hash)},
-                  {"results_hash", fmt::format("{:016x}", digest_of(outcome_).hash)},
-                  {"ends_reported", outcome_.kept.size()},
+                  {"results_hash", fmt::format("{:016x}", digest_of(first_outcome_).hash)},
+                  {"ends_reported", first_outcome_.kept.size()},
                   {"kernels_left_out", "3 to 5"}});
   if (proof() != Proof::oracle)
     all["not_proven"] = proof() == Proof::blocked ? "that both widths of variant blocked have no error in common"
                                                   : "ends outside of the windows";
   Json best = Json::array();
-  for (std::size_t i = 0; i < std::min(shown, outcome_.alignments.size()); ++i) {
-    const Alignment& one = outcome_.alignments[i];
-    best.push_back({{"score", outcome_.kept[i].score},
-                    {"main", {one.main, outcome_.kept[i].main}},
-                    {"match", {one.match, outcome_.kept[i].match}},
+  for (std::size_t i = 0; i < std::min(shown, first_outcome_.alignments.size()); ++i) {
+    const Alignment& one = first_outcome_.alignments[i];
+    best.push_back({{"score", first_outcome_.kept[i].score},
+                    {"main", {one.main, first_outcome_.kept[i].main}},
+                    {"match", {one.match, first_outcome_.kept[i].match}},
                     {"steps", one.steps}});
   }
   all["best"] = std::move(best);

@@ -85,19 +85,27 @@ class Ssca1 : public Benchmark {
       "auto",
       {"auto", "oracle", "blocked", "windows"}};
 
+  // A pair of strings; repetitions take two pairs in turn, so what an earlier one found is wrong.
+  struct Pair {
+    Maker maker;
+    Strings given;                                   // to the kernels
+    Problem right;                                   // of the validation, made apart
+    std::optional<std::vector<End>> reference = {};  // of all ranks; by the oracle: on rank 0
+  };
+  static constexpr std::size_t pairs = 2;
+
   std::vector<std::string> variants() const;
   Proof proof() const;
   std::vector<End> gathered(std::vector<End> mine) const;
   std::vector<Alignment> align_all(const std::vector<End>& kept) const;
-  const std::vector<End>& reference(World& world);
+  const std::vector<End>& reference(World& world, Pair& pair);
 
   std::unique_ptr<Team> team_;
-  std::optional<Maker> maker_;
-  Problem problem_;        // of the kernels
-  Problem right_problem_;  // of the validation, made apart
+  std::vector<Pair> pairs_;
+  std::size_t pair_ = 0;  // of this repetition
+  Problem problem_;       // of the kernels
   std::unique_ptr<Kernel1> kernel_;
-  Outcome outcome_;
-  std::optional<std::vector<End>> reference_;  // of all ranks; by the oracle: on rank 0
+  Outcome outcome_, first_outcome_;  // of this repetition, and of the last one with the first pair
 };
 
 }  // namespace plumb::ssca1

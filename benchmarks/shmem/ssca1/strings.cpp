@@ -34,10 +34,10 @@ std::uint64_t length_of(double scale) {
   return static_cast<std::uint64_t>(std::ceil(std::exp2(scale / 2))) + planted_codons;
 }
 
-Maker::Maker(std::uint64_t seed, std::uint64_t length) : length_(length) {
-  for (std::size_t lane = 0; lane < keys_.size(); ++lane) keys_[lane] = Provenance{seed, 0, lane, 0, 0}.key();
+Maker::Maker(std::uint64_t seed, std::uint64_t length, std::uint64_t pair) : length_(length) {
+  for (std::size_t lane = 0; lane < keys_.size(); ++lane) keys_[lane] = Provenance{seed, 0, lane, 0, pair}.key();
   for (std::size_t string = 0; string < 2; ++string) {
-    const std::uint64_t key = Provenance{seed, 1, string, 0, 0}.key();
+    const std::uint64_t key = Provenance{seed, 1, string, 0, pair}.key();
     std::array<std::uint64_t, plants> at{};  // background codons before each plant, in the string's order
     for (std::size_t i = 0; i < plants; ++i) at[i] = mix64(key + i) % (length - planted_codons + 1);
     std::sort(at.begin(), at.end());

@@ -1,5 +1,5 @@
-// The two strings of codons that SSCA1 compares: a function of a seed, the string and the position, alike on any number
-// of ranks, with three pairs of planted strings. README.md in this folder defines them.
+// The two strings of codons that SSCA1 compares: a function of a seed, the pair's number, the string and the position,
+// alike on any number of ranks, with three pairs of planted strings. README.md in this folder defines them.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ std::uint64_t length_of(double scale);  // ceil(2^(scale/2)) + 79 codons, of eit
 // Codons of both strings. The plants lie in opposite orders, so no alignment holds two of them.
 class Maker {
  public:
-  Maker(std::uint64_t seed, std::uint64_t length);  // length >= 79
+  Maker(std::uint64_t seed, std::uint64_t length, std::uint64_t pair = 0);  // length >= 79
   std::uint64_t length() const { return length_; }
   Codon background(String string, std::uint64_t position) const;  // before planting
   Codon codon(String string, std::uint64_t position) const;
