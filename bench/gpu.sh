@@ -15,7 +15,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export HWLOC_COMPONENTS=-opencl
 
 cmake --preset release >"$out/build.log" 2>&1 || { tail -n 20 "$out/build.log"; exit 1; }
-cmake --build --preset release -j "$(nproc)" >>"$out/build.log" 2>&1 || { grep -E "error|undefined" "$out/build.log" | head -n 20; exit 1; }
+cmake --build --preset release -j "$(nproc)" --target all engine_tests >>"$out/build.log" 2>&1 || { grep -E "error|undefined" "$out/build.log" | head -n 20; exit 1; }
 bin=build/release/bin
 "$bin/plumb-mpi" --version
 "$bin/plumb-mpi" --devices

@@ -1,6 +1,6 @@
 #!/bin/bash
-# soak.sh [SEED...]  Tests that take too long for `make test`: the engine's tests in release and on every number of ranks over
-# MPICH, mutants of libplumb-mpi-device over MPICH and at 4 MiB, 10,000 random MPI operations per seed over both libraries,
+# soak.sh [SEED...]  Tests that take too long for `make test`: the engine's tests in release, under sanitizers with the checks that
+# `make test` leaves out (null, alignment, vptr) and on every number of ranks, and over MPICH, mutants of libplumb-mpi-device over MPICH and at 4 MiB, 10,000 random MPI operations per seed over both libraries,
 # and the command's tests that are marked soak. Goes on after a failure; OPERATIONS sets another number.
 source "$(dirname "$0")/steps.sh"
 
@@ -23,11 +23,13 @@ stress() {
   done
 }
 
-bash scripts/engine.sh release || failed=1
+bash scripts/engine.sh release all engine_tests thread_tests || failed=1
 try soak-release "Testing build/release" ctest --preset release
 for seed in "${seeds[@]}"; do
   stress release "$seed" mpirun -n 3 --oversubscribe --bind-to none --mca mpi_yield_when_idle 1
 done
+CMAKE_ARGS="${CMAKE_ARGS:-} -DPLUMBLINE_NO_SANITIZE=" bash scripts/engine.sh asan engine_tests mpi_tests || failed=1
+try soak-asan "Testing build/asan" ctest --preset asan --exclude-regex '^mpi_example'
 if command -v mpicxx.mpich >/dev/null; then
   bash scripts/engine.sh mpich || failed=1
   try soak-mpich "Testing build/mpich" ctest --preset mpich --tests-regex '^mpi_'

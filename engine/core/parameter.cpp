@@ -19,11 +19,28 @@ Json bound(T value, T none) {
   return value == none ? Json(nullptr) : Json(value);
 }
 
+Json build_json(const Build& build) {
+  return {{"letter", build.letter}, {"macro", build.macro}, {"log2", build.log2}, {"options", nullptr}};
+}
+
 Json described(const ParameterBase& parameter, const char* type, Json standard) {
   const About& about = parameter.about();
-  return Json{{"name", about.name}, {"aliases", about.aliases}, {"type", type},        {"default", std::move(standard)},
-              {"unit", about.unit}, {"minimum", nullptr},       {"maximum", nullptr},  {"choices", nullptr},
-              {"help", about.help}, {"bare", about.bare},       {"words", about.words}};
+  return Json{{"name", about.name},   {"aliases", about.aliases},
+              {"type", type},         {"default", std::move(standard)},
+              {"unit", about.unit},   {"minimum", nullptr},
+              {"maximum", nullptr},   {"choices", nullptr},
+              {"help", about.help},   {"bare", about.bare},
+              {"words", about.words}, {"build", about.build ? build_json(*about.build) : Json(nullptr)}};
+}
+
+// With the compiler's options of each of `values`, if they are not the macro's.
+Json with_options(Json description, const ParameterBase& parameter, const std::vector<std::string>& values) {
+  const auto& build = parameter.about().build;
+  if (!build || !build->options) return description;
+  Json options = Json::object();
+  for (const std::string& value : values) options[value] = build->options(value);
+  description["build"]["options"] = std::move(options);
+  return description;
 }
 
 template <class T>
@@ -150,7 +167,7 @@ Json Parameter<T>::value_json() const {
 template <class T>
 Json Parameter<T>::describe() const {
   if constexpr (std::is_same_v<T, bool>) {
-    return described(*this, "flag", default_);
+    return with_options(described(*this, "flag", default_), *this, {"false", "true"});
   } else if constexpr (std::is_same_v<T, std::string>) {
     return described(*this, "text", default_.empty() ? Json(nullptr) : Json(default_));
   } else {
@@ -181,7 +198,7 @@ Json Choice::value_json() const {
 Json Choice::describe() const {
   Json result = described(*this, "choice", default_);
   result["choices"] = choices_;
-  return result;
+  return with_options(std::move(result), *this, choices_);
 }
 
 std::string Choice::domain_text() const {

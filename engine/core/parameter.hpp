@@ -38,6 +38,15 @@ class Parameters {
   std::vector<ParameterBase*> parameters_;
 };
 
+// A parameter that is fixed when a board's bitstream is built. Presets, names and checks of bitstreams use it.
+struct Build {
+  std::string letter;      // before the value in the bitstream's name, "b"; "": the value alone
+  std::string macro = {};  // that the kernels' source reads; "": none
+  bool log2 = false;       // the macro is the logarithm of the value
+  // The compiler's options for a value, in place of the macro.
+  std::function<std::string(const std::string&)> options = {};
+};
+
 // Name and help of a parameter.
 struct About {
   std::string name;                       // "max-size": the option is --max-size
@@ -46,6 +55,7 @@ struct About {
   std::vector<std::string> aliases = {};  // "-m", "--BLOCK_SIZE"
   std::string bare = {};                  // value of the option given without one; any other is then attached: -z50
   std::vector<std::string> words = {};    // words without an option that are its values, in order: osu_bw D H
+  std::optional<Build> build = {};
 };
 
 template <class T>

@@ -140,7 +140,14 @@ class Kernel {
   virtual void set(std::size_t index, const KernelArgument& argument) = 0;
 };
 
-// Source of kernels: OpenCL C for runtimes that compile, functions of the same names for `native`.
+// A stream from one kernel to another of the same program, or to or from a file (a named pipe, by its absolute path).
+// Ends within the program are "KERNEL.PARAMETER", as in `stream_connect` of AMD's linker.
+struct StreamLink {
+  std::string from, to;
+  std::size_t depth = 2;  // elements that fit, between kernels
+};
+
+// Source of kernels: OpenCL C for runtimes that compile, HLS C++ for `hls`, functions of the same names for `native`.
 struct KernelSource {
   std::string name;          // file name, for messages
   std::string opencl;        // OpenCL C
@@ -150,6 +157,8 @@ struct KernelSource {
   std::vector<std::pair<std::string, NativeKernel>> native = {};
   std::vector<unsigned char> binary = {};  // replaces `opencl`: a vendor's compiled binary (bitstream)
   bool is_cuda = false;                    // `opencl` holds CUDA C++, for runtime `cuda` only
+  std::string hls = {};                    // HLS C++ (Vitis HLS): kernels are functions with C linkage
+  std::vector<StreamLink> streams = {};    // of `hls`
 };
 
 class Program {
@@ -157,6 +166,8 @@ class Program {
   virtual ~Program() = default;
   virtual std::unique_ptr<Kernel> kernel(const std::string& name) = 0;
   virtual std::vector<std::string> kernel_names() const = 0;
+  // As KernelSource::binary takes it; throws Unsupported if the runtime has none.
+  virtual std::vector<unsigned char> binary() const { throw Unsupported("this runtime has no binaries of kernels"); }
 };
 
 // Start and end of commands, in seconds of the device's clock.

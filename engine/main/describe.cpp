@@ -9,7 +9,7 @@
 #include "core/version.hpp"
 #include "device/select.hpp"
 #include "record/forms.hpp"
-#include "transport/transport.hpp"
+#include "transport/emulated.hpp"
 
 namespace plumb {
 
@@ -19,6 +19,28 @@ Json parameters_json(const Parameters& owner) {
   Json result = Json::array();
   for (const ParameterBase* parameter : owner.parameters()) result.push_back(parameter->describe());
   return result;
+}
+
+Json kernel_json(const BoardKernels::Kernel& kernel) {
+  Json arguments = Json::array();
+  for (const auto& argument : kernel.arguments) arguments.push_back({{"name", argument.name}, {"bank", argument.bank}});
+  return {{"name", kernel.name}, {"numbered", kernel.numbered}, {"arguments", arguments}};
+}
+
+// The kernels for boards by tool.
+Json boards_json(const Benchmark& benchmark) {
+  Json boards = Json::object();
+  for (const auto& [name, tool] : {std::pair{"aoc", BoardTool::aoc}, std::pair{"v++", BoardTool::vpp}}) {
+    const auto found = benchmark.board_kernels(tool);
+    if (!found) continue;
+    Json kernels = Json::array(), streams = Json::array();
+    for (const auto& kernel : found->kernels) kernels.push_back(kernel_json(kernel));
+    for (const auto& stream : found->streams) streams.push_back({{"from", stream.from}, {"to", stream.to}});
+    boards[name] = {{"source", found->source}, {"options", found->options}, {"kernels", kernels},
+                    {"streams", streams},      {"banks", found->banks},     {"own_banks", found->own_banks},
+                    {"run", found->run}};
+  }
+  return boards;
 }
 
 Json benchmark_json(const std::string& name) {
@@ -31,6 +53,7 @@ Json benchmark_json(const std::string& name) {
           {"family", benchmark->family()},
           {"parameters", parameters_json(*benchmark)},
           {"presets", presets},
+          {"boards", boards_json(*benchmark)},
           {"forms", forms_of(name)}};
 }
 
@@ -75,6 +98,7 @@ Json transport_json(const TransportEntry& entry, const World& world, const Devic
           {"scheduled_by", entry.info.scheduled_by},
           {"landing", entry.info.landing},
           {"approaches", approaches},
+          {"emulated", reason_json(emulation_of(entry.info.name))},
           {"reason", reason_json(entry.reason(world))},
           {"devices", devices}};
 }
@@ -83,6 +107,8 @@ void print_transport(const Json& transport) {
   const std::string name = transport["name"];
   fmt::print("{:<10} {}\n", name, transport["summary"].get<std::string>());
   fmt::print("{:<10} {}\n", "", fmt::join(transport["approaches"].get<std::vector<std::string>>(), ", "));
+  if (transport["emulated"].is_string())
+    fmt::print("{:<10} emulated: {}\n", "", transport["emulated"].get<std::string>());
   if (transport["reason"].is_string()) {
     fmt::print("{:<10} not here: {}\n", "", transport["reason"].get<std::string>());
     return;

@@ -207,11 +207,19 @@ CommandLine parse_command_line(int argc, const char* const* argv, EngineOptions&
       {"--help", CommandLine::Action::help},         {"-h", CommandLine::Action::help},
       {"--version", CommandLine::Action::version},   {"--list", CommandLine::Action::list},
       {"--devices", CommandLine::Action::devices},   {"--transports", CommandLine::Action::transports},
-      {"--describe", CommandLine::Action::describe}, {"--show", CommandLine::Action::show}};
+      {"--describe", CommandLine::Action::describe}, {"--show", CommandLine::Action::show},
+      {"--embedded", CommandLine::Action::embedded}, {"--compile", CommandLine::Action::compile}};
   if (const auto found = actions.find(first); found != actions.end()) {
     line.action = found->second;
     if (line.action == CommandLine::Action::show) {
       parse_show(words, line, options);
+      return line;
+    }
+    if (line.action == CommandLine::Action::embedded || line.action == CommandLine::Action::compile) {
+      const std::size_t least = line.action == CommandLine::Action::embedded ? 1 : 2;
+      if (words.size() < least)
+        throw UsageError(first + (least == 1 ? " needs a file" : " needs a source and an output"));
+      line.words = std::move(words);
       return line;
     }
     const bool format_given = words.size() == 2 && words[0] == "--format";
@@ -224,7 +232,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, EngineOptions&
   if (first.starts_with("-"))
     throw UsageError(fmt::format(
         "the first argument must be a benchmark or one of --help, --version, --list, --devices, --transports, "
-        "--describe, --show, not \"{}\"",
+        "--describe, --show, --embedded, --compile, not \"{}\"",
         first));
   line.benchmark = first;
   benchmark = make_benchmark(first);
@@ -245,6 +253,8 @@ std::string program_help(const std::string& program) {
       "  {0} --transports             transports, and which of them work here\n"
       "  {0} --show RECORD            a record again: --format {1}, --expected FILE\n"
       "  {0} --describe               all options, as JSON\n"
+      "  {0} --embedded FILE          the text of a kernel source in the program\n"
+      "  {0} --compile FILE OUTPUT [OPTION...]  kernels to a binary, by the first OpenCL device's compiler\n"
       "  {0} --version\n\n"
       "Results go to standard output, progress to standard error. Exit status: 0 all passed, 1 a wrong answer,\n"
       "2 bad usage, 3 an error while running.\n",

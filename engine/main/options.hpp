@@ -25,7 +25,14 @@ class EngineOptions : public Parameters {
                                  "device by index, by type (gpu, cpu, accelerator, native) or by a part of its name; "
                                  "several are distributed over the ranks of a host"},
                                 ""};
-  Parameter<std::string> device_map{*this, {"device-map", "device index of each rank, such as 2:0:3"}, ""};
+  Parameter<std::string> device_map{*this,
+                                    {"device-map",
+                                     "devices of the ranks: index of each rank (2:0:3), of the ranks of each node "
+                                     "(node=0:1), near to or far from the "
+                                     "rank's cores on the PCI bus (near, far), or a file of lines NODE INDEX:INDEX"},
+                                    ""};
+  Parameter<bool> share_devices{
+      *this, {"share-devices", "allow several ranks of a node on one device; they divide its memory"}, false};
   Parameter<std::string> memory{
       *this, {"memory", "memory of buffers: default, host, svm, ddr, hbm or plram, optionally with :BANK"}, "default"};
   Parameter<std::string> transport{*this,
@@ -68,8 +75,12 @@ class EngineOptions : public Parameters {
   Parameter<std::string> kernel_file{
       *this,
       {"kernel-file",
-       "kernels that replace the benchmark's, with the same names and signatures: OpenCL C or a bitstream"},
+       "kernels that replace the benchmark's, with the same names and signatures: OpenCL C, HLS C++ or a bitstream"},
       ""};
+  Parameter<std::string> kernel_build{
+      *this,
+      {"kernel-build", "the build of the kernel file, for the record; plumb reads it in the manifest"},
+      "unknown"};
   Parameter<std::string> parts{*this,
                                {"parts",
                                 "limits of the cases, measured beside them: benchmarks with options, such as "
@@ -111,9 +122,10 @@ class EngineOptions : public Parameters {
 };
 
 struct CommandLine {
-  enum class Action { help, version, list, devices, transports, describe, show, run };
+  enum class Action { help, version, list, devices, transports, describe, show, embedded, compile, run };
   Action action = Action::help;
   std::string benchmark = {};
+  std::vector<std::string> words = {};               // after --embedded and --compile
   std::string show_record = {}, show_expected = {};  // arguments of --show
   bool json = false;                                 // --format json of --devices and --transports
 };

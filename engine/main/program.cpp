@@ -12,15 +12,17 @@
 
 #include "core/units.hpp"
 #include "core/version.hpp"
+#include "device/board_image.hpp"
 #include "device/pci.hpp"
 #include "device/select.hpp"
+#include "main/compile.hpp"
 #include "main/describe.hpp"
 #include "main/options.hpp"
 #include "measure/host.hpp"
 #include "measure/runner.hpp"
 #include "record/forms.hpp"
 #include "record/writer.hpp"
-#include "transport/transport.hpp"
+#include "transport/emulated.hpp"
 #include "world/collect.hpp"
 #include "world/watchdog.hpp"
 
@@ -74,10 +76,9 @@ class ProgramRun {
     if (options_.dry_run) return dry_run(ranks, settings);
     Watchdog::start(options_.timeout, [this](const std::string& sentence) { give_up(sentence); });
     if (!settings.energy.off()) energy_ = std::make_unique<EnergyMeter>(world_, settings.energy);
-    const std::string problem = open_device();
-    const AgreedText agreed = first_text(world_, problem);
-    if (agreed.rank >= 0)
-      throw UsageError(world_.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text));
+    agree(choose_device());
+    devices_ = all_texts(world_, shared_name());
+    agree(open_device());
     const AgreedText too_much = first_text(world_, world_.symmetric_problem(needs().symmetric));
     if (too_much.rank >= 0) throw UsageError(too_much.text);
     return measure(settings);
@@ -96,6 +97,13 @@ class ProgramRun {
     RecordWriter::abort(sentence);
     world_.abort(status(ExitStatus::error));
     std::_Exit(status(ExitStatus::error));
+  }
+
+  // Ends all ranks with the first rank's problem, if any.
+  void agree(const std::string& problem) {
+    const AgreedText agreed = first_text(world_, problem);
+    if (agreed.rank >= 0)
+      throw UsageError(world_.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text));
   }
 
   void check_form() const {
@@ -124,6 +132,8 @@ class ProgramRun {
     info_of(*entry_, options_.approach);
     const std::string reason = entry_->reason(world_);
     if (!reason.empty()) throw UsageError(fmt::format("transport {} does not work here: {}", transport_name_, reason));
+    if (const Emulation* emulation = Registry<Emulation>::instance().find(transport_name_))
+      emulation->check(world_, {options_.approach, &options_.of_transports});
   }
 
   struct Needs {
@@ -198,23 +208,65 @@ class ProgramRun {
     return print_results(text) ? 0 : status(ExitStatus::error);
   }
 
+  // Reason why this rank gets no device, or "". Collective where the map is by distance.
+  std::string choose_device() {
+    Seat seat{world_.rank(), world_.size(), world_.local_rank(), world_.local_size(), this_host().name};
+    host_ = to_json(this_host()).dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (options_.device_map.get() == "near" || options_.device_map.get() == "far") {
+      const Json mine{{"host", host_}, {"cores", bound_cores()}};
+      for (const std::string& text : all_texts(world_, mine.dump(-1, ' ', false, Json::error_handler_t::replace)))
+        if (const Json one = Json::parse(text); one["host"] == host_)
+          seat.cores.push_back(one["cores"].get<std::vector<int>>());
+      seat.near_to = [](const DeviceInfo& info) { return cores_near(pci_address(info)); };
+    }
+    try {
+      catalogue_ = std::make_unique<DeviceCatalogue>();
+      chosen_ = catalogue_->choose(device_wish(placement()), seat);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  // Names this rank's device among those of all hosts; "" if each process has its own (a CPU, an emulator).
+  std::string shared_name() const {
+    const bool emulated = chosen_.platform.find("Emulat") != std::string::npos;
+    if (chosen_.type == "cpu" || chosen_.type == "native" || emulated) return "";
+    const std::string address = pci_address(chosen_);
+    return fmt::format("{}\n{} ({})", host_, chosen_.name,
+                       address.empty() ? fmt::format("device {}", chosen_.index) : address);
+  }
+
+  // Ranks that use this rank's device.
+  std::uint64_t sharers() const {
+    const std::string& own = devices_[static_cast<std::size_t>(world_.rank())];
+    return own.empty() ? 1 : static_cast<std::uint64_t>(std::count(devices_.begin(), devices_.end(), own));
+  }
+
+  void check_sharing() const {
+    if (sharers() == 1 || options_.share_devices.get()) return;
+    throw UsageError(
+        fmt::format("{} ranks of {} would share {}: start fewer, name other devices (--device-map), or allow "
+                    "it (--share-devices)",
+                    sharers(), this_host().name, chosen_.name));
+  }
+
   // Reason why this rank's device cannot be used, or "".
   std::string open_device() {
     try {
       const Placement placement = this->placement();
-      const DeviceCatalogue catalogue;
       const bool on_host = entry_ != nullptr && entry_->needs_host_memory && placement.kind == MemoryKind::automatic;
-      const DeviceInfo info =
-          catalogue.choose(device_wish(placement), world_.rank(), world_.size(), world_.local_rank());
-      if (on_host && info.runtime != "native")
+      if (on_host && chosen_.runtime != "native")
         throw UsageError(
             fmt::format("transport {} needs memory that the host can address, which {} does not give by default: use "
                         "--transport staged, --memory host, or --runtime native",
-                        transport_name_, info.name));
-      check_transport_on(info);
-      check_memory(info, placement, world_.local_size());
-      benchmark_.check_device(plan_, info);
-      device_ = catalogue.open(info);
+                        transport_name_, chosen_.name));
+      check_transport_on(chosen_);
+      check_sharing();
+      check_memory(chosen_, placement, world_.local_size());
+      benchmark_.check_device(plan_, chosen_);
+      device_ = catalogue_->open(chosen_);
+      give_image(chosen_);
       if (entry_ != nullptr) transport_ = entry_->make(world_, *device_, {options_.approach, &options_.of_transports});
       return "";
     } catch (const Error& error) {
@@ -222,8 +274,16 @@ class ProgramRun {
     }
   }
 
+  // A bitstream defines the memory banks of its device.
+  void give_image(const DeviceInfo& info) const {
+    if (options_.kernel_file.get().empty()) return;
+    if (const TakeBoardImage* take = Registry<TakeBoardImage>::instance().find(info.runtime))
+      (*take)(*device_, read_kernel_file(options_.kernel_file));
+  }
+
   DeviceWish device_wish(const Placement& placement) const {
-    return {options_.runtime, options_.device, options_.device_map, default_runtime_of(placement)};
+    return {options_.runtime, options_.device, options_.device_map, default_runtime_of(placement),
+            options_.share_devices.get()};
   }
 
   Placement placement() const {
@@ -255,9 +315,11 @@ class ProgramRun {
                       "--memory, or give --memory host",
                       transport_name_, to_string(placement.kind)));
     const Needs needed = needs();
-    if (needed.device > info.memory_bytes)
-      throw UsageError(fmt::format("{} needs {} on the device, but {} has {}", benchmark_.name(),
-                                   format_bytes(needed.device), info.name, format_bytes(info.memory_bytes)));
+    const std::uint64_t users = devices_.empty() ? 1 : sharers();
+    if (needed.device > info.memory_bytes / users)
+      throw UsageError(fmt::format("{} needs {} on the device, but {} has {}{}", benchmark_.name(),
+                                   format_bytes(needed.device), info.name, format_bytes(info.memory_bytes / users),
+                                   users == 1 ? "" : fmt::format(" for each of the {} ranks that share it", users)));
     if (needed.largest_buffer > info.largest_buffer_bytes)
       throw UsageError(fmt::format("{} needs a buffer of {}, but the largest of {} is {}", benchmark_.name(),
                                    format_bytes(needed.largest_buffer), info.name,
@@ -273,7 +335,11 @@ class ProgramRun {
 
   int measure(const RunSettings& settings) {
     const double begin = now_seconds();
-    const Places places = gather_places(world_);
+    Places places = gather_places(world_);
+    for (RankPlace& place : places.ranks) {
+      const std::string& device = devices_[static_cast<std::size_t>(place.rank)];
+      place.device = device.substr(device.find('\n') + 1);
+    }
     Session session{world_,
                     *device_,
                     transport_.get(),
@@ -332,11 +398,10 @@ class ProgramRun {
     if (!transport_) return nullptr;
     const TransportInfo& info = transport_->info();
     Transport* leg = transport_->host_leg();
-    return {{"name", info.name},
-            {"summary", info.summary},
-            {"scheduled_by", info.scheduled_by},
-            {"landing", info.landing},
-            {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)},
+    const std::string emulated = emulation_of(info.name);
+    return {{"name", info.name},           {"emulated", emulated.empty() ? Json(nullptr) : Json(emulated)},
+            {"summary", info.summary},     {"scheduled_by", info.scheduled_by},
+            {"landing", info.landing},     {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)},
             {"facts", transport_->facts()}};
   }
 
@@ -354,6 +419,7 @@ class ProgramRun {
   Json measuring_json(const RunSettings& settings) const {
     Json measuring = rules_json(settings);
     if (settings.active_ranks > 0) measuring["active_ranks"] = settings.active_ranks;
+    if (options_.kernel_file.given()) measuring["kernel_build"] = options_.kernel_build.get();
     return measuring;
   }
 
@@ -429,6 +495,10 @@ class ProgramRun {
   Plan plan_;
   std::vector<Group> groups_;
   std::unique_ptr<EnergyMeter> energy_;  // null: --energy off
+  std::unique_ptr<DeviceCatalogue> catalogue_;
+  DeviceInfo chosen_;
+  std::string host_;                  // all that is known of this rank's host
+  std::vector<std::string> devices_;  // of all ranks, by shared_name()
   std::unique_ptr<Device> device_;
   std::unique_ptr<Transport> transport_;
 };
@@ -457,6 +527,10 @@ int tell(const CommandLine& line, const ProgramKind& kind, const EngineOptions& 
       return 0;
     case CommandLine::Action::show:
       return show(line, options);
+    case CommandLine::Action::embedded:
+      return print_embedded(line.words[0]);
+    case CommandLine::Action::compile:
+      return compile_kernels(line.words);
     default:
       fmt::print("{}", benchmark != nullptr ? benchmark_help(kind.name, *benchmark, options) : program_help(kind.name));
       return 0;

@@ -40,9 +40,10 @@ KernelSource Session::source(KernelSource own) const {
   given.name = kernel_file;
   given.options = std::move(own.options);
   given.is_cuda = own.is_cuda;
+  given.streams = std::move(own.streams);
   // Binaries contain zero bytes, text does not.
   if (std::find(bytes.begin(), bytes.end(), '\0') == bytes.end())
-    given.opencl.assign(bytes.begin(), bytes.end());
+    (device.info().runtime == "hls" ? given.hls : given.opencl).assign(bytes.begin(), bytes.end());
   else
     given.binary.assign(bytes.begin(), bytes.end());
   return given;

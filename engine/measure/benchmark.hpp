@@ -22,7 +22,8 @@
 
 namespace plumb {
 
-class Transport;  // transport/transport.hpp, for benchmarks that need one
+class FilesBeside;  // record/beside.hpp, for benchmarks that write files
+class Transport;    // transport/transport.hpp, for benchmarks that need one
 
 // Work of one count on one rank. Zero: none of that kind.
 struct Work {
@@ -107,6 +108,7 @@ struct Session {
   std::uint64_t seed = 1;
   std::string kernel_file = {};  // --kernel-file: a path; "" = the benchmark's own kernels
   std::string sync = "clock";    // --sync, for benchmarks that start single operations of a sample together
+  FilesBeside* files = nullptr;  // beside the record; null on other ranks than 0 and without a record
 
   // The benchmark's source or, with --kernel-file, the user's (text or a vendor's binary), with the same options.
   // Throws UsageError if the file cannot be read.
@@ -166,6 +168,34 @@ struct CaseResult {
 // When the engine calls validate().
 enum class ValidateWhen { each_repetition, first_and_last };
 
+// A bitstream's kernels: one source, whose kernels a board has once for each replication. Names hold values of build
+// parameters: "gemm{replication}", "update_{replication}_g{rng-count-log}".
+struct BoardKernels {
+  struct Argument {
+    std::string name;
+    int bank = 0;  // among those of its replication
+  };
+  struct Kernel {
+    std::string name;                 // compiled once and linked several times
+    std::string numbered;             // compiled for each replication, with -DREPLICATION
+    std::vector<Argument> arguments;  // pointers to global memory
+  };
+  struct Stream {
+    std::string from, to;  // numbered kernel, point, port
+  };
+
+  std::string source;        // an embedded file
+  std::string options = {};  // of the compiler, beside the build parameters'
+  std::vector<Kernel> kernels = {};
+  std::vector<Stream> streams = {};
+  int banks = 1;                                                               // memory banks of a replication
+  bool own_banks = true;                                                       // that no other replication uses
+  std::map<std::string, std::string> run = {{"variant", "single_work_item"}};  // options of runs with these kernels
+};
+
+// Tools that build bitstreams: Intel's aoc, Xilinx's v++.
+enum class BoardTool { aoc, vpp };
+
 // Option values by name, overridden by the user's.
 using Preset = std::map<std::string, std::string>;
 
@@ -185,6 +215,8 @@ class Benchmark : public Parameters {
   virtual Preset preset(const std::string& name) const = 0;  // smoke (under 10 s on two cores), standard, full
 
   virtual bool takes_kernel_file() const { return false; }
+  // Its kernels for boards, if it has some for that tool. The parameters with About::build are fixed in a bitstream.
+  virtual std::optional<BoardKernels> board_kernels(BoardTool) const { return std::nullopt; }
   // Whether each rank solves a problem of its own, without communication from prepare() to validate(), so that some
   // ranks may idle (--active-ranks).
   virtual bool ranks_work_apart() const { return false; }

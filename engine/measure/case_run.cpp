@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "core/units.hpp"
+#include "record/beside.hpp"
+#include "transport/emulated.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb {
@@ -134,6 +136,8 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
   phases_.clear();
   tallies_.clear();
   findings_ = {};
+  EmulatedTransport* const emulated = emulated_transport(session_.transport);
+  if (emulated != nullptr) emulated->counted();
   if (prepare(measured, record)) {
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
@@ -145,10 +149,21 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
       if (session_.world.rank() == 0) judge_stability(record);
     }
     record.facts = benchmark_.facts();
+    if (session_.files != nullptr) add_files(record);
+    if (emulated != nullptr) {
+      Json counts = emulated->counted();
+      if (!counts.is_null()) record.facts["transport"] = std::move(counts);
+    }
     if (record.waited_share > 0) record.facts["waited_share"] = record.waited_share;
   }
   benchmark_.release();
   return record;
+}
+
+void CaseRun::add_files(CaseRecord& record) {
+  if (Json files = session_.files->take(); !files.empty()) record.facts["files"] = std::move(files);
+  if (std::string problem = session_.files->take_problem(); !problem.empty())
+    record.warnings.push_back({"file", std::move(problem)});
 }
 
 bool CaseRun::prepare(const Case& measured, CaseRecord& record) {
@@ -176,6 +191,11 @@ bool CaseRun::repeat(const Case& measured, CaseRecord& record, Timed& timed, boo
   const Waiting waiting("a repetition to end", measured.policy.longest_seconds);
   work(measured, timed);
   if (metered_) energy_->end();
+  if (EmulatedTransport* const emulated = emulated_transport(session_.transport))
+    if (const std::string lost = emulated->problem(); !lost.empty()) {
+      record.outcome = {"error", lost};
+      return false;
+    }
   if (validated) validate(measured, timed.count());
   return true;
 }

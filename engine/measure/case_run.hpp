@@ -78,6 +78,7 @@ class CaseRun {
   };
 
   bool prepare(const Case& measured, CaseRecord& record);
+  void add_files(CaseRecord& record);
   bool repeat(const Case& measured, CaseRecord& record, Timed& timed, bool validate);
   bool is_once(const Case& measured) const;
   bool is_idle(int rank) const { return settings_.active_ranks > 0 && rank >= settings_.active_ranks; }

@@ -86,22 +86,52 @@ Json to_json(const Host& host) {
           {"governor", host.governor.empty() ? Json(nullptr) : Json(host.governor)}};
 }
 
+namespace {
+
+// A loaded topology. Plugins that load a device's driver take time, and OpenCL's loader changes the environment (it
+// cuts OCL_ICD_FILENAMES at its first colon).
+class Topology {
+ public:
+  explicit Topology(bool with_devices) {
+    hwloc_topology_init(&topology_);
+    for (const char* plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero"})
+      hwloc_topology_set_components(topology_, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
+    if (with_devices) hwloc_topology_set_io_types_filter(topology_, HWLOC_TYPE_FILTER_KEEP_ALL);
+    hwloc_topology_load(topology_);
+  }
+  ~Topology() { hwloc_topology_destroy(topology_); }
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+  hwloc_topology_t get() const { return topology_; }
+
+ private:
+  hwloc_topology_t topology_ = nullptr;
+};
+
+std::vector<int> members(hwloc_const_bitmap_t set) {
+  std::vector<int> cores;
+  for (int core = hwloc_bitmap_first(set); core >= 0; core = hwloc_bitmap_next(set, core)) cores.push_back(core);
+  return cores;
+}
+
+}  // namespace
+
 std::vector<int> bound_cores() {
   // hwloc instead of a fixed cpu_set_t: some machines have more than 1024 cores.
-  hwloc_topology_t topology = nullptr;
-  hwloc_topology_init(&topology);
-  // Only cores are queried; plugins that load a device's driver take time, and OpenCL's loader changes the environment
-  // (it cuts OCL_ICD_FILENAMES at its first colon).
-  for (const char* plugin : {"opencl", "cuda", "nvml", "rsmi", "levelzero"})
-    hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
-  hwloc_topology_load(topology);
+  const Topology topology(false);
   hwloc_bitmap_t set = hwloc_bitmap_alloc();
   std::vector<int> cores;
-  if (hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_THREAD) == 0)
-    for (int core = hwloc_bitmap_first(set); core >= 0; core = hwloc_bitmap_next(set, core)) cores.push_back(core);
+  if (hwloc_get_cpubind(topology.get(), set, HWLOC_CPUBIND_THREAD) == 0) cores = members(set);
   hwloc_bitmap_free(set);
-  hwloc_topology_destroy(topology);
   return cores;
+}
+
+std::vector<int> cores_near(const std::string& pci_address) {
+  if (pci_address.empty()) return {};
+  const Topology topology(true);
+  hwloc_obj_t device = hwloc_get_pcidev_by_busidstring(topology.get(), pci_address.c_str());
+  hwloc_obj_t parent = device == nullptr ? nullptr : hwloc_get_non_io_ancestor_obj(topology.get(), device);
+  return parent == nullptr ? std::vector<int>{} : members(parent->cpuset);
 }
 
 std::uint64_t available_memory_bytes() {
@@ -111,9 +141,9 @@ std::uint64_t available_memory_bytes() {
 
 Json steering_environment() {
   static constexpr std::array prefixes{
-      "OMPI_", "PMIX_MCA_", "MPIR_", "MPICH_", "HYDRA_", "I_MPI_",          "UCX_",
-      "FI_",   "SHMEM_",    "SMA_",  "POCL_",  "OCL_",   "OPENCL_",         "CL_CONFIG_",
-      "CUDA_", "NCCL_",     "OMP_",  "GOMP_",  "KMP_",   "LD_LIBRARY_PATH", "LD_PRELOAD"};
+      "OMPI_", "PMIX_MCA_",       "MPIR_",      "MPICH_",  "HYDRA_",     "I_MPI_", "UCX_",  "FI_",  "SHMEM_",
+      "SMA_",  "POCL_",           "OCL_",       "OPENCL_", "CL_CONFIG_", "CUDA_",  "NCCL_", "OMP_", "GOMP_",
+      "KMP_",  "LD_LIBRARY_PATH", "LD_PRELOAD", "SYCL_",   "ONEAPI_",    "UR_"};
   // Set by launchers for their own processes, not by users.
   static constexpr std::array noise{"OMPI_COMM_WORLD",
                                     "OMPI_MCA_orte",
@@ -189,6 +219,18 @@ void doubt_cores(const Places& places, std::vector<Warning>& warnings) {
   }
 }
 
+void doubt_devices(const Places& places, std::vector<Warning>& warnings) {
+  std::map<std::pair<int, std::string>, int> users;
+  for (const RankPlace& place : places.ranks)
+    if (!place.device.empty()) ++users[{place.host, place.device}];
+  for (const auto& [device, ranks] : users)
+    if (ranks > 1)
+      warnings.push_back({"shared_device", fmt::format("{} ranks share {} of {}: a figure of one rank is of its share, "
+                                                       "and the device's is that of its ranks together",
+                                                       ranks, device.second,
+                                                       places.hosts[static_cast<std::size_t>(device.first)].name)});
+}
+
 }  // namespace
 
 std::vector<Warning> doubts(const Places& places) {
@@ -200,6 +242,7 @@ std::vector<Warning> doubts(const Places& places) {
   if (build.flags.find("-fsanitize") != std::string::npos)
     warnings.push_back({"sanitized_build", "this build carries sanitizers: figures are not the hardware's"});
   doubt_cores(places, warnings);
+  doubt_devices(places, warnings);
   for (const Host& host : places.hosts)
     if (!host.governor.empty() && host.governor != "performance")
       warnings.push_back({"frequency_scaling", fmt::format("the cores of {} change their frequency (governor {}): set "

@@ -23,6 +23,8 @@ Json to_json(const Host& host);
 
 // Cores that this process may run on.
 std::vector<int> bound_cores();
+// Cores near to a device on the PCI bus ("0000:18:00.0"); empty if hwloc does not know it.
+std::vector<int> cores_near(const std::string& pci_address);
 std::uint64_t available_memory_bytes();
 
 // Environment variables of MPI, SHMEM, their networks and the devices' runtimes.
@@ -50,6 +52,7 @@ double longest_wait(const std::map<int, double>& begin, const std::map<int, doub
 struct RankPlace {
   int rank = 0, host = 0, local_rank = 0;
   std::vector<int> cores;
+  std::string device = {};  // that other ranks of its host may use as well; empty: its own
 };
 
 struct Places {
@@ -59,7 +62,7 @@ struct Places {
 // Collective; complete on rank 0 only.
 Places gather_places(World& world);
 
-// Warnings: debug build, oversubscribed or shared cores, frequency scaling.
+// Warnings: debug build, oversubscribed or shared cores, shared devices, frequency scaling.
 std::vector<Warning> doubts(const Places& places);
 
 }  // namespace plumb

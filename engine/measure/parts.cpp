@@ -84,7 +84,24 @@ Json parameters_of(const Benchmark& benchmark) {
   return result;
 }
 
+// A program that others use as well.
+class SharedProgram : public Program {
+ public:
+  explicit SharedProgram(std::shared_ptr<Program> program) : program_(std::move(program)) {}
+  std::unique_ptr<Kernel> kernel(const std::string& name) override { return program_->kernel(name); }
+  std::vector<std::string> kernel_names() const override { return program_->kernel_names(); }
+
+ private:
+  std::shared_ptr<Program> program_;
+};
+
 }  // namespace
+
+std::unique_ptr<Program> BareDevice::build(const KernelSource& source) {
+  std::shared_ptr<Program>& program = built_[{source.opencl + source.hls, source.options}];
+  if (program == nullptr) program = real_.build(source);
+  return std::make_unique<SharedProgram>(program);
+}
 
 std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text) {
   std::vector<std::shared_ptr<Benchmark>> parts;

@@ -2,14 +2,17 @@
 // ordinary benchmarks (`ceilings`, `links`), with the same validation, on a device with bare queues.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/case_run.hpp"
 
 namespace plumb {
 
-// A device whose queues are plain calls of its runtime.
+// A device whose queues are plain calls of its runtime. It builds each program once: parts are prepared at each visit.
 class BareDevice : public Device {
  public:
   explicit BareDevice(Device& real) : real_(real) {}
@@ -17,10 +20,11 @@ class BareDevice : public Device {
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
   std::unique_ptr<Queue> make_queue(bool) override { return real_.make_bare_queue(); }
   std::unique_ptr<Queue> make_bare_queue() override { return real_.make_bare_queue(); }
-  std::unique_ptr<Program> build(const KernelSource& source) override { return real_.build(source); }
+  std::unique_ptr<Program> build(const KernelSource& source) override;
 
  private:
   Device& real_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<Program>> built_;  // by text and options
 };
 
 // Parses --parts, benchmarks with options: "ceilings only=launch,memory size=24; links ring=random". Throws UsageError.

@@ -12,7 +12,9 @@
 #include "core/units.hpp"
 #include "measure/case_run.hpp"
 #include "measure/parts.hpp"
+#include "record/beside.hpp"
 #include "record/writer.hpp"
+#include "transport/emulated.hpp"
 #include "world/collect.hpp"
 
 namespace plumb {
@@ -85,6 +87,16 @@ Json summary_json(const Summary& summary, const std::vector<std::vector<double>>
           {"ci95_median_s", interval},
           {"best_repetition", summary.best},
           {"slowest_rank", slowest}};
+}
+
+// Says beside each of them that they are of no board.
+Json metrics_json(const std::vector<Metric>& metrics, bool emulated) {
+  Json list = Json::array();
+  for (const Metric& metric : metrics) {
+    Json& one = list.emplace_back(to_json(metric));
+    if (emulated) one["emulated"] = true;
+  }
+  return list;
 }
 
 // Writes NaN (an absent phase) as null.
@@ -184,9 +196,7 @@ void add_parts(Json& one, const CaseRecord& record) {
 }
 
 Json case_json(const Group& group, const Case& measured, const CaseRecord& record, const RunSettings& settings,
-               const Summary& summary, const std::vector<Metric>& metrics) {
-  Json metric_list = Json::array();
-  for (const Metric& metric : metrics) metric_list.push_back(to_json(metric));
+               const Summary& summary, const std::vector<Metric>& metrics, bool emulated) {
   Json device_samples = nullptr;
   if (!record.device_by_rank.empty()) device_samples = {{"unit", "s"}, {"by_rank", record.device_by_rank}};
   Json one{{"key", measured.key},
@@ -204,10 +214,11 @@ Json case_json(const Group& group, const Case& measured, const CaseRecord& recor
            {"phases", phases_json(record)},
            {"tallies", record.tallies},
            {"summary", summary_json(summary, record.by_rank)},
-           {"metrics", metric_list},
+           {"metrics", metrics_json(metrics, emulated)},
            {"validation", record.validation},
            {"outcome", to_json(record.outcome)},
            {"warnings", to_json(record.warnings)}};
+  if (emulated && one["summary"].is_object()) one["summary"]["emulated"] = true;
   add_parts(one, record);
   return one;
 }
@@ -245,13 +256,18 @@ class Run {
         listener_(listener),
         speaks_(session.world.rank() == 0),
         writer_(path, std::move(head)),
+        files_(path),
         start_(session.world, settings.synchronise_by_clock, crowded()),
         energy_(energy),
         case_run_(benchmark, session, settings, start_, energy),
         parts_(session, settings, start_),
         load_(speaks_ ? host_load() : HostLoad{}) {
     for (const Group& group : groups) total_ += group.cases.size();
+    session_.files = speaks_ && !path.empty() ? &files_ : nullptr;
   }
+  ~Run() { session_.files = nullptr; }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   RunResult all() {
     if (speaks_) {
@@ -367,7 +383,7 @@ class Run {
                                            static_cast<double>(record.count));
     const bool has_metrics = result.passed && result.summary.samples > 0;
     const auto metrics = has_metrics ? benchmark_.metrics(result, workers()) : std::vector<Metric>{};
-    writer_.add_case(case_json(group, measured, record, settings_, result.summary, metrics));
+    writer_.add_case(case_json(group, measured, record, settings_, result.summary, metrics, is_emulated()));
     results_.push_back(std::move(result));
     if (severity(record.outcome.status) > severity(outcome_.status)) {
       outcome_ = record.outcome;
@@ -408,8 +424,6 @@ class Run {
                         unstable_, total_, settings_.policy.confidence * 100, widest_key_, widest_ * 100)});
     std::uint64_t late = 0;
     for (const Json& one : writer_.document()["cases"]) late += one["late_starts"].get<std::uint64_t>();
-    Json metrics = Json::array();
-    for (const Metric& metric : benchmark_.aggregate(results_, workers())) metrics.push_back(to_json(metric));
     writer_.finish({{"clock_sync",
                      {{"reference_rank", 0},
                       {"offset_s", offsets},
@@ -417,7 +431,7 @@ class Run {
                       {"residual_s", residuals},
                       {"late_starts", late},
                       {"starts", start_.starts()}}},
-                    {"metrics", metrics},
+                    {"metrics", metrics_json(benchmark_.aggregate(results_, workers()), is_emulated())},
                     {"set_ups", set_ups_},
                     {"load", to_json(load_, host_load())},
                     {"parts", parts_.none() ? Json(nullptr) : parts_.json()},
@@ -434,6 +448,8 @@ class Run {
     return result;
   }
 
+  bool is_emulated() const { return emulated_transport(session_.transport) != nullptr; }
+
   Benchmark& benchmark_;
   const std::vector<Group>& groups_;
   Session& session_;
@@ -443,6 +459,7 @@ class Run {
   bool speaks_;
   std::map<std::string, std::string> logged_;  // first case of each message with a log
   RecordWriter writer_;
+  FilesBeside files_;
   SynchronisedStart start_;
   EnergyMeter* energy_;  // null: not wished
   CaseRun case_run_;

@@ -82,6 +82,13 @@ CsvColumn member_column(const char* name) {
   return {name, [name](const Json& measured) { return at(measured, name); }};
 }
 
+// Beside the times and rates of a run without a board.
+std::vector<CsvColumn> emulated_column(const Json& record) {
+  const Json emulated = at(record, {"transport", "emulated"});
+  if (emulated.is_null()) return {};
+  return {{"emulated", [emulated](const Json&) { return emulated; }}};
+}
+
 CsvColumn outcome_column(const char* name, const char* member) {
   return {name, [member](const Json& measured) { return at(measured, {"outcome", member}); }};
 }
@@ -133,17 +140,12 @@ void append(std::vector<CsvColumn>& columns, std::vector<CsvColumn> more) {
 std::vector<CsvColumn> all_columns(const Json& record, const Json& expected) {
   const Json& cases = list(at(record, "cases"));
   std::vector<CsvColumn> columns = run_columns(record);
-  std::vector<CsvColumn> fixed{member_column("key"),
-                               member_column("count"),
-                               member_column("repetitions"),
-                               outcome_column("outcome", "status"),
-                               outcome_column("reason", "reason"),
-                               seconds_column("min_per_count_s", "min_s"),
-                               seconds_column("median_per_count_s", "median_s"),
-                               seconds_column("mean_per_count_s", "mean_s"),
-                               seconds_column("max_per_count_s", "max_s"),
-                               interval_column("ci95_low_per_count_s", 0),
-                               interval_column("ci95_high_per_count_s", 1)};
+  std::vector<CsvColumn> fixed{member_column("key"), member_column("count"), member_column("repetitions"),
+                               outcome_column("outcome", "status"), outcome_column("reason", "reason")};
+  append(fixed, emulated_column(record));
+  append(fixed, {seconds_column("min_per_count_s", "min_s"), seconds_column("median_per_count_s", "median_s"),
+                 seconds_column("mean_per_count_s", "mean_s"), seconds_column("max_per_count_s", "max_s"),
+                 interval_column("ci95_low_per_count_s", 0), interval_column("ci95_high_per_count_s", 1)});
   append(fixed, metric_columns(cases));
   for (const char* name : {"expected_s", "ratio", "verdict", "bound"}) fixed.push_back(expected_column(expected, name));
   const auto taken = [&](const std::vector<CsvColumn>& in, const std::string& name) {

@@ -39,7 +39,7 @@ std::string aggregate_text(const Json& metric) {
   const std::string convention = text(at(metric, "convention"));
   if (const auto value = number(at(metric, "value")))
     return layout::format_value(*value) + " " + text(at(metric, "unit")) +
-           (convention.empty() ? "" : ": " + convention);
+           (at(metric, "emulated") == Json(true) ? " (emulated)" : "") + (convention.empty() ? "" : ": " + convention);
   return "none: " + text(at(metric, "reason"), "no reason is given");
 }
 

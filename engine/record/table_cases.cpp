@@ -49,6 +49,7 @@ bool unsteady(const Json& measured, double wanted) {
 
 struct MetricKind {
   std::string name, unit;
+  bool emulated = false;
 };
 
 const Json& find_metric(const Json& measured, const MetricKind& kind) {
@@ -65,7 +66,7 @@ std::vector<MetricKind> table_metrics(const Json& cases) {
     for (const Json& metric : list(at(measured, "metrics"))) {
       const Json& shown = at(metric, "table");
       if (!shown.is_boolean() || !shown.get<bool>()) continue;
-      const MetricKind kind{text(at(metric, "name")), text(at(metric, "unit"))};
+      const MetricKind kind{text(at(metric, "name")), text(at(metric, "unit")), at(metric, "emulated") == Json(true)};
       const auto same = [&](const MetricKind& known) { return known.name == kind.name && known.unit == kind.unit; };
       if (std::none_of(kinds.begin(), kinds.end(), same)) kinds.push_back(kind);
     }
@@ -92,7 +93,8 @@ Column label_column(const Json& cases, const std::string& name) {
 Column metric_column(const Json& cases, const MetricKind& kind, double wanted) {
   std::string heading = kind.name;
   std::replace(heading.begin(), heading.end(), '_', ' ');
-  return column(cases, layout::printable(heading), kind.unit, true, [&](const Json& measured) {
+  const std::string unit = kind.unit + (kind.emulated ? " (emulated)" : "");
+  return column(cases, layout::printable(heading), unit, true, [&](const Json& measured) {
     const auto value = number(at(find_metric(measured, kind), "value"));
     return (value && unsteady(measured, wanted) ? "~" : "") + layout::format_value(value);
   });

@@ -7,13 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/device.hpp"
+#include "device/opencl_c.hpp"
 
 namespace plumb {
 
-// OpenCL devices other than GPUs use threads of this process: CPUs and emulated FPGAs.
+// Devices of OpenCL drivers other than GPUs use threads of this process (CPUs and emulated FPGAs), as does HLS's C
+// simulation.
 inline bool has_threads_here(const DeviceInfo& info) {
-  return info.runtime == "opencl" && info.type != "gpu";
+  return (has_opencl_driver(info) && info.type != "gpu") || info.runtime == "hls";
 }
 
 // Messages up to this size arrive without the receiver's help (MPI libraries send those below 4 KiB eagerly); for

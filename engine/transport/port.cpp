@@ -163,7 +163,9 @@ std::unique_ptr<CompiledExchange> exchange_by_port(const Exchange& exchange, std
 }
 
 KernelSource rounds_source() {
-  return {"rounds.cl", embedded_text("engine/transport/rounds.cl")};
+  KernelSource source{"rounds.cl", embedded_text("engine/transport/rounds.cl")};
+  source.hls = source.opencl;  // has words of the port only
+  return source;
 }
 
 }  // namespace plumb

@@ -12,6 +12,8 @@
 #include <optional>
 #include <thread>
 
+#include "core/patience.hpp"
+
 namespace plumb {
 
 namespace {
@@ -116,6 +118,7 @@ std::unique_ptr<Thread>& thread() {
 
 void Watchdog::start(double limit_seconds, std::function<void(const std::string&)> on_timeout) {
   stop();
+  kernel_patience_s = limit_seconds / 2;
   thread() = std::make_unique<Thread>(limit_seconds, std::move(on_timeout));
 }
 

@@ -1,7 +1,7 @@
 /* Device memory for MPI programs: link with libplumb-mpi-device (before MPI's library), or preload it, and allocate with
  * plumb_mpi_alloc. The address may be passed to MPI functions like any other; the CPU cannot access it.
  *
- * The device is chosen by PLUMB_MPI_RUNTIME (opencl, cuda, native), PLUMB_MPI_DEVICE (a number, a type or a part of the
+ * The device is chosen by PLUMB_MPI_RUNTIME (opencl, cuda, sycl, native), PLUMB_MPI_DEVICE (a number, a type or a part of the
  * name) and PLUMB_MPI_MEMORY (default, host, svm, ddr:0, ...). By default the ranks of a host take the devices of the
  * first platform in turn. PLUMB_MPI_TRANSPORT: staged, or peer for messages from device to device on one host.
  *
@@ -36,7 +36,8 @@ int plumb_mpi_free(void* address);
  * memory object is its context. */
 int plumb_mpi_buffer(const void* address, struct _cl_mem** memory, size_t* offset);
 
-/* The pointer that device code uses for an address: CUDA's device pointer; host memory on runtime native. */
+/* The pointer that device code uses for an address: CUDA's device pointer; SYCL's unified shared memory;
+ * host memory on runtime native. */
 int plumb_mpi_pointer(const void* address, void** pointer);
 
 /* Copies size bytes between addresses of a device or the host. Returns when the copy is complete. */

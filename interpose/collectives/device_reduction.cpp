@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "device/opencl_c.hpp"
 #include "interpose/collectives/collective_operands.hpp"
 #include "interpose/collectives/device_exchange.hpp"
 #include "interpose/staging/call.hpp"
@@ -63,11 +64,12 @@ std::shared_ptr<OpenDevice> device_of(std::initializer_list<Operand> operands, c
   return device && has_numbers(device->info(), form.type) ? device : nullptr;
 }
 
-// Whether all ranks have devices of one runtime (opencl: of one kind), whose kernels read each other's memory.
+// Whether all ranks have devices of one runtime (with an OpenCL driver: of one kind), whose kernels read each other's
+// memory.
 bool all_have_devices(const OpenDevice* own, MPI_Comm comm) {
   const auto number = [&] {
     if (own == nullptr) return 0;
-    const std::string kind = own->info().runtime + (own->info().runtime == "opencl" ? own->info().name : "");
+    const std::string kind = own->info().runtime + (has_opencl_driver(own->info()) ? own->info().name : "");
     return 1 + static_cast<int>(std::hash<std::string>{}(kind) % 1000000);
   };
   const std::array<int, 2> mine{number(), -number()};

@@ -1,6 +1,5 @@
 #include "interpose/memory/runtimes.hpp"
 
-#include "device/cuda/context.hpp"
 #include "device/opencl/adopt.hpp"
 #include "device/opencl/buffer.hpp"
 
@@ -22,7 +21,7 @@ _cl_mem* memory_object(const Buffer& buffer) {
 }
 
 std::byte* device_pointer(const DeviceMemory& memory) {
-  if (const auto* cuda = dynamic_cast<const cuda::CudaBuffer*>(memory.buffer.get())) return cuda->device_address();
+  if (std::byte* const address = memory.buffer->device_address(); address != nullptr) return address;
   if (const auto* opencl = dynamic_cast<const opencl::OpenclBuffer*>(memory.buffer.get())) {
     if (opencl->svm() != nullptr) return opencl->svm();
     throw Error("runtime opencl has memory objects instead of pointers; use plumb_mpi_buffer()");

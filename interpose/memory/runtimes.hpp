@@ -15,7 +15,7 @@ namespace plumb::interpose {
 std::shared_ptr<DeviceMemory> wrap_memory(_cl_mem* memory, std::size_t size);
 // Throws Error for a buffer of another runtime or of kind svm, which have no memory object.
 _cl_mem* memory_object(const Buffer& buffer);
-// Throws Error for runtime opencl, whose kernels take memory objects only.
+// Throws Error for runtime opencl, whose kernels take memory objects only (but for svm).
 std::byte* device_pointer(const DeviceMemory& memory);
 
 }  // namespace plumb::interpose

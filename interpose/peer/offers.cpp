@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "device/host_segment.hpp"
+#include "device/opencl_c.hpp"
 #include "interpose/memory/devices.hpp"
 #include "interpose/memory/failure.hpp"
 #include "interpose/memory/seat.hpp"
@@ -175,10 +176,10 @@ Entry& entry_of(const Envelope& envelope) {
   return reinterpret_cast<Entry*>(found->second.data())[envelope.entry];
 }
 
-// Whether a device can read the buffer of an entry; with runtime opencl only a buffer of the same kind of device.
+// Whether a device can read the buffer of an entry; through an OpenCL driver only a buffer of the same kind of device.
 bool reads(const DeviceInfo& info, const Entry& entry) {
   return info.runtime == entry.runtime.data() &&
-         (info.runtime != "opencl" || info.name.substr(0, entry.device.size() - 1) == entry.device.data());
+         (!has_opencl_driver(info) || info.name.substr(0, entry.device.size() - 1) == entry.device.data());
 }
 
 // Buffers of other processes, as opened by the device that reads them.

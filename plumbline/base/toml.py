@@ -33,5 +33,5 @@ def _values(table: Table) -> Iterator[tuple[str, object]]:
     """Keys and values, without defaults that mean "none"."""
     for key, about in type(table).model_fields.items():
         value = getattr(table, key)
-        if about.is_required() or value not in (None, []):
+        if about.is_required() or value not in (None, [], {}):
             yield key, value

@@ -44,6 +44,7 @@ _UNITS: dict[str, tuple[str, float]] = {
     **_scaled("bit/s", "rate of bytes", _SI, 1 / 8),
     **_scaled("FLOP/s", "rate of flops", _SI),
     **_scaled("UP/s", "rate of updates", _SI),
+    **_scaled("W", "power", _SI),
 }
 _PATTERN = r"^\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\S+\s*$"  # for schemas
 _TEXT = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(\S*)\s*")

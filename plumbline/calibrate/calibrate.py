@@ -1,8 +1,9 @@
 """Measures the models' figures of this machine and stores them in ``systems/local.toml``.
 
-There are four kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), limits of a device and
-its rates of random updates (:mod:`plumbline.calibrate.device`), and one-sided operations
-(:mod:`plumbline.calibrate.operations`); a run makes only the one required by its model. The file
+There are five kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), limits of a device and
+its rates of random updates (:mod:`plumbline.calibrate.device`), one-sided operations
+(:mod:`plumbline.calibrate.operations`), and rates of applications' own loops
+(:mod:`plumbline.calibrate.work`); a run makes only the one required by its model. The file
 holds calibrations of several conditions (device, transport, ranks, ...); each replaces only its own
 predecessor.
 """
@@ -18,14 +19,22 @@ from pathlib import Path
 
 from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.base.files import locked
-from plumbline.calibrate import device, legs, operations
+from plumbline.calibrate import device, legs, operations, work
 from plumbline.engine.program import Engine
 from plumbline.judge.judgement import conditions_of
 from plumbline.launch.execute import Session, execute
 from plumbline.record.record import Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.files import local_system, save_system
-from plumbline.system.system import LOCAL, Calibration, CaseLaunches, Need, System
+from plumbline.system.operations import Operation
+from plumbline.system.system import (
+    LOCAL,
+    Calibration,
+    CaseLaunches,
+    MeasuredTransfer,
+    Need,
+    System,
+)
 
 Start = Callable[[str, Sequence[str]], Record]  # runs a benchmark with options
 Prepare = Callable[[str, Sequence[str]], Session]  # the session of a benchmark with options
@@ -74,6 +83,13 @@ _KINDS: dict[Need, Kind] = {
         10,
         operations.measure,
         operations.is_disturbed,
+    ),
+    "work": Kind(
+        work.DECIDING,
+        work.BENCHMARK,
+        60,
+        work.measure,
+        device.is_disturbed,
     ),
 }
 NEEDS = tuple(_KINDS)
@@ -169,9 +185,9 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         seconds=round(seconds, 1),
         conditions=conditions_of(record),
         legs=legs.fit_legs(records) if need == "legs" else None,
-        transfers=legs.fit_transfers(records) if need == "legs" else [],
+        transfers=_transfers(need, records),
         device=_device(need, records),
-        operations=operations.rows(records) if need == "operations" else [],
+        operations=_operations(need, records),
         launches=launches_of(records),
     )
 
@@ -195,7 +211,21 @@ def launches_of(records: Sequence[Record]) -> list[CaseLaunches]:
 def _device(need: Need, records: Sequence[Record]) -> DeviceTable | None:
     if need == "operations":
         return operations.updates(records)
+    if need == "work":
+        return work.device_table(records)
     return device.device_table(records) if need != "legs" else None
+
+
+def _operations(need: Need, records: Sequence[Record]) -> list[Operation]:
+    if need == "work":
+        return work.rows(records)
+    return operations.rows(records) if need == "operations" else []
+
+
+def _transfers(need: Need, records: Sequence[Record]) -> list[MeasuredTransfer]:
+    if need == "work":
+        return work.transfers(records)
+    return legs.fit_transfers(records) if need == "legs" else []
 
 
 def _measure(session: Session, benchmark: str, arguments: Sequence[str], aside: str) -> Record:

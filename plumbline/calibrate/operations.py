@@ -65,6 +65,13 @@ def measure(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
     return records
 
 
+def measure_messages(start: Callable[[str, Sequence[str]], Record]) -> list[Record]:
+    """The records of the operations that messages of applications consist of."""
+    only = ("--only", ",".join((GET, PUT, BULK, NOTICE)))
+    in_a_row = ("--only", BULK, "--window", "1024")
+    return [start(BENCHMARK, (*words, *_SIZES, *_TIMES)) for words in (only, in_a_row)]
+
+
 def rows(records: Sequence[Record]) -> list[Operation]:
     """The operations derived from ``records``."""
     from plumbline.fit.operations import fit_operations  # SciPy takes half a second to import

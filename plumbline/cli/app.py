@@ -10,11 +10,13 @@ import typer
 
 from plumbline.base.errors import ExitStatus, PlumbError, did_you_mean, shortened
 from plumbline.base.version import version as plumb_version
-from plumbline.cli import centre, completion, machine, models, records, running
+from plumbline.cli import boards, centre, completion, machine, mesh, models, records, running
 from plumbline.cli.common import app
 
 # Each registers its commands in ``app``; the help lists them in this order.
-_GROUPS = [one.__name__ for one in (running, centre, records, models, machine, completion)]
+_GROUPS = [
+    one.__name__ for one in (running, boards, centre, records, models, mesh, machine, completion)
+]
 app.registered_commands.sort(key=lambda one: _GROUPS.index(getattr(one.callback, "__module__", "")))
 
 

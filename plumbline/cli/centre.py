@@ -188,7 +188,8 @@ def plot(
         str | None, typer.Option(help="its number, or a part of its title (default: list all)")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="the file: .svg, .png or .pdf")
+        Path | None,
+        typer.Option("--output", help="the file: .svg, .png or .pdf; .html animates snapshots"),
     ] = None,
     where: Annotated[str, choice("--plot", "to a file, or in the terminal", ["file", "tty"])] = (
         "file"
@@ -198,6 +199,9 @@ def plot(
     from plumbline.report.figures import tty
     from plumbline.run import plot as plotting
 
+    if output is not None and output.suffix.lower() == ".html":
+        plotting.animate(records, find_home(os.environ), output)
+        return
     found = plotting.figures_in(records, find_home(os.environ))
     if figure is None and len(found) > 1:
         for number, one in enumerate(found, 1):
@@ -251,18 +255,49 @@ def _save(text: str, path: Path, option: str) -> None:
 @app.command("find-bad", cls=PlainUsage)
 def find_bad(
     records: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option("--records", help="a record, or a folder of records; may be repeated"),
-    ],
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=2, help="measure this many nodes, in a job of their own")
+    ] = None,
+    hosts: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="measure these hosts, without Slurm")
+    ] = None,
+    preset: Annotated[
+        str, choice("--preset", "how long each run takes", ["smoke", "standard", "full"])
+    ] = "smoke",
+    serial: Annotated[
+        bool, typer.Option("--serial", help="one pair at a time, instead of all disjoint ones")
+    ] = False,
+    pairs_only: Annotated[
+        bool, typer.Option("--pairs-only", help="measure pairs of nodes, not the nodes themselves")
+    ] = False,
     output: Annotated[
         Path | None, typer.Option("--output", help="write the text to this file, not to stdout")
     ] = None,
 ) -> None:
-    """Name nodes and links that are slower than the others, from records of runs on them.
+    """Name nodes and links that are slower than the others, by measuring or from records.
 
-    Records without transport (stream, gemm) compare the nodes, those of two nodes each (b_eff,
-    links) the pairs. Nothing is started or drained.
+    Within a job of Slurm its nodes are measured: each by itself (stream, gemm), then all pairs
+    (b_eff), as many at a time as there are disjoint ones. From records: those without transport
+    compare the nodes, those of two nodes each the pairs. Nothing is drained.
     """
     from plumbline.run import find_bad as finding
+    from plumbline.run import measure_nodes as measuring
 
+    if records and (nodes or hosts or serial or pairs_only):
+        raise UsageError("--records takes no option of a measurement")
+    if nodes and hosts:
+        raise UsageError("--nodes and --hosts both choose the nodes; give one of them")
+    if nodes and "SLURM_JOB_ID" not in os.environ:
+        words = ["--preset", preset, *(["--serial"] if serial else [])]
+        words += ["--pairs-only"] if pairs_only else []
+        words += ["--output", str(output)] if output else []
+        raise typer.Exit(measuring.repeat_in_job(nodes, words))
+    if not records:
+        names = hosts.split(",") if hosts else []
+        wanted = measuring.Wanted(names, preset, serial, pairs_only)
+        records = [measuring.measure(wanted, os.environ, stderr())]
+        print(f"records: {records[0]}", file=sys.stderr)
     _write(finding.text_of(finding.gather(finding.load(records))), output)

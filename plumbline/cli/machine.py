@@ -79,7 +79,7 @@ def setup(
         bool, typer.Option("--accept-eula", help="accept Intel's licence for its runtimes")
     ] = False,
 ) -> None:
-    """Install an OpenCL runtime into its own folder."""
+    """Install a runtime, of OpenCL or SYCL, into its own folder."""
     runtimes.check_name(runtime)
     if runtime not in runtimes.WHEELS:
         print(runtimes.set_up_pocl())

@@ -15,7 +15,7 @@ from plumbline.cli.options import choice
 from plumbline.system.files import find_system, known_systems
 from plumbline.system.system import System
 
-SIMULATED = ("hpl", "ptrans", "shallow_water")
+SIMULATED = ("hpl", "ptrans", "shallow_water", "graph500", "ssca1")
 
 
 def _subjects() -> list[str]:
@@ -45,6 +45,9 @@ def model_command(
         str, choice("--scaling", "sizes of one device, or of the whole", ["weak", "strong"])
     ] = "weak",
     operation: Annotated[str | None, typer.Option(help="operations (copy,triad; bcast)")] = None,
+    class_: Annotated[
+        str | None, typer.Option("--class", help="npb_…: classes (S,W,A,B,C), as operations")
+    ] = None,
     type_: Scalar = "float",
     transport: Annotated[
         str | None, typer.Option(help="transport of messages (staged, channel)")
@@ -52,6 +55,9 @@ def model_command(
     approach: Annotated[str | None, typer.Option(help="host-buffered, device-streaming")] = None,
     kernel: Annotated[str | None, typer.Option(help="variant of the board's kernels")] = None,
     window: Annotated[int, typer.Option(min=1, help="gups: concurrent updates")] = 1,
+    energy: Annotated[
+        bool, typer.Option("--energy", help="joules and metric per watt, by the system's power")
+    ] = False,
     form: FormOrCsv = "text",
     plot: Annotated[Path | None, typer.Option(help="write a picture to this HTML file")] = None,
 ) -> None:
@@ -59,7 +65,7 @@ def model_command(
 
     plumb model hpl --system noctua1-520n --ranks 1,4,9,16,25: expected time and metric, and the
     bound. Benchmarks: stream, random_access, fft, gemm, b_eff, ptrans, hpl, shallow_water,
-    collectives, gups. Values outside the range of the figures are marked as extrapolated.
+    collectives, gups, npb_…. Values outside the range of the figures are marked as extrapolated.
 
     plumb model check: each published figure beside the printed equation and our reading of it.
     """
@@ -82,13 +88,14 @@ def model_command(
             benchmark=what,
             sizes=forecast_table.numbers(sizes, "--sizes") if sizes else (),
             ranks=forecast_table.whole_numbers(ranks, "--ranks") if ranks else (),
-            operations=operation.split(",") if operation else (),
+            operations=_listed(class_ or operation),
             type=type_,
             transport=transport,
             approach=approach,
             kernel=kernel,
             window=window,
             scaling=scaling,
+            energy=energy,
         ),
         _system(what, system),
     )
@@ -140,7 +147,8 @@ def simulate(
     rows: Annotated[int | None, typer.Option("-P", min=1, help="rows of the grid")] = None,
     columns: Annotated[int | None, typer.Option("-Q", min=1, help="columns of the grid")] = None,
     n: Annotated[
-        int | None, typer.Option(min=1, help="rows of the whole matrix; elements of the mesh")
+        int | None,
+        typer.Option(min=1, help="rows of the matrix; elements of the mesh; scale"),
     ] = None,
     nb: Annotated[int, typer.Option(min=0, help="rows of a block (0: the kernels' own)")] = 0,
     type_: Scalar = "float",
@@ -153,13 +161,15 @@ def simulate(
     ] = False,
     steps: Annotated[int, typer.Option(min=1, help="shallow_water: time steps")] = 10,
     imbalance: Annotated[
-        float, typer.Option(min=0, max=0.5, help="shallow_water: relative imbalance of partitions")
+        float,
+        typer.Option(min=0, max=0.5, help="all but hpl, ptrans: relative imbalance"),
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="seed of the imbalance")] = 1,
     graph: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            help="shallow_water: partitions and their borders, a METIS graph (format 011)"
+            help="shallow_water: partitions and their borders, a METIS graph (format 011), or a "
+            "record of it"
         ),
     ] = None,
     timeline: Annotated[
@@ -174,9 +184,12 @@ def simulate(
     event-driven simulation of dependencies with the models' times, beside the closed form.
     """
     from plumbline.report import simulation as command
+    from plumbline.run.show import find_record
     from plumbline.system.files import find_system
 
-    parts = command.partitions_of(graph, benchmark, (ranks, rows, columns, n))
+    parts = command.partitions_of(
+        graph, benchmark, (ranks, rows, columns, n), lambda name: find_record(name, find_home())
+    )
     place = (len(parts), 1) if parts else command.grid_of(ranks, rows, columns)
     request = command.SimulationRequest(
         benchmark,
@@ -199,6 +212,10 @@ def simulate(
 
         write_timeline(outcome.title, outcome.timeline.spans, timeline)
     print(command.as_text(outcome) if form == "text" else command.as_json(outcome))
+
+
+def _listed(words: str | None) -> tuple[str, ...]:
+    return tuple(words.split(",")) if words else ()
 
 
 def _system(benchmark: str, given: str | None) -> System:

@@ -46,13 +46,14 @@ class Kind:
     """A command whose options the engine declares.
 
     ``groups`` selects them, ``fixed`` is the benchmark if the arguments name none, ``help`` the
-    text above the options.
+    text above the options. ``more`` are benchmarks that only this command has.
     """
 
     groups: Callable[[Description, BenchmarkSpec | None], list[OptionGroup]]
     act: Callable[[Request], Any]
     help: str = ""
     fixed: str | None = None
+    more: Sequence[BenchmarkSpec] = ()
 
 
 class Declared(TyperCommand):
@@ -74,11 +75,14 @@ class Declared(TyperCommand):
 def command_for(name: str, words: Sequence[str], kind: Kind) -> TyperCommand:
     """The command ``name`` for ``words``. Raises :class:`UsageError` for an unknown benchmark."""
     engine = find_engine_for(words, os.environ)
-    names = {known.name for known in engine.description.benchmarks}
+    names = {known.name for known in [*engine.description.benchmarks, *kind.more]}
     found = kind.fixed or next((word for word in words if word in names), None)
     description = engine.description if found else all_benchmarks()
     if found is None and words and words[0][:1] not in ("-", ""):
         found = words[0]
+    if kind.more:
+        every = [*description.benchmarks, *kind.more]
+        description = description.model_copy(update={"benchmarks": every})
     benchmark = description.benchmark(found) if found is not None else None
     groups = kind.groups(description, benchmark)
 

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from plumbline.base.errors import PlumbError, RunError, UsageError, did_you_mean
 from plumbline.base.files import replace_file
@@ -37,6 +37,20 @@ class Described(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+class BuildSpec(Described):
+    """A parameter that is fixed in a bitstream.
+
+    ``letter`` precedes its value in the bitstream's name. ``macro`` is the kernels' (``log2``: of
+    the value's logarithm); ``options`` are the compiler's for each value, in its place; an empty
+    text is a value without kernels for boards, unless the default's is empty as well.
+    """
+
+    letter: str
+    macro: str = ""
+    log2: bool = False
+    options: dict[str, str] | None = None
+
+
 class OptionSpec(Described):
     """One option as the engine declares it: type, default, unit, range and help."""
 
@@ -51,6 +65,44 @@ class OptionSpec(Described):
     help: str = ""
     bare: str = ""  # the value of the option where it stands without; another is then attached
     words: list[str] = []  # that stand alone and are its values, in their order
+    build: BuildSpec | None = None
+
+
+class BoardArgument(Described):
+    """A pointer of a kernel to global memory, and its bank among those of its replication."""
+
+    name: str
+    bank: int
+
+
+class BoardKernel(Described):
+    """A kernel: its name where it is compiled once, and where each replication has its own."""
+
+    name: str
+    numbered: str
+    arguments: list[BoardArgument]
+
+
+class BoardStream(Described):
+    """A stream between two kernels of a replication: ``kernel.port``."""
+
+    from_: str = Field(alias="from")
+    to: str
+
+
+class BoardSpec(Described):
+    """A benchmark's kernels for a board's tool; ``banks`` are those of a replication.
+
+    ``own_banks``: no other replication uses them. ``run`` are options of runs with these kernels.
+    """
+
+    source: str
+    options: str
+    kernels: list[BoardKernel]
+    streams: list[BoardStream]
+    banks: int
+    own_banks: bool
+    run: dict[str, str] = {}
 
 
 class BenchmarkSpec(Described):
@@ -63,6 +115,12 @@ class BenchmarkSpec(Described):
     parameters: list[OptionSpec]
     presets: dict[str, dict[str, bool | int | float | str]] = {}
     forms: list[str] = []
+    boards: dict[str, BoardSpec] = {}  # by tool
+
+    @property
+    def build_parameters(self) -> list[OptionSpec]:
+        """The parameters that are fixed in a bitstream."""
+        return [option for option in self.parameters if option.build is not None]
 
 
 class TransportSpec(Described):
@@ -84,10 +142,12 @@ class TransportDevice(Described):
 class TransportState(TransportSpec):
     """A transport with its approaches, the default first.
 
-    ``reason``: why it does not work in this program (None: it does).
+    ``reason``: why it does not work in this program (None: it does). ``emulated``: what stands in
+    for hardware that is absent.
     """
 
     approaches: list[str]
+    emulated: str | None = None
     reason: str | None = None
     devices: list[TransportDevice] = []
 

@@ -1,27 +1,32 @@
-"""OpenCL runtimes that ``plumb`` can set up and select, each with its own vendor list.
+"""Runtimes that ``plumb`` can set up and select, each with its own vendor list of OpenCL.
 
 Intel's runtimes come from the Python package index at pinned versions, into a virtual environment
 in their own folder of HOME, never vendored. Their wheels' ``.icd`` files hold a placeholder path,
-so the vendor list is written here. A process loads one runtime only: several crash.
+so the vendor list is written here. A process loads one runtime only: several crash. Runtime
+``sycl`` also needs the engine's SYCL plug-in, compiled here against the wheel's headers.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import venv
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from plumbline.base.errors import RunError, UsageError, did_you_mean
-from plumbline.base.paths import Home
+from plumbline.base.paths import PACKAGE, Home, checkout_root
 
 SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 POCL_PACKAGE = "pocl-opencl-icd"
 EULA_VARIABLE = "ACCEPT_INTEL_EULA"
+PLUGIN_VARIABLE = "PLUMBLINE_SYCL"
+_PLUGIN = "libplumb-sycl.so"
 
 # The Intel wheels bring an OpenCL loader and a hwloc that must not hide the system's.
 _NOT_LINKED = ("libOpenCL.", "libhwloc.")
@@ -29,13 +34,17 @@ _NOT_LINKED = ("libOpenCL.", "libhwloc.")
 
 @dataclass(frozen=True)
 class WheelRuntime:
-    """A runtime from pinned wheels; ``library`` is the shared object in the vendor list."""
+    """A runtime from pinned wheels; ``library`` is the shared object in the vendor list.
+
+    ``engine`` is the engine's name for it.
+    """
 
     name: str
     title: str
     packages: tuple[str, ...]
     library: str
     megabytes: int
+    engine: str = "opencl"
 
 
 FPGA_EMULATOR = WheelRuntime(
@@ -52,7 +61,15 @@ INTEL_CPU = WheelRuntime(
     "libintelocl.so",
     840,
 )
-WHEELS = {runtime.name: runtime for runtime in (INTEL_CPU, FPGA_EMULATOR)}
+INTEL_SYCL = WheelRuntime(
+    "intel-sycl",
+    "Intel SYCL Runtime, over Intel's CPU Runtime for OpenCL",
+    ("intel-sycl-rt==2026.2.0", *INTEL_CPU.packages),
+    "libintelocl.so",
+    1500,
+    engine="sycl",
+)
+WHEELS = {runtime.name: runtime for runtime in (INTEL_CPU, FPGA_EMULATOR, INTEL_SYCL)}
 NAMES = ("pocl", *WHEELS)
 
 
@@ -64,6 +81,8 @@ def is_installed(name: str, home: Home) -> bool:
     files = [vendors] if vendors.is_file() else sorted(vendors.glob("*.icd"))
     if name not in WHEELS:
         return bool(files)
+    if name == INTEL_SYCL.name and not _plugin(home).is_file():
+        return False
     return any(Path(file.read_text().strip()).is_file() for file in files)
 
 
@@ -81,9 +100,32 @@ def environment(
     if name in WHEELS:
         paths = [str(home.runtimes / name / "lib"), environ.get("LD_LIBRARY_PATH", "")]
         added["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    if name == INTEL_SYCL.name:
+        added[PLUGIN_VARIABLE] = str(_plugin(home))
     if name == FPGA_EMULATOR.name and "CL_CONFIG_CPU_EMULATE_DEVICES" not in environ:
         added["CL_CONFIG_CPU_EMULATE_DEVICES"] = str(max(devices, 1))
     return added
+
+
+def engine_name(name: str) -> str:
+    """The engine's runtime for a value of ``--runtime``."""
+    if name in WHEELS:
+        return WHEELS[name].engine
+    return "opencl" if name in NAMES else name
+
+
+def set_up_name(
+    runtime: str | None, home: Home, environ: Mapping[str, str] = os.environ
+) -> str | None:
+    """The runtime whose :func:`environment` a value of ``--runtime`` needs, or None.
+
+    ``sycl`` needs that of ``intel-sycl`` where it is installed, unless the caller's environment
+    names a plug-in.
+    """
+    if runtime in NAMES:
+        return runtime
+    own = runtime == INTEL_SYCL.engine and PLUGIN_VARIABLE not in environ
+    return INTEL_SYCL.name if own and is_installed(INTEL_SYCL.name, home) else None
 
 
 def check_name(name: str) -> None:
@@ -136,6 +178,8 @@ def install(runtime: WheelRuntime, home: Home) -> Path:
         raise RunError(f"pip could not install {' '.join(runtime.packages)}: {last}")
     _link_libraries(folder)
     _write_vendor_list(runtime, folder)
+    if runtime is INTEL_SYCL:
+        _compile_plugin(folder)
     return folder
 
 
@@ -180,3 +224,37 @@ def _write_vendor_list(runtime: WheelRuntime, folder: Path) -> None:
         raise RunError(f"{' '.join(runtime.packages)} do not contain {runtime.library}")
     (folder / "icd").mkdir()
     (folder / "icd" / f"{runtime.name}.icd").write_text(f"{library}\n")
+
+
+def _plugin(home: Home) -> Path:
+    return home.runtimes / INTEL_SYCL.name / "lib" / _PLUGIN
+
+
+def _plugin_source() -> Path:
+    """The folder of the plug-in's source: the checkout's, or the package's."""
+    checkout = checkout_root()
+    return checkout / "engine/device/sycl/plugin" if checkout else PACKAGE / "sycl_plugin"
+
+
+def _compile_plugin(folder: Path) -> None:
+    """Compile the engine's SYCL plug-in against the headers and libraries of ``folder``."""
+    libraries = folder / "lib"
+    libsycl = zlib.adler32((libraries / "libsycl.so").read_bytes())
+    command = [
+        *shlex.split(os.environ.get("CXX", "g++")),
+        *("-std=c++17", "-O2", "-shared", "-fPIC", "-w"),
+        f"-I{folder / 'venv' / 'include'}",
+        f'-DPLUMB_SYCL_BUILT_WITH="{libsycl:08x}"',
+        str(_plugin_source() / "plumb_sycl.cpp"),
+        *("-o", str(libraries / _PLUGIN), f"-L{libraries}", "-lsycl", "-lOpenCL"),
+        *(f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise RunError(
+            f"the SYCL plug-in cannot be compiled: {error}; CXX names a compiler"
+        ) from None
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if "error" in line]
+        raise RunError(f"{command[0]} could not compile the SYCL plug-in: {' '.join(errors[:2])}")

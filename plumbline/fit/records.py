@@ -44,8 +44,11 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
     """Fit all figures that ``records`` determine; others are kept from ``base``.
 
     ``segments`` is a transfer's maximum number of lines. Raises :class:`UsageError` if the records
-    are of different machines, or determine no figure.
+    are of different machines, determine no figure, or are of an emulated transport.
     """
+    for record in records:
+        if record.emulated:
+            raise UsageError(f"an emulated time is of no machine: {record.emulated}")
     _check_alike(records)
     start = base or System(system=Identity(name=name, description="", source=""))
     system, parts = _transfers(records, start, segments)
@@ -61,7 +64,7 @@ def fit_records(records: Sequence[Record], name: str, base: System | None, segme
     if not parts:
         raise UsageError(
             "the records determine no figure: give records of b_eff, stream, gemm, "
-            "random_access or shoms, or a system to start from (--system)"
+            "random_access, shoms or osu_latency, or a system to start from (--system)"
         )
     # The board's figures are merged; calibrations would hide the fitted figures.
     whole: dict[str, object] = {
@@ -116,6 +119,9 @@ def _transfers(
     noise = noise_of(case for record in records for case in record.cases)
     points: dict[tuple[str, str], list[Point]] = {}
     for record in records:
+        if record.benchmark.name.startswith("osu"):
+            for place, point in _one_way(record):
+                points.setdefault(place, []).append(point)
         if record.benchmark.name != "b_eff" or record.parameters.get("form") != "exchange":
             continue
         for case in record.cases:
@@ -134,13 +140,24 @@ def _transfers(
         else:
             transport, approach = name.split("/")
             transfers = [
-                one for one in transfers if (one.transport, one.approach) != (transport, approach)
+                one
+                for one in transfers
+                if (one.transport, one.approach or "") != (transport, approach)
             ]
             transfers.append(
-                MeasuredTransfer(transport=transport, approach=approach, segments=lines)
+                MeasuredTransfer(transport=transport, approach=approach or None, segments=lines)
             )
     given = {"legs": legs if legs != Legs() else None, "transfers": transfers}
     return system.model_copy(update=given), parts
+
+
+def _one_way(record: Record) -> Iterator[tuple[tuple[str, str], Point]]:
+    """Half of each round trip of OSU's latency test, named by where both buffers lie."""
+    where = "-".join(str(record.parameters.get("where", "H,H")).split(","))
+    for case in record.cases:
+        seconds, size = measured(case), case.labels.get("bytes")
+        if case.label("test") == "osu_latency" and seconds and isinstance(size, int):
+            yield ("transport", f"osu-{where}/"), Point(1, size, seconds / 2)
 
 
 def _place(record: Record, case: Case) -> tuple[str, str]:

@@ -180,8 +180,10 @@ def judge(
     """Judge ``record`` by its parts and by ``system``; ``tolerance`` is relative (None: usual).
 
     ``history``: earlier records of the same conditions. Records without parts are judged by
-    ``system`` only.
+    ``system`` only, and emulated ones not at all.
     """
+    if record.emulated:
+        return Judgement(None, f"no verdict, as its times are of no board: {record.emulated}")
     promised = by_system(record, system, DEFAULT_TOLERANCE if tolerance is None else tolerance)
     own = by_parts(record, DEFAULT_OF_PARTS if tolerance is None else tolerance, history)
     if own is None or own.judged is None:

@@ -17,9 +17,10 @@ from plumbline.base.errors import ExitStatus, UsageError
 from plumbline.base.files import claim, drop_empty
 from plumbline.base.paths import Home
 from plumbline.engine.program import Engine
-from plumbline.launch.events import Failed, Finish
+from plumbline.launch.events import Event, Failed, Finish, Start
 from plumbline.launch.launcher_output import LauncherOutput
 from plumbline.launch.launchers import Launch
+from plumbline.launch.placement import DeviceMap, Placement, why_misplaced
 from plumbline.launch.progress import ProgressView
 from plumbline.launch.supervise import Ending, supervise
 from plumbline.record.record import Record, load_record
@@ -32,7 +33,8 @@ class Session:
     """The common parts of all starts of one ``plumb`` command.
 
     ``environ`` is the ranks' whole environment, ``exported`` the variables set by plumb.
-    ``console`` writes to stderr, ``view`` creates the progress view of a start.
+    ``console`` writes to stderr, ``view`` creates the progress view of a start. Records are checked
+    against ``placement`` and ``devices``.
     """
 
     engine: Engine
@@ -42,6 +44,8 @@ class Session:
     exported: tuple[str, ...]
     console: Console
     verbose: bool = False
+    placement: Placement | None = None
+    devices: DeviceMap | None = None
     view: Callable[[Console, str, str | None], ProgressView] = ProgressView
 
     def say(self, text: str) -> None:
@@ -75,17 +79,27 @@ def execute(
     command = session.launch.command(session.engine.path, words, session.exported)
     if session.verbose:
         session.say(shlex.join(command))
+    worlds: list[int] = []
     try:
         with session.view(session.console, benchmark, aside) as view:
-            ending = supervise(command, session.environ, view.on_event, view.on_text)
+
+            def on_event(event: Event) -> None:
+                worlds.extend([event.ranks] if isinstance(event, Start) else [])
+                view.on_event(event)
+
+            ending = supervise(command, session.environ, on_event, view.on_text)
         record, problem = _record_left(path)
     finally:
         drop_empty(path)
     status, sentence = judge_ending(ending, view.launcher)
+    if status in (ExitStatus.PASSED, ExitStatus.SLOW, ExitStatus.WRONG_ANSWER):
+        problem = problem or _other_world(session, worlds)
+        if record is not None:
+            problem = problem or why_misplaced(record, session.placement, session.devices)
     if status is ExitStatus.ERROR and sentence is None:
         sentence = _worst(record)
     if status in (ExitStatus.ERROR, ExitStatus.INTERRUPTED):
-        session.say(f"plumb: {sentence}; {_left(record, path)}")
+        session.say(f"plumb: {sentence}; {cases_left(record, path)}")
     elif problem and status is not ExitStatus.BAD_USAGE:
         session.say(f"plumb: {problem}")
         status = ExitStatus.ERROR
@@ -93,6 +107,18 @@ def execute(
         session.say(f"plumb: {sentence}")
     said = ending.last_word.text if isinstance(ending.last_word, Failed) else sentence
     return Executed(status, path, record, ending.interrupted, said)
+
+
+def _other_world(session: Session, worlds: Sequence[int]) -> str | None:
+    """The sentence for ranks that did not find each other, or None."""
+    wanted = session.launch.ranks
+    if not wanted or not worlds or list(worlds) == [wanted]:
+        return None
+    started = " and ".join(map(str, worlds[:4])) + (", …" if len(worlds) > 4 else "")
+    return (
+        f"one world of {wanted} ranks was to start, but {session.launch.kind} started "
+        f"{len(worlds)}, of {started}: the launcher is not that of the engine's library"
+    )
 
 
 def judge_ending(ending: Ending, launcher: LauncherOutput) -> tuple[ExitStatus, str | None]:
@@ -164,7 +190,8 @@ def _record_left(path: Path) -> tuple[Record | None, str | None]:
         return None, str(error)
 
 
-def _left(record: Record | None, path: Path) -> str:
+def cases_left(record: Record | None, path: Path) -> str:
+    """How many cases a run that ended early has left."""
     if record is None:
         return "no record was left"
     return f"the record holds {len(record.cases)} of {record.planned_cases} cases: {path}"

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 from plumbline.base.errors import UsageError
 from plumbline.engine.program import Engine
+from plumbline.launch.placement import Placement
 
 # Size of the symmetric heap, by OpenSHMEM's, Open MPI's and old libraries' names.
 HEAP_VARIABLES = ("SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE")
@@ -35,6 +36,7 @@ class LaunchRequest:
     launcher: str = "auto"
     arguments: tuple[str, ...] = ()
     oversubscribe: bool = False
+    placement: Placement | None = None
 
     @property
     def names_hosts(self) -> bool:
@@ -64,12 +66,20 @@ class Launcher:
     count: ClassVar[str] = "-np"
 
     def __init_subclass__(cls) -> None:
-        LAUNCHERS[cls.kind] = cls()
+        if cls.kind:
+            LAUNCHERS[cls.kind] = cls()
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
         """Arguments that bind each rank to ``share`` cores (None: the launcher's default)."""
         del share, oversubscribed
         return ()
+
+    def spreading(self, placement: Placement) -> tuple[str, ...]:
+        """Arguments that distribute the ranks over several nodes. Raises :class:`UsageError`."""
+        raise UsageError(
+            f"--nodes {placement.nodes}: the options by which {self.title} distributes ranks are "
+            "not known: give them by --launcher-args"
+        )
 
     def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
         """Arguments independent of the placement of ranks."""
@@ -81,6 +91,16 @@ class Launcher:
         del names
         return []
 
+    def meeting(
+        self, program: str, request: LaunchRequest, library: str, environ: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """Arguments by which ranks of ``library`` find each other, where the launcher has several.
+
+        Raises :class:`UsageError` if it has none for this library.
+        """
+        del program, request, library, environ
+        return ()
+
     def environment(self, share: int | None) -> dict[str, str]:
         """Variables for the launcher."""
         del share
@@ -91,6 +111,9 @@ class Launcher:
     ) -> tuple[str, ...]:
         """The command line up to the engine's program."""
         placing = () if request.binds else self.placing(share, oversubscribed=oversubscribed)
+        placement = request.placement
+        if placement is not None and placement.nodes > 1:
+            placing += self.spreading(placement)
         always = self.always(oversubscribed=oversubscribed)
         return (program, self.count, str(request.ranks), *always, *placing, *request.arguments)
 
@@ -114,6 +137,11 @@ class OpenMpi(Launcher):
             return ("--bind-to", "none")
         return ("--bind-to", "core", *(("--map-by", f"slot:PE={share}") if share else ()))
 
+    def spreading(self, placement: Placement) -> tuple[str, ...]:
+        """Each node gets its ranks; their numbers follow slots or nodes."""
+        order = "node" if placement.distribution == "cyclic" else "slot"
+        return ("--map-by", f"ppr:{placement.per_node}:node", "--rank-by", order)
+
     def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
         """Waiting ranks that share a core yield it."""
         return ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1") if oversubscribed else ()
@@ -130,7 +158,15 @@ class OpenMpi(Launcher):
         return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-class IntelMpi(Launcher):
+class Hydra(Launcher):
+    """What the launchers of MPICH and Intel MPI have in common."""
+
+    def spreading(self, placement: Placement) -> tuple[str, ...]:
+        """Ranks per node before the next node's turn, which comes again after the last."""
+        return ("-ppn", "1" if placement.distribution == "cyclic" else str(placement.per_node))
+
+
+class IntelMpi(Hydra):
     """Intel MPI's Hydra, with binding by a variable."""
 
     kind = "intel"
@@ -146,7 +182,7 @@ class IntelMpi(Launcher):
         return {"I_MPI_PIN_DOMAIN": str(share)} if share is not None else {}
 
 
-class Mpich(Launcher):
+class Mpich(Hydra):
     """Hydra, of MPICH and derivatives."""
 
     kind = "mpich"
@@ -173,6 +209,10 @@ class Oshrun(Launcher):
     count = "-n"
 
 
+# Ways of Slurm (``srun --mpi``) by which ranks of a library find each other, the best first.
+_PMI = {"openmpi": ("pmix",), "intel": ("pmi2", "pmix"), "mpich": ("cray_shasta", "pmi2", "pmix")}
+
+
 class Srun(Launcher):
     """Slurm's, for any library."""
 
@@ -185,13 +225,40 @@ class Srun(Launcher):
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
         """Slurm assigns the cores."""
-        del share, oversubscribed
-        return ("--cpu-bind=cores",)
+        del share
+        return ("--overcommit",) if oversubscribed else ("--cpu-bind=cores",)
+
+    def spreading(self, placement: Placement) -> tuple[str, ...]:
+        """Slurm's own words."""
+        return (
+            f"--nodes={placement.nodes}",
+            f"--ntasks-per-node={placement.per_node}",
+            f"--distribution={placement.distribution}",
+        )
 
     def always(self, *, oversubscribed: bool) -> tuple[str, ...]:
         """A failed rank ends all."""
         del oversubscribed
         return ("--kill-on-bad-exit=1",)
+
+    def meeting(
+        self, program: str, request: LaunchRequest, library: str, environ: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """``--mpi`` from ``srun --mpi=list``, unless given by argument or variable."""
+        given = any(re.fullmatch(r"--mpi(=.*)?", word) for word in request.arguments)
+        if given or "SLURM_MPI_TYPE" in environ:
+            return ()
+        known = pmi_of(program, environ)
+        kind = library_kind(library)
+        ways = [way for way in _PMI[kind] if way != "cray_shasta" or "CRAY" in library]
+        found = next((way for way in ways if way in known), None)
+        if found is not None or not known:  # an srun that lists nothing has its own default
+            return (f"--mpi={found}",) if found else ()
+        raise UsageError(
+            f"srun has no {' or '.join(ways)}, by which ranks of {LAUNCHERS[kind].title} find each "
+            f"other (srun --mpi=list: {', '.join(known)}): use --launcher mpirun, or have Slurm's "
+            f"plugin installed"
+        )
 
 
 class NoLauncher(Launcher):
@@ -213,12 +280,13 @@ CHOICES = ["auto", *dict.fromkeys(name for one in LAUNCHERS.values() for name in
 
 @dataclass(frozen=True)
 class Launch:
-    """A start: arguments before the program, variables to set, cores per rank (or None)."""
+    """A start: arguments before the program, variables to set, cores per rank (or None), ranks."""
 
     kind: str
     prefix: tuple[str, ...]
     environment: dict[str, str]
     cores_per_rank: int | None
+    ranks: int = 0
 
     @property
     def is_local(self) -> bool:
@@ -244,20 +312,23 @@ def plan_launch(
     kind, program = choose_launcher(request, engine, environ)
     cores = cores or physical_cores()
     local = not LAUNCHERS[kind].job and not request.names_hosts
+    local = local and (kind == "none" or not _is_of_job(environ))
     if local and request.ranks > cores and not request.oversubscribe:
         raise UsageError(
             f"{request.ranks} ranks exceed the {cores} cores of this node: give at most {cores}, "
             "or --oversubscribe (times are then not representative)"
         )
+    _check_nodes(request, environ, local=local)
     share = max(cores // request.ranks, 1) if local else None
     launcher = LAUNCHERS[kind]
-    prefix = launcher.prefix(
-        program or "", request, share, oversubscribed=local and request.ranks > cores
-    )
+    library = engine.description.world_library or ""
+    oversubscribed = request.ranks > cores if local else request.oversubscribe
+    prefix = launcher.prefix(program or "", request, share, oversubscribed=oversubscribed)
+    prefix += launcher.meeting(program or "", request, library, environ)
     added = {**launcher.environment(share), **_workarounds(kind, engine.description.world, environ)}
     if share is not None:
         added.update(_pocl_threads(share, environ))
-    return Launch(kind, prefix, added, share)
+    return Launch(kind, prefix, added, share, request.ranks)
 
 
 def heap_environment(
@@ -336,9 +407,21 @@ def library_kind(library: str) -> str:
 
 def launcher_kind(program: str, environ: Mapping[str, str]) -> str | None:
     """The kind of the launcher ``program``, from its ``--version``; None if unknown."""
+    said = _says(program, "--version", environ)
+    return next((one.kind for one in LAUNCHERS.values() if re.search(one.version, said)), None)
+
+
+def pmi_of(srun: str, environ: Mapping[str, str]) -> list[str]:
+    """The names that ``srun --mpi`` takes here; of PMIx's versions the plain name as well."""
+    lines = _says(srun, "--mpi=list", environ).splitlines()
+    return [line.split()[-1] for line in lines if re.fullmatch(r"(srun: )?\s*\w+", line)]
+
+
+def _says(program: str, word: str, environ: Mapping[str, str]) -> str:
+    """Output of ``program word``; empty if it does not start or end."""
     try:
         done = subprocess.run(
-            [program, "--version"],
+            [program, word],
             env=dict(environ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -347,9 +430,28 @@ def launcher_kind(program: str, environ: Mapping[str, str]) -> str | None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    said = done.stdout + done.stderr
-    return next((one.kind for one in LAUNCHERS.values() if re.search(one.version, said)), None)
+        return ""
+    return done.stdout + done.stderr
+
+
+def _check_nodes(request: LaunchRequest, environ: Mapping[str, str], *, local: bool) -> None:
+    """Raise :class:`UsageError` for more nodes than there are, as far as that is known."""
+    nodes = request.placement.nodes if request.placement else 1
+    there = environ.get("SLURM_JOB_NUM_NODES", "")
+    if local and nodes > 1:
+        raise UsageError(
+            f"--nodes {nodes}: this command runs on one node; start it within a job, submit it "
+            "(plumb submit), or name hosts to the launcher (--launcher-args)"
+        )
+    if not request.names_hosts and there.isdigit() and nodes > int(there):
+        raise UsageError(f"--nodes {nodes}: the job has {there}")
+
+
+def _is_of_job(environ: Mapping[str, str]) -> bool:
+    """Whether ranks run on the nodes of a scheduler's job, which are not this node alone."""
+    if not any(one.job in environ for one in LAUNCHERS.values() if one.job):
+        return False
+    return environ.get("SLURM_JOB_NODELIST") != os.uname().nodename.partition(".")[0]
 
 
 def physical_cores(system: Path = Path("/sys/devices/system/cpu")) -> int:

@@ -7,6 +7,8 @@ Source: Meyer 2024, eq. 4.2, 4.3 and 4.7, section 5.1.2 for the sub-steps of a s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from plumbline.model.arrays import ArrayLike, Floats, floats
@@ -43,9 +45,64 @@ def channel_s(
     return floats(floats(messages) * (ticks / floats(clock) + floats(latency_s)))
 
 
+HEADER_BYTES = 64  # of a packet: one word of ACCL
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one message costs ACCL: the coefficients of l_k and l_m, and what passes the link.
+
+    ``packets`` and ``packet_bytes`` (with headers) include a rendezvous' address and end.
+    """
+
+    commands: int
+    copies: int
+    packets: int
+    packet_bytes: int
+
+
+EAGER, STREAMED = (2, 1), (1, 0)  # commands and copies: eq. 5.1, section 5.1.4
+RENDEZVOUS = (2, 0)
+
+
+def counts_of(
+    message_bytes: int,
+    *,
+    landing: str = "buffered",
+    packet: int = 1536,
+    buffer: int = 1024,
+    eager_limit: int | None = 32 << 10,
+) -> Counts:
+    """The counts of a message; ``eager_limit`` None: all are eager (UDP). Sizes in bytes.
+
+    An eager message is cut into segments of a receive buffer, and each of them into packets.
+    """
+    payload = packet - HEADER_BYTES
+    whole, rest = divmod(message_bytes, buffer)
+    if landing == "streaming":
+        terms, packets = STREAMED, -(-message_bytes // payload)
+    elif eager_limit is not None and message_bytes > eager_limit:
+        terms, packets = RENDEZVOUS, -(-message_bytes // payload) + 2
+    else:
+        last = max(-(-rest // payload), 0 if whole else 1)
+        terms, packets = EAGER, whole * -(-buffer // payload) + last
+    return Counts(*terms, packets, message_bytes + HEADER_BYTES * packets)
+
+
+def counted_s(counts: Counts, command_s: ArrayLike, copy_s: ArrayLike, link_s: ArrayLike) -> Floats:
+    """The time of a message by its counts; ``link_s``: l_c of all that it sends."""
+    commands = counts.commands * floats(command_s)
+    return floats(commands + counts.copies * floats(copy_s) + floats(link_s))
+
+
 def buffered_s(command_s: ArrayLike, copy_s: ArrayLike, link_s: ArrayLike) -> Floats:
     """Eq. 5.1: 2 l_k + l_m + l_c, with a command to send, one to receive, and a copy."""
     return floats(2 * floats(command_s) + floats(copy_s) + floats(link_s))
+
+
+def rendezvous_s(command_s: ArrayLike, address_link_s: ArrayLike, link_s: ArrayLike) -> Floats:
+    """2 l_k + l_c(64 B) + l_c(L): the receiver's address goes first, and nothing is copied."""
+    return floats(2 * floats(command_s) + floats(address_link_s) + floats(link_s))
 
 
 def streaming_s(command_s: ArrayLike, link_s: ArrayLike) -> Floats:

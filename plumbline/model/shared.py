@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from plumbline.base.errors import UsageError
@@ -14,7 +15,8 @@ class Shared:
     In weak scaling the option's value is that of one rank, and grows by ranks^``power``; the result
     is rounded to a multiple of the option ``multiple_of``. A ``logarithm`` grows by powers of two.
     ``instead`` names other options that set the size; ``only`` an option and its value without
-    which each rank has its own problem.
+    which each rank has its own problem. ``of_choice``: an option whose choices have sizes of their
+    own, for runs where the size itself is 0.
     """
 
     option: str
@@ -23,6 +25,7 @@ class Shared:
     logarithm: bool = False
     instead: tuple[str, ...] = ()
     only: tuple[str, str] | None = None
+    of_choice: tuple[str, Mapping[str, int]] | None = None
 
     def grown(self, value: int, ranks: int, multiple: int = 1) -> int:
         """The option for ``ranks`` ranks, given ``value`` for one."""

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,7 +19,8 @@ from plumbline.base.errors import UsageError
 from plumbline.record.record import IMPORTED, SCHEMA_VERSION, Record
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_PREFIX = re.compile(r"^(?:\[\d+,\d+\]<std(?:out|err)>:\s?)")  # of mpirun --tag-output
+# Of mpirun --tag-output (with --timestamp-output) and of srun --label.
+_PREFIX = re.compile(r"^(?:[^\[\]#]{0,40}\[\d+,\d+\]<std(?:out|err)>:\s?|\d+: )")
 
 
 @dataclass
@@ -199,6 +200,7 @@ _UNITS = (
     (re.compile(r"(usec|\(us\)|\[us\]|latency)", re.I), "us"),
     (re.compile(r"(mbytes/sec|mb/s)", re.I), "MB/s"),
     (re.compile(r"(gb/s|algbw|busbw)", re.I), "GB/s"),
+    (re.compile(r"million ops/s", re.I), "Mop/s"),
     (re.compile(r"(messages/s|msg/sec|ops/s)", re.I), "1/s"),
     (re.compile(r"b/s", re.I), "B/s"),
     (re.compile(r"gflops", re.I), "GFLOP/s"),
@@ -209,13 +211,22 @@ _UNITS = (
 )
 
 
+# Names of columns that are nothing but a unit.
+_RATES = {
+    **dict.fromkeys(("b/s", "mb/s", "mbytes/sec"), "bandwidth"),
+    **dict.fromkeys(("messages/s", "msg/sec"), "message_rate"),
+    "million ops/s": "operation_rate",
+}
+
+
 def _unit(column: str) -> str:
     return next((unit for pattern, unit in _UNITS if pattern.search(column)), "")
 
 
 def _word(column: str) -> str:
-    if column.lower() in ("b/s", "mb/s", "mbytes/sec"):
-        return "bandwidth"
+    known = _RATES.get(column.lower())
+    if known:
+        return known
     plain = re.sub(r"[(\[].*?[)\]]|MB/s|GB/s|\bs$|^Function ", "", column)
     named = re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_")
     return named or re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_")
@@ -228,102 +239,266 @@ def _numbers(line: str) -> list[float]:
     return [float(word) for word in words]
 
 
-def _size_point(size: int, names: Sequence[str], values: Sequence[float], of: str) -> Point:
-    figures = [
+def _figures(
+    names: Sequence[str], values: Sequence[float], of: str
+) -> list[tuple[str, float, str, str]]:
+    return [
         (_word(name), value, _unit(name), f"{name.strip()} as {of} prints it")
         for name, value in zip(names, values, strict=False)
         if _unit(name)
     ]
-    return Point(str(size), {"message_bytes": size}, figures)
 
 
-# --- OSU, IMB, nccl-tests -------------------------------------------------------------------------
+# --- OSU ------------------------------------------------------------------------------------------
+
+_DEVICES = re.compile(r"-(CUDA|ROCM|SYCL|OPENACC|OPENCL)\b")
+# From a title (lower case, words only) to the program's name, in this order.
+_OSU_WORDS = (
+    (r"^mpi ", ""), (r" test$", ""), (r"^openshmem ", "oshm "),
+    (r"all to all([vw]?)( personalized exchange)?", r"alltoall\1"),
+    ("broadcast", "bcast"), ("neighborhood", "neighbor"),
+    ("bi directional bandwidth", "bibw"), ("multiple bandwidth message rate", "mbw mr"),
+    ("multi threaded latency", "latency mt"), ("multi process latency", "latency mp"),
+    ("multi latency", "multi lat"), ("hello world", "hello"),
+    ("bandwidth congestion (in|out)", r"bw fan \1"), ("bandwidth", "bw"), ("message rate", "mr"),
+    ("compare and swap", "cas"), ("fetch and op", "fop"), ("accumulate", "acc"),
+    ("atomic operation rate", "atomics"), ("non blocking ", "i"),
+    # Collectives' programs are named without "latency".
+    (r"^(i?(?:neighbor )?(?:all|bcast|barrier|gather|scatter|reduce).*) latency", r"\1"),
+    (r"^(oshm .*) latency$", r"\1"),
+)  # fmt: skip
+_OSU_SAID = (
+    (re.compile(r"# Datatype: (?P<datatype>\w+)"), ("datatype",)),
+    (re.compile(r"# Window creation: (?P<window_creation>\S+)"), ("window_creation",)),
+    (re.compile(r"# Synchronization: (?P<synchronization>\S+)"), ("synchronization",)),
+    (re.compile(r"# Send Buffer on (?P<buffers>.*)"), ("buffers",)),
+    (
+        re.compile(r"# \[ pairs: (?P<pairs>\d+) \] \[ window size: (?P<window>\w+) \]"),
+        ("pairs", "window"),
+    ),
+)
+_MARKS = ("Pass", "Fail", "N/A", "-")  # in columns of numbers
 
 
 def _osu(_text: str, lines: Sequence[str]) -> Iterator[Found]:
     found: Found | None = None
     names: list[str] = []
-    for line in lines:
+    for line in map(str.lstrip, lines):
         head = re.match(r"# OSU (?P<title>.*?)(?: v(?P<version>[\d.]+))?$", line)
         if head:
             if found:
                 yield found
-            title = head["title"].removesuffix(" Test")
-            plain = re.sub(r"\b(MPI|OpenSHMEM|Latency|Test)\b", "", title)
-            suffix = "_latency" if plain.split() == [] else ""
-            name = "osu_" + (_word(plain) or "") + suffix if plain.split() else "osu_latency"
-            found = Found(name, "OSU Micro-Benchmarks", head["version"] or "", title)
-        elif found and line.startswith(("# Size", "# Message")):
-            names = re.split(r"\s{2,}|\t", line.removeprefix("# ").strip())[1:]
-        elif found and names and len(values := _numbers(line)) > 1:
-            found.points.append(_size_point(int(values[0]), names, values[1:], "OSU"))
+            found, names = _osu_test(head["title"], head["version"] or ""), []
+        elif found and (said := _osu_said(line)):
+            if found.points and "datatype" in said:  # the same test in another type
+                yield found
+                found = replace(found, points=[], parameters=dict(found.parameters))
+            found.parameters.update(said)
+        elif found and line.startswith("# ") and (columns := _columns(line)):
+            names = columns
+        elif found and names and (point := _osu_point(found, names, line.split())):
+            found.points.append(point)
     if found:
         yield found
 
 
+def _osu_test(title: str, version: str) -> Found:
+    device = _DEVICES.search(title)
+    plain = re.sub(r"[^a-z0-9]+", " ", _DEVICES.sub("", title).lower()).strip()
+    for words, instead in _OSU_WORDS:
+        plain = re.sub(words, instead, plain)
+    own = re.search(r"\bosu_\w+", title)
+    name = own[0] if own else "_".join(["osu", *plain.split()])
+    found = Found(name, "OSU Micro-Benchmarks", version, title.removesuffix(" Test"))
+    if device:
+        found.parameters["accelerator"] = device[1]
+    return found
+
+
+def _osu_said(line: str) -> dict[str, str]:
+    for pattern, names in _OSU_SAID:
+        if matched := pattern.match(line):
+            return {name: matched[name].rstrip(".") for name in names}
+    return {}
+
+
+def _columns(line: str) -> list[str]:
+    """The headings of a table, the first that of the rows' labels; empty for any other comment."""
+    spaced = re.sub(r"\s(P[\d.]+ Tail)", r"  \1", line.removeprefix("# ").strip())
+    names = re.split(r"\s{2,}|\t", spaced)
+    is_label = names[0] in ("Size", "Message Size", "Operation", "Message size")
+    if not is_label and _unit(names[0]) and "=" not in line:
+        return ["", *names]  # a single row without a label
+    return names if is_label and len(names) > 1 else []
+
+
+def _osu_point(found: Found, names: Sequence[str], words: Sequence[str]) -> Point | None:
+    label = words[0] if names[0] and words else ""
+    cells = words[1:] if label else words
+    if len(cells) != len(names) - 1 or not all(_NUMBER.fullmatch(w) or w in _MARKS for w in cells):
+        return None
+    if "Pass" in cells and not found.validated:
+        found.validated = "its own validation: Pass"
+    if "Fail" in cells:
+        found.validated = f"its own validation: Fail at {label or 'its row'}"
+        return None
+    values = {n: float(w) for n, w in zip(names[1:], cells, strict=True) if _NUMBER.fullmatch(w)}
+    figures = _figures(list(values), list(values.values()), "OSU")
+    if not label:
+        return Point("result", {}, figures)
+    if names[0] == "Operation":
+        return Point(label, {"operation": label}, figures)
+    return Point(label, {"message_bytes": int(label)}, figures) if label.isdigit() else None
+
+
+# --- IMB ------------------------------------------------------------------------------------------
+
+
+_IMB_SAID = (
+    (re.compile(r"# #processes = (\d+)(?: \(threads: (\d+)\))?"), ("processes", "threads")),
+    (
+        re.compile(r"# \( (\d+) groups of (\d+) processes each running"),
+        ("groups", "processes"),
+    ),
+    (re.compile(r"#\s+MODE: (\S+)"), ("mode",)),
+    (re.compile(r"# window_size = (\d+)"), ("window",)),
+)
+
+
 def _imb(text: str, lines: Sequence[str]) -> Iterator[Found]:
-    if "Benchmarking" not in text or "#processes" not in text:
+    """A record for each test, number of processes and mode."""
+    head = re.search(r"Intel\(R\) MPI Benchmarks ([^,\n]*)(?:, (\S+) part)?", text)
+    if "Benchmarking" not in text or "#repetitions" not in text:
         return
-    version = re.search(r"Intel\(R\) MPI Benchmarks ([^,\n]*)", text)
-    test, ranks = "", 0
+    found: Found | None = None
     names: list[str] = []
-    found: dict[tuple[str, int], Found] = {}
     for line in lines:
-        if head := re.match(r"# Benchmarking\s+(\S+)", line):
-            test, names = head[1], []
-        elif head := re.match(r"# #processes = (\d+)", line):
-            ranks = int(head[1])
-        elif test and line.lstrip().startswith("#bytes"):
-            names = line.split()[2:]
-        elif test and names and len(values := _numbers(line)) > 2:
-            key = (test, ranks)
-            if key not in found:
-                title = f"Intel MPI Benchmarks, {test}"
-                found[key] = Found(
-                    f"imb_{test.lower()}",
-                    "Intel MPI Benchmarks",
-                    version[1] if version else "",
-                    title,
-                    ranks=ranks,
-                )
-            found[key].points.append(_size_point(int(values[0]), names, values[2:], "IMB"))
-    yield from found.values()
+        if told := re.match(r"# Benchmarking\s+(\S+)", line):
+            if found:
+                yield found
+            found, names = _imb_test(told[1], head), []
+        elif found and line.startswith("#"):
+            _imb_said(found, line)
+        elif found and "#repetitions" in line:
+            names = line.split()
+        elif found and names and len(values := _numbers(line)) == len(names):
+            found.points.append(_imb_point(dict(zip(names, values, strict=True))))
+    if found:
+        yield found
 
 
-_NCCL_ROW = re.compile(r"\s*(\d+)\s+(\d+)\s+(\w+)\s+(\w+)(?:\s+(-?\d+))?\s+([\d.].*)")
+def _imb_test(test: str, head: re.Match[str] | None) -> Found:
+    found = Found(
+        f"imb_{test.lower().replace('-', '_')}",
+        "Intel MPI Benchmarks",
+        head[1].strip() if head else "",
+        f"Intel MPI Benchmarks, {test}",
+    )
+    if head and head[2]:
+        found.parameters["component"] = head[2]
+    return found
+
+
+def _imb_said(found: Found, line: str) -> None:
+    for pattern, names in _IMB_SAID:
+        if told := pattern.match(line):
+            said = {n: v for n, v in zip(names, told.groups(), strict=True) if v}
+            found.ranks = found.ranks or int(said.get("processes", 0)) * int(said.get("groups", 1))
+            found.parameters.update({n: v for n, v in said.items() if n != "processes"})
+
+
+def _imb_point(row: dict[str, float]) -> Point:
+    """A row; without sizes (barriers) its key is ``result``, of a group of ranks it is first."""
+    size, group = row.pop("#bytes", None), row.pop("Group", None)
+    row.pop("#repetitions")
+    labels: dict[str, int | str] = {}
+    if size is not None:
+        labels["message_bytes"] = int(size)
+    if group is not None:
+        labels["group"] = int(group)
+    words = [f"group {group:.0f}"] if group is not None else []
+    words.append("result" if size is None else str(int(size)))
+    return Point("/".join(words), labels, _figures(list(row), list(row.values()), "IMB"))
+
+
+# --- nccl-tests -----------------------------------------------------------------------------------
+
+_NCCL_COLUMNS = (
+    *("time (us)", "algbw", "busbw", "", "i_min (us)", "i_max (us)", "i_p99 (us)", "i_cv%"),
+)
+_NCCL_RANK = re.compile(r"Rank\s+(\d+)\b.*?\bon\s+(\S+)\s+device\s+\d+\s+\[\S+\]\s+(.*)")
 
 
 def _nccl(text: str, lines: Sequence[str]) -> Iterator[Found]:
+    """The tests of a log: one begins where another is named, or where the list of devices is."""
     if "busbw" not in text:
         return
-    named = re.search(r"\b(\w+)_perf\b", text)
-    test = named[1] if named else "collective"
-    found = Found(f"nccl_{test}", "nccl-tests", "", f"nccl-tests, {test.replace('_', ' ')}")
-    devices = re.findall(r"Rank\s+(\d+).*?\bon\s+(\S+)\s+device\s+\d+\s+\[\S+\]\s+(.*)", text)
-    if devices:
-        found.ranks = max(int(rank) for rank, _, _ in devices) + 1
-        found.hosts = list(dict.fromkeys(host for _, host, _ in devices))
-        found.device = devices[0][2].strip()
-    columns = ("time (us)", "algbw", "busbw")
+    program = re.compile(r"\b(\w+)_perf\b")
+    named, version = program.search(text), re.search(r"\bnccl-tests version (\S+)", text)
+    name = named[1] if named else "collective"
+    found = _nccl_test(name, version)
     for line in lines:
-        row = _NCCL_ROW.fullmatch(line)
-        values = row[6].split() if row else []
-        if row is None or len(values) not in (4, 8):
-            continue
-        figures = [
-            (
-                f"{_word(name)}{'_in_place' if place else ''}",
-                float(word),
-                _unit(name),
-                f"{name}, {'in' if place else 'out of'} place, as nccl-tests prints it",
-            )
-            for place in range(len(values) // 4)
-            for name, word in zip(columns, values[4 * place : 4 * place + 3], strict=True)
-            if _NUMBER.fullmatch(word)
-        ]
-        labels: dict[str, int | str] = {"message_bytes": int(row[1]), "type": row[3], "op": row[4]}
-        found.points.append(Point(f"{row[3]}/{row[1]}", labels, figures))
+        told = program.search(line)
+        if (told and told[1] != name) or ("# nThread" in line and found.points):
+            name = told[1] if told else name
+            if found.points:
+                yield found
+            found = _nccl_test(name, version)
+        _nccl_line(found, line)
     yield found
+
+
+def _nccl_test(name: str, version: re.Match[str] | None) -> Found:
+    title = f"nccl-tests, {name.replace('_', ' ')}"
+    return Found(f"nccl_{name}", "nccl-tests", version[1] if version else "", title)
+
+
+def _nccl_line(found: Found, line: str) -> None:
+    if told := _NCCL_RANK.search(line):
+        _nccl_rank(found, told)
+    elif told := re.search(r"Out of bounds values\s*:\s*(.*)", line):
+        found.validated = f"its own check: {told[1].strip()} values out of bounds"
+    elif (point := _nccl_point(line.split())) is not None:
+        found.points.append(point)
+
+
+def _nccl_rank(found: Found, told: re.Match[str]) -> None:
+    if told[2] not in found.hosts:
+        found.hosts.append(told[2])
+    found.ranks = max(found.ranks, int(told[1]) + 1, len(found.hosts))
+    found.device = found.device or told[3].strip()
+
+
+def _nccl_point(words: Sequence[str]) -> Point | None:
+    """A row: size, count, type, redop and root (some tests have neither), then by placement four.
+
+    Four are time, algbw, busbw and wrong values (older versions: an error); with ``-I`` four more,
+    of single iterations. A time of day may follow.
+    """
+    if len(words) < 7 or not (words[0].isdigit() and words[1].isdigit() and words[2].isalnum()):
+        return None
+    type_, rest = words[2], [word for word in words[3:] if not re.search(r"\d[-:]\d", word)]
+    op = "" if _NUMBER.fullmatch(rest[0]) else rest.pop(0)
+    if len(rest) in (5, 9, 17):
+        rest.pop(0)  # the root
+    if len(rest) not in (4, 8, 16) or not all(_NUMBER.fullmatch(w) or w == "N/A" for w in rest):
+        return None
+    wide = 8 if len(rest) == 16 else 4
+    places = [rest[at : at + wide] for at in range(0, len(rest), wide)]
+    figures = [one for number, cells in enumerate(places) for one in _nccl_place(number, cells)]
+    labels: dict[str, int | str] = {"message_bytes": int(words[0]), "type": type_, "op": op}
+    return Point(f"{type_}/{words[0]}", labels, figures)
+
+
+def _nccl_place(number: int, cells: Sequence[str]) -> Iterator[tuple[str, float, str, str]]:
+    """Figures of one placement; none if values were wrong. An error (``1e-06``) is no count."""
+    if cells[3].isdigit() and int(cells[3]) > 0:
+        return
+    for name, word in zip(_NCCL_COLUMNS, cells, strict=False):
+        if name and _NUMBER.fullmatch(word):
+            place = f"{'in' if number else 'out of'} place"
+            key = f"{_word(name)}{'_in_place' if number else ''}"
+            yield key, float(word), _unit(name), f"{name}, {place}, as nccl-tests prints it"
 
 
 # --- HPC Challenge, HPCC FPGA ---------------------------------------------------------------------
@@ -336,9 +511,14 @@ _HPCC_UNITS = (
 )  # fmt: skip
 
 
-def _hpcc(text: str, lines: Sequence[str]) -> Iterator[Found]:
-    if "Begin of Summary section." not in text:
-        return
+def _hpcc(_text: str, lines: Sequence[str]) -> Iterator[Found]:
+    """A record for each run: hpcc appends to its file."""
+    begins = [i for i, line in enumerate(lines) if line == "Begin of Summary section."]
+    for begin, end in zip(begins, [*begins[1:], len(lines)], strict=False):
+        yield _hpcc_run(lines[begin:end])
+
+
+def _hpcc_run(lines: Sequence[str]) -> Found:
     pairs = dict(line.split("=", 1) for line in lines if re.fullmatch(r"\w+=\S*", line))
     version = ".".join(pairs.get(f"Version{part}", "?") for part in ("Major", "Minor", "Micro"))
     found = Found("hpcc", "HPC Challenge", version, "HPC Challenge, hpccoutf.txt")
@@ -350,7 +530,7 @@ def _hpcc(text: str, lines: Sequence[str]) -> Iterator[Found]:
             found.aggregates.append((key, float(word), unit, f"{key} of hpccoutf.txt"))
         elif key in ("HPL_N", "HPL_NB", "HPL_nprow", "HPL_npcol", "PTRANS_n", "PTRANS_nb"):
             found.parameters[key] = word
-    yield found
+    return found
 
 
 def _hpcc_fpga_json(text: str, _lines: Sequence[str]) -> Iterator[Found]:

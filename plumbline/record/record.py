@@ -12,9 +12,10 @@ closed (``tests/python/strict.py``). ``plumb schema`` prints the JSON Schema, wh
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -142,11 +143,15 @@ class Transport(Part):
     scheduled_by: Annotated[str, _words("host", "device")]
     landing: Annotated[str, _words("buffered", "streaming")]
     host_leg: str | None
+    emulated: str | None = None  # what stands in for hardware that is absent
     facts: dict[str, JsonValue] = {}
 
 
 class Measuring(Part):
-    """The run's rules of repetition; ``active_ranks``: the others were idle (0: all worked)."""
+    """The run's rules of repetition; ``active_ranks``: the others were idle (0: all worked).
+
+    ``kernel_build`` names the build of ``kernel_file``, ``unknown`` without a manifest.
+    """
 
     policy: Policy
     min_repetitions: Count
@@ -159,6 +164,7 @@ class Measuring(Part):
     preset: str
     validated: bool = Field(alias="validate")
     kernel_file: str | None = None
+    kernel_build: str | None = None
     timeout_s: Seconds
 
 
@@ -275,6 +281,7 @@ class Summary(Part):
     ci95_median_s: Annotated[list[Seconds], Field(min_length=2, max_length=2)] | None
     best_repetition: Count
     slowest_rank: Count
+    emulated: bool = False
 
 
 class Metric(Part):
@@ -287,6 +294,7 @@ class Metric(Part):
     convention: str
     reason: str | None
     table: bool
+    emulated: bool = False
 
     @model_validator(mode="after")
     def _null_has_a_reason(self) -> Self:
@@ -415,15 +423,33 @@ class CaseEnergy(Part):
         return next((one for one in self.sums if one.domain == domain), None)
 
 
-class Case(Part):
-    """One measured point."""
+class CaseFigures(Part):
+    """The figures of one measured point."""
 
     key: str
+    count: Count
+    summary: Summary | None
+    metrics: list[Metric]
+    outcome: Outcome
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether its figures may be used: its answers were right, or another suite measured it."""
+        imported = (self.outcome.reason or "").startswith(IMPORTED)
+        return self.outcome.status == "passed" or imported
+
+    def median_s(self) -> float | None:
+        """Seconds of one count: the median over repetitions of each one's slowest rank."""
+        return self.summary.median_s / self.count if self.summary and self.count else None
+
+
+class Case(CaseFigures):
+    """One measured point."""
+
     group: str
     labels: dict[str, Value]
     work: Work
     facts: dict[str, JsonValue] = {}
-    count: Count
     policy: Policy
     stop: Stop | None
     repetitions: Count
@@ -437,21 +463,8 @@ class Case(Part):
     laps: Laps | None = None
     work_by_rank: list[Work] | None = None
     energy: CaseEnergy | None = None
-    summary: Summary | None
-    metrics: list[Metric]
     validation: Validation | None
-    outcome: Outcome
     warnings: list[Warned]
-
-    @property
-    def has_figures(self) -> bool:
-        """Whether its figures may be used: its answers were right, or another suite measured it."""
-        imported = (self.outcome.reason or "").startswith(IMPORTED)
-        return self.outcome.status == "passed" or imported
-
-    def median_s(self) -> float | None:
-        """Seconds of one count: the median over repetitions of each one's slowest rank."""
-        return self.summary.median_s / self.count if self.summary and self.count else None
 
     def interval_s(self) -> tuple[float, float] | None:
         """The 95 % interval of :meth:`median_s`, in seconds of one count."""
@@ -526,35 +539,22 @@ class HostLoad(Part):
     gpu_throttled_s: dict[str, float] | None = None
 
 
-class Record(Part):
-    """The whole document."""
+class RecordFigures(Part):
+    """A record without its samples: where and under what it was measured, and its figures."""
 
     schema_version: Annotated[str, Field(pattern=r"^1\.\d+\.\d+$")]
     benchmark: Benchmark
     program: Program
-    command: list[str]
     started: Moment
-    environment: dict[str, str]
     hosts: list[Host]
     world: World
     ranks: list[Rank]
-    memory: Memory
     transport: Transport | None
     parameters: dict[str, Value]
-    understood: dict[str, str] = {}
     measuring: Measuring
-    clock: Clock
-    planned_cases: Count
-    cases: list[Case]
-    clock_sync: ClockSync | None
+    cases: Sequence[CaseFigures]
     metrics: list[Metric]
-    set_ups: list[SetUp] = []
-    parts: Parts | None = None
-    load: HostLoad | None = None
-    warnings: list[Warned]
-    energy: dict[str, JsonValue] | None
     status: Annotated[str, _words("running", "complete", "aborted")]
-    reason: str | None
     finished: Moment | None
     outcome: Outcome | None
 
@@ -567,9 +567,6 @@ class Record(Part):
         for rank in self.ranks:
             if rank.host >= len(self.hosts):
                 raise ValueError(f"rank {rank.rank} names host {rank.host}, which is not listed")
-        for case in self.cases:
-            if len(case.samples.by_rank) not in (0, self.world.ranks):
-                raise ValueError(f"{case.key}: samples of {len(case.samples.by_rank)} ranks")
         return self
 
     @property
@@ -578,39 +575,89 @@ class Record(Part):
         return self.transport.name if self.transport else "none"
 
     @property
+    def emulated(self) -> str | None:
+        """Why its times are of no board, as a sentence, or None."""
+        return self.transport.emulated if self.transport else None
+
+    @property
     def approach(self) -> str | None:
         """Scheduling and landing of transfers (host-buffered), or None without transfers."""
         sent = self.transport
         return f"{sent.scheduled_by}-{sent.landing}" if sent else None
-
-    def metric(self, name: str, group: str | None = None) -> Metric | None:
-        """The first aggregate metric ``name``, of ``group`` if given."""
-        fitting = (one for one in self.metrics if one.name == name and group in (None, one.group))
-        return next(fitting, None)
 
     def devices(self) -> list[str]:
         """Names of the devices used, sorted, without duplicates."""
         return sorted({rank.device.name for rank in self.ranks if rank.device})
 
 
+class Record(RecordFigures):
+    """The whole document."""
+
+    command: list[str]
+    environment: dict[str, str]
+    memory: Memory
+    understood: dict[str, str] = {}
+    clock: Clock
+    planned_cases: Count
+    cases: list[Case]
+    clock_sync: ClockSync | None
+    set_ups: list[SetUp] = []
+    parts: Parts | None = None
+    load: HostLoad | None = None
+    warnings: list[Warned]
+    energy: dict[str, JsonValue] | None
+    reason: str | None
+
+    @model_validator(mode="after")
+    def _samples_are_of_all_ranks(self) -> Self:
+        for case in self.cases:
+            if len(case.samples.by_rank) not in (0, self.world.ranks):
+                raise ValueError(f"{case.key}: samples of {len(case.samples.by_rank)} ranks")
+        return self
+
+    def metric(self, name: str, group: str | None = None) -> Metric | None:
+        """The first aggregate metric ``name``, of ``group`` if given."""
+        fitting = (one for one in self.metrics if one.name == name and group in (None, one.group))
+        return next(fitting, None)
+
+
+_Kind = TypeVar("_Kind", bound=RecordFigures)
+
+
 def load_record(path: Path) -> Record:
     """Read a record. Raises :class:`UsageError` for other files."""
+    return _load(path, Record)
+
+
+def load_figures(path: Path) -> RecordFigures:
+    """Read a record's figures, which takes a third of the time of all of it.
+
+    Raises :class:`UsageError` for other files; samples are not validated.
+    """
+    return _load(path, RecordFigures)
+
+
+def parse_record(text: str, name: str) -> Record:
+    """Validate ``text`` as a record; ``name`` is used in messages."""
+    return _parse(text, name, Record)
+
+
+def _load(path: Path, kind: type[_Kind]) -> _Kind:
     try:
         content = path.read_bytes()
         with suppress(ValidationError):
-            return Record.model_validate_json(content)
+            return kind.model_validate_json(content)
         text = content.decode()
     except FileNotFoundError:
         raise UsageError(f"there is no record {path}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read as a record: {_plain(error)}") from None
-    return parse_record(text, str(path))
+    return _parse(text, str(path), kind)
 
 
-def parse_record(text: str, name: str) -> Record:
-    """Validate ``text`` as a record; ``name`` is used in messages."""
+def _parse(text: str, name: str, kind: type[_Kind]) -> _Kind:
     try:
-        return Record.model_validate_json(text)
+        return kind.model_validate_json(text)
     except ValidationError as error:
         raise UsageError(_refusal(text, name, error)) from None
 

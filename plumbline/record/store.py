@@ -18,12 +18,12 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from plumbline.base.errors import UsageError
 from plumbline.base.paths import Home
 from plumbline.record.expectations import EXPECTED_SUFFIX
-from plumbline.record.record import Record, load_record
+from plumbline.record.record import RecordFigures, load_figures
 
 StoreError = sqlite3.Error
 _Database = sqlite3.Connection
@@ -35,6 +35,8 @@ _FACTS = (
     *("seconds", "preset", "approach", "setting", "driver", "version", "library", "kernel"),
 )
 _COLUMNS = ("path", "mtime_ns", "bytes", *_FACTS)
+_INSERT = f"insert into records ({', '.join(_COLUMNS)}) values ({', '.join('?' for _ in _COLUMNS)})"
+_AT_ONCE = 1000  # records whose points are inserted together
 _TABLES = (
     """create table records (
     id integer primary key, path text unique, mtime_ns integer, bytes integer, benchmark text,
@@ -212,7 +214,8 @@ def _transaction(database: _Database, kind: str) -> Iterator[None]:
         yield
         database.execute("commit")
     except BaseException:
-        database.execute("rollback")
+        if database.in_transaction:  # on a full disk SQLite has ended it already
+            database.execute("rollback")
         raise
 
 
@@ -275,30 +278,30 @@ def _put(database: _Database, paths: Sequence[Path]) -> list[str]:
     """
     _forget(database, paths)
     ids = {Series(*row[1:]): row[0] for row in database.execute("select * from series")}
-    problems = []
-    for path in paths:
-        try:
-            stamp = _stamp(path)
-            record = load_record(path)
-        except (UsageError, OSError) as error:
-            if path.exists():
-                problems.append(str(error))
-            continue
-        row = [str(path), *stamp, *_facts(record)]
-        marks = ", ".join("?" for _ in row)
-        query = f"insert into records ({', '.join(_COLUMNS)}) values ({marks})"
-        number = database.execute(query, row).lastrowid
-        points = [
-            (ids[series] if series in ids else _new_series(database, ids, series), number, value)
-            for series, value in values_of(record)
-        ]
+    problems: list[str] = []
+    for begin in range(0, len(paths), _AT_ONCE):
+        points: list[tuple[int, int, float]] = []
+        for path in paths[begin : begin + _AT_ONCE]:
+            try:
+                row = [str(path), *_stamp(path)]
+                record = load_figures(path)
+            except (UsageError, OSError) as error:
+                if path.exists():
+                    problems.append(str(error))
+                continue
+            number = database.execute(_INSERT, [*row, *_facts(record)]).lastrowid
+            for series, value in values_of(record):
+                known = ids.get(series)
+                one = _new_series(database, ids, series) if known is None else known
+                points.append((one, number or 0, value))
+        points.sort()  # the order of the table, which is several times as fast
         database.executemany("insert or ignore into points values (?, ?, ?)", points)
     return problems
 
 
-def _new_series(database: _Database, ids: dict[Series, Any], series: Series) -> Any:
+def _new_series(database: _Database, ids: dict[Series, int], series: Series) -> int:
     query = 'insert into series (benchmark, "case", metric, "group", unit) values (?, ?, ?, ?, ?)'
-    ids[series] = database.execute(query, series).lastrowid
+    ids[series] = database.execute(query, series).lastrowid or 0
     return ids[series]
 
 
@@ -315,7 +318,7 @@ def _forget(database: _Database, paths: Iterable[Path]) -> None:
         database.execute("delete from records where id in (select id from gone)")
 
 
-def values_of(record: Record) -> Iterator[tuple[Series, float]]:
+def values_of(record: RecordFigures) -> Iterator[tuple[Series, float]]:
     """Every figure of a record with a value: its aggregates, and those of passed cases."""
     name = record.benchmark.name
     for metric in record.metrics:
@@ -332,7 +335,7 @@ def values_of(record: Record) -> Iterator[tuple[Series, float]]:
                 yield Series(name, case.key, metric.name, "", metric.unit), metric.value
 
 
-def seconds_of(record: Record) -> float | None:
+def seconds_of(record: RecordFigures) -> float | None:
     """Duration of a finished run, or None."""
     if record.finished is None:
         return None
@@ -340,7 +343,7 @@ def seconds_of(record: Record) -> float | None:
     return (end - begin).total_seconds()
 
 
-def _facts(record: Record) -> list[str | int | float | None]:
+def _facts(record: RecordFigures) -> list[str | int | float | None]:
     metrics = [IndexedMetric(one.name, one.group, one.value, one.unit) for one in record.metrics]
     status = record.outcome.status if record.outcome else record.status
     devices = [rank.device for rank in record.ranks if rank.device]

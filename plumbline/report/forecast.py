@@ -8,19 +8,23 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from plumbline.base.columns import aligned, csv_text
 from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.units import duration, parse_quantity
 from plumbline.model.benchmarks import Forecaster, forecaster_of
 from plumbline.model.forecast import Forecast, Scenario, device_of
-from plumbline.system.system import System
+from plumbline.model.limits import LAUNCH, LINK
+from plumbline.system.device import Power
+from plumbline.system.system import System, known
 
 ROOFLINE = "work / time, time = max(bytes/bandwidth, flops/peak, updates/rate); roofline"
 _HEAD = (
     *("benchmark", "system", "operation", "type", "ranks", "size", "transport", "approach"),
     *("time_s", "value", "unit", "printed", "bound", "extrapolated"),
 )
+_ENERGY_HEAD = ("watts", "power_of", "joules", "value_per_watt", "unit_per_watt")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,21 @@ class ForecastRequest:
     kernel: str | None = None
     window: int = 1
     scaling: str = "weak"
+    energy: bool = False
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energy of a row: power of all its devices, from the system file's row ``power``."""
+
+    watts: float
+    joules: float
+    power: Power
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether the power is the devices' limit, so that the joules are an upper bound."""
+        return self.power.benchmark is None
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,7 @@ class Entry:
 
     scenario: Scenario
     forecast: Forecast
+    energy: Energy | None = None
 
 
 @dataclass(frozen=True)
@@ -60,13 +80,8 @@ class ForecastTable:
     entries: list[Entry]
 
 
-def make_table(request: ForecastRequest, system: System) -> ForecastTable:
-    """Forecast every operation at every size and number of ranks.
-
-    Raises :class:`UsageError` for arguments that the benchmark does not have, and for a figure
-    missing in the system.
-    """
-    module = forecaster_of(request.benchmark)
+def _check(request: ForecastRequest, module: Forecaster) -> None:
+    """Refuse arguments that the benchmark does not have."""
     for operation in request.operations:
         known = [name for name in (*module.OPERATIONS, *module.MORE) if name]
         if operation not in known:
@@ -76,6 +91,18 @@ def make_table(request: ForecastRequest, system: System) -> ForecastTable:
             )
     if request.transport is not None and not module.SENDS:
         raise UsageError(f"--transport does not apply to {request.benchmark}, which sends nothing")
+    if request.sizes and not module.SIZE:
+        raise UsageError(f"--sizes does not apply to {request.benchmark}: a class has its size")
+
+
+def make_table(request: ForecastRequest, system: System) -> ForecastTable:
+    """Forecast every operation at every size and number of ranks.
+
+    Raises :class:`UsageError` for arguments that the benchmark does not have, and for a figure
+    missing in the system.
+    """
+    module = forecaster_of(request.benchmark)
+    _check(request, module)
     first = Scenario(
         type=request.type,
         transport=request.transport,
@@ -85,7 +112,7 @@ def make_table(request: ForecastRequest, system: System) -> ForecastTable:
     )
     entries: list[Entry] = []
     for operation in request.operations or module.OPERATIONS:
-        sizes: Sequence[float | None] = request.sizes or module.sizes(system)
+        sizes: Sequence[float | None] = request.sizes or module.sizes(system) or [None]
         for ranks in request.ranks or module.RANKS:
             for size in [None] if operation == "barrier" else sizes:
                 whole = None if size is None else _whole(module, request, size, ranks)
@@ -96,7 +123,24 @@ def make_table(request: ForecastRequest, system: System) -> ForecastTable:
         for operation in ("", "latency"):
             scenario = replace(first, operation=operation, size=None, ranks=ranks)
             entries.append(Entry(scenario, module.forecast(system, scenario)))
+    if request.energy:
+        entries = [
+            replace(entry, energy=_energy(request.benchmark, system, entry)) for entry in entries
+        ]
     return ForecastTable(request, system, module, entries)
+
+
+def _energy(benchmark: str, system: System, entry: Entry) -> Energy | None:
+    """Power of a device under this load, times devices and time; None for copies over the link.
+
+    Raises :class:`UsageError` if the power is unknown.
+    """
+    if set(entry.forecast.parts) <= {LINK, LAUNCH}:
+        return None
+    found = device_of(system).power_of(benchmark, entry.scenario.type)
+    power = known(found, "watts", "device.power")
+    watts = power.watts * entry.scenario.ranks
+    return Energy(watts, watts * entry.forecast.seconds, power)
 
 
 def _whole(module: Forecaster, request: ForecastRequest, size: float, ranks: int) -> float:
@@ -120,6 +164,9 @@ def as_text(table: ForecastTable) -> str:
         f"{module.METRIC}, {module.UNIT}": _value,
         "as printed": lambda entry: number(entry.forecast.printed),
         "bound": lambda entry: entry.forecast.bound,
+        "power, W": lambda entry: _at_most(entry.energy, "watts"),
+        "energy, J": lambda entry: _at_most(entry.energy, "joules"),
+        "per watt": lambda entry: _per_watt_text(table, entry),
         "extrapolated": lambda entry: entry.forecast.extrapolated,
     }
     rows = [[cell(entry) for cell in columns.values()] for entry in table.entries]
@@ -133,7 +180,30 @@ def as_text(table: ForecastTable) -> str:
     lines += [f"  {module.METRIC} = {_equation(table)}"]
     if module.SIZE:
         lines += [f"  size: {module.SIZE}"]
-    return "\n".join([*lines, "", *words])
+    sources = dict.fromkeys(entry.energy.power for entry in table.entries if entry.energy)
+    notes = [f"  power of a device: {one.watts:g} W, {one.source}" for one in sources]
+    return "\n".join([*lines, *notes, "", *words])
+
+
+def _at_most(energy: Energy | None, name: Literal["watts", "joules"]) -> str:
+    if energy is None:
+        return ""
+    return f"{'<= ' if energy.is_limit else ''}{number(getattr(energy, name))}"
+
+
+def _per_watt(table: ForecastTable, entry: Entry) -> tuple[float, str] | None:
+    """The metric per watt, for metrics that are rates: GB/(W s) is GB/J."""
+    unit = entry.forecast.unit or table.module.UNIT
+    if entry.energy is None or not unit.endswith("/s"):
+        return None
+    return entry.forecast.value / entry.energy.watts, f"{unit.removesuffix('/s')}/(W s)"
+
+
+def _per_watt_text(table: ForecastTable, entry: Entry) -> str:
+    found = _per_watt(table, entry)
+    if found is None or entry.energy is None:
+        return ""
+    return f"{'>= ' if entry.energy.is_limit else ''}{number(found[0])} {found[1]}"
 
 
 _ALWAYS = ("operation", "ranks", "size", "time", "bound")
@@ -152,8 +222,9 @@ def _value(entry: Entry) -> str:
 
 def as_json(table: ForecastTable) -> str:
     """All data; an object per row."""
+    head = _head(table)
     rows = [
-        {**dict(zip(_HEAD, _cells(table, entry), strict=True)), "parts_s": entry.forecast.parts}
+        {**dict(zip(head, _cells(table, entry), strict=True)), "parts_s": entry.forecast.parts}
         for entry in table.entries
     ]
     return json.dumps(
@@ -171,7 +242,21 @@ def as_json(table: ForecastTable) -> str:
 
 def as_csv(table: ForecastTable) -> str:
     """A line per row."""
-    return csv_text(_HEAD, (_cells(table, entry) for entry in table.entries))
+    return csv_text(_head(table), (_cells(table, entry) for entry in table.entries))
+
+
+def _head(table: ForecastTable) -> tuple[str, ...]:
+    return (*_HEAD, *_ENERGY_HEAD) if table.request.energy else _HEAD
+
+
+def _energy_cells(table: ForecastTable, entry: Entry) -> list[object]:
+    if not table.request.energy:
+        return []
+    if entry.energy is None:
+        return [None] * len(_ENERGY_HEAD)
+    rate, unit = _per_watt(table, entry) or (None, None)
+    of = entry.energy.power.benchmark or "limit"
+    return [entry.energy.watts, of, entry.energy.joules, rate, unit]
 
 
 def _cells(table: ForecastTable, entry: Entry) -> list[object]:
@@ -187,6 +272,7 @@ def _cells(table: ForecastTable, entry: Entry) -> list[object]:
         ),
         *(asked.size, asked.transport, asked.approach, found.seconds, found.value, unit),
         *(found.printed, found.bound, found.extrapolated or None),
+        *_energy_cells(table, entry),
     ]
 
 

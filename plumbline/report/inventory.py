@@ -112,7 +112,7 @@ def _vendor_lists(
 
 
 def _stands_in(vendor_list: str, runtime: str) -> bool:
-    return vendor_list == DEFAULT_LIST or runtime == "opencl"
+    return vendor_list == DEFAULT_LIST or runtime == runtimes.engine_name(vendor_list)
 
 
 def _own(transport: TransportState, vendor_list: str) -> TransportState:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
@@ -23,6 +24,7 @@ from plumbline.record.expectations import JudgedRecord
 from plumbline.record.record import Case, Record
 from plumbline.record.store import seconds_of
 from plumbline.report.comparison import summary
+from plumbline.report.figures import fields
 from plumbline.report.figures.records import (
     Shown,
     every_figure,
@@ -30,7 +32,7 @@ from plumbline.report.figures.records import (
     rate_of,
     roofline,
 )
-from plumbline.report.figures.shapes import Figure, Ratio, Ratios
+from plumbline.report.figures.shapes import Field, Figure, Ratio, Ratios
 from plumbline.report.figures.svg import svg
 from plumbline.report.headline import Figure as Headline
 from plumbline.report.headline import headline
@@ -44,11 +46,12 @@ _MOST_RATIOS = 24
 
 @dataclass(frozen=True)
 class Loaded:
-    """A record, its name for users, and its expectations."""
+    """A record, its name for users, its expectations, and the folder of its files."""
 
     name: str
     record: Record
     judged: JudgedRecord | None
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -226,16 +229,17 @@ def _machines(records: Sequence[Record]) -> Iterator[Machine]:
                 if rank.device and rank.host == number
             }
             known = hosts.get(host.name)
-            older = {tuple(one): list(one) for one in known.devices} if known else {}
+            # Newer facts of a device replace older ones: PoCL's memory is what was free then.
+            older = {tuple(one[:3]): list(one) for one in known.devices} if known else {}
             for device in devices.values():
-                row = (
+                row = [
                     ("device", device.name),
                     ("runtime", f"{device.runtime}: {device.platform}"),
                     ("driver", device.driver),
                     ("type", f"{device.type}, {device.compute_units} compute units"),
                     ("memory", f"{device.memory_bytes / 2**30:.1f} GiB"),
-                )
-                older[row] = list(row)
+                ]
+                older[tuple(row[:3])] = row
             hosts[host.name] = Machine(host.name, facts, list(older.values()))
     yield from hosts.values()
 
@@ -249,7 +253,10 @@ def _section(records: Sequence[Loaded]) -> Section:
         _setting(label, group[-1], len(group), number < _MOST_SETTINGS)
         for number, (label, group) in enumerate(_by_setting(records))
     ]
-    pictures = [_picture(figure) for figure in figures_of(records)]
+    drawn = [
+        one for one in figures_of(records) if fields.is_available() or not isinstance(one, Field)
+    ]
+    pictures = [_picture(figure) for figure in drawn]
     hosts = {host.name for one in records for host in one.record.hosts}
     return Section(
         name=first.benchmark.name,
@@ -267,7 +274,7 @@ def figures_of(records: Sequence[Loaded]) -> list[Figure]:
     shown: list[Shown] = []
     times: list[Figure] = []
     for label, group in _by_setting(records):
-        shown.append(Shown(label, group[-1].record, group[-1].judged))
+        shown.append(Shown(label, group[-1].record, group[-1].judged, group[-1].folder))
         title = ", ".join(filter(None, [group[-1].record.benchmark.name, label]))
         if len(times) < _MOST_TIMES:
             times += list(over_time(title, [one.record for one in group]))

@@ -12,11 +12,14 @@ from plumbline.base.units import duration, ratio_text
 from plumbline.model.simulate import Outcome
 from plumbline.model.simulate.of_system import (
     SimulationRequest,
+    graph500_on,
     hpl_on,
     ptrans_on,
     shallow_water_on,
+    ssca1_on,
 )
-from plumbline.model.simulate.partition_graph import PartitionOf, read_graph
+from plumbline.model.simulate.partition_graph import PartitionOf, parse_graph, read_graph
+from plumbline.record.record import load_record
 from plumbline.system.system import System
 
 __all__ = ["SimulationRequest", "as_json", "as_text", "grid_of", "partitions_of", "simulate"]
@@ -41,9 +44,15 @@ def grid_of(ranks: int | None, rows: int | None, columns: int | None) -> tuple[i
 
 
 def partitions_of(
-    graph: Path | None, benchmark: str, others: Iterable[int | None]
+    graph: str | None,
+    benchmark: str,
+    others: Iterable[int | None],
+    find_record: Callable[[str], Path],
 ) -> Sequence[PartitionOf]:
-    """The partitions of a graph file, if given; ``others`` are the options that it replaces."""
+    """The partitions of a graph file or a record; ``others`` are the options that it replaces.
+
+    ``find_record`` gives the file of a record's name.
+    """
     if graph is None:
         return ()
     if benchmark != "shallow_water":
@@ -52,7 +61,17 @@ def partitions_of(
         )
     if any(one is not None for one in others):
         raise UsageError("--graph defines ranks and elements: omit --ranks, -P, -Q and --n")
-    return read_graph(graph)
+    path = Path(graph)
+    if not path.exists() and path.suffix in ("", ".json"):
+        path = find_record(graph)
+    return _graph_of_record(path) if path.suffix == ".json" else read_graph(path)
+
+
+def _graph_of_record(path: Path) -> Sequence[PartitionOf]:
+    for case in load_record(path).cases:
+        if isinstance(graph := case.facts.get("graph"), str):
+            return parse_graph(path, graph)
+    raise UsageError(f"{path} has no graph of partitions: it must be of shallow_water")
 
 
 def simulate(system: System, request: SimulationRequest) -> Outcome:
@@ -61,6 +80,8 @@ def simulate(system: System, request: SimulationRequest) -> Outcome:
         "hpl": hpl_on,
         "ptrans": ptrans_on,
         "shallow_water": shallow_water_on,
+        "graph500": graph500_on,
+        "ssca1": ssca1_on,
     }
     if request.benchmark not in kinds:
         raise UsageError(

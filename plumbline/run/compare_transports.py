@@ -14,6 +14,7 @@ from pathlib import Path
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.engine.program import TransportDevice, TransportList, TransportState
 from plumbline.launch.execute import execute, record_place
+from plumbline.launch.placement import device_map
 from plumbline.record.record import Record
 from plumbline.report.transports import Column, Comparison, LeftOut, write
 from plumbline.run.plan import RunPlan, check_with_engine
@@ -90,9 +91,9 @@ def ways_of(plan: RunPlan) -> list[tuple[str, str]]:
 
 
 def _ways(plan: RunPlan, listed: TransportList) -> Iterator[tuple[str, str] | LeftOut]:
-    """Each transport and approach, or the reason for its omission."""
+    """Each transport and approach, or the reason for its omission; an emulated one has no speed."""
     for transport in listed.transports:
-        reason = transport.reason or _device_reason(plan, transport)
+        reason = transport.reason or transport.emulated or _device_reason(plan, transport)
         for approach in transport.approaches:
             if reason:
                 yield LeftOut(transport.name, approach, reason)
@@ -112,9 +113,11 @@ def _device_reason(plan: RunPlan, transport: TransportState) -> str | None:
 def _may_use(plan: RunPlan, device: TransportDevice) -> bool:
     given, words = plan.given.values, plan.arguments
     runtime = words[words.index("--runtime") + 1] if "--runtime" in words else None
-    numbers = given.get("device-map", given.get("device", "")).split(":")
-    if all(number.isdigit() for number in numbers):
-        return str(device.index) in numbers
+    numbers = device_map(given["device-map"]).numbers if "device-map" in given else []
+    if given.get("device", "").isdigit():
+        numbers = [int(given["device"])]
+    if numbers:
+        return device.index in numbers
     return runtime is None or device.runtime == runtime
 
 

@@ -1,4 +1,4 @@
-"""``plumb doctor``: probes for the known faults of MPI, OpenSHMEM and OpenCL stacks.
+"""``plumb doctor``: probes for the known faults of MPI, OpenSHMEM, OpenCL and SYCL stacks.
 
 A probe is one or several short processes with a time limit. A finding names the fault and its cure.
 Sources of the faults: Open MPI's issues 11604 (finalize) and 11257 (32-bit compare-and-swap).
@@ -18,11 +18,14 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from plumbline.base.errors import ExitStatus, PlumbError
+from plumbline.base.errors import ExitStatus, PlumbError, UsageError
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from plumbline.engine.program import Engine, find_engine, shmem_engine
 from plumbline.engine.runtimes import SYSTEM_VENDORS
 from plumbline.launch.launchers import (
     HEAP_VARIABLES,
+    LAUNCHERS,
     LaunchRequest,
     choose_launcher,
     physical_cores,
@@ -76,8 +79,10 @@ def examine(environ: Mapping[str, str]) -> list[Finding]:
     """All findings, in the order of their parts."""
     findings: list[Finding] = []
     findings += _mpi(environ)
+    findings += _slurm(environ)
     findings += _openshmem(environ)
     findings += _opencl(environ)
+    findings += _sycl(environ)
     return findings
 
 
@@ -114,6 +119,34 @@ def _mpi(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield from _open_mpi(launcher, environ)
     if launcher is not None and "MPICH" in library:
         yield _mpich_finalize(_mpi_probe(engine, environ))
+
+
+def _slurm(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether ranks that srun starts find each other, by its list and the engine's library."""
+    finding = partial(Finding, "Slurm", "ranks by srun")
+    srun = shutil.which("srun", path=environ.get("PATH"))
+    if srun is None:
+        yield finding("absent", "there is no srun on PATH")
+        return
+    try:
+        library = find_engine(environ, "mpi").description.world_library or ""
+        bare = {name: value for name, value in environ.items() if name != "SLURM_MPI_TYPE"}
+        words = LAUNCHERS["srun"].meeting(srun, LaunchRequest(2), library, bare)
+    except UsageError as error:
+        yield finding("broken", str(error), "--launcher mpirun within a job")
+        return
+    except PlumbError as error:
+        yield finding("absent", str(error))
+        return
+    if not words:
+        yield finding("absent", "srun --mpi=list names no plugin: Slurm is not configured here")
+        return
+    given = environ.get("SLURM_MPI_TYPE")
+    if given is not None and f"--mpi={given}" not in words:
+        found = f"SLURM_MPI_TYPE={given} overrides {words[0]}, which {library.split(',')[0]} needs"
+        yield finding("broken", found, "unset SLURM_MPI_TYPE")
+        return
+    yield finding("ok", f"srun {words[0]} starts ranks of {library.split(',')[0]}")
 
 
 def _ranks_find_each_other(engine: Engine, environ: Mapping[str, str], library: str) -> Finding:
@@ -322,6 +355,58 @@ def _vendor_libraries(vendors: Path) -> Iterator[Finding]:
             yield finding("broken", f"{file} names {library}, which does not exist", cure)
             return
     yield finding("ok", f"{len(files)} in {vendors}")
+
+
+def _sycl(environ: Mapping[str, str]) -> Iterator[Finding]:
+    finding = partial(Finding, "SYCL", "plug-in")
+    name, home = runtimes.INTEL_SYCL.name, find_home(environ)
+    added = {}
+    if runtimes.PLUGIN_VARIABLE not in environ:
+        if not (home.runtimes / name).is_dir():
+            yield finding("absent", f"{name} is not installed (plumb setup {name})")
+            return
+        if not runtimes.is_installed(name, home):
+            found = f"{home.runtimes / name} is incomplete: a wheel or the plug-in is missing"
+            yield finding("broken", found, f"plumb setup {name} --accept-eula")
+            return
+        added = runtimes.environment(name, home, 1, environ)
+    yield from _wheels_loader(environ)
+    try:
+        engine = find_engine(environ)
+    except PlumbError as error:
+        yield finding("absent", str(error))
+        return
+    yield _sycl_device(_try(_words_on("sycl", engine), {**environ, **added}))
+
+
+def _sycl_device(tried: Tried) -> Finding:
+    """Of a dry run on runtime ``sycl``, whose message names the fault and its remedy."""
+    finding = partial(Finding, "SYCL", "plug-in")
+    if tried.status == 0:
+        return finding("ok", "it loads, and shows a device")
+    lines = [line for line in tried.text.splitlines() if "sycl" in line.lower()]
+    if tried.status != 2 or not lines:
+        found = f"a process with it fails: {tried.ending}"
+        return finding("broken", found, "plumb setup intel-sycl --accept-eula installs it again")
+    return finding("broken", lines[-1], "the message names it")
+
+
+def _words_on(runtime: str, engine: Engine) -> list[str]:
+    return [str(engine.path), "stream", "--runtime", runtime, "--dry-run"]
+
+
+def _wheels_loader(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """A folder of Intel's wheels on the library path: its OpenCL loader hides the system's."""
+    for folder in environ.get("LD_LIBRARY_PATH", "").split(":"):
+        path = Path(folder or "/nowhere")
+        if (path / "libOpenCL.so.1").exists() and list(path.glob("libintelocl*.so*")):
+            yield Finding(
+                "SYCL",
+                "OpenCL loader",
+                "broken",
+                f"{path} in LD_LIBRARY_PATH has the wheel's own OpenCL loader",
+                "remove it: plumb run --runtime intel-sycl adds the libraries without the loader",
+            )
 
 
 def _try(command: Sequence[str], environ: Mapping[str, str], limit_s: float | None = None) -> Tried:

@@ -10,7 +10,8 @@ from pathlib import Path
 from plumbline.base.columns import aligned
 from plumbline.base.errors import UsageError
 from plumbline.fit.bad_nodes import FEWEST_NODES, Bad, Pair, bad_alone, bad_in_pairs
-from plumbline.record.record import Case, Record, load_record
+from plumbline.record.record import Record, load_record
+from plumbline.report.nodes import seconds_of_hosts, slowest_ranks
 
 _BOTH = 2  # nodes of a pair
 _FEWEST_ALONE = 3
@@ -46,28 +47,15 @@ def gather(records: Iterable[Record]) -> Measured:
                 continue
             what = f"{record.benchmark.name} {case.key}"
             if record.transport is None:
-                for host, seconds in _by_host(record, case).items():
+                for host, seconds in seconds_of_hosts(record, case).items():
                     alone[what][names[host]] += seconds
             elif len(set(names)) == _BOTH:
                 one, other = sorted(names)
-                pairs[what][one, other] += _slowest(case.samples.by_rank, case.count)
+                pairs[what][one, other] += slowest_ranks(case.samples.by_rank, case.count)
     return Measured(
         {what: dict(found) for what, found in alone.items()},
         {what: dict(found) for what, found in pairs.items()},
     )
-
-
-def _by_host(record: Record, case: Case) -> dict[int, list[float]]:
-    """Of each host the slowest of its ranks in each repetition."""
-    hosts: dict[int, list[list[float]]] = defaultdict(list)
-    for rank, seconds in zip(record.ranks, case.samples.by_rank, strict=True):
-        if seconds:
-            hosts[rank.host].append(seconds)
-    return {host: _slowest(of_ranks, case.count) for host, of_ranks in hosts.items()}
-
-
-def _slowest(by_rank: Sequence[Sequence[float]], count: int) -> list[float]:
-    return [max(each) / count for each in zip(*filter(None, by_rank), strict=False)]
 
 
 def find_bad(measured: Measured) -> list[Bad]:

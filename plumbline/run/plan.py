@@ -6,8 +6,9 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rich.console import Console
 
@@ -33,17 +34,22 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
+from plumbline.launch.placement import DISTRIBUTIONS, DeviceMap, device_map, placement_of
 from plumbline.launch.progress import ProgressView, Watched
 from plumbline.model.benchmarks import model_of
 from plumbline.record.expectations import TOLERANCE
+from plumbline.synth.manifest import run_options
 
 # The engine's options that plumb handles or sets itself.
 _TAKEN_OVER = frozenset(
-    {"record", "format", "progress", "ranks", "local-ranks", "runtime", "world"}
+    {"record", "format", "progress", "ranks", "local-ranks", "runtime", "world", "kernel-build"}
 )
 # plumb's options that apply to calibrations as well.
 _LAUNCHING = frozenset(
-    {"world", "ranks", "runtime", "launcher", "launcher-args", "oversubscribe", "verbose"}
+    (
+        *("world", "ranks", "nodes", "ranks-per-node", "distribution", "runtime", "launcher"),
+        *("launcher-args", "oversubscribe", "verbose"),
+    )
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu", "graph500"]
 COMPARISON_FORMATS = ["table", "csv", "json"]
@@ -103,6 +109,14 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
     return [
         _option("world", "choice", "MPI, OpenSHMEM, or one process alone", choices=list(WORLDS)),
         _option("ranks", "integer", ranks, default_ranks(), minimum=1, aliases=["-n"]),
+        _option("nodes", "integer", "nodes, each with the same number of ranks", minimum=1),
+        _option("ranks-per-node", "integer", "ranks of each node", minimum=1),
+        _option(
+            "distribution",
+            "choice",
+            "order of ranks: a node after the other, or nodes in turn (default: block)",
+            choices=list(DISTRIBUTIONS),
+        ),
         _option("runtime", "choice", "runtime of the devices", choices=runtime_names),
         _option(
             "launcher", "choice", "program that starts the ranks", "auto", choices=launchers.CHOICES
@@ -139,9 +153,13 @@ def option_groups(
 def calibration_groups(
     description: Description, benchmark: BenchmarkSpec | None
 ) -> list[OptionGroup]:
-    """The options of a run that determine its calibration."""
+    """The options of a run that determine its calibration, and those that select calibrations."""
     deciding = {name for names in DECIDING.values() for name in names} | _LAUNCHING
-    return _those(option_groups(description, benchmark), lambda name: name in deciding)
+    only = _option("only", "text", f"calibrations, of {','.join(DECIDING)} (default: all)")
+    return [
+        OptionGroup("Options of a calibration", [only]),
+        *_those(option_groups(description, benchmark), lambda name: name in deciding),
+    ]
 
 
 def comparison_groups(
@@ -150,6 +168,11 @@ def comparison_groups(
     """The options of a run, without those set by a comparison of transports."""
     groups = option_groups(description, benchmark, COMPARISON_FORMATS)
     return _those(groups, lambda name: name not in _NOT_COMPARED)
+
+
+def without(groups: Sequence[OptionGroup], names: Collection[str]) -> list[OptionGroup]:
+    """``groups`` without the options of these names."""
+    return _those(groups, lambda name: name not in names)
 
 
 def _those(groups: Sequence[OptionGroup], taken: Callable[[str], bool]) -> list[OptionGroup]:
@@ -161,18 +184,15 @@ def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> R
 
     Raises :class:`UsageError` for errors that can be detected before a launch.
     """
-    engine, benchmark, given = asked.engine, asked.benchmark, asked.given
+    engine, benchmark = asked.engine, asked.benchmark
+    given, built = _with_manifest(asked.given, benchmark)
     home = find_home(environ)
-    request = LaunchRequest(
-        ranks=given.count("ranks", default_ranks(environ)),
-        launcher=given.values.get("launcher", "auto"),
-        arguments=_launcher_words(given),
-        oversubscribe=given.flag("oversubscribe"),
-    )
-    _check_device_map(given, request.ranks)
+    request = _launch_request(given, environ)
+    devices = _device_map(given, request.ranks)
     _check_form(given, benchmark)
     planned = plan_launch(request, engine, environ)
-    added = {**planned.environment, **_runtime_environment(given, home, request.ranks, environ)}
+    added = dict(planned.environment)
+    added |= _runtime_environment(given, home, request.ranks, devices, environ)
     added |= _device_library(given, engine, environ)
     session = Session(
         engine=engine,
@@ -182,11 +202,44 @@ def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> R
         exported=tuple(added),
         console=console,
         verbose=given.flag("verbose"),
+        placement=request.placement,
+        devices=devices,
         view=Watched if given.flag("watch") else ProgressView,
     )
     arguments = _engine_words(given, engine.description, benchmark)
+    if built is not None:
+        arguments += ["--kernel-build", built]
     session = with_heap(session, benchmark.name, arguments, request)
     return RunPlan(session, benchmark, given, request, arguments)
+
+
+def _launch_request(given: Given, environ: Mapping[str, str]) -> LaunchRequest:
+    def count(name: str) -> int | None:
+        return given.count(name, 0) or None
+
+    ranks, nodes, per_node = count("ranks"), count("nodes"), count("ranks-per-node")
+    if ranks is None and "SLURM_NTASKS" in environ and (nodes is None) != (per_node is None):
+        ranks = default_ranks(environ)
+    placement = placement_of(ranks, nodes, per_node, given.values.get("distribution"))
+    return LaunchRequest(
+        ranks=placement.ranks if placement else given.count("ranks", default_ranks(environ)),
+        launcher=given.values.get("launcher", "auto"),
+        arguments=_launcher_words(given),
+        oversubscribe=given.flag("oversubscribe"),
+        placement=placement,
+    )
+
+
+def _with_manifest(given: Given, benchmark: BenchmarkSpec) -> tuple[Given, str | None]:
+    """The options with those of the kernel file's manifest, and its text for the record.
+
+    Raises :class:`UsageError` for an option that contradicts the manifest.
+    """
+    file = given.values.get("kernel-file")
+    if file is None:
+        return given, None
+    taken, built = run_options(Path(file), benchmark, given.values)
+    return Given({**given.values, **taken}), built
 
 
 def _device_library(given: Given, engine: Engine, environ: Mapping[str, str]) -> dict[str, str]:
@@ -311,26 +364,26 @@ def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
         )
 
 
-def _check_device_map(given: Given, ranks: int) -> None:
+def _device_map(given: Given, ranks: int) -> DeviceMap | None:
     text = given.values.get("device-map")
     if text is None:
-        return
-    entries = text.split(":")
-    if not all(entry.isdigit() for entry in entries):
-        raise UsageError(f"--device-map must be device numbers, as in 2:0:3, not '{text}'")
-    if len(entries) < ranks:
-        raise UsageError(
-            f"--device-map must name {ranks} devices for {ranks} ranks, not {len(entries)}: {text}"
-        )
+        return None
+    found = device_map(text)
+    found.check_ranks(ranks)
+    return found
 
 
 def _runtime_environment(
-    given: Given, home: Home, ranks: int, environ: Mapping[str, str]
+    given: Given,
+    home: Home,
+    ranks: int,
+    devices: DeviceMap | None,
+    environ: Mapping[str, str],
 ) -> dict[str, str]:
-    runtime = given.values.get("runtime")
-    if runtime not in runtimes.NAMES:
+    runtime = runtimes.set_up_name(given.values.get("runtime"), home, environ)
+    if runtime is None:
         return {}
-    wanted = [int(word) + 1 for word in given.values.get("device-map", "").split(":") if word]
+    wanted = [number + 1 for number in devices.numbers] if devices else []
     device = given.values.get("device", "")
     wanted += [int(device) + 1] if device.isdigit() else []
     return runtimes.environment(runtime, home, max([ranks, *wanted]), environ)
@@ -340,7 +393,7 @@ def _engine_words(given: Given, description: Description, benchmark: BenchmarkSp
     words: list[str] = []
     runtime = given.values.get("runtime")
     if runtime is not None:
-        words += ["--runtime", "opencl" if runtime in runtimes.NAMES else runtime]
+        words += ["--runtime", runtimes.engine_name(runtime)]
     for option in [*description.options, *benchmark.parameters]:
         if option.name in given.values and option.name not in _TAKEN_OVER:
             words.append(f"--{option.name}")

@@ -9,7 +9,10 @@ from pathlib import Path
 from plumbline.base.errors import RunError, UsageError, did_you_mean
 from plumbline.base.paths import Home
 from plumbline.record.record import load_record
-from plumbline.report.figures.shapes import Figure
+from plumbline.report.animation import write_animation
+from plumbline.report.figures import fields
+from plumbline.report.figures.files import files_of, states_of
+from plumbline.report.figures.shapes import Field, Figure
 from plumbline.report.figures.svg import standalone
 from plumbline.report.page import Loaded, figures_of
 from plumbline.run.accept import judged_of
@@ -21,7 +24,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 def figures_in(records: Sequence[str], home: Home) -> list[Figure]:
     """All figures of the page of these records."""
     paths = paths_of(records, home)
-    loaded = [Loaded(path.stem, load_record(path), judged_of(path)) for path in paths]
+    loaded = [Loaded(path.stem, load_record(path), judged_of(path), path.parent) for path in paths]
     loaded.sort(key=lambda one: (one.record.benchmark.name, one.record.started))
     found = [
         figure
@@ -49,11 +52,26 @@ def chosen(figures: Sequence[Figure], wanted: str) -> Figure:
     )
 
 
+def animate(records: Sequence[str], home: Home, path: Path) -> None:
+    """Write the snapshots of one record as a page of HTML."""
+    paths = paths_of(records, home)
+    if len(paths) != 1:
+        raise UsageError(f"--output {path.name} animates one record, not {len(paths)}")
+    case = next(iter(load_record(paths[0]).cases), None)
+    if case is None:
+        raise UsageError(f"{paths[0]} has no case")
+    states = states_of(case, files_of(case, paths[0].parent))
+    write_animation(f"{case.key}: level", states, path)
+
+
 def save(figure: Figure, path: Path) -> None:
     """Write ``figure`` as SVG, PNG or PDF, by the file's suffix."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(f"--output must end in {', '.join(SUFFIXES)}, not '{path.name}'")
+    if isinstance(figure, Field):
+        fields.save(figure, path)
+        return
     text = standalone(figure)
     try:
         if suffix == ".svg":

@@ -33,7 +33,7 @@ def write_report(asked: Asked, home: Home) -> int:
     if asked.output.is_dir():
         raise UsageError(f"--output {asked.output} is a folder")
     paths = paths_of(asked.records, home) if asked.records else surveyed(home)
-    loaded = [Loaded(path.stem, load_record(path), judged_of(path)) for path in paths]
+    loaded = [Loaded(path.stem, load_record(path), judged_of(path), path.parent) for path in paths]
     comparison = None
     if asked.against is not None:
         comparison = compare_records(

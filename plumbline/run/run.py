@@ -18,6 +18,7 @@ from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record
+from plumbline.report.nodes import slowest_node
 from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
@@ -121,8 +122,9 @@ class Run:
         except RunError as error:
             self.session.say(str(error))
             status = ExitStatus.ERROR
-        if judgement.line and not self._quiet:
-            self.session.say(judgement.line)
+        slowest = slowest_node(done.record) if done.record is not None else None
+        for line in filter(None, [] if self._quiet else [judgement.line, slowest]):
+            self.session.say(line)
         slow = judgement.judged is not None and judgement.judged.counts()["slow"] > 0
         if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:
             status = ExitStatus.SLOW

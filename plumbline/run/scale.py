@@ -34,7 +34,17 @@ from plumbline.run.series import Series, is_kept, load_series, series_path
 # Options of a run that do not apply to a series.
 _NOT_SCALED = frozenset(
     (
-        *("ranks", "launches", "system", "no-model", "tolerance", "fail-slow", "record", "format"),
+        *(
+            "ranks",
+            "nodes",
+            "launches",
+            "system",
+            "no-model",
+            "tolerance",
+            "fail-slow",
+            "record",
+            "format",
+        ),
         *("output", "test", "dry-run"),
     )
 )
@@ -73,7 +83,11 @@ class Asked:
     def size(self) -> int:
         """The whole size (strong) or one rank's (weak): given, of the preset, or the default."""
         assert self.shared is not None
-        return _whole(self.benchmark, self.run_values, self.shared.option)
+        size = _whole(self.benchmark, self.run_values, self.shared.option)
+        if size > 0 or self.shared.of_choice is None:
+            return size
+        option, sizes = self.shared.of_choice
+        return sizes[_text(self.benchmark, self.run_values, option)]
 
     @property
     def multiple(self) -> int:
@@ -144,7 +158,7 @@ def _asked(request: Request) -> Asked:
     if mode == "strong" and shared is None:
         raise UsageError(
             f"--mode strong is not available for {benchmark.name}, whose ranks have a problem each "
-            "(choose from hpl, ptrans, random_access --table shared)"
+            "(choose from hpl, ptrans, npb_…, random_access --table shared)"
         )
     if shared is not None:
         for name in (one for one in shared.instead if one in values):
@@ -191,11 +205,15 @@ def _plan(
     return make_plan(Request(asked.engine, asked.benchmark, Given(values)), environ, console)
 
 
-def _whole(benchmark: BenchmarkSpec, values: Mapping[str, str], name: str) -> int:
+def _text(benchmark: BenchmarkSpec, values: Mapping[str, str], name: str) -> str:
     option = next(one for one in benchmark.parameters if one.name == name)
     preset = benchmark.presets.get(values.get("preset", "standard"), {})
-    text = values.get(name) or str(preset.get(name, option.default))
-    number = whole_number(option, text)
+    return values.get(name) or str(preset.get(name, option.default))
+
+
+def _whole(benchmark: BenchmarkSpec, values: Mapping[str, str], name: str) -> int:
+    option = next(one for one in benchmark.parameters if one.name == name)
+    number = whole_number(option, _text(benchmark, values, name))
     assert number is not None  # it was checked
     return number
 

@@ -51,7 +51,10 @@ from plumbline.run.run import WEIGHT, Launched, Run
 from plumbline.run.series import SurveyRuns, is_kept, load_survey, survey_files
 
 PRESETS = ("smoke", "standard", "full")
-# Seconds of a run without earlier records, by preset.
+# Seconds of a run without earlier records: by the engine's limit of its measuring time, otherwise
+# by preset. Starts, set-up, validation and parts take as long again.
+_START_S, _PER_MEASURED_S = 3.0, 2.0
+_MEASURING = re.compile(r"measuring time: at most (\d+) s")
 _GUESS = {"smoke": 8.0, "standard": 60.0, "full": 600.0}
 _OVER_TRANSPORTS = "b_eff"  # run over each transport
 # Options set by the survey itself, or for runs that measure nothing.
@@ -99,6 +102,7 @@ class Wanted:
 class Step:
     """One run: a benchmark with options by name; ``plan`` is None if it cannot run.
 
+    ``measuring_s`` is the engine's limit of its measuring time, if known.
     ``otherwise`` makes the replacement for a run without a case supported by the device.
     """
 
@@ -106,6 +110,7 @@ class Step:
     values: Mapping[str, str]
     plan: RunPlan | None
     reason: str = ""
+    measuring_s: int | None = None
     otherwise: Callable[[], Step] | None = None
 
     @property
@@ -116,13 +121,7 @@ class Step:
     @property
     def words(self) -> list[str]:
         """The equivalent arguments of ``plumb run``."""
-        pairs = sorted(self.values.items())
-        return [
-            self.benchmark,
-            *itertools.chain.from_iterable(
-                (f"--{name}",) if value == "true" else (f"--{name}", value) for name, value in pairs
-            ),
-        ]
+        return [self.benchmark, *words_of(self.values)]
 
     @property
     def shown(self) -> list[str]:
@@ -187,7 +186,11 @@ class Survey:
             and step.values.get("transport", one.transport) == one.transport
             and step.values.get("approach", one.approach) == one.approach
         ]
-        return (median(alike[-5:]) + 1, True) if alike else (_GUESS.get(preset, 60.0), False)
+        if alike:
+            return median(alike[-5:]) + 1, True
+        if step.measuring_s is not None:
+            return _START_S + _PER_MEASURED_S * step.measuring_s, False
+        return _GUESS.get(preset, 60.0), False
 
     def _ends(self, number: int) -> str:
         ahead = [step for step in self.steps[number:] if self._expected_to_run(step)]
@@ -306,6 +309,21 @@ def prepare(wanted: Wanted, environ: Mapping[str, str], console: Console) -> Sur
     return survey
 
 
+def words_of(values: Mapping[str, str]) -> list[str]:
+    """Options by name as words, in the names' order."""
+    pairs = sorted(values.items())
+    return [
+        word
+        for name, value in pairs
+        for word in ([f"--{name}"] if value == "true" else [f"--{name}", value])
+    ]
+
+
+def listed_requests(path: Path, environ: Mapping[str, str]) -> list[Request]:
+    """The runs of a survey's file. Raises :class:`UsageError`."""
+    return [_request(*one, environ) for one in _listed(load_file(path))]
+
+
 def seconds_of_budget(text: str) -> float:
     """``90``, ``90s``, ``10m``, ``1.5h`` in seconds."""
     found = _BUDGET.fullmatch(text.strip())
@@ -335,9 +353,14 @@ def load_file(path: Path) -> SurveyFile:
 
 
 def _everything(preset: str, environ: Mapping[str, str], console: Console) -> Iterator[Step]:
-    """Every benchmark on the default device; last, one of them over the other transports."""
+    """Every benchmark on the default device; last, one of them over the other transports.
+
+    A family (``osu``) is one run, its members are not run again.
+    """
     others = []
     for benchmark in all_benchmarks(environ).benchmarks:
+        if benchmark.family:
+            continue
         step = _step(benchmark.name, {"preset": preset}, environ, console)
         native = {"preset": preset, "runtime": "native"}
         yield replace(step, otherwise=partial(_step, benchmark.name, native, environ, console))
@@ -389,10 +412,10 @@ def _step(
     request = _request(benchmark, values, environ)
     try:
         plan = make_plan(request, environ, console)
-        check_with_engine(plan)
+        told = _MEASURING.search(check_with_engine(plan))
     except UsageError as error:
         return Step(benchmark, values, None, str(error))
-    return Step(benchmark, values, plan)
+    return Step(benchmark, values, plan, measuring_s=int(told[1]) if told else None)
 
 
 def _request(benchmark: str, values: dict[str, str], environ: Mapping[str, str]) -> Request:

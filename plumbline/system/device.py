@@ -26,6 +26,7 @@ GbPerS = Annotated[float, *quantity("GB/s"), Field(gt=0)]
 Mhz = Annotated[float, *quantity("MHz"), Field(gt=0)]
 GflopPerS = Annotated[float, *quantity("GFLOP/s"), Field(gt=0)]
 GupPerS = Annotated[float, *quantity("GUP/s"), Field(gt=0)]
+Watts = Annotated[float, *quantity("W"), Field(gt=0)]
 
 # The part of the bytes that is written, for each kind of access.
 _WRITTEN: dict[str, float] = {"read": 0.0, "copy": 0.5, "write": 1.0}
@@ -122,6 +123,42 @@ class Rate(Table):
     source: str
 
 
+class Power(Table):
+    """What a device draws while ``benchmark``'s kernels work (absent: at most, under any load)."""
+
+    benchmark: str | None = None
+    type: NumberType | None = None
+    watts: Watts
+    source: str
+
+
+class OwnWork(Table):
+    """Items a second (points, keys, cells) of ``benchmark``'s own loops, on one rank.
+
+    ``part``: those with a rate of their own. ``held_bytes``: the data of a rank for which the
+    rate was measured, as the model counts them (absent: any).
+    """
+
+    benchmark: str
+    part: str | None = None
+    held_bytes: Bytes | None = None
+    per_s: Annotated[float, Field(gt=0)]
+    source: str
+
+
+Share = Annotated[str, Field(pattern=r"^<?\d+(\.\d+)?$")]
+
+
+class Percent(Table):
+    """Shares of a board's resources in percent, as printed: ``25``, ``1.90``, ``<1``."""
+
+    luts: Share | None = None
+    registers: Share | None = None
+    brams: Share | None = None
+    dsps: Share | None = None
+    urams: Share | None = None
+
+
 class Bitstream(Table):
     """A synthesis of a board's kernels: the clock and the configuration.
 
@@ -129,7 +166,9 @@ class Bitstream(Table):
     ``block_size`` and ``gemm_size`` are HPL's block in local memory and in registers too, and
     ``channel_width`` counts numbers. ``name`` distinguishes a variant from the default.
     ``transport`` is set if the kernels send by themselves or differ by it, ``banks`` if the arrays
-    use fewer banks than the board has.
+    use fewer banks than the board has. ``preset`` names its build parameters. ``percent`` are the
+    shares of the board's resources as the tool's report (or a table) prints them, ``hours`` the
+    time of the synthesis, ``tool`` the compiler and its version.
     """
 
     benchmark: str
@@ -152,6 +191,11 @@ class Bitstream(Table):
     registers: Whole | None = None
     brams: Whole | None = None
     dsps: Annotated[int, Field(ge=0)] | None = None
+    urams: Annotated[int, Field(ge=0)] | None = None
+    percent: Percent | None = None
+    hours: Annotated[float, Field(gt=0)] | None = None
+    tool: str | None = None
+    preset: str | None = None
     source: str
 
 
@@ -187,6 +231,8 @@ class DeviceTable(Table):
     launch: Launch | None = None
     link: Link | None = None
     rates: list[Rate] = Field(default_factory=list)
+    power: list[Power] = Field(default_factory=list)
+    work: list[OwnWork] = Field(default_factory=list)
     resources: Resources | None = None
     bitstreams: list[Bitstream] = Field(default_factory=list)
 
@@ -257,6 +303,26 @@ class DeviceTable(Table):
         """Seconds for ``amount`` of ``limit``; None if its rate is unknown."""
         rate = next((entry.per_s for entry in self.rates if entry.limit == limit), None)
         return amount / rate if rate else None
+
+    def power_of(self, benchmark: str, type: str) -> Power | None:
+        """The power of ``benchmark`` in ``type``, otherwise the device's limit, otherwise None."""
+        of_it = [entry for entry in self.power if entry.benchmark == benchmark]
+        limit = [entry for entry in self.power if entry.benchmark is None]
+        fits = [entry for entry in of_it if entry.type in (None, type)]
+        return next(iter([*fits, *limit]), None)
+
+    def work_s(
+        self, benchmark: str, items: float, held_bytes: float, part: str | None = None
+    ) -> float | None:
+        """Seconds of ``items`` of a benchmark's own loops on one rank; None if unknown.
+
+        Interpolated between the measured lengths as the rates of random updates are.
+        """
+        rates = [entry for entry in self.work if (entry.benchmark, entry.part) == (benchmark, part)]
+        known = sorted((entry.held_bytes, entry.per_s) for entry in rates if entry.held_bytes)
+        fixed = next((entry.per_s for entry in rates if entry.held_bytes is None), None)
+        rate = _interpolated_log(known, round(held_bytes)) if known else fixed
+        return items / rate if rate else None
 
     def bitstream(
         self, benchmark: str, type: str, transport: str | None = None, name: str | None = None

@@ -23,6 +23,7 @@ WorldKind = Literal["shmem", "mpi"]
 # Operations used by models, by the names of their tests in shoms.
 GET, PUT, BULK = "long_g", "long_p", "putmem"
 XOR, XOR_IN_CONTEXT, NOTICE = "ulong_atomic_xor", "ctx_ulong_atomic_xor", "ulong_atomic_set"
+SEND = "osu_bw"  # two-sided messages in a row: their gap
 COLLECT = "gups_bucketed"  # operations of an update by buckets, in a table within the caches
 
 

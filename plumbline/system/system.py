@@ -27,13 +27,15 @@ from pydantic import Field, model_validator
 from plumbline.base.errors import UsageError
 from plumbline.base.toml import Table
 from plumbline.system.device import Bytes, DeviceTable, GbPerS, Link, Mhz, Micros, joined
+from plumbline.system.job import JobTable
 from plumbline.system.operations import Nanos, Operation
 from plumbline.system.segments import Segment, check_segments, time_of
+from plumbline.system.synthesis import Preset, Synthesis, check_presets
 
 Leg = Literal["launch", "read", "exchange", "write"]
 # Legs of a transfer; a device's limits; its rate of random updates; one-sided operations of a
-# world; links between boards.
-Need = Literal["legs", "device", "updates", "operations", "channel"]
+# world; rates of applications' own loops; links between boards.
+Need = Literal["legs", "device", "updates", "operations", "work", "channel"]
 LOCAL = "local"
 # By which a calibration is another machine's, or from before its software changed.
 _ELSEWHERE = ("cpu", "devices", "driver", "platform", "library")
@@ -138,6 +140,8 @@ class Calibration(Table):
     @property
     def need(self) -> Need:
         """The kind of models that use it."""
+        if self.device and self.device.work:
+            return "work"
         if self.legs is not None:
             return "legs"
         if self.operations:
@@ -291,6 +295,8 @@ class Figures:
             return self.channel is not None
         if need == "operations":
             return bool(self.operations)
+        if need == "work":
+            return self.device is not None and bool(self.device.work or self.device.memory)
         if need == "legs" or self.device is None:
             return need == "legs" and self.legs is not None
         return need == "device" or bool(self.device.random or self.device.bitstreams)
@@ -302,17 +308,28 @@ class System(Table):
     system: Identity
     board: str | None = None
     machine: Machine | None = None
+    job: JobTable | None = None
     device: DeviceTable | None = None
     legs: Legs | None = None
     channel: Channel | None = None
     accl: Accl | None = None
+    synthesis: Synthesis | None = None
+    presets: list[Preset] = Field(default_factory=list)
     transfers: list[MeasuredTransfer] = Field(default_factory=list)
     operations: list[Operation] = Field(default_factory=list)
     calibrations: list[Calibration] = Field(default_factory=list)
 
+    @model_validator(mode="after")
+    def _presets_have_names(self) -> Self:
+        check_presets(self.presets)
+        return self
+
     def figures_under(self, conditions: Conditions) -> Figures:
         """The calibrations of exactly these conditions, otherwise the file's own figures."""
+        # A device's own limits, and rates of own loops, are measured without a transport.
+        alone = conditions.model_copy(update={"transport": "none", "form": "none", "messages": 0})
         made = [one for one in self.calibrations if one.conditions == conditions]
+        made += [one for one in self.calibrations if one.conditions == alone and one not in made]
         if not made:
             own = [
                 one
@@ -327,9 +344,6 @@ class System(Table):
                 operations=own,
             )
         legs = next((one.legs for one in made if one.legs), None)
-        # A device's own limits are measured without a transport.
-        alone = conditions.model_copy(update={"transport": "none", "form": "none", "messages": 0})
-        made += [one for one in self.calibrations if one.conditions == alone and one not in made]
         tables = [one.device for one in made if one.device]
         table = joined(tables) if tables else None
         between = [one.between for one in made if one.between]
@@ -365,8 +379,12 @@ class System(Table):
         )
         changes = {
             name: getattr(self, name) or getattr(board, name)
-            for name in ("channel", "accl", "transfers", "operations")
+            for name in ("channel", "accl", "synthesis", "transfers", "operations")
         }
+        own_presets = {(preset.benchmark, preset.name) for preset in self.presets}
+        changes["presets"] = self.presets + [
+            preset for preset in board.presets if (preset.benchmark, preset.name) not in own_presets
+        ]
         return self.model_copy(update={**changes, "device": device, "legs": _legs(self, device)})
 
     def answers(self, request: str) -> bool:

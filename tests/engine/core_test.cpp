@@ -122,11 +122,26 @@ TEST(Parameter, EchoesLongValuesShortened) {
   EXPECT_THAT(shortened("x" + umlauts), HasSubstr("\u00e4\u2026 (601 bytes)"));  // cut between characters
 }
 
+struct BuiltOptions : Parameters {
+  Parameter<std::int64_t> block{*this, {"block", "a block", "", {}, "", {}, Build{"b", "BLOCK", true}}, 8};
+  Choice type{
+      *this,
+      {"type", "a type", "", {}, "", {}, Build{"", "", false, [](const std::string& type) { return "-DT=" + type; }}},
+      "half",
+      {"half", "float"}};
+};
+
+TEST(Parameter, DescribesHowItEntersABitstream) {
+  const BuiltOptions o;
+  EXPECT_EQ(o.block.describe()["build"].dump(), R"({"letter":"b","macro":"BLOCK","log2":true,"options":null})");
+  EXPECT_EQ(o.type.describe()["build"]["options"].dump(), R"({"half":"-DT=half","float":"-DT=float"})");
+}
+
 TEST(Parameter, DescribesItself) {
   const Options o;
   EXPECT_EQ(
       o.size.describe().dump(),
-      R"({"name":"size","aliases":["-s"],"type":"integer","default":4,"unit":"B","minimum":0,"maximum":30,"choices":null,"help":"a size","bare":"","words":[]})");
+      R"({"name":"size","aliases":["-s"],"type":"integer","default":4,"unit":"B","minimum":0,"maximum":30,"choices":null,"help":"a size","bare":"","words":[],"build":null})");
   EXPECT_EQ(o.ring.describe()["choices"].dump(), R"(["natural","random"])");
   EXPECT_EQ(o.parameters().size(), 5u);
   EXPECT_EQ(o.find("ring"), &o.ring);

@@ -1,19 +1,23 @@
 // Devices: every device of this machine conforms to device.hpp; selection; messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <sched.h>
 #include <unistd.h>
+#include <fstream>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 
 #include "core/data.hpp"
 #include "core/json.hpp"
 #include "device/host_share.hpp"
+#include "device/opencl_c.hpp"
 #include "device/select.hpp"
 
 namespace plumb {
@@ -77,6 +81,21 @@ kernel void slow(global uint* values, uint rounds) {
 }
 )";
 
+// One work item, as all kernels in HLS C++.
+const char* const hls_kernels = R"(
+extern "C" {
+void add(unsigned* values, unsigned amount) { values[0] += amount; }
+void keep(double* out, int i, unsigned u, long l, unsigned long ul, float f, double d) {
+  out[0] = i; out[1] = u; out[2] = l; out[3] = ul; out[4] = f; out[5] = d;
+}
+void slow(unsigned* values, unsigned rounds) {
+  unsigned x = values[0];
+  for (unsigned i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  values[0] = x;
+}
+}
+)";
+
 template <class T>
 T* host(const KernelArgument& argument) {
   return reinterpret_cast<T*>(host_pointer(argument));
@@ -90,6 +109,7 @@ std::uint32_t slow_result(std::uint32_t x, std::uint32_t rounds) {
 KernelSource source() {
   using Arguments = std::span<const KernelArgument>;
   KernelSource result{"device_test.cl", kernels, "", {}};
+  result.hls = hls_kernels;
   result.native = {{"add",
                     [](Arguments a, const KernelRange& range) {
                       for (std::size_t i = 0; i < range.global; ++i)
@@ -133,10 +153,12 @@ std::vector<int> real_devices() {
   return indices;
 }
 
-INSTANTIATE_TEST_SUITE_P(Present, EveryDevice, testing::ValuesIn(real_devices()), [](const auto& parameter) {
+std::string label(const testing::TestParamInfo<int>& parameter) {
   const DeviceInfo& info = catalogue().infos()[static_cast<std::size_t>(parameter.param)];
   return info.runtime + "_" + info.type + "_" + std::to_string(info.index);
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Present, EveryDevice, testing::ValuesIn(real_devices()), label);
 
 TEST_P(EveryDevice, SaysWhatItIs) {
   const DeviceInfo& info = device().info();
@@ -239,6 +261,7 @@ TEST_P(EveryDevice, SharesItsOwnMemoryOrSaysWhyNot) {
 }
 
 TEST_P(EveryDevice, RunsKernelsOnEveryMemoryKind) {
+  if (device().info().runtime == "hls") GTEST_SKIP() << "its kernels are one work item";
   auto queue = device().make_queue();
   auto add = device().build(source())->kernel("add");
   for (const MemoryKind kind : device().info().memory_kinds) {
@@ -304,6 +327,21 @@ TEST_P(EveryDevice, CommandsOfOneQueueRunInOrder) {
   queue->enqueue_read(whole(*copy), reinterpret_cast<std::byte*>(&result));
   queue->finish();
   EXPECT_EQ(result, slow_result(seed, rounds) + 1);
+}
+
+TEST_P(EveryDevice, AQueueFollowsAnother) {
+  constexpr std::uint32_t rounds = 20000000;  // longer than a copy takes to start
+  auto earlier = device().make_queue(), later = device().make_queue();
+  auto slow = device().build(source())->kernel("slow");
+  const auto memory = buffer(4);
+  const std::uint32_t seed = 5;
+  std::uint32_t result = 0;
+  earlier->write(reinterpret_cast<const std::byte*>(&seed), whole(*memory));
+  slow->set({memory.get(), rounds});
+  earlier->enqueue(*slow, {});
+  later->follow(*earlier);
+  later->read(whole(*memory), reinterpret_cast<std::byte*>(&result));
+  EXPECT_EQ(result, slow_result(seed, rounds));
 }
 
 TEST_P(EveryDevice, FinishedBecomesTrueByPollingAlone) {
@@ -388,6 +426,7 @@ TEST_P(EveryDevice, KernelOnPinnedMemoryIsTimedItself) {
 
 // Views that overlap, one after the other, in every kind of memory; the argument alone changes from launch to launch.
 TEST_P(EveryDevice, KernelsWorkOnViews) {
+  if (device().info().runtime == "hls") GTEST_SKIP() << "its kernels are one work item";
   const std::size_t step = device().info().view_alignment / sizeof(std::uint32_t);
   for (const MemoryKind kind : device().info().memory_kinds) {
     auto queue = device().make_queue();
@@ -467,25 +506,29 @@ TEST_P(EveryDevice, RefusesAnotherRuntimesParts) {
   }
 }
 
-// ---- OpenCL alone ----
+// ---- devices of OpenCL drivers alone ----
 
-class EveryOpenclDevice : public EveryDevice {};
+class EveryOpenclDevice : public EveryDevice {
+ protected:
+  const std::string& runtime() { return device().info().runtime; }
+};
 
 std::vector<int> opencl_devices() {
   std::vector<int> indices;
   for (const int index : real_devices())
-    if (catalogue().infos()[static_cast<std::size_t>(index)].runtime == "opencl") indices.push_back(index);
+    if (has_opencl_driver(catalogue().infos()[static_cast<std::size_t>(index)])) indices.push_back(index);
   return indices;
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryOpenclDevice);
-INSTANTIATE_TEST_SUITE_P(Present, EveryOpenclDevice, testing::ValuesIn(opencl_devices()));
+INSTANTIATE_TEST_SUITE_P(Present, EveryOpenclDevice, testing::ValuesIn(opencl_devices()), label);
 
 TEST_P(EveryOpenclDevice, BuildErrorHasTheLog) {
   const KernelSource broken{"broken.cl", "kernel void f(global int* a) { a[0] = not_declared; }", "-DSOME=1", {}};
-  EXPECT_THAT(message_of([&] { device().build(broken); }),
-              AllOf(HasSubstr("broken.cl"), HasSubstr("-DSOME=1"), HasSubstr("not_declared"),
-                    HasSubstr("CL_BUILD_PROGRAM_FAILURE"), HasSubstr(device().info().name)));
+  EXPECT_THAT(
+      message_of([&] { device().build(broken); }),
+      AllOf(HasSubstr("broken.cl"), HasSubstr("-DSOME=1"), HasSubstr("not_declared"),
+            HasSubstr(runtime() == "opencl" ? "CL_BUILD_PROGRAM_FAILURE" : "(-11)"), HasSubstr(device().info().name)));
   EXPECT_THAT(message_of<Unsupported>([&] { device().build({"bare.cl", "", "", {}}); }), HasSubstr("bare.cl"));
 }
 
@@ -505,10 +548,11 @@ TEST_P(EveryOpenclDevice, NamesTheArgumentThatDoesNotFit) {
   auto add = device().build(source())->kernel("add");
   const auto memory = buffer(4);
   EXPECT_THAT(message_of([&] { add->set({memory.get()}); }), HasSubstr("takes 2 arguments, but 1 were given"));
-  EXPECT_THAT(message_of([&] {
-                add->set({memory.get(), 1.0});
-              }),
-              AllOf(HasSubstr("argument 1 of kernel add"), HasSubstr("CL_INVALID_ARG_SIZE")));
+  EXPECT_THAT(
+      message_of([&] {
+        add->set({memory.get(), 1.0});
+      }),
+      AllOf(HasSubstr("argument 1 of kernel add"), HasSubstr(runtime() == "opencl" ? "CL_INVALID_ARG_SIZE" : "(-51)")));
 }
 
 TEST_P(EveryOpenclDevice, CountsWhatItHasTaken) {
@@ -568,6 +612,20 @@ class Choosing : public testing::Test {
   std::string refused(DeviceWish wish, int rank = 0, int ranks = 1) const {
     return message_of<UsageError>([&] { chosen(wish, rank, ranks); });
   }
+  int chosen_at(DeviceWish wish, const Seat& seat) const {
+    wish.default_runtime = "fake";
+    return all_->choose(wish, seat).index - first_;
+  }
+  std::string refused_at(const DeviceWish& wish, const Seat& seat) const {
+    return message_of<UsageError>([&] { chosen_at(wish, seat); });
+  }
+  // Four ranks of a node, bound to cores 0, 2, 1 and 3; the two boards are attached to these cores.
+  Seat bound(int local, std::vector<int> first, std::vector<int> second) const {
+    const auto near_to = [this, first, second](const DeviceInfo& info) {
+      return info.index - first_ == 1 ? first : second;
+    };
+    return {local, 4, local, 4, "n01", {{0}, {2}, {1}, {3}}, near_to};
+  }
 
   std::unique_ptr<DeviceCatalogue> all_;
   int first_ = -1;
@@ -614,6 +672,49 @@ TEST_F(Choosing, MapsRanksToIndices) {
   EXPECT_THAT(refused({.map = "0:99"}, 1, 2),
               AllOf(HasSubstr("99 for rank 1"), HasSubstr("unknown device"), HasSubstr("Board A")));
   EXPECT_THAT(refused({.device = "0", .map = "0"}), HasSubstr("give one of them"));
+}
+
+TEST_F(Choosing, MapsTheRanksOfEachNode) {
+  const std::string map = "node=" + std::to_string(first_ + 2) + ":" + std::to_string(first_);
+  EXPECT_EQ(chosen_at({.map = map}, {0, 4, 0, 2}), 2);
+  EXPECT_EQ(chosen_at({.map = map}, {1, 4, 1, 2}), 0);
+  EXPECT_EQ(chosen_at({.map = map}, {2, 4, 0, 2}), 2) << "by place on the node, not by rank";
+  EXPECT_EQ(chosen_at({.map = map}, {3, 4, 1, 2}), 0);
+  EXPECT_THAT(refused_at({.map = map}, {2, 3, 2, 3, "n01"}),
+              AllOf(HasSubstr("names 2 devices of a node, but 3 ranks are on n01"), HasSubstr("--share-devices")));
+  EXPECT_EQ(chosen_at({.map = map, .shared = true}, {2, 3, 2, 3, "n01"}), 2);
+  EXPECT_THAT(refused_at({.map = "node=0:"}, {}), HasSubstr("node=0:1"));
+  EXPECT_THAT(refused_at({.map = "node=99"}, {}), HasSubstr("unknown device"));
+}
+
+TEST_F(Choosing, MapsNodesByAFile) {
+  const std::string path = testing::TempDir() + "plumb_device_map";
+  const std::string first = std::to_string(first_), third = std::to_string(first_ + 2);
+  std::ofstream(path) << "# boards\nn02 " << third << "\n\n* " << first << "  # others\n";
+  EXPECT_EQ(chosen_at({.map = path}, {0, 2, 0, 1, "n01"}), 0);
+  EXPECT_EQ(chosen_at({.map = path}, {1, 2, 0, 1, "n02"}), 2);
+  EXPECT_EQ(chosen_at({.map = path}, {1, 2, 0, 1, "n02.cluster"}), 2);
+  EXPECT_THAT(refused_at({.map = path}, {1, 3, 1, 2, "n02"}), HasSubstr("names 1 device of a node"));
+  std::ofstream(path) << "n02 " << third << "\n";
+  EXPECT_THAT(refused_at({.map = path}, {0, 2, 0, 1, "n01"}), HasSubstr("names no devices of n01"));
+  for (const char* wrong : {"n01\n", "n01 0:x\n", "n01 0 1\n", "n01 0\nn01 1\n"}) {
+    std::ofstream(path) << wrong;
+    EXPECT_THAT(refused_at({.map = path}, {0, 2, 0, 1, "n01"}), HasSubstr("a line must be a node, once")) << wrong;
+  }
+}
+
+TEST_F(Choosing, MapsByTheBusOfTheDevices) {
+  const std::vector<int> first{0, 1}, second{2, 3};
+  for (const auto& [local, near] : {std::pair{0, 1}, {1, 2}, {2, 1}, {3, 2}}) {
+    EXPECT_EQ(chosen_at({.map = "near"}, bound(local, first, second)), near) << local;
+    EXPECT_EQ(chosen_at({.map = "far"}, bound(local, first, second)), 3 - near) << local;
+  }
+  const std::vector<int> all{0, 1, 2, 3};
+  for (int local = 0; local < 4; ++local)
+    EXPECT_EQ(chosen_at({.map = "near"}, bound(local, all, all)), 1 + local % 2) << "the same choice, in turn";
+  EXPECT_THAT(refused_at({.map = "far"}, bound(0, all, all)), HasSubstr("no device is far from the cores 0"));
+  EXPECT_THAT(refused_at({.map = "near"}, bound(1, first, first)), HasSubstr("no device is near to the cores 2"));
+  EXPECT_THAT(refused_at({.map = "near"}, bound(0, first, {})), HasSubstr("on the PCI bus is not known"));
 }
 
 TEST_F(Choosing, SaysWhatThereIs) {

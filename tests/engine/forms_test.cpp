@@ -210,6 +210,13 @@ TEST_F(Forms, Graph500OfAFailedRunHasNoResults) {
   EXPECT_THROW(write_form("graph500", golden_record("b_eff_2_passed"), nullptr), UsageError);
 }
 
+// --- npb
+
+// Of three forms: passed, failed, and of a size without official values.
+TEST(NpbForm, IsAsItWas) {
+  compare_with_golden("npb_is_2.npb.txt", write_form("npb", golden_record("npb_is_2"), nullptr));
+}
+
 // --- shoms, osu
 
 TEST(ColumnForms, ShomsIsAsItWas) {

@@ -135,5 +135,22 @@ TEST(Host, DoubtsWhatSpoilsMeasurements) {
   EXPECT_TRUE(codes(two_ranks({0}, {1}, "performance")).empty());
 }
 
+TEST(Host, DoubtsFiguresOfDevicesThatRanksShare) {
+  Places places = two_ranks({0}, {1});
+  places.ranks[0].device = places.ranks[1].device = "Card (0000:18:00.0)";
+  EXPECT_EQ(codes(places), std::vector<std::string>{"shared_device"});
+  EXPECT_NE(doubts(places).back().text.find("2 ranks share Card (0000:18:00.0) of node"), std::string::npos);
+  places.ranks[1].device = "Card (0000:3b:00.0)";
+  EXPECT_TRUE(codes(places).empty());
+  places.hosts.push_back(places.hosts[0]);
+  places.ranks[1] = {1, 1, 0, {1}, places.ranks[0].device};
+  EXPECT_TRUE(codes(places).empty()) << "another host's";
+}
+
+TEST(Host, KnowsNoCoresNearToADeviceThatIsNotThere) {
+  EXPECT_TRUE(cores_near("").empty());
+  EXPECT_TRUE(cores_near("ffff:ff:1f.7").empty());
+}
+
 }  // namespace
 }  // namespace plumb

@@ -1,4 +1,5 @@
 // Parts of a run: how they are named, the queues that they use, and how verdicts by them are shown.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -98,6 +99,39 @@ void moves_bytes(Device& device) {
   queue->enqueue_read(whole(*to), received.data());
   while (!queue->finished()) std::this_thread::yield();
   EXPECT_EQ(sent, received);
+}
+
+// Counts the programs built on a device.
+class CountingDevice : public Device {
+ public:
+  explicit CountingDevice(Device& real) : real_(real) {}
+  const DeviceInfo& info() const override { return real_.info(); }
+  std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& p) override { return real_.allocate(bytes, p); }
+  std::unique_ptr<Queue> make_queue(bool timed) override { return real_.make_queue(timed); }
+  std::unique_ptr<Program> build(const KernelSource& source) override {
+    ++built;
+    return real_.build(source);
+  }
+  int built = 0;
+
+ private:
+  Device& real_;
+};
+
+TEST(BareDevice, BuildsAProgramOnce) {
+  const DeviceCatalogue catalogue;
+  const auto native = catalogue.open(catalogue.choose({"native", "", "", "native"}, 0, 1, 0));
+  CountingDevice real(*native);
+  BareDevice device(real);
+  const auto source = [](const std::string& name, const std::string& options) {
+    return KernelSource{"steps.cl", "text", options, {{name, [](auto, const auto&) {}}}};
+  };
+  device.build(source("step", ""));
+  const auto again = device.build(source("step", "")), other = device.build(source("other", "-DOTHER"));
+  EXPECT_EQ(real.built, 2);
+  EXPECT_THAT(again->kernel_names(), testing::ElementsAre("step"));
+  EXPECT_THAT(other->kernel_names(), testing::ElementsAre("other"));
+  EXPECT_NE(again->kernel("step"), nullptr);
 }
 
 TEST(BareQueue, OfNativeMovesBytes) {

@@ -7,6 +7,7 @@
 #include "benchmarks/apps/shallow_water/flops.hpp"
 #include "benchmarks/apps/shallow_water/partition.hpp"
 #include "benchmarks/apps/shallow_water/reference.hpp"
+#include "benchmarks/apps/shallow_water/stations.hpp"
 #include "core/embedded.hpp"
 
 namespace plumb::shallow_water {
@@ -182,6 +183,38 @@ TEST(ShallowWaterReference, ALevelAtRestStaysAndAClosedBayKeepsItsVolume) {
     for (int i = 0; i < 3; ++i) reference.step(state, 0, 5);
     for (std::size_t i = 0; i < state.size(); ++i) EXPECT_NEAR(state[i], i % components == 0 ? 0.5 : 0, 1e-12);
   }
+}
+
+TEST(ShallowWaterStations, LieInTheirElementsOrAreRefused) {
+  const Mesh mesh = bay(1696);
+  const Point centre = mesh.centre(700);
+  const auto found = stations_at(mesh, std::to_string(centre.x) + "," + std::to_string(centre.y));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].element, 700U);
+  EXPECT_NEAR(found[0].r, 1.0 / 3, 1e-6);
+  EXPECT_EQ(usual_stations(mesh).size(), 4U);
+  for (const char* wrong : {"58000,35000", "1e9,0", "5", "5,x", "5,5;", ";"})
+    EXPECT_THROW(stations_at(mesh, wrong), UsageError) << wrong;
+}
+
+TEST(ShallowWaterStations, ATideIsFoundInWhatTheySee) {
+  Sightings seen;
+  for (std::uint64_t step = 0; step < 50; ++step) {
+    seen.steps.push_back(step);
+    const double t = 900.0 * static_cast<double>(step);
+    seen.seen.push_back({{7, 0, 0}, {0.3 * std::cos(1.4e-4 * t + 0.5), 0, 0}});
+  }
+  const auto tide = tide_seen(seen, 1, 1.4e-4, 900, 3600);
+  EXPECT_NEAR(std::abs(tide), 0.3, 1e-12);
+  EXPECT_NEAR(std::arg(tide), 0.5, 1e-12);
+}
+
+TEST(ShallowWaterStations, LevelsAreComparedInCommonSteps) {
+  const Sightings device{{0, 4}, {{{1, 0, 0}}, {{2, 0, 0}}}};
+  const Sightings reference{{0, 1, 2}, {{{1.5, 0, 0}}, {{9, 0, 0}}, {{9, 0, 0}}}};
+  EXPECT_EQ(off_levels(device, reference), 0.5);
+  const Sightings broken{{0}, {{{std::nan(""), 0, 0}}}};
+  EXPECT_TRUE(std::isnan(off_levels(broken, reference)));
 }
 
 TEST(ShallowWaterPhysics, RingHasItsLevelOutsideAndNoFlowInside) {

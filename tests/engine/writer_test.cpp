@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "record/beside.hpp"
 #include "record/writer.hpp"
 
 namespace plumb {
@@ -48,6 +49,36 @@ TEST_F(Writer, EveryMomentIsAWholeDocument) {
   EXPECT_EQ(end["status"], "complete");
   EXPECT_EQ(end["cases"].size(), 20u);
   EXPECT_EQ(end, writer.document());
+}
+
+TEST_F(Writer, FilesBesideAreNamedAfterTheRecordAndTheirCase) {
+  FilesBeside files(path());
+  const auto contents = [&](const std::string& name) {
+    std::ifstream file(folder_ / name);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  EXPECT_TRUE(files.write("stations.csv", "one\n"));
+  EXPECT_TRUE(files.append("stations.csv", "two\n"));
+  EXPECT_EQ(files.take(), (Json{{"stations.csv", "record.stations.csv"}}));
+  EXPECT_TRUE(files.take().empty());
+  EXPECT_FALSE(files.append("stations.csv", "of an earlier case\n"));
+  EXPECT_TRUE(files.write("stations.csv", "three\n"));
+  EXPECT_TRUE(files.write("stations.csv", "four\n"));
+  EXPECT_EQ(files.take(), (Json{{"stations.csv", "record.stations-2.csv"}}));
+  EXPECT_EQ(contents("record.stations.csv"), "one\ntwo\n");
+  EXPECT_EQ(contents("record.stations-2.csv"), "four\n");
+  EXPECT_EQ(files.take_problem(), "");
+}
+
+TEST_F(Writer, AFileBesideThatCannotBeWrittenIsAProblem) {
+  FilesBeside files(folder_ / "none" / "record.json");
+  EXPECT_FALSE(files.write("graph", "1"));
+  EXPECT_FALSE(files.append("graph", "2"));
+  EXPECT_THAT(files.take_problem(), HasSubstr("record.graph"));
+  EXPECT_EQ(files.take_problem(), "");
+  EXPECT_TRUE(files.take().empty());
 }
 
 TEST_F(Writer, ASignalMarksTheRecordAborted) {

@@ -18,7 +18,9 @@ class KernelMutant:
     """``file`` (from the repository's root) with ``old``, which occurs once, replaced by ``new``.
 
     ``words`` are the run's options; ``device`` is ``pocl``, ``intel`` (Intel's CPU runtime), ``fpga``
-    (its FPGA emulator), ``native`` or ``cuda``. Every case of the run must come out ``failed``.
+    (its FPGA emulator), ``native``, ``hls`` (HLS C++ in C simulation) or ``cuda``. Every case of the
+    run must come out ``failed``; or, where ``error`` is given, the run must end with that error, for
+    example of kernels that wait for each other.
     """
 
     name: str
@@ -28,6 +30,7 @@ class KernelMutant:
     words: Sequence[str]
     device: str = "pocl"
     ranks: int = 1
+    error: str = ""
 
     def write(self, folder: Path) -> Path:
         """The mutated kernel's file, in ``folder``."""

@@ -71,6 +71,8 @@ Json run_one(World& world, Devices& devices, const Places& places, const Json& w
   benchmark->check(plan);
   TransportOptions transports;
   transports.find("pipeline-chunk")->parse(std::to_string(wish.value("pipeline_chunk_kib", std::size_t{0})));
+  const Json of_transport = wish.value("transport_options", Json::object());
+  for (const auto& [name, value] : of_transport.items()) transports.find(name)->parse(value.get<std::string>());
   const auto transport = entry.make(world, device, {wish.value("approach", ""), &transports});
   Session session{world, device, transport.get(), {MemoryKind::automatic, {}, entry.shares_buffers}, 1};
   RunSettings settings;

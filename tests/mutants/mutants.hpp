@@ -31,6 +31,10 @@ struct Mutation {
 // Registers "mutant-NAME-BASE" for each of the bases: an entry like the base's, but for the name.
 void register_mutation(const Mutation& mutation, const std::vector<std::string>& bases);
 
+// Registers "wrong-NAME-accl-tcp" and the like, engines of ACCL with a fault, and "faulty-NAME-accl-udp", right engines
+// over a network with one.
+void register_wrong_engines();
+
 // Registers all wrong transports. To be called in main: their bases are there by then.
 void register_wrong_transports();
 

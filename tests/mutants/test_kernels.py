@@ -1,4 +1,7 @@
-"""Every mutant of ``kernels/*.py`` must come out ``failed``, and every sound run must pass."""
+"""Every mutant of ``kernels/*.py`` must come out ``failed``, and every sound run must pass.
+
+`make test` runs six mutants of each file on each device, spread over its list, `make soak` all.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,13 @@ import importlib
 import json
 import os
 import subprocess
+from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
@@ -19,11 +25,29 @@ from tests.mutants.kernel_mutants import KernelMutant, Sound
 FOLDER = Path(__file__).parent / "kernels"
 BENCHMARKS = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__")
 LISTS = {name: importlib.import_module(f"tests.mutants.kernels.{name}") for name in BENCHMARKS}
-MUTANTS = [
-    pytest.param(name, mutant, id=f"{name}-{mutant.name}")
-    for name, module in LISTS.items()
-    for mutant in module.MUTANTS
-]
+FEWEST = 6
+
+
+def is_spread(place: int, number: int) -> bool:
+    """Whether ``place`` is one of FEWEST places spread evenly over ``number``, both ends included."""
+    return number <= FEWEST or place in {
+        round(i * (number - 1) / (FEWEST - 1)) for i in range(FEWEST)
+    }
+
+
+def listed_mutants() -> Iterator[ParameterSet]:
+    """All mutants; those that only `make soak` runs are marked."""
+    for name, module in LISTS.items():
+        of_file: dict[tuple[str, str], list[KernelMutant]] = defaultdict(list)
+        for mutant in module.MUTANTS:
+            of_file[mutant.file, mutant.device].append(mutant)
+        for mutants in of_file.values():
+            for place, mutant in enumerate(mutants):
+                marks = () if is_spread(place, len(mutants)) else pytest.mark.soak
+                yield pytest.param(name, mutant, id=f"{name}-{mutant.name}", marks=marks)
+
+
+MUTANTS = list(listed_mutants())
 SOUND = [
     pytest.param(name, sound, id=f"{name}-{sound.device}-{' '.join(sound.words)}")
     for name, module in LISTS.items()
@@ -65,7 +89,7 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
         command, environment = [str(ALONE), *words], dict(os.environ)
     else:
         command, environment = launch_command(ranks, ENGINE, *words)
-    if device in ("native", "cuda"):
+    if device in ("native", "hls", "cuda"):
         needs_devices_of(device)
         command += ["--runtime", device]
     else:
@@ -81,7 +105,11 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
 def test_wrong_kernel_fails(tmp_path: Path, benchmark: str, mutant: KernelMutant) -> None:
     kernel = ("--kernel-file", str(mutant.write(tmp_path)))
     words = (benchmark, *mutant.words, *kernel)
-    status, record, _ = run(tmp_path, mutant.device, mutant.ranks, *words)
+    status, record, said = run(tmp_path, mutant.device, mutant.ranks, *words)
+    if mutant.error:
+        assert status == 3, record["outcome"]
+        assert mutant.error in said
+        return
     outcomes = [case["outcome"] for case in record["cases"]]
     assert status == 1, outcomes
     assert outcomes
@@ -116,7 +144,8 @@ def test_a_kernel_file_that_is_not_there_is_bad_usage(tmp_path: Path) -> None:
 
 def test_every_kernel_file_has_six_mutants() -> None:
     """Each form of each benchmark: native's functions, which no file replaces, are proven by the same validators."""
-    for path in sorted((ROOT / "benchmarks").rglob("*.cl")):
+    sources = [*(ROOT / "benchmarks").rglob("*.cl"), *(ROOT / "benchmarks").rglob("*_hls.cpp")]
+    for path in sorted(sources):
         assert path.parent.name in BENCHMARKS, f"{path.parent.name} has kernels, but no mutants"
         own = [one for one in LISTS[path.parent.name].MUTANTS if ROOT / one.file == path]
-        assert len(own) >= 6, path
+        assert len(own) >= FEWEST, path

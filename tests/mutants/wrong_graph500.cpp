@@ -9,6 +9,7 @@
 #include "benchmarks/shmem/graph500/direction_optimising.hpp"
 #include "benchmarks/shmem/graph500/graph500.hpp"
 #include "benchmarks/shmem/graph500/put_atomic.hpp"
+#include "tests/mutants/served_memory.hpp"
 
 namespace plumb::graph500 {
 
@@ -469,73 +470,22 @@ class WrongSteps : public WrongGraph500 {
   }
 };
 
-// Put words are delayed until quiet(), as the standard allows; or for ever, if quiet() is left out.
-class LateMemory : public OneSided {
+// Words are never put.
+class WordsNeverPut : public mutants::LateWords {
  public:
-  LateMemory(std::unique_ptr<OneSided> right, bool quiets) : right_(std::move(right)), quiets_(quiets) {}
-  std::byte* local() const override { return right_->local(); }
-  std::size_t size() const override { return right_->size(); }
-  int contexts() const override { return right_->contexts(); }
-  void put(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
-    right_->put(c, at, from, bytes, rank);
-  }
-  void put_nb(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
-    right_->put_nb(c, at, from, bytes, rank);
-  }
-  void get(int c, void* to, std::size_t at, std::size_t bytes, int rank) override {
-    right_->get(c, to, at, bytes, rank);
-  }
-  void put_word(int, std::size_t word, std::uint64_t value, int rank) override { late_.push_back({word, value, rank}); }
-  std::uint64_t get_word(int c, std::size_t word, int rank) override { return right_->get_word(c, word, rank); }
-  void atomic_xor(int c, std::size_t w, std::uint64_t value, int rank) override {
-    right_->atomic_xor(c, w, value, rank);
-  }
-  void atomic_or(int c, std::size_t w, std::uint64_t value, int rank) override { right_->atomic_or(c, w, value, rank); }
-  void atomic_add(int c, std::size_t w, std::uint64_t value, int rank) override {
-    right_->atomic_add(c, w, value, rank);
-  }
-  std::uint64_t fetch_xor(int c, std::size_t w, std::uint64_t value, int rank) override {
-    return right_->fetch_xor(c, w, value, rank);
-  }
-  std::uint64_t fetch_or(int c, std::size_t w, std::uint64_t value, int rank) override {
-    return right_->fetch_or(c, w, value, rank);
-  }
-  std::uint64_t fetch_add(int c, std::size_t w, std::uint64_t value, int rank) override {
-    return right_->fetch_add(c, w, value, rank);
-  }
-  std::uint64_t compare_swap(int c, std::size_t w, std::uint64_t expected, std::uint64_t value, int rank) override {
-    return right_->compare_swap(c, w, expected, value, rank);
-  }
-  void quiet(int c) override {
-    if (!quiets_) return;
-    for (const Put& put : late_) right_->put_word(c, put.word, put.value, put.rank);
-    late_.clear();
-    right_->quiet(c);
-  }
-  void notify(int c, std::size_t word, std::uint64_t value, int rank) override { right_->notify(c, word, value, rank); }
-  bool reached(std::size_t word, std::uint64_t value) override { return right_->reached(word, value); }
-  void synchronise() override { right_->synchronise(); }
-
- private:
-  struct Put {
-    std::size_t word;
-    std::uint64_t value;
-    int rank;
-  };
-  std::unique_ptr<OneSided> right_;
-  bool quiets_;
-  std::vector<Put> late_;
+  using LateWords::LateWords;
+  void quiet(int) override {}
 };
 
-template <bool quiets>
-class OverLateMemory : public WrongGraph500 {
+template <class Memory>
+class OverMemory : public WrongGraph500 {
  public:
   using WrongGraph500::WrongGraph500;
 
  protected:
   std::unique_ptr<Search> make_search(World& world, const SearchPlan&) override {
     auto right = make_one_sided(world, put_atomic_bytes(graph().layout), 1);
-    return make_put_atomic(team(), graph(), std::make_unique<LateMemory>(std::move(right), quiets));
+    return make_put_atomic(team(), graph(), std::make_unique<Memory>(std::move(right)));
   }
 };
 
@@ -580,8 +530,8 @@ const RegisteredBenchmark all_wrong_graph500[] = {
     wrong_graph500<WrongCourier>("last-words-lost", last_words_lost),
     wrong_graph500<WrongCourier>("wrong-ranks", wrong_ranks),
     wrong_graph500<StaleBitmap>("stale-bitmap"),
-    wrong_graph500<OverLateMemory<false>>("quiet-left-out"),
-    wrong_graph500<OverLateMemory<true>>("passes-late"),
+    wrong_graph500<OverMemory<WordsNeverPut>>("quiet-left-out"),
+    wrong_graph500<OverMemory<mutants::LateWords>>("passes-late"),
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "benchmarks/shmem/npb/ep.hpp"
 #include "benchmarks/shmem/npb/is.hpp"
 #include "benchmarks/shmem/npb/mg.hpp"
-#include "world/one_sided.hpp"
+#include "tests/mutants/served_memory.hpp"
 
 namespace plumb::npb {
 
@@ -152,58 +152,32 @@ class OldHalo : public Named<Mg> {
 enum class Fault { none, notice_first, no_credit, lost };
 
 // Puts are kept back until they are completed: by a notice to their rank, or quiet.
-class LateMemory : public OneSided {
+class LatePuts : public mutants::ServedMemory {
  public:
-  LateMemory(std::unique_ptr<OneSided> right, Fault fault, std::size_t credit_words)
-      : right_(std::move(right)), fault_(fault), credit_words_(credit_words) {}
-  std::byte* local() const override { return right_->local(); }
-  std::size_t size() const override { return right_->size(); }
-  int contexts() const override { return right_->contexts(); }
-  void put(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
-    right_->put(c, at, from, bytes, rank);
-  }
+  LatePuts(std::unique_ptr<OneSided> right, Fault fault, std::size_t credit_words)
+      : ServedMemory(std::move(right)), fault_(fault), credit_words_(credit_words) {}
   void put_nb(int, std::size_t at, const void* from, std::size_t bytes, int rank) override {
     if (fault_ == Fault::lost && ++puts_ % 16 == 0) return;
     late_.push_back({at, from, bytes, rank});
   }
-  void get(int c, void* to, std::size_t at, std::size_t bytes, int rank) override {
-    right_->get(c, to, at, bytes, rank);
-  }
-  void put_word(int c, std::size_t w, std::uint64_t v, int rank) override { right_->put_word(c, w, v, rank); }
-  std::uint64_t get_word(int c, std::size_t w, int rank) override { return right_->get_word(c, w, rank); }
-  void atomic_xor(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_xor(c, w, v, rank); }
-  void atomic_or(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_or(c, w, v, rank); }
-  void atomic_add(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_add(c, w, v, rank); }
-  std::uint64_t fetch_xor(int c, std::size_t w, std::uint64_t v, int rank) override {
-    return right_->fetch_xor(c, w, v, rank);
-  }
-  std::uint64_t fetch_or(int c, std::size_t w, std::uint64_t v, int rank) override {
-    return right_->fetch_or(c, w, v, rank);
-  }
-  std::uint64_t fetch_add(int c, std::size_t w, std::uint64_t v, int rank) override {
-    return right_->fetch_add(c, w, v, rank);
-  }
-  std::uint64_t compare_swap(int c, std::size_t w, std::uint64_t e, std::uint64_t v, int rank) override {
-    return right_->compare_swap(c, w, e, v, rank);
-  }
   void quiet(int c) override {
     put_all();
-    right_->quiet(c);
+    ServedMemory::quiet(c);
   }
   void notify(int c, std::size_t word, std::uint64_t value, int rank) override {
     if (fault_ != Fault::notice_first || late_.empty()) put_all();
-    right_->notify(c, word, value, rank);
+    ServedMemory::notify(c, word, value, rank);
     if (late_.empty()) return;
     usleep(2000);  // the receiver sees the notice
     put_all();
   }
   bool reached(std::size_t word, std::uint64_t value) override {
     if (fault_ == Fault::no_credit && word < credit_words_) return true;
-    return right_->reached(word, value);
+    return ServedMemory::reached(word, value);
   }
   void synchronise() override {
     put_all();
-    right_->synchronise();
+    ServedMemory::synchronise();
   }
 
  private:
@@ -214,11 +188,10 @@ class LateMemory : public OneSided {
     int rank;
   };
   void put_all() {
-    for (const Put& put : late_) right_->put(0, put.at, put.from, put.bytes, put.rank);
+    for (const Put& put : late_) ServedMemory::put(0, put.at, put.from, put.bytes, put.rank);
     late_.clear();
   }
 
-  std::unique_ptr<OneSided> right_;
   Fault fault_;
   std::size_t credit_words_;
   std::uint64_t puts_ = 0;
@@ -226,21 +199,20 @@ class LateMemory : public OneSided {
 };
 
 template <class Right, Fault fault>
-class OverLateMemory : public Named<Right> {
+class OverLatePuts : public Named<Right> {
  public:
   using Named<Right>::Named;
   std::unique_ptr<Messages> make(Form, Session& session, const Links& links) override {
     constexpr std::size_t bytes = 16 << 20;
-    auto memory =
-        std::make_unique<LateMemory>(make_one_sided(session.world, bytes, 1), fault, 8 * links.outgoing.size());
+    auto memory = std::make_unique<LatePuts>(make_one_sided(session.world, bytes, 1), fault, 8 * links.outgoing.size());
     return make_signal(session.world, std::move(memory), links.outgoing, links.incoming);
   }
 };
 
 // One rank is slow to unpack, so that a sender without credit overtakes it.
-class NoCredit : public OverLateMemory<Mg, Fault::no_credit> {
+class NoCredit : public OverLatePuts<Mg, Fault::no_credit> {
  public:
-  using OverLateMemory::OverLateMemory;
+  using OverLatePuts::OverLatePuts;
   void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) override {
     if (is_last(rank(), ranks())) usleep(500);
     Mg::unpack(message, rows, length);
@@ -266,11 +238,11 @@ const RegisteredBenchmark all_wrong_npb[] = {
     wrong_npb<RestrictsEven>("mg-restricts-even"),
     wrong_npb<NormWithoutLast>("mg-norm-without-last"),
     wrong_npb<OldHalo>("mg-old-halo"),
-    wrong_npb<OverLateMemory<Mg, Fault::none>>("mg-passes-late"),
-    wrong_npb<OverLateMemory<Is, Fault::none>>("is-passes-late"),
-    wrong_npb<OverLateMemory<Mg, Fault::notice_first>>("mg-notice-first"),
-    wrong_npb<OverLateMemory<Is, Fault::notice_first>>("is-notice-first"),
-    wrong_npb<OverLateMemory<Mg, Fault::lost>>("mg-put-lost"),
+    wrong_npb<OverLatePuts<Mg, Fault::none>>("mg-passes-late"),
+    wrong_npb<OverLatePuts<Is, Fault::none>>("is-passes-late"),
+    wrong_npb<OverLatePuts<Mg, Fault::notice_first>>("mg-notice-first"),
+    wrong_npb<OverLatePuts<Is, Fault::notice_first>>("is-notice-first"),
+    wrong_npb<OverLatePuts<Mg, Fault::lost>>("mg-put-lost"),
     wrong_npb<NoCredit>("mg-no-credit"),
 };
 

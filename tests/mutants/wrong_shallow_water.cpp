@@ -16,7 +16,9 @@ enum class Wrong {
   neighbours_swapped,
   tide_phase,
   step_skipped,
-  stage_skipped
+  stage_skipped,
+  border_before_wait,
+  station_of_another_place
 };
 
 class WrongSolver : public Solver {
@@ -25,6 +27,14 @@ class WrongSolver : public Solver {
       : Solver(session, transport, mesh, job, std::move(part)), wrong_(wrong) {
     physics_ = job.physics;
     for (Constituent& one : physics_.tide.constituents) one.phase = 0;
+  }
+  ~WrongSolver() override {
+    if (waits_) Solver::exchange_end();
+  }
+
+  Coefficients element(std::uint32_t number, std::uint64_t steps) override {
+    const std::uint32_t other = wrong_ == Wrong::station_of_another_place ? (number + 1) % this->part().own : number;
+    return Solver::element(other, steps);
   }
 
  protected:
@@ -39,10 +49,16 @@ class WrongSolver : public Solver {
       if (!before_.empty()) queue().write(before_.data(), {&outgoing(), at, now.size()});
       before_ = now;
     }
+    if (waits_) Solver::exchange_end();
+    waits_ = false;
     Solver::exchange_begin();
   }
 
   void exchange_end() override {
+    if (wrong_ == Wrong::border_before_wait) {  // waits before the next exchange
+      waits_ = true;
+      return;
+    }
     Solver::exchange_end();
     ++round_;
     const bool once = round_ == wrong_round;
@@ -82,6 +98,7 @@ class WrongSolver : public Solver {
   Wrong wrong_;
   Physics physics_;
   std::uint64_t round_ = 0;
+  bool waits_ = false;  // of an exchange
   Bytes before_;
 };
 
@@ -115,6 +132,8 @@ const RegisteredBenchmark all_wrong_shallow_water[] = {
     wrong_shallow_water("tide-phase-dropped", Wrong::tide_phase),
     wrong_shallow_water("step-skipped", Wrong::step_skipped),
     wrong_shallow_water("stage-skipped", Wrong::stage_skipped),
+    wrong_shallow_water("border-before-wait", Wrong::border_before_wait),
+    wrong_shallow_water("station-of-another-place", Wrong::station_of_another_place),
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "benchmarks/shmem/ssca1/blocked.hpp"
 #include "benchmarks/shmem/ssca1/ssca1.hpp"
+#include "tests/mutants/served_memory.hpp"
 
 namespace plumb::ssca1 {
 
@@ -158,69 +159,31 @@ class WrongBlocked : public WrongSsca1 {
 
 // --- memory
 
-// Words are put at quiet(), as the standard allows.
-class SpoiledMemory : public OneSided {
+class SpoiledMemory : public mutants::LateWords {
  public:
   enum class Way { late, never_quiet, tile_lost, gaps_swapped };
-  SpoiledMemory(std::unique_ptr<OneSided> right, Way way) : right_(std::move(right)), way_(way) {}
-  std::byte* local() const override { return right_->local(); }
-  std::size_t size() const override { return right_->size(); }
-  int contexts() const override { return right_->contexts(); }
+  SpoiledMemory(std::unique_ptr<OneSided> right, Way way) : LateWords(std::move(right)), way_(way) {}
   // The second tile is not put, but notified: a stale one is read.
   void put(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
-    if (way_ != Way::tile_lost || puts_++ != 1) right_->put(c, at, from, bytes, rank);
+    if (way_ != Way::tile_lost || puts_++ != 1) LateWords::put(c, at, from, bytes, rank);
   }
-  void put_nb(int c, std::size_t at, const void* from, std::size_t bytes, int rank) override {
-    right_->put_nb(c, at, from, bytes, rank);
-  }
-  void get(int c, void* to, std::size_t at, std::size_t bytes, int rank) override {
-    right_->get(c, to, at, bytes, rank);
-  }
-  void put_word(int, std::size_t word, std::uint64_t value, int rank) override { late_.push_back({word, value, rank}); }
   // Array 3 and 4 (E) are taken for 5 and 6 (F), and the other way round.
   std::uint64_t get_word(int c, std::size_t word, int rank) override {
     const std::size_t block = size() / 72, array = word / block;
     if (way_ == Way::gaps_swapped && array >= 3 && array < 7) word = array < 5 ? word + 2 * block : word - 2 * block;
-    return right_->get_word(c, word, rank);
-  }
-  void atomic_xor(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_xor(c, w, v, rank); }
-  void atomic_or(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_or(c, w, v, rank); }
-  void atomic_add(int c, std::size_t w, std::uint64_t v, int rank) override { right_->atomic_add(c, w, v, rank); }
-  std::uint64_t fetch_xor(int c, std::size_t w, std::uint64_t v, int rank) override {
-    return right_->fetch_xor(c, w, v, rank);
-  }
-  std::uint64_t fetch_or(int c, std::size_t w, std::uint64_t v, int rank) override {
-    return right_->fetch_or(c, w, v, rank);
-  }
-  std::uint64_t fetch_add(int c, std::size_t w, std::uint64_t v, int rank) override {
-    return right_->fetch_add(c, w, v, rank);
-  }
-  std::uint64_t compare_swap(int c, std::size_t w, std::uint64_t expected, std::uint64_t v, int rank) override {
-    return right_->compare_swap(c, w, expected, v, rank);
+    return LateWords::get_word(c, word, rank);
   }
   void quiet(int c) override {
-    if (way_ == Way::never_quiet) return;
-    for (const Put& put : late_) right_->put_word(c, put.word, put.value, put.rank);
-    late_.clear();
-    right_->quiet(c);
+    if (way_ != Way::never_quiet) LateWords::quiet(c);
   }
-  void notify(int c, std::size_t word, std::uint64_t value, int rank) override { right_->notify(c, word, value, rank); }
-  bool reached(std::size_t word, std::uint64_t value) override { return right_->reached(word, value); }
   void synchronise() override {
     puts_ = 0;
-    right_->synchronise();
+    LateWords::synchronise();
   }
 
  private:
-  struct Put {
-    std::size_t word;
-    std::uint64_t value;
-    int rank;
-  };
-  std::unique_ptr<OneSided> right_;
   Way way_;
   std::size_t puts_ = 0;
-  std::vector<Put> late_;
 };
 
 class OverSpoiledMemory : public WrongSsca1 {

@@ -191,6 +191,18 @@ Mutation swapped() {
   return mutation;
 }
 
+// Receives are posted in the reverse order of their sends.
+Mutation receives_reversed() {
+  Mutation mutation;
+  mutation.name = "receives-reversed";
+  mutation.alter = [](const Exchange& exchange, const World&) {
+    Exchange result = exchange;
+    for (Step& step : result.steps) std::reverse(step.receives.begin(), step.receives.end());
+    return result;
+  };
+  return mutation;
+}
+
 // The message is taken from the slot that this round fills.
 Mutation next_slot() {
   Mutation mutation;
@@ -288,28 +300,28 @@ struct Replacement {
   std::string piece, instead;
 };
 
-// The kernels with each piece replaced at all of its places; throws if there is none, as the mutant would be void.
-KernelSource replaced(KernelSource source, const std::vector<Replacement>& replacements) {
+// The kernels' text with each piece replaced at all of its places; throws if there is none, as the mutant would be
+// void.
+void replace_all(std::string& text, const std::vector<Replacement>& replacements, const std::string& name) {
   for (const auto& [piece, instead] : replacements) {
-    std::size_t at = source.opencl.find(piece);
-    if (at == std::string::npos) throw Error(source.name + " does not hold what a mutant replaces: " + piece);
-    for (; at != std::string::npos; at = source.opencl.find(piece, at + instead.size()))
-      source.opencl.replace(at, piece.size(), instead);
+    std::size_t at = text.find(piece);
+    if (at == std::string::npos) throw Error(name + " does not hold what a mutant replaces: " + piece);
+    for (; at != std::string::npos; at = text.find(piece, at + instead.size())) text.replace(at, piece.size(), instead);
   }
-  return source;
 }
 
-// A transport, in one approach or ("") in each, with altered kernels. They have LAST_RANK, which is 1 there and 0
-// elsewhere.
+// A transport, in one approach or ("") in each, with altered kernels, in OpenCL C and, where they differ, in HLS C++.
+// They have LAST_RANK, which is 1 there and 0 elsewhere.
 Mutation with_kernels(const std::string& name, const std::string& approach,
-                      const std::vector<Replacement>& replacements) {
+                      const std::vector<Replacement>& replacements, const std::vector<Replacement>& in_hls = {}) {
   Mutation mutation;
   mutation.name = name;
   mutation.approach = approach;
-  mutation.device = [replacements](Device& real, const World& world) {
+  mutation.device = [replacements, in_hls](Device& real, const World& world) {
     const std::string last = world.rank() == world.size() - 1 ? " -DLAST_RANK=1" : " -DLAST_RANK=0";
-    return std::make_unique<SpoiledDevice>(real, MakeQueue{}, [replacements, last](const KernelSource& source) {
-      KernelSource result = replaced(source, replacements);
+    const bool is_hls = real.info().runtime == "hls";
+    return std::make_unique<SpoiledDevice>(real, MakeQueue{}, [=](KernelSource result) {
+      replace_all(is_hls ? result.hls : result.opencl, is_hls ? in_hls : replacements, result.name);
       result.options += last;
       return result;
     });
@@ -426,6 +438,11 @@ void register_wrong_transports() {
     register_mutation(mutation, both);
   for (const Mutation& mutation : rounds_left_out())
     register_mutation(mutation, {"mpi", "staged", "pipelined", "peer", "nccl", "mpi-device", "channel"});
+  register_wrong_engines();
+  for (const auto& mutations : {rounds_left_out(), {flip(50), stale(), last_byte(), swapped(), wrong_rank()}})
+    for (const Mutation& mutation : mutations) register_mutation(mutation, {"accl-tcp", "accl-udp"});
+  // Right, but for an engine that takes whatever comes first.
+  for (const char* base : {"accl-tcp", "wrong-tag-ignored-accl-tcp"}) register_mutation(receives_reversed(), {base});
   register_mutation(forgetful("write-skipped", true, 1), {"staged"});
   register_mutation(forgetful("read-skipped", false, 1), {"staged"});
   register_mutation(forgetful("write-lost-now-and-then", true, 13), {"staged"});
@@ -450,11 +467,18 @@ void register_wrong_transports() {
   const std::string second = "store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);";
   const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";
   for (const Mutation& mutation :
-       {flip(50), wrong_rank(), with_kernels("chunk-order-swapped", "", {{out_pair, swapped_pair}}),
-        with_kernels("chunk-lost", "",
-                     {{first,
-                       "const chunk c = read_channel_intel(in0);\n"
-                       "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}}),
+       {flip(50), wrong_rank(),
+        with_kernels("chunk-order-swapped", "", {{out_pair, swapped_pair}},
+                     {{"out0.write({load(message, at, bytes), last});",
+                       "out0.write({load(message, at + CHANNEL_WIDTH, bytes), last});"},
+                      {"out1.write({load(message, at + CHANNEL_WIDTH, bytes), last});",
+                       "out1.write({load(message, at, bytes), last});"}}),
+        with_kernels(
+            "chunk-lost", "",
+            {{first,
+              "const chunk c = read_channel_intel(in0);\n"
+              "if (at + CHANNELS * CHANNEL_WIDTH < bytes) store(c, message, at, bytes);"}},
+            {{"store(first.data, message, at, bytes);", "if (!first.last) store(first.data, message, at, bytes);"}}),
         // Announces a chunk to the sender before its slot holds it.
         with_kernels("token-before-data", "",
                      {{"TELL(received);", ""},

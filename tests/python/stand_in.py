@@ -16,6 +16,7 @@ from pathlib import Path
 DATA = Path(os.environ["STAND_IN_DATA"])
 MODE = os.environ.get("STAND_IN", "passes")
 RANK = int(os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0")))
+RANKS = int(os.environ.get("OMPI_COMM_WORLD_SIZE", os.environ.get("PMI_SIZE", "1")))
 
 
 def event(**fields):
@@ -30,6 +31,7 @@ def option(name):
 def record(cases, status):
     document = json.loads((DATA / "record.json").read_text())
     document["cases"] = document["cases"][:cases]
+    document["command"] = sys.argv
     document["status"] = status
     document["world"]["ranks"] = int(os.environ.get("OMPI_COMM_WORLD_SIZE", "2"))
     document["ranks"] = [
@@ -80,7 +82,7 @@ def wrong_by_peer():
 def passes(exit_status=0, outcome="passed"):
     document = record(99, "complete")
     keys = [case["key"] for case in document["cases"]]
-    event(event="start", benchmark="b_eff", cases=len(keys), ranks=2, record=None)
+    event(event="start", benchmark="b_eff", cases=len(keys), ranks=RANKS, record=None)
     for index, key in enumerate(keys, 1):
         event(event="case_started", index=index, of=len(keys), key=key)
         event(
@@ -100,7 +102,7 @@ def passes(exit_status=0, outcome="passed"):
 def dies():
     """Rank 1 is killed after two cases; rank 0 waits for it."""
     record(2, "running")
-    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    event(event="start", benchmark="b_eff", cases=14, ranks=RANKS, record=None)
     if RANK == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(600)
@@ -111,7 +113,7 @@ def errs():
     document = record(99, "complete")
     document["outcome"] = {"status": "error", "reason": "natural/launch/1: could not compile x.cl"}
     Path(option("--record")).write_text(json.dumps(document))
-    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    event(event="start", benchmark="b_eff", cases=14, ranks=RANKS, record=None)
     event(event="finish", outcome="error", exit=3, seconds=0.1)
     sys.exit(3)
 
@@ -126,7 +128,7 @@ def hangs():
 
 def waits():
     record(2, "running")
-    event(event="start", benchmark="b_eff", cases=14, ranks=2, record=None)
+    event(event="start", benchmark="b_eff", cases=14, ranks=RANKS, record=None)
     Path(os.environ["STAND_IN_PIDS"] + f".{RANK}").write_text(str(os.getpid()))
     time.sleep(600)
 
@@ -135,7 +137,7 @@ def slow():
     """Cases one by one, each in the record before it is told."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
     keys = [case["key"] for case in json.loads((DATA / "record.json").read_text())["cases"]]
-    event(event="start", benchmark="b_eff", cases=len(keys), ranks=2, record=None)
+    event(event="start", benchmark="b_eff", cases=len(keys), ranks=RANKS, record=None)
     for index, key in enumerate(keys, 1):
         time.sleep(0.02)
         record(index, "running")

@@ -103,13 +103,13 @@ LACKING = [
 FIXED = [  # a benchmark, its options, the definitions of its kernel file
     (
         "random_access --size 12 -g 2 -r 2",
-        ("#define NUM_REPLICATIONS 2", "#define RNG_COUNT_LOG 3"),
+        ("#define RNG_COUNT_LOG 3",),
         "2 replications of update_N_g2_d5_b0 are asked for",
     ),
     (
         "random_access --size 12 -g 3 -r 4",
-        ("#define NUM_REPLICATIONS 2", "#define RNG_COUNT_LOG 3"),
-        "update_0_g3_d5_b0, update_1_g3_d5_b0 are there",
+        ("#define REPLICATION 1", "#define RNG_COUNT_LOG 3"),
+        "update_1_g3_d5_b0 are there",
     ),
     (
         "stream --elements 99 --operation copy --replications 2",

@@ -85,6 +85,65 @@ def test_a_vendor_file_that_names_nothing_is_broken(tmp_path: Path) -> None:
     assert "/nowhere/libintelocl.so" in finding.found
 
 
+@pytest.mark.parametrize(
+    ("tried", "state", "words"),
+    [
+        (OK, "ok", "shows a device"),
+        (Tried(2, "plumb-mpi: runtime sycl shows no device: a reason"), "broken", "a reason"),
+        (CRASHED, "broken", "SIGSEGV"),
+    ],
+)
+def test_a_sycl_plugin_that_does_not_work(tried: Tried, state: str, words: str) -> None:
+    finding = doctor._sycl_device(tried)
+    assert finding.state == state
+    assert words in finding.found
+
+
+def test_sycl_that_is_not_or_not_wholly_installed(home: Path) -> None:
+    assert next(doctor._sycl(os.environ)).state == "absent"
+    (home / "runtimes" / "intel-sycl").mkdir(parents=True)
+    finding = next(doctor._sycl(os.environ))
+    assert finding.state == "broken"
+    assert finding.cure == "plumb setup intel-sycl --accept-eula"
+
+
+def test_the_wheels_own_loader_is_named(tmp_path: Path) -> None:
+    environ = {"LD_LIBRARY_PATH": f":{tmp_path}"}
+    assert not list(doctor._wheels_loader(environ))
+    for name in ("libOpenCL.so.1", "libintelocl.so"):
+        (tmp_path / name).touch()
+    assert next(doctor._wheels_loader(environ)).state == "broken"
+
+
+@pytest.mark.parametrize(
+    ("lists", "given", "state", "words"),
+    [
+        ("pmix none", None, "ok", "srun --mpi=pmix starts ranks of Open MPI"),
+        ("pmix none", "pmi2", "broken", "SLURM_MPI_TYPE=pmi2 overrides --mpi=pmix"),
+        ("pmix none", "pmix", "ok", "starts ranks"),
+        ("none pmi2", None, "broken", "srun has no pmix"),
+        ("", None, "absent", "Slurm is not configured"),
+        (None, None, "absent", "no srun"),
+    ],
+)
+@pytest.mark.usefixtures("stand_in")
+def test_ranks_by_srun(
+    tmp_path: Path, lists: str | None, given: str | None, state: str, words: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if lists is not None:
+        srun = tmp_path / "bin" / "srun"
+        srun.write_text("#!/bin/sh\n" + "".join(f"echo {way}\n" for way in lists.split()))
+        srun.chmod(0o755)
+    environ = {**os.environ, "PATH": str(tmp_path / "bin")}
+    environ |= {"SLURM_MPI_TYPE": given} if given else {}
+    doctor.find_engine(os.environ, "mpi")  # its description is kept: the program needs a PATH
+    (finding,) = doctor._slurm(environ)
+    assert finding.state == state
+    assert words in finding.found
+    assert (finding.cure is not None) == (state == "broken")
+
+
 def test_a_probe_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_LIMIT_S", 0.2)
     tried = doctor._try(["sh", "-c", "sleep 60"], os.environ)

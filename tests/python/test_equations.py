@@ -186,7 +186,7 @@ def test_ssca1() -> None:
 
     A cell: 17 x 2 / 102.4e9 = 332 ps, half of it in 16 bits. 522 blocks + 15 = 537 steps of
     131 x 16 x 8 = 16,768 cells; the second rank begins 128/8 + 15 = 31 steps later.
-    33 tiles; 8 operations for each of 4175^2 / 2 = 8,715,312.5 cells; 8,349 anti-diagonals.
+    33 tiles, of which the lanes' lead of 15 steps covers all but the first; 8 operations for each of 4175^2 / 2 = 8,715,312.5 cells; 8,349 anti-diagonals.
     """
     cell = ssca1.cell_s(102.4e9, 32)
     assert cell == pytest.approx(332.03125e-12)
@@ -196,7 +196,10 @@ def test_ssca1() -> None:
     assert ssca1.fill_steps(2, 128, 32) == 31
     assert ssca1.fill_steps(1, 128, 32) == 0
     assert ssca1.step_s(4175, 2, 32, 1e-9) == pytest.approx(16.768e-6)
-    assert ssca1.messages_s(4175, 128, 1e-6) == pytest.approx(33e-6)
+    assert ssca1.tiles_s(4175, 2, 128, 32, 0, 1e-6) == pytest.approx(33e-6)
+    assert ssca1.tiles_s(4175, 3, 128, 32, 0, 1e-6) == pytest.approx(34e-6)
+    assert ssca1.tiles_s(4175, 2, 128, 32, 16e-6, 1e-6) == pytest.approx(1e-6)  # the lanes' lead
+    assert ssca1.tiles_s(4175, 1, 128, 32, 0, 1e-6) == 0
     assert ssca1.put_get_s(4175, 2, 100e-9, 50e-9) == pytest.approx(8715312.5 * 650e-9)
     assert ssca1.barriers_s(4175, 2, 1e-6) == pytest.approx(8349e-6)
     assert ssca1.barriers_s(4175, 8, 1e-6) == pytest.approx(3 * 8349e-6)

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import DATA, Plumb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plumbline.base.errors import RunError
 from plumbline.fit.bad_nodes import Bad, Pair, bad_alone, bad_in_pairs, rounds
 from plumbline.record.record import parse_record
+from plumbline.report.nodes import slowest_node
 from plumbline.run.find_bad import find_bad, gather
+from plumbline.run.measure_nodes import Measurement, run_all
 
 DOCUMENT: dict[str, Any] = json.loads((DATA / "record.json").read_text())
 TURNS = 100
@@ -168,3 +173,54 @@ def test_a_bad_node_takes_its_links_with_it() -> None:
     measured = gather(parse_record(json.dumps(one), "x.json") for one in documents)
     assert measured.nodes == [f"n{n:02}" for n in range(NODES)]
     assert names(find_bad(measured)) == ["node n00"]
+
+
+def test_the_slowest_node_of_a_run_is_named() -> None:
+    document = record_of("a", "b", [1.0, 1.0, 1.0])
+    document["cases"][0]["samples"]["by_rank"][1] = [1.2, 1.5, 1.2]
+    said = slowest_node(parse_record(json.dumps(document), "x.json"))
+    assert said == "slowest node: b, in 1 of 1 cases, 1.09 x the median node's time"
+    alone = parse_record(json.dumps(DOCUMENT), "x.json")
+    assert slowest_node(alone) is None
+
+
+@pytest.mark.parametrize(
+    ("nodes", "end", "said"),
+    [
+        (("a", "b"), "", None),
+        (("a", "c"), "", "b_eff on a, c: the record is of a, b"),
+        (("a", "b"), "; echo no route; exit 3", "b_eff on a, b failed: no route"),
+        (("a", "b"), "; rm $1", "b_eff on a, b left no record"),
+    ],
+)
+def test_a_pair_that_was_not_measured_is_an_error(
+    tmp_path: Path, nodes: tuple[str, str], end: str, said: str | None
+) -> None:
+    """Another pair's record, a failed run and a missing record are no figures of the pair."""
+    written, record = tmp_path / "written.json", tmp_path / "b_eff@pair.json"
+    written.write_text(json.dumps(record_of("a", "b", [1.0, 1.1])))
+    command = ["sh", "-c", f'cp "$0" "$1"{end}', str(written), str(record)]
+    group = [Measurement(nodes, command, os.environ, record)]
+    if said is None:
+        run_all(group)
+    else:
+        with pytest.raises(RunError, match=said):
+            run_all(group)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "find-bad measures the nodes of a job: salloc --nodes=N plumb find-bad"),
+        (["--hosts", "a"], "at least 2 different nodes"),
+        (["--hosts", "a,a"], "at least 2 different nodes"),
+        (["--hosts", "a,b", "--nodes", "3"], "give one of them"),
+        (["--records", ".", "--serial"], "--records takes no option of a measurement"),
+    ],
+)
+def test_a_request_without_nodes_is_a_sentence(
+    stand_in: Path, plumb: Plumb, words: list[str], said: str
+) -> None:
+    status, out, err = plumb("find-bad", *words)
+    assert (status, out) == (2, "")
+    assert said in err

@@ -68,6 +68,9 @@ def test_levels_are_those_of_scipy(tmp_path: Path) -> None:
         reached = numpy.isfinite(levels)
         assert facts["vertices_reached"] == reached.sum()
         assert facts["levels"] == levels[reached].max() + 1
+        sizes = numpy.bincount(levels[reached].astype(int)).tolist()
+        assert facts["level_vertices"] == sizes
+        assert sum(facts["level_ends"]) == 2 * case["tallies"]["edges"]
         inside = edges[reached[edges[:, 0]]]
         assert case["tallies"]["edges_and_loops"] == len(inside)
         assert case["tallies"]["edges"] == (inside[:, 0] != inside[:, 1]).sum()

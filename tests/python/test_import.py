@@ -18,25 +18,94 @@ OSU = """# OSU MPI Allreduce Latency Test v7.3
 16                      3.00              2.50              3.50        1000
 """
 OSU_OLD = "# OSU MPI Latency Test v5.6.3\n# Size          Latency (us)\n0   1.25\n1   1.50\n"
-IMB = """#    Intel(R) MPI Benchmarks 2021.8, MPI-1 part
+OSU_MANY = """Sat Jan  3 00:20:52 2026[1,0]<stdout>:# OSU MPI-CUDA Bi-Directional Bandwidth Test v7.4
+Sat Jan  3 00:20:52 2026[1,0]<stdout>:# Send Buffer on DEVICE (D) and Receive Buffer on HOST (H)
+Sat Jan  3 00:20:52 2026[1,0]<stdout>:# Datatype: MPI_CHAR.
+Sat Jan  3 00:20:52 2026[1,0]<stdout>:# Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
+Sat Jan  3 00:20:52 2026[1,0]<stdout>:8                       1.25              Pass              1.50              0.75
+Sat Jan  3 00:20:52 2026[1,0]<stdout>:16                      2.25              Fail              2.50              0.75
+# Datatype: MPI_INT.
+# Size      Bandwidth (MB/s)        Validation P50 Tail BW(MB/s) P99 Tail BW(MB/s)
+8                       1.75              Pass              2.00              1.25
+# OSU MPI Barrier Latency Test v5.4
+# Avg Latency(us)
+             1.75
+# OSU MPI Init Test v5.4
+nprocs: 2, min: 12 ms, max: 12 ms, avg: 12 ms
+# OSU MPI Non-Blocking All-to-Allv Personalized Exchange Latency Test v5.4
+# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
+
+# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
+1                       4.25              2.50              1.75             16.25
+# OSU MPI Multiple Bandwidth / Message Rate Test v5.4
+# [ pairs: 2 ] [ window size: 64 ]
+# Size                  MB/s        Messages/s
+1                      58.25       58250000.00
+# OSU MPI_Compare_and_swap latency Test v5.4
+# Window creation: MPI_Win_allocate
+# Synchronization: MPI_Win_flush
+# Size          Latency (us)
+8                       0.25
+# OSU OpenSHMEM Atomic Operation Rate Test v5.4
+# Operation               Million ops/s        Latency (us)
+shmem_int_fadd                     1.25                0.75
+"""
+IMB = """#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
 # Benchmarking PingPong
 # #processes = 2
        #bytes #repetitions      t[usec]   Mbytes/sec
             0         1000         0.50         0.00
             1         1000         0.75         1.25
-# Benchmarking Allreduce
+            2 time-out.; Time limit is over
+# Benchmarking Barrier
 # #processes = 4
 # ( 4 additional processes waiting in MPI_Barrier)
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-            4          100         4.25         4.75         4.50
+ #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+          100         4.25         4.75         4.50
+# Benchmarking Multi-Allreduce
+# ( 2 groups of 2 processes each running simultaneous )
+# Group  0:     0    1
+        Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0            4          100         1.25         1.75         1.50
+            1            4          100         2.25         2.75         2.50
+# Benchmarking Unidir_put
+# #processes = 2
+#    MODE: NON-AGGREGATE
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            4          100         0.75         1.25
+# Benchmarking Unidir_put
+# #processes = 2
+#    MODE: AGGREGATE
+       #bytes #repetitions      t[usec]   Mbytes/sec
+            4          100         0.25         3.25
+# Benchmarking UniBandMT
+# #processes = 2 (threads: 3)
+# window_size = 64
+       #bytes #repetitions  t_avg[usec]   Mbytes/sec      Msg/sec
+            4          100         0.25         3.25        12075
 """
-NCCL = """# nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20
-#  Rank  0 Group  0 Pid   11 on   node-1 device  0 [0x8d] Some GPU 80GB
+NCCL = """# nccl-tests version 2.17.6 nccl-headers=22602 nccl-library=22602
+# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 2 minBytes 8 maxBytes 16 step: 2(factor) warmup iters: 5 iters: 20
+#  Rank  0 Group  0 Pid   11 on   node-1 device  0 [0000:8d:00] Some GPU 80GB
 [1,0]<stdout>:#  Rank  1 Group  0 Pid   12 on   node-2 device  1 [0x91] Some GPU 80GB
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
 #        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
-           8             2     float     sum      -1    12.50    0.25    0.50      0    12.25    0.25    0.50      0
+           8             2     float     sum      -1    12.50    0.25    0.50      0    12.25    0.25    0.50      3
 [1,0]<stdout>:          16             4     float     sum      -1    12.75    0.50    0.75    N/A    12.25    0.50    0.75    N/A
+# Out of bounds values : 3 FAILED
+# Collective test concluded: all_reduce_perf
+# Collective test starting: alltoall_perf
+# nThread 1 nGpus 1 minBytes 8 maxBytes 16 step: 2(factor)
+    67108864      16777216     float    none      -1    10578    6.25    6.25      0    10585    6.25    6.25    N/A   2026-01-02 03:04:05
+"""
+# Columns of earlier versions (an error, no root, no operation), and with -I.
+NCCL_OLD = """# nThread 1 nGpus 1 minBytes 8
+#       size         count      type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+        4096          1024     float     sum   120921    0.25    0.50  1e-06    93.25    0.25    0.50  1e-06
+#       size         count      type     time   algbw   busbw  error     time   algbw   busbw  error
+        8192          1024     int8     120921    0.75    0.50  0e+00    93.25    0.25    0.50  0e+00
+       16384          1024     float     sum      -1    2.50    0.25    0.50      0    1.25    4.00    3.75   12.50    2.25    0.25    0.50      0    1.00    4.00    3.50   12.25
 """
 FPGA_HEAD = """Implementation of the {} benchmark proposed in the HPCC benchmark suite for FPGA.
 Version: 2.6
@@ -116,25 +185,81 @@ def test_osu(imported) -> None:
     assert figures(old, "1") == {"latency": (1.5, "us")}
 
 
+def test_osu_of_many_tests_and_versions(imported) -> None:
+    found = {
+        (one.benchmark.name, one.parameters.get("datatype")): one for one in imported(OSU_MANY)
+    }
+    assert [name for name, _ in found] == [
+        *("osu_bibw", "osu_bibw", "osu_barrier", "osu_ialltoallv", "osu_mbw_mr", "osu_cas_latency"),
+        "osu_oshm_atomics",
+    ]
+    char = found["osu_bibw", "MPI_CHAR"]
+    assert char.parameters["accelerator"] == "CUDA"
+    assert char.parameters["buffers"] == "DEVICE (D) and Receive Buffer on HOST (H)"
+    assert [case.key for case in char.cases] == ["8"]  # a wrong answer has no figure
+    assert "its own validation: Fail at 16" in (char.outcome.reason or "")
+    assert figures(char, "8")["p99_tail_bw"] == (0.75, "MB/s")
+    assert figures(found["osu_bibw", "MPI_INT"], "8")["bandwidth"] == (1.75, "MB/s")
+    assert figures(found["osu_barrier", None], "result") == {"avg_latency": (1.75, "us")}
+    assert figures(found["osu_ialltoallv", None], "1")["overlap"] == (16.25, "%")
+    assert figures(found["osu_mbw_mr", None], "1")["message_rate"] == (58250000, "1/s")
+    assert found["osu_mbw_mr", None].parameters == {"pairs": "2", "window": "64"}
+    atomics = figures(found["osu_oshm_atomics", None], "shmem_int_fadd")
+    assert atomics == {"operation_rate": (1.25, "Mop/s"), "latency": (0.75, "us")}
+
+
+@pytest.mark.parametrize("name", ["osu_2", "osu_2_plain", "osu_shmem_2"])
+def test_osu_text_of_our_own(imported, name: str) -> None:
+    """Each test by the name that it has here, so that old results stand beside new ones."""
+    text = (ROOT / "tests" / "golden" / f"{name}.osu.txt").read_text()
+    ours = json.loads(
+        (ROOT / "tests" / "golden" / f"{name.removesuffix('_plain')}.record.json").read_text()
+    )
+    tests = {case["labels"].get("test") or case["group"].split("/")[0] for case in ours["cases"]}
+    found = [record.benchmark.name for record in imported(text)]
+    assert found
+    assert set(found) <= tests
+
+
 def test_imb(imported) -> None:
-    ping, reduce = imported(IMB)
+    ping, barrier, groups, alone, together, threads = imported(IMB)
     assert (ping.benchmark.name, ping.world.ranks) == ("imb_pingpong", 2)
+    assert ping.parameters == {"component": "MPI-1"}
     assert figures(ping, "1") == {"t": (0.75, "us"), "bandwidth": (1.25, "MB/s")}
-    assert (reduce.benchmark.name, reduce.world.ranks) == ("imb_allreduce", 4)
-    assert figures(reduce, "4")["t_avg"] == (4.5, "us")
+    assert len(ping.cases) == 2
+    assert (barrier.benchmark.name, barrier.world.ranks) == ("imb_barrier", 4)
+    assert figures(barrier, "result")["t_avg"] == (4.5, "us")
+    assert (groups.benchmark.name, groups.world.ranks) == ("imb_multi_allreduce", 4)
+    assert figures(groups, "group 1/4")["t_avg"] == (2.5, "us")
+    assert figures(alone, "4")["t"] == (0.75, "us")
+    assert (alone.parameters["mode"], together.parameters["mode"]) == ("NON-AGGREGATE", "AGGREGATE")
+    assert (threads.parameters["threads"], threads.parameters["window"]) == ("3", "64")
+    assert figures(threads, "4")["message_rate"] == (12075, "1/s")
 
 
 def test_nccl(imported) -> None:
-    (record,) = imported(NCCL, name="all_reduce_perf.log")
-    assert record.benchmark.name == "nccl_all_reduce"
+    record, other = imported(NCCL, name="all_reduce_perf.log")
+    assert (record.benchmark.name, record.program.version) == ("nccl_all_reduce", "2.17.6")
     assert [host.name for host in record.hosts] == ["node-1", "node-2"]
     assert record.devices() == ["Some GPU 80GB"]
     assert figures(record, "float/16")["busbw"] == (0.75, "GB/s")
-    assert figures(record, "float/8")["time_in_place"] == (12.25, "us")
+    assert figures(record, "float/16")["time_in_place"] == (12.25, "us")
+    assert "time_in_place" not in figures(record, "float/8")  # three values were wrong
+    assert "its own check: 3 FAILED values out of bounds" in (record.outcome.reason or "")
+    assert other.benchmark.name == "nccl_alltoall"
+    assert figures(other, "float/67108864")["time"] == (10578, "us")
+
+
+def test_nccl_of_other_versions(imported) -> None:
+    (record,) = imported(NCCL_OLD, name="x_perf.log")
+    assert figures(record, "float/4096")["time"] == (120921, "us")
+    assert figures(record, "int8/8192")["algbw"] == (0.75, "GB/s")
+    assert figures(record, "float/16384")["i_p99_in_place"] == (3.5, "us")
 
 
 def test_hpcc(imported) -> None:
-    (record,) = imported(HPCC)
+    record, appended = imported(HPCC + HPCC.replace("Triad=12.5", "Triad=13.5"))
+    assert appended.metric("StarSTREAM_Triad").value == 13.5
     values = {metric.name: (metric.value, metric.unit) for metric in record.metrics}
     assert values == {
         "HPL_Tflops": (0.005, "TFLOP/s"),

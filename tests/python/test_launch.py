@@ -22,6 +22,7 @@ from plumbline.launch.launchers import (
     physical_cores,
     plan_launch,
 )
+from plumbline.launch.placement import Placement
 
 OPEN_MPI = "Open MPI v4.1.4, package: Debian"
 MPICH = "MPICH Version: 4.0.2"
@@ -148,6 +149,78 @@ def test_within_a_slurm_job_it_is_srun(tmp_path: Path, programs: dict[str, str])
     assert words(LaunchRequest(64, launcher="srun"), OPEN_MPI, programs) == expected
     with pytest.raises(UsageError, match="there is no srun on PATH"):
         words(LaunchRequest(2, launcher="srun"), OPEN_MPI, {"PATH": "/nowhere"})
+
+
+SRUN = """#!/bin/sh
+echo "MPI plugin types are..."
+for way in {ways}; do printf "\\t$way\\n"; done
+echo "specific pmix plugin versions available: pmix_v4"
+"""
+
+
+def srun(folder: Path, ways: str) -> None:
+    (folder / "srun").write_text(SRUN.format(ways=ways))
+    (folder / "srun").chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("library", "ways", "expected"),
+    [
+        (OPEN_MPI, "pmix none pmi2", "--mpi=pmix"),
+        (MPICH, "pmix cray_shasta none pmi2", "--mpi=pmi2"),
+        ("CRAY MPICH version 8", "cray_shasta none pmi2", "--mpi=cray_shasta"),
+        ("Intel(R) MPI Library 2021", "none pmi2", "--mpi=pmi2"),
+    ],
+)
+def test_srun_gets_the_librarys_pmi(
+    tmp_path: Path, programs: dict[str, str], library: str, ways: str, expected: str
+) -> None:
+    srun(tmp_path, ways)
+    request = LaunchRequest(2, launcher="srun")
+    assert words(request, library, programs).split()[-1] == expected
+    assert "--mpi" not in words(request, library, {**programs, "SLURM_MPI_TYPE": "x"})
+    own = LaunchRequest(2, launcher="srun", arguments=("--mpi=none",))
+    assert words(own, library, programs).split()[-1] == "--mpi=none"
+
+
+def test_srun_without_the_librarys_pmi_is_refused(tmp_path: Path, programs: dict[str, str]) -> None:
+    srun(tmp_path, "none pmi2")
+    with pytest.raises(UsageError, match=r"srun has no pmix, .* of Open MPI .*: none, pmi2"):
+        words(LaunchRequest(2, launcher="srun"), OPEN_MPI, programs)
+
+
+JOB = {"SLURM_JOB_ID": "17", "SLURM_JOB_NODELIST": "n[01-02]", "SLURM_JOB_NUM_NODES": "2"}
+
+
+def test_placement_in_each_launchers_words(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 4.1.4")
+    fake(tmp_path, "mpiexec.mpich", "HYDRA build details:")
+    srun(tmp_path, "pmix pmi2")
+    environ = {**programs, **JOB}
+
+    def placed(launcher: str, library: str, distribution: str) -> str:
+        placement = Placement(2, 3, distribution)
+        request = LaunchRequest(6, launcher=launcher, placement=placement)
+        return words(request, library, environ, 1)
+
+    openmpi = "mpirun -np 6 --bind-to core --map-by ppr:3:node --rank-by"
+    assert placed("mpirun", OPEN_MPI, "block") == f"{openmpi} slot"
+    assert placed("mpirun", OPEN_MPI, "cyclic") == f"{openmpi} node"
+    assert placed("mpiexec", MPICH, "block") == "mpiexec.mpich -np 6 -bind-to core -ppn 3"
+    assert placed("mpiexec", MPICH, "cyclic") == "mpiexec.mpich -np 6 -bind-to core -ppn 1"
+    assert placed("srun", OPEN_MPI, "cyclic") == (
+        "srun -n 6 --kill-on-bad-exit=1 --cpu-bind=cores --nodes=2 --ntasks-per-node=3 "
+        "--distribution=cyclic --mpi=pmix"
+    )
+
+
+def test_more_nodes_than_there_are_is_refused(tmp_path: Path, programs: dict[str, str]) -> None:
+    fake(tmp_path, "mpirun", "mpirun (Open MPI) 4.1.4")
+    request = LaunchRequest(3, launcher="mpirun", placement=Placement(3, 1))
+    with pytest.raises(UsageError, match="--nodes 3: this command runs on one node"):
+        words(request, OPEN_MPI, programs)
+    with pytest.raises(UsageError, match="--nodes 3: the job has 2"):
+        words(request, OPEN_MPI, {**programs, **JOB})
 
 
 def test_without_a_launcher_there_is_one_rank() -> None:

@@ -93,6 +93,7 @@ def test_mpi4py_benchmark(mpi: str, runtime: str, benchmark: str, tmp_path: Path
     assert end in run(mpi, command, {"PLUMB_MPI_RUNTIME": runtime})
 
 
+@pytest.mark.parametrize("name", [runtimes.FPGA_EMULATOR.name, runtimes.INTEL_SYCL.name])
 @pytest.mark.parametrize(
     ("program", "words", "end"),
     [
@@ -101,13 +102,17 @@ def test_mpi4py_benchmark(mpi: str, runtime: str, benchmark: str, tmp_path: Path
         ("doors", "", ""),
     ],
 )
-def test_emulated_fpga(program: str, words: str, end: str) -> None:
-    """By a part of the device's name, of two that the emulator shows."""
-    name, installed = runtimes.FPGA_EMULATOR.name, find_home()
+def test_intels_runtimes(name: str, program: str, words: str, end: str) -> None:
+    """On emulated FPGAs by a part of the device's name, of two that the emulator shows; on SYCL's CPU."""
+    installed = find_home()
     if not runtimes.is_installed(name, installed):
         pytest.skip(f"{name} is not installed (plumb setup {name})")
     path = FOLDERS["Open MPI"] / f"plumb-mpi-device-{program}"
     need(FOLDERS["Open MPI"] / "plumb-mpi", path)
-    environment = runtimes.environment(name, installed, 2) | {"PLUMB_MPI_RUNTIME": "opencl"}
-    environment["PLUMB_MPI_DEVICE"] = "Emulation"
+    environment = runtimes.environment(name, installed, 2)
+    environment["PLUMB_MPI_RUNTIME"] = runtimes.engine_name(name)
+    if name == runtimes.INTEL_SYCL.name:
+        environment["PLUMB_MPI_TRANSPORT"] = "peer"
+    else:
+        environment["PLUMB_MPI_DEVICE"] = "Emulation"
     assert end in run("Open MPI", [str(path), *words.split()], environment)

@@ -175,6 +175,18 @@ def test_figures_of_many_kinds() -> None:
     assert list(figures.over_time("b_eff", days))
 
 
+def test_a_device_is_shown_once_though_its_free_memory_differs() -> None:
+    one = golden("b_eff_2_passed")
+    ranks = [
+        rank.model_copy(update={"device": rank.device.model_copy(update={"memory_bytes": 3 << 30})})
+        for rank in one.ranks
+        if rank.device
+    ]
+    later = one.model_copy(update={"ranks": ranks, "started": "2026-12-01T00:00:00Z"})
+    assert page(one, later).count("<dt>device</dt>") == page(one).count("<dt>device</dt>") == 1
+    assert "3.0 GiB" in page(one, later)
+
+
 # --- in a browser ---------------------------------------------------------------------------------
 
 

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import RunError, UsageError
 from plumbline.base.paths import Home, find_home
 from plumbline.engine import runtimes
-from plumbline.engine.runtimes import FPGA_EMULATOR, INTEL_CPU, environment, is_installed
+from plumbline.engine.runtimes import (
+    FPGA_EMULATOR,
+    INTEL_CPU,
+    INTEL_SYCL,
+    environment,
+    is_installed,
+)
 
 # Where the runtimes may be installed: the home in use before a test makes its own.
 INSTALLED = find_home()
@@ -64,6 +70,40 @@ def test_a_runtime_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
     pretend(Home(tmp_path), INTEL_CPU)
     shutil.rmtree(tmp_path / "runtimes" / "intel-cpu" / "venv")
     assert not is_installed("intel-cpu", Home(tmp_path))
+
+
+def test_sycl_needs_its_plugin(tmp_path: Path) -> None:
+    """The engine's name takes the installed runtime, unless the caller's environment has a plug-in."""
+    home = Home(tmp_path)
+    pretend(home, INTEL_SYCL)
+    assert not is_installed("intel-sycl", home)
+    assert runtimes.set_up_name("sycl", home, {}) is None
+    plugin = tmp_path / "runtimes" / "intel-sycl" / "lib" / "libplumb-sycl.so"
+    plugin.touch()
+    added = environment("intel-sycl", home, 1, {})
+    assert added["PLUMBLINE_SYCL"] == str(plugin)
+    assert runtimes.set_up_name("sycl", home, {}) == "intel-sycl"
+    assert runtimes.set_up_name("sycl", home, {"PLUMBLINE_SYCL": "/own.so"}) is None
+    assert runtimes.set_up_name("cuda", home, {}) is None
+    assert runtimes.engine_name("intel-sycl") == runtimes.engine_name("sycl") == "sycl"
+    assert runtimes.engine_name("intel-cpu") == "opencl"
+
+
+@pytest.mark.parametrize(
+    ("compiler", "said"),
+    [
+        ("no-such-compiler", "cannot be compiled: .*no-such-compiler.*; CXX names"),
+        ("g++ -include /nowhere.h", r"g\+\+ could not compile the SYCL plug-in: .*/nowhere.h"),
+    ],
+)
+def test_a_plugin_that_does_not_compile_says_why(
+    compiler: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "libsycl.so").touch()
+    monkeypatch.setenv("CXX", compiler)
+    with pytest.raises(RunError, match=said):
+        runtimes._compile_plugin(tmp_path)
 
 
 def test_pocl_is_selected_by_its_own_vendor_file(

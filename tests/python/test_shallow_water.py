@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from conftest import Plumb
 
+from plumbline.record.mesh import read_mesh, read_owners
 from tests.launching import PATIENCE_S, ROOT, launch_command, program
 
 ENGINE = program("plumb-mpi")
@@ -16,13 +20,29 @@ pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not b
 BAY = ROOT / "benchmarks/apps/shallow_water/bay-1696.14"
 
 
-def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, dict[str, Any], str]:
+def run(
+    tmp_path: Path, ranks: int, *words: str, keep: bool = True, **variables: str
+) -> tuple[int, dict[str, Any], str]:
     """One run; gives its exit status, its record (empty where there is none) and what it said."""
     path = tmp_path / "record.json"
-    quiet = ["--record", str(path), "--progress", "none", "--preset", "smoke", "--repetitions", "2"]
+    quiet = [
+        "--record",
+        str(path) if keep else "none",
+        "--progress",
+        "none",
+        "--preset",
+        "smoke",
+        "--repetitions",
+        "2",
+    ]
     command, environment = launch_command(ranks, ENGINE, "shallow_water", *words, *quiet)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        command,
+        env={**environment, **variables},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     record = json.loads(path.read_text()) if path.exists() else {}
     return done.returncode, record, done.stdout + done.stderr
@@ -91,6 +111,90 @@ def test_a_partition_of_a_file_and_its_graph(tmp_path: Path) -> None:
     assert len(read_graph(graph)) == 2
 
 
+@pytest.mark.parametrize(("ranks", "type_", "limit"), [(2, "float", 1e-4), (1, "double", 1e-10)])
+def test_stations_see_the_tide_of_a_day(
+    tmp_path: Path, ranks: int, type_: str, limit: float
+) -> None:
+    """Each simulated hour, beside the reference in each step, as files beside the record."""
+    words = ["--case", "tide", "--hours", "24", "--order", "0", "--type", type_]
+    status, record, said = run(
+        tmp_path, ranks, *words, "--reference-steps", "100000", "--snapshots", "6"
+    )
+    assert status == 0, said
+    (case,) = record["cases"]
+    facts, steps = case["facts"], case["labels"]["steps"]
+    files = {name: tmp_path / file for name, file in facts["files"].items()}
+    assert set(files) == {"stations.csv", "graph", "mesh.14", "part", "states.npy"}
+    with files["stations.csv"].open() as lines:
+        rows = list(csv.DictReader(lines))
+    tide = 0.07 + 0.09 + 0.10 + 0.39 + 0.06
+    for station in "1234":
+        of = [row for row in rows if row["station"] == station]
+        reference = {row["step"]: row for row in of if row["source"] == "reference"}
+        device = [row for row in of if row["source"] == "device"]
+        assert len(reference) == steps + 1
+        hours = {int(float(row["t_s"]) // 3600) for row in device}
+        assert hours == set(range(25))
+        for row in device:
+            assert (
+                abs(float(row["level_m"]) - float(reference[row["step"]]["level_m"])) < limit * tide
+            )
+        levels = [float(row["level_m"]) for row in device]
+        assert max(levels) - min(levels) > 0.1
+    assert 0 <= facts["stations_off_tide"] <= limit
+    states = np.load(files["states.npy"])
+    assert states.shape == (7, 1696, 3)
+    assert len(facts["snapshot_steps"]) == 7
+    element = facts["stations"][0]["element"] - 1
+    last = [row for row in rows if (row["station"], row["source"]) == ("1", "device")][-1]
+    seen = [float(last[name]) for name in ("level_m", "u_m_s", "v_m_s")]
+    assert states[-1, element] == pytest.approx(seen, rel=1e-5)
+    mesh = read_mesh(files["mesh.14"])
+    assert (mesh.corners == read_mesh(BAY).corners).all()
+    owners = read_owners(files["part"], 1696)
+    assert [part["elements"] for part in facts["partitions"]] == np.bincount(owners).tolist()
+    assert files["graph"].read_text() == facts["graph"]
+
+
+def test_a_station_of_ones_own_and_no_record(tmp_path: Path) -> None:
+    status, record, said = run(tmp_path, 2, "--station", "30000,40000;60000,20000", "--steps", "4")
+    assert status == 0, said
+    facts = record["cases"][0]["facts"]
+    assert [(one["x_m"], one["y_m"]) for one in facts["stations"]] == [
+        (30000, 40000),
+        (60000, 20000),
+    ]
+    assert set(facts["files"]) == {"stations.csv", "graph"}
+    before = set(tmp_path.iterdir())
+    status, _, said = run(tmp_path, 2, "--steps", "4", "--snapshots", "2", keep=False)
+    assert status == 0, said
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_a_run_is_simulated_by_its_graph(tmp_path: Path, home: Path, plumb: Plumb) -> None:
+    status, record, said = run(tmp_path, 3, "--steps", "4")
+    assert status == 0, said
+    words = ("simulate", "shallow_water", "--system", "noctua2-u280", "--graph")
+    graph = tmp_path / record["cases"][0]["facts"]["files"]["graph"]
+    by_record, by_file = (plumb(*words, str(path)) for path in (tmp_path / "record.json", graph))
+    assert by_record == by_file
+    assert "1696 elements, 10 steps, a graph of 3 partitions" in by_record[1]
+
+
+@pytest.mark.parametrize(
+    ("across", "cfl"), [(16, "0.9"), pytest.param(64, "0.5", marks=pytest.mark.soak)]
+)
+def test_a_tide_in_a_ring_is_the_analytic_one(tmp_path: Path, across: int, cfl: str) -> None:
+    """Lynch and Gray 1979, p = 1, over 10 periods: within 2 % and 1 degree."""
+    words = ["--case", "annulus", "--across", str(across), "--cfl", cfl, "--hours", "124.3"]
+    status, record, said = run(tmp_path, 1, *words, "--reference-steps", "10", "--timeout", "3600")
+    assert status == 0, said
+    facts = record["cases"][0]["facts"]
+    assert record["cases"][0]["labels"]["elements"] == 6 * across**2
+    assert 0 < facts["tide_amplitude_off"] < 0.02
+    assert 0 < facts["tide_phase_off_degrees"] < 1
+
+
 def test_an_unstable_step_is_an_error(tmp_path: Path) -> None:
     status, record, said = run(tmp_path, 2, "--cfl", "8", "--steps", "60", "--order", "0")
     assert status == 3, said
@@ -111,12 +215,46 @@ def test_an_unstable_step_is_an_error(tmp_path: Path) -> None:
         (["--case", "annulus", "--mesh", "bay"], "--case annulus has a mesh of its own"),
         (["--tide", "M4"], "is not one of O1, K1, N2, M2, S2"),
         (["--mesh", "rectangle", "--across", "64", "--refine", "10"], "more than"),
+        (["--station", "57000,35000"], "57000,35000 is in no element: on land, or outside"),
+        (["--station", "1;2"], '"1" must be x,y in metres'),
+        (["--ranks", "2000", "--dry-run"], "2000 ranks are more than the mesh's 1696 elements"),
+        (
+            [*("--ranks", "8", "--dry-run", "--partitioner", "random"), "--neighbours-max", "2"],
+            "rank 0 has 7 neighbours, above --neighbours-max 2",
+        ),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: list[str], sentence: str) -> None:
     status, _, said = run(tmp_path, 1, *words)
     assert status == 2, said
     assert sentence in said
+
+
+@pytest.mark.parametrize(
+    ("owner", "count", "sentence"),
+    [
+        ("0", 1696, "the partition leaves rank 1 without elements"),
+        ("2", 1696, 'line 1: "2" is not a rank from 0 to 1'),
+        ("1", 1695, "it has 1695 lines, but the mesh 1696 elements"),
+        ("1", 1697, "line 1697: the mesh has only 1696 elements"),
+    ],
+)
+def test_a_bad_partition_is_refused(tmp_path: Path, owner: str, count: int, sentence: str) -> None:
+    part = tmp_path / "bad.part"
+    part.write_text(f"{owner}\n" * count)
+    words = ("--partitioner", str(part), "--ranks", "2", "--dry-run")
+    status, _, said = run(tmp_path, 1, *words)
+    assert status == 2, said
+    assert sentence in said
+
+
+def test_metis_asked_for_and_absent_is_refused(tmp_path: Path) -> None:
+    absent = str(tmp_path / "libmetis.so")
+    words = ("--ranks", "2", "--dry-run", "--partitioner")
+    status, _, said = run(tmp_path, 1, *words, "metis", PLUMBLINE_METIS=absent)
+    assert status == 2, said
+    assert "--partitioner metis needs METIS 5" in said
+    assert run(tmp_path, 1, *words, "default", PLUMBLINE_METIS=absent)[0] == 0
 
 
 def test_a_line_of_a_bad_mesh_is_named(tmp_path: Path) -> None:

@@ -19,7 +19,10 @@ from tests.launching import PATIENCE_S
 
 Plumb = Callable[..., tuple[int, str, str]]
 ENGINE = shmem_engine(os.environ)
-pytestmark = pytest.mark.skipif(ENGINE is None, reason="there is no plumb-shmem")
+pytestmark = [
+    pytest.mark.skipif(ENGINE is None, reason="there is no plumb-shmem"),
+    pytest.mark.usefixtures("home"),
+]
 QUICK = ["--no-model", "--time-limit", "0.02"]
 
 

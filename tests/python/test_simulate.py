@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Plumb
+from conftest import DATA, ROOT, Plumb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -336,6 +336,8 @@ def test_a_timeline_is_one_page_offline(plumb: Plumb, home: Path, tmp_path: Path
         ("hpl --system noctua1-520n --graph x", "--graph applies to shallow_water only"),
         ("shallow_water --system noctua2-u280 --graph x --ranks 4", "omit --ranks"),
         ("shallow_water --system noctua2-u280 --graph none.graph", "cannot be read"),
+        ("shallow_water --system noctua2-u280 --graph none", "unknown record none"),
+        (f"shallow_water --system noctua2-u280 --graph {DATA}/record.json", "has no graph of"),
         ("hpl --system noctua1-520n --timeline /proc/none/x.html", "cannot be written"),
     ],
 )

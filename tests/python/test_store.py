@@ -132,3 +132,23 @@ def test_an_index_of_another_layout_is_replaced(kept: Home) -> None:
         database.execute("create table records (path text)")
     Store(kept).sync()
     assert len(Store(kept).entries()) == 1
+
+
+def test_a_full_disk_is_named(kept: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(kept, "a.json")
+    Store(kept).add(path)
+    connect = sqlite3.connect
+
+    def full(*words: object, **options: object) -> sqlite3.Connection:
+        database = connect(*words, **options)  # type: ignore[call-overload]
+        database.execute("pragma max_page_count = 1")  # at least the present ones
+        return database
+
+    monkeypatch.setattr("plumbline.record.store.sqlite3.connect", full)
+    more = [put(kept, f"{i}.json") for i in range(30)]
+    with pytest.raises(sqlite3.OperationalError, match="database or disk is full"):
+        Store(kept).sync()
+    monkeypatch.undo()
+    assert [entry.path for entry in Store(kept).entries()] == [path]
+    Store(kept).sync()
+    assert len(Store(kept).entries()) == 1 + len(more)

@@ -63,6 +63,22 @@ def test_all_that_there_is(plumb: Plumb, log: Path) -> None:
     assert len(launches(log)) == 2
 
 
+def test_a_family_is_run_once(plumb: Plumb, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from plumbline.engine.program import Description
+    from plumbline.run import survey
+
+    every = survey.all_benchmarks
+
+    def with_members(environ: dict[str, str]) -> Description:
+        found = every(environ)
+        member = found.benchmarks[0].model_copy(update={"name": "b_eff_small", "family": "b_eff"})
+        return found.model_copy(update={"benchmarks": [*found.benchmarks, member]})
+
+    monkeypatch.setattr(survey, "all_benchmarks", with_members)
+    _, out, _ = plumb("survey", "--preset", "smoke", "--dry-run")
+    assert [line.split(":")[0] for line in out.splitlines()] == ["b_eff", "stream"]
+
+
 def test_a_file_lists_runs_and_values(plumb: Plumb, listed: Path, log: Path) -> None:
     status, out, _ = plumb("survey", str(listed))
     assert status == 0
@@ -125,6 +141,17 @@ def test_the_budget_chooses_what_fits(plumb: Plumb, listed: Path, log: Path) -> 
     assert "1 left out" in out
     _, out, _ = plumb("survey", str(listed), "--budget", "1s", "--dry-run")
     assert "b_eff --launcher none --ranks 1 --transport mpi: left out: about" in out
+
+
+def test_without_records_the_engine_tells_how_long(
+    plumb: Plumb, listed: Path, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "memory: none\nmeasuring time: at most 21 s\n"
+    monkeypatch.setattr("plumbline.run.survey.check_with_engine", lambda _plan: told)
+    _, out, _ = plumb("survey", str(listed), "--dry-run")
+    assert out.count(": about 45 s, guessed") == 3
+    _, out, _ = plumb("survey", str(listed), "--budget", "91s", "--dry-run")
+    assert out.count("left out: about 45 s, and 1 s of the budget would be left") == 1
 
 
 @pytest.mark.parametrize(

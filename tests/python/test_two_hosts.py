@@ -60,6 +60,25 @@ def test_every_pattern_between_host_memories(hosts: two_hosts.Hosts, ranks: int)
     assert "EachRoundLeavesItsMessageInASlotOfItsOwn/pipelined_native" in done.stdout
 
 
+def test_every_pattern_by_the_engine_of_accl(hosts: two_hosts.Hosts) -> None:
+    done = hosts.run(1, patterns("*/accl_tcp_native*"), {}, 120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "EachRoundLeavesItsMessageInASlotOfItsOwn/accl_tcp_native" in done.stdout
+
+
+def test_b_eff_by_datagrams_that_fit_the_cable(hosts: two_hosts.Hosts, tmp_path: Path) -> None:
+    """The cable's MTU is 1,500 bytes, 28 of which are headers."""
+    words = ("--transport", "accl-udp", "--record", str(tmp_path / "record.json"))
+    done = hosts.run(1, engine(*words, "--accl-packet", "1472"), {}, 120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 2 nodes" in done.stdout
+    assert "outcome     passed" in done.stdout
+    done = hosts.run(1, engine(*words), {}, 60)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "exceeds the 1500 bytes (MTU) of the route" in done.stderr
+    assert "at most 1472 fit" in done.stderr
+
+
 def test_links_between_hosts_are_relayed(
     hosts: two_hosts.Hosts, emulator: dict[str, str], tmp_path: Path
 ) -> None:

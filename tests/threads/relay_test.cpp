@@ -53,18 +53,26 @@ std::vector<unsigned char> read_all(int file, std::size_t size) {
   return bytes;
 }
 
+// A link's connections, from the other end.
+std::vector<Descriptor> all_connected(const ListeningSocket& listener) {
+  std::vector<Descriptor> connections;
+  for (std::size_t i = 0; i < channels_of_link; ++i)
+    connections.push_back(connected(relay_user, listener.offer(), i, true));
+  return connections;
+}
+
 // Both ends of a link.
 struct Link {
-  explicit Link(std::uint16_t port = 0) : listener(port) {
-    auto sender = std::async(std::launch::async, [this] { return connected(listener.offer(), true); });
-    arriving = listener.accepted();
+  explicit Link(std::uint16_t port = 0) : listener(relay_user, port) {
+    auto sender = std::async(std::launch::async, [this] { return all_connected(listener); });
+    arriving = listener.accepted(channels_of_link);
     leaving = sender.get();
   }
-  Listener listener;
+  ListeningSocket listener;
   std::vector<Descriptor> arriving, leaving;  // a connection a channel
 };
 
-std::uint16_t port_of(const Listener& listener) {
+std::uint16_t port_of(const ListeningSocket& listener) {
   const std::string offer = listener.offer();
   return static_cast<std::uint16_t>(std::stoi(offer.substr(offer.find(' '))));
 }
@@ -99,7 +107,7 @@ TEST(Relay, WhatWasWrittenBeforeItEndsArrives) {
 }
 
 TEST(Relay, AStrangerDoesNotJoin) {
-  Listener listener(0);
+  ListeningSocket listener(relay_user, 0);
   const auto stranger = [&] {
     const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -112,16 +120,16 @@ TEST(Relay, AStrangerDoesNotJoin) {
     return file;
   };
   const int file = stranger();
-  auto sender = std::async(std::launch::async, [&] { return connected(listener.offer(), true); });
-  EXPECT_EQ(listener.accepted().size(), channels_of_link);
+  auto sender = std::async(std::launch::async, [&] { return all_connected(listener); });
+  EXPECT_EQ(listener.accepted(channels_of_link).size(), channels_of_link);
   EXPECT_EQ(sender.get().size(), channels_of_link);
   close(file);
 }
 
 TEST(Relay, NamesAPortThatIsTaken) {
-  const Listener first(0);
+  const ListeningSocket first(relay_user, 0);
   try {
-    const Listener second(port_of(first));
+    const ListeningSocket second(relay_user, port_of(first));
     ADD_FAILURE() << "it took a port twice";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("port " + std::to_string(port_of(first)) + " of this host"));

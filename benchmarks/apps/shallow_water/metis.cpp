@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
 
 #include "benchmarks/apps/shallow_water/partition.hpp"
 
@@ -27,7 +28,8 @@ struct Metis {
 
 const Metis& metis() {
   static const Metis found = [] {
-    for (const char* name : {"libmetis.so.5", "libmetis.so"})
+    const char* named = std::getenv("PLUMBLINE_METIS");  // the library's file, where the loader does not find it
+    for (const char* name : {named != nullptr ? named : "libmetis.so.5", named != nullptr ? named : "libmetis.so"})
       if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL); library != nullptr)
         return Metis{reinterpret_cast<SetDefaults>(dlsym(library, "METIS_SetDefaultOptions")),
                      reinterpret_cast<PartGraph>(dlsym(library, "METIS_PartGraphKway"))};
@@ -76,7 +78,9 @@ bool metis_is_here() {
 
 Owners by_metis(const Mesh& mesh, int ranks, bool few_neighbours) {
   if (!metis_is_here())
-    throw UsageError("--partitioner metis needs METIS 5 (package libmetis5), which is not here; use rcb");
+    throw UsageError(
+        "--partitioner metis needs METIS 5 (package libmetis5; PLUMBLINE_METIS names its file elsewhere), which is not "
+        "here: use rcb");
   if (ranks == 1) return Owners(mesh.elements());
   return has_wide_numbers() ? partition<std::int64_t>(mesh, ranks, few_neighbours)
                             : partition<std::int32_t>(mesh, ranks, few_neighbours);

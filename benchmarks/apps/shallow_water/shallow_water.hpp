@@ -2,12 +2,14 @@
 // the equations, derives every metric, and describes the validation.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "benchmarks/apps/shallow_water/solver.hpp"
+#include "benchmarks/apps/shallow_water/stations.hpp"
 #include "measure/benchmark.hpp"
 
 namespace plumb::shallow_water {
@@ -28,7 +30,7 @@ class ShallowWater : public Benchmark {
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case&) override;
   void reset(Session&, const Case&, std::uint64_t, std::uint64_t) override { solver_->reset(start_); }
-  void run(Session&, const Case&, Timed& timed) override { solver_->advance(timed.count(), &timed); }
+  void run(Session&, const Case&, Timed& timed) override { solver_->advance(0, timed.count(), &timed); }
   Validation validate(Session& session, const Case&, std::uint64_t repetition, std::uint64_t count) override;
   Json facts() const override { return facts_; }
   void release() override;
@@ -58,6 +60,8 @@ class ShallowWater : public Benchmark {
   Parameter<std::int64_t> order_{*this, {"order", "p: 0 constant, 1 linear, 2 quadratic in each element"}, 1, {0, 2}};
   Choice type_{*this, {"type", "type of the numbers"}, "float", {"float", "double"}};
   Parameter<std::int64_t> steps_{*this, {"steps", "time steps of a sample"}, 100, {1, 1 << 30}};
+  Parameter<double> hours_{
+      *this, {"hours", "simulated time of a sample instead of --steps; 0 = by --steps", "h"}, 0, {0, 1e6}};
   Parameter<double> cfl_{*this, {"cfl", "share of the longest stable step"}, 0.5, {1e-6, 10}};
   Parameter<double> time_step_{*this, {"time-step", "of the simulation; 0 = by --cfl", "s"}, 0, {0, 1e6}};
   Parameter<std::string> partitioner_{
@@ -80,13 +84,22 @@ class ShallowWater : public Benchmark {
       *this, {"minimum-depth", "H below it is an error: nothing falls dry", "m"}, 0.05, {0, 1e3}};
   Parameter<std::int64_t> reference_steps_{
       *this, {"reference-steps", "steps compared with the reference, at most"}, 100, {1, 1 << 30}};
+  Parameter<std::string> station_{
+      *this, {"station", "places whose level and velocity are written, x,y;x,y (default: four)", "m"}, ""};
+  Parameter<std::int64_t> snapshots_{
+      *this,
+      {"snapshots", "states written beside the record, with the mesh, after the first; 0 = none"},
+      0,
+      {0, 10000}};
+  Parameter<bool> write_mesh_{*this, {"write-mesh", "write the mesh and its partition beside the record"}, false};
 
   struct Setup {
     int ranks = 0;
     Mesh mesh;
     Owners owners;
     Job job;
-    Coefficients start;  // filled by prepare()
+    std::vector<Station> stations;
+    std::uint64_t steps = 0;  // of a sample
   };
   const Setup& setup(int ranks, std::uint64_t seed) const;
   Mesh make_mesh() const;
@@ -99,6 +112,15 @@ class ShallowWater : public Benchmark {
   double off_exact(const Coefficients& own, double t) const;
   double off_volume(Session& session, const Coefficients& own) const;
   std::uint64_t compared_steps() const;
+  std::vector<Station> make_stations(const Mesh& mesh) const;
+  std::map<std::uint64_t, bool> halts() const;
+  Coefficients start_of_own() const;
+  void observe(Session& session, const std::vector<std::byte>& own);
+  void look(std::uint64_t step);
+  void share_sightings();
+  void write_snapshot(Session& session, std::uint64_t step, const Coefficients& own);
+  void write_files(Session& session);
+  void judge_stations();
   void run_reference();
   std::string dry_sentence(std::int64_t element, std::int64_t step) const;
   Json partition_facts() const;
@@ -111,6 +133,9 @@ class ShallowWater : public Benchmark {
   std::vector<std::byte> expected_;  // own elements' bytes after a sample
   std::uint64_t learnt_count_ = 0;
   double off_ = 0;  // from the reference
+  Sightings seen_, reference_seen_;
+  std::vector<std::byte> early_;  // own elements' bytes after compared_steps()
+  std::string strayed_;           // what was wrong at the stations, or with a sample that halts for them
   Json facts_ = Json::object();
 };
 

@@ -247,8 +247,8 @@ void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
     launch(0, part_.own);
 }
 
-void Solver::advance(std::uint64_t steps, Timed* timed) {
-  for (std::uint64_t step = 0; step < steps; ++step)
+void Solver::advance(std::uint64_t first, std::uint64_t last, Timed* timed) {
+  for (std::uint64_t step = first; step < last; ++step)
     for (std::size_t index = 0; index < stages_of(job_.order).size(); ++index)
       if (!skips(step, index)) one_stage(step, index, timed);
   queue_->finish();
@@ -264,6 +264,14 @@ std::vector<std::byte> Solver::bytes(std::uint64_t steps) {
     for (std::size_t c = 0; c < components; ++c)
       std::memcpy(&own[(i * components + c) * size], &image[(c * stride_ + i) * size], size);
   return own;
+}
+
+Coefficients Solver::element(std::uint32_t number, std::uint64_t steps) {
+  const std::size_t size = size_of(job_.type), components = job_.components();
+  std::vector<std::byte> bytes(components * size);
+  for (std::size_t c = 0; c < components; ++c)
+    queue_->read({states_[final_state(steps)].get(), (c * stride_ + number) * size, size}, &bytes[c * size]);
+  return as_doubles(bytes);
 }
 
 Coefficients Solver::as_doubles(const std::vector<std::byte>& bytes) const {

@@ -40,12 +40,14 @@ class Solver {
 
   // Untimed: the state at time 0, coefficients of all elements of the mesh; everything else is poisoned.
   void reset(const Coefficients& start);
-  // `steps` steps from time 0. Complete on return.
-  void advance(std::uint64_t steps, Timed* timed);
+  // The steps `first` to `last` - 1, after all before. Complete on return.
+  void advance(std::uint64_t first, std::uint64_t last, Timed* timed);
 
   // State of own elements after `steps`, one element after the other: as the device's bytes, and in double.
   std::vector<std::byte> bytes(std::uint64_t steps);
   Coefficients as_doubles(const std::vector<std::byte>& bytes) const;
+  // Coefficients of one own element, by its local number, after `steps`.
+  virtual Coefficients element(std::uint32_t number, std::uint64_t steps);
   // The own element that fell below the minimum depth first, by (step, global number); of INT64_MAX if none did. Steps
   // count from 1.
   Located<std::int64_t> first_dry();

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/units.hpp"
+#include "transport/idle.hpp"
 
 namespace plumb::links {
 
@@ -95,7 +96,7 @@ void Links::prepare(Session& session, const Case& measured) {
   queue_ = session.device.make_queue();
   const DeviceInfo& info = session.device.info();
   // A device on this process's threads needs the core of a waiting MPI call.
-  yields_ = relays_ && info.runtime == "opencl" && info.type != "gpu" && pattern_.bytes <= short_bytes;
+  yields_ = relays_ && has_threads_here(info) && pattern_.bytes <= short_bytes;
   for (std::uint64_t i = 0; i < pattern_.lanes(); ++i) {
     const int right = pattern_.place.right(), left = pattern_.place.left();
     Lane lane{i % 2 == 0 ? right : left, i % 2 == 0 ? left : right, nullptr, nullptr};

@@ -27,6 +27,14 @@ const Point& point_of(const CaseResult& result) {
   return result.measured->payload.as<Point>();
 }
 
+// Parts without messages, and those within a rank.
+bool is_single(const std::string& part) {
+  return part == "launch" || part == "command";
+}
+bool is_copy(const std::string& part) {
+  return part == "read" || part == "write" || part == "copy";
+}
+
 double find_metric(const std::vector<Metric>& metrics, const std::string& name) {
   for (const Metric& metric : metrics)
     if (metric.name == name) return metric.value;
@@ -89,24 +97,24 @@ Pattern BEff::pattern(const std::string& ring, int exponent, const Plan& plan) c
 Case BEff::make_case(const std::string& ring, const std::string& part, int exponent, const Plan& plan) const {
   const Pattern p = pattern(ring, exponent, plan);
   Case result;
-  result.key = fmt::format("{}/{}/{}", ring, part, part == "launch" ? 1 : p.bytes);
+  result.key = fmt::format("{}/{}/{}", ring, part, is_single(part) ? 1 : p.bytes);
   result.labels = {{"ring", ring}, {"part", part}};
   result.payload = Payload(Point{ring, part, exponent});
   result.fixed_count = fixed_count(exponent);
-  if (part == "launch") {
+  if (is_single(part)) {
     result.items_to_check = 1;
     return result;
   }
   result.labels["message_bytes"] = p.bytes;
-  const bool copies = part == "read" || part == "write";
+  const bool copies = is_copy(part);
   const std::uint64_t whole = copies ? 1 : p.window(), kept = copies ? p.kept_of_copy() : p.kept_bytes();
   result.items_to_check = p.lanes() * (whole * p.bytes - (whole - 1) * kept);
   result.witnesses = p.lanes() * kept;
   result.most_operations = p.rounds;
   result.work.messages = p.lanes();
-  std::uint64_t& bytes = part == "read"    ? result.work.bytes_read
-                         : part == "write" ? result.work.bytes_written
-                                           : result.work.bytes_sent;
+  std::uint64_t& bytes = part == "write" ? result.work.bytes_written
+                         : copies        ? result.work.bytes_read
+                                         : result.work.bytes_sent;
   bytes = p.lanes() * p.bytes;
   return result;
 }
@@ -114,12 +122,12 @@ Case BEff::make_case(const std::string& ring, const std::string& part, int expon
 Group BEff::make_group(const std::string& ring, const std::string& part, const Plan& plan) const {
   Group group;
   group.key = ring + "/" + part;
-  if (part == "launch") {
+  if (is_single(part)) {
     group.cases.push_back(make_case(ring, part, 0, plan));
     group.device_bytes = sizeof(std::uint64_t);
     return group;
   }
-  const bool copies = part == "read" || part == "write";
+  const bool copies = is_copy(part);
   for (auto exponent = static_cast<int>(min_size_.get()); exponent <= max_size_.get(); ++exponent) {
     group.cases.push_back(make_case(ring, part, exponent, plan));
     const Pattern p = pattern(ring, exponent, plan);
@@ -149,7 +157,7 @@ void BEff::prepare(Session& session, const Case& measured) {
 }
 
 std::uint64_t BEff::admissible_count(const Case& measured, std::uint64_t wanted) const {
-  if (measured.payload.as<Point>().part == "launch") return wanted;
+  if (is_single(measured.payload.as<Point>().part)) return wanted;
   const std::uint64_t window = traffic() == Traffic::batched ? static_cast<std::uint64_t>(batch_.get()) : 1;
   return (wanted + window - 1) / window * window;
 }
@@ -158,22 +166,22 @@ std::vector<Metric> BEff::metrics(const CaseResult& result, int ranks) const {
   const std::string& part = point_of(result).part;
   const double ways = traffic() == Traffic::ping_pong && (part == "transfer" || part == "exchange") ? 2.0 : 1.0;
   const double best = result.best_seconds() / ways, median = result.median_seconds() / ways;
-  const std::string what = part == "launch" ? "one kernel, launched and waited for"
-                           : ways > 1       ? "one way: half of a message there and back"
-                                            : "one message to each neighbour";
+  const std::string what = part == "launch"    ? "one kernel, launched and waited for"
+                           : part == "command" ? "one command without work, issued and waited for"
+                           : ways > 1          ? "one way: half of a message there and back"
+                                               : "one message to each neighbour";
   std::vector<Metric> list{
       {"time_per_message", best / micro, "us", what + "; best repetition, slowest rank", ""},
       {"time_per_message_median", median / micro, "us", what + "; median repetition, slowest rank", ""}};
-  if (part == "launch") return list;
+  if (is_single(part)) return list;
   const auto r = static_cast<double>(replications_.get());
   const auto length = static_cast<double>(point_of(result).bytes());
   const double p = ranks;
   const double neighbours = ways > 1 ? 1 : 2;
   const double senders = ways > 1 ? std::floor(p / 2) : p;
   const double per_rank = neighbours * r * length / best / giga;
-  const std::string rate =
-      fmt::format("{}rL/t, {}; best repetition, slowest rank", neighbours > 1 ? "2" : "",
-                  part == "read" || part == "write" ? "bytes copied by one rank" : "bytes sent by one rank");
+  const std::string rate = fmt::format("{}rL/t, {}; best repetition, slowest rank", neighbours > 1 ? "2" : "",
+                                       is_copy(part) ? "bytes copied by one rank" : "bytes sent by one rank");
   list.push_back({"bandwidth_per_rank", per_rank, "GB/s", rate, ""});
   list.push_back({"bandwidth_total", senders * per_rank, "GB/s", "that of all ranks together", ""});
   if (part == "transfer")

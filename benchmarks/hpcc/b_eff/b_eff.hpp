@@ -60,9 +60,11 @@ class BEff : public Benchmark {
   Parameter<std::int64_t> batch_{
       *this, {"batch", "form batched: messages of a neighbour under way together"}, 16, {1, 1024}};
   Choice part_choice_{*this,
-                      {"part", "part to time: the transfer, one of its sub-steps, or all of them beside each other"},
+                      {"part",
+                       "part to time: the transfer, one of its sub-steps, or all of them beside each other; over ACCL "
+                       "its engine's command without work, or copy from memory to a stream"},
                       "transfer",
-                      {"transfer", "launch", "read", "exchange", "write", "all"}};
+                      {"transfer", "launch", "read", "exchange", "write", "all", "command", "copy"}};
   Parameter<std::int64_t> replications_{
       *this, {"replications", "messages to each neighbour at once", "", {"-r"}}, 1, {1, 64}};
   Parameter<std::int64_t> loop_upper_{

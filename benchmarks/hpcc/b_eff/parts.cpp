@@ -5,7 +5,9 @@
 #include <cstring>
 
 #include "benchmarks/hpcc/b_eff/b_eff.hpp"
+#include "transport/accl/accl.hpp"
 #include "transport/staged.hpp"
+#include "world/watchdog.hpp"
 
 namespace plumb::b_eff {
 
@@ -62,17 +64,64 @@ class TransferPart : public Part {
   std::unique_ptr<CompiledExchange> exchange_;  // destroyed before the buffers in use
 };
 
-// Copies in one direction between the device and pinned host memory, as many at once as in the transfer. Each copy has
-// its own source and target, one stride further in the source and two in the target, so that its remainder differs from
-// the previous copy's.
+accl::Engine& engine_of(Session& session) {
+  auto* const transport = dynamic_cast<accl::EngineTransport*>(session.transport);
+  if (transport != nullptr) return transport->engine();
+  throw Unsupported(fmt::format("transport {} has no engine that takes commands: use accl-tcp or accl-udp",
+                                session.transport->info().name));
+}
+
+void await(accl::Engine& engine, const accl::Ticket& ticket) {
+  const Waiting waiting("commands of ACCL's engine");
+  while (ticket.open.load(std::memory_order_acquire) > 0) engine.advance();
+}
+
+// Commands without work, each awaited (l_k of Meyer 2024, section 5.2.3). The engine counts them.
+class CommandPart : public Part {
+ public:
+  explicit CommandPart(Session& session) : engine_(engine_of(session)) {}
+
+  void reset(std::uint64_t, std::uint64_t) override { before_ = engine_.counts().nops; }
+
+  void run(std::uint64_t count) override {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      engine_.issue({}, ticket_);
+      await(engine_, ticket_);
+    }
+  }
+
+  Validation validate(std::uint64_t, std::uint64_t count) override {
+    Validation found;
+    found.reference = "the engine's number of commands without work, and their status";
+    found.items_checked = 1;
+    const std::uint64_t executed = engine_.counts().nops - before_;
+    found.wrong_items = executed == count && ticket_.status.load() == accl::status::done ? 0 : 1;
+    found.error = static_cast<double>(found.wrong_items);
+    if (found.wrong_items > 0) found.detail = fmt::format("{} commands were issued, {} executed", count, executed);
+    return found;
+  }
+
+ private:
+  accl::Engine& engine_;
+  accl::Ticket ticket_;
+  std::uint64_t before_ = 0;
+};
+
+// Copies in one direction between the device and pinned host memory, or by ACCL's engine from memory to a kernel's
+// stream (l_m; the host stands in for the kernel), as many at once as in the transfer. Each copy has its own source and
+// target, one stride further in the source and two in the target, so that its remainder differs from the previous
+// copy's.
 class CopyPart : public Part {
  public:
-  CopyPart(Session& session, const Pattern& pattern, CopyDirection direction)
-      : pattern_(pattern),
+  CopyPart(Session& session, const Pattern& pattern, CopyDirection direction, accl::Engine* engine = nullptr)
+      : engine_(engine),
+        pattern_(pattern),
         reads_(direction == CopyDirection::read),
         seed_(session.seed),
         device_(session.device, session.memory, pattern.lanes(), pattern.copies_bytes()),
         host_(session.device, {MemoryKind::host, {}}, pattern.lanes(), pattern.copies_bytes()) {
+    if (engine != nullptr && pattern.lanes() > 0 && whole(device_.lane(0)).host_pointer() == nullptr)
+      throw Unsupported("the engine copies from memory that the host can address: use --runtime native");
     std::vector<StagingCopy> copies;
     for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane)
       copies.push_back({slots(device_, lane, pattern.stride() * (reads_ ? 1 : 2)),
@@ -89,7 +138,13 @@ class CopyPart : public Part {
     }
   }
 
-  void run(std::uint64_t count) override { leg_->run(0, count); }
+  void run(std::uint64_t count) override {
+    if (engine_ == nullptr) return leg_->run(0, count);
+    for (std::uint64_t round = 0; round < count; ++round) {
+      for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane) copy_by_engine(lane, round);
+      await(*engine_, ticket_);
+    }
+  }
 
   Validation validate(std::uint64_t repetition, std::uint64_t count) override {
     Validation found;
@@ -100,6 +155,19 @@ class CopyPart : public Part {
   }
 
  private:
+  void copy_by_engine(std::uint64_t lane, std::uint64_t round) {
+    const auto stream = static_cast<std::uint32_t>(lane);
+    engine_->read_stream(pattern_.rank, stream, slots(host_, lane, 2 * pattern_.stride()).at(round).host_pointer(),
+                         pattern_.bytes, ticket_);
+    accl::Command copy;
+    copy.call = accl::Call::copy;
+    copy.elements = static_cast<std::uint32_t>(pattern_.bytes);
+    copy.streams = accl::result_is_stream;
+    copy.function = stream;
+    copy.set_address(0, slots(device_, lane, pattern_.stride()).at(round).host_pointer());
+    engine_->issue(copy, ticket_);
+  }
+
   Slots slots(const LaneBuffers& buffers, std::uint64_t lane, std::size_t step) const {
     return {{&buffers.lane(lane), 0, pattern_.bytes}, 1, 0, step};
   }
@@ -123,6 +191,8 @@ class CopyPart : public Part {
     return expected;
   }
 
+  accl::Engine* engine_;  // null: copies by the device's queue
+  accl::Ticket ticket_;
   Pattern pattern_;
   bool reads_;
   std::uint64_t seed_;
@@ -141,6 +211,7 @@ class LaunchPart : public Part {
     KernelSource source;
     source.name = "b_eff launch";
     source.opencl = "__kernel void count_launch(__global ulong* counter) { counter[0] += 1; }\n";
+    source.hls = "extern \"C\" void count_launch(unsigned long* counter) { counter[0] += 1; }\n";
     source.native = {{"count_launch", [](std::span<const KernelArgument> arguments, const KernelRange&) {
                         const Buffer* buffer = std::get<const Buffer*>(arguments[0]);
                         std::uint64_t value = 0;
@@ -199,6 +270,8 @@ Transport& host_leg_of(Session& session) {
 
 std::unique_ptr<Part> make_part(const std::string& name, Session& session, const Pattern& pattern) {
   if (name == "transfer") return std::make_unique<TransferPart>(session, pattern, *session.transport, session.memory);
+  if (name == "command") return std::make_unique<CommandPart>(session);
+  if (name == "copy") return std::make_unique<CopyPart>(session, pattern, CopyDirection::read, &engine_of(session));
   Transport& host = host_leg_of(session);
   if (name == "launch") return std::make_unique<LaunchPart>(session);
   if (name == "exchange")

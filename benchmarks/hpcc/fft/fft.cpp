@@ -9,6 +9,7 @@
 #include "benchmarks/hpcc/fft/plan.hpp"
 #include "core/units.hpp"
 #include "device/host_share.hpp"
+#include "device/opencl_c.hpp"
 
 namespace plumb::fft {
 
@@ -50,6 +51,21 @@ std::vector<int> parse_sizes(const std::string& text) {
   return sizes;
 }
 
+// A replication reads from one bank and writes to another.
+std::optional<BoardKernels> Fft::board_kernels(BoardTool tool) const {
+  BoardKernels board{.source = "benchmarks/hpcc/fft/single_work_item.cl", .banks = 2};
+  BoardKernels::Kernel transform{
+      .name = "fft", .numbered = "fft_{replication}", .arguments = {{"to", 1}, {"roots", 0}}};
+  if (tool == BoardTool::aoc) {
+    board.options = "-DCHANNELS";
+    board.kernels.push_back({.name = "fetch", .numbered = "fetch_{replication}", .arguments = {{"from", 0}}});
+  } else {
+    transform.arguments.insert(transform.arguments.begin(), {"from", 0});
+  }
+  board.kernels.push_back(transform);
+  return board;
+}
+
 Preset Fft::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "3,10,13"}, {"data", "4"}, {"time-limit", "0.1"}};
   if (name == "full") return {{"size", "3-20,24"}, {"data", "2048"}, {"time-limit", "5"}};
@@ -72,9 +88,12 @@ void Fft::check_device(const Plan&, const DeviceInfo& device) const {
   if (kernel_ != "default" && variant_.on(device) != hpcc::Variant::nd_range)
     throw UsageError(fmt::format("--kernel {} is of variant nd_range, but {} is to run variant {}", kernel_.get(),
                                  device.name, to_string(variant_.on(device))));
-  if (variant_.on(device) == hpcc::Variant::single_work_item && device.runtime != "opencl")
+  const bool for_boards = has_opencl_driver(device) || device.runtime == "hls" || device.runtime == "xrt";
+  if (variant_.on(device) == hpcc::Variant::single_work_item && !for_boards)
     throw UsageError(
-        fmt::format("variant single_work_item is OpenCL C for FPGAs, which runtime {} cannot compile", device.runtime));
+        fmt::format("variant single_work_item is OpenCL C or HLS C++ for FPGAs, which runtime {} cannot "
+                    "compile",
+                    device.runtime));
   if (kernel_ == "gpu" && device.runtime == "native")
     throw UsageError("runtime native has no kernel gpu, as it cannot compile device code");
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/hpcc/fft/form.hpp"
+#include "benchmarks/hpcc/fft/plan.hpp"
 
 namespace plumb::fft {
 
@@ -29,6 +30,7 @@ class Fft : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   bool ranks_work_apart() const override { return true; }
 
   void check(const Plan& plan) const override;
@@ -43,19 +45,34 @@ class Fft : public Benchmark {
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
  private:
-  Parameter<std::string> sizes_{
-      *this, {"size", "points of a transform: a list of numbers and ranges", "log2", {"--LOG_FFT_SIZE"}}, "10,17"};
-  Choice type_{*this, {"type", "type of re and im"}, "float", {"float", "double"}};
+  Parameter<std::string> sizes_{*this,
+                                {"size",
+                                 "points of a transform: a list of numbers and ranges",
+                                 "log2",
+                                 {"--LOG_FFT_SIZE"},
+                                 "",
+                                 {},
+                                 Build{"s", "LOG_POINTS"}},
+                                "10,17"};
+  Choice type_{*this,
+               {"type", "type of re and im", "", {}, "", {}, Build{"", "", false, type_options}},
+               "float",
+               {"float", "double"}};
   Parameter<bool> inverse_{*this, {"inverse", "transform backwards (not scaled by 1/n)"}, false};
   Parameter<std::int64_t> batch_{
       *this, {"batch", "transforms of a rank; 0 = as many as fill --data", "", {"-b"}}, 0, {0, std::int64_t{1} << 31}};
   Parameter<std::int64_t> data_{
       *this, {"data", "batch 0: data of a rank before the transform", "MiB"}, 256, {1, std::int64_t{1} << 20}};
-  Parameter<std::int64_t> replications_{
-      *this,
-      {"replications", "kernels at once, each with its share of the batch", "", {"-r", "--NUM_REPLICATIONS"}},
-      1,
-      {1, 64}};
+  Parameter<std::int64_t> replications_{*this,
+                                        {"replications",
+                                         "kernels at once, each with its share of the batch",
+                                         "",
+                                         {"-r", "--NUM_REPLICATIONS"},
+                                         "",
+                                         {},
+                                         Build{"r"}},
+                                        1,
+                                        {1, 64}};
   hpcc::VariantChoice variant_{*this};
   Choice kernel_{*this,
                  {"kernel", "variant nd_range: which of its kernels; by default by device"},
@@ -66,7 +83,10 @@ class Fft : public Benchmark {
       {"unroll",
        "points at a time: in a cycle of single_work_item, of a work item of kernel gpu; 0 = 8, or by size",
        "",
-       {"--FFT_UNROLL"}},
+       {"--FFT_UNROLL"},
+       "",
+       {},
+       Build{"u", "LOG_UNROLL", true}},
       0,
       {0, 16}};
   Parameter<std::int64_t> chunk_{*this,

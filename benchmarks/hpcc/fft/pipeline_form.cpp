@@ -1,4 +1,5 @@
 // single_work_item.cl: two kernels connected by a channel if the device has channels, otherwise one.
+// single_work_item_hls.cpp: three kernels connected by streams.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,32 +14,27 @@ namespace plumb::fft {
 
 namespace {
 
+constexpr std::size_t stream_depth = 64;  // rows, as the channel's in single_work_item.cl
+
 class PipelineForm final : public Form {
  public:
   PipelineForm(Session& session, const Job& job, const Tuning& tuning)
       : job_(job),
         plan_(job.shape.type, job.shape.log_points, tuning.unroll > 0 ? tuning.unroll : 8),
-        channels_(session.device.info().has(Feature::channels)) {
+        parts_(parts_on(session.device.info())) {
     const KernelSource source = session.source(own_source(job));
     if (source.binary.empty()) check(job, session.device.info());
     program_ = session.device.build(source);
-    for (const std::string& name : names(job)) add(session, name);
+    if (!source.binary.empty()) parts_ = parts_in(program_->kernel_names(), job.replication);
+    for (const char* stem : stems()) add(session, stem, job.replication);
     tables_ = make_buffer(session, *queues_[0], plan_.table().bytes(job.shape.type));
-    const auto batch = static_cast<std::uint32_t>(job.batch);
-    const std::int32_t inverse = job.shape.inverse ? 1 : 0;
-    const Buffer *from = job.from, *to = job.to, *tables = tables_.get();
-    if (channels_) {
-      kernels_[0]->set({from, batch, inverse});
-      kernels_[1]->set({to, tables, batch, inverse});
-    } else {
-      kernels_[0]->set({from, to, tables, batch, inverse});
-    }
+    set_arguments();
   }
 
   void start(std::uint64_t count) override {
     for (std::uint64_t later = count; later-- > 0;) {
       kernels_.front()->set(0, job_.source(later));
-      kernels_.back()->set(channels_ ? 0 : 1, job_.target(later));
+      kernels_.back()->set(parts_ == Parts::one ? 1 : 0, job_.target(later));
       for (std::size_t k = 0; k < kernels_.size(); ++k) queues_[k]->enqueue(*kernels_[k], {1, 1});
     }
     for (const auto& queue : queues_) queue->finished();  // submits all before waiting
@@ -61,23 +57,72 @@ class PipelineForm final : public Form {
     return {{"kernel", "pipeline"},
             {"points_per_cycle", 1 << plan_.log_unroll},
             {"cycles", 1 << plan_.log_cycles},
-            {"fetch", channels_ ? "through a channel" : "in the same kernel"}};
+            {"fetch", parts_ == Parts::one       ? "in the same kernel"
+                      : parts_ == Parts::channel ? "through a channel"
+                                                 : "through a stream"}};
   }
 
  private:
+  void set_arguments() {
+    const auto batch = static_cast<std::uint32_t>(job_.batch);
+    const std::int32_t inverse = job_.shape.inverse ? 1 : 0;
+    const Buffer *from = job_.from, *to = job_.to, *tables = tables_.get();
+    switch (parts_) {
+      case Parts::one:
+        return kernels_[0]->set({from, to, tables, batch, inverse});
+      case Parts::channel:
+        kernels_[0]->set({from, batch, inverse});
+        return kernels_[1]->set({to, tables, batch, inverse});
+      case Parts::streams:
+        kernels_[0]->set({from, batch, inverse});
+        kernels_[1]->set({tables, batch});
+        return kernels_[2]->set({to, batch, inverse});
+    }
+  }
+
+  // Kernels of a transform: all in one, with the reading apart, or with reading and writing apart.
+  enum class Parts { one, channel, streams };
+
+  static Parts parts_on(const DeviceInfo& info) {
+    if (info.runtime == "hls") return Parts::streams;
+    return info.has(Feature::channels) ? Parts::channel : Parts::one;
+  }
+
+  // A bitstream has kernels of each replication, or one for all.
+  static std::string name_in(const std::vector<std::string>& names, const std::string& stem, int replication) {
+    for (const std::string& name : {stem, fmt::format("{}_{}", stem, replication)})
+      if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+    return "";
+  }
+
+  static Parts parts_in(const std::vector<std::string>& names, int replication) {
+    const auto has = [&](const char* stem) { return !name_in(names, stem, replication).empty(); };
+    return has("store") ? Parts::streams : has("fetch") ? Parts::channel : Parts::one;
+  }
+
   KernelSource own_source(const Job& job) const {
     KernelSource source;
+    source.options = plan_.options(job.replication, parts_ == Parts::channel);
+    if (parts_ == Parts::streams) {
+      source.name = "fft/single_work_item_hls.cpp";
+      source.hls = embedded_text("benchmarks/hpcc/fft/single_work_item_hls.cpp");
+      const auto link = [&](const char* from, const char* to, const char* stream) {
+        source.streams.push_back({fmt::format("{}_{}.{}", from, job.replication, stream),
+                                  fmt::format("{}_{}.{}", to, job.replication, stream), stream_depth});
+      };
+      link("fetch", "fft", "points");
+      link("fft", "store", "frequencies");
+      return source;
+    }
     source.name = "fft/single_work_item.cl";
     source.opencl = embedded_text("benchmarks/hpcc/fft/single_work_item.cl");
-    source.options = plan_.options(job.replication, channels_);
     return source;
   }
 
-  std::vector<std::string> names(const Job& job) const {
-    std::vector<std::string> stems{"fft"};
-    if (channels_) stems = {"fetch", "fft"};
-    for (std::string& stem : stems) stem += fmt::format("_{}", job.replication);
-    return stems;
+  std::vector<const char*> stems() const {
+    if (parts_ == Parts::channel) return {"fetch", "fft"};
+    if (parts_ == Parts::streams) return {"fetch", "fft", "store"};
+    return {"fft"};
   }
 
   void check(const Job& job, const DeviceInfo& info) const {
@@ -88,18 +133,18 @@ class PipelineForm final : public Form {
           to_string(job.shape.type), format_bytes(needed), info.name, format_bytes(info.local_bytes)));
   }
 
-  // A bitstream has a fixed number of replications.
-  void add(Session& session, const std::string& name) {
-    const std::vector<std::string> there = program_->kernel_names();
-    if (std::find(there.begin(), there.end(), name) == there.end())
-      throw Error(fmt::format("the kernel file has no kernel {}: --replications exceeds its kernels", name));
+  void add(Session& session, const char* stem, int replication) {
+    const std::string name = name_in(program_->kernel_names(), stem, replication);
+    if (name.empty())
+      throw Error(
+          fmt::format("the kernel file has no kernel {}_{}: --replications exceeds its kernels", stem, replication));
     kernels_.push_back(program_->kernel(name));
     queues_.push_back(session.device.make_queue(true));
   }
 
   Job job_;
   PipelinePlan plan_;
-  bool channels_;
+  Parts parts_;
   std::unique_ptr<Program> program_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<std::unique_ptr<Queue>> queues_;  // one per kernel: they run concurrently

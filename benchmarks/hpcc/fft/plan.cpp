@@ -250,9 +250,13 @@ Table PipelinePlan::table() const {
   return table;
 }
 
+std::string type_options(const std::string& type) {
+  return fmt::format("-DREAL_BYTES={}", size_of(parse_scalar_type(type)));
+}
+
 std::string PipelinePlan::options(int replication, bool channels) const {
-  return fmt::format("-DREAL_BYTES={} -DLOG_UNROLL={} -DLOG_CYCLES={} -DREPLICATION={}{}", size_of(type), log_unroll,
-                     log_cycles, replication, channels ? " -DCHANNELS" : "");
+  return fmt::format("{} -DLOG_UNROLL={} -DLOG_POINTS={} -DREPLICATION={}{}", type_options(to_string(type)), log_unroll,
+                     log_unroll + log_cycles, replication, channels ? " -DCHANNELS" : "");
 }
 
 }  // namespace plumb::fft

@@ -85,6 +85,9 @@ struct GpuLimits {
 // The passes, in order. unroll: points per work item (2 to 16), or 0 to choose by length.
 std::vector<GpuPass> gpu_passes(ScalarType type, int log_points, int unroll, const GpuLimits& limits);
 
+// The compiler's options for numbers of a type in single_work_item.cl.
+std::string type_options(const std::string& type);
+
 // single_work_item.cl: rows of `unroll` points; needs at least as many rows.
 struct PipelinePlan {
   PipelinePlan(ScalarType type, int log_points, int unroll);

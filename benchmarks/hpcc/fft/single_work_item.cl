@@ -6,7 +6,8 @@
 // frequencies in order in a double buffer. Transforms follow each other without a gap.
 //
 // With CHANNELS a kernel of its own reads the points (fetch) and one of Intel's channels hands them on; otherwise one kernel
-// does it all. Kernels' names end in REPLICATION, so that a bitstream can hold several: include this file once for each.
+// does it all. Kernels' names end in REPLICATION, so that a bitstream can hold several: include this file once for each,
+// with BANK(argument), the attribute of an argument's memory bank.
 #ifndef FFT_PIPELINE
 #define FFT_PIPELINE
 
@@ -26,10 +27,59 @@ typedef float2 complex_t;
 #endif
 
 #define UNROLL (1 << LOG_UNROLL)
+#if LOG_POINTS < 2 * LOG_UNROLL
+#error "a transform has fewer cycles than points of a cycle: LOG_UNROLL must be at most half of LOG_POINTS"
+#endif
+// log2 of the cycles, as a literal for STAGES
+#if LOG_POINTS - LOG_UNROLL == 0
+#define LOG_CYCLES 0
+#elif LOG_POINTS - LOG_UNROLL == 1
+#define LOG_CYCLES 1
+#elif LOG_POINTS - LOG_UNROLL == 2
+#define LOG_CYCLES 2
+#elif LOG_POINTS - LOG_UNROLL == 3
+#define LOG_CYCLES 3
+#elif LOG_POINTS - LOG_UNROLL == 4
+#define LOG_CYCLES 4
+#elif LOG_POINTS - LOG_UNROLL == 5
+#define LOG_CYCLES 5
+#elif LOG_POINTS - LOG_UNROLL == 6
+#define LOG_CYCLES 6
+#elif LOG_POINTS - LOG_UNROLL == 7
+#define LOG_CYCLES 7
+#elif LOG_POINTS - LOG_UNROLL == 8
+#define LOG_CYCLES 8
+#elif LOG_POINTS - LOG_UNROLL == 9
+#define LOG_CYCLES 9
+#elif LOG_POINTS - LOG_UNROLL == 10
+#define LOG_CYCLES 10
+#elif LOG_POINTS - LOG_UNROLL == 11
+#define LOG_CYCLES 11
+#elif LOG_POINTS - LOG_UNROLL == 12
+#define LOG_CYCLES 12
+#elif LOG_POINTS - LOG_UNROLL == 13
+#define LOG_CYCLES 13
+#elif LOG_POINTS - LOG_UNROLL == 14
+#define LOG_CYCLES 14
+#elif LOG_POINTS - LOG_UNROLL == 15
+#define LOG_CYCLES 15
+#elif LOG_POINTS - LOG_UNROLL == 16
+#define LOG_CYCLES 16
+#elif LOG_POINTS - LOG_UNROLL == 17
+#define LOG_CYCLES 17
+#endif
 #define CYCLES (1 << LOG_CYCLES)
 #define POINTS (UNROLL * CYCLES)
 #define PASTE(a, b) a##_##b
 #define NAMED(name, number) PASTE(name, number)
+#ifndef BANK
+#define BANK(argument)
+#endif
+#ifdef REPLICATION
+#define NUMBERED(name) NAMED(name, REPLICATION)
+#else
+#define NUMBERED(name) name
+#endif
 
 typedef struct {
   complex_t lane[UNROLL];
@@ -162,23 +212,23 @@ static void write_row(__global complex_t* to, __local const row_t* sorted, const
 #endif
 
 #ifdef CHANNELS
-channel row_t NAMED(fetched, REPLICATION) __attribute__((depth(64)));
+channel row_t NUMBERED(fetched) __attribute__((depth(64)));
 
-SINGLE __kernel void NAMED(fetch, REPLICATION)(__global const complex_t* restrict from,
+SINGLE __kernel void NUMBERED(fetch)(__global BANK(from) const complex_t* restrict from,
                                                                                 const uint batch, const int inverse) {
   for (ulong i = 0; i < (ulong)batch * CYCLES; ++i)
-    write_channel_intel(NAMED(fetched, REPLICATION), read_row(from + i * UNROLL, inverse));
+    write_channel_intel(NUMBERED(fetched), read_row(from + i * UNROLL, inverse));
 }
-#define NEXT_ROW(i) read_channel_intel(NAMED(fetched, REPLICATION))
+#define NEXT_ROW(i) read_channel_intel(NUMBERED(fetched))
 #define INPUT
 #else
 #define NEXT_ROW(i) read_row(from + (i)*UNROLL, inverse)
-#define INPUT __global const complex_t *restrict from,
+#define INPUT __global BANK(from) const complex_t *restrict from,
 #endif
 
 // Row i enters; row i - (CYCLES - 1) is sorted; the previous transform is written.
-SINGLE __kernel void NAMED(fft, REPLICATION)(INPUT __global complex_t* restrict to,
-                                                                              __global const complex_t* restrict roots,
+SINGLE __kernel void NUMBERED(fft)(INPUT __global BANK(to) complex_t* restrict to,
+                                                                              __global BANK(roots) const complex_t* restrict roots,
                                                                               const uint batch, const int inverse) {
   DECLARE_PIPELINE
   __local row_t sorted[2][CYCLES];

@@ -51,6 +51,10 @@ std::string element_options(const Element& element) {
          (element.stored == ScalarType::f16 ? " -DHALF" : "");
 }
 
+std::string board_options(const std::string& type) {
+  return type == "bfloat16" || type == "tf32" ? "" : element_options(element_of(type));
+}
+
 KernelArgument factor(const Element& element, double value) {
   if (element.computed == ScalarType::f64) return value;
   return static_cast<float>(value);

@@ -104,6 +104,8 @@ void poison(Queue& queue, const BufferView& view);
 
 // "-D" definitions of the element type: ELEMENT, REAL and, for half, HALF.
 std::string element_options(const Element& element);
+// The same for a board's kernels, by the type's name; "" for types that they do not have.
+std::string board_options(const std::string& type);
 
 KernelArgument factor(const Element& element, double value);  // alpha or beta as a kernel argument
 std::uint32_t word(std::size_t value);                        // as a kernel's uint

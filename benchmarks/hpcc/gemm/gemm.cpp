@@ -38,6 +38,16 @@ void require_known_type(const Element& element, const DeviceInfo& device) {
 
 }  // namespace
 
+// Replications are bound by arithmetic, so they share banks; A and C in one, B and the result in the next.
+std::optional<BoardKernels> Gemm::board_kernels(BoardTool) const {
+  return BoardKernels{.source = "benchmarks/hpcc/gemm/single_work_item.cl",
+                      .kernels = {{.name = "gemm",
+                                   .numbered = "gemm{replication}",
+                                   .arguments = {{"a", 0}, {"b", 1}, {"c", 0}, {"out", 1}}}},
+                      .banks = 2,
+                      .own_banks = false};
+}
+
 Preset Gemm::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "512"}, {"time-limit", "0.5"}};
   if (name == "full") return {{"size", "8192"}, {"time-limit", "30"}};

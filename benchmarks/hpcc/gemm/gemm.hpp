@@ -22,6 +22,7 @@ class Gemm : public Benchmark {
            "matrices)";
   }
   bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   bool ranks_work_apart() const override { return true; }
   Preset preset(const std::string& name) const override;
 
@@ -49,7 +50,13 @@ class Gemm : public Benchmark {
       0,
       {0, 1 << 16}};
   Choice type_{*this,
-               {"type", "element type; tf32 is float multiplied by an NVIDIA GPU's matrix units", "", {"--DATA_TYPE"}},
+               {"type",
+                "element type; tf32 is float multiplied by an NVIDIA GPU's matrix units",
+                "",
+                {"--DATA_TYPE"},
+                "",
+                {},
+                Build{"", "", false, board_options}},
                "float",
                {"half", "bfloat16", "float", "double", "tf32"}};
   Parameter<double> alpha_{*this, {"alpha", "factor of A B"}, 0.5};
@@ -71,28 +78,42 @@ class Gemm : public Benchmark {
                                        "variant single_work_item: rows and columns of a block in local memory; 0 = 512 "
                                        "or what local memory holds",
                                        "elements",
-                                       {"-b", "--BLOCK_SIZE"}},
+                                       {"-b", "--BLOCK_SIZE"},
+                                       "",
+                                       {},
+                                       Build{"b", "BLOCK"}},
                                       0,
                                       {0, 4096}};
   Parameter<std::int64_t> gemm_block_{*this,
                                       {"gemm-block",
                                        "variant single_work_item: rows and columns of a block in registers",
                                        "elements",
-                                       {"--GEMM_BLOCK", "--GEMM_SIZE"}},
+                                       {"--GEMM_BLOCK", "--GEMM_SIZE"},
+                                       "",
+                                       {},
+                                       Build{"g", "GEMM_BLOCK"}},
                                       8,
                                       {1, 64}};
   Parameter<std::int64_t> global_mem_unroll_{*this,
                                              {"global-mem-unroll",
                                               "variant single_work_item: elements of global memory handled at a time",
                                               "elements",
-                                              {"--GLOBAL_MEM_UNROLL"}},
+                                              {"--GLOBAL_MEM_UNROLL"},
+                                              "",
+                                              {},
+                                              Build{"u", "GLOBAL_MEM_UNROLL"}},
                                              8,
                                              {1, 256}};
-  Parameter<std::int64_t> replications_{
-      *this,
-      {"replications", "variant single_work_item: kernels that share C's rows", "", {"-r", "--NUM_REPLICATIONS"}},
-      1,
-      {1, 64}};
+  Parameter<std::int64_t> replications_{*this,
+                                        {"replications",
+                                         "variant single_work_item: kernels that share C's rows",
+                                         "",
+                                         {"-r", "--NUM_REPLICATIONS"},
+                                         "",
+                                         {},
+                                         Build{"r"}},
+                                        1,
+                                        {1, 64}};
   Parameter<bool> replicate_inputs_{
       *this,
       {"replicate-inputs", "variant single_work_item: A and B once for each replication, in its memory bank"},

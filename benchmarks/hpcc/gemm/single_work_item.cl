@@ -5,6 +5,11 @@
 // ELEMENT: stored type. REAL: type of computation. HALF: ELEMENT is half, for storage only.
 // BLOCK: rows and columns of the blocks in local memory. GEMM_BLOCK: of those in registers; divides BLOCK.
 // GLOBAL_MEM_UNROLL: elements of global memory handled at a time; divides BLOCK.
+//
+// A board's bitstream includes this file once for each replication: the kernel's name then ends in REPLICATION, and
+// BANK(argument) is the attribute of an argument's memory bank.
+#ifndef GEMM_PIPELINE
+#define GEMM_PIPELINE
 #define SIDE (BLOCK / GEMM_BLOCK)
 
 #ifdef HALF
@@ -15,9 +20,21 @@
 #define STORE(value, to, index) (to)[index] = (value)
 #endif
 
-__attribute__((max_global_work_dim(0))) __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void gemm(
-    __global const ELEMENT* restrict a, __global const ELEMENT* restrict b, __global const ELEMENT* restrict c,
-    __global ELEMENT* restrict out, const REAL alpha, const REAL beta, const uint row_begin, const uint row_end,
+#ifndef BANK
+#define BANK(argument)
+#endif
+#ifdef REPLICATION
+#define PASTE(name, number) name##number
+#define NUMBER(name, number) PASTE(name, number)
+#define NUMBERED(name) NUMBER(name, REPLICATION)
+#else
+#define NUMBERED(name) name
+#endif
+#endif
+
+__attribute__((max_global_work_dim(0))) __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void NUMBERED(gemm)(
+    __global BANK(a) const ELEMENT* restrict a, __global BANK(b) const ELEMENT* restrict b,
+    __global BANK(c) const ELEMENT* restrict c, __global BANK(out) ELEMENT* restrict out, const REAL alpha, const REAL beta, const uint row_begin, const uint row_end,
     const uint columns, const uint inner) {
   // [block's row][block's column][row][column] of the blocks in registers
   __local REAL a_block[SIDE][SIDE][GEMM_BLOCK][GEMM_BLOCK];

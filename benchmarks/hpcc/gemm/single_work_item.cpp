@@ -17,12 +17,12 @@ class SingleWorkItemForm final : public Form {
   SingleWorkItemForm(Session& session, const Problem& problem, const Blocks& blocks)
       : problem_(problem), blocks_(blocks), slide_(session.device.info()) {
     const std::string text = embedded_text("benchmarks/hpcc/gemm/single_work_item.cl");
-    program_ = session.device.build(
-        session.source({.name = "single_work_item.cl",
-                        .opencl = text,
-                        .options = fmt::format("{} -DBLOCK={} -DGEMM_BLOCK={} -DGLOBAL_MEM_UNROLL={}",
-                                               element_options(problem.element), blocks.block, blocks.register_block,
-                                               blocks.unroll)}));
+    program_ = session.device.build(session.source(
+        {.name = "single_work_item.cl",
+         .opencl = text,
+         .options = fmt::format("{} -DBLOCK={} -DGEMM_BLOCK={} -DGLOBAL_MEM_UNROLL={}",
+                                element_options(problem.element), blocks.block, blocks.register_block, blocks.unroll),
+         .hls = embedded_text("benchmarks/hpcc/gemm/single_work_item_hls.cpp")}));
     for (std::size_t r = 0; r < blocks.replications; ++r) add_replication(session, r);
   }
 
@@ -85,7 +85,7 @@ class SingleWorkItemForm final : public Form {
     std::unique_ptr<Kernel> kernel;
   };
 
-  // A bitstream has one kernel per replication (gemm0, gemm1, …); a program compiled here has one for all.
+  // A bitstream has one kernel per replication (gemm0, gemm1, …), or one for all, as a program compiled here has.
   std::unique_ptr<Kernel> kernel_of(std::size_t replication) {
     const auto names = program_->kernel_names();
     const std::string numbered = fmt::format("gemm{}", replication);

@@ -15,15 +15,14 @@ namespace {
 using hpcc::Variant;
 
 std::string pipeline_options(const KernelForm& form) {
-  return fmt::format("-DNUM_REPLICATIONS={} -DRNG_COUNT_LOG={} -DRNG_DISTANCE={} -DBUFFER_LOG={}{}", form.replications,
-                     form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead),
-                     form.ivdep ? " -DIVDEP" : "");
+  return fmt::format("-DRNG_COUNT_LOG={} -DRNG_DISTANCE={} -DBUFFER_LOG={} {}", form.rng_count_log, form.rng_distance,
+                     std::countr_zero(form.look_ahead), ivdep_options(form.ivdep ? "true" : "false"));
 }
 
 std::string nd_range_options(const KernelForm& form) {
-  std::string options =
-      fmt::format("-DLOOK_AHEAD={} -DLANES={} -DUPDATES={}{}{}", form.look_ahead, form.lanes(),
-                  static_cast<int>(form.updates), form.whole ? " -DWHOLE" : "", form.fetch ? " -DFETCH" : "");
+  std::string options = fmt::format("-DLOG2_TABLE={} -DLOOK_AHEAD={} -DLANES={} -DUPDATES={}{}{}", form.log2_table,
+                                    form.look_ahead, form.lanes(), static_cast<int>(form.updates),
+                                    form.whole ? " -DWHOLE" : "", form.fetch ? " -DFETCH" : "");
   if (form.stream == Stream::lcg) {
     const Leap over_lanes = leap(form.stream, form.lanes());
     options += fmt::format(" -DLEAP_FACTOR={}UL -DLEAP_SUMMAND={}UL", over_lanes.factor, over_lanes.summand);
@@ -31,12 +30,20 @@ std::string nd_range_options(const KernelForm& form) {
   return options;
 }
 
-// Prefix of a kernel's name before its number in single_work_item.cl.
+// End of a kernel's name in single_work_item.cl, after its number.
 std::string built_with(const KernelForm& form) {
   return fmt::format("_g{}_d{}_b{}", form.rng_count_log, form.rng_distance, std::countr_zero(form.look_ahead));
 }
 
 }  // namespace
+
+std::string stream_options(const std::string& stream) {
+  return stream == "lcg" ? "-DLCG" : "";
+}
+
+std::string ivdep_options(const std::string& ivdep) {
+  return ivdep == "true" ? "-DIVDEP" : "";
+}
 
 bool KernelForm::exact() const {
   return updates != Updates::buffered || (variant == Variant::single_work_item && look_ahead == 1 && !ivdep);
@@ -63,22 +70,25 @@ KernelSource source_of(const KernelForm& form) {
   KernelSource source;
   source.name = pipeline ? "single_work_item.cl" : "nd_range.cl";
   source.opencl = embedded_text("benchmarks/hpcc/random_access/" + source.name);
-  source.options = fmt::format("-DLOG2_TABLE={}{} {}", form.log2_table, form.stream == Stream::lcg ? " -DLCG" : "",
+  source.options = fmt::format("{} {}", stream_options(form.stream == Stream::lcg ? "lcg" : "polynomial"),
                                pipeline ? pipeline_options(form) : nd_range_options(form));
-  if (!pipeline) source.native = native_kernels(form);
+  if (pipeline)
+    source.hls = embedded_text("benchmarks/hpcc/random_access/single_work_item_hls.cpp");
+  else
+    source.native = native_kernels(form);
   return source;
 }
 
 std::string kernel_name(const std::vector<std::string>& names, const KernelForm& form, std::uint64_t replication) {
   if (form.variant != Variant::single_work_item) return "update";
+  const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   std::string prefix = fmt::format("update_{}", replication);
-  if (std::find(names.begin(), names.end(), prefix) != names.end())
-    return prefix;  // a user's kernel, without build options in its name
+  if (has(prefix)) return prefix;  // a user's kernel, without build options in its name
+  if (const std::string all = "update" + built_with(form); has(all)) return all;  // one for all replications
   const auto replications =
       std::count_if(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("update_"); });
   const std::string wanted = prefix + built_with(form);
-  if (static_cast<std::uint64_t>(replications) != form.replications ||
-      std::find(names.begin(), names.end(), wanted) == names.end())
+  if (static_cast<std::uint64_t>(replications) != form.replications || !has(wanted))
     throw Error(
         fmt::format("the kernels were built for other options than the run's: {} replications of update_N{} "
                     "are asked for (g: --rng-count-log, d: --rng-distance, b: --buffer-log), and {} are there",

@@ -42,10 +42,15 @@ struct KernelForm {
 // The updates of one rank, divided among the form's generators: work items, or a pipeline's.
 Shares shares_of(const KernelForm& form, std::uint64_t updates);
 
+// The compiler's options for values of --stream and --ivdep.
+std::string stream_options(const std::string& stream);
+std::string ivdep_options(const std::string& ivdep);
+
 // Work items of a launch, in whole groups; those without a share do nothing.
 KernelRange range_of(const KernelForm& form, const Shares& shares);
 
-// OpenCL C and, for nd_range, the same as functions. Kernel arguments: table, starts, share, updates, first, words.
+// OpenCL C and, for nd_range, the same as functions. Kernel arguments: table, starts, share, updates, first, words; and
+// log2_table for single_work_item.
 KernelSource source_of(const KernelForm& form);
 
 // The kernel of a replication in a program. Throws Error if the program (a bitstream) was built with other options than

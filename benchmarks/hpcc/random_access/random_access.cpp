@@ -51,6 +51,14 @@ void require(const DeviceInfo& device, const KernelForm& form) {
 
 }  // namespace
 
+std::optional<BoardKernels> RandomAccess::board_kernels(BoardTool) const {
+  const std::string built = "_g{rng-count-log}_d{rng-distance}_b{buffer-log}";
+  return BoardKernels{.source = "benchmarks/hpcc/random_access/single_work_item.cl",
+                      .kernels = {{.name = "update" + built,
+                                   .numbered = "update_{replication}" + built,
+                                   .arguments = {{"table"}, {"starts"}}}}};
+}
+
 Preset RandomAccess::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "20"}, {"time-limit", "0.2"}};
   if (name == "full") return {{"size", "29"}, {"time-limit", "30"}};
@@ -156,7 +164,9 @@ void RandomAccess::prepare(Session& session, const Case& measured) {
   for (std::uint64_t i = 0; i < parts.size(); ++i) {
     auto& replication = replications_of_rank_.emplace_back(std::make_unique<Replication>(
         device, session.memory.in_bank(static_cast<int>(i), static_cast<int>(parts.size())), parts[i], starts));
-    replication->choose(program->kernel(kernel_name(names, form_, i)), range_of(form_, shares_), shares_, own_.updates);
+    replication->choose(
+        program->kernel(kernel_name(names, form_, i)), range_of(form_, shares_), shares_, own_.updates,
+        form_.variant == hpcc::Variant::single_work_item ? std::optional(form_.log2_table) : std::nullopt);
   }
   staging_ = allocate_host(device, std::min(staging_bytes, own_.part.words * word_bytes));
   copy_ = take_host_bytes(own_.part.words * word_bytes);

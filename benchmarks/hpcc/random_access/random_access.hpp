@@ -26,6 +26,7 @@ class RandomAccess : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   bool ranks_work_apart() const override { return table_ == "own"; }
 
   void check(const Plan& plan) const override;
@@ -55,14 +56,23 @@ class RandomAccess : public Benchmark {
       "both",
       {"both", "buffered", "atomic", "atomic32"}};
   Choice stream_{*this,
-                 {"stream", "the random words: HPCC's polynomial, or its linear congruential generator"},
+                 {"stream",
+                  "the random words: HPCC's polynomial, or its linear congruential generator",
+                  "",
+                  {},
+                  "",
+                  {},
+                  Build{"", "", false, stream_options}},
                  "polynomial",
                  {"polynomial", "lcg"}};
   Parameter<std::int64_t> replications_{*this,
                                         {"replications",
                                          "parts of a rank's table, each with its own kernel and buffer",
                                          "",
-                                         {"-r", "--NUM_REPLICATIONS"}},
+                                         {"-r", "--NUM_REPLICATIONS"},
+                                         "",
+                                         {},
+                                         Build{"r"}},
                                         1,
                                         {1, 32}};
   Parameter<std::int64_t> buffer_log_{
@@ -70,28 +80,40 @@ class RandomAccess : public Benchmark {
       {"buffer-log",
        "updates that a generator computes before it applies the first of them; -1: by form",
        "log2",
-       {"--HPCC_FPGA_RA_DEVICE_BUFFER_SIZE_LOG"}},
+       {"--HPCC_FPGA_RA_DEVICE_BUFFER_SIZE_LOG"},
+       "",
+       {},
+       Build{"b", "BUFFER_LOG"}},
       -1,
       {-1, 10}};
   Parameter<std::int64_t> rng_count_log_{*this,
                                          {"rng-count-log",
                                           "single_work_item: generators of a replication",
                                           "log2",
-                                          {"-g", "--HPCC_FPGA_RA_RNG_COUNT_LOG"}},
+                                          {"-g", "--HPCC_FPGA_RA_RNG_COUNT_LOG"},
+                                          "",
+                                          {},
+                                          Build{"g", "RNG_COUNT_LOG"}},
                                          5,
                                          {0, 8}};
   Parameter<std::int64_t> rng_distance_{*this,
                                         {"rng-distance",
                                          "single_work_item: distance of generators in their shared register",
                                          "",
-                                         {"--HPCC_FPGA_RA_RNG_DISTANCE"}},
+                                         {"--HPCC_FPGA_RA_RNG_DISTANCE"},
+                                         "",
+                                         {},
+                                         Build{"d", "RNG_DISTANCE"}},
                                         5,
                                         {1, 64}};
   Parameter<bool> ivdep_{*this,
                          {"ivdep",
                           "single_work_item: let reads overtake writes (for a bitstream: as it was built)",
                           "",
-                          {"--HPCC_FPGA_RA_INTEL_USE_PRAGMA_IVDEP"}},
+                          {"--HPCC_FPGA_RA_INTEL_USE_PRAGMA_IVDEP"},
+                          "",
+                          {},
+                          Build{"ivdep", "", false, ivdep_options}},
                          false};
   Parameter<std::int64_t> work_items_{
       *this, {"work-items", "nd_range: generators, each a work item; 0: by device"}, 0, {0, 1 << 26}};

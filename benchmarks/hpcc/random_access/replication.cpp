@@ -14,10 +14,12 @@ Replication::Replication(Device& device, const Placement& memory, const TableRan
 }
 
 void Replication::choose(std::unique_ptr<Kernel> kernel, const KernelRange& range, const Shares& shares,
-                         std::uint64_t updates) {
+                         std::uint64_t updates, std::optional<int> log2_table) {
   kernel_ = std::move(kernel);
   range_ = range;
-  kernel_->set({table_.get(), starts_.get(), shares.length, updates, part_.first, part_.words});
+  std::vector<KernelArgument> arguments{table_.get(), starts_.get(), shares.length, updates, part_.first, part_.words};
+  if (log2_table) arguments.emplace_back(static_cast<std::uint32_t>(*log2_table));
+  kernel_->set(arguments);
 }
 
 void Replication::reset(std::uint64_t content, Buffer& staging) {

@@ -16,8 +16,10 @@ class Replication {
  public:
   // Allocates; `starts` are the words before the shares.
   Replication(Device& device, const Placement& memory, const TableRange& part, std::span<const std::uint64_t> starts);
-  // Prepares `kernel` for all shares of `updates`.
-  void choose(std::unique_ptr<Kernel> kernel, const KernelRange& range, const Shares& shares, std::uint64_t updates);
+  // Prepares `kernel` for all shares of `updates`. `log2_table`: the last argument of kernels that take the table's
+  // size.
+  void choose(std::unique_ptr<Kernel> kernel, const KernelRange& range, const Shares& shares, std::uint64_t updates,
+              std::optional<int> log2_table);
 
   // Untimed: writes content + i to word i of the table, through `staging`, which is host memory.
   void reset(std::uint64_t content, Buffer& staging);

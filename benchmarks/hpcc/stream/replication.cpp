@@ -52,19 +52,24 @@ Launch launch_of(std::unique_ptr<Kernel> kernel, const KernelRange& range, const
 
 }  // namespace
 
+std::string type_options(const std::string& type) {
+  return fmt::format("-DDATA_TYPE={} -DWIDE_TYPE={}", type, type == "double" ? type : "float");
+}
+
 KernelSource source_of(const KernelForm& form) {
   const bool one = form.variant == Variant::single_work_item;
-  const std::string wide_type = form.type == ScalarType::f64 ? "double" : "float";
   KernelSource source;
   source.name = one ? "benchmarks/hpcc/stream/single_work_item.cl" : "benchmarks/hpcc/stream/nd_range.cl";
   source.opencl = embedded_text(source.name);
-  source.options =
-      fmt::format("-DDATA_TYPE={} -DWIDE_TYPE={} -DVECTOR_COUNT={}", to_string(form.type), wide_type, form.vector);
+  source.options = fmt::format("{} -DVECTOR_COUNT={}", type_options(to_string(form.type)), form.vector);
   if (one)
     source.options += fmt::format(" -DDEVICE_BUFFER_SIZE={} -DGLOBAL_MEM_UNROLL={}", form.local_buffer, form.unroll);
   else
     source.options += fmt::format(" -DGROUP_SIZE={} -DOWN_RUNS={}", form.group_size, form.own_runs ? 1 : 0);
-  if (!one) source.native = native_kernels(form.type);
+  if (one)
+    source.hls = embedded_text("benchmarks/hpcc/stream/single_work_item_hls.cpp");
+  else
+    source.native = native_kernels(form.type);
   return source;
 }
 

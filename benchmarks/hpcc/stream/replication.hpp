@@ -26,6 +26,9 @@ struct KernelForm {
   bool own_runs = false;  // each work item takes a contiguous range of vectors
 };
 
+// The compiler's options for numbers of a type.
+std::string type_options(const std::string& type);
+
 // The variant's file for this form, with native_kernels() as functions for runtime native, where a vector is a cache
 // line.
 KernelSource source_of(const KernelForm& form);

@@ -4,6 +4,11 @@
 //   DATA_TYPE     half, float or double   WIDE_TYPE           of the scalar and of Dot's sum: double for double, else float
 //   VECTOR_COUNT  numbers of a vector     DEVICE_BUFFER_SIZE  vectors kept on the chip, a multiple of GLOBAL_MEM_UNROLL
 //                                         GLOBAL_MEM_UNROLL   vectors a cycle
+//
+// A board's bitstream includes this file once for each replication: kernels' names then end in REPLICATION, BANK(argument)
+// is the attribute of an argument's memory bank, and WITHOUT_DOT leaves Dot out.
+#ifndef STREAM_PIPELINE
+#define STREAM_PIPELINE
 
 #if defined(cl_khr_fp16)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
@@ -18,11 +23,23 @@ typedef DATA_TYPE Vector;
 typedef JOIN(DATA_TYPE, VECTOR_COUNT) Vector;
 #endif
 
+#ifndef BANK
+#define BANK(argument)
+#endif
+#ifdef REPLICATION
+#define PASTE(name, number) name##_##number
+#define NUMBER(name, number) PASTE(name, number)
+#define NUMBERED(name) NUMBER(name, REPLICATION)
+#else
+#define NUMBERED(name) name
+#endif
+#endif
+
 // operation_type: 0 Copy, 1 Scale, 2 Add, 3 Triad. One kernel for the four, to share its area on the chip; each phase
 // uses the memory bank exclusively, so its accesses remain one burst.
-__kernel void calc(__global const Vector* restrict in1, __global const Vector* restrict in2,
-                   __global Vector* restrict out, const WIDE_TYPE scalar, const uint array_size,
-                   const uint operation_type) {
+__kernel void NUMBERED(calc)(__global BANK(in1) const Vector* restrict in1, __global BANK(in2) const Vector* restrict in2,
+                             __global BANK(out) Vector* restrict out, const WIDE_TYPE scalar, const uint array_size,
+                             const uint operation_type) {
   const uint vectors = array_size / VECTOR_COUNT;
   for (uint begin = 0; begin < vectors; begin += DEVICE_BUFFER_SIZE) {
     Vector buffer[DEVICE_BUFFER_SIZE];
@@ -38,11 +55,13 @@ __kernel void calc(__global const Vector* restrict in1, __global const Vector* r
   }
 }
 
+#ifndef WITHOUT_DOT
 // Additions take several cycles: partial sums alternate, so that none waits for the previous one.
 #define SUMS 16
 
-__kernel void calc_dot(__global const Vector* restrict in1, __global const Vector* restrict in2,
-                       __global WIDE_TYPE* restrict sum, const uint array_size) {
+__kernel void NUMBERED(calc_dot)(__global BANK(in1) const Vector* restrict in1,
+                                 __global BANK(in2) const Vector* restrict in2,
+                                 __global BANK(out) WIDE_TYPE* restrict sum, const uint array_size) {
   WIDE_TYPE turns[SUMS];
 #pragma unroll
   for (uint i = 0; i < SUMS; ++i) turns[i] = 0;
@@ -61,3 +80,4 @@ __kernel void calc_dot(__global const Vector* restrict in1, __global const Vecto
   for (uint i = 0; i < SUMS; ++i) total += turns[i];
   sum[0] = total;
 }
+#endif

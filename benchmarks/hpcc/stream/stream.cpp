@@ -37,6 +37,13 @@ bool is_power_of_two(std::int64_t value) {
 
 }  // namespace
 
+std::optional<BoardKernels> Stream::board_kernels(BoardTool) const {
+  return BoardKernels{
+      .source = "benchmarks/hpcc/stream/single_work_item.cl",
+      .options = "-DWITHOUT_DOT",
+      .kernels = {{.name = "calc", .numbered = "calc_{replication}", .arguments = {{"in1"}, {"in2"}, {"out"}}}}};
+}
+
 Preset Stream::preset(const std::string& name) const {
   if (name == "smoke") return {{"elements", "4194304"}, {"time-limit", "0.2"}};
   return {{"time-limit", name == "full" ? "10" : "2"}};

@@ -28,6 +28,7 @@ class Stream : public Benchmark {
     return "McCalpin's STREAM 5.10 with HPCC FPGA's rules (Meyer, Kenter, Plessl); Dot as in BabelStream";
   }
   bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   bool ranks_work_apart() const override { return true; }
   Preset preset(const std::string& name) const override;
 
@@ -48,7 +49,10 @@ class Stream : public Benchmark {
       {"elements", "length of each array on each rank", "", {"-s", "--DEFAULT_ARRAY_LENGTH"}},
       std::int64_t{1} << 27,
       {1, std::int64_t{1} << 36}};
-  Choice type_{*this, {"type", "type of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
+  Choice type_{*this,
+               {"type", "type of the numbers", "", {"--DATA_TYPE"}, "", {}, Build{"", "", false, type_options}},
+               "float",
+               {"half", "float", "double"}};
   Choice operation_{*this,
                     {"operation", "operation to measure"},
                     "all",
@@ -58,7 +62,10 @@ class Stream : public Benchmark {
                                         {"replications",
                                          "parts of the arrays, each with its own bank, queue and kernel",
                                          "",
-                                         {"-r", "--NUM_REPLICATIONS"}},
+                                         {"-r", "--NUM_REPLICATIONS"},
+                                         "",
+                                         {},
+                                         Build{"r"}},
                                         1,
                                         {1, 256}};
   Parameter<std::int64_t> vector_{
@@ -66,16 +73,30 @@ class Stream : public Benchmark {
       {"vector",
        "numbers of a vector: 1, 2, 4, 8 or 16; default: 16 for one work item, 32 B on a CPU, 16 B on a GPU",
        "",
-       {"--VECTOR_COUNT"}},
+       {"--VECTOR_COUNT"},
+       "",
+       {},
+       Build{"v", "VECTOR_COUNT"}},
       0,
       {0, 16}};
-  Parameter<std::int64_t> unroll_{
-      *this, {"unroll", "single_work_item: vectors a cycle", "", {"--GLOBAL_MEM_UNROLL"}}, 1, {1, 1024}};
+  Parameter<std::int64_t> unroll_{*this,
+                                  {"unroll",
+                                   "single_work_item: vectors a cycle",
+                                   "",
+                                   {"--GLOBAL_MEM_UNROLL"},
+                                   "",
+                                   {},
+                                   Build{"u", "GLOBAL_MEM_UNROLL"}},
+                                  1,
+                                  {1, 1024}};
   Parameter<std::int64_t> local_buffer_{*this,
                                         {"local-buffer",
                                          "single_work_item: vectors kept on the chip between reading and writing",
                                          "",
-                                         {"--DEVICE_BUFFER_SIZE"}},
+                                         {"--DEVICE_BUFFER_SIZE"},
+                                         "",
+                                         {},
+                                         Build{"b", "DEVICE_BUFFER_SIZE"}},
                                         512,
                                         {1, 1 << 20}};
   Parameter<std::int64_t> group_size_{

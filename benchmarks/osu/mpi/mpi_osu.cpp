@@ -516,7 +516,7 @@ void Osu::prepare(Session& session, const Case& measured) {
     wishes.from.device = wishes.to.device = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
   if (compute_target_ != "cpu" && prepared_->kind == "overlap") {
     if (session.device.info().runtime == "native")
-      throw Unsupported("the device that computes is the run's: --runtime opencl or cuda names one");
+      throw Unsupported("the device that computes is the run's: --runtime opencl, cuda or sycl names one");
     wishes.computes = &session.device;
     wishes.host_computes = compute_target_ == "both";
     wishes.array = static_cast<std::uint64_t>(array_size_.get());
@@ -585,7 +585,10 @@ Json Osu::facts() const {
   if (prepared_ == nullptr) return facts;
   facts["title"] = prepared_->title;
   if (device_runtime_.given() || letters_in(where_) != std::pair('H', 'H'))
-    facts["device"] = device_runtime_ == "opencl" ? "-OPENCL" : device_runtime_ == "cuda" ? "-CUDA" : "";
+    facts["device"] = device_runtime_ == "opencl" ? "-OPENCL"
+                      : device_runtime_ == "cuda" ? "-CUDA"
+                      : device_runtime_ == "sycl" ? "-SYCL"
+                                                  : "";
   if (roof_Bps_ > 0) facts["roof_GBps"] = roof_Bps_ / giga;
   if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
   return facts;

@@ -171,7 +171,7 @@ class Osu : public operations::Table<Setting> {
       *this,
       {"device-runtime", "what drives the device; of collectives, whose buffers are then there", "", {"-d"}},
       "opencl",
-      {"opencl", "cuda", "native"}};
+      {"opencl", "cuda", "native", "sycl"}};
   Choice window_kind_{*this,
                       {"win-options", "one-sided: how the window is made", "", {"-w"}},
                       "allocate",

@@ -161,9 +161,20 @@ void Validator::check_edges(TreeFindings& found, const Tree& tree, Bitmap& confi
                              tree.distances[from], tree.distances[to]));
     }
     if (from == to) continue;
+    for (const std::uint32_t level : {one, other})
+      if (level < found.levels) ++found.level_ends[level];
     if (confirms(i, to, from, tree)) confirmed.set(from);
     if (confirms(i, from, to, tree)) confirmed.set(to);
   }
+}
+
+void Validator::count_levels(TreeFindings& found, const Tree& tree) {
+  for (const std::uint32_t level : tree.levels)
+    if (level < unknown_level) found.levels = std::max(found.levels, level + 1);
+  found.level_vertices.assign(found.levels, 0);
+  found.level_ends.assign(found.levels, 0);
+  for (const std::uint32_t level : tree.levels)
+    if (level < found.levels) ++found.level_vertices[level];
 }
 
 void Validator::check_vertex(TreeFindings& found, const Tree& tree, Vertex root, Vertex vertex, bool confirmed) const {
@@ -193,13 +204,12 @@ TreeFindings Validator::check(Vertex root, std::span<const Parent> parents, std:
   if (weighted_ && team_.all_reduce<std::uint64_t>(distances.size(), Fold::maximum) > 0)
     tree.distances = gathered(distances);
   tree.levels = levels_of(root, tree.parents);
+  count_levels(found, tree);
   Bitmap confirmed(layout_.vertices());
   check_edges(found, tree, confirmed);
   unite(confirmed);
   for (Vertex vertex = layout_.first(); vertex < layout_.first() + layout_.count(); ++vertex)
     check_vertex(found, tree, root, vertex, confirmed.test(vertex));
-  for (const std::uint32_t level : tree.levels)
-    if (level < unknown_level) found.levels = std::max(found.levels, level + 1);
   return found;
 }
 

@@ -30,6 +30,8 @@ struct TreeFindings : Findings {
   Traversed traversed;  // of this rank's share of the list
   std::uint64_t reached = 0;
   std::uint32_t levels = 0;  // of the whole tree
+  // By level: vertices of the whole tree; ends of edges (without loops) in this rank's share of the list.
+  std::vector<std::uint64_t> level_vertices = {}, level_ends = {};
 };
 
 // Each rank has its share of the list. All calls but the constructor are collective.
@@ -58,6 +60,7 @@ class Validator {
   bool is_relaxed(std::size_t edge, const Tree& tree) const;
   // Whether edge `edge` may have made `parent` the parent of `child`.
   bool confirms(std::size_t edge, Vertex parent, Vertex child, const Tree& tree) const;
+  static void count_levels(TreeFindings& found, const Tree& tree);
   void check_vertex(TreeFindings& found, const Tree& tree, Vertex root, Vertex vertex, bool confirmed) const;
   void unite(Bitmap& bitmap);
 

@@ -25,6 +25,7 @@ class FlowBenchmark : public Npb {
  public:
   explicit FlowBenchmark(Method method) : kind_(flow_kind(method)) {}
   std::string title() const override { return kind_.title; }
+  Preset preset(const std::string& name) const override;
 
  protected:
   std::string which() const override { return kind_.name; }

@@ -78,6 +78,7 @@ void Messages::expect(std::size_t j, std::size_t bytes) {
 }
 
 bool Messages::arrived(std::size_t j) {
+  const Exposed exposed(exposed_);
   return do_arrived(j, incoming_.at(j).taken);
 }
 

@@ -3,65 +3,22 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
-#include "core/data.hpp"
 #include "core/seconds.hpp"
-#include "core/units.hpp"
-#include "device/device.hpp"
-#include "device/host_memory.hpp"
-#include "device/host_segment.hpp"
+#include "device/host_buffer.hpp"
 #include "device/host_share.hpp"
 
 namespace plumb {
 
 namespace {
 
-class NativeBuffer final : public Buffer {
- public:
-  // First touch: each core touches its share, in OpenMP's static order, so that pages are local to it.
-  NativeBuffer(std::size_t size, const Placement& placement) : Buffer(size, placement) {
-    if (placement.shared)
-      segment_ = std::make_unique<HostSegment>(size);
-    else
-      bytes_ = take_host_bytes(size);
-    std::byte* bytes = host_pointer();
-#pragma omp parallel for schedule(static) if (size >= worth_sharing)
-    for (std::size_t at = 0; at < size; at += huge_page)
-      std::memset(bytes + at, std::to_integer<int>(fresh_byte), std::min(huge_page, size - at));
-  }
-  // Memory of another process.
-  explicit NativeBuffer(std::unique_ptr<HostSegment> segment)
-      : Buffer(segment->size(), {MemoryKind::automatic, {}, true}), segment_(std::move(segment)) {}
-  std::byte* host_pointer() const override {
-    return segment_ ? segment_->data() : bytes_.get();
-  }
-  const HostSegment* segment() const {
-    return segment_.get();
-  }
-
- private:
-  static constexpr std::size_t worth_sharing = 16 * huge_page;
-
-  HostBytes bytes_;                       // unless shared
-  std::unique_ptr<HostSegment> segment_;  // if shared
-};
-
 std::byte* bytes_of(const BufferView& view) {
   std::byte* bytes = view.host_pointer();
   if (bytes == nullptr) throw Error("runtime native was given a buffer of another runtime");
-  if (view.offset > view.buffer->size() || view.size > view.buffer->size() - view.offset)
-    throw Error(fmt::format("bytes {} to {} lie outside a buffer of {} bytes", view.offset, view.offset + view.size,
-                            view.buffer->size()));
+  check_view(view);
   return bytes;
-}
-
-// Views may overlap; the address of an empty view may be null.
-void move_bytes(const std::byte* from, std::byte* to, std::size_t size) {
-  if (size > 0) std::memmove(to, from, size);
 }
 
 class NativeKernel final : public Kernel {
@@ -163,21 +120,17 @@ class NativeDevice final : public Device {
     if (placement.kind != MemoryKind::automatic && placement.kind != MemoryKind::host)
       throw Unsupported(fmt::format("runtime native has no memory of kind {}: its memory is the host's (default, host)",
                                     to_string(placement.kind)));
-    if (bytes == 0) throw Error("a buffer has at least one byte");
-    const std::uint64_t available = host_share().available_bytes;
-    if (bytes > available)
-      throw Error(fmt::format("could not allocate a buffer of host memory: needed {}, available {}",
-                              format_bytes(bytes), format_bytes(available)));
-    return std::make_unique<NativeBuffer>(bytes, placement);
+    check_host_bytes(bytes);
+    return std::make_unique<HostBuffer>(bytes, placement);
   }
   std::string share(const Buffer& buffer) override {
-    const auto* own = dynamic_cast<const NativeBuffer*>(&buffer);
+    const auto* own = dynamic_cast<const HostBuffer*>(&buffer);
     if (own == nullptr || own->segment() == nullptr)
       throw Error("runtime native cannot share this buffer: it was not allocated as shared");
     return own->segment()->handle();
   }
   std::unique_ptr<Buffer> open_shared(const std::string& handle) override {
-    return std::make_unique<NativeBuffer>(std::make_unique<HostSegment>(handle));
+    return std::make_unique<HostBuffer>(std::make_unique<HostSegment>(handle), MemoryKind::automatic);
   }
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<NativeQueue>(timed); }
   std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<NativeBareQueue>(); }

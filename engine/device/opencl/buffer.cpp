@@ -9,7 +9,6 @@
 #include "core/data.hpp"
 #include "core/units.hpp"
 #include "device/host_memory.hpp"
-#include "device/host_share.hpp"
 
 namespace plumb::opencl {
 
@@ -18,6 +17,9 @@ namespace {
 constexpr int intel_banks = 7;            // CL_CHANNEL_1_INTELFPGA … CL_CHANNEL_7_INTELFPGA
 constexpr int intel_bank_shift = 16;      // n << 16 (cl_ext_intelfpga.h, absent from Khronos's headers)
 constexpr std::size_t svm_alignment = 0;  // default: the device's largest type
+
+// cl_ext_intelfpga.h: the memory that the kernel's argument names by its attribute buffer_location.
+constexpr cl_mem_flags intel_heterogeneous = cl_mem_flags{1} << 19;
 
 [[noreturn]] void refuse(const Context& context, const Placement& placement, const std::string& needed) {
   throw Unsupported(fmt::format("{} has no memory of kind {}: {}", context.info.name, to_string(placement), needed));
@@ -50,44 +52,29 @@ Storage storage_of(const Context& context, const Placement& placement) {
     case MemoryKind::ddr:
       if (context.abilities.banks) return {Kind::device, CL_MEM_READ_WRITE | bank_flags(context, placement)};
       refuse(context, placement,
-             "the choice of DDR banks needs an Intel FPGA (CL_CHANNEL_n_INTELFPGA) or an AMD FPGA through "
-             "XRT (cl_mem_ext_ptr), which is not implemented");
+             "the choice of DDR banks needs an Intel FPGA (CL_CHANNEL_n_INTELFPGA), or an AMD FPGA and --runtime xrt");
     case MemoryKind::hbm:
-      refuse(context, placement,
-             "the choice of HBM needs a board whose kernel names it (Intel's heterogeneous memory, AMD's "
-             "cl_mem_ext_ptr), which is not implemented; where all memory is HBM, default is HBM");
+      // The kernel's argument names the bank; a bank given here only separates replications.
+      if (context.abilities.banks) return {Kind::device, CL_MEM_READ_WRITE | intel_heterogeneous};
+      refuse(
+          context, placement,
+          "the choice of HBM needs an Intel FPGA (CL_MEM_HETEROGENEOUS_INTELFPGA), or an AMD FPGA and --runtime xrt; "
+          "where all memory is HBM, default is HBM");
     case MemoryKind::plram:
-      refuse(context, placement,
-             "on-chip memory as a buffer needs an AMD FPGA through XRT (cl_mem_ext_ptr), which is not "
-             "implemented");
+      refuse(context, placement, "on-chip memory as a buffer needs an AMD FPGA and --runtime xrt");
   }
   refuse(context, placement, "no such kind");
 }
 
-Reservation::Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage)
-    : context_(std::move(context)) {
-  const DeviceInfo& info = context_->info;
-  const bool of_device = context_->abilities.on_host || storage.kind != Storage::Kind::host;
-  const bool of_host = context_->abilities.on_host || storage.kind == Storage::Kind::host;
-  const auto lack = [&](std::uint64_t available, const std::string& what) {
-    return Error(fmt::format("could not allocate a buffer on {}: needed {}, available {} ({})", info.name,
-                             format_bytes(bytes), format_bytes(available), what));
-  };
-  if (bytes == 0) throw Error("a buffer has at least one byte");
-  if (bytes > info.largest_buffer_bytes)
-    throw lack(info.largest_buffer_bytes, "the largest single buffer of this device");
-  const std::uint64_t left = info.memory_bytes - std::min(info.memory_bytes, context_->allocated);
-  if (of_device && bytes > left)
-    throw lack(left, fmt::format("of its {}, {} are taken by this process", format_bytes(info.memory_bytes),
-                                 format_bytes(context_->allocated)));
-  // Beyond this the kernel would kill a process instead of failing the allocation.
-  if (const std::uint64_t free = host_share().available_bytes; of_host && bytes > free)
-    throw lack(free, "free memory of the host");
-  counted_ = of_device ? bytes : 0;
-  context_->allocated += counted_;
-}
-
 namespace {
+
+// The memories that take a buffer's bytes: both, for a device on the host.
+bool of_device(const Context& context, const Storage& storage) {
+  return context.abilities.on_host || storage.kind != Storage::Kind::host;
+}
+bool of_host(const Context& context, const Storage& storage) {
+  return context.abilities.on_host || storage.kind == Storage::Kind::host;
+}
 
 // Only host memory is shared: OpenCL cannot share a GPU's.
 void check_sharing(const Context& context, const Storage& storage) {
@@ -106,7 +93,8 @@ OpenclBuffer::OpenclBuffer(SharedContext context, std::size_t size, const Placem
     : Buffer(size, placement),
       context_(std::move(context)),
       storage_(storage_of(*context_, placement)),
-      reservation_(context_, size, storage_),
+      reservation_(context_->info, context_->allocated, size, of_device(*context_, storage_),
+                   of_host(*context_, storage_)),
       svm_(nullptr, {context_->context()}) {
   if (placement.shared) {
     check_sharing(*context_, storage_);
@@ -123,7 +111,8 @@ OpenclBuffer::OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> s
     : Buffer(segment->size(), {kind, {}, true}),
       context_(std::move(context)),
       storage_(storage_of(*context_, placement())),
-      reservation_(context_, segment->size(), storage_),
+      reservation_(context_->info, context_->allocated, segment->size(), of_device(*context_, storage_),
+                   of_host(*context_, storage_)),
       segment_(std::move(segment)),
       opened_(true),
       svm_(nullptr, {context_->context()}) {
@@ -133,7 +122,6 @@ OpenclBuffer::OpenclBuffer(SharedContext context, std::unique_ptr<HostSegment> s
 OpenclBuffer::OpenclBuffer(SharedContext context, cl::Buffer memory, std::size_t size)
     : Buffer(size, {}),
       context_(std::move(context)),
-      reservation_(context_),
       memory_(std::move(memory)),
       svm_(nullptr, {context_->context()}) {}
 

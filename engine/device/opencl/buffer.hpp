@@ -6,6 +6,7 @@
 #include "device/host_memory.hpp"
 #include "device/host_segment.hpp"
 #include "device/opencl/context.hpp"
+#include "device/reservation.hpp"
 
 namespace plumb::opencl {
 
@@ -15,21 +16,6 @@ struct Storage {
   cl_mem_flags flags = CL_MEM_READ_WRITE;
 };
 Storage storage_of(const Context& context, const Placement& placement);
-
-// A reservation of bytes of the device's memory. Throws Error with needed and available.
-class Reservation {
- public:
-  Reservation(SharedContext context, std::uint64_t bytes, const Storage& storage);
-  // Empty reservation.
-  explicit Reservation(SharedContext context) : context_(std::move(context)) {}
-  ~Reservation() { context_->allocated -= counted_; }
-  Reservation(const Reservation&) = delete;
-  Reservation& operator=(const Reservation&) = delete;
-
- private:
-  SharedContext context_;
-  std::uint64_t counted_ = 0;
-};
 
 // Exactly one of memory() and svm() is not null. The memory is physically allocated.
 class OpenclBuffer final : public Buffer {

@@ -14,7 +14,7 @@ struct Abilities {
   bool on_host = false;   // uses the host's memory and cores
   bool svm = false;       // shared virtual memory (an entry point of OpenCL 2.0; optional again in 3.0)
   bool fine_svm = false;  // accessible by the host at any time
-  bool banks = false;     // buffers take Intel's CL_CHANNEL_n_INTELFPGA flags
+  bool banks = false;     // buffers take Intel's CL_CHANNEL_n_INTELFPGA and CL_MEM_HETEROGENEOUS_INTELFPGA flags
 };
 
 Abilities abilities_of(const cl::Device& device);

@@ -82,6 +82,10 @@ std::vector<std::string> OpenclProgram::kernel_names() const {
   return names;
 }
 
+std::vector<unsigned char> OpenclProgram::binary() const {
+  return guarded("read the binary of " + name_, [&] { return program_.getInfo<CL_PROGRAM_BINARIES>().at(0); });
+}
+
 std::unique_ptr<Kernel> OpenclProgram::kernel(const std::string& name) {
   const auto known = kernel_names();
   if (std::find(known.begin(), known.end(), name) == known.end())

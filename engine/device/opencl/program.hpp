@@ -35,6 +35,7 @@ class OpenclProgram final : public Program {
   OpenclProgram(const SharedContext& context, const KernelSource& source);
   std::unique_ptr<Kernel> kernel(const std::string& name) override;
   std::vector<std::string> kernel_names() const override;
+  std::vector<unsigned char> binary() const override;
 
  private:
   std::string name_;

@@ -88,7 +88,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.cache_bytes = abilities.on_host ? host_share().cache_bytes : device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (abilities.svm) info.memory_kinds.push_back(MemoryKind::svm);
-  if (abilities.banks) info.memory_kinds.push_back(MemoryKind::ddr);
+  if (abilities.banks) info.memory_kinds.insert(info.memory_kinds.end(), {MemoryKind::ddr, MemoryKind::hbm});
   return info;
 }
 

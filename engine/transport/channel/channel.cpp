@@ -16,7 +16,7 @@ class ChannelPort : public Port {
   ChannelPort(const Exchange& exchange, Wiring& wiring, const KernelSource& source, const std::string& kernel)
       : Port(exchange) {
     const std::vector<Lane> lanes = lanes_of(exchange, "transport channel", "use --transport staged or pipelined");
-    const Circuit& circuit = wiring.circuit(lanes, source);
+    const Circuit& circuit = wiring.circuit(lanes, source, kernel);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       if (lanes[i].receive != nullptr) add(wiring.device(), *circuit[i], lanes[i], kernel + "_receive", false);
       if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], lanes[i], kernel + "_send", true);
@@ -107,9 +107,10 @@ class ChannelTransport : public Transport {
 };
 
 std::string unfit_device(const DeviceInfo& info) {
+  if (info.runtime == "hls") return "";
   if (!info.has(Feature::channels))
     return "it needs an FPGA with Intel's channels (cl_intel_channels): plumb setup fpga-emulator, then --runtime "
-           "fpga-emulator";
+           "fpga-emulator, or HLS C++ with --runtime hls";
   if (info.platform.find("Emulation") == std::string::npos)
     return "it supports the FPGA emulator only; a board needs its bitstream and cables";
   return "";

@@ -2,7 +2,9 @@
 // (device-streaming; Meyer 2024, section 4.1.1.2). Each lane of an exchange has two kernels on its rank's device, one
 // sending, one receiving, which run for all rounds (channel.cl, port.cl).
 //
-// Requirements on the device, so far the FPGA emulator only:
+// In HLS C++ (runtime `hls`) the channels are AXI streams of the same width, through the same pipes (channel_hls.cpp).
+//
+// Requirements on the device, so far the FPGA emulator and HLS's C simulation:
 //   * A link is one direction from a rank to a rank on one lane. It has two channels, each CHANNEL_WIDTH = 32 bytes
 //     wide (the serial channel of the BittWare 520N); chunk k of a message goes through channel k % 2, and a message
 //     takes as many chunks of one as of the other, its end filled with zeros.
@@ -75,12 +77,12 @@ class Wiring {
  public:
   // relayed: by TCP even between ranks of one host; on any port, or on ports from `port` on. Collective.
   Wiring(World& world, Device& device, bool relayed, std::uint16_t port);
-  // The circuit of these lanes' neighbours, with kernels that use the port. Collective.
-  Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source);
+  // The circuit of these lanes' neighbours, with the kernel `kernel` of `source` on the port. Collective.
+  Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel);
   Device& device() { return device_; }
 
  private:
-  Circuit wire(const std::vector<Lane>& lanes, const KernelSource& source);
+  Circuit wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel);
   std::uint16_t port_of(std::size_t listener) const;
   bool near(int rank) const { return !relayed_ && same_host_[static_cast<std::size_t>(rank)]; }
 

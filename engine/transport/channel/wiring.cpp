@@ -63,19 +63,46 @@ void check_pattern(const std::string& pattern) {
 void send_over(Pair& pair, const std::string& offer, bool same_host) {
   pair.outgoing.make();
   pair.outgoing.take_names_away();
-  std::vector<Descriptor> connections = connected(offer, same_host);
   for (std::size_t i = 0; i < channels_of_link; ++i)
-    pair.relays.push_back(std::make_unique<Relay>(pair.outgoing.file(i), std::move(connections[i]), true));
+    pair.relays.push_back(
+        std::make_unique<Relay>(pair.outgoing.file(i), connected(relay_user, offer, i, same_host), true));
 }
 
-void receive_over(Pair& pair, const Listener& listener) {
-  std::vector<Descriptor> connections = listener.accepted();
+void receive_over(Pair& pair, const ListeningSocket& listener) {
+  std::vector<Descriptor> connections = listener.accepted(channels_of_link);
   for (std::size_t i = 0; i < channels_of_link; ++i)
     pair.relays.push_back(std::make_unique<Relay>(pair.incoming.file(i), std::move(connections[i]), false));
 }
 
 std::string defined(const char* name, const std::string& value) {
   return fmt::format("#define {} \"{}\"\n", name, value);
+}
+
+// The same in HLS C++, with streams: one through each pipe, and two for the order of the rounds between the kernels.
+KernelSource hls_kernels(const Lane& lane, const Pair& pair, const KernelSource& source, const std::string& kernel) {
+  if (source.hls.empty()) throw Unsupported(fmt::format("{} has no form in HLS C++", source.name));
+  const std::string port = embedded_text("engine/transport/channel/port.cl") + source.hls;
+  const std::string sends = kernel + "_send.", receives = kernel + "_receive.";
+  KernelSource made{.name = source.name, .opencl = "", .options = source.options};
+  if (lane.send != nullptr) made.hls += "#define SENDS\n";
+  if (lane.receive != nullptr) made.hls += "#define RECEIVES\n";
+  made.hls += embedded_text("engine/transport/channel/channel_hls.cpp");
+  if (lane.send != nullptr) {
+    made.hls += "#define PORT_STREAMS SENDING_STREAMS\n#define PORT_SENDING\n" + port +
+                "#undef PORT_SENDING\n#undef PORT_STREAMS\n";
+    made.streams.push_back({sends + "out0", pair.outgoing.name(0)});
+    made.streams.push_back({sends + "out1", pair.outgoing.name(1)});
+  }
+  if (lane.receive != nullptr) {
+    made.hls += "#define PORT_STREAMS RECEIVING_STREAMS\n#define PORT_RECEIVING\n" + port;
+    made.streams.push_back({pair.incoming.name(0), receives + "in0"});
+    made.streams.push_back({pair.incoming.name(1), receives + "in1"});
+  }
+  if (lane.send != nullptr && lane.receive != nullptr) {
+    made.streams.push_back({sends + "sent", receives + "sent", 1});
+    made.streams.push_back({receives + "received", sends + "received", 1});
+  }
+  return made;
 }
 
 // The kernels' text, once for each direction of the lane.
@@ -138,12 +165,13 @@ std::string LinkEnd::name(std::size_t channel) const {
   return fmt::format("/proc/self/fd/{}", files_[channel]);
 }
 
-Circuit& Wiring::circuit(const std::vector<Lane>& lanes, const KernelSource& source) {
-  const std::string pattern = pattern_of(world_, lanes), key = pattern + source.options + "\n" + source.opencl;
+Circuit& Wiring::circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel) {
+  const std::string& text = device_.info().runtime == "hls" ? source.hls : source.opencl;
+  const std::string pattern = pattern_of(world_, lanes), key = pattern + source.options + "\n" + text;
   const auto found = circuits_.find(key);
   if (found != circuits_.end()) return found->second;
   check_pattern(pattern);
-  return circuits_.emplace(key, awaited(world_, [&] { return wire(lanes, source); })).first->second;
+  return circuits_.emplace(key, awaited(world_, [&] { return wire(lanes, source, kernel); })).first->second;
 }
 
 Pair::Pair() = default;
@@ -165,19 +193,19 @@ std::uint16_t Wiring::port_of(std::size_t listener) const {
   return static_cast<std::uint16_t>(port);
 }
 
-Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source) {
+Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel) {
   Circuit circuit;
   Step step;
   std::vector<Pair*> sending, receiving;
   std::vector<std::string> offers;
-  std::vector<std::unique_ptr<Listener>> listeners;
+  std::vector<std::unique_ptr<ListeningSocket>> listeners;
   for (const Lane& lane : lanes) {
     Pair& pair = *circuit.emplace_back(std::make_unique<Pair>());
     if (lane.receive != nullptr) {
       step.receives.push_back(*lane.receive);
       receiving.push_back(&pair);
       const bool is_near = near(lane.receive->peer);
-      listeners.push_back(is_near ? nullptr : std::make_unique<Listener>(port_of(listeners.size())));
+      listeners.push_back(is_near ? nullptr : std::make_unique<ListeningSocket>(relay_user, port_of(listeners.size())));
       const std::string& folder = pair.incoming.make();
       offers.push_back(is_near ? folder : listeners.back()->offer());
     }
@@ -200,7 +228,9 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source)
     if (listeners[i]) receive_over(*receiving[i], *listeners[i]);
   }
   for (std::size_t i = 0; i < lanes.size(); ++i)
-    circuit[i]->program = device_.build(kernels(lanes[i], *circuit[i], source));
+    circuit[i]->program =
+        device_.build(device_.info().runtime == "hls" ? hls_kernels(lanes[i], *circuit[i], source, kernel)
+                                                      : kernels(lanes[i], *circuit[i], source));
   return circuit;
 }
 

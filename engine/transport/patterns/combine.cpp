@@ -177,7 +177,7 @@ std::size_t size_of(NumberType type) {
 }
 
 bool has_numbers(const DeviceInfo& info, NumberType type) {
-  return type != NumberType::f64 || info.runtime != "opencl" || info.has(Feature::fp64);
+  return type != NumberType::f64 || info.has(Feature::fp64);
 }
 
 KernelSource combine_source(NumberType type, Operation operation) {

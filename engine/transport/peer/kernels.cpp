@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "core/embedded.hpp"
-#include "world/watchdog.hpp"
+#include "core/patience.hpp"
 
 namespace plumb::peer {
 
 LaunchShape shape_of(const DeviceInfo& info) {
-  const double patience = (Watchdog::limit_seconds() > 0 ? Watchdog::limit_seconds() : 60) / 2;
+  const double patience = kernel_patience_s;
   LaunchShape shape;
   if (info.type == "gpu") {
     // Two lanes with half of the units each: all groups of both runs are resident, which excludes deadlock.

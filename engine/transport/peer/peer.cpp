@@ -64,9 +64,11 @@ std::string unfit_world(const World& world) {
 
 std::string unfit_device(const DeviceInfo& info) {
   if (info.runtime == "cuda") return "";
-  if (info.runtime == "native") return "its kernels are OpenCL C, which runtime native cannot run";
+  if (info.runtime == "native" || info.runtime == "hls")
+    return fmt::format("its kernels are OpenCL C, which runtime {} cannot run", info.runtime);
   if (info.type == "gpu")
-    return "OpenCL cannot share a GPU's memory between processes; for an NVIDIA GPU use --runtime cuda";
+    return fmt::format("runtime {} cannot share a GPU's memory between processes; for an NVIDIA GPU use --runtime cuda",
+                       info.runtime);
   return "";
 }
 

@@ -1,6 +1,7 @@
 """Benchmarks: one module each, of the same name, with its equations and predictions.
 
-To add a model, add a module with the members of :class:`Model`; nothing else changes.
+To add a model, add a module with the members of :class:`Model`, or with an object ``MODEL`` that
+has them; nothing else changes.
 """
 
 from __future__ import annotations
@@ -56,6 +57,12 @@ class Forecaster(Protocol):
 BENCHMARKS = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
+def _of(benchmark: str) -> object:
+    """The models of ``benchmark``: its module, or the module's ``MODEL``."""
+    module = importlib.import_module(f"{__name__}.{benchmark}")
+    return getattr(module, "MODEL", module)
+
+
 def need_of(model: Model, transport: str | None) -> Need:
     """The figures of a system that ``model`` needs for a run over ``transport``.
 
@@ -65,19 +72,20 @@ def need_of(model: Model, transport: str | None) -> Need:
 
 
 def model_of(benchmark: str) -> Model | None:
-    """The model of ``benchmark``, or None."""
+    """The model of ``benchmark``, or None; tests of OSU under their own names have its model."""
+    if benchmark.startswith("osu_") and benchmark != "osu_shmem":
+        benchmark = "osu"
     if benchmark not in BENCHMARKS:
         return None
-    module = importlib.import_module(f"{__name__}.{benchmark}")
-    return cast(Model, module) if hasattr(module, "expect") else None
+    found = _of(benchmark)
+    return cast(Model, found) if hasattr(found, "expect") else None
 
 
 def forecaster_of(benchmark: str) -> Forecaster:
     """The forecasts of ``benchmark``. Raises :class:`UsageError` if there are none."""
-    found = importlib.import_module(f"{__name__}.{benchmark}") if benchmark in BENCHMARKS else None
+    found = _of(benchmark) if benchmark in BENCHMARKS else None
     if not hasattr(found, "forecast"):
-        modules = {name: importlib.import_module(f"{__name__}.{name}") for name in BENCHMARKS}
-        known = [name for name, module in modules.items() if hasattr(module, "forecast")]
+        known = [name for name in BENCHMARKS if hasattr(_of(name), "forecast")]
         near = did_you_mean(benchmark, known)
         raise UsageError(f"no forecast of {benchmark} (choose from {', '.join(known)}){near}")
     return cast(Forecaster, found)
@@ -87,7 +95,7 @@ def shared_problem(benchmark: str, values: Mapping[str, str]) -> Shared | None:
     """The problem shared by the ranks of a run with these options, or None."""
     if benchmark not in BENCHMARKS:
         return None
-    shared = getattr(importlib.import_module(f"{__name__}.{benchmark}"), "SHARED", None)
+    shared = getattr(_of(benchmark), "SHARED", None)
     if shared is None or (shared.only and values.get(shared.only[0]) != shared.only[1]):
         return None
     return cast(Shared, shared)
@@ -97,5 +105,5 @@ def scaled_metric(benchmark: str) -> str | None:
     """The metric, over all ranks, of a scaling series; None if the model defines none."""
     if benchmark not in BENCHMARKS:
         return None
-    module = importlib.import_module(f"{__name__}.{benchmark}")
-    return cast("str | None", getattr(module, "SCALED", getattr(module, "METRIC", None)))
+    found = _of(benchmark)
+    return cast("str | None", getattr(found, "SCALED", getattr(found, "METRIC", None)))

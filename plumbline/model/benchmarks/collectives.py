@@ -4,7 +4,7 @@ Source: Alexandrov, Ionescu, Schauser, Scheiman, "LogGP: incorporating long mess
 model", SPAA 1995: a message of k bytes takes o + (k - 1) G + L + o. Algorithms: Thakur,
 Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 19(1),
 2005. Every function takes the number of ranks and the time of one message of a given length, and so
-applies to any model of a message; local arithmetic of reductions is not counted.
+applies to any model of a message; a forecast does not count the arithmetic of reductions.
 
 *A forecast.* Collectives between host or device memories: the faster of the usual algorithms.
 
@@ -14,6 +14,8 @@ whole row of an all-to-all. The time of a message is that of the system's transp
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from plumbline.model.arrays import ArrayLike, Floats, floats
@@ -22,6 +24,8 @@ from plumbline.model.prediction import Prediction
 from plumbline.system.system import System
 
 # --- equations ------------------------------------------------------------------------------------
+
+Message = Callable[[float], float]
 
 
 def rounds(ranks: ArrayLike) -> Floats:
@@ -65,6 +69,42 @@ def scattered_s(ranks: ArrayLike, empty: ArrayLike, rest: ArrayLike, piece: Arra
     return floats(doubling_s(ranks, empty, rest) + ring_s(ranks, piece))
 
 
+def algorithms(
+    operation: str, p: int, size: float, message: Message, combine: Message = lambda _size: 0.0
+) -> dict[str, float]:
+    """Seconds of each usual algorithm of an operation, by its name.
+
+    ``size`` is a rank's input (of a gather or scatter all ranks' together), ``message`` gives the
+    seconds of one of a length, ``combine`` those of combining two vectors of a length.
+    """
+    whole, piece, empty = message(size), message(size / p), message(0)
+    part = (p - 1) / p
+    halves = float(doubling_s(p, empty, message(size * part) - empty))  # by a tree of halves
+    tree = float(tree_s(p, whole))
+    if operation == "barrier":
+        return {"tree": tree}
+    if operation == "bcast":
+        return {"tree": tree, "ring": halves + float(ring_s(p, piece))}
+    if operation in ("gather", "scatter"):
+        return {"tree": halves}
+    if operation == "reduce":
+        rest = combine(size * part)
+        combined = float(tree_s(p, whole + combine(size)))
+        return {"tree": combined, "halving": 2 * halves + rest}
+    if operation == "reduce_scatter":
+        return {
+            "halving": halves + combine(size * part),
+            "pairs": float(ring_s(p, piece + combine(size / p))),
+        }
+    if operation == "allreduce":
+        ring = float(two_rings_s(p, piece)) + combine(size * part)
+        return {"tree": float(tree_s(p, whole + combine(size))), "ring": ring}
+    if operation == "allgather":
+        rest = message(size * (p - 1)) - empty
+        return {"doubling": float(doubling_s(p, empty, rest)), "ring": float(ring_s(p, whole))}
+    return {"Bruck": float(tree_s(p, message(size / 2))), "pairs": float(ring_s(p, piece))}
+
+
 # --- a forecast -----------------------------------------------------------------------------------
 
 METRIC, UNIT = "latency", "us"
@@ -86,34 +126,9 @@ def forecast(system: System, scenario: Scenario) -> Forecast:
     """One collective by all ranks."""
     transfer, p = message_of(system, scenario), scenario.ranks
     size = 0.0 if scenario.operation == "barrier" else size_of(scenario, "size")
-
-    def message(length: float) -> float:
-        return float(transfer.seconds(length))
-
-    whole, piece, empty = message(size), message(size / p), message(0)
-    tree = float(tree_s(p, whole))
-    if scenario.operation == "barrier":
-        algorithms = {"tree": tree}
-    elif scenario.operation == "bcast":
-        rest = message(size * (p - 1) / p) - empty
-        algorithms = {"tree": tree, "ring": float(scattered_s(p, empty, rest, piece))}
-    elif scenario.operation == "allreduce":
-        algorithms = {"tree": tree, "ring": float(two_rings_s(p, piece))}
-    elif scenario.operation == "allgather":
-        rest = message(size * (p - 1)) - empty
-        algorithms = {
-            "doubling": float(doubling_s(p, empty, rest)),
-            "ring": float(ring_s(p, whole)),
-        }
-    else:
-        algorithms = {
-            "Bruck": float(tree_s(p, message(size / 2))),
-            "pairs": float(ring_s(p, piece)),
-        }
-    bound = min(algorithms, key=algorithms.__getitem__)
+    found = algorithms(scenario.operation, p, size, lambda length: float(transfer.seconds(length)))
+    bound = min(found, key=found.__getitem__)
     beyond = too_many(system, scenario)
     if transfer.is_extrapolated(size).any():
         beyond = f"the figures of {transfer.name} end at {transfer.largest_bytes} B"
-    return Forecast(
-        Prediction(algorithms[bound], bound, algorithms), algorithms[bound] * 1e6, None, beyond
-    )
+    return Forecast(Prediction(found[bound], bound, found), found[bound] * 1e6, None, beyond)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from plumbline.base.errors import UsageError
 from plumbline.model.arrays import ArrayLike, Floats, floats
 from plumbline.model.benchmarks import random_access
 from plumbline.model.forecast import (
@@ -29,6 +30,7 @@ from plumbline.model.forecast import (
     own_update_s,
     size_of,
 )
+from plumbline.model.message_cost import operation_of
 from plumbline.model.prediction import Bound, Prediction
 from plumbline.record.record import Case, Record
 from plumbline.system.device import DeviceTable
@@ -120,10 +122,6 @@ _BUCKETS = Bound("buckets", "buckets")
 _AHEAD = Bound("look-ahead", "look-ahead")
 
 
-class _UnknownError(Exception):
-    """A missing figure of the system, named in the text."""
-
-
 @dataclass(frozen=True)
 class _Known:
     """The system's figures of the run's world, and the table of a case."""
@@ -135,11 +133,7 @@ class _Known:
 
     def operation(self, *names: str) -> Operation:
         """The first known one of ``names``, for words in caches."""
-        for name in names:
-            for row in self.operations:
-                if row.name == name and row.spread_bytes is None:
-                    return row
-        raise _UnknownError(f"operation {names[0]}")
+        return operation_of(self.operations, self.record.world.kind, *names)
 
     def fetching_s(self) -> float:
         """Additional seconds of a word that must be fetched from another cache or memory."""
@@ -154,7 +148,7 @@ class _Known:
     def _scattered_s(self, name: str, size: int) -> float:
         seconds = scattered_s(self.operations, name, size)
         if seconds is None:
-            raise _UnknownError(f"operation {name} over scattered words")
+            raise UsageError(f"the system has no operation {name} over scattered words")
         return seconds
 
     def farther_s(self) -> float:
@@ -163,7 +157,7 @@ class _Known:
         here = self.device.updates_s(1, part, atomic=False)
         short = self.device.updates_s(1, 1, atomic=False)
         if here is None or short is None:
-            raise _UnknownError("rate of random updates")
+            raise UsageError("the system has no rate of random updates")
         return max(here - short, 0.0)
 
     @property
@@ -199,8 +193,8 @@ def _expectation(
         return Prediction.unknown("a single rank sends nothing")
     try:
         parts = parts_of(_Known(record, rows, figures.device or DeviceTable(), size), case)
-    except _UnknownError as error:
-        return Prediction.unknown(f"the system has no {error}")
+    except UsageError as error:
+        return Prediction.unknown(str(error))
     done = case.facts.get("updates_done", 1.0)
     updates = case.work.updates * (done if isinstance(done, int | float) else 1.0)
     parts = {name: seconds * updates for name, seconds in parts.items()}

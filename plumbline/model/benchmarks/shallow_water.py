@@ -8,6 +8,10 @@ The two equations mix both: eq. 5.3 divides l_k and l_m by f as if they were cyc
 in seconds, and eq. 5.2 takes the larger of that and of cycles. :func:`comm_cycles` has everything
 in cycles, the only unit in which eq. 5.2 is a rate.
 
+*A case of a record.* Eq. 5.2 and 5.3 in seconds, for a stage on the run's own partitions: the core
+at a measured rate of elements while the messages travel (commands, and the transport's transfer,
+whose last leg is the copy out of a buffer), then the border.
+
 *A forecast.* Shallow water: a step of a mesh of ``size`` elements, partitioned over all devices.
 
 Partitions of the published meshes are those of tables A.1 and A.2; others are estimated from them
@@ -17,18 +21,25 @@ and marked. The metric counts 378 flops an element: what is printed (4.5 TFLOP/s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
+from plumbline.base.errors import UsageError
 from plumbline.model.arrays import ArrayLike, Floats, floats
 from plumbline.model.forecast import Forecast, Scenario, device_of, size_of, too_many
-from plumbline.model.prediction import Prediction
+from plumbline.model.message_cost import Cost, by_transport, exposed_s, free
+from plumbline.model.own_work import rate, undisturbed_s
+from plumbline.model.prediction import Bound, Prediction
 from plumbline.model.published import meshes
 from plumbline.model.shared import Shared
 from plumbline.model.transfer import transfer_of
-from plumbline.system.system import System, known
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable, OwnWork
+from plumbline.system.system import Figures, Need, System, known
 
 # --- equations ------------------------------------------------------------------------------------
 
@@ -99,6 +110,167 @@ def stall_share(
     """The share of a step in which the pipeline waits for messages (section 5.2.3: 75 to 80 %)."""
     waits = np.maximum(0.0, floats(l_comm) - floats(e_core) - floats(d_ext))
     return floats(waits / step_cycles(e_core, d_ext, l_comm, e_exchanged, l_pipe))
+
+
+def stage_s(
+    core_s: ArrayLike, comm_s: ArrayLike, border_s: ArrayLike, launches_s: ArrayLike
+) -> Floats:
+    """Eq. 5.2's denominator in seconds: core beside communication, then border, and launches."""
+    busy = np.maximum(floats(core_s), floats(comm_s))
+    return floats(busy + floats(border_s) + floats(launches_s))
+
+
+# --- a case of a record ---------------------------------------------------------------------------
+
+BENCHMARK = "shallow_water"
+NEEDS: Need = "work"
+TRANSPORTS = frozenset(
+    ("none", "local", "mpi", "shmem", "staged", "pipelined", "peer", "nccl", "mpi-device")
+)
+ELEMENTS = Bound("elements", advice="More ranks have fewer elements each.")
+BORDER = Bound("border", advice="--partitioner metis makes borders shorter.")
+MESSAGES = Bound("messages", advice="The core is too small to cover them: fewer ranks.")
+LAUNCHES = Bound("launch", "launch")
+KERNELS = 4  # of a stage: packing, core, unpacking, border
+COMMANDS = 2  # of them for the exchange (l_k)
+_NUMBER_BYTES = {"float": 4, "double": 8}
+_GEOMETRY, _INDEX_BYTES = 10, 3 * 4  # numbers and neighbours of an element
+
+
+@dataclass(frozen=True)
+class Own:
+    """A rank's partition in a run: elements of core and border, neighbours, bytes of a message."""
+
+    core: float
+    border: float
+    neighbours: float
+    message_bytes: float
+
+    @property
+    def elements(self) -> float:
+        """Core and border."""
+        return self.core + self.border
+
+
+@dataclass(frozen=True)
+class Numerics:
+    """What an element costs in a stage: its operations, and bytes read and written."""
+
+    part: str
+    flops: float
+    read: float
+    written: float
+
+    @property
+    def held(self) -> float:
+        """Bytes of an element."""
+        return self.read + self.written
+
+
+def describe(_record: Record, _figures: Figures) -> str:
+    """The equation."""
+    return "stages (max(core, messages) + border + launches); eq. 5.2 and 5.3 in seconds"
+
+
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
+    """The time of a step."""
+    return {case.key: _expected(record, case, figures) for case in record.cases}
+
+
+def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
+    try:
+        own, numerics = partitions_of(record, case), numerics_of(case)
+        device = figures.device or DeviceTable()
+        cost = free if len(own) == 1 else by_transport(record, figures)
+        row_us = (device.launch.row_us or 0.0) if device.launch else 0.0
+        overlaps = case.facts.get("overlap") is not False
+        each = [_parts(one, numerics, device, cost, row_us * 1e-6, overlaps) for one in own]
+        slowest = max(each, key=lambda parts: sum(parts.values()))
+        stages = float(str(case.facts["stages"]))
+        return Prediction.in_turn({name: stages * one for name, one in slowest.items() if one})
+    except UsageError as error:
+        return Prediction.unknown(str(error))
+
+
+def partitions_of(record: Record, case: Case) -> list[Own]:
+    """The partitions of a run. Raises :class:`UsageError` for a record without them."""
+    given, stages = case.facts.get("partitions"), case.facts.get("stages")
+    if not isinstance(given, list) or not isinstance(stages, int):
+        raise UsageError("the record has no partitions")
+    works = case.work_by_rank or [case.work] * record.world.ranks
+    found: list[Own] = []
+    for one, work in zip(given, works, strict=True):
+        assert isinstance(one, dict)
+        elements, core = float(str(one["elements"])), float(str(one["core"]))
+        near = float(str(one["neighbours"]))
+        message = work.bytes_sent / stages / near if near else 0.0
+        found.append(Own(core, elements - core, near, message))
+    return found
+
+
+def numerics_of(case: Case) -> Numerics:
+    """An element's work in a stage: own state read (and an earlier one) and written, geometry."""
+    order, kind = int(str(case.labels["order"])), case.label("type")
+    size, state = _NUMBER_BYTES[kind], 3 * (order + 1) * (order + 2) / 2
+    flops = float(str(case.facts["flops_per_element_and_step"])) / float(str(case.facts["stages"]))
+    read = (2 * state + _GEOMETRY) * size + _INDEX_BYTES
+    return Numerics(f"{kind}/{order}", flops, read, state * size)
+
+
+def _parts(
+    own: Own, numerics: Numerics, device: DeviceTable, cost: Cost, launch_s: float, overlaps: bool
+) -> dict[str, float]:
+    """The terms of a stage on one rank."""
+    each = elements_s(device, numerics, own.elements) / own.elements
+    core_s, border_s = own.core * each, own.border * each
+    comm_s = cost(own.neighbours, own.message_bytes) + COMMANDS * launch_s if own.neighbours else 0
+    kernels = KERNELS - COMMANDS if own.neighbours else 1
+    launches = kernels * launch_s
+    whole = float(stage_s(core_s, comm_s if overlaps else 0.0, border_s, launches))
+    exposed = whole - core_s - border_s - launches + (0.0 if overlaps else comm_s)
+    return {ELEMENTS: core_s, BORDER: border_s, MESSAGES: exposed, LAUNCHES: launches}
+
+
+def elements_s(device: DeviceTable, numerics: Numerics, elements: float) -> float:
+    """Seconds of a stage's elements at their measured rate, otherwise by the roofline."""
+    measured = device.work_s(BENCHMARK, elements, elements * numerics.held, numerics.part)
+    if measured is not None:
+        return measured
+    read, written = elements * numerics.read, elements * numerics.written
+    memory = known(device.memory_s(read, written), "gb_s", "device.memory")
+    kind = numerics.part.partition("/")[0]
+    return max(memory, device.peak_s(elements * numerics.flops, kind, matrix=False) or 0.0)
+
+
+# --- a calibration --------------------------------------------------------------------------------
+
+runs = tuple(
+    (
+        *("--runtime", "native", "--size", size, "--order", order, "--type", kind),
+        *("--steps", "10", "--reference-steps", "1"),
+    )
+    for kind, sizes_of in (("float", ("3", "7")), ("double", ("7",)))
+    for size in sizes_of
+    for order in "012"
+)
+
+
+def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
+    """Rates of elements, by what messages leave of a stage; of the slowest rank."""
+    rows: list[OwnWork] = []
+    for record, case in ((one, case) for one in records for case in one.cases):
+        if case.summary is None or not case.has_figures:
+            continue
+        own = max(partitions_of(record, case), key=lambda one: one.elements)
+        numerics = numerics_of(case)
+        stage = element = undisturbed_s(case) / float(str(case.facts["stages"])) / own.elements
+        comm = cost(own.neighbours, own.message_bytes) if own.neighbours else 0.0
+        for _ in range(8):
+            exposed = exposed_s(comm, own.core * element)
+            element = max(stage - exposed / own.elements, stage / 4)
+        held = own.elements * numerics.held
+        rows.append(rate(BENCHMARK, numerics.part, 1, element, source, held))
+    return rows
 
 
 # --- a forecast -----------------------------------------------------------------------------------

@@ -1,22 +1,40 @@
 """SSCA1: cells of two strings' alignments, shared by all ranks.
 
-*A case of a record.* ``blocked``: a rank scores its rows at the speed of its vector instructions,
-all steps of its lanes and those it waits for at the beginning, and sends its last row in tiles.
-``put-get`` (the OpenSHMEM Benchmark Suite's): eight operations of a word for each cell and a
-barrier for each anti-diagonal, by LogGP.
+*A case of a record.* ``blocked``: a rank scores its rows at a measured rate of cells (otherwise by
+its vector instructions), all steps of its lanes and those it waits for at the beginning, and sends
+its last row in tiles. ``put-get`` (the OpenSHMEM Benchmark Suite's): eight operations of a word for
+each cell and a barrier for each anti-diagonal, by LogGP.
+
+*A forecast.* Strings of ``size``, the logarithm of the number of cells.
 
 Times in seconds. Source of the numbers of steps: benchmarks/shmem/ssca1/README.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
 import numpy as np
 
+from plumbline.base.errors import UsageError
 from plumbline.model.arrays import ArrayLike, Floats, floats
+from plumbline.model.forecast import (
+    Forecast,
+    Scenario,
+    device_of,
+    message_of,
+    size_of,
+    too_many,
+)
+from plumbline.model.message_cost import Cost, by_signals, by_transfer, free, one_sided
+from plumbline.model.own_work import rate, undisturbed_s
 from plumbline.model.prediction import Bound, Prediction
+from plumbline.model.shared import Shared
 from plumbline.record.record import Case, Record
-from plumbline.system.operations import BULK, GET, NOTICE, PUT, Operation
-from plumbline.system.system import Figures, Need
+from plumbline.system.device import DeviceTable, OwnWork
+from plumbline.system.system import Figures, Need, System, known
 
 # --- equations ------------------------------------------------------------------------------------
 
@@ -24,6 +42,7 @@ BLOCK = 8  # columns of a step
 VECTOR_BYTES = 64  # lanes of a rank, together
 INSTRUCTIONS = 17  # of a cell, in vectors: counted in the loop's assembly (AVX2), without loads
 GETS, PUTS = 5, 3  # of a cell
+WORD_BYTES = 8
 
 
 def lanes(bits: ArrayLike) -> Floats:
@@ -55,9 +74,30 @@ def step_s(length: ArrayLike, ranks: ArrayLike, bits: ArrayLike, cell: ArrayLike
     return floats(band * lanes(bits) * BLOCK * floats(cell))
 
 
-def messages_s(length: ArrayLike, tile: ArrayLike, message_s: ArrayLike) -> Floats:
-    """The tiles that a rank sends, in seconds: ceil(L / tile) messages."""
-    return floats(np.ceil(floats(length) / floats(tile)) * floats(message_s))
+def tiles_s(
+    length: ArrayLike,
+    ranks: ArrayLike,
+    tile: ArrayLike,
+    bits: ArrayLike,
+    step: ArrayLike,
+    message_s: ArrayLike,
+) -> Floats:
+    """What the tiles' messages add to steps and fill.
+
+    Each rank's first tile is a message later than that of the rank above, p - 1 in all. The last
+    rank then waits where tiles arrive at a lower pace than its lanes' lead lasts: it has t tiles,
+    and the k-th arrives k messages late.
+    """
+    columns, each = np.ceil(floats(length) / BLOCK), floats(tile) / BLOCK
+    count = np.ceil(floats(length) / floats(tile))
+    last = columns - (count - 1) * each
+    before = np.where(count > 1, (count - 2) * floats(message_s) + each * floats(step), 0)
+    final = (count - 1) * floats(message_s) + last * floats(step)
+    first = np.minimum(each, columns)
+    behind = (lanes(bits) - 1 + first) * floats(step)
+    waits = np.maximum(0, np.maximum(before, final) - behind)
+    others = floats(ranks) - 1
+    return floats(np.where(others > 0, others * floats(message_s) + waits, 0))
 
 
 def put_get_s(length: ArrayLike, ranks: ArrayLike, get_s: ArrayLike, put_s: ArrayLike) -> Floats:
@@ -75,18 +115,20 @@ def barriers_s(length: ArrayLike, ranks: ArrayLike, notice_s: ArrayLike) -> Floa
 # --- a case of a record ---------------------------------------------------------------------------
 
 BENCHMARK = "ssca1"
-NEEDS: Need = "operations"
+NEEDS: Need = "work"
 TRANSPORTS = frozenset({"none"})
-_CELLS = Bound("cells", advice="Scores of 16 bits (--bits 16) take half of the time.")
-_FILL = Bound("pipeline fill", advice="A smaller --tile lets the next ranks begin earlier.")
-_TILES = Bound("tiles", advice="A larger --tile needs fewer messages.")
-_WORDS = Bound("words", advice="--variant blocked sends a row in tiles instead.")
-_BARRIERS = Bound("barriers", advice="--variant blocked has none.")
+CELLS = Bound("cells", advice="Scores of 16 bits (--bits 16) take half of the time.")
+FILL = Bound("pipeline fill", advice="A smaller --tile lets the next ranks begin earlier.")
+TILES = Bound("tiles", advice="A larger --tile needs fewer messages.")
+WORDS = Bound("words", advice="--variant blocked sends a row in tiles instead.")
+BARRIERS = Bound("barriers", advice="--variant blocked has none.")
+SCORE_BYTES = 2  # numbers of a tile's column: V and F
+ROW_NUMBERS = 3  # of a row between steps: V, E and its codon's scores
 
 
 def describe(_record: Record, _figures: Figures) -> str:
     """The terms of the sum."""
-    return "cells by vector instructions + pipeline fill + tiles, or words and barriers (LogGP)"
+    return "cells at their rate + pipeline fill + tiles, or words and barriers (LogGP)"
 
 
 def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
@@ -94,58 +136,148 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
     return {case.key: _expectation(record, case, figures) for case in record.cases}
 
 
-def _operation(record: Record, figures: Figures, name: str) -> Operation | None:
-    """The system's figures of an operation in the run's world, for words in caches."""
-    kind = record.world.kind
-    for row in figures.operations:
-        if row.world == kind and row.name == name and row.spread_bytes is None:
-            return row
-    return None
-
-
 def _expectation(record: Record, case: Case, figures: Figures) -> Prediction:
     length, variant = case.labels.get("length"), case.label("variant")
     if not isinstance(length, int):
         return Prediction.unknown("the record has no length of the strings")
-    if variant == "blocked":
-        return _blocked(record, case, figures, length)
-    if variant == "put-get":
-        return _put_get(record, figures, length)
+    try:
+        if variant == "blocked":
+            asked = _blocked_of(record, case, length)
+            cell = cell_of(figures.device or DeviceTable(), asked)
+            cost = free if asked.ranks == 1 else by_signals(one_sided(record, figures))
+            return Prediction.in_turn(blocked_parts(asked, cell, cost))
+        if variant == "put-get":
+            return _put_get(record, figures, length)
+    except UsageError as error:
+        return Prediction.unknown(str(error))
     return Prediction.unknown(f"no model for the variant {variant}")
 
 
-def _blocked(record: Record, case: Case, figures: Figures, length: int) -> Prediction:
-    ranks, bits, tile = record.world.ranks, case.labels.get("bits"), case.labels.get("tile")
-    if not isinstance(bits, int) or not isinstance(tile, int):
-        return Prediction.unknown("the record has no bits or no tile")
-    one = figures.device.peak_s(1, "float", matrix=False) if figures.device else None
-    if one is None:
-        return Prediction.unknown("the system has no peak for float")
-    step = step_s(length, ranks, bits, cell_s(1 / one, bits))
-    parts: dict[str, float] = {
-        _CELLS: float(steps(length, bits) * step),
-        _FILL: float(fill_steps(ranks, tile, bits) * step),
+@dataclass(frozen=True)
+class Blocked:
+    """Strings of ``length`` codons over ``ranks``: scores of ``bits``, ``tile`` columns."""
+
+    length: int
+    ranks: int
+    bits: int
+    tile: int
+
+    @property
+    def held(self) -> float:
+        """Bytes of a rank's rows, which each step goes through."""
+        return self.length / self.ranks * ROW_NUMBERS * self.bits / 8
+
+    @property
+    def message_bytes(self) -> float:
+        """Of one tile: V and F of each column."""
+        return self.tile * SCORE_BYTES * self.bits / 8
+
+
+def blocked_parts(asked: Blocked, cell: float, cost: Cost) -> dict[str, float]:
+    """The terms of the sum, by the seconds of a cell and of a message."""
+    step = float(step_s(asked.length, asked.ranks, asked.bits, cell))
+    message = cost(1, asked.message_bytes)
+    parts = {
+        CELLS: float(steps(asked.length, asked.bits)) * step,
+        FILL: float(fill_steps(asked.ranks, asked.tile, asked.bits)) * step,
+        TILES: float(tiles_s(asked.length, asked.ranks, asked.tile, asked.bits, step, message)),
     }
-    if ranks > 1:
-        put, notice = (_operation(record, figures, name) for name in (BULK, NOTICE))
-        if put is None or notice is None:
-            return Prediction.unknown(
-                f"the system has no one-sided operations over {record.world.kind}"
-            )
-        message = put.stream_s(tile * 2 * bits / 8) + notice.empty_s
-        parts[_TILES] = float(messages_s(length, tile, message))
-    return Prediction.in_turn(parts)
+    return {name: seconds for name, seconds in parts.items() if seconds > 0}
+
+
+def _blocked_of(record: Record, case: Case, length: int) -> Blocked:
+    bits, tile = case.labels.get("bits"), case.labels.get("tile")
+    if not isinstance(bits, int) or not isinstance(tile, int):
+        raise UsageError("the record has no bits or no tile")
+    return Blocked(length, record.world.ranks, bits, min(tile, length))
+
+
+def cell_of(device: DeviceTable, asked: Blocked) -> float:
+    """Seconds of a cell at its measured rate, otherwise by the peak of the vector units."""
+    measured = device.work_s(BENCHMARK, 1, asked.held, str(asked.bits))
+    if measured is not None:
+        return measured
+    peak = known(device.peak_s(1, "float", matrix=False), "work of ssca1", "device.work")
+    return float(cell_s(1 / peak, asked.bits))
 
 
 def _put_get(record: Record, figures: Figures, length: int) -> Prediction:
-    get, put, notice = (_operation(record, figures, name) for name in (GET, PUT, NOTICE))
-    if get is None or put is None or notice is None:
-        return Prediction.unknown(
-            f"the system has no one-sided operations over {record.world.kind}"
-        )
-    ranks = record.world.ranks
-    words = put_get_s(length, ranks, get.empty_s, put.stream_s(8))
-    parts: dict[str, float] = {_WORDS: float(words)}
+    by, ranks = one_sided(record, figures), record.world.ranks
+    words = put_get_s(length, ranks, by.get(WORD_BYTES), by.word_s)
+    parts: dict[str, float] = {WORDS: float(words)}
     if ranks > 1:
-        parts[_BARRIERS] = float(barriers_s(length, ranks, notice.empty_s))
+        parts[BARRIERS] = float(barriers_s(length, ranks, by.notice_s))
     return Prediction.in_turn(parts)
+
+
+# --- a calibration --------------------------------------------------------------------------------
+
+runs = tuple(
+    ("--scale", scale, "--variant", "blocked", "--bits", bits)
+    for scale in ("22", "27")
+    for bits in ("32", "16")
+)
+
+
+def learn(records: Sequence[Record], cost: Cost, source: str) -> list[OwnWork]:
+    """The rate of cells, by what fill and tiles leave."""
+    rows: list[OwnWork] = []
+    for record, case in ((one, case) for one in records for case in one.cases):
+        length = case.labels.get("length")
+        if case.summary is None or not isinstance(length, int) or not case.has_figures:
+            continue
+        asked = _blocked_of(record, case, length)
+        cells = sum(blocked_parts(asked, 1.0, free).values())  # of a rank, waiting included
+        spent = cell = undisturbed_s(case) / cells
+        for _ in range(8):  # how much the tiles add depends on the cells' time
+            tiles = blocked_parts(asked, cell, cost).get(TILES, 0.0)
+            cell = max(spent - tiles / cells, spent / 4)
+        rows.append(rate(BENCHMARK, str(asked.bits), 1, cell, source, asked.held))
+    return rows
+
+
+# --- a forecast -----------------------------------------------------------------------------------
+
+METRIC, UNIT = "rate", "GCUPS"
+EQUATION = "L^2 / (steps + fill of 8 columns of a rank's rows + tiles); docs/models.md"
+SIZE = "scale: the logarithm of the number of cells"
+GROWS = ""
+RANKS = (1,)
+OPERATIONS = ("32 bits", "16 bits")
+MORE: tuple[str, ...] = ()
+SENDS = True
+SHARED = Shared("scale", 1, logarithm=True)
+SCALED = "CUPS"
+TILE, PLANTS = 128, 79
+
+
+def sizes(_system: System) -> list[float]:
+    """Scales 26, 30 and 34."""
+    return [26.0, 30.0, 34.0]
+
+
+def length_of(scale: float) -> int:
+    """Codons of a string: ceil(2^(scale/2)) + 79."""
+    return ceil(2 ** (scale / 2)) + PLANTS
+
+
+def forecast(system: System, scenario: Scenario) -> Forecast:
+    """Kernel 1, blocked, in scores of 32 or 16 bits (``scenario.operation``)."""
+    asked = scenario_of(scenario)
+    cost = free if asked.ranks == 1 else by_transfer(message_of(system, scenario))
+    cell = cell_of(device_of(system), asked)
+    found = Prediction.in_turn(blocked_parts(asked, cell, cost))
+    value = asked.length**2 / found.time_s * 1e-9
+    return Forecast(found, value, None, too_many(system, scenario))
+
+
+def scenario_of(scenario: Scenario) -> Blocked:
+    """Strings and ranks of a scenario. Raises :class:`UsageError` for more ranks than rows."""
+    length = length_of(size_of(scenario, "scale"))
+    bits = 16 if scenario.operation.startswith("16") else 32
+    if scenario.ranks * float(lanes(bits)) > length:
+        most = int(length / float(lanes(bits)))
+        raise UsageError(
+            f"strings of {length} codons have rows for {most} ranks, not {scenario.ranks}"
+        )
+    return Blocked(length, scenario.ranks, bits, TILE)

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
 from plumbline.base.errors import UsageError
 from plumbline.model import boards
 from plumbline.model.benchmarks import gemm
+from plumbline.model.benchmarks import graph500 as graph
 from plumbline.model.benchmarks import hpl as lu
 from plumbline.model.benchmarks import ptrans as transposition
 from plumbline.model.benchmarks import shallow_water as water
+from plumbline.model.benchmarks import ssca1 as align
 from plumbline.model.benchmarks.shallow_water import FLOP_AN_ELEMENT, PIPELINE, Partition, partition
 from plumbline.model.benchmarks.shallow_water import costs as water_costs
 from plumbline.model.benchmarks.shallow_water import sizes as water_sizes
-from plumbline.model.forecast import Scenario, bitstream_of, device_of
-from plumbline.model.simulate import Outcome, Timeline, hpl, ptrans, shallow_water, shares
+from plumbline.model.forecast import Scenario, bitstream_of, device_of, message_of
+from plumbline.model.message_cost import by_transfer, free
+from plumbline.model.simulate import (
+    Outcome,
+    Timeline,
+    graph500,
+    hpl,
+    ptrans,
+    shallow_water,
+    shares,
+    ssca1,
+)
 from plumbline.model.simulate.partition_graph import PartitionOf
 from plumbline.model.transfer import Transfer, transfer_of
 from plumbline.system.device import Bitstream
@@ -77,7 +90,7 @@ def _blocks(request: SimulationRequest, n: int, b: int) -> int:
 
 def _timeline(request: SimulationRequest) -> Timeline:
     places = [f"{p},{q}" for p in range(request.rows) for q in range(request.columns)]
-    if request.benchmark == "shallow_water":
+    if request.benchmark in ("shallow_water", "graph500", "ssca1"):
         places = [str(rank) for rank in range(request.ranks)]
     return Timeline(frozenset(places[: request.watch]))
 
@@ -288,6 +301,75 @@ def _parts(request: SimulationRequest, worst: Partition) -> list[shallow_water.P
         shallow_water.Part(core * share, half, half, beside, int(worst.neighbours))
         for share, beside in zip(drawn.tolist(), near, strict=True)
     ]
+
+
+# --- graph500, ssca1 -----------------------------------------------------------------------------
+
+
+def graph500_on(system: System, request: SimulationRequest) -> Outcome:
+    """A search of scale ``size``; with the closed form for even ranks."""
+    scale = request.size or 24
+    scenario = replace(request.scenario(request.transport), size=float(scale))
+    asked, device = graph.scenario_of(system, scenario), device_of(system)
+    levels = []
+    for step in graph.steps_of(asked):
+        parts = graph.level_parts(asked, step, device)
+        agreed = parts.pop(graph.AGREED)
+        levels.append(graph500.LevelTimes(dict(parts), agreed))
+    timeline = _timeline(request)
+    seconds = graph500.Simulation(levels, _uneven(request), timeline).run()
+    closed = sum(graph.search_parts(asked, device).values())
+    edges = sum(level.ends for level in asked.levels) / 2
+    return Outcome(
+        title=_title(system, request, f"scale {scale}", request.transport or "its messages"),
+        seconds=seconds,
+        value=edges / seconds * 1e-9,
+        metric="rate",
+        unit="GTEPS",
+        closed_s=None if request.imbalance else closed,
+        shares=shares(timeline, request.ranks, seconds),
+        timeline=timeline,
+        notes=[f"the levels' shares are those of scale {graph.MEASURED_SCALE}"],
+    )
+
+
+def ssca1_on(system: System, request: SimulationRequest) -> Outcome:
+    """Kernel 1 of scale ``size`` in scores of 32 bits; with the closed form for even ranks."""
+    scale = request.size or 30
+    scenario = replace(request.scenario(request.transport), size=float(scale))
+    asked = align.scenario_of(scenario)
+    cost = free if asked.ranks == 1 else by_transfer(message_of(system, scenario))
+    cell = align.cell_of(device_of(system), asked)
+    step = float(align.step_s(asked.length, asked.ranks, asked.bits, cell))
+    blocks = ceil(asked.length / align.BLOCK)
+    each = asked.tile // align.BLOCK
+    tiles = [float(min(each, blocks - first)) for first in range(0, blocks, each)]
+    timeline = _timeline(request)
+    seconds = ssca1.Simulation(
+        tiles,
+        float(align.lanes(asked.bits)) - 1,
+        [step * share for share in _uneven(request)],
+        cost(1, asked.message_bytes),
+        timeline,
+    ).run()
+    closed = sum(align.blocked_parts(asked, cell, cost).values())
+    return Outcome(
+        title=_title(system, request, f"scale {scale}", request.transport or "its messages"),
+        seconds=seconds,
+        value=asked.length**2 / seconds * 1e-9,
+        metric="rate",
+        unit="GCUPS",
+        closed_s=None if request.imbalance else closed,
+        shares=shares(timeline, request.ranks, seconds),
+        timeline=timeline,
+    )
+
+
+def _uneven(request: SimulationRequest) -> list[float]:
+    """Each rank's work over an even one's: within the imbalance, seeded; the first has the most."""
+    drawn = np.random.default_rng(request.seed).uniform(-1, 1, request.ranks)
+    drawn[0] = 1.0
+    return [1 + request.imbalance * one for one in drawn.tolist()]
 
 
 def _title(system: System, request: SimulationRequest, problem: str, transport: str) -> str:

@@ -32,6 +32,11 @@ def read_graph(path: Path) -> list[PartitionOf]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read: {error}") from None
+    return parse_graph(path, text)
+
+
+def parse_graph(path: Path, text: str) -> list[PartitionOf]:
+    """The partitions of a graph in ``text``, which is of ``path``. Raises as :func:`read_graph`."""
     lines = (
         (number, line.split())
         for number, line in enumerate(text.splitlines(), 1)

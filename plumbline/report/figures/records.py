@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from pathlib import Path
 from statistics import median
 
 from plumbline.base.units import size_text
@@ -15,6 +16,7 @@ from plumbline.judge.changes import changes
 from plumbline.judge.comparison import is_rate
 from plumbline.record.expectations import JudgedRecord
 from plumbline.record.record import Case, Metric, Phase, Record
+from plumbline.report.figures.files import beside
 from plumbline.report.figures.shapes import (
     Axis,
     Bar,
@@ -37,11 +39,15 @@ _MOST_ROWS = 21
 
 @dataclass(frozen=True)
 class Shown:
-    """A record with its expectations; ``label`` distinguishes it in a figure."""
+    """A record with its expectations; ``label`` distinguishes it in a figure.
+
+    ``folder`` holds the record and the files beside it.
+    """
 
     label: str
     record: Record
     judged: JudgedRecord | None
+    folder: Path | None = None
 
 
 def size_label(case: Case) -> str | None:
@@ -438,4 +444,5 @@ def every_figure(shown: Sequence[Shown]) -> list[Figure]:
     found = [*by_size(shown), *over_ranks(shown)]
     for one in shown[:3]:
         found += [*distribution(one), *pairs(one.record), *timeline(one.record)]
+        found += beside(one.record, one.folder)
     return found

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from plumbline.record.mesh import Mesh
 
 AxisKind = Literal["number", "bytes", "date"]
 
@@ -119,4 +124,21 @@ class Ratios:
     note: str = ""
 
 
-Figure = Chart | Distribution | Heat | Timeline | Ratios
+@dataclass(frozen=True)
+class Field:
+    """Values of a mesh's triangles over their places, and its outer edges by kind.
+
+    ``classes``: the values are ranks, not numbers of a scale. ``limits`` of the scale; by default
+    the values' own.
+    """
+
+    title: str
+    mesh: Mesh
+    values: Sequence[float] | NDArray[Any]
+    label: str = ""
+    classes: bool = False
+    limits: tuple[float, float] | None = None
+    note: str = ""
+
+
+Figure = Chart | Distribution | Heat | Timeline | Ratios | Field

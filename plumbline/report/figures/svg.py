@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from statistics import quantiles
 
+from plumbline.report.figures import fields
 from plumbline.report.figures.shapes import (
     Axis,
     Chart,
     Curve,
     Distribution,
+    Field,
     Figure,
     Heat,
     Ratios,
@@ -89,6 +91,8 @@ def _drawn(figure: Figure) -> tuple[str, float, str]:
         return _heat(figure)
     if isinstance(figure, Timeline):
         return _timeline(figure)
+    if isinstance(figure, Field):
+        return _field(figure)
     return _ratios(figure)
 
 
@@ -408,3 +412,10 @@ def _ratios(figure: Ratios) -> tuple[str, float, str]:
     legend, height = _legend(swatches, bottom + _BOTTOM)
     told = "; ".join(f"{row.label}: {row.ratio:.3f}, {row.word}" for row in figure.rows)
     return "".join([*parts, legend]), bottom + _BOTTOM + height, f"B / A by case. {told}."
+
+
+def _field(figure: Field) -> tuple[str, float, str]:
+    address, share = fields.picture(figure)
+    height = share * WIDTH
+    image = f'<image width="{WIDTH}" height="{height:.0f}" href="{address}"/>'
+    return image, height, f"{len(figure.values)} triangles by {figure.label or 'their ranks'}."

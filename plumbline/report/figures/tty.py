@@ -10,6 +10,7 @@ from plumbline.base.columns import aligned
 from plumbline.report.figures.shapes import (
     Chart,
     Distribution,
+    Field,
     Figure,
     Heat,
     Ratios,
@@ -33,6 +34,8 @@ def lines(figure: Figure, width: int = 80, height: int = 20) -> Iterator[str]:
         yield from _heat(figure)
     elif isinstance(figure, Timeline):
         yield from _timeline(figure, width)
+    elif isinstance(figure, Field):
+        yield "(a picture of a mesh needs --output FILE.svg, .png or .pdf)"
     else:
         yield from _ratios(figure)
     if figure.note:

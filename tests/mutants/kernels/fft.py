@@ -8,8 +8,16 @@ _FOLDER = "benchmarks/hpcc/fft"
 _GPU = f"{_FOLDER}/gpu.cl"
 _CPU = f"{_FOLDER}/cpu.cl"
 _PIPELINE = f"{_FOLDER}/single_work_item.cl"
+_STREAMS = f"{_FOLDER}/single_work_item_hls.cpp"
 _ON_GPU = ("--kernel", "gpu", "--batch", "67")
 _IN_PIPELINE = ("--variant", "single_work_item", "--batch", "3")
+
+
+def _hls(name: str, old: str, new: str, *words: str, error: str = "") -> KernelMutant:
+    """A mutant of the pipeline in HLS C++; those with an error wait for two seconds."""
+    size = ("--batch", "3", "--size", "8", "--timeout", "4")
+    return KernelMutant(f"hls-{name}", _STREAMS, old, new, (*size, *words), "hls", error=error)
+
 
 MUTANTS = [
     KernelMutant(
@@ -202,6 +210,48 @@ MUTANTS = [
         "if (i >= 2 * CYCLES - 1 && out < (ulong)batch * CYCLES) write_row(",
         (*_IN_PIPELINE, "--size", "8"),
     ),
+    _hls("differences-not-turned", "times(old.lane[k], roots[i])", "old.lane[k]"),
+    _hls(
+        "bits-not-reversed",
+        "const int stream = bits_reversed(i, LOG_CYCLES);",
+        "const int stream = i;",
+    ),
+    _hls(
+        "half-of-the-last-stage-left-out",
+        "if ((i & apart) == 0) {",
+        "if ((i & apart) == 0 && (bit > 0 || i < UNROLL / 2)) {",
+    ),
+    _hls("inverse-is-forward", "if (inverse) row.lane[k]", "if (false) row.lane[k]", "--inverse"),
+    _hls(
+        "row-twice-and-row-lost",
+        "points.write(turned(from[i], inverse));",
+        "points.write(turned(from[i & ~1UL], inverse));",
+    ),
+    _hls(
+        "rows-onto-the-first",
+        "to[i] = turned(frequencies.read(), inverse);",
+        "to[REPLICATION == 0 ? i : i & 7] = turned(frequencies.read(), inverse);",
+        "--replications",
+        "2",
+    ),
+    _hls(
+        "row-not-sent",
+        "points.write(turned(from[i], inverse));",
+        "if (i != 40) points.write(turned(from[i], inverse));",
+        error="to read from stream fetch_0.points to fft_0.points, which stayed empty",
+    ),
+    _hls(
+        "row-not-taken",
+        "to[i] = turned(frequencies.read(), inverse);",
+        "if (i != 40) to[i] = turned(frequencies.read(), inverse);",
+        error="1 element was left in stream fft_0.frequencies to store_0.frequencies",
+    ),
+    _hls(
+        "rows-not-taken",
+        "if (i < rows) row = points.read();",
+        "if (i < rows && frequencies.full()) row = points.read();",
+        error="stayed full (limit",
+    ),
 ]
 
 SOUND = [
@@ -212,6 +262,10 @@ SOUND = [
     Sound(("--size", "3-8", "--batch", "3", "--variant", "single_work_item")),
     Sound(("--size", "8", "--batch", "3", "--type", "double", "--inverse"), device="fpga"),
     Sound(("--size", "3,8", "--batch", "5"), device="fpga"),
+    Sound(("--size", "3-8", "--batch", "3"), device="hls"),
+    Sound(
+        ("--size", "10", "--batch", "5", "--type", "double", "--inverse", "-r", "3"), device="hls"
+    ),
     Sound(("--size", "3-6,10,17", "--data", "2"), device="native"),
     Sound(("--size", "3,10,17", "--data", "2"), device="intel"),
     Sound(("--size", "10", "--data", "1", "--variant", "library")),

@@ -20,6 +20,12 @@ def mutant(name: str, file: str, old: str, new: str, *words: str) -> KernelMutan
     return KernelMutant(name, file, old, new, (*form, *words))
 
 
+def hls(name: str, old: str, new: str, *words: str) -> KernelMutant:
+    """A mutant of the form for FPGAs in HLS C++."""
+    file = f"{FOLDER}/single_work_item_hls.cpp"
+    return KernelMutant(f"hls-{name}", file, old, new, ("--block-size", "32", *words), "hls")
+
+
 def on_hopper(
     name: str, old: str, new: str, element: str, sizes: Sequence[int] = (256, 4096, 8191)
 ) -> list[KernelMutant]:
@@ -196,6 +202,34 @@ MUTANTS = [
         *sized(70),
         *("--replications", "2"),
     ),
+    hls(
+        "block-transposed",
+        "b_block[k][j][z][x];",
+        "b_block[k][j][j == 1 ? x : z][j == 1 ? z : x];",
+        *sized(64),
+    ),
+    hls("sums-begin-anew", "inner_block == 0);", "true);", *sized(64)),
+    hls(
+        "last-inner-index-left-out",
+        "z < GEMM_BLOCK; ++z",
+        "z < GEMM_BLOCK - 1; ++z",
+        *sized(70, "half"),
+    ),
+    hls(
+        "last-block-row-unwritten",
+        "(row_end - row_begin + BLOCK - 1) / BLOCK",
+        "(row_end - row_begin) / BLOCK",
+        *sized(70),
+        *("--replications", "2"),
+    ),
+    hls("beta-forgotten", " + beta * (REAL)c[at]", "", *sized(64)),
+    hls(
+        "offset-of-the-replication-lost",
+        "load(a, tile_row, row_end,",
+        "load(a, tile_row - row_begin, row_end,",
+        *sized(70),
+        *("--replications", "2"),
+    ),
     # The form for Hopper.
     *(
         one
@@ -234,6 +268,10 @@ SOUND = [
     Sound(("--variant", "library", *sized(100)), device="native"),
     Sound(("--variant", "library", *sized(100, "double"))),
     Sound(("--block-size", "32", *sized(70)), device="fpga"),
+    *(
+        Sound(("--block-size", "32", *sized(70, element), "-r", "3"), device="hls")
+        for element in TYPES
+    ),
     Sound(sized(99), device="intel"),
     *(
         Sound((*ON_HOPPER, *sized(size, element)), device="cuda")

@@ -13,6 +13,13 @@ LARGE = ("--size", "21", "--updates", "buffered")
 SMALL = ("--size", "14")
 PIPED = ("--variant", "single_work_item", "--size", "12")
 
+
+def hls(name: str, old: str, new: str, *words: str) -> KernelMutant:
+    """A mutant of the pipelines in HLS C++."""
+    file = FOLDER + "single_work_item_hls.cpp"
+    return KernelMutant(f"hls_{name}", file, old, new, ("--size", "12", *words), device="hls")
+
+
 MUTANTS = [
     KernelMutant("nothing", ITEMS, "if (begin >= updates) return;", "return;", SMALL),
     KernelMutant(
@@ -102,6 +109,19 @@ MUTANTS = [
         "table[valid[i] ? PLACE(word[i]) - first : 0] = valid[i] ? old[i] ^ word[i] : old[i];",
         PIPED,
     ),
+    hls("nothing", "idle < PLACES;", "idle < 0;"),
+    hls("never_waits", "(puts || !here)", "true"),
+    hls("overwrites_who_is_there", "here && !taken[at];", "here;"),
+    hls("leaves_what_is_under_way", "idle < PLACES;", "idle < 2;"),
+    hls("stream_one_step_behind", "next[g] = next_word(starts[g]);", "next[g] = starts[g];"),
+    hls("writes_the_word_alone", "old[i] ^ word[i]", "word[i]"),
+    hls(
+        "offset_of_the_replication_lost",
+        "update_part(table, starts, share, updates, first, words, log2_table);",
+        "update_part(table, starts, share, updates, 0 * first, words, log2_table);",
+        "--replications",
+        "4",
+    ),
 ]
 
 SOUND = [
@@ -132,6 +152,9 @@ SOUND = [
         ranks=2,
     ),
     Sound(("--size", "14", "--variant", "nd_range", "--updates", "atomic32"), device="fpga"),
+    Sound(("--size", "14"), device="hls"),
+    Sound(("--size", "12", "--stream", "lcg", "-r", "4", "-g", "3"), device="hls"),
+    Sound(("--size", "12", "--table", "shared", "--ivdep"), device="hls", ranks=2),
     Sound(("--size", "18", "--stream", "lcg"), device="native"),
     Sound(("--size", "14"), device="native", ranks=4),
     Sound(("--size", "14", "--table", "shared", "--replications", "2"), device="native", ranks=3),

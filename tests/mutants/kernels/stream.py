@@ -22,6 +22,14 @@ def one(name: str, operation: str, old: str, new: str) -> KernelMutant:
     return KernelMutant(name, f"{FOLDER}/single_work_item.cl", old, new, (*size, *form))
 
 
+def hls(name: str, operation: str, old: str, new: str) -> KernelMutant:
+    """A mutant of HPCC FPGA's form in HLS C++."""
+    size = ("--elements", "10007", "--operation", operation, "--local-buffer", "32")
+    return KernelMutant(
+        f"hls-{name}", f"{FOLDER}/single_work_item_hls.cpp", old, new, size, device="hls"
+    )
+
+
 COPY = "STORE(&c[i], a[i])"
 SCALE = "STORE(&b[i], (DATA_TYPE)j * c[i])"
 ADD = "FOR_EACH(i, vectors) STORE(&c[i], a[i] + b[i])"
@@ -119,6 +127,23 @@ MUTANTS = [
     one("no-second-input", "add", "operation_type >= 2", "operation_type > 2"),
     one("blocks-of-the-first", "triad", "in2[begin + k]", "in2[k]"),
     one("one-turn-forgotten", "dot", "i < SUMS; ++i) total", "i < SUMS - 1; ++i) total"),
+    hls(
+        "every-other-block",
+        "copy",
+        "begin += DEVICE_BUFFER_SIZE",
+        "begin += 2 * DEVICE_BUFFER_SIZE",
+    ),
+    hls(
+        "last-block-left-out",
+        "copy",
+        "begin < vectors",
+        "begin + DEVICE_BUFFER_SIZE <= vectors",
+    ),
+    hls("blocks-onto-each-other", "scale", "out[begin + k]", "out[k]"),
+    hls("no-scalar", "scale", "factor * in1[begin + k]", "in1[begin + k]"),
+    hls("no-second-input", "add", "operation_type >= 2", "operation_type > 2"),
+    hls("blocks-of-the-first", "triad", "in2[begin + k]", "in2[k]"),
+    hls("one-turn-forgotten", "dot", "total += turns[i];", "total += i > 0 ? turns[i] : 0;"),
 ]
 
 SMALL = ("--elements", "10007")
@@ -140,5 +165,7 @@ SOUND = [
     Sound((*SMALL, "--type", "half"), device="intel"),
     Sound((*SMALL, "--type", "double", "--memory", "svm"), device="intel"),
     *(Sound((*SMALL, "--type", type_), device="fpga") for type_ in ("half", "float", "double")),
-    Sound((*SMALL, "--memory", "ddr", "--replications", "4"), device="fpga"),
+    *(Sound((*SMALL, "--memory", kind, "-r", "4"), device="fpga") for kind in ("ddr", "hbm")),
+    *(Sound((*SMALL, "--type", type_), device="hls") for type_ in ("half", "float", "double")),
+    Sound((*ODD, "--vector", "2", "--local-buffer", "2"), device="hls"),
 ]

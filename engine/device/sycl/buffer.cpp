@@ -1,0 +1,103 @@
+#include "device/sycl/buffer.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/data.hpp"
+#include "core/units.hpp"
+#include "device/host_memory.hpp"
+
+namespace plumb::sycl {
+
+namespace {
+
+using sycl_plugin::Memory;
+
+// Throws Unsupported for kinds that SYCL does not have.
+Memory usm_kind(const Context& context, const Placement& placement) {
+  const auto& kinds = context.info.memory_kinds;
+  const bool listed = std::find(kinds.begin(), kinds.end(), placement.kind) != kinds.end();
+  if (listed && placement.kind == MemoryKind::automatic) return Memory::device;
+  if (listed && placement.kind == MemoryKind::host) return Memory::host;
+  if (listed && placement.kind == MemoryKind::svm) return Memory::shared;
+  throw Unsupported(
+      fmt::format("{} has no memory of kind {}: SYCL gives the host no choice of a bank; runtime sycl provides default "
+                  "(malloc_device), host (malloc_host) and svm (malloc_shared)",
+                  context.info.name, to_string(placement)));
+}
+
+bool of_device(const Context& context, MemoryKind kind) {
+  return context.aspects.on_host || kind != MemoryKind::host;
+}
+
+bool of_host(const Context& context, MemoryKind kind) {
+  return context.aspects.on_host || kind == MemoryKind::host;
+}
+
+void check_sharing(const Context& context, const Placement& placement) {
+  if (!context.aspects.on_host || !context.aspects.usm_system)
+    throw Unsupported(
+        fmt::format("{} does not share its memory with other processes through SYCL, which takes addresses of host "
+                    "memory on CPUs with system allocations only",
+                    context.info.name));
+  if (placement.kind == MemoryKind::svm)
+    throw Unsupported(fmt::format("memory of kind svm of {} is not shared with other processes", context.info.name));
+}
+
+}  // namespace
+
+SyclBuffer::SyclBuffer(SharedContext context, std::size_t size, const Placement& placement)
+    : Buffer(size, placement),
+      context_(std::move(context)),
+      reservation_(context_->info, context_->allocated, size, of_device(*context_, placement.kind),
+                   of_host(*context_, placement.kind)),
+      usm_(nullptr, {context_->handle}) {
+  const Memory kind = usm_kind(*context_, placement);
+  const bool on_host = context_->aspects.on_host;
+  if (placement.shared) {
+    check_sharing(*context_, placement);
+    segment_ = std::make_unique<HostSegment>(size);
+    address_ = segment_->data();
+  } else {
+    const bool huge = on_host && size >= huge_pages_from;
+    const std::size_t alignment = huge ? huge_page : small_page;
+    usm_.reset(
+        static_cast<std::byte*>(made(plugin().allocate(context_->handle, kind, size, alignment),
+                                     fmt::format("allocate {} on {}", format_bytes(size), context_->info.name))));
+    address_ = usm_.get();
+    if (huge) madvise(address_, size / huge_page * huge_page, MADV_HUGEPAGE);
+  }
+  if (kind != Memory::device) host_ = address_;
+  // Memory is used here, so that exhaustion is reported here and no page is first touched in a timed section.
+  check(plugin().fill(context_->service, address_, std::to_integer<int>(fresh_byte), size), "fill new memory");
+  check(plugin().wait(context_->service), "fill new memory");
+}
+
+SyclBuffer::SyclBuffer(SharedContext context, std::unique_ptr<HostSegment> segment, MemoryKind kind)
+    : Buffer(segment->size(), {kind, {}, true}),
+      context_(std::move(context)),
+      reservation_(context_->info, context_->allocated, segment->size(), true, true),
+      segment_(std::move(segment)),
+      usm_(nullptr, {context_->handle}),
+      address_(segment_->data()),
+      host_(kind == MemoryKind::host ? address_ : nullptr) {}
+
+const SyclBuffer& own(const Buffer& buffer) {
+  const auto* mine = dynamic_cast<const SyclBuffer*>(&buffer);
+  if (mine == nullptr) [[unlikely]]
+    throw Error("runtime sycl was given a buffer of another runtime");
+  return *mine;
+}
+
+const SyclBuffer& own(const BufferView& view) {
+  const SyclBuffer& buffer = own(*view.buffer);
+  if (view.offset > buffer.size() || view.size > buffer.size() - view.offset) [[unlikely]]
+    throw Error(fmt::format("bytes {} to {} lie outside a buffer of {} bytes", view.offset, view.offset + view.size,
+                            buffer.size()));
+  return buffer;
+}
+
+}  // namespace plumb::sycl

@@ -1,0 +1,90 @@
+#include "device/sycl/context.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+
+namespace plumb::sycl {
+
+namespace {
+
+constexpr const char* remedy = "plumb setup intel-sycl --accept-eula installs it, and --runtime intel-sycl uses it";
+
+struct Loaded {
+  const Interface* found = nullptr;
+  std::string problem;
+
+  Loaded() {
+    const char* const path = std::getenv("PLUMBLINE_SYCL");
+    if (path == nullptr || *path == '\0') {
+      problem = fmt::format("PLUMBLINE_SYCL names no SYCL plug-in; {}", remedy);
+      return;
+    }
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // never closed: SYCL does not support unloading
+    if (library == nullptr) {
+      problem = fmt::format("could not load the SYCL plug-in: {}; {}", dlerror(), remedy);
+      return;
+    }
+    auto* const get = reinterpret_cast<sycl_plugin::GetInterface*>(dlsym(library, sycl_plugin::get_interface_name));
+    if (get == nullptr) {
+      problem = fmt::format("{} is not a SYCL plug-in: it has no function {}; {}", path,
+                            sycl_plugin::get_interface_name, remedy);
+      return;
+    }
+    accept(path, *get());
+  }
+
+  void accept(const char* path, const Interface& offered) {
+    if (offered.version != sycl_plugin::interface_version)
+      problem = fmt::format("{} has version {} of the interface, but this program needs {}; {}", path, offered.version,
+                            sycl_plugin::interface_version, remedy);
+    else if (std::string_view(offered.built_with) != offered.loaded_with)
+      problem = fmt::format("{} was compiled with libsycl {}, but libsycl {} is loaded; {}", path, offered.built_with,
+                            offered.loaded_with, remedy);
+    else
+      found = &offered;
+  }
+};
+
+const Loaded& loaded() {
+  static const Loaded once;
+  return once;
+}
+
+}  // namespace
+
+const Interface* find_plugin() {
+  return loaded().found;
+}
+
+const std::string& why_no_plugin() {
+  return loaded().problem;
+}
+
+const Interface& plugin() {
+  return *loaded().found;
+}
+
+Error plugin_error(const std::string& action) {
+  const std::string text = plugin().error();
+  return Error(library_sentence(action, "SYCL", plugin().error_code(), text, ""));
+}
+
+Context::Context(DeviceInfo its_info, Aspects its_aspects)
+    : info(std::move(its_info)),
+      aspects(its_aspects),
+      handle(made(plugin().open(info.ordinal), "open " + info.name)),
+      service(plugin().make_queue(handle, 0)) {
+  if (service != nullptr) return;
+  plugin().close(handle);
+  throw plugin_error("make a queue on " + info.name);
+}
+
+Context::~Context() {
+  plugin().free_queue(service);
+  plugin().close(handle);
+}
+
+}  // namespace plumb::sycl

@@ -1,0 +1,434 @@
+// libplumb-sycl.so: SYCL behind interface.hpp. Compiled by `plumb setup intel-sycl` with an ordinary C++ compiler: it
+// has no device code, and kernels are built from text at run time. C++17, the standard of SYCL's headers.
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <sycl/sycl.hpp>
+#include <utility>
+#include <vector>
+
+#include "interface.hpp"
+
+namespace plumb::sycl_plugin {
+
+using ::sycl::aspect;
+using ::sycl::backend;
+namespace info = ::sycl::info;
+
+struct ContextHandle {
+  ::sycl::device device;
+  ::sycl::context context;
+};
+
+struct QueueHandle {
+  ::sycl::queue queue;
+  ::sycl::event first, last;
+  bool has_first = false, has_last = false;
+  std::exception_ptr asynchronous;  // reported by SYCL during a wait
+};
+
+struct ProgramHandle {
+  ::sycl::context context;
+  cl_program program;
+  std::string names;
+  ~ProgramHandle() { clReleaseProgram(program); }
+};
+
+struct KernelHandle {
+  ::sycl::kernel kernel;
+  cl_kernel native;  // owned by `kernel`
+};
+
+namespace {
+
+struct Failure {
+  std::string text, log;
+  long code = 0;
+};
+thread_local Failure failure;
+
+// An OpenCL call of the plug-in that failed.
+struct OpenclError {
+  const char* call;
+  cl_int code;
+};
+
+void check(cl_int code, const char* call) {
+  if (code != CL_SUCCESS) throw OpenclError{call, code};
+}
+
+// Returns work(), or `failed` with the failure stored.
+template <class Work, class Result>
+Result guarded(Result failed, Work work) noexcept {
+  try {
+    return work();
+  } catch (const ::sycl::exception& error) {
+    failure.text = error.what();
+    failure.code = error.code().value();
+  } catch (const OpenclError& error) {
+    failure.text = std::string(error.call) + " failed";
+    failure.code = error.code;
+  } catch (const std::exception& error) {
+    failure.text = error.what();
+    failure.code = -1;
+  }
+  return failed;
+}
+
+template <std::size_t size>
+void put(char (&into)[size], const std::string& text) {
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(into, text.data(), length);
+  into[length] = 0;
+}
+
+// PLUMBLINE_SYCL_PARTS: equal parts of each CPU, each shown as a device of its own; 1 = the whole.
+std::uint32_t wished_parts() {
+  const char* const text = std::getenv("PLUMBLINE_SYCL_PARTS");
+  if (text == nullptr) return 1;
+  const std::string digits = text;
+  if (digits.empty() || digits.size() > 6 || digits.find_first_not_of("0123456789") != std::string::npos ||
+      std::stoul(digits) == 0)
+    throw std::invalid_argument("PLUMBLINE_SYCL_PARTS must be an integer of at least 1, not \"" + digits + "\"");
+  return static_cast<std::uint32_t>(std::stoul(digits));
+}
+
+std::vector<::sycl::device> parts_of(const ::sycl::device& device, std::uint32_t parts) {
+  const std::uint32_t units = device.get_info<info::device::max_compute_units>();
+  if (parts > units)
+    throw std::invalid_argument("PLUMBLINE_SYCL_PARTS=" + std::to_string(parts) + " exceeds the " +
+                                std::to_string(units) + " compute units of " + device.get_info<info::device::name>());
+  auto found = device.create_sub_devices<info::partition_property::partition_equally>(units / parts);
+  found.resize(parts);  // the rest of an uneven division stays idle
+  return found;
+}
+
+std::vector<::sycl::device> list_devices() {
+  const std::uint32_t parts = wished_parts();
+  std::vector<::sycl::device> all;
+  for (const ::sycl::device& device : ::sycl::device::get_devices()) {
+    const bool divided = parts > 1 && device.is_cpu();
+    for (const ::sycl::device& one : divided ? parts_of(device, parts) : std::vector{device}) all.push_back(one);
+  }
+  return all;
+}
+
+// In SYCL's order, which does not change within a process.
+const std::vector<::sycl::device>& all_devices() {
+  static const std::vector<::sycl::device> all = list_devices();
+  return all;
+}
+
+DeviceFacts describe(const ::sycl::device& device) {
+  DeviceFacts facts{};
+  put(facts.name, device.get_info<info::device::name>());
+  put(facts.platform, device.get_platform().get_info<info::platform::name>());
+  put(facts.vendor, device.get_info<info::device::vendor>());
+  put(facts.version, device.get_info<info::device::version>());
+  put(facts.driver, device.get_info<info::device::driver_version>());
+  put(facts.backend, device.get_backend() == backend::opencl                  ? "OpenCL"
+                     : device.get_backend() == backend::ext_oneapi_level_zero ? "Level Zero"
+                                                                              : "another backend");
+  facts.type = device.is_cpu() ? DeviceType::cpu : device.is_gpu() ? DeviceType::gpu : DeviceType::accelerator;
+  facts.compute_units = device.get_info<info::device::max_compute_units>();
+  facts.largest_group = static_cast<std::uint32_t>(device.get_info<info::device::max_work_group_size>());
+  facts.alignment_bits = device.get_info<info::device::mem_base_addr_align>();
+  facts.memory_bytes = device.get_info<info::device::global_mem_size>();
+  facts.largest_buffer_bytes = device.get_info<info::device::max_mem_alloc_size>();
+  facts.local_bytes = device.get_info<info::device::local_mem_size>();
+  facts.cache_bytes = device.get_info<info::device::global_mem_cache_size>();
+  facts.fp16 = device.has(aspect::fp16);
+  facts.fp64 = device.has(aspect::fp64);
+  facts.atomic64 = device.has(aspect::atomic64);
+  facts.usm_device = device.has(aspect::usm_device_allocations);
+  facts.usm_host = device.has(aspect::usm_host_allocations);
+  facts.usm_shared = device.has(aspect::usm_shared_allocations);
+  facts.usm_system = device.has(aspect::usm_system_allocations);
+  return facts;
+}
+
+int devices(DeviceFacts* facts, int capacity) {
+  return guarded(-1, [&] {
+    const int count = static_cast<int>(all_devices().size());
+    for (int i = 0; i < std::min(count, capacity); ++i) facts[i] = describe(all_devices()[static_cast<std::size_t>(i)]);
+    return count;
+  });
+}
+
+ContextHandle* open(int ordinal) {
+  return guarded<>(static_cast<ContextHandle*>(nullptr), [&] {
+    const ::sycl::device& device = all_devices().at(static_cast<std::size_t>(ordinal));
+    return new ContextHandle{device, ::sycl::context(device)};
+  });
+}
+
+void close(ContextHandle* context) {
+  delete context;
+}
+
+void* allocate(ContextHandle* of, Memory kind, std::size_t bytes, std::size_t alignment) {
+  return guarded(static_cast<void*>(nullptr), [&] {
+    void* const memory =
+        kind == Memory::device ? ::sycl::aligned_alloc_device(alignment, bytes, of->device, of->context)
+        : kind == Memory::host ? ::sycl::aligned_alloc_host(alignment, bytes, of->context)
+                               : ::sycl::aligned_alloc_shared(alignment, bytes, of->device, of->context);
+    if (memory == nullptr) throw std::runtime_error("SYCL's allocation returned no memory");
+    return memory;
+  });
+}
+
+void release(ContextHandle* of, void* memory) {
+  guarded(0, [&] {
+    ::sycl::free(memory, of->context);
+    return 0;
+  });
+}
+
+QueueHandle* make_queue(ContextHandle* of, int timed) {
+  return guarded(static_cast<QueueHandle*>(nullptr), [&] {
+    auto* const made = new QueueHandle{};
+    const auto keep = [made](const ::sycl::exception_list& list) {
+      for (const std::exception_ptr& error : list) made->asynchronous = error;
+    };
+    const auto in_order = ::sycl::property::queue::in_order();
+    using Properties = ::sycl::property_list;
+    const Properties properties =
+        timed != 0 ? Properties{in_order, ::sycl::property::queue::enable_profiling()} : Properties{in_order};
+    made->queue = ::sycl::queue(of->context, of->device, keep, properties);
+    return made;
+  });
+}
+
+void free_queue(QueueHandle* queue) {
+  guarded(0, [&] {
+    queue->queue.wait();
+    return 0;
+  });
+  delete queue;
+}
+
+int enqueued(QueueHandle* queue, ::sycl::event event) {
+  if (!queue->has_first) queue->first = event;
+  queue->last = std::move(event);
+  queue->has_first = queue->has_last = true;
+  return 0;
+}
+
+int copy(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
+  return guarded(-1, [&] { return enqueued(queue, queue->queue.memcpy(to, from, bytes)); });
+}
+
+int fill(QueueHandle* queue, void* to, int byte, std::size_t bytes) {
+  return guarded(-1, [&] { return enqueued(queue, queue->queue.memset(to, byte, bytes)); });
+}
+
+void set_arguments(::sycl::handler& handler, const Argument* arguments, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const int index = static_cast<int>(i);
+    if (arguments[i].size == 0)
+      handler.set_arg(index, const_cast<void*>(arguments[i].address));
+    else if (arguments[i].size == sizeof(std::uint32_t))
+      handler.set_arg(index, arguments[i].word);
+    else
+      handler.set_arg(index, arguments[i].long_word);
+  }
+}
+
+int launch(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, std::size_t count, std::size_t global,
+           std::size_t local) {
+  return guarded(-1, [&] {
+    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+      set_arguments(handler, arguments, count);
+      if (local == 0)
+        handler.parallel_for(::sycl::range<1>(global), kernel->kernel);
+      else
+        handler.parallel_for(::sycl::nd_range<1>(global, local), kernel->kernel);
+    }));
+  });
+}
+
+int follow(QueueHandle* queue, QueueHandle* earlier) {
+  return guarded(-1, [&] {
+    if (!earlier->has_last) return 0;
+    return enqueued(queue, queue->queue.ext_oneapi_submit_barrier({earlier->last}));
+  });
+}
+
+int wait(QueueHandle* queue) {
+  return guarded(-1, [&] {
+    if (queue->has_last)
+      queue->last.wait_and_throw();  // in an in-order queue the last; 0.5 us less than the queue's wait
+    if (queue->asynchronous) std::rethrow_exception(std::exchange(queue->asynchronous, nullptr));
+    return 0;
+  });
+}
+
+int finished(QueueHandle* queue) {
+  return guarded(-1, [&] {
+    if (!queue->has_last) return 1;
+    const auto status = queue->last.get_info<info::event::command_execution_status>();
+    return status == info::event_command_status::complete ? 1 : 0;
+  });
+}
+
+int times(QueueHandle* queue, std::uint64_t* started, std::uint64_t* ended) {
+  return guarded(-1, [&] {
+    if (!queue->has_first) return 0;
+    *started = queue->first.get_profiling_info<info::event_profiling::command_start>();
+    *ended = queue->last.get_profiling_info<info::event_profiling::command_end>();
+    return 1;
+  });
+}
+
+void mark_first(QueueHandle* queue) {
+  queue->has_first = false;
+}
+
+std::string build_log(cl_program program, cl_device_id device) {
+  std::size_t size = 0;
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  std::string log(size, ' ');
+  clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+  while (!log.empty() && (log.back() == 0 || log.back() == '\n')) log.pop_back();
+  return log;
+}
+
+std::string names_of(cl_program program) {
+  std::size_t size = 0;
+  check(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size), "clGetProgramInfo");
+  std::string names(size, ' ');
+  check(clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr), "clGetProgramInfo");
+  return names.c_str();
+}
+
+// The program is OpenCL's own, in the context's native form.
+ProgramHandle* build(ContextHandle* of, const char* text, const unsigned char* binary, std::size_t binary_bytes,
+                     const char* options, const char** log) {
+  return guarded(static_cast<ProgramHandle*>(nullptr), [&] {
+    if (of->device.get_backend() != backend::opencl)
+      throw std::runtime_error("OpenCL C needs SYCL's OpenCL backend, which this device does not have");
+    const cl_context context = ::sycl::get_native<backend::opencl>(of->context);
+    const cl_device_id device = ::sycl::get_native<backend::opencl>(of->device);
+    cl_int code = CL_SUCCESS;
+    const cl_program program =
+        binary_bytes == 0 ? clCreateProgramWithSource(context, 1, &text, nullptr, &code)
+                          : clCreateProgramWithBinary(context, 1, &device, &binary_bytes, &binary, nullptr, &code);
+    check(code, "clCreateProgram");
+    auto made = std::unique_ptr<ProgramHandle>(new ProgramHandle{of->context, program, ""});
+    code = clBuildProgram(program, 1, &device, options, nullptr, nullptr);
+    if (code != CL_SUCCESS) {
+      failure.log = build_log(program, device);
+      *log = failure.log.c_str();
+    }
+    check(code, "clBuildProgram");
+    made->names = names_of(program);
+    return made.release();
+  });
+}
+
+void free_program(ProgramHandle* program) {
+  delete program;
+}
+
+const char* kernel_names(ProgramHandle* program) {
+  return program->names.c_str();
+}
+
+KernelHandle* kernel(ProgramHandle* of, const char* name) {
+  return guarded(static_cast<KernelHandle*>(nullptr), [&] {
+    cl_int code = CL_SUCCESS;
+    const cl_kernel made = clCreateKernel(of->program, name, &code);
+    check(code, "clCreateKernel");
+    return new KernelHandle{::sycl::make_kernel<backend::opencl>(made, of->context), made};
+  });
+}
+
+void free_kernel(KernelHandle* kernel) {
+  delete kernel;
+}
+
+int parameters(KernelHandle* of) {
+  return guarded(-1, [&] { return static_cast<int>(of->kernel.get_info<info::kernel::num_args>()); });
+}
+
+int fits(KernelHandle* of, unsigned index, const Argument* value) {
+  return guarded(-1, [&] {
+    check(clSetKernelArg(of->native, index, value->size, &value->word), "clSetKernelArg");
+    return 0;
+  });
+}
+
+// Adler-32 (RFC 1950, section 9) of the file of the libsycl in this process, in hexadecimal: it has no build number of
+// its own. plumbline/engine/runtimes.py computes the same at set-up.
+std::string loaded_libsycl() {
+  Dl_info found{};
+  using Get = std::vector<::sycl::device>(info::device_type);
+  if (dladdr(reinterpret_cast<void*>(static_cast<Get*>(&::sycl::device::get_devices)), &found) == 0) return "unknown";
+  std::ifstream file(found.dli_fname, std::ios::binary);
+  std::vector<char> bytes(1 << 20);
+  std::uint32_t a = 1, b = 0;
+  while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())), file.gcount() > 0) {
+    const auto size = static_cast<std::size_t>(file.gcount());
+    for (std::size_t i = 0; i < size;) {
+      for (const std::size_t end = std::min(size, i + 5552); i < end; ++i) {  // sums fit 32 bits
+        a += static_cast<unsigned char>(bytes[i]);
+        b += a;
+      }
+      a %= 65521;
+      b %= 65521;
+    }
+  }
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", b << 16 | a);
+  return text;
+}
+
+const std::string loaded = loaded_libsycl();
+
+const Interface table{
+    interface_version,
+    PLUMB_SYCL_BUILT_WITH,
+    loaded.c_str(),
+    [] { return failure.text.c_str(); },
+    [] { return failure.code; },
+    devices,
+    open,
+    close,
+    allocate,
+    release,
+    make_queue,
+    free_queue,
+    copy,
+    fill,
+    launch,
+    follow,
+    wait,
+    finished,
+    times,
+    mark_first,
+    build,
+    free_program,
+    kernel_names,
+    kernel,
+    free_kernel,
+    parameters,
+    fits,
+};
+
+}  // namespace
+
+}  // namespace plumb::sycl_plugin
+
+extern "C" const plumb::sycl_plugin::Interface* plumb_sycl_interface() {
+  return &plumb::sycl_plugin::table;
+}

@@ -1,0 +1,106 @@
+#include "device/sycl/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+namespace plumb::sycl {
+
+namespace {
+
+using sycl_plugin::Argument;
+
+Argument argument_of(const Buffer* buffer) {
+  Argument argument{};
+  argument.address = own(*buffer).device_address();
+  return argument;
+}
+
+Argument argument_of(const BufferView& view) {
+  Argument argument{};
+  argument.address = own(view).device_address() + view.offset;
+  return argument;
+}
+
+Argument argument_of(const TiledMatrix&) {
+  throw Unsupported("a kernel of runtime sycl cannot copy tiles");
+}
+
+template <class Value>
+Argument argument_of(const Value& value) {
+  static_assert(sizeof value == sizeof(std::uint32_t) || sizeof value == sizeof(std::uint64_t));
+  Argument argument{};
+  argument.size = sizeof value;
+  std::memcpy(sizeof value == sizeof argument.word ? static_cast<void*>(&argument.word) : &argument.long_word, &value,
+              sizeof value);
+  return argument;
+}
+
+}  // namespace
+
+SyclKernel::SyclKernel(SharedContext context, std::shared_ptr<sycl_plugin::ProgramHandle> program, std::string name)
+    : context_(std::move(context)),
+      program_(std::move(program)),
+      name_(std::move(name)),
+      handle_(made(plugin().kernel(program_.get(), name_.c_str()), "make kernel " + name_)),
+      arguments_(static_cast<std::size_t>(check(plugin().parameters(handle_), "count a kernel's parameters"))) {}
+
+SyclKernel::~SyclKernel() {
+  plugin().free_kernel(handle_);
+}
+
+void SyclKernel::set(const std::vector<KernelArgument>& arguments) {
+  if (arguments.size() != arguments_.size())
+    throw Error(
+        fmt::format("kernel {} takes {} arguments, but {} were given", name_, arguments_.size(), arguments.size()));
+  for (std::size_t index = 0; index < arguments.size(); ++index) {
+    set(index, arguments[index]);
+    check_fits(index);
+  }
+}
+
+void SyclKernel::set(std::size_t index, const KernelArgument& argument) {
+  arguments_[index] = std::visit([](const auto& value) { return argument_of(value); }, argument);
+}
+
+// At a launch SYCL names neither the kernel nor the argument.
+void SyclKernel::check_fits(std::size_t index) const {
+  const Argument& argument = arguments_[index];
+  if (argument.size != 0 && plugin().fits(handle_, static_cast<unsigned>(index), &argument) < 0)
+    throw plugin_error(fmt::format("set argument {} of kernel {}", index, name_));
+}
+
+SyclProgram::SyclProgram(SharedContext context, const KernelSource& source)
+    : context_(std::move(context)), name_(source.name) {
+  if ((source.opencl.empty() || source.is_cuda) && source.binary.empty())
+    throw Unsupported(fmt::format("{} has no form in OpenCL C", name_));
+  const char* log = nullptr;
+  auto* const program = plugin().build(context_->handle, source.opencl.c_str(), source.binary.data(),
+                                       source.binary.size(), source.options.c_str(), &log);
+  if (program == nullptr)
+    throw Error(fmt::format(
+        "{}\n{}",
+        plugin_error(fmt::format("compile {} for {} with options \"{}\"", name_, context_->info.name, source.options))
+            .what(),
+        log == nullptr || *log == '\0' ? "(the compiler wrote no log)" : log));
+  program_ = {program, plugin().free_program};
+}
+
+// "read;write" -> {"read", "write"}
+std::vector<std::string> SyclProgram::kernel_names() const {
+  std::istringstream text(plugin().kernel_names(program_.get()));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(text, name, ';');) names.push_back(name);
+  return names;
+}
+
+std::unique_ptr<Kernel> SyclProgram::kernel(const std::string& name) {
+  const auto known = kernel_names();
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Error(unknown_name("kernel in " + name_, name, known));
+  return std::make_unique<SyclKernel>(context_, program_, name);
+}
+
+}  // namespace plumb::sycl

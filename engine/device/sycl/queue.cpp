@@ -1,0 +1,118 @@
+#include "device/sycl/queue.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+namespace plumb::sycl {
+
+SyclQueue::SyclQueue(SharedContext context, bool timed)
+    : context_(std::move(context)),
+      timed_(timed),
+      handle_(made(plugin().make_queue(context_->handle, timed ? 1 : 0), "make a queue on " + context_->info.name)) {}
+
+SyclQueue::~SyclQueue() {
+  plugin().free_queue(handle_);
+}
+
+void SyclQueue::begin() {
+  if (timed_ && !pending_) plugin().mark_first(handle_);
+  pending_ = true;
+}
+
+void SyclQueue::copy(std::byte* to, const std::byte* from, std::size_t size, const char* action) {
+  if (size == 0) return;
+  begin();
+  check(plugin().copy(handle_, to, from, size), action);
+}
+
+void SyclQueue::enqueue_read(const BufferView& from, std::byte* to) {
+  copy(to, own(from).device_address() + from.offset, from.size, "read from the device");
+}
+
+void SyclQueue::enqueue_write(const std::byte* from, const BufferView& to) {
+  copy(own(to).device_address() + to.offset, from, to.size, "write to the device");
+}
+
+void SyclQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
+  if (from.size != to.size) throw Error(fmt::format("a copy of {} bytes into {} bytes", from.size, to.size));
+  copy(own(to).device_address() + to.offset, own(from).device_address() + from.offset, from.size, "copy on the device");
+}
+
+void SyclQueue::enqueue(Kernel& kernel, const KernelRange& range) {
+  const auto* own_kernel = dynamic_cast<SyclKernel*>(&kernel);
+  if (own_kernel == nullptr) [[unlikely]]
+    throw Error("runtime sycl was given a kernel of another runtime");
+  // One work item is a group of one; FPGA compilers build a single pipeline only if told so.
+  const std::size_t local = range.global == 1 ? 1 : range.local;
+  const auto& arguments = own_kernel->arguments();
+  begin();
+  check(plugin().launch(handle_, own_kernel->handle(), arguments.data(), arguments.size(), range.global, local),
+        "start a kernel");
+}
+
+void SyclQueue::finish() {
+  if (!pending_) return;
+  pending_ = false;
+  if (plugin().wait(handle_) < 0) throw plugin_error("complete a command on " + context_->info.name);
+}
+
+bool SyclQueue::finished() {
+  if (!pending_) return true;
+  pending_ = check(plugin().finished(handle_), "query a command's status") == 0;
+  // Polling on a core that the device's threads share would block them for a whole time slice.
+  if (pending_ && context_->aspects.on_host) sched_yield();
+  return !pending_;
+}
+
+void SyclQueue::follow(Queue& earlier) {
+  auto* const other = dynamic_cast<SyclQueue*>(&earlier);
+  if (other == nullptr) return earlier.finish();
+  if (other == this || other->finished()) return;
+  begin();
+  check(plugin().follow(handle_, other->handle_), "make a queue wait for another");
+}
+
+std::optional<DeviceTime> SyclQueue::span() const {
+  if (!timed_ || pending_) return std::nullopt;
+  std::uint64_t started = 0, ended = 0;
+  if (check(plugin().times(handle_, &started, &ended), "read a command's times") == 0) return std::nullopt;
+  return DeviceTime{1e-9 * static_cast<double>(started), 1e-9 * static_cast<double>(ended)};
+}
+
+SyclBareQueue::SyclBareQueue(SharedContext context)
+    : context_(std::move(context)), handle_(made(plugin().make_queue(context_->handle, 0), "make a bare queue")) {}
+
+SyclBareQueue::~SyclBareQueue() {
+  plugin().free_queue(handle_);
+}
+
+void SyclBareQueue::enqueue_read(const BufferView& from, std::byte* to) {
+  check(plugin().copy(handle_, to, own(from).device_address() + from.offset, from.size), "read from the device");
+}
+
+void SyclBareQueue::enqueue_write(const std::byte* from, const BufferView& to) {
+  check(plugin().copy(handle_, own(to).device_address() + to.offset, from, to.size), "write to the device");
+}
+
+void SyclBareQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
+  check(
+      plugin().copy(handle_, own(to).device_address() + to.offset, own(from).device_address() + from.offset, from.size),
+      "copy on the device");
+}
+
+void SyclBareQueue::enqueue(Kernel& kernel, const KernelRange& range) {
+  const auto& own_kernel = dynamic_cast<SyclKernel&>(kernel);
+  check(plugin().launch(handle_, own_kernel.handle(), own_kernel.arguments().data(), own_kernel.arguments().size(),
+                        range.global, range.global == 1 ? 1 : range.local),
+        "start a kernel");
+}
+
+void SyclBareQueue::finish() {
+  check(plugin().wait(handle_), "wait for the device");
+}
+
+bool SyclBareQueue::finished() {
+  return check(plugin().finished(handle_), "look at a command") == 1;
+}
+
+}  // namespace plumb::sycl

@@ -1,0 +1,329 @@
+#include "transport/accl/accl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "core/json.hpp"
+#include "transport/idle.hpp"
+#include "transport/staged.hpp"
+#include "transport/walk.hpp"
+#include "world/collect.hpp"
+#include "world/watchdog.hpp"
+
+namespace plumb::accl {
+
+namespace {
+
+struct AcclOptions : Parameters {
+  Choice preset{*this,
+                {"accl-preset",
+                 "transports accl-tcp, accl-udp: defaults of the options below, ACCL's or HPCC FPGA's "
+                 "(16 buffers of 8 MiB, and that eager limit)"},
+                "accl",
+                {"accl", "hpcc-fpga"}};
+  Parameter<std::int64_t> packet{*this,
+                                 {"accl-packet",
+                                  "transports accl-tcp, accl-udp: bytes of a packet with its header of "
+                                  "64 bytes, a multiple of 64; ACCL's are 1536, 4096 or 8960",
+                                  "B"},
+                                 1536,
+                                 {128, static_cast<std::int64_t>(largest_packet)}};
+  Parameter<std::int64_t> buffers{
+      *this, {"accl-buffers", "transports accl-tcp, accl-udp: receive buffers of a rank"}, 16, {1, 1 << 16}};
+  Parameter<std::int64_t> buffer_size{
+      *this,
+      {"accl-buffer-size", "transports accl-tcp, accl-udp: bytes of a receive buffer", "B"},
+      1024,
+      {64, 1 << 30}};
+  Parameter<std::int64_t> eager_limit{
+      *this,
+      {"accl-eager-limit", "transport accl-tcp: longer messages are written to the receiver's address (rendezvous)",
+       "B"},
+      32 << 10,
+      {1, std::int64_t{1} << 32}};
+  Choice credit{*this,
+                {"accl-credit",
+                 "transports accl-tcp, accl-udp: senders wait for receive buffers (not ACCL's: without, "
+                 "packets over UDP are lost)"},
+                "on",
+                {"on", "off"}};
+};
+
+const RegisteredTransportOptions registered_accl_options("accl", [] { return std::make_unique<AcclOptions>(); });
+
+constexpr const char* udp = "accl-udp";
+
+Settings settings_of(const std::string& name, const AcclOptions& options, int ranks) {
+  constexpr std::int64_t of_hpcc_fpga = 8 << 20;
+  const bool hpcc_fpga = options.preset == "hpcc-fpga";
+  Settings settings;
+  settings.packet = static_cast<std::size_t>(options.packet.get());
+  settings.buffers = static_cast<std::uint32_t>(options.buffers.get());
+  const std::int64_t buffer = hpcc_fpga && !options.buffer_size.given() ? of_hpcc_fpga : options.buffer_size.get();
+  std::int64_t limit = hpcc_fpga ? of_hpcc_fpga : options.eager_limit.get();
+  if (options.eager_limit.given()) limit = options.eager_limit;
+  settings.buffer_bytes = static_cast<std::size_t>(buffer);
+  settings.credit = options.credit == "on";
+  if (settings.packet % header_bytes != 0)
+    throw UsageError(fmt::format("--accl-packet {} must be a multiple of {} bytes", settings.packet, header_bytes));
+  if (name == udp && options.eager_limit.given())
+    throw UsageError(
+        "transport accl-udp takes no --accl-eager-limit: all messages are eager, as UDP has no rendezvous");
+  if (limit < buffer && options.eager_limit.given())
+    throw UsageError(fmt::format("--accl-eager-limit {} must be at least a receive buffer, {} bytes", limit, buffer));
+  if (settings.credit && settings.buffers < static_cast<std::uint32_t>(ranks))
+    throw UsageError(
+        fmt::format("--accl-buffers {} must be at least the {} ranks, of which each may send with a credit "
+                    "of one buffer (--accl-credit off: without)",
+                    settings.buffers, ranks));
+  settings.eager_limit = name == udp ? all_eager : static_cast<std::uint64_t>(std::max(limit, buffer));
+  return settings;
+}
+
+// A message of each round.
+struct Message {
+  int peer;
+  std::uint32_t lane;
+  std::uint64_t bytes;
+  SlotCursor slots;
+};
+
+class AcclExchange : public WalkedExchange {
+ public:
+  AcclExchange(const Exchange& exchange, Engine& engine, bool streams, std::vector<AcclExchange*>& others)
+      : WalkedExchange(walk_by_step(exchange, "messages of ACCL's engine")),
+        engine_(engine),
+        streams_(streams),
+        others_(others) {
+    for (const Step& step : exchange.steps) {
+      Messages& made = steps_.emplace_back();
+      for (const Transfer& transfer : step.receives) made.receives.push_back(message_of(transfer));
+      for (const Transfer& transfer : step.sends) made.sends.push_back(message_of(transfer));
+    }
+    others_.push_back(this);
+  }
+  ~AcclExchange() override { std::erase(others_, this); }
+  AcclExchange(const AcclExchange&) = delete;
+  AcclExchange& operator=(const AcclExchange&) = delete;
+
+ private:
+  struct Messages {
+    std::vector<Message> sends, receives;
+  };
+
+  static Message message_of(const Transfer& transfer) {
+    if (transfer.slots.bytes() > std::numeric_limits<std::uint32_t>::max())
+      throw Unsupported("a message of ACCL holds less than 4 GiB");
+    return {transfer.peer, static_cast<std::uint32_t>(transfer.lane), transfer.slots.bytes(),
+            SlotCursor(transfer.slots.view.host_pointer(), transfer.slots)};
+  }
+
+  void start_step(std::size_t step, std::uint64_t first, std::uint64_t end) override {
+    for (auto* list : {&steps_[step].sends, &steps_[step].receives})
+      for (Message& message : *list) message.slots.seek(first);
+    for (std::uint64_t round = first; round < end; ++round) {
+      for (Message& message : steps_[step].receives) receive(message);
+      for (Message& message : steps_[step].sends) send(message);
+    }
+    engine_.advance();
+  }
+
+  void receive(Message& message) {
+    if (streams_) return engine_.read_stream(message.peer, message.lane, message.slots.take(), message.bytes, ticket_);
+    Command command = command_of(Call::recv, message);
+    command.set_address(2, message.slots.take());
+    engine_.issue(command, ticket_);
+  }
+
+  void send(Message& message) {
+    Command command = command_of(Call::send, message);
+    command.set_address(0, message.slots.take());
+    if (streams_) {
+      command.streams = result_is_stream;
+      command.function = message.lane;
+    }
+    engine_.issue(command, ticket_);
+  }
+
+  static Command command_of(Call call, const Message& message) {
+    Command command;
+    command.call = call;
+    command.elements = static_cast<std::uint32_t>(message.bytes);
+    command.peer = static_cast<std::uint32_t>(message.peer);
+    command.tag = message.lane;
+    return command;
+  }
+
+  bool test_step(std::size_t) override {
+    moved_ = engine_.advance() || moved_;
+    return ticket_.open.load(std::memory_order_acquire) == 0;
+  }
+
+  // Steps of other exchanges go on, too: their messages may occupy the receive buffers that this one's need.
+  void wait_step(std::size_t step) override {
+    Idle idle(true);
+    for (std::uint64_t looks = 1; !test_step(step); ++looks) {
+      if (looks % 16 != 0) continue;
+      for (AcclExchange* other : others_)
+        if (other != this) other->test();
+      if (moved_) {
+        moved_ = false;
+        idle.moved();
+        Waiting::progress();
+      } else {
+        idle.look();
+      }
+    }
+  }
+
+  void resize(const std::vector<StepSizes>& sizes) override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      for (std::size_t k = 0; k < steps_[i].sends.size(); ++k) steps_[i].sends[k].bytes = sizes[i].sends[k];
+      for (std::size_t k = 0; k < steps_[i].receives.size(); ++k) steps_[i].receives[k].bytes = sizes[i].receives[k];
+    }
+  }
+
+  Engine& engine_;
+  bool streams_, moved_ = false;
+  std::vector<AcclExchange*>& others_;
+  std::vector<Messages> steps_;
+  Ticket ticket_;
+};
+
+class AcclTransport : public EngineTransport {
+ public:
+  AcclTransport(TransportInfo info, World& world, Device& device, const Settings& settings, const Makers& makers)
+      : info_(std::move(info)), world_(world), device_(device), settings_(settings) {
+    const bool by_udp = info_.name.find(udp) != std::string::npos;
+    auto network = by_udp ? make_udp_network(world, settings.packet) : make_tcp_network(world, settings.packet);
+    if (makers.network) network = makers.network(std::move(network));
+    const std::uint32_t session = next_session();
+    engine_ = makers.engine
+                  ? makers.engine(world.rank(), world.size(), settings, std::move(network), session)
+                  : std::make_unique<Engine>(world.rank(), world.size(), settings, std::move(network), session);
+    world.barrier();  // before that no engine takes packets of this session
+  }
+  const TransportInfo& info() const override { return info_; }
+  Engine& engine() override { return *engine_; }
+
+  Json facts() const override {
+    const bool rendezvous = settings_.eager_limit != all_eager;
+    return {{"engine", "software"},
+            {"packet_bytes", settings_.packet},
+            {"buffers", settings_.buffers},
+            {"buffer_bytes", settings_.buffer_bytes},
+            {"eager_limit_bytes", rendezvous ? Json(settings_.eager_limit) : Json(nullptr)},
+            {"rendezvous", rendezvous ? "over TCP; ACCL has it over RDMA only" : "none over UDP"},
+            {"credit", settings_.credit}};
+  }
+
+  Json counted() override {
+    const Counts counts = engine_->counts();
+    Counts sum;
+    for (const Counts& one : gather_values(world_, difference(counts, before_))) sum = added(sum, one);
+    before_ = counts;
+    if (sum.messages == 0) return nullptr;
+    const auto a_message = [&](std::uint64_t value) {
+      return static_cast<double>(value) / static_cast<double>(sum.messages);
+    };
+    return {{"messages", sum.messages},
+            {"eager", sum.eager},
+            {"rendezvous", sum.rendezvous},
+            {"commands_per_message", a_message(sum.commands - sum.nops)},
+            {"copies_per_message", a_message(sum.copies)},
+            {"packets_per_message", a_message(sum.packets)},
+            {"bytes_per_message", a_message(sum.bytes)},
+            {"credit_packets", sum.credit_packets}};
+  }
+
+  std::string problem() override {
+    const AgreedText agreed = first_text(world_, engine_->fault());
+    if (agreed.rank < 0) return "";
+    engine_->restart(next_session());
+    world_.barrier();
+    return fmt::format("rank {}: {}", agreed.rank, agreed.text);
+  }
+
+  std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    check_exchange(exchange, world_);
+    bool on_host = true;
+    for (const Step& step : exchange.steps)
+      for (const auto* list : {&step.sends, &step.receives})
+        for (const Transfer& transfer : *list) on_host = on_host && transfer.slots.view.host_pointer() != nullptr;
+    if (!on_host) return compile_staged(exchange, device_, *this);
+    return std::make_unique<AcclExchange>(exchange, *engine_, info_.landing == "streaming", exchanges_);
+  }
+
+ private:
+  std::uint32_t next_session() { return broadcast_value(world_, std::random_device{}()); }
+
+  static Counts difference(const Counts& one, const Counts& other) {
+    return {one.commands - other.commands,
+            one.nops - other.nops,
+            one.messages - other.messages,
+            one.eager - other.eager,
+            one.rendezvous - other.rendezvous,
+            one.copies - other.copies,
+            one.packets - other.packets,
+            one.bytes - other.bytes,
+            one.credit_packets - other.credit_packets};
+  }
+  static Counts added(const Counts& one, const Counts& other) { return difference(one, difference({}, other)); }
+
+  TransportInfo info_;
+  World& world_;
+  Device& device_;
+  Settings settings_;
+  std::vector<AcclExchange*> exchanges_;
+  std::unique_ptr<Engine> engine_;
+  Counts before_;
+};
+
+TransportInfo info_with(const std::string& name, const char* scheduled_by, const char* landing) {
+  return {name, fmt::format("a software engine of ACCL, its packets over {}", name == udp ? "UDP" : "TCP"),
+          scheduled_by, landing};
+}
+
+void check_wish(const std::string& name, const World& world, const TransportWish& wish) {
+  if (wish.approach.starts_with("device"))
+    throw UsageError(
+        fmt::format("transport {} ({}) does not work here: kernels have no command stream to the software "
+                    "engine; use host-buffered or host-streaming",
+                    name, wish.approach));
+  settings_of(name, wish.of<AcclOptions>("accl"), world.size());
+}
+
+const RegisteredTransport registered_accl_tcp("accl-tcp", accl_entry("accl-tcp"));
+const RegisteredTransport registered_accl_udp(udp, accl_entry(udp));
+
+Emulation emulation(const std::string& name) {
+  return {fmt::format("transport {} is a software engine of ACCL", name),
+          [name](const World& world, const TransportWish& wish) { check_wish(name, world, wish); }};
+}
+const RegisteredEmulation registered_tcp_emulation("accl-tcp", emulation("accl-tcp"));
+const RegisteredEmulation registered_udp_emulation(udp, emulation(udp));
+
+}  // namespace
+
+TransportEntry accl_entry(const std::string& name, const Makers& makers) {
+  TransportEntry entry;
+  entry.info = info_with(name, "host", "buffered");
+  for (const auto& [scheduled_by, landing] :
+       {std::pair{"host", "streaming"}, {"device", "buffered"}, {"device", "streaming"}})
+    entry.others.push_back(info_with(name, scheduled_by, landing));
+  entry.runtime = "native";
+  entry.reason = [](const World&) { return std::string(); };
+  entry.make = [name, makers](World& world, Device& device, const TransportWish& wish) {
+    check_wish(name, world, wish);
+    const std::string wished = wish.approach.empty() ? "host-buffered" : wish.approach;
+    return std::make_unique<AcclTransport>(
+        info_with(name, "host", wished == "host-buffered" ? "buffered" : "streaming"), world, device,
+        settings_of(name, wish.of<AcclOptions>("accl"), world.size()), makers);
+  };
+  return entry;
+}
+
+}  // namespace plumb::accl

@@ -1,0 +1,170 @@
+// ACCL's engine in software, one a rank: takes commands, cuts messages into packets, holds what comes in receive
+// buffers until a receive matches it by source, tag and sequence, and copies it out (eager); or has the sender write to
+// the receive's address (rendezvous); or passes it to a kernel's stream. Source: Meyer 2024, section 5.1.1;
+// Xilinx/ACCL.
+//
+// The engine's work is done by whoever waits for it (advance()), and by a thread of the engine while nobody does.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "transport/accl/command.hpp"
+#include "transport/accl/network.hpp"
+
+namespace plumb::accl {
+
+struct Settings {
+  std::size_t packet = 1536;  // bytes, with the header
+  std::uint32_t buffers = 16;
+  std::size_t buffer_bytes = 1024;
+  std::uint64_t eager_limit = 32 << 10;  // bytes of a message; above: rendezvous
+  bool credit = true;                    // senders wait for receive buffers
+};
+constexpr std::uint64_t all_eager = std::numeric_limits<std::uint64_t>::max();
+
+class Engine : private Sink {
+ public:
+  // session: the same on all ranks.
+  Engine(int rank, int size, const Settings& settings, std::unique_ptr<Network> network, std::uint32_t session);
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Ticket::open counts the commands that are not complete; the ticket must outlive them.
+  void issue(const Command& command, Ticket& ticket);
+  // A kernel of this rank that takes the next `bytes` of a stream from a rank: no command.
+  void read_stream(int from, std::uint32_t stream, std::byte* to, std::uint64_t bytes, Ticket& ticket);
+  // Returns whether anything moved.
+  bool advance();
+  Counts counts();
+  // Why this engine gave up, "" if it did not, or if another's fault made it; all commands then end with a status.
+  std::string fault();
+  // Begins again, without anything that was under way. All ranks' engines must have ended their commands; a barrier
+  // must follow.
+  void restart(std::uint32_t session);
+
+ protected:
+  struct Receive {
+    std::uint32_t tag;
+    std::byte* to;
+    std::uint64_t length;
+    Ticket* ticket;
+    std::uint64_t address = 0;  // told to the sender of a rendezvous
+    std::uint64_t received = 0;
+  };
+  // A segment in a receive buffer.
+  struct Segment {
+    std::uint32_t tag = 0, buffer = 0;
+    std::size_t bytes = 0;
+    std::uint64_t length = 0;  // of its message
+  };
+  // The steps at which a wrong engine differs.
+  virtual bool matches(const Receive& receive, const Segment& segment) const { return receive.tag == segment.tag; }
+  virtual void copy_out(std::uint32_t buffer, std::byte* to, std::size_t bytes);
+  virtual bool is_written(const Receive& receive) const { return receive.received == receive.length; }
+  std::byte* place_of(std::uint32_t buffer) { return pool_.data() + buffer * settings_.buffer_bytes; }
+
+ private:
+  struct Issued {
+    Command command;
+    Ticket* ticket;
+  };
+  struct Send {
+    Kind kind;
+    std::uint32_t tag, stream;
+    const std::byte* from;
+    std::uint64_t length;
+    Ticket* ticket;
+    std::uint64_t address = 0, sent = 0;
+  };
+  struct Stream {
+    std::deque<Receive> readers;
+    std::deque<std::vector<std::byte>> packets;  // for which no kernel waits yet
+  };
+  struct Address {
+    std::uint32_t tag;
+    std::uint64_t length, address;
+  };
+  // What this engine knows of another.
+  struct Peer {
+    std::deque<Header> controls;
+    std::deque<Send> sends, writes;  // eager and streams; rendezvous with an address
+    std::deque<Send> without_address;
+    std::deque<Address> addresses;  // without a send
+    std::vector<Packet> batch;      // under way to the network, `left` of them sent
+    std::size_t left = 0;
+    std::vector<Ticket*> ends;                              // with the batch
+    std::uint32_t sequence = 0, segments = 0, packets = 0;  // sent
+    std::uint32_t freed = 0, taken = 0;                     // of these, at the peer
+    std::uint32_t expected = 0;                             // sequence
+    std::uint32_t own_freed = 0, own_taken = 0, told_freed = 0, told_taken = 0;
+    std::uint32_t unheard = 0;  // accounts to be sent after the last packet
+    bool is_closed = false;
+    std::deque<Receive> receives, rendezvous;
+    std::deque<Segment> segments_here;
+    bool assembling = false;
+    Segment segment;
+    std::size_t segment_bytes = 0;  // of which are here
+    std::vector<std::pair<std::uint32_t, Stream>> streams;
+  };
+
+  void serve(const std::stop_token& stop);
+  bool progress();
+  void execute(const Issued& issued);
+  void start_send(const Command& command, Ticket& ticket);
+  void start_receive(const Command& command, Ticket& ticket);
+  void copy(const Command& command, Ticket& ticket);
+  bool send_to(std::size_t number);
+  void fill(std::size_t number);
+  bool add_packet(std::size_t number, Send& send);
+  void add(std::size_t number, Header header, const std::byte* payload);
+  void tell_accounts(std::size_t number);
+  void look_after();
+
+  bool take(const Header& header, const std::byte* payload) override;
+  void closed(int peer) override;
+  bool take_eager(Peer& peer, const Header& header, const std::byte* payload);
+  bool take_stream(Peer& peer, const Header& header, const std::byte* payload);
+  void take_address(Peer& peer, const Header& header);
+  void take_write(Peer& peer, const Header& header, const std::byte* payload);
+  void match(Peer& peer, const Segment& segment);
+  bool give(Peer& peer, Receive& receive, const Segment& segment);
+  static Stream& stream_of(Peer& peer, std::uint32_t number);
+  std::size_t feed(Stream& stream, const std::byte* bytes, std::size_t size);
+
+  static void end(Ticket& ticket, std::uint32_t status);
+  void fail(const std::string& why);
+  void end_all();
+  static bool is_busy(const Peer& peer);
+  static double now();
+
+  const std::uint32_t rank_;
+  const Settings settings_;
+  const std::unique_ptr<Network> network_;
+  std::uint32_t session_;
+  const std::uint32_t window_, share_;  // packets and buffers that one sender may use
+
+  std::mutex mutex_;  // of all below
+  std::deque<Issued> commands_;
+  std::vector<Peer> peers_;
+  std::vector<std::byte> pool_;
+  std::vector<std::uint32_t> free_;
+  Counts counts_;
+  bool failed_ = false;
+  std::string fault_;
+  std::uint64_t addresses_ = 0, idle_ = 0;
+  double last_account_ = 0;
+
+  std::atomic<std::uint64_t> advanced_{0};  // by waiting clients
+  std::jthread thread_;                     // last: uses the others
+};
+
+}  // namespace plumb::accl

@@ -1,0 +1,104 @@
+"""OSU's tests over MPI: messages between two ranks, and collectives.
+
+*Hockney*: a message of k bytes takes alpha + k/B, by segments of the size (R. Hockney, "The
+communication challenge for MPP", Parallel Computing 20(3), 1994). *LogGP*: of a window each message
+starts max(g, k G) after the one before, G = 1/B, and an empty message confirms them (Alexandrov et
+al., SPAA 1995). *Collectives* take the least of the usual algorithms' times
+(:mod:`plumbline.model.benchmarks.collectives`), reductions with the time of combining two vectors
+through memory, if that is known.
+
+*A case of a record*: one operation; of a latency test a round trip, of a bandwidth test a window.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from plumbline.base.errors import UsageError
+from plumbline.model.benchmarks.collectives import algorithms
+from plumbline.model.message_cost import Cost, by_name, operation_of
+from plumbline.model.prediction import Bound, Prediction
+from plumbline.model.transfer import HOST
+from plumbline.record.record import Case, Record
+from plumbline.system.device import DeviceTable
+from plumbline.system.operations import SEND
+from plumbline.system.system import Figures, Need
+
+# --- equations ------------------------------------------------------------------------------------
+
+
+def round_trip_s(message_s: float) -> float:
+    """A message there and one back."""
+    return 2 * message_s
+
+
+def window_s(messages: float, one_s: float, byte_s: float, gap_s: float, empty_s: float) -> float:
+    """A window: the first message, a gap or its bytes for each other one, and the confirmation."""
+    return one_s + (messages - 1) * max(gap_s, byte_s) + empty_s
+
+
+# --- a case of a record ---------------------------------------------------------------------------
+
+BENCHMARK = "osu"
+NEEDS: Need = "work"
+TRANSPORTS = frozenset({"none"})
+LATENCY = Bound("messages", advice="The library, or cores that share a cache, make it shorter.")
+WINDOW = Bound("window of messages", advice="A larger --window-size confirms less often.")
+_ONE_WAY = re.compile(r"osu_(latency|multi_lat|latency_persistent)")
+_WINDOWS = re.compile(r"osu_(bw|mbw_mr|bw_persistent)")
+_COLLECTIVE = re.compile(
+    r"osu_(barrier|bcast|reduce|allreduce|allgather|alltoall|gather|scatter|reduce_scatter)"
+    r"(?:_block)?v?(?:_persistent)?"
+)
+
+
+def describe(_record: Record, _figures: Figures) -> str:
+    """The models."""
+    return "Hockney (latency), LogGP (windows), least of the usual algorithms (collectives)"
+
+
+def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
+    """The time of an operation of each test that has a model."""
+    return {case.key: _expected(record, case, figures) for case in record.cases}
+
+
+def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
+    test, size = case.label("test"), case.labels.get("bytes", 0)
+    if record.parameters.get("where", "H,H") not in ("H,H", "H"):
+        return Prediction.unknown("no model for buffers on devices")
+    try:
+        cost = by_name(figures, "mpi", HOST)
+        return _of_test(test, float(str(size)), record, case, figures, cost)
+    except UsageError as error:
+        return Prediction.unknown(str(error))
+
+
+def _of_test(
+    test: str, size: float, record: Record, case: Case, figures: Figures, cost: Cost
+) -> Prediction:
+    if _ONE_WAY.fullmatch(test):
+        return Prediction.in_turn({LATENCY: round_trip_s(cost(1, size))})
+    if _WINDOWS.fullmatch(test):
+        gap = operation_of(figures.operations, record.world.kind, SEND).stream_s(0)
+        one, two = cost(1, size), cost(2, size)
+        whole = window_s(max(case.work.messages, 1), one, two - one, gap, cost(1, 4))
+        return Prediction.in_turn({WINDOW: whole})
+    collective = _COLLECTIVE.fullmatch(test)
+    if collective is None:
+        raise UsageError(f"no model for {test}")
+    operation, ranks = collective[1], record.world.ranks
+    if operation in ("alltoall", "gather", "scatter"):
+        size *= ranks
+    times = algorithms(operation, ranks, size, lambda k: cost(1, k), _combine(figures.device))
+    bound = min(times, key=times.__getitem__)
+    return Prediction(times[bound], bound, times)
+
+
+def _combine(device: DeviceTable | None) -> Callable[[float], float]:
+    """Two vectors read and one written through memory; nothing if memory is unknown."""
+
+    def seconds(size: float) -> float:
+        return (device.memory_s(2 * size, size) if device else None) or 0.0
+
+    return seconds

@@ -1,0 +1,1 @@
+"""Bitstreams of boards: presets, generated sources, tools' command lines, manifests, reports."""

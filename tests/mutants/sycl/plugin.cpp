@@ -1,0 +1,187 @@
+// A SYCL plug-in that another one serves (PLUMBLINE_SYCL_SERVED), with one function made wrong on purpose, the one
+// named by PLUMBLINE_SYCL_MUTANT ("none": all are right). The engine loads it like the real one.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "device/sycl/plugin/interface.hpp"
+
+namespace plumb::sycl_plugin {
+
+namespace {
+
+const Interface* real = nullptr;
+
+// ---- a queue whose copies do not wait for its kernels ----
+
+std::map<QueueHandle*, QueueHandle*>& copies() {
+  static std::map<QueueHandle*, QueueHandle*> queues;
+  return queues;
+}
+
+QueueHandle* with_copies(ContextHandle* context, int timed) {
+  QueueHandle* const queue = real->make_queue(context, timed);
+  copies()[queue] = real->make_queue(context, timed);
+  return queue;
+}
+
+int copy_beside(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
+  return real->copy(copies().at(queue), to, from, bytes);
+}
+
+int wait_for_both(QueueHandle* queue) {
+  return std::min(real->wait(queue), real->wait(copies().at(queue)));
+}
+
+int finished_both(QueueHandle* queue) {
+  return std::min(real->finished(queue), real->finished(copies().at(queue)));
+}
+
+// ---- arguments ----
+
+std::map<std::uintptr_t, std::size_t>& allocations() {
+  static std::map<std::uintptr_t, std::size_t> sizes;
+  return sizes;
+}
+
+void* remembered(ContextHandle* context, Memory kind, std::size_t bytes, std::size_t alignment) {
+  void* const memory = real->allocate(context, kind, bytes, alignment);
+  allocations()[reinterpret_cast<std::uintptr_t>(memory)] = bytes;
+  return memory;
+}
+
+// The start of the allocation that holds an address.
+const void* without_offset(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto next = allocations().upper_bound(at);
+  if (next == allocations().begin()) return address;
+  const auto [begin, size] = *std::prev(next);
+  return at - begin < size ? reinterpret_cast<const void*>(begin) : address;
+}
+
+int launch_without_offsets(QueueHandle* queue, KernelHandle* kernel, const Argument* given, std::size_t count,
+                           std::size_t global, std::size_t local) {
+  std::vector<Argument> arguments(given, given + count);
+  for (Argument& argument : arguments)
+    if (argument.size == 0) argument.address = without_offset(argument.address);
+  return real->launch(queue, kernel, arguments.data(), count, global, local);
+}
+
+// Each value comes as the next of its size.
+int launch_shifted(QueueHandle* queue, KernelHandle* kernel, const Argument* given, std::size_t count,
+                   std::size_t global, std::size_t local) {
+  std::vector<Argument> arguments(given, given + count);
+  for (const std::uint32_t size : {0u, 4u, 8u}) {
+    std::vector<Argument*> alike;
+    for (Argument& argument : arguments)
+      if (argument.size == size) alike.push_back(&argument);
+    for (std::size_t i = 1; i < alike.size(); ++i) std::swap(*alike[i - 1], *alike[i]);
+  }
+  return real->launch(queue, kernel, arguments.data(), count, global, local);
+}
+
+// ---- commands left out ----
+
+int launch_without_last_group(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, std::size_t count,
+                              std::size_t global, std::size_t local) {
+  const std::size_t less = std::max<std::size_t>(local, 1);
+  return real->launch(queue, kernel, arguments, count, global > less ? global - less : global, local);
+}
+
+int launch_every_second(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, std::size_t count,
+                        std::size_t global, std::size_t local) {
+  static unsigned launches = 0;
+  return ++launches % 2 == 0 ? 0 : real->launch(queue, kernel, arguments, count, global, local);
+}
+
+int copy_without_last_byte(QueueHandle* queue, void* to, const void* from, std::size_t bytes) {
+  return bytes == 1 ? 0 : real->copy(queue, to, from, bytes - 1);
+}
+
+int wait_for_nothing(QueueHandle*) {
+  return 0;
+}
+
+int finished_at_once(QueueHandle*) {
+  return 1;
+}
+
+int follow_nothing(QueueHandle*, QueueHandle*) {
+  return 0;
+}
+
+// ---- times, programs ----
+
+// Those of the first command that was asked for.
+int times_of_another(QueueHandle* queue, std::uint64_t* started, std::uint64_t* ended) {
+  static std::pair<std::uint64_t, std::uint64_t> first{0, 0};
+  const int result = real->times(queue, started, ended);
+  if (result == 1 && first.second == 0) first = {*started, *ended};
+  if (result == 1) std::tie(*started, *ended) = first;
+  return result;
+}
+
+ProgramHandle* build_without_options(ContextHandle* context, const char* text, const unsigned char* binary,
+                                     std::size_t bytes, const char*, const char** log) {
+  return real->build(context, text, binary, bytes, "", log);
+}
+
+const std::map<std::string, std::function<void(Interface&)>>& mutants() {
+  static const std::map<std::string, std::function<void(Interface&)>> all{
+      {"none", [](Interface&) {}},
+      {"queue-without-order",
+       [](Interface& wrong) {
+         wrong.make_queue = with_copies;
+         wrong.copy = copy_beside;
+         wrong.wait = wait_for_both;
+         wrong.finished = finished_both;
+       }},
+      {"wait-for-nothing", [](Interface& wrong) { wrong.wait = wait_for_nothing; }},
+      {"finished-at-once", [](Interface& wrong) { wrong.finished = finished_at_once; }},
+      {"follow-nothing", [](Interface& wrong) { wrong.follow = follow_nothing; }},
+      {"copy-without-last-byte", [](Interface& wrong) { wrong.copy = copy_without_last_byte; }},
+      {"offset-dropped",
+       [](Interface& wrong) {
+         wrong.allocate = remembered;
+         wrong.launch = launch_without_offsets;
+       }},
+      {"arguments-shifted", [](Interface& wrong) { wrong.launch = launch_shifted; }},
+      {"last-group-left-out", [](Interface& wrong) { wrong.launch = launch_without_last_group; }},
+      {"every-second-launch", [](Interface& wrong) { wrong.launch = launch_every_second; }},
+      {"times-of-another", [](Interface& wrong) { wrong.times = times_of_another; }},
+      {"options-dropped", [](Interface& wrong) { wrong.build = build_without_options; }},
+  };
+  return all;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+const Interface* spoiled() {
+  static Interface wrong;
+  void* const library = dlopen(variable("PLUMBLINE_SYCL_SERVED").c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) std::abort();
+  real = reinterpret_cast<GetInterface*>(dlsym(library, get_interface_name))();
+  wrong = *real;
+  mutants().at(variable("PLUMBLINE_SYCL_MUTANT"))(wrong);
+  return &wrong;
+}
+
+}  // namespace
+
+}  // namespace plumb::sycl_plugin
+
+extern "C" const plumb::sycl_plugin::Interface* plumb_sycl_interface() {
+  static const plumb::sycl_plugin::Interface* const offered = plumb::sycl_plugin::spoiled();
+  return offered;
+}

@@ -1,0 +1,101 @@
+"""Engines of ACCL made wrong must come out `failed`; right ones must see a network's faults: `error`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.test_mutants import MUTANTS, Run, launch, run_of
+
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="the mutants are not built (make build)"
+)
+
+BUFFERED, STREAMING = "host-buffered", "host-streaming"
+# Sizes as log2: of two segments and more, and of a rendezvous.
+SEGMENTS, RENDEZVOUS, BYTES = ("12", "13"), ("16", "17"), ("0", "3")
+
+
+def wish(transport: str, approach: str, sizes: tuple[str, str], **more: str) -> Run:
+    """One run; ``more`` are options of the transport."""
+    run = run_of(transport, approach, "exchange", "small", 9)
+    run["options"] |= {"min-size": sizes[0], "max-size": sizes[1]}
+    return run | {"transport_options": {name.replace("_", "-"): v for name, v in more.items()}}
+
+
+def assert_all(found: list[dict], status: str, runs: list[Run], reason: str = "") -> None:
+    """Every case of every run came to ``status``."""
+    for run, one in zip(runs, found, strict=True):
+        assert {outcome["status"] for outcome in one["outcomes"]} == {status}, (run, one)
+        assert all(reason in (outcome["reason"] or "") for outcome in one["outcomes"]), (run, one)
+
+
+WRONG = [
+    *(
+        wish(f"wrong-{name}-{base}", approach, sizes)
+        for base in ("accl-udp", "accl-tcp")
+        for name, approach, sizes in (
+            ("sequence-ignored", BUFFERED, SEGMENTS),
+            ("last-word", BUFFERED, BYTES),
+            ("last-word", STREAMING, BYTES),
+            ("stream", STREAMING, SEGMENTS),
+            ("freed-early", BUFFERED, SEGMENTS),
+            ("freed-early", BUFFERED, BYTES),
+        )
+    ),
+    wish("wrong-doubled-taken-accl-tcp", BUFFERED, ("12", "12"), accl_credit="off"),
+    wish("mutant-receives-reversed-wrong-tag-ignored-accl-tcp", BUFFERED, SEGMENTS),
+    wish("wrong-early-end-accl-tcp", BUFFERED, RENDEZVOUS),
+]
+SOUND = [
+    *(
+        wish(base, BUFFERED, sizes)
+        for base in ("accl-udp", "accl-tcp")
+        for sizes in (SEGMENTS, BYTES)
+    ),
+    *(wish(base, STREAMING, SEGMENTS) for base in ("accl-udp", "accl-tcp")),
+    wish("accl-tcp", BUFFERED, RENDEZVOUS),
+    wish("mutant-receives-reversed-accl-tcp", BUFFERED, SEGMENTS),
+]
+
+
+def test_wrong_engines_fail_and_right_ones_pass(tmp_path: Path) -> None:
+    found = launch(tmp_path, 2, [*WRONG, *SOUND])
+    assert_all(found[: len(WRONG)], "failed", WRONG)
+    assert_all(found[len(WRONG) :], "passed", SOUND)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_what_a_network_loses_doubles_or_swaps_is_an_error(tmp_path: Path, ranks: int) -> None:
+    """And the next run passes: the engines begin again."""
+    runs = [
+        run
+        for base in ("accl-udp", "accl-tcp")
+        for name in ("lost", "doubled", "swapped")
+        for run in (wish(f"faulty-{name}-{base}", BUFFERED, SEGMENTS), wish(base, BUFFERED, BYTES))
+    ]
+    found = launch(tmp_path, ranks, runs)
+    assert_all(found[::2], "error", runs[::2], "from rank")
+    assert_all(found[1::2], "passed", runs[1::2])
+
+
+def test_an_early_end_and_a_full_receiver_are_errors(tmp_path: Path) -> None:
+    runs = [
+        wish("faulty-early-end-accl-tcp", BUFFERED, RENDEZVOUS),
+        wish("accl-udp", BUFFERED, ("20", "20"), accl_credit="off"),
+    ]
+    ended, full = launch(tmp_path, 2, runs)
+    assert_all([ended], "error", runs[:1], "ended a message after")
+    assert_all([full], "error", runs[1:], "rank")
+
+
+@pytest.mark.parametrize("ranks", [1, 5])
+def test_it_passes_on_ranks(tmp_path: Path, ranks: int) -> None:
+    runs = [
+        wish(base, approach, sizes)
+        for base in ("accl-udp", "accl-tcp")
+        for approach in (BUFFERED, STREAMING)
+        for sizes in (BYTES, RENDEZVOUS)
+    ]
+    assert_all(launch(tmp_path, ranks, runs), "passed", runs)

@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Stands in for aoc, v++ and emconfigutil (by its name): checks arguments and files, and leaves what they leave.
+
+Names of kernels and of their pointers come from the preprocessed source. STAND_IN_VERSION is the printed version,
+STAND_IN_FAIL a tool that fails, STAND_IN_HANG one that hangs, STAND_IN_KILL one that is killed.
+"""
+
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+AOC_FLAGS = {"-fpc", "-fp-relaxed", "-no-interleaving=default", "-rtl", "-report"}
+AOC_BOARDS = ("p520_hpc_sg280l", "p520_max_sg280l", "p520_hpc_m210h", "pac_s10_usm")
+AOC_REPORT = """ALUTs: 176,396
+Registers: 449,231
+Logic utilization: 178,268 / 933,120 ( 19 % )
+I/O pins: 288 / 1,064 ( 27 % )
+DSP blocks: 128 / 5,760 ( 2 % )
+Memory bits: 22,000,000 / 240,046,080 ( 9 % )
+RAM blocks: 4,029 / 11,721 ( 34 % )
+Actual clock freq: {clock}.0
+Kernel fmax: {fmax}.5
+1x clock fmax: 310.2
+"""
+VPP_VALUES = {"-t", "--platform", "-k", "--config", "--report_dir", "-o"}
+VPP_FLAGS = {"-c", "-l", "-R2", "-O3"}
+PLATFORM_BANKS = {
+    "u280": {"DDR": 2, "HBM": 32, "PLRAM": 6},
+    "u250": {"DDR": 4, "PLRAM": 4},
+    "u55c": {"HBM": 32, "PLRAM": 6},
+}
+
+
+def stop(text):
+    print(f"Error: {text}")
+    sys.exit(1)
+
+
+def in_parentheses(text):
+    """The text before the parenthesis that closes."""
+    depth = 1
+    for at, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return text[:at]
+    return stop("a parenthesis is not closed")
+
+
+def kernels_of(source, words):
+    """Kernels of the source with their pointers to global memory, by the preprocessor of a C compiler."""
+    options = [word for word in words if word.startswith(("-D", "-I"))]
+    done = subprocess.run(
+        ["cc", "-E", "-P", "-x", "c", *options, str(source)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        stop(done.stderr)
+    kernels = {}
+    for found in re.finditer(r"__kernel[^{;]*?\bvoid\s+(\w+)\s*\(", done.stdout):
+        if found[1] in kernels:
+            stop(f"redefinition of {found[1]}")
+        arguments = in_parentheses(done.stdout[found.end() :])
+        banks = re.findall(r'buffer_location\("(\w+)"\)', arguments)
+        plain = re.sub(r'__attribute__\(\(buffer_location\("\w+"\)\)\)', "", arguments)
+        pointers = re.findall(r"__global[^,]*?(\w+)\s*(?:,|$)", plain)
+        kernels[found[1]] = {"pointers": pointers, "banks": banks}
+    if not kernels:
+        stop(f"{source} has no kernel")
+    return kernels
+
+
+def elf(sections):
+    """An ELF file of 64 bits with these sections."""
+    names = b"\0" + b"".join(name.encode() + b"\0" for name in [*sections, ".shstrtab"])
+    body, headers, at = b"", [struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)], 64
+    for name, content in [*sections.items(), (".shstrtab", names)]:
+        kind = 3 if name == ".shstrtab" else 1
+        place = names.index(b"\0" + name.encode() + b"\0") + 1
+        headers.append(struct.pack("<IIQQQQIIQQ", place, kind, 0, 0, at, len(content), 0, 0, 1, 0))
+        body += content
+        at += len(content)
+    head = struct.pack(
+        "<16sHHIQQQIHHHHHH",
+        b"\x7fELF\2\1\1",
+        1,
+        62,
+        1,
+        0,
+        0,
+        at,
+        0,
+        64,
+        0,
+        0,
+        64,
+        len(headers),
+        len(headers) - 1,
+    )
+    return head + body + b"".join(headers)
+
+
+def aocx(board, kernels):
+    information = "".join(f'<kernel name="{name}"/>' for name in kernels)
+    sections = {".acl.board": board.encode() + b"\0", ".acl.hash": b"0"}
+    return elf({**sections, ".acl.kernel_arg_info.xml": f"<board>{information}</board>".encode()})
+
+
+def aoc_options(words):
+    found, rest = {}, iter(words)
+    for word in rest:
+        key, _, value = word.partition("=")
+        if word == "-o":
+            found["-o"] = next(rest)
+        elif key in ("-board", "-seed", "-march"):
+            found[key] = value
+        elif not (re.fullmatch(r"-D\w+(=\w+)?|-I.*", word) or word in AOC_FLAGS):
+            stop(f"invalid option {word}")
+    return found
+
+
+def aoc(words):
+    if words == ["-version"]:
+        print("Intel(R) FPGA SDK for OpenCL(TM), 64-Bit Offline Compiler")
+        print(f"Version {os.environ['STAND_IN_VERSION']} Build 64 Pro Edition")
+        return
+    source, given = Path(words[0]), aoc_options(words[1:])
+    board, march = given.get("-board"), given.get("-march")
+    if source.suffix != ".cl" or "-o" not in given or (board is None) == (march is None):
+        stop("usage: aoc SRC.cl ... -board=B | -march=emulator|simulator -o OUT")
+    if march not in (None, "emulator", "simulator"):
+        stop(f"unknown -march={march}")
+    if board not in (None, *AOC_BOARDS):
+        stop(f"unknown board {board}")
+    output = Path(given["-o"])
+    output.write_bytes(aocx(board or march, kernels_of(source, words)))
+    if board and "-rtl" not in words:
+        output.with_suffix("").mkdir(exist_ok=True)
+        extra = int(given.get("-seed", 0)) * 7 % 5
+        report = AOC_REPORT.format(clock=300 + extra, fmax=301 + extra)
+        (output.with_suffix("") / "acl_quartus_report.txt").write_text(report)
+
+
+def options_of(words):
+    found, rest = {"words": []}, iter(words)
+    for word in rest:
+        if word in VPP_VALUES:
+            found[word] = next(rest)
+        elif word in VPP_FLAGS or re.fullmatch(r"-D\w+(=\w+)?", word) or word.startswith("-I"):
+            continue
+        elif word.startswith("-"):
+            stop(f"invalid option {word}")
+        else:
+            found["words"].append(word)
+    return found
+
+
+def vpp(words):
+    if words == ["--version"]:
+        print(f"\n****** v++ v{os.environ['STAND_IN_VERSION']} (64-bit)")
+        return
+    given = options_of(words)
+    if given.get("-t") not in ("sw_emu", "hw_emu", "hw") or not given.get(
+        "--platform", ""
+    ).startswith("xilinx_"):
+        stop("-t and --platform are needed")
+    reports = Path(given["--report_dir"])
+    reports.mkdir(parents=True, exist_ok=True)
+    if "-c" in words:
+        compile_kernel(words, given, reports)
+    else:
+        link(words, given, reports)
+
+
+def compile_kernel(words, given, reports):
+    for line in Path(given["--config"]).read_text().splitlines():
+        if not re.fullmatch(
+            r"#.*|\[hls\]|kernel_frequency=\d+(\.\d+)?|max_memory_ports=all|", line
+        ):
+            stop(f"invalid line of the configuration: {line}")
+    (source,) = given["words"]
+    kernels = kernels_of(source, words)
+    if given["-k"] not in kernels:
+        stop(f"there is no kernel {given['-k']} among {', '.join(kernels)}")
+    Path(given["-o"]).write_text(json.dumps({"kernel": given["-k"], **kernels[given["-k"]]}))
+    (reports / f"{given['-k']}_csynth.xml").write_text(
+        f"<profile><UserAssignments><TopModelName>{given['-k']}</TopModelName></UserAssignments><PerformanceEstimates><SummaryOfTimingAnalysis>"
+        "<EstimatedClockPeriod>2.433</EstimatedClockPeriod></SummaryOfTimingAnalysis></PerformanceEstimates><AreaEstimates><Resources>"
+        "<BRAM_18K>88</BRAM_18K><DSP>80</DSP><FF>17968</FF><LUT>9296</LUT><URAM>0</URAM></Resources></AreaEstimates></profile>"
+    )
+
+
+def count_copies(value, objects, copies):
+    separator = "," if float(os.environ["STAND_IN_VERSION"]) >= 2024 else "."
+    kernel, count, names = value.split(":")
+    if kernel not in objects:
+        stop(f"nk: there is no object of {kernel}")
+    if len(names.split(separator)) != int(count):
+        stop(f"nk: {count} names joined by {separator} are needed: {names}")
+    copies.update(dict.fromkeys(names.split(separator), kernel))
+
+
+def connect(value, objects, copies, connected, banks):
+    name, bank = value.split(":", 1)
+    copy, argument = name.split(".")
+    found = re.fullmatch(r"(\w+)\[(\d+)(?::(\d+))?\]", bank)
+    if copy not in copies or argument not in objects[copies[copy]]["pointers"] or found is None:
+        stop(f"sp: {value}")
+    if int(found[3] or found[2]) >= banks.get(found[1], 0):
+        stop(f"sp: the platform has no bank {bank}")
+    connected.setdefault(copy, set()).add(argument)
+
+
+def connectivity(path):
+    """Keys and values of the section [connectivity]."""
+    section = ""
+    for line in path.read_text().splitlines():
+        key, _, value = line.partition("=")
+        if line.startswith("["):
+            section = line
+        elif line and not line.startswith("#"):
+            if section != "[connectivity]" or key not in ("nk", "slr", "sp", "stream_connect"):
+                stop(f"invalid line of the configuration: {line}")
+            yield key, value
+
+
+def link(words, given, reports):
+    objects = {}
+    for path in given["words"]:
+        content = json.loads(Path(path).read_text())
+        objects[content["kernel"]] = content
+    banks = next(have for name, have in PLATFORM_BANKS.items() if name in given["--platform"])
+    copies, connected = {}, {}
+    for key, value in connectivity(Path(given["--config"])):
+        if key == "nk":
+            count_copies(value, objects, copies)
+        elif key == "sp":
+            connect(value, objects, copies, connected, banks)
+        elif key == "slr" and (
+            value.split(":")[0] not in copies or not re.fullmatch(r"\w+:SLR[0-3]", value)
+        ):
+            stop(f"slr: {value}")
+    for copy, kernel in copies.items():
+        if connected.get(copy, set()) != set(objects[kernel]["pointers"]):
+            stop(f"{copy}: arguments without a bank")
+    if set(copies.values()) != set(objects):
+        stop("an object has no copy")
+    Path(given["-o"]).write_bytes(
+        xclbin(given["--platform"], [f"{kernel}:{copy}" for copy, kernel in copies.items()])
+    )
+    (reports / "kernel_util_routed.rpt").write_text(
+        "+--------------------+------------------+------------------+--------------+-------------+-------------+\n"
+        "| Name               | LUT              | REG              | BRAM         | URAM        | DSP         |\n"
+        "+--------------------+------------------+------------------+--------------+-------------+-------------+\n"
+        "| Platform           | 164361 [ 12.62%] | 279284 [ 10.72%] | 202 [10.02%] | 0 [ 0.00%]  | 10 [ 0.11%] |\n"
+        "| User Budget        | 1138359 [100.00%]| 2328076 [100.0%] | 1814 [100.0%]| 960 [100.0%]| 9014 [100.0%] |\n"
+        "|    Used Resources  | 20832 [  1.83%]  | 39002 [  1.68%]  | 558 [ 30.7%] | 0 [ 0.00%]  | 160 [ 1.78%] |\n"
+        "|    Unused Resources| 1117527 [ 98.1%] | 2289074 [ 98.3%] | 1256 [ 69.2%]| 960 [100.0%]| 8854 [98.2%] |\n"
+    )
+
+
+def xclbin(platform, copies):
+    """axlf with the sections IP_LAYOUT and CLOCK_FREQ_TOPOLOGY (XRT's xclbin.h)."""
+    layout = struct.pack("<i4x", len(copies)) + b"".join(
+        struct.pack("<IIQ64s", 1, 0, 0, copy.encode()) for copy in copies
+    )
+    clocks = struct.pack("<h", 1) + struct.pack("<HB5x128s", 300, 1, b"DATA_CLK")
+    sections = [(8, layout), (11, clocks)]
+    at = 456 + 40 * len(sections)
+    table = b""
+    for kind, content in sections:
+        table += struct.pack("<I16s4xQQ", kind, b"", at, len(content))
+        at += len(content)
+    header = struct.pack(
+        "<QQQHBBHH16s64s16s16sI4x",
+        at,
+        0,
+        0,
+        0,
+        2,
+        1,
+        0,
+        0,
+        b"",
+        platform.encode(),
+        b"",
+        b"",
+        len(sections),
+    )
+    return (
+        struct.pack("<8si28s256sQ", b"xclbin2", -1, b"", b"", 0) + header + table + layout + clocks
+    )
+
+
+def emconfigutil(words):
+    if len(words) != 4 or words[0] != "-f" or words[2] != "--od":
+        stop("usage: emconfigutil -f PLATFORM --od FOLDER")
+    (Path(words[3]) / "emconfig.json").write_text(json.dumps({"Platform": words[1]}))
+
+
+def main():
+    tool, words = Path(sys.argv[0]).name, sys.argv[1:]
+    asked = words and "version" in words[0]
+    if os.environ.get("STAND_IN_FAIL") == tool and not asked:
+        print("first line\nInternal error: the fitter gave up")
+        sys.exit(5)
+    if os.environ.get("STAND_IN_HANG") == tool and not asked:
+        print("place and route", flush=True)
+        time.sleep(600)
+    if os.environ.get("STAND_IN_KILL") == tool and not asked:
+        os.kill(os.getpid(), signal.SIGKILL)
+    {"aoc": aoc, "v++": vpp, "emconfigutil": emconfigutil}[tool](words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Transports accl-tcp and accl-udp: what they count, that they are said to be emulated, and what they refuse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Plumb
+
+from plumbline.base.errors import UsageError
+from plumbline.fit.records import fit_records
+from plumbline.judge.judgement import judge
+from plumbline.model import messages
+from plumbline.record.record import Record, load_record
+from tests.launching import PATIENCE_S, launch_command, program
+
+ENGINE = program("plumb-mpi")
+pytestmark = [
+    pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)"),
+    pytest.mark.xdist_group("ranks"),
+]
+SIZES = "--max-size 17 --repetitions 1 --loop-upper 3 --loop-lower 3"
+
+
+def start(ranks: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """The engine, on some ranks."""
+    command, environment = launch_command(ranks, ENGINE, *words, "--progress", "none")
+    return subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+def run(path: Path, ranks: int, words: str) -> tuple[Record, str]:
+    """A run that passes: its record and its output."""
+    done = start(ranks, *words.split(), "--record", str(path))
+    assert done.returncode == 0, done.stderr
+    return load_record(path), done.stdout
+
+
+def counts_in(record: Record) -> dict[int, dict[str, Any]]:
+    """What was counted on all ranks, by message size."""
+    found: dict[int, dict[str, Any]] = {}
+    for case in record.cases:
+        counted = case.facts["transport"]
+        assert isinstance(counted, dict)
+        found[case.message_bytes() or 0] = counted
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        ("--transport accl-tcp", {}),
+        ("--transport accl-udp", {"eager_limit": None}),
+        ("--transport accl-udp --approach host-streaming", {"landing": "streaming"}),
+        (
+            "--transport accl-tcp --accl-packet 8960 --accl-buffer-size 4000 --accl-eager-limit 4096",
+            {"packet": 8960, "buffer": 4000, "eager_limit": 4096},
+        ),
+    ],
+)
+def test_counts_equal_the_terms_of_the_equations(
+    tmp_path: Path, words: str, known: dict[str, Any]
+) -> None:
+    """Eq. 5.1: 2 l_k + l_m + l_c a message; a stream's and a rendezvous' terms likewise."""
+    record, _ = run(tmp_path / "r.json", 2, f"b_eff {SIZES} {words}")
+    assert len(record.cases) == 18
+    for size, counted in counts_in(record).items():
+        expected = messages.counts_of(size, **known)
+        found = [
+            counted[f"{what}_per_message"] for what in ("commands", "copies", "packets", "bytes")
+        ]
+        assert found == [
+            expected.commands,
+            expected.copies,
+            expected.packets,
+            expected.packet_bytes,
+        ], size
+
+
+def test_counts_put_into_the_equations_are_these() -> None:
+    """2 l_k + l_m + l_c, l_k + l_c, and 2 l_k + l_c(64 B) + l_c(L); of N neighbours, eq. 5.3's terms."""
+    command, copy, link, address = 0.24e-6, 1.7e-6, 1.26e-6, 1.0e-6
+    for counts, seconds in (
+        (messages.counts_of(64), messages.buffered_s(command, copy, link)),
+        (messages.counts_of(64, landing="streaming"), messages.streaming_s(command, link)),
+    ):
+        assert messages.counted_s(counts, command, copy, link) == pytest.approx(seconds)
+    assert messages.counted_s(
+        messages.counts_of(1 << 20), command, copy, link + address
+    ) == pytest.approx(messages.rendezvous_s(command, address, link))
+    neighbours = [messages.counts_of(1000)] * 5
+    assert sum(one.commands for one in neighbours) == 2 * 5
+    assert sum(one.copies for one in neighbours) == 5
+
+
+def test_emulated_is_said_and_gives_no_verdict(tmp_path: Path) -> None:
+    words = "b_eff --max-size 2 --repetitions 2 --transport accl-tcp"
+    record, table = run(tmp_path / "r.json", 2, words)
+    sentence = "transport accl-tcp is a software engine of ACCL"
+    assert record.emulated == sentence
+    assert all(metric.emulated for case in record.cases for metric in case.metrics)
+    assert all(case.summary is not None and case.summary.emulated for case in record.cases)
+    assert all(metric.emulated for metric in record.metrics)
+    assert sentence in table
+    heads = [line for line in table.splitlines() if "GB/s" in line and ":" not in line]
+    assert heads
+    assert all(line.count("(emulated)") == line.count("GB/s") + line.count(" us") for line in heads)
+    _, shown = run(tmp_path / "s.json", 2, f"{words} --format csv")
+    rows = list(csv.DictReader(io.StringIO(shown)))
+    assert [row["emulated"] for row in rows] == [sentence] * 3
+    judgement = judge(record, None, None)
+    assert judgement.judged is None
+    assert sentence in judgement.line
+    with pytest.raises(UsageError, match="of no machine"):
+        fit_records([record], "mine", None, 2)
+
+
+def test_benchmarks_with_transfers_run_over_it(tmp_path: Path) -> None:
+    for words in (
+        "ptrans --size 64 --block-size 16 --transport accl-udp",
+        "hpl --size 64 --block 16 --transport accl-tcp --runtime native",
+        "shallow_water --preset smoke --transport accl-tcp --runtime native",
+    ):
+        record, _ = run(tmp_path / "r.json", 2, f"{words} --repetitions 1")
+        assert record.outcome is not None
+        assert record.outcome.status == "passed", words
+        assert all(one["commands_per_message"] == 2 for one in counts_in(record).values())
+
+
+def test_parts_of_the_engine(tmp_path: Path) -> None:
+    """l_k and l_m: a command without work, and a copy from memory to a stream."""
+    for part, cases in (("command", 1), ("copy", 3)):
+        words = f"b_eff --part {part} --max-size 2 --repetitions 2 --transport accl-tcp"
+        record, table = run(tmp_path / "r.json", 2, words)
+        assert [case.outcome.status for case in record.cases] == ["passed"] * cases
+        assert "us (emulated)" in table
+    record, _ = run(tmp_path / "r.json", 2, "b_eff --part command --transport mpi")
+    assert "has no engine that takes commands" in (record.cases[0].outcome.reason or "")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("accl-tcp --accl-packet 1500", "--accl-packet 1500 must be a multiple of 64 bytes"),
+        ("accl-tcp --accl-packet 9024", "accl-packet"),
+        ("accl-tcp --accl-eager-limit 512", "must be at least a receive buffer, 1024 bytes"),
+        ("accl-udp --accl-eager-limit 4096", "UDP has no rendezvous"),
+        ("accl-udp --accl-buffers 1", "must be at least the 2 ranks"),
+        ("accl-tcp --approach device-buffered", "kernels have no command stream"),
+        ("accl-tcp --approach host-buffred", "did you mean host-buffered"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path: Path, words: str, sentence: str) -> None:
+    record = tmp_path / "r.json"
+    done = start(2, "b_eff", "--transport", *words.split(), "--record", str(record))
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert not record.exists()
+
+
+def test_compare_transports_leaves_it_out(
+    plumb: Plumb, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(ENGINE.parent))
+    status, out, err = plumb(
+        *[
+            "compare-transports",
+            "b_eff",
+            "-n",
+            "2",
+            "--runtime",
+            "native",
+            "--max-size",
+            "1",
+            "--repetitions",
+            "1",
+        ]
+    )
+    assert status == 0, err
+    assert "transport accl-udp is a software engine of ACCL" in out

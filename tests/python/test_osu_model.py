@@ -1,0 +1,104 @@
+"""The models of OSU's tests: Hockney, LogGP, collectives' algorithms; buffers by plumb fit and advise."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conftest import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plumbline.fit.records import fit_records
+from plumbline.model.benchmarks import model_of, osu
+from plumbline.model.benchmarks.collectives import algorithms
+from plumbline.record.record import Record
+from plumbline.report.advise import advise
+from plumbline.system.device import DeviceTable, Memory
+from plumbline.system.operations import Operation
+from plumbline.system.segments import Segment
+from plumbline.system.system import Figures, MeasuredTransfer
+
+TRANSFER = MeasuredTransfer(
+    transport="mpi",
+    approach="host-buffered",
+    segments=[Segment(latency_us=1, bandwidth_gb_s=1, source="")],
+)
+GAP = Operation(
+    name="osu_bw", world="mpi", library="l", ranks=2, empty_us=0.1, gap_us=0.1, source=""
+)
+
+
+def line(size: float) -> float:
+    return 1e-6 + size / 1e9
+
+
+def record(factor: float = 1.0, **parameters: Any) -> Record:
+    document = json.loads((ROOT / "tests" / "golden" / "osu_2.record.json").read_text())
+    document["parameters"] |= parameters
+    for case in document["cases"]:
+        if case["summary"]:
+            for name in ("median_s", "min_s", "max_s", "mean_s"):
+                case["summary"][name] *= factor
+            case["summary"]["ci95_median_s"] = [case["summary"]["median_s"]] * 2
+    return Record.model_validate(document)
+
+
+def expected(**parameters: Any) -> dict[str, Any]:
+    device = DeviceTable(memory=[Memory(gb_s=3, source="")])
+    figures = Figures(None, device, transfers=[TRANSFER], operations=[GAP])
+    return dict(osu.expect(record(**parameters), figures))
+
+
+def test_tests_under_their_own_names_have_the_model() -> None:
+    assert model_of("osu_latency") is model_of("osu")
+    assert model_of("osu_shmem") is None
+
+
+def test_point_to_point() -> None:
+    found = expected()
+    assert found["osu_latency/16"].seconds == pytest.approx(2 * line(16))
+    # 64 messages of 16 B: the first, 63 gaps of 100 ns (longer than 16 ns), the confirmation.
+    assert found["osu_bw/16"].seconds == pytest.approx(line(16) + 63 * 1e-7 + line(4))
+    assert osu.window_s(64, 1e-6, 1e-5, 1e-7, 1e-6) == pytest.approx(2e-6 + 63e-5)
+    assert found["osu_put_latency/8"].reason == "no model for osu_put_latency"
+    on_device = expected(where="H,D")["osu_latency/8"]
+    assert on_device.reason == "no model for buffers on devices"
+
+
+def test_collectives_take_the_least() -> None:
+    found = expected()
+    assert found["osu_barrier"].seconds == pytest.approx(line(0))
+    tree = line(16) + 3 * 16 / 3e9
+    ring = 2 * line(8) + 3 * 8 / 3e9
+    assert found["osu_allreduce/16"].seconds == pytest.approx(min(tree, ring))
+    assert found["osu_bcast_persistent/8"].seconds == pytest.approx(line(8))
+    assert found["osu_iallgather/8"].reason == "no model for osu_iallgather"
+
+
+OPERATIONS = (
+    *("barrier", "bcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter"),
+    "reduce_scatter",
+)
+
+
+@given(st.sampled_from(OPERATIONS), st.integers(2, 64), st.floats(0, 1e7), st.floats(1, 10))
+def test_algorithms_grow_with_size_and_cost_a_message_at_least(
+    operation: str, p: int, size: float, factor: float
+) -> None:
+    small = algorithms(operation, p, size, line)
+    large = algorithms(operation, p, size * factor, line)
+    for name, seconds in small.items():
+        assert seconds >= 1e-6
+        assert large[name] >= seconds * (1 - 1e-9)
+
+
+def test_the_better_buffers_are_named_by_size() -> None:
+    """Where one pair of buffers is three times as slow, advice names the other at each size."""
+    fit = fit_records([record(where="H,H"), record(3.0, where="D,D")], "both", None, 2)
+    names = {one.transport for one in fit.system.transfers}
+    assert names == {"osu-H-H", "osu-D-D"}
+    found = advise(fit.system, [8, 16], 2, [], 0.1)
+    assert [choice.ways[0] for choice in found.choices] == ["osu-H-H"] * 2
+    assert found.choices[0].seconds[1] == pytest.approx(3 * found.choices[0].seconds[0], rel=0.05)

@@ -1,0 +1,162 @@
+"""AMD's boards without one: XRT's noop device, which keeps memory but runs no kernel.
+
+Every case with a kernel must therefore end as ``failed``; transfers, which it does make, pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.launching import PATIENCE_S, program
+from tests.python import xclbin
+
+ENGINE = program("plumb-serial")
+LIBRARIES = sorted(Path("/usr/lib").glob("*/libxrt_*.so*"))
+pytestmark = [
+    pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)"),
+    pytest.mark.skipif(
+        not any(path.name == "libxrt_noop.so.2" for path in LIBRARIES),
+        reason="AMD's XRT is not installed (Debian: libxrt1)",
+    ),
+]
+
+BANKS = ("HBM[0]", "HBM[1]", "HBM[2]", "HBM[3]", "DDR[0]", "DDR[1]", "PLRAM[0]")
+# Each pointer is connected to one bank, as a linker does; XRT places views of buffers by that.
+_CALC = [("in1", "float*"), ("in2", "float*"), ("out", "float*")]
+STREAM = [
+    xclbin.Kernel(
+        "calc", [*_CALC, ("scalar", "float"), ("size", "uint"), ("type", "uint")], [["HBM[1]"]] * 3
+    ),
+    xclbin.Kernel("calc_dot", [*_CALC, ("size", "uint")], [["HBM[1]"]] * 3),
+]
+_SHARES = [(name, "ulong") for name in ("share", "updates", "first", "words")]
+_SHARES.append(("log2_table", "uint"))
+UPDATES = [
+    xclbin.Kernel(
+        f"update_{i}_g5_d5_b0",
+        [("table", "ulong*"), ("starts", "ulong*"), *_SHARES],
+        [[f"DDR[{i}]"]] * 2,
+    )
+    for i in range(2)
+]
+_BATCH = [("batch", "uint"), ("inverse", "int")]
+TRANSFORM = [
+    xclbin.Kernel("fetch_0", [("from", "float*"), *_BATCH], [["HBM[3]"]]),
+    xclbin.Kernel("fft_0", [("table", "float*"), ("batch", "uint")], [["HBM[3]"]]),
+    xclbin.Kernel("store_0", [("to", "float*"), *_BATCH], [["HBM[3]"]]),
+]
+PRODUCT = [
+    xclbin.Kernel(
+        "gemm",
+        [
+            *((name, "float*") for name in ("a", "b", "c", "out")),
+            *((name, "float") for name in ("alpha", "beta")),
+            *((name, "uint") for name in ("row_begin", "row_end", "columns", "inner")),
+        ],
+        [["PLRAM[0]"]] * 4,
+    )
+]
+
+
+@dataclass
+class Board:
+    """XRT with its noop device."""
+
+    folder: Path
+
+    def run(self, *words: str) -> tuple[int, dict, str]:
+        """Exit status, record (or nothing) and messages."""
+        record = self.folder / "record.json"
+        record.unlink(missing_ok=True)
+        environment = dict(os.environ) | {
+            "XILINX_XRT": str(self.folder),
+            "XCL_EMULATION_MODE": "noop",
+        }
+        policy = ["--repetitions", "2", "--format", "none", "--progress", "none"]
+        done = subprocess.run(
+            [str(ENGINE), *words, "--runtime", "xrt", *policy, "--record", str(record)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return (
+            done.returncode,
+            json.loads(record.read_text()) if record.exists() else {},
+            done.stderr,
+        )
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Board:
+    """XRT looks for its drivers in a folder ``lib`` of its own."""
+    (tmp_path / "lib").mkdir()
+    for path in LIBRARIES:
+        (tmp_path / "lib" / path.name).symlink_to(path)
+    return Board(tmp_path)
+
+
+def bitstream(board: Board, kernels: Sequence[xclbin.Kernel]) -> list[str]:
+    return ["--kernel-file", str(xclbin.write(board.folder / "a.xclbin", BANKS, kernels))]
+
+
+@pytest.mark.parametrize(
+    ("kernels", "words"),
+    [
+        (STREAM, ("stream", "--elements", "5000", "--memory", "hbm:1")),
+        (UPDATES, ("random_access", "--size", "8", "--memory", "ddr", "--replications", "2")),
+        (TRANSFORM, ("fft", "--size", "5", "--batch", "4", "--memory", "hbm:3")),
+        (PRODUCT, ("gemm", "--size", "64", "--block-size", "32", "--memory", "plram")),
+    ],
+    ids=["stream", "random_access", "fft", "gemm"],
+)
+def test_cases_fail_where_no_kernel_runs(
+    board: Board, kernels: Sequence[xclbin.Kernel], words: Sequence[str]
+) -> None:
+    status, record, said = board.run(*words, *bitstream(board, kernels))
+    assert status == 1, said
+    outcomes = {case["key"]: case["outcome"] for case in record["cases"]}
+    transfers = {"write", "read"} if words[0] == "stream" else set()
+    assert outcomes.keys() > transfers
+    for key, outcome in outcomes.items():
+        assert outcome["status"] == ("passed" if key in transfers else "failed"), (key, outcome)
+
+
+def test_a_bank_that_the_bitstream_lacks_is_unsupported(board: Board) -> None:
+    words = ("stream", "--elements", "5000", "--operation", "copy", "--memory", "ddr:7")
+    _, record, said = board.run(*words, *bitstream(board, STREAM))
+    (case,) = record["cases"]
+    assert case["outcome"]["status"] == "unsupported", said
+    assert "no memory of kind ddr:7: it has HBM[0], HBM[1]" in case["outcome"]["reason"]
+
+
+def test_a_truncated_bitstream_is_an_error(board: Board) -> None:
+    words = bitstream(board, STREAM)
+    path = Path(words[1])
+    path.write_bytes(path.read_bytes()[:700])
+    status, _, said = board.run("stream", "--elements", "5000", *words)
+    assert status != 0
+    assert "truncated" in said
+
+
+def test_without_xrt_the_reason_is_given() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "XILINX_XRT"}
+    words = ("stream", "--runtime", "xrt", "--record", "none")
+    done = subprocess.run(
+        [str(ENGINE), *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "XILINX_XRT is not set" in done.stderr
