@@ -19,7 +19,7 @@ from plumbline.base.paths import Home
 from plumbline.engine.program import Engine
 from plumbline.launch.events import Event, Failed, Finish, Start
 from plumbline.launch.launcher_output import LauncherOutput
-from plumbline.launch.launchers import Launch
+from plumbline.launch.launchers import LAUNCHERS, Launch
 from plumbline.launch.placement import DeviceMap, Placement, why_misplaced
 from plumbline.launch.progress import ProgressView
 from plumbline.launch.supervise import Ending, supervise
@@ -87,7 +87,10 @@ def execute(
                 worlds.extend([event.ranks] if isinstance(event, Start) else [])
                 view.on_event(event)
 
-            ending = supervise(command, session.environ, on_event, view.on_text)
+            finish_s = LAUNCHERS[session.launch.kind].finish_s
+            ending = supervise(
+                command, session.environ, on_event, view.on_text, finish_s=finish_s
+            )
         record, problem = _record_left(path)
     finally:
         drop_empty(path)

@@ -64,6 +64,7 @@ class Launcher:
     names: ClassVar[tuple[str, ...]] = ("mpirun", "mpiexec")  # for ``--launcher``
     job: ClassVar[str] = ""  # a variable set in a scheduler's jobs; starts any library's ranks
     count: ClassVar[str] = "-np"
+    finish_s: ClassVar[float | None] = None  # from the engine's end to its own; None: as usual
 
     def __init_subclass__(cls) -> None:
         if cls.kind:
@@ -222,6 +223,7 @@ class Srun(Launcher):
     names = ("srun",)
     job = "SLURM_JOB_ID"
     count = "-n"
+    finish_s = 60.0  # a lost end of a step is told again after MessageTimeout (10 s)
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
         """Slurm assigns the cores."""

@@ -1,7 +1,7 @@
 """Starts a launcher, reads the output of its ranks, and leaves no process behind.
 
-A launcher that runs for 15 s after the engine's last event (an error, or the end) is terminated. On
-an interrupt or SIGTERM the launcher is terminated, and remaining processes are killed; a second one
+A launcher that runs for 15 s after the engine's last event (an error, or the end) is terminated; a
+scheduler's may take longer after a good end. On an interrupt or SIGTERM the launcher is terminated, and remaining processes are killed; a second one
 kills at once. Neither raises an exception here, so a started process is always ended.
 """
 
@@ -60,11 +60,13 @@ def supervise(
     on_event: Callable[[Event], None],
     on_text: Callable[[str], None],
     grace_s: float = GRACE_S,
+    finish_s: float | None = None,
 ) -> Ending:
     """Run ``command`` to its end; events and other lines of its output go to the callbacks.
 
-    Both its stdout and its stderr are read, because results come from the record. Raises
-    :class:`UsageError` where the command cannot be started.
+    Both its stdout and its stderr are read, because results come from the record. The command may
+    run for ``grace_s`` after the engine's error, for ``finish_s`` (default: as long) after its end.
+    Raises :class:`UsageError` where the command cannot be started.
     """
     ending = Ending()
     with _noted() as interrupts:
@@ -80,7 +82,7 @@ def supervise(
         except OSError as error:
             raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
         try:
-            _follow(process, interrupts, ending, on_event, on_text, grace_s)
+            _follow(process, interrupts, ending, on_event, on_text, (grace_s, finish_s or grace_s))
         finally:
             _stop(process, interrupts)
         ending.interrupted = interrupts.count > 0
@@ -94,7 +96,7 @@ def _follow(
     ending: Ending,
     on_event: Callable[[Event], None],
     on_text: Callable[[str], None],
-    grace_s: float,
+    graces_s: tuple[float, float],
 ) -> None:
     patience: float | None = None
     drained: float | None = None
@@ -109,7 +111,7 @@ def _follow(
         elif process.poll() is not None:
             drained = drained or now + _DRAIN_S
         if ending.last_word is not None:
-            patience = patience or now + grace_s
+            patience = patience or now + graces_s[isinstance(ending.last_word, Finish)]
         if patience is not None and now > patience and process.poll() is None:
             ending.killed = True
             return

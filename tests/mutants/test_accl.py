@@ -83,7 +83,8 @@ def test_what_a_network_loses_doubles_or_swaps_is_an_error(tmp_path: Path, ranks
 def test_an_early_end_and_a_full_receiver_are_errors(tmp_path: Path) -> None:
     runs = [
         wish("faulty-early-end-accl-tcp", BUFFERED, RENDEZVOUS),
-        wish("accl-udp", BUFFERED, ("20", "20"), accl_credit="off"),
+        # More than the socket's memory, sent while nothing is received.
+        wish("faulty-stalling-accl-udp", BUFFERED, ("23", "23"), accl_credit="off"),
     ]
     ended, full = launch(tmp_path, 2, runs)
     assert_all([ended], "error", runs[:1], "ended a message after")

@@ -101,7 +101,7 @@ def launch(tmp_path: Path, ranks: int, runs: list[Run]) -> list[dict]:
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, (done.returncode, done.stderr[-4000:])
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(runs), done.stderr
     if found[0]["status"] == "skipped":

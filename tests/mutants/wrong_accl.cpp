@@ -1,8 +1,10 @@
 // Engines of ACCL made wrong on purpose, and networks that lose, double and swap packets, which a right engine must
 // see.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,23 +42,54 @@ class Wire : public accl::Sink {
   accl::Sink* engine_ = nullptr;
 };
 
-class WiredNetwork : public accl::Network {
+// A network that passes all on.
+class WrappedNetwork : public accl::Network {
  public:
-  WiredNetwork(std::unique_ptr<accl::Network> real, std::unique_ptr<Wire> wire)
-      : real_(std::move(real)), wire_(std::move(wire)) {}
+  explicit WrappedNetwork(std::unique_ptr<accl::Network> real) : real_(std::move(real)) {}
   std::size_t send(int peer, std::span<const accl::Packet> packets) override { return real_->send(peer, packets); }
   void abandon(int peer, const accl::Packet& next) override { real_->abandon(peer, next); }
-  bool receive(accl::Sink& sink) override {
-    wire_->lead_to(sink);
-    return real_->receive(*wire_);
-  }
+  bool receive(accl::Sink& sink) override { return real_->receive(sink); }
   void wait(int milliseconds) override { real_->wait(milliseconds); }
   bool is_reliable() const override { return real_->is_reliable(); }
   std::uint32_t window() const override { return real_->window(); }
 
  private:
   std::unique_ptr<accl::Network> real_;
+};
+
+class WiredNetwork : public WrappedNetwork {
+ public:
+  WiredNetwork(std::unique_ptr<accl::Network> real, std::unique_ptr<Wire> wire)
+      : WrappedNetwork(std::move(real)), wire_(std::move(wire)) {}
+  bool receive(accl::Sink& sink) override {
+    wire_->lead_to(sink);
+    return WrappedNetwork::receive(*wire_);
+  }
+
+ private:
   std::unique_ptr<Wire> wire_;
+};
+
+// After the first packets nothing is received for a while, in which the socket's memory fills.
+class StallingNetwork : public WrappedNetwork {
+  using WrappedNetwork::WrappedNetwork;
+  using Clock = std::chrono::steady_clock;
+
+ public:
+  bool receive(accl::Sink& sink) override {
+    if (is_stalled()) return false;
+    const bool came = WrappedNetwork::receive(sink);
+    if (came && !until_) until_ = Clock::now() + std::chrono::seconds(1);
+    return came;
+  }
+  void wait(int milliseconds) override {
+    if (!is_stalled()) return WrappedNetwork::wait(milliseconds);
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  }
+
+ private:
+  bool is_stalled() const { return until_ && Clock::now() < *until_; }
+  std::optional<Clock::time_point> until_;
 };
 
 // Makes the sequence numbers of what it passes right, as an engine would see them that ignores them.
@@ -203,6 +236,14 @@ accl::Makers over(Arguments... arguments) {
   return makers;
 }
 
+accl::Makers stalling() {
+  accl::Makers makers;
+  makers.network = [](std::unique_ptr<accl::Network> real) {
+    return std::make_unique<StallingNetwork>(std::move(real));
+  };
+  return makers;
+}
+
 template <class Made>
 accl::Makers with(accl::Makers makers = {}) {
   makers.engine = [](int rank, int size, const accl::Settings& settings, std::unique_ptr<accl::Network> network,
@@ -229,6 +270,7 @@ void register_wrong_engines() {
     register_engine("wrong-stream", base, over<CrossedStreams>());
     register_engine("wrong-freed-early", base, with<FreedEarly>());
   }
+  register_engine("faulty-stalling", "accl-udp", stalling());
   register_engine("wrong-doubled-taken", "accl-tcp", over<Doubling>(true));
   register_engine("wrong-tag-ignored", "accl-tcp", with<TagIgnored>());
   register_engine("faulty-early-end", "accl-tcp", over<EndingEarly>());

@@ -2,6 +2,7 @@
 // Each is a separate benchmark, mutant-npb-NAME.
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -149,7 +150,7 @@ class OldHalo : public Named<Mg> {
 
 // --- messages
 
-enum class Fault { none, notice_first, no_credit, lost };
+enum class Fault { none, notice_first, no_credit, lost, foreign };
 
 // Puts are kept back until they are completed: by a notice to their rank, or quiet.
 class LatePuts : public mutants::ServedMemory {
@@ -158,7 +159,8 @@ class LatePuts : public mutants::ServedMemory {
       : ServedMemory(std::move(right)), fault_(fault), credit_words_(credit_words) {}
   void put_nb(int, std::size_t at, const void* from, std::size_t bytes, int rank) override {
     if (fault_ == Fault::lost && ++puts_ % 16 == 0) return;
-    late_.push_back({at, from, bytes, rank});
+    late_.push_back({at, fault_ == Fault::foreign && bytes > sizeof(std::uint64_t) ? &foreign_ : from,
+                     fault_ == Fault::foreign ? std::min(bytes, sizeof foreign_) : bytes, rank});
   }
   void quiet(int c) override {
     put_all();
@@ -195,6 +197,7 @@ class LatePuts : public mutants::ServedMemory {
   Fault fault_;
   std::size_t credit_words_;
   std::uint64_t puts_ = 0;
+  std::uint64_t foreign_ = 0x7f7f7f7f7f7f7f7f;  // no key of any class
   std::vector<Put> late_;
 };
 
@@ -242,6 +245,7 @@ const RegisteredBenchmark all_wrong_npb[] = {
     wrong_npb<OverLatePuts<Is, Fault::none>>("is-passes-late"),
     wrong_npb<OverLatePuts<Mg, Fault::notice_first>>("mg-notice-first"),
     wrong_npb<OverLatePuts<Is, Fault::notice_first>>("is-notice-first"),
+    wrong_npb<OverLatePuts<Is, Fault::foreign>>("is-foreign-keys"),
     wrong_npb<OverLatePuts<Mg, Fault::lost>>("mg-put-lost"),
     wrong_npb<NoCredit>("mg-no-credit"),
 };

@@ -124,6 +124,18 @@ def test_after_the_last_word_it_is_ended_even_if_it_will_not() -> None:
     assert ending.status == -signal.SIGKILL
 
 
+@pytest.mark.parametrize(("after", "killed"), [(0.2, True), (60.0, False)])
+def test_a_scheduler_may_take_longer_after_a_good_end(after: float, killed: bool) -> None:
+    last = json.dumps(FINISH.model_dump())
+    program = f"import time\nprint({last!r}, flush=True)\ntime.sleep(2)"
+    command = [sys.executable, "-c", program]
+    events: list[Event] = []
+    ending = supervise(
+        command, os.environ, events.append, print, grace_s=0.2, finish_s=after
+    )
+    assert ending.killed is killed
+
+
 def test_children_in_groups_of_their_own_end_too(tmp_path: Path) -> None:
     marker = tmp_path / "pid"
     ending, _, _ = python(
