@@ -27,11 +27,11 @@ launch() { mpirun -np "$1" --bind-to core --map-by slot:PE=4 "${@:2}"; }
 for n in 2 3; do launch "$n" "$bin/mpi_tests" --gtest_brief=1 2>&1 | grep -E "PASSED|FAILED" | tail -n 3; done
 
 echo "== b_eff, staged, one rank a GPU ($ranks)"
-launch "$ranks" "$bin/plumb-mpi" b_eff --device gpu --transport staged --record "$out/b_eff_staged.json" --progress none
+launch "$ranks" "$bin/plumb-mpi" b_eff --device gpu --share-devices --transport staged --record "$out/b_eff_staged.json" --progress none
 echo "== 2^21 to 2^26 B"
-launch "$ranks" "$bin/plumb-mpi" b_eff --device gpu --transport staged --min-size 21 --max-size 26 --record "$out/b_eff_large.json" --progress none | sed -n '/time per/,/^$/p'
+launch "$ranks" "$bin/plumb-mpi" b_eff --device gpu --share-devices --transport staged --min-size 21 --max-size 26 --record "$out/b_eff_large.json" --progress none | sed -n '/time per/,/^$/p'
 echo "== is the transfer the sum of its parts?"
-python3 bench/parts.py --launches 5 --sizes 0,10,20,26 --json "$out/parts.json" --options "--device gpu" -- \
+python3 bench/parts.py --launches 5 --sizes 0,10,20,26 --json "$out/parts.json" --options "--device gpu --share-devices" -- \
   mpirun -np "$ranks" --bind-to core --map-by slot:PE=4
 
 echo "== one device: ours beside the vendor's libraries and kernels written by hand"

@@ -37,7 +37,7 @@ one() { # LABEL WORDS...: on one rank
 }
 many() { # RANKS LABEL WORDS...
   local ranks=$1 label=$2; shift 2
-  timeout 120 mpirun --oversubscribe --bind-to none -np "$ranks" $bin/plumb-mpi hpl "$@" --progress none --format none --record "$out/$label.json" 2>"$out/$label.log" || { failed=1; tail -n 3 "$out/$label.log"; }
+  timeout 120 mpirun --oversubscribe --bind-to none -np "$ranks" $bin/plumb-mpi hpl "$@" --share-devices --progress none --format none --record "$out/$label.json" 2>"$out/$label.log" || { failed=1; tail -n 3 "$out/$label.log"; }
   rates "$out/$label.json" "$label"
 }
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
@@ -371,10 +372,11 @@ TEST(EnergyMeter, MeasuresARegionInRealTime) {
   tree.stand_still();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_THAT(metered(meter, 0.1).report.at("reason").get<std::string>(), ::testing::HasSubstr("stood still"));
-  const Json sources = meter.sources().at(0);
-  ASSERT_EQ(sources.size(), 2u);
-  EXPECT_EQ(sources[1].at("used"), "no");
-  EXPECT_EQ(sources[1].at("reason"), "a part of rapl:package-0");
+  const Json sources = meter.sources().at(0);  // and this machine's GPUs
+  const auto part = std::find_if(sources.begin(), sources.end(),
+                                 [](const Json& source) { return source.at("reason") == "a part of rapl:package-0"; });
+  ASSERT_NE(part, sources.end()) << sources;
+  EXPECT_EQ(part->at("used"), "no");
 }
 
 TEST(EnergyMeter, NeedsNoSensorUnlessNamed) {

@@ -1,9 +1,9 @@
 // HPL's kernels through NVRTC. Needs NVRTC, but no GPU.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "benchmarks/hpcc/gemm/gpu.hpp"
 #include "benchmarks/hpcc/gemm/hopper.hpp"
+#include "benchmarks/hpcc/hpl/kernels.hpp"
 #include "core/embedded.hpp"
 #include "device/cuda/compiler.hpp"
 
@@ -12,13 +12,13 @@ namespace {
 
 TEST(HplCuda, CompilesForAnH200) {
   if (!cuda::why_no_compiler().empty()) GTEST_SKIP() << cuda::why_no_compiler();
-  for (const char* type : {"float", "double"}) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64}) {
     const KernelSource own{.name = "device.cl",
                            .opencl = embedded_text("benchmarks/hpcc/hpl/device.cl"),
-                           .options = fmt::format("-DNUMBER={} -DGROUP=256 -DNARROW=16 -DBLOCK=128", type)};
-    EXPECT_EQ(cuda::compile(own, 9, 0, "an H200").substr(1, 3), "ELF") << type;
+                           .options = kernel_options(type, 256, 128)};
+    EXPECT_EQ(cuda::compile(own, 9, 0, "an H200").substr(1, 3), "ELF") << own.options;
     for (const int architecture : {0, 80, 90}) {
-      const gemm::Problem problem{gemm::element_of(type), 129, 128, 128, -1, 1};
+      const gemm::Problem problem{gemm::element_of(to_string(type)), 129, 128, 128, -1, 1};
       if (architecture > 0 && !gemm::has_matrix_units(problem.element)) continue;
       const KernelSource product{.name = "gpu.cl",
                                  .opencl = embedded_text("benchmarks/hpcc/gemm/gpu.cl"),

@@ -54,6 +54,7 @@ class Playing:
 
     sensors: Sequence[Counter | Power]
     interval: float = 0.005
+    _updates: list[float] = field(default_factory=list)
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
@@ -76,6 +77,13 @@ class Playing:
     def _update(self) -> None:
         for sensor in self.sensors:
             sensor.update(time.time())
+        self._updates.append(time.time())
+
+    def late(self, begin: float, end: float) -> float:
+        """Seconds of this time by which updates came later than one interval after they were due."""
+        within = [t for t in self._updates if begin - 1 < t < end + 1]
+        gaps = zip(within, within[1:], strict=False)
+        return sum(max(0.0, b - a - 2 * self.interval) for a, b in gaps if a < end and b > begin)
 
     def _play(self) -> None:
         while not self._stop.wait(self.interval):

@@ -22,11 +22,15 @@ std::size_t group_on(const DeviceInfo& device) {
 
 }  // namespace
 
+std::string kernel_options(ScalarType type, std::size_t group, std::size_t block) {
+  return fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DHELD={} -DBLOCK={}", to_string(type), group, narrow_columns,
+                     held_rows, std::max(std::bit_ceil(block), smallest_block));
+}
+
 Kernels::Kernels(Session& session, ScalarType type, std::size_t block) : group_(group_on(session.device.info())) {
   const std::string file = "benchmarks/hpcc/hpl/device.cl";
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("-DNUMBER={} -DGROUP={} -DNARROW={} -DHELD={} -DBLOCK={}", to_string(type), group_,
-                               narrow_columns, held_rows, std::max(std::bit_ceil(block), smallest_block));
+  source.options = kernel_options(type, group_, block);
   program_ = session.device.build(session.source(source));
 }
 

@@ -15,6 +15,9 @@ namespace plumb::hpl {
 inline constexpr std::size_t narrow_columns = 16;  // of a panel, eliminated one by one
 inline constexpr std::size_t held_rows = 4;        // of these columns, per work item, in one kernel
 
+// Definitions that device.cl is compiled with, for groups of so many work items.
+std::string kernel_options(ScalarType type, std::size_t group, std::size_t block);
+
 class Kernels {
  public:
   Kernels(Session& session, ScalarType type, std::size_t block);

@@ -137,6 +137,8 @@ void OpenclBuffer::take() {
 }
 
 OpenclBuffer::~OpenclBuffer() {
+  // NVIDIA's driver 580 crashes in the release of a sub-buffer that a kernel has used, unless the last made goes first.
+  while (!parts_.empty()) parts_.pop_back();
   if (mapped()) {
     clEnqueueUnmapMemObject(context_->service(), memory_(), host_, 0, nullptr, nullptr);
     clFinish(context_->service());
@@ -194,13 +196,14 @@ void OpenclBuffer::take_svm() {
 
 cl_mem OpenclBuffer::memory_from(std::size_t offset) const {
   if (offset == 0) return memory_();
-  const auto known = parts_.find(offset);
-  if (known != parts_.end()) return known->second();
+  const auto known = part_from_.find(offset);
+  if (known != part_from_.end()) return parts_[known->second]();
   return guarded(fmt::format("make a view of a buffer from byte {} on {}", offset, context_->info.name), [&] {
     const cl_buffer_region region{offset, size() - offset};
     cl::Buffer whole = memory_;
-    return parts_.emplace(offset, whole.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region))
-        .first->second();
+    parts_.push_back(whole.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
+    part_from_.emplace(offset, parts_.size() - 1);
+    return parts_.back()();
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <vector>
 
 #include "device/host_memory.hpp"
 #include "device/host_segment.hpp"
@@ -63,7 +64,8 @@ class OpenclBuffer final : public Buffer {
   std::unique_ptr<HostSegment> segment_;  // if shared
   bool opened_ = false;                   // of another process: not poisoned here
   cl::Buffer memory_;
-  mutable std::unordered_map<std::size_t, cl::Buffer> parts_;
+  mutable std::vector<cl::Buffer> parts_;                           // views, in the order that they were made
+  mutable std::unordered_map<std::size_t, std::size_t> part_from_;  // by offset: which of parts_
   std::unique_ptr<std::byte, FreeSvm> svm_;
   std::byte* host_ = nullptr;
 };
