@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -82,7 +83,7 @@ class Playing:
     def late(self, begin: float, end: float) -> float:
         """Seconds of this time by which updates came later than one interval after they were due."""
         within = [t for t in self._updates if begin - 1 < t < end + 1]
-        gaps = zip(within, within[1:], strict=False)
+        gaps = pairwise(within)
         return sum(max(0.0, b - a - 2 * self.interval) for a, b in gaps if a < end and b > begin)
 
     def _play(self) -> None:
