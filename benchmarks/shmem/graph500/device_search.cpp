@@ -12,19 +12,26 @@ namespace plumb::graph500 {
 
 namespace {
 
-constexpr std::uint64_t piece = 32;  // neighbours of a task
+constexpr std::uint64_t piece = 32;        // neighbours of a task, top-down
+constexpr std::uint64_t long_piece = 512;  // and bottom-up
 constexpr std::uint64_t edges_of_a_launch = std::uint64_t{1} << 20;
 const std::string file_of_kernels = "benchmarks/shmem/graph500/graph500.cl";
 constexpr std::uint32_t no_parent = ~std::uint32_t{0};
 
-// Work items, by kind of device: a GPU's follow a piece side by side.
+// Work items, by kind of device: a GPU's follow a row side by side, and none a long row alone.
 struct Shape {
-  explicit Shape(const DeviceInfo& info)
-      : group(info.type == "gpu" ? 128 : 16),
-        lanes(info.type == "gpu" ? 32 : 1),
+  Shape(const DeviceInfo& info, std::size_t lanes_asked)
+      : lanes(lanes_asked > 0      ? lanes_asked
+              : info.type == "gpu" ? 32
+                                   : 1),
+        group(std::max<std::size_t>(info.type == "gpu" ? 128 : 16, lanes)),
         groups((info.type == "gpu" ? 16 : 8) * std::max(1u, info.compute_units)) {}
-  std::size_t group, lanes, groups;
-  std::string options() const { return fmt::format("-DGROUP={} -DPIECE={} -DLANES={}", group, piece, lanes); }
+  std::size_t lanes, group, groups;
+  bool alone() const { return lanes == 1; }
+  std::string options() const {
+    return fmt::format("-DGROUP={} -DPIECE={} -DLANES={} -DSHORT={}UL -DLONG={}UL", group, piece, lanes,
+                       alone() ? ~std::uint64_t{0} : std::uint64_t{lanes}, long_piece);
+  }
   KernelRange range() const { return {group * groups, group}; }
 };
 
@@ -40,7 +47,7 @@ class DeviceSearch final : public Search {
         layout_(graph.layout),
         alpha_(plan.alpha),
         beta_(plan.beta),
-        shape_(session.device.info()),
+        shape_(session.device.info(), plan.lanes),
         all_ends_(team.all_reduce<std::uint64_t>(graph.neighbours.size(), Fold::sum)),
         queue_(session.device.make_queue()),
         parents_(layout_.count(), unreached),
@@ -135,6 +142,7 @@ class DeviceSearch final : public Search {
     follow_ = program_->kernel("follow");
     adopt_ = program_->kernel("adopt");
     look_up_ = program_->kernel("look_up");
+    look_on_ = program_->kernel("look_on");
     const auto vertices = static_cast<std::uint32_t>(layout_.count()),
                first = static_cast<std::uint32_t>(layout_.first());
     const std::uint32_t own = own_words(), at = own_at(), all = static_cast<std::uint32_t>(all_words());
@@ -146,7 +154,9 @@ class DeviceSearch final : public Search {
     adopt_->set({level_.get(), tried_.get(), found_.get(), known_.get(), next_.get(), begins_.get(), neighbours_.get(),
                  parents_buffer_.get(), sums_buffer_.get(), all, at, own});
     look_up_->set({level_.get(), tried_.get(), known_.get(), next_.get(), begins_.get(), neighbours_.get(),
-                   parents_buffer_.get(), sums_buffer_.get(), at, own});
+                   parents_buffer_.get(), sums_buffer_.get(), tasks_.get(), count_.get(), at, own});
+    look_on_->set({level_.get(), tried_.get(), known_.get(), next_.get(), begins_.get(), neighbours_.get(),
+                   parents_buffer_.get(), sums_buffer_.get(), tasks_.get(), count_.get(), at});
   }
 
   // Bitmaps have whole 64-bit words for each rank, as those of the hosts.
@@ -167,9 +177,13 @@ class DeviceSearch final : public Search {
 
   void look_up() {
     ++bottom_up_levels_;
-    look_up_->set(0, level_.get());
-    look_up_->set(3, next_.get());
+    queue_->enqueue_write(reinterpret_cast<const std::byte*>(&zero_), {count_.get(), 0, 4});
+    for (Kernel* kernel : {look_up_.get(), look_on_.get()}) {
+      kernel->set(0, level_.get());
+      kernel->set(3, next_.get());
+    }
     queue_->enqueue(*look_up_, shape_.range());
+    if (!shape_.alone()) queue_->enqueue(*look_on_, shape_.range());
   }
 
   // The level that the last kernel found on this device.
@@ -236,7 +250,7 @@ class DeviceSearch final : public Search {
   std::unique_ptr<Buffer> begins_, neighbours_, tasks_, count_, parents_buffer_, sums_buffer_;
   std::unique_ptr<Buffer> level_, tried_, found_, known_, next_, isolated_;  // bitmaps
   std::unique_ptr<Program> program_;
-  std::unique_ptr<Kernel> start_, cut_, follow_, adopt_, look_up_;
+  std::unique_ptr<Kernel> start_, cut_, follow_, adopt_, look_up_, look_on_;
   std::vector<Parent> parents_;
   std::vector<std::uint32_t> device_parents_, sent_, received_;
   std::vector<std::uint64_t> sums_;  // by group: vertices and ends of the level found
@@ -252,7 +266,7 @@ std::unique_ptr<Search> make_device_search(Session& session, Team& team, const G
 
 EdgeList list_by_device(Session& session, const GraphPlan& plan, const EdgeRange& range, bool weighted) {
   const Generator generator(plan);
-  const Shape shape(session.device.info());
+  const Shape shape(session.device.info(), 0);
   const auto program = session.device.build(session.source(
       {file_of_kernels, embedded_text(file_of_kernels),
        shape.options() + fmt::format(" -DSCALE={} -DLEAST_DRAW={}UL -DSCRAMBLE_0={}UL -DSCRAMBLE_1={}UL", plan.scale,

@@ -9,6 +9,7 @@
 //   GROUP    work items of a group
 //   PIECE    neighbours of a task: rows are followed in pieces, so that work items have equal work whatever the degrees
 //   LANES    work items that follow one piece together; a divisor of GROUP
+//   SHORT    neighbours of a row that one work item looks at, bottom-up; the rest in pieces of LONG, LANES together
 #ifndef GLOBAL_PTR
 #define GLOBAL_PTR(T) __global T*
 #endif
@@ -125,37 +126,94 @@ __kernel void adopt(__global const uint* restrict level, __global uint* restrict
   add_up(vertices_of, ends_of, sums, vertices, ends);
 }
 
-// Bottom-up: each own vertex that is not known looks for a neighbour in the level. A word of vertices a work item.
+// Bottom-up: each own vertex that is not known looks for a neighbour in the level, among the first of its row. LANES work
+// items share a word of vertices. Longer rows without success become tasks of look_on: {own vertex, piece}; `count` is 0
+// before.
 __kernel void look_up(__global const uint* restrict level, __global uint* restrict tried,
                       __global uint* restrict known, __global uint* restrict next,
                       __global const ulong* restrict begins, __global const uint* restrict neighbours,
-                      __global uint* restrict parents, __global ulong* restrict sums, const uint own_at,
-                      const uint own_words) {
+                      __global uint* restrict parents, __global ulong* restrict sums, __global uint* restrict tasks,
+                      volatile __global uint* restrict count, const uint own_at, const uint own_words) {
   __local uint vertices_of[GROUP];
   __local ulong ends_of[GROUP];
+  __local uint reached_of[GROUP / LANES];
+  const uint team = (uint)get_local_id(0) / LANES, lane = (uint)get_local_id(0) % LANES;
   uint vertices = 0;
   ulong ends = 0;
-  for (uint word = (uint)get_global_id(0); word < own_words; word += (uint)get_global_size(0)) {
-    const uint before = known[word];
+  for (uint first = (uint)get_group_id(0) * (GROUP / LANES); first < own_words;
+       first += (uint)get_num_groups(0) * (GROUP / LANES)) {
+    const uint word = first + team;
+    const uint before = word < own_words ? known[word] : ~0u;
     uint reached = 0;
-    for (uint left = ~before; left != 0; left &= left - 1) {
-      const uint vertex = 32 * word + LOWEST(left);
-      const ulong end = begins[vertex + 1];
-      for (ulong i = begins[vertex]; i < end; ++i) {
+    for (uint v = lane; v < 32; v += LANES) {
+      if ((before >> v & 1u) != 0) continue;
+      const uint vertex = 32 * word + v;
+      const ulong begin = begins[vertex], row_end = begins[vertex + 1];
+      const ulong end = row_end - begin > SHORT ? begin + SHORT : row_end;
+      ulong i = begin;
+      for (; i < end; ++i) {
         const uint other = neighbours[i];
         if ((level[other / 32] >> other % 32 & 1u) == 0) continue;
         parents[vertex] = other;
-        reached |= left & (0u - left);
-        ends += end - begins[vertex];
+        reached |= 1u << v;
+        ends += row_end - begin;
         break;
       }
+      if (i < end || end == row_end) continue;
+      const uint pieces = (uint)((row_end - end + LONG - 1) / LONG);
+      const ulong at = atomic_add(count, pieces);
+      for (uint piece = 0; piece < pieces; ++piece) {
+        tasks[2 * (at + piece)] = vertex;
+        tasks[2 * (at + piece) + 1] = piece;
+      }
     }
-    next[word] = reached;
-    if (reached != 0) {
-      known[word] = before | reached;
-      tried[own_at + word] |= reached;
+#if LANES > 1
+    if (lane == 0) reached_of[team] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (reached != 0) atomic_or(&reached_of[team], reached);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    reached = reached_of[team];
+#endif
+    if (lane == 0 && word < own_words) {
+      next[word] = reached;
+      if (reached != 0) {
+        known[word] = before | reached;
+        tried[own_at + word] |= reached;
+      }
+      vertices += popcount(reached);
     }
-    vertices += popcount(reached);
+  }
+  add_up(vertices_of, ends_of, sums, vertices, ends);
+}
+
+// Bottom-up: the rest of the rows that look_up left, LANES work items a piece. A vertex of several pieces is found once.
+__kernel void look_on(__global const uint* restrict level, volatile __global uint* restrict tried,
+                      volatile __global uint* restrict known, volatile __global uint* restrict next,
+                      __global const ulong* restrict begins, __global const uint* restrict neighbours,
+                      __global uint* restrict parents, __global ulong* restrict sums,
+                      __global const uint* restrict tasks, __global const uint* restrict count, const uint own_at) {
+  __local uint vertices_of[GROUP];
+  __local ulong ends_of[GROUP];
+  const ulong at_once = get_global_size(0) / LANES;
+  uint vertices = get_local_id(0) == 0 ? (uint)sums[2 * get_group_id(0)] : 0;
+  ulong ends = get_local_id(0) == 0 ? sums[2 * get_group_id(0) + 1] : 0;
+  for (ulong task = get_global_id(0) / LANES; task < count[0]; task += at_once) {
+    const uint vertex = tasks[2 * task], word = vertex / 32, bit = 1u << vertex % 32;
+    const ulong row = begins[vertex], row_end = begins[vertex + 1];
+    const ulong begin = row + SHORT + (ulong)tasks[2 * task + 1] * LONG;
+    const ulong end = row_end - begin > LONG ? begin + LONG : row_end;
+    for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
+      if ((next[word] & bit) != 0) break;
+      const uint other = neighbours[i];
+      if ((level[other / 32] >> other % 32 & 1u) == 0) continue;
+      if ((atomic_or(&next[word], bit) & bit) != 0) break;
+      atomic_or(&known[word], bit);
+      atomic_or(&tried[own_at + word], bit);
+      parents[vertex] = other;
+      ++vertices;
+      ends += row_end - row;
+      break;
+    }
   }
   add_up(vertices_of, ends_of, sums, vertices, ends);
 }

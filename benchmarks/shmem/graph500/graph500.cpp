@@ -111,6 +111,7 @@ void Graph500::check(const Plan& asked) const {
     throw UsageError("--write-edges writes edges that are made, not those of a file");
   if (graph.kind != GraphPlan::Kind::kronecker && generator_.given())
     throw UsageError("--generator is for --graph kronecker");
+  if (lanes_.given() && !on_device()) throw UsageError("--lanes is for --variant device");
   static_cast<void>(asked);
 }
 
@@ -230,7 +231,8 @@ void Graph500::prepare_group(Session& session, const Group& group, Timed& timed)
   if (!graph_) build(session, timed);
   const Kind& kind = group.cases.front().payload.as<Point>().kind;
   const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(), beta_.get(),
-                        static_cast<int>(threads_.get())};
+                        static_cast<int>(threads_.get()),
+                        static_cast<std::size_t>(whole(lanes_.get()).value_or(0))};
   search_ =
       kind.variant == "device" ? make_device_search(session, *team_, *graph_, plan) : make_search(session.world, plan);
   if (roots_found_.empty()) return;

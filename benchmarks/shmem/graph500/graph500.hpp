@@ -94,6 +94,12 @@ class Graph500 : public Benchmark {
                           24,
                           {1e-3, 1e9}};
 
+  Choice lanes_{
+      *this,
+      {"lanes", "variant device: work items that follow a row of the graph together; default: 32 on GPUs, else 1"},
+      "default",
+      {"default", "1", "2", "4", "8", "16", "32"}};
+
   // A group of searches.
   struct Kind {
     std::string kernel, variant;

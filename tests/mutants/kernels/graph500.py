@@ -9,6 +9,7 @@ KERNELS = "benchmarks/shmem/graph500/graph500.cl"
 USUAL = ("--variant", "device", "--scale", "10", "--edgefactor", "4", "--roots", "2")
 DOWN = (*USUAL, "--alpha", "0.001")
 UP = (*USUAL, "--alpha", "1e9", "--beta", "1e9")
+SHARED = (*UP, "--edgefactor", "16", "--lanes", "4")  # rows longer than 4 are left to look_on
 
 MUTANTS = [
     KernelMutant("nothing_followed", KERNELS, "task < count[0];", "task < 0;", DOWN),
@@ -60,16 +61,54 @@ MUTANTS = [
     KernelMutant(
         "first_neighbour_not_looked_at",
         KERNELS,
-        "for (ulong i = begins[vertex]; i < end; ++i)",
-        "for (ulong i = begins[vertex] + 1; i < end; ++i)",
+        "ulong i = begin;\n",
+        "ulong i = begin + 1;\n",
         UP,
     ),
     KernelMutant(
         "last_word_not_looked_at",
         KERNELS,
-        "const uint before = known[word];",
-        "const uint before = word + 1 == own_words ? ~0u : known[word];",
+        "const uint before = word < own_words ? known[word]",
+        "const uint before = word + 1 < own_words ? known[word]",
         UP,
+    ),
+    KernelMutant(
+        "long_rows_left_out",
+        KERNELS,
+        "const uint pieces = (uint)((row_end",
+        "const uint pieces = 0 * (uint)((row_end",
+        SHARED,
+    ),
+    KernelMutant(
+        "long_rows_from_another_place",
+        KERNELS,
+        "row + SHORT + (ulong)",
+        "row + 2 * SHORT + (ulong)",
+        SHARED,
+    ),
+    KernelMutant(
+        "long_rows_of_any_level",
+        KERNELS,
+        "if ((level[other / 32] >> other % 32 & 1u) == 0) continue;\n      if ((atomic_or(&next",
+        "if ((known[other / 32] >> other % 32 & 1u) == 0) continue;\n      if ((atomic_or(&next",
+        SHARED,
+    ),
+    KernelMutant(
+        "found_in_a_long_row_not_known", KERNELS, "atomic_or(&known[word], bit);", "", SHARED
+    ),
+    KernelMutant(
+        "sizes_of_long_rows_only",
+        KERNELS,
+        "? (uint)sums[2 * get_group_id(0)] : 0;",
+        "? 0 * (uint)sums[2 * get_group_id(0)] : 0;",
+        SHARED,
+    ),
+    KernelMutant(
+        "one_lane_of_a_word",
+        KERNELS,
+        "if (reached != 0) atomic_or(&reached_of",
+        "if (lane == 0) atomic_or(&reached_of",
+        SHARED,
     ),
     KernelMutant(
         "parents_of_another_device_unchecked",
@@ -114,6 +153,8 @@ SOUND = [
     Sound(USUAL),
     Sound(DOWN),
     Sound(UP),
+    Sound(SHARED),
+    Sound((*SHARED, "--lanes", "32"), ranks=3),
     Sound(("--variant", "device", "--scale", "14", "--roots", "4")),
     Sound(DOWN, ranks=3),
     Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
