@@ -315,6 +315,19 @@ double ShallowWater::off_volume(Session&, const Coefficients& own) const {
   return std::abs(sums[0]) / (sums[1] * level * unit);
 }
 
+// Root of the mean square of all elements' mean levels, over the area, in m.
+double ShallowWater::level_rms(const Coefficients& own) const {
+  const std::size_t components = setup_->job.components();
+  std::vector<double> sums(2, 0.0);
+  for (std::uint32_t i = 0; i < solver_->part().own; ++i) {
+    const double area = setup_->mesh.area(solver_->part().global[i]), level = own[i * components];
+    sums[0] += area * level * level;
+    sums[1] += area;
+  }
+  all_->all_reduce(std::span(sums), Fold::sum);
+  return std::sqrt(sums[0] / sums[1]);
+}
+
 // The largest difference of an element's mean level from the exact solution's, of the latter's largest.
 double ShallowWater::off_exact(const Coefficients& own, double t) const {
   const Solution known = exact();
@@ -399,6 +412,7 @@ Validation ShallowWater::validate(Session& session, const Case&, std::uint64_t, 
   if (exact().state)
     facts_["level_off_exact"] = finite_or_null(off_exact(values, static_cast<double>(count) * all.job.time_step));
   facts_["reference_roundings_per_stage"] = finite_or_null(off_);
+  facts_["level_rms_m"] = finite_or_null(level_rms(values));
   if (!strayed_.empty()) {
     validation.error = std::numeric_limits<double>::quiet_NaN();
     if (validation.detail.empty()) validation.detail = strayed_;

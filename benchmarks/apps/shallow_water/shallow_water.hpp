@@ -111,6 +111,7 @@ class ShallowWater : public Benchmark {
   double off_reference(const Coefficients& own, const Coefficients& reference) const;
   double off_exact(const Coefficients& own, double t) const;
   double off_volume(Session& session, const Coefficients& own) const;
+  double level_rms(const Coefficients& own) const;
   std::uint64_t compared_steps() const;
   std::vector<Station> make_stations(const Mesh& mesh) const;
   std::map<std::uint64_t, bool> halts() const;
