@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t staging_bytes = std::uint64_t{32} << 20;
 constexpr std::uint64_t guard_bytes = 4096;  // after the results
-constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+constexpr std::uint64_t kibi = 1024, mebi = 1024 * kibi;
 
 // The exponent of an item: see read_exponent().
 int parse_size(std::string_view text, const std::string& whole) {
@@ -135,7 +135,8 @@ std::vector<Group> Fft::groups(const Plan&) const {
 
 std::unique_ptr<Form> Fft::make_form(Session& session, const Job& job) {
   const DeviceInfo& device = session.device.info();
-  const Tuning tuning{static_cast<int>(unroll_.get()), static_cast<std::uint64_t>(chunk_.get()) * mebi};
+  const Tuning tuning{static_cast<int>(unroll_.get()), static_cast<std::uint64_t>(chunk_.get()) * mebi,
+                      static_cast<std::uint64_t>(local_.get()) * kibi};
   switch (variant_.on(device)) {
     case hpcc::Variant::single_work_item:
       return make_pipeline_form(session, job, tuning);

@@ -94,6 +94,12 @@ class Fft : public Benchmark {
                                  0,
                                  {0, std::int64_t{1} << 20}};
 
+  Parameter<std::int64_t> local_{
+      *this,
+      {"local", "kernel gpu: local memory for the points of a group; 0 = by device (CUDA: up to 226)", "KiB"},
+      0,
+      {0, 1024}};
+
   ScalarType type() const { return parse_scalar_type(type_); }
   Shape shape_of(int log_points) const { return {type(), log_points, inverse_}; }
   std::uint64_t batch_of(const Shape& shape) const;

@@ -6,6 +6,7 @@
 //   WHOLE    the transform is LENGTH points, adjacent in memory
 //   COLUMNS  the first pass of a longer one: LENGTH points STRIDE apart, TILE adjacent columns; times the roots between passes
 //   ROWS     the last pass: LENGTH adjacent points, each STRIDE apart in the result; TILE adjacent results together
+// LOCAL_OF_LAUNCH: local memory is given with the launch.
 // A work item holds the points t + q * ITEMS of its transform (t < ITEMS, q < POINTS), before and after every stage. Work items
 // of a group count along memory: along the transform where it is adjacent, across transforms where those are. The inverse
 // exchanges re and im on the way in and out.
@@ -223,7 +224,11 @@ INLINE void store_staged(complex_t* a, LOCAL_PTR(ELEMENT) shared, GLOBAL_PTR(com
 // Transforms `batch`; those of `from` begin at transform from_begin, those of `to` at to_begin.
 __kernel WORK_GROUP_SIZE(GROUP) void fft_pass(const __global complex_t* from, __global complex_t* to, const __global complex_t* roots,
                        const ulong batch, const ulong from_begin, const ulong to_begin) {
+#ifdef LOCAL_OF_LAUNCH  // more than a kernel may declare; runtime `cuda` only
+  extern __shared__ __align__(16) ELEMENT shared[];
+#else
   __local ELEMENT shared[LOCAL_SIZE];
+#endif
   complex_t a[POINTS];
   const int item = get_local_id(0);
   const ulong tile = get_group_id(0);

@@ -12,8 +12,7 @@ namespace plumb::fft {
 namespace {
 
 constexpr int cpu_log_at_once = 10;  // vectors of 64 bytes of a transform in cache, log2
-constexpr std::uint64_t gpu_local_bytes = 32768;
-constexpr int gpu_log_run = 7;  // bytes that a pass reads and writes contiguously, log2
+constexpr int gpu_log_run = 7;       // bytes that a pass reads and writes contiguously, log2
 constexpr unsigned gpu_most_items = 512;
 
 std::uint64_t complex_bytes(ScalarType type) {
@@ -128,6 +127,14 @@ std::uint64_t GpuPass::local_bytes(ScalarType type) const {
   return (complex_bytes(type) / (split ? 2 : 1)) << (log_length + log_tile);
 }
 
+std::uint64_t GpuPass::padded_bytes(ScalarType type) const {
+  const std::uint64_t element = complex_bytes(type) / (split ? 2 : 1), banks = (split ? 128 : 64) / size_of(type);
+  const auto padded = [&](std::uint64_t i) { return i + i / banks; };
+  const std::uint64_t length = std::uint64_t{1} << log_length, tile = std::uint64_t{1} << log_tile;
+  if (kind == Kind::columns) return element * padded(length * tile);
+  return element * tile * (padded(length) + (tile < banks ? banks / tile : 1));
+}
+
 Table GpuPass::table() const {
   Table table;
   std::uint64_t done = 1;
@@ -190,10 +197,11 @@ void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
   const auto local_fits = [&](int log_tile) {
     GpuPass wider = pass;
     wider.log_tile = log_tile;
-    return wider.local_bytes(type) <= std::min(limits.local_bytes * 3 / 4, gpu_local_bytes);
+    return wider.local_bytes(type) <= limits.local_bytes;
   };
   const auto group_fits = [&](int log_tile) {
-    return std::uint64_t{1} << (pass.log_items() + log_tile) <= std::min(limits.group, gpu_most_items);
+    return std::uint64_t{1} << (pass.log_items() + log_tile) <=
+           (limits.large ? limits.group : std::min(limits.group, gpu_most_items));
   };
   const int run = gpu_log_run - (type == ScalarType::f64 ? 4 : 3);
   pass.split = !local_fits(pass.kind == GpuPass::Kind::whole ? 0 : run);
@@ -204,7 +212,10 @@ void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
 }  // namespace
 
 std::vector<GpuPass> gpu_passes(ScalarType type, int log_points, int unroll, const GpuLimits& limits) {
-  const int log_whole = type == ScalarType::f64 ? 11 : 12;
+  int log_whole = type == ScalarType::f64 ? 11 : 12;
+  while (limits.large && complex_bytes(type) / 2 << (log_whole + 1) <= limits.local_bytes &&
+         1u << (log_whole + 1 - 4) <= limits.group)
+    ++log_whole;
   std::vector<GpuPass> passes;
   if (log_points <= log_whole) {
     passes.push_back(pass_of(GpuPass::Kind::whole, log_points, unroll));

@@ -71,15 +71,17 @@ struct GpuPass {
   int log_items() const { return log_length - log_points; }        // work items per transform
   int group() const { return 1 << (log_items() + log_tile); }      // work items
   std::uint64_t groups(std::uint64_t batch, int log_total) const;  // for `batch` whole transforms
-  std::uint64_t local_bytes(ScalarType type) const;                // estimate per group
+  std::uint64_t local_bytes(ScalarType type) const;                // of a group's points
+  std::uint64_t padded_bytes(ScalarType type) const;               // and what separates banks, as in gpu.cl
   Table table() const;
   std::string options(ScalarType type, int log_total, bool inverse) const;
 };
 
 // Limits of a group on the device, which bound a pass.
 struct GpuLimits {
-  std::uint64_t local_bytes = 32768;
-  unsigned group = 256;  // work items
+  std::uint64_t local_bytes = 32768;  // for its points
+  unsigned group = 256;               // work items
+  bool large = false;                 // local_bytes are wished: transforms are whole as long as they fit
 };
 
 // The passes, in order. unroll: points per work item (2 to 16), or 0 to choose by length.

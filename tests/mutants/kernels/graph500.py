@@ -12,12 +12,18 @@ UP = (*USUAL, "--alpha", "1e9", "--beta", "1e9")
 SHARED = (*UP, "--edgefactor", "16", "--lanes", "4")  # rows longer than 4 are left to look_on
 
 MUTANTS = [
-    KernelMutant("nothing_followed", KERNELS, "task < count[0];", "task < 0;", DOWN),
+    KernelMutant(
+        "nothing_followed",
+        KERNELS,
+        "task < count[0]; task += at_once) {\n    const uint vertex = tasks[2 * task];",
+        "task < 0; task += at_once) {\n    const uint vertex = tasks[2 * task];",
+        DOWN,
+    ),
     KernelMutant(
         "last_neighbour_of_each_piece_lost",
         KERNELS,
-        "i < end; i += LANES",
-        "i + 1 < end; i += LANES",
+        "i < end; i += LANES) {\n      const uint other",
+        "i + 1 < end; i += LANES) {\n      const uint other",
         DOWN,
     ),
     KernelMutant(
@@ -80,10 +86,10 @@ MUTANTS = [
         SHARED,
     ),
     KernelMutant(
-        "long_rows_from_another_place",
+        "last_of_each_long_row_lost",
         KERNELS,
-        "row + SHORT + (ulong)",
-        "row + 2 * SHORT + (ulong)",
+        "> LONG ? begin + LONG : row_end;",
+        "> LONG ? begin + LONG : row_end - 1;",
         SHARED,
     ),
     KernelMutant(
