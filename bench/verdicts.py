@@ -35,9 +35,9 @@ from plumbline.judge.judgement import (  # noqa: E402
     Beside,
     Earlier,
     add_launch,
+    basis_of,
     beside_parts,
     efficiencies,
-    is_of_links,
 )
 from plumbline.judge.levels import Level  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
@@ -169,9 +169,8 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
     launches = [load_record(path) for path in sorted(record_files(wish.folder))]
     launches = [record for record in launches if record.parts is not None]
     model = model_of(launches[0].benchmark.name)
-    assert model is not None
     every = [beside_parts(model, record)[0] for record in launches]
-    by_links = is_of_links(launches[0])
+    by = basis_of(launches[0])
     for fewest, name in ((0, "run, fresh"), (FEWEST_OF_HISTORY, "run, history")):
         for percent, plant in [
             (0, "none"),
@@ -181,7 +180,7 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
             for number, beside in enumerate(every):
                 earlier: dict[str, Earlier] = {}
                 for before in every[max(0, number - HISTORY) : number] if fewest else []:
-                    add_launch(earlier, before)
+                    add_launch(earlier, before, by)
                 if number < fewest:
                     continue
                 plants = (
@@ -191,9 +190,7 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
                 )
                 for planted in plants:
                     slow = {k: longer(o, percent) if k in planted else o for k, o in beside.items()}
-                    found = efficiencies(
-                        slow, earlier, by_links=by_links, tolerance=DEFAULT_OF_PARTS
-                    )
+                    found = efficiencies(slow, earlier, by=by, tolerance=DEFAULT_OF_PARTS)
                     tally.add({key: one.verdict for key, one in found.items()}, planted)
             yield {"what": name, "percent": percent, "plant": plant, **tally.figures()}
 

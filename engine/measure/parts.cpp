@@ -156,8 +156,8 @@ void Parts::visit(const Case* next, std::size_t finished) {
   for (Part& part : parts_) {
     const bool stands_before = next != nullptr && belongs(part, *next);
     const bool due = part.pending || (stands_before && part.shared);
-    const bool wanted = due && (part.visits.empty() || is_affordable(part));
-    part.pending = stands_before;
+    const bool wanted = due && is_affordable(part);
+    part.pending = stands_before || (due && part.visits.empty() && !wanted);
     if (!broadcast_value(world_, wanted && !part.dropped)) continue;
     visit_well(part, finished);
   }
@@ -204,7 +204,11 @@ double Parts::usual_ratio() const {
 }
 
 bool Parts::is_affordable(const Part& part) const {
-  return spent_ + part.cost < most_share * (now_seconds() - begin_);
+  return spent_ + part.cost < budget();
+}
+
+double Parts::budget() const {
+  return std::max(least_seconds, most_share * (now_seconds() - begin_));
 }
 
 // Valid on rank 0.
@@ -253,6 +257,8 @@ Json Parts::json() const {
                         {"shares", visit.shares}});
     }
     const Benchmark& benchmark = *benchmarks_[part.of];
+    const bool waits = part.visits.empty() && !part.dropped;
+    const Outcome outcome = waits ? Outcome{"skipped", "the budget of parts was spent on others"} : part.outcome;
     list.push_back({{"benchmark", benchmark.name()},
                     {"parameters", parameters_of(benchmark)},
                     {"key", part.measured.key},
@@ -260,8 +266,8 @@ Json Parts::json() const {
                     {"work", to_json(part.measured.work)},
                     {"validation", part.validation},
                     {"outcome",
-                     {{"status", part.outcome.status},
-                      {"reason", part.outcome.reason.empty() ? Json(nullptr) : Json(part.outcome.reason)}}},
+                     {{"status", outcome.status},
+                      {"reason", outcome.reason.empty() ? Json(nullptr) : Json(outcome.reason)}}},
                     {"visits", visits}});
   }
   return {{"spent_s", spent_}, {"run_s", now_seconds() - begin_}, {"cases", list}};
