@@ -34,7 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from plumbline.engine.program import all_benchmarks  # noqa: E402
+from plumbline.engine.program import find_engine  # noqa: E402
 from plumbline.judge.history import HISTORY  # noqa: E402
 from plumbline.judge.judgement import (  # noqa: E402
     Beside,
@@ -235,6 +235,7 @@ def mutants() -> Iterator[str]:
         raise SystemExit(f"there is no {program}: build it, or set PLUMBLINE_BUILD")
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         (Path(folder) / "plumb-mpi").symlink_to(program)
+        (Path(folder) / "plumb-shmem").symlink_to(program.with_name("plumb-shmem"))
         yield folder
 
 
@@ -331,8 +332,8 @@ def turns(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
 
 
 def judged_benchmarks() -> list[str]:
-    """All that are judged by others' limits; a family is one."""
-    known = all_benchmarks().benchmarks
+    """All over MPI that are judged by others' limits; a family is one."""
+    known = find_engine().description.benchmarks
     return [one.name for one in known if not one.family and one.name not in LIMITS_THEMSELVES]
 
 

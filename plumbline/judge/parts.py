@@ -118,8 +118,8 @@ def _of_yardstick(yardstick: Yardstick, planned: Planned) -> Iterator[str]:
 
 
 def _accumulators(device: Mapping[str, Any]) -> int:
-    numbers = device.get("compute_units", 1) * (2048 * 8 if device.get("type") == "gpu" else 1024)
-    return max(4, ceil(numbers / 4096)) * 4096
+    each = 2048 * 8 if device.get("type") == "gpu" else 1024
+    return max(4, ceil(int(device.get("compute_units", 1)) * each / 4096)) * 4096
 
 
 def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
