@@ -154,10 +154,10 @@ bool Parts::belongs(const Part& part, const Case& measured) const {
 void Parts::visit(const Case* next, std::size_t finished) {
   if (next != nullptr && !warm_) warm_up(*next);
   for (Part& part : parts_) {
-    const bool stands_before = next != nullptr && belongs(part, *next);
+    const bool stands_before = next != nullptr && belongs(part, *next), first = part.visits.empty();
     const bool due = part.pending || (stands_before && part.shared);
-    const bool wanted = due && is_affordable(part);
-    part.pending = stands_before || (due && part.visits.empty() && !wanted);
+    const bool wanted = due && (first ? has_budget(part) || next == nullptr : is_affordable(part));
+    part.pending = stands_before || (due && first && !wanted);
     if (!broadcast_value(world_, wanted && !part.dropped)) continue;
     visit_well(part, finished);
   }
@@ -203,12 +203,14 @@ double Parts::usual_ratio() const {
   return std::min(1.0, std::max(last[last.size() / 2], ratios_.back()));
 }
 
-bool Parts::is_affordable(const Part& part) const {
-  return spent_ + part.cost < budget();
+bool Parts::has_budget(const Part& part) const {
+  return spent_ + part.cost < std::max(least_seconds, most_share * (now_seconds() - begin_));
 }
 
-double Parts::budget() const {
-  return std::max(least_seconds, most_share * (now_seconds() - begin_));
+// For another visit: none waits for its first one.
+bool Parts::is_affordable(const Part& part) const {
+  const auto waits = [](const Part& one) { return (one.shared || one.pending) && one.visits.empty() && !one.dropped; };
+  return has_budget(part) && std::none_of(parts_.begin(), parts_.end(), waits);
 }
 
 // Valid on rank 0.
@@ -257,8 +259,6 @@ Json Parts::json() const {
                         {"shares", visit.shares}});
     }
     const Benchmark& benchmark = *benchmarks_[part.of];
-    const bool waits = part.visits.empty() && !part.dropped;
-    const Outcome outcome = waits ? Outcome{"skipped", "the budget of parts was spent on others"} : part.outcome;
     list.push_back({{"benchmark", benchmark.name()},
                     {"parameters", parameters_of(benchmark)},
                     {"key", part.measured.key},
@@ -266,8 +266,8 @@ Json Parts::json() const {
                     {"work", to_json(part.measured.work)},
                     {"validation", part.validation},
                     {"outcome",
-                     {{"status", outcome.status},
-                      {"reason", outcome.reason.empty() ? Json(nullptr) : Json(outcome.reason)}}},
+                     {{"status", part.outcome.status},
+                      {"reason", part.outcome.reason.empty() ? Json(nullptr) : Json(part.outcome.reason)}}},
                     {"visits", visits}});
   }
   return {{"spent_s", spent_}, {"run_s", now_seconds() - begin_}, {"cases", list}};

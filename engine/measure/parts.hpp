@@ -40,9 +40,9 @@ class Parts {
   bool none() const { return parts_.empty(); }
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
   // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
-  // All visits (before, between and after cases, and again if the samples of a visit differ) begin within the budget;
-  // a part that finds it spent waits until the run is long enough, and is `skipped` if it never is. The cost of a first
-  // visit is unknown, so one may exceed the budget.
+  // Visits (before, between and after cases, and again if the samples of a visit differ) are made within the budget. A
+  // part that finds it spent waits for its first visit until the run is long enough, before others are visited again,
+  // at the latest until the last case: without it there is no verdict, so first visits may exceed the budget.
   void visit(const Case* next, std::size_t finished);
   // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, and
   // returns whether to measure it again, since its ratio to them exceeds that of earlier cases. Rank 0 has the
@@ -72,7 +72,7 @@ class Parts {
 
   bool belongs(const Part& part, const Case& measured) const;
   bool is_affordable(const Part& part) const;
-  double budget() const;  // seconds
+  bool has_budget(const Part& part) const;
   bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
   void visit_well(Part& part, std::size_t finished);
