@@ -58,6 +58,7 @@ OF_LINKS = 1.05
 OF_BOUNDS = 3.0
 WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
 MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
+DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
 FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
 # Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
@@ -446,7 +447,10 @@ def efficiencies(
         waited = max(0.0, one.waited - usually)
         expected = expected_of(one, known, shift, by_links=by_links, tolerance=tolerance)
         expected = replace(expected, waiting=1 / (1 - waited) - 1 if waited < MOST_WAITED else inf)
-        found[key] = Efficiency(*efficiency_of(one, expected), expected, known)
+        verdict, why = efficiency_of(one, expected)
+        if by == "yardstick" and known and one.ratio < known.middle - log(DISTURBED):
+            verdict, why = "ambiguous", "parts"
+        found[key] = Efficiency(verdict, why, expected, known)
     return found
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from plumbline.model.prediction import Bound
 
 PARTS = Bound(
-    "usual ratio to its parts",
+    "its parts",
     advice="The phases in the record show where its time goes.",
     in_caches=True,
 )

@@ -251,7 +251,13 @@ def searched(case: float = 1.0, part: float = 1.0, noise: float = 0.01) -> Recor
 
 @pytest.mark.parametrize(
     ("case", "part", "expected"),
-    [(1.0, 1.0, "ok"), (1.3, 1.0, "slow"), (1.3, 1.3, "ok"), (1.0, 0.75, "slow")],
+    [
+        (1.0, 1.0, "ok"),
+        (1.3, 1.0, "slow"),
+        (1.3, 1.3, "ok"),
+        (1.0, 0.75, "slow"),
+        (1.0, 3.0, "ambiguous"),  # the parts were disturbed, and tell nothing
+    ],
 )
 def test_a_yardstick_judges_by_the_usual_ratio(case: float, part: float, expected: str) -> None:
     earlier = [searched(1 + 0.01 * (launch % 3)) for launch in range(6)]
