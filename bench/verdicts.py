@@ -2,6 +2,7 @@
 """Error rates of verdicts: false alarms without a change, and detection of planted slow-downs.
 
     bench/verdicts.py run BENCHMARK [WORDS] --runs 50 [--load]         real launches, judged by `plumb run`
+    bench/verdicts.py turns ['BENCHMARK [WORDS]' ...] --runs 50 --keep FOLDER [--percent 25]    many benchmarks' launches in turn
     bench/verdicts.py ab BENCHMARK [WORDS] --runs 50 --pairs 10 [--load]    real `plumb compare --ab`, A against itself
     bench/verdicts.py simulate FOLDER [--pairs 10] [--svg FILE]        from launches kept in FOLDER (records, in the order of their names)
     bench/verdicts.py judge FOLDER [--svg FILE]                        the same for `plumb run`, from records with parts
@@ -9,7 +10,9 @@
 `run` and `ab` do it once as it is, and once for each of --percent and --plant: a mutant (plumb-mpi-mutants, PLUMBLINE_MUTANT_WAITS)
 waits so much longer in `one` case, in `all`, or in all of one launch in `three`; --where says in which part (queue, transport, run). --load keeps
 another core busy meanwhile. `simulate` makes pairs of launches that follow each other, in either order, and multiplies B's times; it needs
-at least twice as many launches as pairs. All figures are JSON lines on stdout, a table on stderr.
+at least twice as many launches as pairs. `turns` makes rounds of the commands (default: each benchmark's smoke preset), each once as it is and once with a slow-down in one
+case; all launches before one that are as they are, up to twenty, are its history. FOLDER keeps the records: what is there is not made again,
+and --runs 0 only judges it. All figures are JSON lines on stdout, a table on stderr.
 """
 
 from __future__ import annotations
@@ -25,23 +28,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from plumbline.engine.program import find_engine  # noqa: E402
 from plumbline.judge.history import HISTORY  # noqa: E402
 from plumbline.judge.judgement import (  # noqa: E402
     Beside,
     Earlier,
     add_launch,
+    basis_of,
     beside_parts,
+    by_parts,
     efficiencies,
-    is_of_links,
 )
 from plumbline.judge.levels import Level  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
 from plumbline.model.benchmarks import model_of  # noqa: E402
+from plumbline.model.yardsticks import LIMITS_THEMSELVES  # noqa: E402
 from plumbline.record.expectations import DEFAULT_OF_PARTS, expected_path  # noqa: E402
 from plumbline.record.record import Record, load_record  # noqa: E402
 from plumbline.record.store import record_files  # noqa: E402
@@ -169,9 +176,8 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
     launches = [load_record(path) for path in sorted(record_files(wish.folder))]
     launches = [record for record in launches if record.parts is not None]
     model = model_of(launches[0].benchmark.name)
-    assert model is not None
     every = [beside_parts(model, record)[0] for record in launches]
-    by_links = is_of_links(launches[0])
+    by = basis_of(launches[0])
     for fewest, name in ((0, "run, fresh"), (FEWEST_OF_HISTORY, "run, history")):
         for percent, plant in [
             (0, "none"),
@@ -181,7 +187,7 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
             for number, beside in enumerate(every):
                 earlier: dict[str, Earlier] = {}
                 for before in every[max(0, number - HISTORY) : number] if fewest else []:
-                    add_launch(earlier, before)
+                    add_launch(earlier, before, by)
                 if number < fewest:
                     continue
                 plants = (
@@ -191,9 +197,7 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
                 )
                 for planted in plants:
                     slow = {k: longer(o, percent) if k in planted else o for k, o in beside.items()}
-                    found = efficiencies(
-                        slow, earlier, by_links=by_links, tolerance=DEFAULT_OF_PARTS
-                    )
+                    found = efficiencies(slow, earlier, by=by, tolerance=DEFAULT_OF_PARTS)
                     tally.add({key: one.verdict for key, one in found.items()}, planted)
             yield {"what": name, "percent": percent, "plant": plant, **tally.figures()}
 
@@ -231,6 +235,7 @@ def mutants() -> Iterator[str]:
         raise SystemExit(f"there is no {program}: build it, or set PLUMBLINE_BUILD")
     with tempfile.TemporaryDirectory(prefix="plumbline-") as folder:
         (Path(folder) / "plumb-mpi").symlink_to(program)
+        (Path(folder) / "plumb-shmem").symlink_to(program.with_name("plumb-shmem"))
         yield folder
 
 
@@ -298,6 +303,74 @@ def real_runs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
         }
 
 
+def turns(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
+    """Rounds of `plumb run` of several commands, and their verdicts by the present rule."""
+    draw = random.Random(wish.seed)
+    commands = wish.commands or [f"{name} --preset smoke -n 2" for name in judged_benchmarks()]
+    for number in range(wish.runs):
+        for command in commands:
+            folder = wish.keep / command.replace("--", "").replace(" ", "_")
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"as-is-{number:03}.json"
+            environ = {**os.environ, "PLUMBLINE_ENGINE": engine, "PLUMBLINE_HOME": str(folder)}
+            if not path.exists():
+                plumb(["run", *command.split(), "--record", str(path)], environ)
+            record, path = load_record(path), folder / f"planted-{number:03}.json"
+            keys = [case.key for case in record.cases if case.outcome.status == "passed"]
+            if path.exists() or not keys or not wish.percent:
+                continue
+            key = draw.choice(keys)
+            place = "transport" if record.transport is not None and wish.where == "auto" else "run"
+            place = place if wish.where == "auto" else wish.where
+            name, value = waits(place, wish.percent[0], key).split("=", 1)
+            spare = {"PLUMBLINE_HOME": str(folder / "planted"), name: value}
+            plumb(["run", *command.split(), "--record", str(path)], {**environ, **spare})
+            path.with_suffix(".key").write_text(key)
+        progress(f"round {number + 1} of {wish.runs}, load {os.getloadavg()[0]:.1f}")
+    for folder in sorted(one for one in wish.keep.iterdir() if any(one.glob("as-is-*.json"))):
+        yield from judged_turns(folder)
+
+
+def judged_benchmarks() -> list[str]:
+    """All over MPI that are judged by others' limits; a family is one."""
+    known = find_engine().description.benchmarks
+    return [one.name for one in known if not one.family and one.name not in LIMITS_THEMSELVES]
+
+
+def judged_turns(folder: Path) -> Iterator[Figures]:
+    before: list[Record] = []
+    tallies = {"none": Tally(), "one": Tally()}
+    shares: list[float] = []
+    for path in sorted(folder.glob("as-is-???.json")):
+        record = load_record(path)
+        if record.status != "complete":
+            continue
+        tallies["none"].add(words_by_parts(record, before), set())
+        if record.parts is not None:
+            shares.append(record.parts.spent_s / record.parts.run_s)
+        other = path.with_name(path.name.replace("as-is", "planted"))
+        if other.with_suffix(".key").exists():
+            planted = {other.with_suffix(".key").read_text()}
+            tallies["one"].add(words_by_parts(load_record(other), before), planted)
+        before = [*before[-HISTORY + 1 :], record]
+    for plant, tally in tallies.items():
+        share = median(shares) if shares else None
+        yield {
+            "what": folder.name,
+            "percent": None,
+            "plant": plant,
+            "share": share,
+            **tally.figures(),
+        }
+
+
+def words_by_parts(record: Record, history: list[Record]) -> dict[str, str]:
+    found = by_parts(record, DEFAULT_OF_PARTS, history)
+    cases = found.judged.cases if found and found.judged else {}
+    passed = [case.key for case in record.cases if case.outcome.status == "passed"]
+    return {key: (cases[key].verdict or "none") if key in cases else "none" for key in passed}
+
+
 def real_pairs(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
     """`plumb compare --ab`, with the same build on both sides except for the planted waits."""
     environ = {**os.environ, "PLUMBLINE_ENGINE": engine}
@@ -334,9 +407,11 @@ def progress(text: str) -> None:
 
 
 def table(found: list[Figures]) -> Iterator[str]:
-    yield f"{'what':<14} {'planted':<16} {'runs':>5} {'alarm: runs':>12} {'cases':>8} {'detected':>9} {'undecided':>10}"
+    wide = max([14, *(len(one["what"]) for one in found)])
+    yield f"{'what':<{wide}} {'planted':<16} {'runs':>5} {'alarm: runs':>12} {'cases':>8} {'detected':>9} {'undecided':>10}"
     for one in found:
-        planted = "nothing" if one["plant"] == "none" else f"{one['percent']} % in {one['plant']}"
+        percent = f"{one['percent']} % in " if one["percent"] else ""
+        planted = "nothing" if one["plant"] == "none" else f"{percent}{one['plant']}"
         undecided = (
             one["undecided_cases"]
             if one["undecided_cases"] is not None
@@ -344,7 +419,7 @@ def table(found: list[Figures]) -> Iterator[str]:
         )
         shares = [one["false_alarm_runs"], one["false_alarm_cases"], one["detected"], undecided]
         cells = ["-" if share is None else f"{100 * share:.1f} %" for share in shares]
-        yield f"{one['what']:<14} {planted:<16} {one['runs']:>5} {cells[0]:>12} {cells[1]:>8} {cells[2]:>9} {cells[3]:>10}"
+        yield f"{one['what']:<{wide}} {planted:<16} {one['runs']:>5} {cells[0]:>12} {cells[1]:>8} {cells[2]:>9} {cells[3]:>10}"
 
 
 def svg(found: list[Figures], title: str) -> str:
@@ -433,6 +508,15 @@ def main() -> None:
             help="launches with nothing planted before each setting",
         )
         one.add_argument("--keep", type=Path, help="a new folder for the records")
+    one = kinds.add_parser("turns")
+    one.add_argument("commands", nargs="*", help="benchmark and options, quoted")
+    one.add_argument("--runs", type=int, default=50)
+    one.add_argument("--load", action="store_true")
+    places = ["auto", "queue", "transport", "kernel", "run"]
+    one.add_argument("--where", default="auto", choices=places, help="auto: transport or run")
+    one.add_argument("--percent", type=int, nargs="*", default=[25])
+    one.add_argument("--seed", type=int, default=1)
+    one.add_argument("--keep", type=Path, required=True, help="a folder for the records")
     for name in ("simulate", "judge"):
         one = kinds.add_parser(name)
         one.add_argument("folder", type=Path)
@@ -456,7 +540,8 @@ def main() -> None:
     else:
         wish.keep = wish.keep or Path(tempfile.mkdtemp(prefix="plumbline-verdicts-"))
         with mutants() as engine, load(wish.load):
-            take((real_runs if wish.kind == "run" else real_pairs)(wish, engine))
+            real = {"run": real_runs, "turns": turns, "ab": real_pairs}
+            take(real[wish.kind](wish, engine))
     print("\n".join(table(found)), file=sys.stderr)
 
 

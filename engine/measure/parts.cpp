@@ -154,10 +154,10 @@ bool Parts::belongs(const Part& part, const Case& measured) const {
 void Parts::visit(const Case* next, std::size_t finished) {
   if (next != nullptr && !warm_) warm_up(*next);
   for (Part& part : parts_) {
-    const bool stands_before = next != nullptr && belongs(part, *next);
+    const bool stands_before = next != nullptr && belongs(part, *next), first = part.visits.empty();
     const bool due = part.pending || (stands_before && part.shared);
-    const bool wanted = due && (part.visits.empty() || is_affordable(part));
-    part.pending = stands_before;
+    const bool wanted = due && (first ? has_budget(part) || next == nullptr : is_affordable(part));
+    part.pending = stands_before || (due && first && !wanted);
     if (!broadcast_value(world_, wanted && !part.dropped)) continue;
     visit_well(part, finished);
   }
@@ -203,8 +203,14 @@ double Parts::usual_ratio() const {
   return std::min(1.0, std::max(last[last.size() / 2], ratios_.back()));
 }
 
+bool Parts::has_budget(const Part& part) const {
+  return spent_ + part.cost < std::max(least_seconds, most_share * (now_seconds() - begin_));
+}
+
+// For another visit: none waits for its first one.
 bool Parts::is_affordable(const Part& part) const {
-  return spent_ + part.cost < most_share * (now_seconds() - begin_);
+  const auto waits = [](const Part& one) { return (one.shared || one.pending) && one.visits.empty() && !one.dropped; };
+  return has_budget(part) && std::none_of(parts_.begin(), parts_.end(), waits);
 }
 
 // Valid on rank 0.

@@ -32,15 +32,17 @@ std::vector<std::shared_ptr<Benchmark>> parse_parts(const std::string& text);
 
 class Parts {
  public:
-  static constexpr double most_share = 0.15;  // of the run so far
+  // Budget: this share of the run so far, or these seconds, whichever is larger.
+  static constexpr double most_share = 0.15, least_seconds = 0.3;
 
   Parts(Session& session, const RunSettings& settings, SynchronisedStart& start);
 
   bool none() const { return parts_.empty(); }
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
   // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
-  // Each is visited once at any cost; further visits (between and after cases, and again if the samples of a visit
-  // differ) only while all visits together take at most `most_share`.
+  // Visits (before, between and after cases, and again if the samples of a visit differ) are made within the budget. A
+  // part that finds it spent waits for its first visit until the run is long enough, before others are visited again,
+  // at the latest until the last case: without it there is no verdict, so first visits may exceed the budget.
   void visit(const Case* next, std::size_t finished);
   // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, and
   // returns whether to measure it again, since its ratio to them exceeds that of earlier cases. Rank 0 has the
@@ -70,6 +72,7 @@ class Parts {
 
   bool belongs(const Part& part, const Case& measured) const;
   bool is_affordable(const Part& part) const;
+  bool has_budget(const Part& part) const;
   bool is_noisy(const Part& part) const;
   void warm_up(const Case& next);
   void visit_well(Part& part, std::size_t finished);

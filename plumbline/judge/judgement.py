@@ -8,7 +8,9 @@ without parts have the last only, as their verdict.
 By its parts a case is slow if its level (:mod:`plumbline.judge.levels`) lies beyond the
 expectation's interval, and its whole interval beyond the expectation times 1 + tolerance; the
 expectation is the model's time from the parts, times the usual ratio
-(:mod:`plumbline.judge.usual`). It is ambiguous, with the reason in a word, if its level lies beyond
+(:mod:`plumbline.judge.usual`). A benchmark with a yardstick (:mod:`plumbline.model.yardsticks`) has
+the mean of its parts in place of a model's time, and no verdict before its usual ratio is known. It
+is ambiguous, with the reason in a word, if its level lies beyond
 and its interval does not (``spread``), if waiting for cores may be the cause (``waited``), or if
 its parts are so uncertain that it may lie beyond (``parts``). By a system it is slow if the
 interval of its median lies beyond the expected time times 1 + tolerance, and fast on the other
@@ -20,15 +22,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp, log, log1p, sqrt
+from math import exp, inf, log, log1p, sqrt
 from statistics import median
+from typing import Literal
 
 from plumbline.judge.levels import Level, level_of_case
-from plumbline.judge.parts import in_situ
+from plumbline.judge.parts import in_situ, mean_of_parts
 from plumbline.judge.state import StateOfMachine, state_of, student
-from plumbline.judge.usual import Usual, common_shift, usual_of, usual_of_peers
+from plumbline.judge.usual import (
+    FEWEST_LAUNCHES,
+    PRIOR,
+    PRIOR_OF_KERNELS,
+    Usual,
+    common_shift,
+    usual_of,
+    usual_of_peers,
+)
 from plumbline.model.benchmarks import Model, model_of, need_of
 from plumbline.model.prediction import Prediction
+from plumbline.model.yardsticks import LIMITS_THEMSELVES, PARTS, yardstick_of
 from plumbline.record.expectations import (
     DEFAULT_OF_PARTS,
     DEFAULT_TOLERANCE,
@@ -45,8 +57,12 @@ from plumbline.system.system import LOCAL, Between, Conditions, Need, System
 OF_LINKS = 1.05
 OF_BOUNDS = 3.0
 WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
-MOST_WAITED = 0.99
+MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
+DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
+FEWEST_OF_WAITS = 6  # launches from which a kernel's usual waiting for cores is known
 _MOST_DEVIATIONS = 4.0  # of few launches; their deviation is pooled over many cases
+# Parts beside a case: bare calls that do the same, limits of a device, or a yardstick.
+Basis = Literal["links", "bounds", "yardstick"]
 _VERDICTS: tuple[Verdict, ...] = ("ok", "slow", "fast", "ambiguous")
 # For missing figures that no run calibrates.
 _HINTS = {"operations": " (shoms measures one-sided operations, of OpenSHMEM only)"}
@@ -225,40 +241,66 @@ class Beside:
 
 def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -> Judgement | None:
     """Judge ``record`` by the parts measured with its cases; None if it has none."""
-    model = model_of(record.benchmark.name)
-    if model is None or record.parts is None:
+    model, by = model_of(record.benchmark.name), basis_of(record)
+    if record.parts is None or (model is None and by != "yardstick"):
         return None
     beside, without = beside_parts(model, record)
     if not beside:
         reason = next(iter(without.values()), "no case was measured")
         return Judgement(None, f"no model: {reason}")
-    earlier = earlier_ratios(model, beside, history)
-    own = efficiencies(beside, earlier, by_links=is_of_links(record), tolerance=tolerance)
+    alike = [one for one in history if by != "yardstick" or _is_alike(one, record)]
+    earlier = earlier_ratios(model, beside, alike)
+    own = efficiencies(beside, earlier, by=by, tolerance=tolerance)
     cases: dict[str, JudgedCase] = {}
-    for case in (one for one in record.cases if one.key in own):
+    for case in (one for one in record.cases if one.key in beside):
+        if case.key not in own:
+            without[case.key] = _new(len(alike))
+            continue
         one, found = beside[case.key], own[case.key]
         # In terms of the median; the level is another quantile of the same repetitions.
         scale = (case.median_s() or one.measured.middle) / one.measured.middle
+        usually = found.usual.middle if found.usual and by == "yardstick" else 0.0
         cases[case.key] = JudgedCase(
-            expected_s=one.expected.time_s * scale,
-            ratio=exp(one.ratio),
+            expected_s=one.expected.time_s * exp(usually) * scale,
+            ratio=exp(one.ratio - usually),
             verdict=found.verdict,
             bound=one.expected.bound,
             interval_s=(found.expected.low_s * scale, found.expected.high_s * scale),
             why=found.why,
         )
+    if not cases:
+        return Judgement(None, f"no verdict yet: {_new(len(alike))}")
     described = next(reversed(beside.values())).described
     judged = JudgedRecord(model=described, system=IN_SITU, cases=cases, without=without)
     line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own)}"
     return Judgement(judged, line, {key: one.expected for key, one in beside.items()})
 
 
-def is_of_links(record: Record) -> bool:
-    """Whether the cases are messages of one size; bare calls send these too, so no bounds."""
-    return any(case.message_bytes() for case in record.cases)
+def basis_of(record: Record) -> Basis:
+    """The meaning of the parts' times beside the cases of ``record``."""
+    if yardstick_of(record.benchmark.name, record.transport_name) is not None:
+        return "yardstick"
+    return "links" if any(case.message_bytes() for case in record.cases) else "bounds"
 
 
-def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[str, str]]:
+def _is_alike(earlier: Record, record: Record) -> bool:
+    """Whether both had the same options and the same parts, so that their ratios compare."""
+    return earlier.parameters == record.parameters and _measured(earlier) == _measured(record)
+
+
+def _measured(record: Record) -> set[tuple[str, str]]:
+    parts = record.parts.cases if record.parts else []
+    return {(one.benchmark, one.key) for one in parts if one.visits}
+
+
+def _new(launches: int) -> str:
+    return (
+        f"what is usual beside its parts is known from {FEWEST_LAUNCHES} earlier launches on, "
+        f"and there {'is' if launches == 1 else 'are'} {launches or 'none'}"
+    )
+
+
+def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside], dict[str, str]]:
     """Each measured case with its parts, and the reasons for cases without parts."""
     found: dict[str, Beside] = {}
     without: dict[str, str] = {}
@@ -277,15 +319,18 @@ def beside_parts(model: Model, record: Record) -> tuple[dict[str, Beside], dict[
 
 
 def _expected(
-    model: Model, record: Record, case: Case
+    model: Model | None, record: Record, case: Case
 ) -> tuple[Prediction, Prediction, Prediction, str] | str:
     """The model's times for ``case`` by its parts, and the bound; else the reason for none.
 
     Times are at the parts' levels, and at the fast and slow ends of all intervals.
     """
+    none = "no part of it was measured beside it"
+    if basis_of(record) == "yardstick":
+        return _by_mean(record, case) or none
     found = in_situ(record, case)
-    if found is None:
-        return "no part of it was measured beside it"
+    if found is None or model is None:
+        return none
     alone = record.model_copy(update={"cases": [case]})
     middle, fast, slow = (
         model.expect(alone, one)[case.key] for one in (found.middle, found.fast, found.slow)
@@ -293,6 +338,18 @@ def _expected(
     if not (middle.seconds and fast.seconds and slow.seconds):
         return middle.reason or "the model gives no time"
     return middle, fast, slow, model.describe(alone, found.middle)
+
+
+def _by_mean(record: Record, case: Case) -> tuple[Prediction, Prediction, Prediction, str] | None:
+    """The mean of the parts beside ``case``, as times without a model."""
+    found = mean_of_parts(record, case)
+    if found is None:
+        return None
+    mean = found.mean
+    middle, fast, slow = (
+        Prediction(seconds, PARTS, found.parts) for seconds in (mean.middle, mean.low, mean.high)
+    )
+    return middle, fast, slow, f"usual ratio to the mean of {', '.join(found.parts)}"
 
 
 @dataclass(frozen=True)
@@ -304,21 +361,26 @@ class Earlier:
 
 
 def earlier_ratios(
-    model: Model, cases: Collection[str], history: Sequence[Record]
+    model: Model | None, cases: Collection[str], history: Sequence[Record]
 ) -> dict[str, Earlier]:
     """The figures of earlier undisturbed launches, by case."""
     found: dict[str, Earlier] = {}
     for earlier in history:
         wanted = [case for case in earlier.cases if case.key in cases and is_passed(case)]
         beside, _ = beside_parts(model, earlier.model_copy(update={"cases": wanted}))
-        add_launch(found, beside)
+        add_launch(found, beside, basis_of(earlier))
     return found
 
 
-def add_launch(earlier: dict[str, Earlier], beside: Mapping[str, Beside]) -> None:
-    """Add one launch's cases to ``earlier``."""
+def add_launch(
+    earlier: dict[str, Earlier], beside: Mapping[str, Beside], by: Basis = "bounds"
+) -> None:
+    """Add one launch's cases to ``earlier``; by a yardstick uncertain ones as well.
+
+    Their spread between launches is then the only measure of what is usual.
+    """
     for key, one in beside.items():
-        if one.teaches:
+        if one.teaches or by == "yardstick":
             of_case = earlier.setdefault(key, Earlier())
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
@@ -359,12 +421,17 @@ def efficiencies(
     beside: Mapping[str, Beside],
     earlier: Mapping[str, Earlier],
     *,
-    by_links: bool,
+    by: Basis,
     tolerance: float,
 ) -> dict[str, Efficiency]:
-    """The efficiencies of one launch's cases, given those of earlier launches."""
+    """The efficiencies of one launch's cases, given those of earlier launches.
+
+    By a yardstick, only of cases whose usual ratio is known.
+    """
+    by_links = by == "links"
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}
-    usual = {key: usual_of(ratios, key) for key in beside}
+    prior = PRIOR if by_links else PRIOR_OF_KERNELS
+    usual = {key: usual_of(ratios, key, len(beside), prior) for key in beside}
     excesses = {key: beside[key].ratio - known.middle for key, known in usual.items() if known}
     found: dict[str, Efficiency] = {}
     for key, one in beside.items():
@@ -372,21 +439,33 @@ def efficiencies(
         if known is None and by_links:
             peers = {name: it.ratio for name, it in beside.items() if it.teaches or name == key}
             known = usual_of_peers(peers, key)
+        elif known is None and by == "yardstick":
+            continue
         elif by_links:
             shift = common_shift(excesses, key)
-        usually = usual_wait(beside, earlier, key, known)
-        waited = min(max(0.0, one.waited - usually), MOST_WAITED)
+        usually = usual_wait(beside, earlier, key, known, by)
+        waited = max(0.0, one.waited - usually)
         expected = expected_of(one, known, shift, by_links=by_links, tolerance=tolerance)
-        expected = replace(expected, waiting=1 / (1 - waited) - 1)
-        found[key] = Efficiency(*efficiency_of(one, expected), expected, known)
+        expected = replace(expected, waiting=1 / (1 - waited) - 1 if waited < MOST_WAITED else inf)
+        verdict, why = efficiency_of(one, expected)
+        if by == "yardstick" and known and one.ratio < known.middle - log(DISTURBED):
+            verdict, why = "ambiguous", "parts"
+        found[key] = Efficiency(verdict, why, expected, known)
     return found
 
 
 def usual_wait(
-    beside: Mapping[str, Beside], earlier: Mapping[str, Earlier], key: str, known: Usual | None
+    beside: Mapping[str, Beside],
+    earlier: Mapping[str, Earlier],
+    key: str,
+    known: Usual | None,
+    by: Basis,
 ) -> float:
-    """The share of waiting for cores included in a case's usual ratio; 0 without one."""
-    if known is None:
+    """The share of waiting for cores included in a case's usual ratio; 0 without one.
+
+    Kernels of few launches have none: how waiting adds to their times differs between launches.
+    """
+    if known is None or (by != "links" and known.count < FEWEST_OF_WAITS):
         return 0.0
     if known.of == "launches":
         return median(earlier[key].waited)
@@ -489,6 +568,8 @@ def with_promise(own: Judgement, promised: Judgement, state: StateOfMachine) -> 
 def by_system(record: Record, system: System | None, tolerance: float) -> Judgement:
     """Judge ``record`` by ``system``; ``tolerance`` is relative."""
     model = model_of(record.benchmark.name)
+    if record.benchmark.name in LIMITS_THEMSELVES:
+        return Judgement(None, "no verdict: it measures limits by which others are judged")
     if model is None:
         return Judgement(None, f"no model: there is none for {record.benchmark.name} yet")
     if record.measuring.active_ranks:

@@ -3,7 +3,8 @@
 Before a launch :func:`wanted` lists the parts required by the cases, in the engine's words
 (``--parts``); after it :func:`in_situ` derives the figures of one case from the visits next to it.
 The models are the same as for other figures. There are three sets: from the parts' levels
-(:mod:`plumbline.judge.levels`), and from both ends of their intervals.
+(:mod:`plumbline.judge.levels`), and from both ends of their intervals. Benchmarks with a yardstick
+(:mod:`plumbline.model.yardsticks`) have the parts' mean instead, :func:`mean_of_parts`.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log2
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 from plumbline.judge.levels import Level, level_of
 from plumbline.model.benchmarks import Model
 from plumbline.model.limits import LIMITS
 from plumbline.model.roofline import CACHES
+from plumbline.model.yardsticks import Yardstick
 from plumbline.record.record import Case, PartCase, PartVisit, Record
 from plumbline.system.device import DeviceTable
 from plumbline.system.segments import Segment
@@ -37,16 +39,29 @@ _HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
 
 @dataclass(frozen=True)
 class Planned:
-    """A run as the engine plans it: its cases (key, labels, work) and the first rank's device."""
+    """A run as the engine plans it: its cases (key, labels, work) and the first rank's device.
+
+    ``sends``: whether its world has several ranks and bare messages between them.
+    """
 
     transport: str
     cases: Sequence[Mapping[str, Any]]
     device: Mapping[str, Any] | None
+    sends: bool = True
 
 
-def wanted(model: Model | None, planned: Planned, options: Mapping[str, str]) -> str:
+def wanted(
+    model: Model | None,
+    planned: Planned,
+    options: Mapping[str, str],
+    yardstick: Yardstick | None = None,
+) -> str:
     """The parts in the engine's words; empty if the model has figures from elsewhere."""
-    if model is None or not planned.cases:
+    if not planned.cases:
+        return ""
+    if yardstick is not None:
+        return "; ".join(_of_yardstick(yardstick, planned))
+    if model is None:
         return ""
     if planned.transport in ("none", None):
         lines = list(_ceilings(planned, options)) if model.NEEDS in ("device", "updates") else []
@@ -85,20 +100,38 @@ def _moved_and_computed(planned: Planned) -> Iterator[str]:
         yield f"{LINKS} part={part} beside=all sizes={size}"
     moved = [w.get("bytes_read", 0) + w.get("bytes_written", 0) for w in works]
     for size in _few({_log(m / 2) for m in moved if m}, planned.device or {}):
-        yield f"{CEILINGS} only=memory size={size}"
+        yield f"{CEILINGS} only={_accesses(works)} size={size}"
+
+
+def _of_yardstick(yardstick: Yardstick, planned: Planned) -> Iterator[str]:
+    device = planned.device or {}
+    if yardstick.flops:
+        yield f"{CEILINGS} only=flops/{yardstick.flops} accumulators={_accumulators(device)}"
+    if yardstick.memory:
+        yield f"{CEILINGS} only=memory/copy size={yardstick.memory}"
+    if yardstick.updates:
+        updates = yardstick.updates - 4
+        yield f"{CEILINGS} only=random/update size={yardstick.updates} updates={updates}"
+    if yardstick.messages and planned.sends:
+        sizes = ",".join(map(str, yardstick.messages))
+        yield f"{LINKS} part=exchange beside=all sizes={sizes}"
+
+
+def _accumulators(device: Mapping[str, Any]) -> int:
+    each = 2048 * 8 if device.get("type") == "gpu" else 1024
+    return max(4, ceil(int(device.get("compute_units", 1)) * each / 4096)) * 4096
 
 
 def _ceilings(planned: Planned, options: Mapping[str, str]) -> Iterator[str]:
     device = planned.device or {}
     gpu = device.get("type") == "gpu"
-    numbers = device.get("compute_units", 1) * (2048 * 8 if gpu else 1024)
-    accumulators = max(4, ceil(numbers / 4096)) * 4096
+    accumulators = _accumulators(device)
     flops, arrays, links, tables = _asked(planned, options)
     if flops or arrays:
         only = ",".join(("launch", *sorted(flops)))
         yield f"{CEILINGS} only={only} accumulators={accumulators}"
     for size in _few(arrays, device):
-        yield f"{CEILINGS} only=memory size={size}"
+        yield f"{CEILINGS} only={_accesses([case['work'] for case in planned.cases])} size={size}"
     if links:  # a line through a short and a long copy; longer ones add cost only
         yield f"{CEILINGS} only=link size={min(max(links), _LONGEST_LINK_LOG)}"
     for kind, size in sorted(tables):
@@ -128,6 +161,17 @@ def _asked(
             type_ = str(labels.get("type") or options.get("type", "float"))
             flops |= set(_HALF.get(type_, (f"flops/{type_}", f"flops/matrix_{type_}")))
     return flops, arrays, links, tables
+
+
+def _accesses(works: Sequence[Mapping[str, Any]]) -> str:
+    """Prefixes of the kinds of memory traffic in ``works``: reading or writing only, and both."""
+    kinds = {(bool(w.get("bytes_read")), bool(w.get("bytes_written"))) for w in works}
+    names = {
+        (True, True): "memory/copy",
+        (True, False): "memory/read",
+        (False, True): "memory/write",
+    }
+    return ",".join(sorted(names[kind] for kind in kinds if kind in names))
 
 
 def _log(size: float) -> int:
@@ -173,12 +217,7 @@ def in_situ(record: Record, case: Case) -> InSitu | None:
     """The figures for ``case`` from the visits next to it, or None if it has no parts."""
     if record.parts is None:
         return None
-    number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
-    times = [
-        (part, _beside(part.visits, number))
-        for part in record.parts.cases
-        if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
-    ]
+    times = _times(record, case)
     if not times:
         return None
     device = record.ranks[0].device
@@ -188,6 +227,48 @@ def in_situ(record: Record, case: Case) -> InSitu | None:
         for level in ("middle", "low", "high")
     }
     return InSitu(levels["middle"], levels["low"], levels["high"])
+
+
+@dataclass(frozen=True)
+class MeanOfParts:
+    """Seconds of one count of each part beside a case, and their geometric mean as a level."""
+
+    mean: Level
+    parts: Mapping[str, float]
+
+
+def mean_of_parts(record: Record, case: Case) -> MeanOfParts | None:
+    """The parts beside ``case`` by a yardstick, or None if it has none.
+
+    Of messages of several sizes, the nearest to the case's counts, if it has one size.
+    """
+    if record.parts is None:
+        return None
+    times = _times(record, case)
+    size = case.labels.get("bytes", case.labels.get("message_bytes"))
+    links = [part for part, _ in times if part.label("bytes") and part.benchmark == LINKS]
+    if isinstance(size, int) and size > 0 and links:
+        nearest = min(links, key=lambda part: abs(log2(float(part.label("bytes")) / size)))
+        times = [one for one in times if one[0] is nearest or one[0].benchmark != LINKS]
+    if not times:
+        return None
+    middle, low, high = (
+        geometric_mean([one.at(level) for _, one in times]) for level in ("middle", "low", "high")
+    )
+    return MeanOfParts(
+        Level(middle, low, high), {part.key: one.at("middle") for part, one in times}
+    )
+
+
+def _times(record: Record, case: Case) -> list[tuple[PartCase, _Times]]:
+    """The parts next to ``case``, with their times."""
+    assert record.parts is not None
+    number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
+    return [
+        (part, _beside(part.visits, number))
+        for part in record.parts.cases
+        if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
+    ]
 
 
 def _fits(part: PartCase, case: Case) -> bool:

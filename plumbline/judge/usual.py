@@ -4,9 +4,10 @@ A transport exceeds bare calls by some per cent, constant over launches; a kerne
 of its bound, constant over launches. So a case is best judged by its own earlier ratios: by their
 median, and their spread by the mean absolute deviation; a single slow launch does not move the
 median, and the deviation only little. The spread of few launches is uncertain, so it is pooled with
-the neighbouring cases' and with :data:`PRIOR`, which weighs as much as :data:`PRIOR_FREEDOM`
-launches. A new ratio lies below the upper end in 99.75 % (Student's t); the engine repeats the
-measurement of outlying cases, so fewer exceed it.
+the neighbouring cases' and with :data:`PRIOR` (kernels: :data:`PRIOR_OF_KERNELS`), which weighs as
+much as :data:`PRIOR_FREEDOM` launches. A new ratio lies below the upper end in 99.75 % (Student's
+t), with more than :data:`FAMILY` cases in accordingly more, so that one of a launch's cases exceeds
+it in 5 % of launches; the engine repeats the measurement of outlying cases, so fewer do.
 
 A common shift of the ratios of all neighbouring sizes is attributed to the machine (moved threads,
 other work) and subtracted, by the neighbours' median (:func:`common_shift`), up to
@@ -25,12 +26,14 @@ from statistics import fmean, median
 from typing import Literal
 
 PRIOR = 0.03  # spread of a ratio between launches, of the logarithm
+PRIOR_OF_KERNELS = 0.05  # placement of threads and pages differs between launches
 PRIOR_FREEDOM = 6
 FEWEST_LAUNCHES = 2
 FEWEST_PEERS = 4
 MOST_SHIFT = 0.05  # larger common shifts are attributed to the transport
 _NEAR = 3  # neighbours on each side
-_CONFIDENCE = 0.9975
+FAMILY = 20  # cases of a launch, of which one exceeds its upper end in ALARMS
+ALARMS = 0.05
 _OF_NORMAL = 1.2533  # standard over mean absolute deviation, normal distribution
 
 
@@ -38,7 +41,8 @@ _OF_NORMAL = 1.2533  # standard over mean absolute deviation, normal distributio
 class Usual:
     """Logarithms of measured over expected: their median, and their spread between launches.
 
-    ``spread`` is a standard deviation with ``freedom`` degrees of freedom, from ``count`` ratios.
+    ``spread`` is a standard deviation with ``freedom`` degrees of freedom, from ``count`` ratios;
+    ``family`` is the number of the launch's cases.
     """
 
     middle: float
@@ -46,19 +50,29 @@ class Usual:
     freedom: int
     of: Literal["launches", "peers"]
     count: int
+    family: int = 1
 
     def reach(self) -> float:
         """Largest usual deviation of a new ratio above the middle."""
-        return _quantile(self.freedom) * self.spread * sqrt(1 + 1 / self.count)
+        return (
+            _quantile(self.freedom, max(self.family, FAMILY))
+            * self.spread
+            * sqrt(1 + 1 / self.count)
+        )
 
 
-def usual_of(earlier: Mapping[str, Sequence[float]], key: str) -> Usual | None:
-    """By logarithms of earlier ratios, by case in order; None if ``key`` has too few."""
+def usual_of(
+    earlier: Mapping[str, Sequence[float]], key: str, family: int = 1, prior: float = PRIOR
+) -> Usual | None:
+    """By logarithms of earlier ratios, by case in order; None if ``key`` has too few.
+
+    ``family`` is the number of the launch's cases, ``prior`` the spread before any is known.
+    """
     own = earlier.get(key, ())
     if len(own) < FEWEST_LAUNCHES:
         return None
     pooled = [_squares(earlier[one]) for one in (*_neighbours(list(earlier), key), key)]
-    return _usual(median(own), pooled, "launches", len(own))
+    return _usual(median(own), pooled, "launches", len(own), family, prior)
 
 
 def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:
@@ -94,14 +108,16 @@ def _usual(
     pooled: Sequence[tuple[float, int]],
     of: Literal["launches", "peers"],
     count: int,
+    family: int = 1,
+    prior: float = PRIOR,
 ) -> Usual:
     freedom = PRIOR_FREEDOM + sum(of_one for _, of_one in pooled)
-    squares = PRIOR_FREEDOM * PRIOR**2 + sum(of_one for of_one, _ in pooled)
-    return Usual(middle, sqrt(squares / freedom), freedom, of, count)
+    squares = PRIOR_FREEDOM * prior**2 + sum(of_one for of_one, _ in pooled)
+    return Usual(middle, sqrt(squares / freedom), freedom, of, count, family)
 
 
 @cache
-def _quantile(freedom: int) -> float:
+def _quantile(freedom: int, family: int) -> float:
     from scipy.stats import t  # half a second to import
 
-    return float(t.ppf(_CONFIDENCE, freedom))
+    return float(t.ppf(1 - ALARMS / family, freedom))

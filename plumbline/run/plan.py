@@ -37,6 +37,7 @@ from plumbline.launch.launchers import (
 from plumbline.launch.placement import DISTRIBUTIONS, DeviceMap, device_map, placement_of
 from plumbline.launch.progress import ProgressView, Watched
 from plumbline.model.benchmarks import model_of
+from plumbline.model.yardsticks import yardstick_of
 from plumbline.record.expectations import TOLERANCE
 from plumbline.synth.manifest import run_options
 
@@ -290,7 +291,7 @@ def check_with_engine(plan: RunPlan) -> str:
 def with_parts(plan: RunPlan) -> RunPlan:
     """``plan`` with the parts by which its cases are judged, if the engine measures them.
 
-    Parts named by the user are kept; without a model there are none.
+    Parts named by the user are kept; without a model or a yardstick there are none.
     """
     given, known = plan.given, {option.name for option in plan.session.engine.description.options}
     if "parts" not in known or "parts" in given.values:
@@ -302,10 +303,13 @@ def with_parts(plan: RunPlan) -> RunPlan:
     if done.returncode != 0:
         return plan
     document = json.loads(done.stdout)
-    planned = Planned(document["transport"], document["planned"], document["device"])
-    if plan.session.engine.description.world == "shmem" and planned.transport != "none":
+    world, name = plan.session.engine.description.world, plan.benchmark.name
+    sends = world == "mpi" and plan.request.ranks > 1
+    planned = Planned(document["transport"], document["planned"], document["device"], sends)
+    yardstick = yardstick_of(name, planned.transport or "none")
+    if world == "shmem" and planned.transport != "none" and yardstick is None:
         return plan  # a world without bare messages
-    text = wanted(model_of(plan.benchmark.name), planned, given.values)
+    text = wanted(model_of(name), planned, given.values, yardstick)
     return replace(plan, arguments=[*plan.arguments, "--parts", text]) if text else plan
 
 

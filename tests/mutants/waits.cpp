@@ -6,17 +6,28 @@
 #include <optional>
 #include <sstream>
 
+#include "benchmarks/apps/shallow_water/shallow_water.hpp"
 #include "benchmarks/device/noise/noise.hpp"
 #include "benchmarks/hpcc/b_eff/b_eff.hpp"
 #include "benchmarks/hpcc/fft/fft.hpp"
 #include "benchmarks/hpcc/gemm/gemm.hpp"
 #include "benchmarks/hpcc/hpl/hpl.hpp"
+#include "benchmarks/hpcc/mpi_fft/mpi_fft.hpp"
 #include "benchmarks/hpcc/ptrans/ptrans.hpp"
 #include "benchmarks/hpcc/random_access/random_access.hpp"
 #include "benchmarks/hpcc/stream/stream.hpp"
+#include "benchmarks/osu/mpi/mpi_osu.hpp"
+#include "benchmarks/shmem/graph500/graph500.hpp"
+#include "benchmarks/shmem/gups/gups.hpp"
+#include "benchmarks/shmem/npb/ep.hpp"
+#include "benchmarks/shmem/npb/flow_benchmark.hpp"
+#include "benchmarks/shmem/npb/is.hpp"
+#include "benchmarks/shmem/npb/mg.hpp"
+#include "benchmarks/shmem/ssca1/ssca1.hpp"
 #include "measure/clock.hpp"
 #include "tests/mutants/spoiled_device.hpp"
 #include "transport/port.hpp"
+#include "world/mpi_one_sided.hpp"
 
 namespace plumb::mutants {
 
@@ -168,6 +179,7 @@ class WaitingTransport : public Transport {
 template <class Base>
 class Waiting : public Base {
  public:
+  using Base::Base;
   void prepare_group(Session& session, const Group& group, Timed& timed) override {
     const std::string& where = waits_of_process().where;
     const auto wait = [](std::unique_ptr<Queue> queue) { return std::make_unique<WaitingQueue>(std::move(queue)); };
@@ -207,9 +219,10 @@ class Waiting : public Base {
   std::optional<Session> session_;
 };
 
-template <class Base>
-void replace_by_waiting(const std::string& name) {
-  Registry<BenchmarkFactory>::instance().replace(name, [] { return std::make_unique<Waiting<Base>>(); });
+template <class Base, class... Arguments>
+void replace_by_waiting(const std::string& name, Arguments... arguments) {
+  Registry<BenchmarkFactory>::instance().replace(
+      name, [arguments...] { return std::make_unique<Waiting<Base>>(arguments...); });
 }
 
 }  // namespace
@@ -226,6 +239,18 @@ void register_waiting_benchmarks() {
   replace_by_waiting<ptrans::Ptrans>("ptrans");
   replace_by_waiting<hpl::Hpl>("hpl");
   replace_by_waiting<noise::Noise>("noise");
+  replace_by_waiting<osu::Osu>("osu", "");
+  replace_by_waiting<mpi_fft::MpiFft>("mpi_fft");
+  replace_by_waiting<shallow_water::ShallowWater>("shallow_water");
+  replace_by_waiting<gups::Gups>("gups", gups::make_updater<MpiOneSided>);
+  replace_by_waiting<graph500::Graph500>("graph500");
+  replace_by_waiting<ssca1::Ssca1>("ssca1");
+  replace_by_waiting<npb::Is>("npb_is");
+  replace_by_waiting<npb::Ep>("npb_ep");
+  replace_by_waiting<npb::Mg>("npb_mg");
+  replace_by_waiting<npb::FlowBenchmark>("npb_bt", npb::Method::bt);
+  replace_by_waiting<npb::FlowBenchmark>("npb_sp", npb::Method::sp);
+  replace_by_waiting<npb::FlowBenchmark>("npb_lu", npb::Method::lu);
 }
 
 }  // namespace plumb::mutants

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from conftest import DATA
 
+from plumbline.engine.program import all_benchmarks
 from plumbline.judge import usual
 from plumbline.judge.causes import causes
 from plumbline.judge.judgement import Judgement, judge
@@ -17,6 +20,7 @@ from plumbline.judge.parts import Planned, wanted
 from plumbline.judge.state import state_of
 from plumbline.judge.usual import common_shift, usual_of, usual_of_peers
 from plumbline.model.benchmarks import model_of
+from plumbline.model.yardsticks import LIMITS_THEMSELVES, yardstick_of
 from plumbline.record.record import Record, parse_record
 
 DOCUMENT: dict[str, Any] = json.loads((DATA / "records" / "1.2.0.json").read_text())
@@ -238,11 +242,75 @@ def test_parts_for_a_transport() -> None:
     assert wanted(None, Planned("staged", cases, None), {}) == ""
 
 
+def searched(case: float = 1.0, part: float = 1.0, noise: float = 0.01) -> Record:
+    """The same record, of a benchmark with a yardstick."""
+    one = record(case, part, noise)
+    named = one.benchmark.model_copy(update={"name": "graph500"})
+    return one.model_copy(update={"benchmark": named, "transport": None})
+
+
+@pytest.mark.parametrize(
+    ("case", "part", "expected"),
+    [
+        (1.0, 1.0, "ok"),
+        (1.3, 1.0, "slow"),
+        (1.3, 1.3, "ok"),
+        (1.0, 0.75, "slow"),
+        (1.0, 3.0, "ambiguous"),  # the parts were disturbed, and tell nothing
+    ],
+)
+def test_a_yardstick_judges_by_the_usual_ratio(case: float, part: float, expected: str) -> None:
+    earlier = [searched(1 + 0.01 * (launch % 3)) for launch in range(6)]
+    judged = judge(searched(case, part), None, None, earlier)
+    assert verdict(judged)[0] == expected
+    assert judged.judged is not None
+    assert judged.judged.cases[KEY].ratio == pytest.approx(case / part, rel=0.05)
+
+
+def test_a_yardstick_has_no_verdict_before_its_usual_ratio_is_known() -> None:
+    judged = judge(searched(), None, None, [searched()])
+    assert judged.judged is None
+    assert "known from 2 earlier launches on, and there is 1" in judged.line
+    other = searched()
+    other = other.model_copy(update={"parameters": {**other.parameters, "scale": 20}})
+    assert judge(searched(), None, None, [other] * 6).judged is None  # of other options
+    unlike = searched()
+    assert unlike.parts is not None
+    fewer = unlike.parts.model_copy(update={"cases": unlike.parts.cases[:1]})
+    unlike = unlike.model_copy(update={"parts": fewer})
+    assert judge(searched(), None, None, [unlike] * 6).judged is None  # beside other parts
+
+
+def test_many_cases_are_allowed_more_each_so_that_launches_alarm_as_seldom() -> None:
+    ratios = in_row([0.2, 0.22, 0.18, 0.2])
+    one, many = usual_of(ratios, "case 4", 9), usual_of(ratios, "case 4", 300)
+    assert one is not None
+    assert many is not None
+    assert one.reach() < many.reach() < 2 * one.reach()
+
+
+def test_every_benchmark_that_moves_or_computes_has_parts() -> None:
+    """All but those that are parts themselves, in the engine's words."""
+    for benchmark in all_benchmarks(os.environ).benchmarks:
+        if benchmark.family:
+            continue
+        model, stick = model_of(benchmark.name), yardstick_of(benchmark.name, "none")
+        by_limits = model is not None and model.NEEDS in ("legs", "device", "updates")
+        assert (stick is not None or by_limits) == (benchmark.name not in LIMITS_THEMSELVES)
+    planned = Planned("none", [{"key": "a", "labels": {}, "work": {}}], {"compute_units": 2})
+    stick = yardstick_of("graph500", "none")
+    text = "ceilings only=random/update size=18 updates=14"
+    assert wanted(None, replace(planned, sends=False), {}, stick) == text
+    assert wanted(None, planned, {}, stick) == f"{text}; links part=exchange beside=all sizes=1024"
+    assert yardstick_of("b_eff", "staged") is None
+    assert yardstick_of("b_eff", "peer") is not None
+
+
 def test_parts_for_long_messages_and_memory() -> None:
     work = {"bytes_read": 2**23, "bytes_written": 2**22, "bytes_sent": 2**22, "messages": 2}
     cases = [{"key": "float/1024/64", "labels": {"size": 1024}, "work": work}]
     model, device = model_of("ptrans"), {"type": "cpu", "compute_units": 2, "cache_bytes": 2**23}
-    memory = "ceilings only=memory size=23"
+    memory = "ceilings only=memory/copy size=23"
     for transport, links in (
         ("staged", "links part=relay beside=all sizes=2097152; "),
         ("mpi", "links part=exchange beside=all sizes=2097152; "),
@@ -264,7 +332,7 @@ def test_parts_for_a_device() -> None:
     text = wanted(model_of("stream"), Planned("none", cases, device), {"type": "double"})
     assert text.split("; ") == [
         "ceilings only=launch,flops/double,flops/matrix_double accumulators=16384",
-        "ceilings only=memory size=24",
+        "ceilings only=memory/copy,memory/read size=24",
         "ceilings only=link size=24",
     ]
     table = {"key": "t", "labels": {"table_bytes": 2**23, "updates": "atomic"}, "work": {}}

@@ -141,6 +141,31 @@ def test_a_newcomers_run_of_one_device(
     assert all(case["verdict"] for case in judged["cases"].values())
 
 
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (("gups", "--size", "12"), {"random/update/1048576", "natural/exchange/8"}),
+        (("npb_ep", "--log2-pairs", "17"), {"flops/double"}),
+    ],
+)
+def test_a_newcomers_third_run_beside_a_yardstick(
+    plumb: Plumb, words: tuple[str, ...], parts: set[str]
+) -> None:
+    """No verdict without a history, then one of every case; nothing calibrates."""
+    for launch in range(3):
+        status, _, err = plumb("run", *words, "-n", "2", "--time-limit", "0.02")
+        assert status == 0, err
+        assert "calibrating" not in err
+        assert ("no verdict yet" in err) == (launch < 2)
+    record = load_record(record_in(err))
+    assert record.parts is not None
+    assert {one.key for one in record.parts.cases if one.visits} == parts
+    assert {one.outcome.status for one in record.parts.cases} == {"passed"}
+    judged = json.loads(expected_path(record_in(err)).read_text())["cases"]
+    assert judged.keys() == {case.key for case in record.cases}
+    assert all(case["verdict"] for case in judged.values())
+
+
 def test_what_was_promised(plumb: Plumb) -> None:
     words = ("--runtime", "native", "--size", "256", "--time-limit", "0.02")
     _, _, err = plumb("run", "gemm", "-n", "1", *words)

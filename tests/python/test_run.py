@@ -93,7 +93,7 @@ def test_a_launcher_that_hangs_after_an_error_is_ended(
     plumb: Plumb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STAND_IN", "hangs")
-    monkeypatch.setattr("plumbline.launch.supervise.supervise.__defaults__", (0.5,))
+    monkeypatch.setattr("plumbline.launch.supervise.supervise.__defaults__", (0.5, None))
     status, _, err = plumb(*PLAIN, *ALONE)
     assert status == 3
     assert "plumb: rank 0 lost rank 1" in err

@@ -70,17 +70,38 @@ def test_words_are_counted_by_what_was_planted() -> None:
     }
 
 
-def test_runs_are_judged_with_those_before_them(tmp_path: Path) -> None:
+def launches_with_parts(folder: Path, count: int, name: str = "{:02}.json") -> None:
+    """Records whose cases take as long as their parts, within one percent."""
     document = json.loads((DATA / "records" / "1.2.0.json").read_text())
     draw = random.Random(4)
-    for number in range(8):
+    for number in range(count):
         for case in document["cases"]:
             second = 20e-6 * case["count"] * draw.lognormvariate(0, 0.01)
             case["samples"]["by_rank"] = [[second * (1 + 0.001 * i) for i in range(20)]] * 2
         for part in document["parts"]["cases"]:
             for visit in part["visits"]:
                 visit["seconds"] = [20e-6 * (1 + 0.001 * i) for i in range(16)]
-        (tmp_path / f"{number:02}.json").write_text(json.dumps(document))
+        (folder / name.format(number)).write_text(json.dumps(document))
+
+
+def test_launches_in_turn_are_judged_by_those_that_are_as_they_are(tmp_path: Path) -> None:
+    launches_with_parts(tmp_path, 8, "as-is-{:03}.json")
+    for number in (6, 7):
+        document = json.loads((tmp_path / f"as-is-{number:03}.json").read_text())
+        slow = document["cases"][0]
+        slow["samples"]["by_rank"] = [[1.25 * s for s in r] for r in slow["samples"]["by_rank"]]
+        planted = tmp_path / f"planted-{number:03}.json"
+        planted.write_text(json.dumps(document))
+        planted.with_suffix(".key").write_text(slow["key"])
+    none, one = verdicts.judged_turns(tmp_path)
+    assert (none["plant"], none["runs"], none["false_alarm_runs"]) == ("none", 8, 0)
+    assert (one["runs"], one["detected"], one["false_alarm_cases"]) == (2, 1, 0)
+    assert 0 < none["share"] < 1
+    assert len(list(verdicts.table([none, one]))) == 3
+
+
+def test_runs_are_judged_with_those_before_them(tmp_path: Path) -> None:
+    launches_with_parts(tmp_path, 8)
     found = list(verdicts.judged(argparse.Namespace(folder=tmp_path)))
     null = [one for one in found if one["plant"] == "none"]
     assert [(one["what"], one["runs"], one["false_alarm_runs"]) for one in null] == [

@@ -1,0 +1,73 @@
+"""Parts run no code of what they judge: beside a wrong transport, queue or kernel they are right.
+
+Whatever such code does wrong, as a slow-down, cannot be in the expectation then.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.launching import PATIENCE_S, launch_command
+from tests.mutants.test_kernels import vendor_environment
+from tests.mutants.test_mutants import MUTANTS
+
+pytestmark = pytest.mark.skipif(
+    not MUTANTS.exists(), reason="the mutants are not built (make build)"
+)
+MEMORY = "ceilings only=memory/copy size=12"
+
+
+def beside(folder: Path, ranks: int, device: str, *words: str) -> dict[str, Any]:
+    """The record of a run with parts, whose cases have all failed."""
+    record = folder / "record.json"
+    quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
+    command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
+    environment |= vendor_environment(device) if device != "native" else {}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert record.exists(), done.stderr
+    found: dict[str, Any] = json.loads(record.read_text())
+    outcomes = {case["outcome"]["status"] for case in found["cases"]}
+    assert outcomes == {"failed"}, found["cases"]
+    return found
+
+
+def assert_sound(record: dict[str, Any], benchmark: str) -> None:
+    """Every part was measured and its answer is right."""
+    parts = record["parts"]["cases"]
+    assert {part["benchmark"] for part in parts} == {benchmark}
+    for part in parts:
+        assert part["outcome"]["status"] == "passed", part["outcome"]
+        assert part["visits"]
+        assert part["validation"]["wrong_items"] == 0
+
+
+@pytest.mark.parametrize("transport", ["mutant-last-byte-staged", "mutant-nothing-staged"])
+def test_parts_beside_a_wrong_transport(tmp_path: Path, transport: str) -> None:
+    run = ("b_eff", "--runtime", "native", "--transport", transport, "--ring", "natural")
+    parts = "links part=relay ring=natural sizes=64"
+    sizes = ("--min-size", "6", "--max-size", "6")
+    assert_sound(beside(tmp_path, 2, "native", *run, *sizes, "--parts", parts), "links")
+
+
+def test_parts_beside_a_wrong_queue(tmp_path: Path) -> None:
+    run = ("mutant-queues-stream", "--runtime", "native", "--elements", "1003")
+    assert_sound(beside(tmp_path, 1, "native", *run, "--parts", MEMORY), "ceilings")
+
+
+def test_parts_beside_a_wrong_kernel(tmp_path: Path) -> None:
+    """The case's own kernel is that of the part, with one alteration."""
+    source = Path(__file__).parents[2] / "benchmarks/device/ceilings/ceilings.cl"
+    right = source.read_text()
+    wrong = right.replace("from[i] + (WORD)(key)", "from[i] - (WORD)(key)")
+    assert wrong != right
+    (tmp_path / "wrong.cl").write_text(wrong)
+    run = ("ceilings", "--only", "memory/copy", "--size", "12")
+    altered = ("--kernel-file", str(tmp_path / "wrong.cl"))
+    assert_sound(beside(tmp_path, 1, "pocl", *run, *altered, "--parts", MEMORY), "ceilings")
