@@ -152,7 +152,7 @@ def write_parquet(lines: Sequence[Line], path: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise UsageError(
-            "--format parquet needs pyarrow: pip install 'plumbline[parquet]', or --format csv"
+            "--format parquet needs pyarrow: pip install pyarrow, or --format csv"
         ) from None
     rows = list(_rows(lines))
     columns = {name: [row[i] for row in rows] for i, name in enumerate(_COLUMNS)}

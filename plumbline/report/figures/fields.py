@@ -35,7 +35,7 @@ def is_available() -> bool:
 def draw(field: Field) -> Figure:
     """``field`` as a figure of matplotlib. Raises :class:`UsageError` without matplotlib."""
     if not is_available():
-        raise UsageError("a picture of a mesh needs matplotlib: pip install 'plumbline[mesh]'")
+        raise UsageError("a picture of a mesh needs matplotlib: pip install matplotlib")
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
