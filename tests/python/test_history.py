@@ -100,6 +100,13 @@ def test_parquet_has_what_csv_has(plumb: Plumb, nights: Home, tmp_path: Path) ->
     assert [{name: str(value) for name, value in row.items()} for row in rows] == listed
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_full_disk_is_named(plumb: Plumb, nights: Home, form: str) -> None:
+    status, _, err = plumb("history", "b_eff", "--format", form, "--output", "/dev/full")
+    assert (status, err.endswith("cannot be written: No space left on device\n")) == (2, True), err
+    assert Path("/dev/full").is_char_device()
+
+
 def test_without_pyarrow_the_package_is_named(
     plumb: Plumb, nights: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
