@@ -127,7 +127,7 @@ def _own_words(setting: str, every: Iterable[str]) -> str:
     differing = [
         f"--{name} {value}"
         for name, value in own.items()
-        if any(other.get(name) != value for other in others)
+        if value != "" and any(other.get(name) != value for other in others)
     ]
     return f", {' '.join(differing)}" if differing else ""
 

@@ -302,7 +302,7 @@ def _conditions(record: Record) -> dict[str, str]:
         "transport": f"{sent.name} {record.approach}" if sent else "",
         "memory": f"memory {record.memory.kind}",
         "preset": f"preset {record.measuring.preset}",
-        **{name: f"--{name} {value}" for name, value in record.parameters.items()},
+        **{name: f"--{name} {value}" for name, value in record.parameters.items() if value != ""},
     }
 
 
