@@ -16,6 +16,7 @@ from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.units import duration
 from plumbline.judge.changes import Change, changes
 from plumbline.judge.comparison import has_direction, is_rate
+from plumbline.record.record import option_text
 from plumbline.record.store import TIME, Measured, Series, Store
 
 FORMS = ["text", "json", "csv", "parquet", "prometheus"]
@@ -125,9 +126,9 @@ def _own_words(setting: str, every: Iterable[str]) -> str:
     own: dict[str, Any] = json.loads(setting)
     others = [json.loads(text) for text in set(every) - {setting}]
     differing = [
-        f"--{name} {value}"
+        option_text(name, value)
         for name, value in own.items()
-        if value != "" and any(other.get(name) != value for other in others)
+        if any(other.get(name) != value for other in others)
     ]
     return f", {' '.join(differing)}" if differing else ""
 

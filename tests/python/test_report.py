@@ -118,6 +118,13 @@ def test_settings_are_told_apart_by_what_differs() -> None:
     text = page(one, other, one)
     assert "--replications 2" in text
     assert "2 runs, newest" in text
+    on, off = (
+        one.model_copy(update={"parameters": {**one.parameters, "write-mesh": given}})
+        for given in (True, False)
+    )
+    text = page(on, off)
+    assert ">--write-mesh<" in text
+    assert ">without --write-mesh<" in text
 
 
 def test_the_comparison_comes_first(plumb: Plumb, home: Path, tmp_path: Path) -> None:
