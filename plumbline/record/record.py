@@ -625,7 +625,7 @@ _Kind = TypeVar("_Kind", bound=RecordFigures)
 
 
 def option_text(name: str, value: Value) -> str:
-    """A parameter as an option: ``--size 4``, a flag ``--write-mesh`` or ``without --write-mesh``."""
+    """A parameter as an option: ``--size 4``; a flag ``--mesh`` or ``without --mesh``."""
     if value is False or value == "":
         return f"without --{name}"
     return f"--{name}" if value is True else f"--{name} {value}"
