@@ -5,7 +5,7 @@
 
 Each copy of parasail compares two strings of the same length, codons and scores, made at random, with a profile made before; the
 fastest of its functions (striped, scan, diag) is taken. Printed: medians over the rounds of cells a second of all ranks and of all
-copies, and the median of the rounds' ratios beside its target. Needs parasail (`pip install plumbline[test]`).
+copies, and the median of the rounds' ratios beside its target. Needs parasail (`pip install parasail`).
 """
 
 from __future__ import annotations

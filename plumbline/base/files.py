@@ -34,8 +34,12 @@ def drop_empty(path: Path) -> None:
 def replace_file(path: Path, text: str) -> None:
     """Write ``text`` to ``path`` atomically. Raises OSError.
 
-    Creates a missing folder.
+    Creates a missing folder. A link stays one; a device or pipe (``/dev/stdout``) is written to.
     """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

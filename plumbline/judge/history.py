@@ -17,7 +17,7 @@ def earlier_launches(home: Home, record: Record) -> list[Record]:
     found: list[Record] = []
     try:
         entries = store.Store(home).entries(record.benchmark.name)
-    except (OSError, store.StoreError):
+    except store.StoreError:
         return found
     for entry in reversed(entries):
         if len(found) == HISTORY:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -47,6 +48,7 @@ class Found:
     device: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     validated: str = ""
+    moment: datetime | None = None
 
 
 def read(text: str, name: str) -> list[Found]:
@@ -63,16 +65,16 @@ def read(text: str, name: str) -> list[Found]:
 
 
 def record_of(found: Found, name: str, moment: datetime, host: str, ranks: int) -> dict[str, Any]:
-    """The record's document; ``moment`` is the time of measurement, if known.
+    """The record's document; ``moment``, ``host`` and ``ranks`` are used if the file has none.
 
-    ``host`` and ``ranks`` are used if the file has none (0 ranks: 1).
+    0 ranks: 1.
     """
     count = found.ranks or ranks or 1
     hosts = found.hosts or [host]
     reason = f"{IMPORTED} from {name}: measured by {found.suite}, not validated here"
     if found.validated:
         reason += f" ({found.validated})"
-    stamp = f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    stamp = f"{(found.moment or moment).astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
     document: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
         "benchmark": {"name": found.benchmark, "title": found.title, "source": found.suite},
@@ -544,6 +546,9 @@ def _hpcc_fpga_json(text: str, _lines: Sequence[str]) -> Iterator[Found]:
     found = _fpga(name, str(document.get("version", "")))
     found.device = str(document.get("device") or "")
     found.validated = f"its own validation: {document.get('validated')}"
+    with suppress(ValueError):  # Wed Dec 14 09:56:29 UTC 2022
+        words = str(document.get("execution_time", "")).replace(" UTC ", " +0000 ")
+        found.moment = datetime.strptime(words, "%a %b %d %H:%M:%S %z %Y")
     found.parameters = {key: str(value) for key, value in document["settings"].items()}
     found.ranks = int(document["settings"].get("MPI Ranks") or 0)
     for key, result in document["results"].items():
@@ -569,7 +574,7 @@ def _fpga(name: str, version: str) -> Found:
     return Found(f"hpcc_fpga_{word}", "HPCC FPGA", version, f"HPCC FPGA, {name}")
 
 
-_SCI = re.compile(r"(?<![\w.])([-+]?\d\.\d+e[-+]\d+|\d+)(?:\s([A-Za-z%]+(?:/s)?)(?=\s|$))?")
+_CELL = re.compile(r"(?<![\w.])([-+]?\d+\.\d+(?:e[-+]\d+)?|\d+)(?:\s([A-Za-z%]+(?:/s)?)(?=\s|$))?")
 
 
 def _hpcc_fpga_text(text: str, lines: Sequence[str]) -> Iterator[Found]:
@@ -577,14 +582,26 @@ def _hpcc_fpga_text(text: str, lines: Sequence[str]) -> Iterator[Found]:
     version = re.search(r"^Version:\s+(\S+)", text, re.M)
     if version is None or not re.search(r"^Summary:", text, re.M):
         return
-    found = _fpga(named[1] if named else _line_before(lines, "Version:"), version[1])
+    name = named[1] if named else _line_before(lines, "Version:")
+    found = _fpga(name, version[1].strip('"'))
     begin = next(i for i, line in enumerate(lines) if line.startswith("Summary:"))
     end = next((i for i in range(begin, len(lines)) if lines[i].startswith("---")), len(lines))
     pairs = [re.fullmatch(r"(\S.*?)\s{2,}(\S.*)", line) for line in lines[begin:end]]
-    found.parameters = {pair[1]: pair[2] for pair in pairs if pair}
+    found.parameters = {pair[1].rstrip(":"): pair[2] for pair in pairs if pair}
     _fpga_results(found, lines[end:])
     found.ranks = int(found.parameters.get("MPI Ranks", "0"))
     found.device = found.parameters.get("Device", "")
+    yield found
+
+
+def _hpcc_fpga_first(text: str, lines: Sequence[str]) -> Iterator[Found]:
+    """STREAM as it was before the suite had one form."""
+    if not re.search(r"^STREAM FPGA (based|version)", text, re.M):
+        return
+    found = _fpga("STREAM", "")
+    device = re.search(r"^Device Name:\s+(.*)", text, re.M)
+    found.device = device[1] if device else ""
+    _fpga_results(found, lines)
     yield found
 
 
@@ -593,8 +610,10 @@ def _fpga_results(found: Found, lines: Sequence[str]) -> None:
     for line in lines:
         if total := re.match(r"b_eff\s*[=:]\s*(\S+) (\S+)", line):
             found.aggregates.append(("b_eff", float(total[1]), total[2], "b_eff as printed"))
-        elif line.startswith(("Validation: ", "ERROR: VALIDATION")):
+        elif line.startswith(("Validation: ", "ERROR: VALIDATION", "Solution Validates")):
             found.validated = f"its own validation: {line.partition(':')[2].strip()}"
+            if found.points:
+                return  # what follows are lines of other ranks
         elif (row := _fpga_row(line, names)) is not None:
             found.points.append(row)
         elif not re.search(r"\d", line):
@@ -608,10 +627,10 @@ def _line_before(lines: Sequence[str], start: str) -> str:
 
 def _fpga_row(line: str, names: Sequence[str]) -> Point | None:
     """A row of numbers for the columns ``names``; None for any other line."""
-    cells = _SCI.findall(line)
-    first = _SCI.search(line)
+    cells = _CELL.findall(line)
+    first = _CELL.search(line)
     label = line[: first.start()].strip(" :\t") if first else ""
-    if len(cells) < 2 or not any("e" in value for value, _ in cells) or not names:
+    if len(cells) < 2 or not any("." in value for value, _ in cells) or not names:
         return None
     columns = list(names)
     if label and len(columns) > len(cells):
@@ -624,13 +643,16 @@ def _fpga_row(line: str, names: Sequence[str]) -> Point | None:
         given = _unit(label) if label in ("GFLOPS", "Time in s") else given
         if given:
             figures.append((_word(column), float(value), given, f"{column} as HPCC FPGA prints it"))
+    if not figures:  # errors of the validation
+        return None
     if columns[0] in ("MSize", "Message Size"):
         size = int(float(cells[0][0]))
-        return Point(str(size), {"message_bytes": size}, figures[0:])
-    if any(word in " ".join(columns).lower() for word in ("resid", "error", "eps")):
-        return None
+        return Point(str(size), {"message_bytes": size}, figures)
     return Point(label or "result", {"operation": label} if label else {}, figures)
 
 
 _Parser = Callable[[str, Sequence[str]], Iterator[Found]]
-_PARSERS: tuple[_Parser, ...] = (_osu, _imb, _nccl, _hpcc, _hpcc_fpga_json, _hpcc_fpga_text)
+_PARSERS: tuple[_Parser, ...] = (
+    *(_osu, _imb, _nccl, _hpcc),
+    *(_hpcc_fpga_json, _hpcc_fpga_text, _hpcc_fpga_first),
+)

@@ -379,7 +379,7 @@ def _meshio() -> Any:
     try:
         import meshio
     except ImportError:
-        raise UsageError(".msh needs meshio: pip install 'plumbline[mesh]'") from None
+        raise UsageError(".msh needs meshio: pip install meshio") from None
     return meshio
 
 

@@ -624,6 +624,13 @@ class Record(RecordFigures):
 _Kind = TypeVar("_Kind", bound=RecordFigures)
 
 
+def option_text(name: str, value: Value) -> str:
+    """A parameter as an option: ``--size 4``; a flag ``--mesh`` or ``without --mesh``."""
+    if value is False or value == "":
+        return f"without --{name}"
+    return f"--{name}" if value is True else f"--{name} {value}"
+
+
 def load_record(path: Path) -> Record:
     """Read a record. Raises :class:`UsageError` for other files."""
     return _load(path, Record)

@@ -20,12 +20,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from plumbline.base.errors import UsageError
+from plumbline.base.errors import RunError, UsageError
 from plumbline.base.paths import Home
 from plumbline.record.expectations import EXPECTED_SUFFIX
 from plumbline.record.record import RecordFigures, load_figures
 
-StoreError = sqlite3.Error
 _Database = sqlite3.Connection
 TIME = "time"  # of one count, in seconds, of every timed case
 # 1: metrics by name only, which lost one of two groups; 2: no figures of cases
@@ -131,8 +130,12 @@ class Duration(NamedTuple):
     seconds: float
 
 
+class StoreError(RunError):
+    """The index cannot be read or written, for instance because the disk is full."""
+
+
 class Store:
-    """The index of the records of one home. Methods raise ``StoreError`` or OSError."""
+    """The index of the records of one home. Methods raise :class:`StoreError`."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -197,14 +200,17 @@ class Store:
     @contextmanager
     def _open(self, kind: Literal["deferred", "immediate"] = "deferred") -> Iterator[_Database]:
         """A transaction; an immediate one, for writing, waits for other writers."""
-        self._home.records.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self._home.index, timeout=60)) as database:
-            database.isolation_level = None  # transactions are explicit
-            if not _is_current(database):
-                with _transaction(database, "immediate"):
-                    _migrate(database)
-            with _transaction(database, kind):
-                yield database
+        try:
+            self._home.records.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self._home.index, timeout=60)) as database:
+                database.isolation_level = None  # transactions are explicit
+                if not _is_current(database):
+                    with _transaction(database, "immediate"):
+                        _migrate(database)
+                with _transaction(database, kind):
+                    yield database
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"the index of the records, {self._home.index}: {error}") from None
 
 
 @contextmanager

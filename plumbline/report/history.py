@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,11 @@ from statistics import median
 from typing import Any
 
 from plumbline.base.columns import aligned, bar_row, csv_text
-from plumbline.base.errors import RunError, UsageError, did_you_mean
+from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.units import duration
 from plumbline.judge.changes import Change, changes
 from plumbline.judge.comparison import has_direction, is_rate
+from plumbline.record.record import option_text
 from plumbline.record.store import TIME, Measured, Series, Store
 
 FORMS = ["text", "json", "csv", "parquet", "prometheus"]
@@ -124,7 +126,7 @@ def _own_words(setting: str, every: Iterable[str]) -> str:
     own: dict[str, Any] = json.loads(setting)
     others = [json.loads(text) for text in set(every) - {setting}]
     differing = [
-        f"--{name} {value}"
+        option_text(name, value)
         for name, value in own.items()
         if any(other.get(name) != value for other in others)
     ]
@@ -152,14 +154,16 @@ def write_parquet(lines: Sequence[Line], path: Path) -> None:
         from pyarrow import parquet
     except ImportError:
         raise UsageError(
-            "--format parquet needs pyarrow: pip install 'plumbline[parquet]', or --format csv"
+            "--format parquet needs pyarrow: pip install pyarrow, or --format csv"
         ) from None
     rows = list(_rows(lines))
     columns = {name: [row[i] for row in rows] for i, name in enumerate(_COLUMNS)}
+    made = io.BytesIO()
+    parquet.write_table(pyarrow.table(columns), made)
     try:
-        parquet.write_table(pyarrow.table(columns), path)
+        path.write_bytes(made.getvalue())
     except OSError as error:
-        raise RunError(f"--output {path} cannot be written: {error.strerror or error}") from None
+        raise UsageError(f"--output {path} cannot be written: {error.strerror}") from None
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[list[object]]:

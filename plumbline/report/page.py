@@ -21,7 +21,7 @@ from plumbline.base.version import version
 from plumbline.judge.comparison import Compared
 from plumbline.judge.sides import Comparison
 from plumbline.record.expectations import JudgedRecord
-from plumbline.record.record import Case, Record
+from plumbline.record.record import Case, Record, option_text
 from plumbline.record.store import seconds_of
 from plumbline.report.comparison import summary
 from plumbline.report.figures import fields
@@ -302,7 +302,7 @@ def _conditions(record: Record) -> dict[str, str]:
         "transport": f"{sent.name} {record.approach}" if sent else "",
         "memory": f"memory {record.memory.kind}",
         "preset": f"preset {record.measuring.preset}",
-        **{name: f"--{name} {value}" for name, value in record.parameters.items()},
+        **{name: option_text(name, value) for name, value in record.parameters.items()},
     }
 
 

@@ -28,9 +28,9 @@ def import_file(path: Path, home: Home, host: str, ranks: int, date: str | None)
         target = home.records / name
         try:
             replace_file(target, json.dumps(document, indent=1) + "\n")
-            store.Store(home).add(target)
-        except (OSError, store.StoreError) as error:
-            raise RunError(f"{target} cannot be written: {error}") from None
+        except OSError as error:
+            raise RunError(f"{target} cannot be written: {error.strerror}") from None
+        store.Store(home).add(target)
         made.append(target)
     return made
 

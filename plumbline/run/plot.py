@@ -87,7 +87,7 @@ def _converted(text: str, suffix: str) -> bytes:
         import cairosvg
     except (ImportError, OSError):  # OSError: the library cairo is missing
         raise UsageError(
-            f"{suffix} needs CairoSVG and the library cairo: pip install 'plumbline[plot]' and "
+            f"{suffix} needs CairoSVG and the library cairo: pip install cairosvg and "
             "Debian's libcairo2; or --output FILE.svg"
         ) from None
     convert = cairosvg.svg2png if suffix == ".png" else cairosvg.svg2pdf

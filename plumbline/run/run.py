@@ -259,7 +259,7 @@ def index_record(session: Session, path: Path) -> None:
     """Index the record at ``path``; a failure is only reported."""
     try:
         store.Store(session.home).add(path)
-    except (OSError, store.StoreError) as error:
+    except store.StoreError as error:
         session.say(f"the index of records was not updated: {error}")
 
 

@@ -342,7 +342,7 @@ class Job:
     def _index(self, path: Path) -> None:
         try:
             store.Store(self.home).add(path)
-        except (OSError, store.StoreError) as error:
+        except store.StoreError as error:
             _say(self.console, f"the index of records was not updated: {error}")
 
 

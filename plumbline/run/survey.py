@@ -486,7 +486,7 @@ def _durations(home: Home) -> list[Duration]:
         store = Store(home)
         store.sync()
         return store.durations()
-    except (OSError, StoreError):
+    except StoreError:
         return []
 
 

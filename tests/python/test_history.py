@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -84,20 +85,36 @@ def test_prometheus(plumb: Plumb, nights: Home) -> None:
     assert lines[0].startswith("# HELP plumbline_value ")
 
 
-def test_parquet(plumb: Plumb, nights: Home, tmp_path: Path) -> None:
+def test_parquet_has_what_csv_has(plumb: Plumb, nights: Home, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "x.parquet"
-    words = ("history", "b_eff", "--metric", "*", "--format", "parquet")
-    assert plumb(*words)[0] == 2
-    assert plumb(*words, "--output", str(path))[0] == 0
-    table = parquet.read_table(path).to_pydict()
-    assert set(table["host"]) == {"node1", HOST}
-    ours = [
-        value
-        for value, host, metric in zip(table["value"], table["host"], table["metric"], strict=True)
-        if host == "node1" and metric == "latency"
-    ]
-    assert max(ours) == 12.02
+    words = ("history", "b_eff", "--metric", "*", "--case", "*", "--format")
+    status, _, err = plumb(*words, "parquet")
+    assert (status, "--format parquet needs --output FILE" in err) == (2, True)
+    assert plumb(*words, "parquet", "--output", str(path))[0] == 0
+    rows = parquet.read_table(path).to_pylist()
+    assert {(type(row["value"]), type(row["ranks"])) for row in rows} == {(float, int)}
+    _, out, _ = plumb(*words, "csv")
+    listed = list(csv.DictReader(io.StringIO(out)))
+    assert len(listed) > 22
+    assert [{name: str(value) for name, value in row.items()} for row in rows] == listed
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_full_disk_is_named(plumb: Plumb, nights: Home, form: str) -> None:
+    status, _, err = plumb("history", "b_eff", "--format", form, "--output", "/dev/full")
+    assert (status, err.endswith("cannot be written: No space left on device\n")) == (2, True), err
+    assert Path("/dev/full").is_char_device()
+
+
+def test_without_pyarrow_the_package_is_named(
+    plumb: Plumb, nights: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    words = ("history", "b_eff", "--format", "parquet", "--output", str(tmp_path / "x"))
+    status, _, err = plumb(*words)
+    assert (status, "needs pyarrow: pip install pyarrow, or --format csv" in err) == (2, True)
+    assert not (tmp_path / "x").exists()
 
 
 @pytest.mark.parametrize(

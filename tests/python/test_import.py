@@ -135,6 +135,33 @@ GEMM = """  norm. resid        resid       machep
            best           mean         GFLOPS
     1.75000e+01    1.76000e+01    4.92500e+03
 """
+RANDOM_ACCESS = """         best         mean        GUOPS        error
+  8.75000e+00  8.75500e+00  2.50000e-01  9.94317e-03
+"""
+# A line of another rank after the end.
+FFT = """                           avg           best
+     Time in s:    5.25000e-07    5.12500e-07
+        GFLOPS:    6.25000e+03    6.50000e+03
+Validation: SUCCESS!
+    3.00463e-01    1.19209e-07
+"""
+FIRST_STREAM = """-------------------------------------------------------------
+STREAM FPGA based in STREAM version $Revision: 5.10 $
+Memory per array = 381.5 MiB (= 0.4 GiB).
+Device Name:   some board
+fMax=269.68
+Function    Best Rate MB/s  Avg time     Min time     Max time
+Copy:           34349.5     0.023293     0.023290     0.023298
+PCI Write:       6310.5     0.190267     0.190155     0.190397
+Solution Validates: avg error less than 1.000000e-06 on all three arrays
+"""
+FPGA_JSON = {
+    "name": "GEMM",
+    "version": "1.3",
+    "execution_time": "Wed Dec 14 09:56:29 UTC 2022",
+    "settings": {"MPI Ranks": 1},
+    "results": {"gflops": {"unit": "GFLOP/s", "value": 5.5}},
+}
 HPCC = """Begin of Summary section.
 VersionMajor=1
 VersionMinor=5
@@ -282,6 +309,27 @@ def test_hpcc_fpga_text(imported) -> None:
     (gemm,) = imported(FPGA_HEAD.format("GEMM") + GEMM)
     assert figures(gemm, "result")["gflops"] == (4925.0, "GFLOP/s")
     assert len(gemm.cases) == 1
+
+
+def test_hpcc_fpga_text_of_other_versions(imported) -> None:
+    old = FPGA_HEAD.format("random access").replace("Version: 2.6", 'Version: "1.0"')
+    (access,) = imported(old.replace("Device     ", "Device:     ") + RANDOM_ACCESS)
+    assert (access.program.version, access.devices()) == ("1.0", ["some board"])
+    assert figures(access, "result")["guops"] == (0.25, "GUP/s")
+    assert "error" not in figures(access, "result")
+    (fft,) = imported(FPGA_HEAD.format("FFT") + FFT)
+    assert [case.key for case in fft.cases] == ["Time in s", "GFLOPS"]
+    (stream,) = imported(FIRST_STREAM)
+    assert (stream.benchmark.name, stream.devices()) == ("hpcc_fpga_stream", ["some board"])
+    assert figures(stream, "PCI Write")["best_rate"] == (6310.5, "MB/s")
+    assert "avg error less than" in (stream.outcome.reason or "")
+
+
+def test_hpcc_fpga_json_tells_when_it_ran(imported) -> None:
+    (dated,) = imported(json.dumps(FPGA_JSON), "--date", "2020-01-02")
+    assert dated.started == "2022-12-14T09:56:29Z"
+    (undated,) = imported(json.dumps({**FPGA_JSON, "execution_time": "?"}), "--date", "2020-01-02")
+    assert undated.started == "2020-01-02T00:00:00Z"
 
 
 @pytest.mark.parametrize("name", ["b_eff_2_passed", "b_eff_2_failed", "ptrans_2", "hpl_2"])

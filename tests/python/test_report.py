@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -117,6 +118,13 @@ def test_settings_are_told_apart_by_what_differs() -> None:
     text = page(one, other, one)
     assert "--replications 2" in text
     assert "2 runs, newest" in text
+    on, off = (
+        one.model_copy(update={"parameters": {**one.parameters, "write-mesh": given}})
+        for given in (True, False)
+    )
+    text = page(on, off)
+    assert ">--write-mesh<" in text
+    assert ">without --write-mesh<" in text
 
 
 def test_the_comparison_comes_first(plumb: Plumb, home: Path, tmp_path: Path) -> None:
@@ -139,6 +147,9 @@ def test_a_page_that_cannot_be_written(plumb: Plumb, home: Path, tmp_path: Path)
     assert plumb("report", path, "--output", str(tmp_path))[0] == 2
     status, _, err = plumb("report", path, "--output", "/proc/nowhere/x.html")
     assert (status, "--output /proc/nowhere/x.html cannot be written" in err) == (3, True)
+    status, _, err = plumb("report", path, "--output", "/dev/full")
+    assert (status, "--output /dev/full cannot be written: No space left" in err) == (3, True)
+    assert Path("/dev/full").is_char_device()  # not replaced by a file
     assert plumb("report")[0] == 2  # no survey yet
 
 
@@ -185,6 +196,27 @@ def test_a_device_is_shown_once_though_its_free_memory_differs() -> None:
     later = one.model_copy(update={"ranks": ranks, "started": "2026-12-01T00:00:00Z"})
     assert page(one, later).count("<dt>device</dt>") == page(one).count("<dt>device</dt>") == 1
     assert "3.0 GiB" in page(one, later)
+
+
+def test_a_figure_is_drawn_in_each_form(plumb: Plumb, tmp_path: Path) -> None:
+    pytest.importorskip("cairosvg", exc_type=(ImportError, OSError))
+    words = ("plot", str(GOLDEN / "b_eff_2_passed.record.json"), "--figure", "1", "--output")
+    for suffix, begin in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        path = tmp_path / f"figure{suffix}"
+        assert plumb(*words, str(path)) == (0, "", "")
+        assert path.read_bytes().startswith(begin)
+        assert path.stat().st_size > 2000
+    status, _, err = plumb(*words, str(tmp_path / "nowhere" / "x.svg"))
+    assert (status, "cannot be written: No such file or directory" in err) == (3, True)
+
+
+def test_without_cairosvg_the_packages_are_named(
+    plumb: Plumb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    record = str(GOLDEN / "b_eff_2_passed.record.json")
+    status, _, err = plumb("plot", record, "--figure", "1", "--output", str(tmp_path / "x.png"))
+    assert (status, "pip install cairosvg and Debian's libcairo2" in err) == (2, True)
 
 
 # --- in a browser ---------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import DATA
+from conftest import DATA, Plumb
 
 from plumbline.base.paths import Home
-from plumbline.record.store import Store
+from plumbline.record.store import Store, StoreError
 from plumbline.report import inventory
 
 
@@ -134,7 +134,8 @@ def test_an_index_of_another_layout_is_replaced(kept: Home) -> None:
     assert len(Store(kept).entries()) == 1
 
 
-def test_a_full_disk_is_named(kept: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named(plumb: Plumb, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Home(home)
     path = put(kept, "a.json")
     Store(kept).add(path)
     connect = sqlite3.connect
@@ -146,9 +147,13 @@ def test_a_full_disk_is_named(kept: Home, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("plumbline.record.store.sqlite3.connect", full)
     more = [put(kept, f"{i}.json") for i in range(30)]
-    with pytest.raises(sqlite3.OperationalError, match="database or disk is full"):
+    with pytest.raises(StoreError, match=r"index\.sqlite: database or disk is full"):
         Store(kept).sync()
-    monkeypatch.undo()
+    for words in (("records",), ("history", "b_eff")):
+        status, out, err = plumb(*words)
+        assert (status, out, err.count("\n")) == (3, "", 1), err
+        assert "index.sqlite: database or disk is full" in err
+    monkeypatch.setattr("plumbline.record.store.sqlite3.connect", connect)
     assert [entry.path for entry in Store(kept).entries()] == [path]
     Store(kept).sync()
     assert len(Store(kept).entries()) == 1 + len(more)

@@ -118,6 +118,14 @@ def test_what_is_changed_under_the_lock_is_not_lost(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2  # and nothing temporary is left
 
 
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for text in ("one", "two"):
+        replace_file(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "file").read_text() == text
+
+
 def test_a_home_that_takes_no_lock_is_no_hindrance() -> None:
     with locked(Path("/proc/none/x.lock")):
         pass

@@ -20,7 +20,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 _EDGES = {LAND: ("#5b3a1a", "land"), SEA: ("#0b6bcb", "sea")}
 _RASTER_FROM = 5000  # triangles; more are pixels in SVG and PDF too
 _LINES_TO = 20000  # triangles whose edges are drawn
-_DPI = 150
+_DPI = 200
 
 
 def is_available() -> bool:
@@ -35,12 +35,12 @@ def is_available() -> bool:
 def draw(field: Field) -> Figure:
     """``field`` as a figure of matplotlib. Raises :class:`UsageError` without matplotlib."""
     if not is_available():
-        raise UsageError("a picture of a mesh needs matplotlib: pip install 'plumbline[mesh]'")
+        raise UsageError("a picture of a mesh needs matplotlib: pip install matplotlib")
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
     mesh, values = field.mesh, np.asarray(field.values, dtype=float)
-    figure = Figure(figsize=(7, 5), layout="constrained")
+    figure = Figure(figsize=(5.2, 3.6), layout="constrained")
     axes = figure.add_subplot(aspect="equal", xlabel="x, km", ylabel="y, km")
     axes.set_title(field.title, fontsize=10)
     x, y = (mesh.points / 1e3).T
@@ -85,8 +85,9 @@ def _limits(field: Field) -> dict[str, Any]:
 
 
 def picture(field: Field) -> tuple[str, float]:
-    """``field`` as PNG in a data: address, and its height over its width."""
+    """``field`` as PNG in a data: address, without its title, and its height over its width."""
     figure, file = draw(field), BytesIO()
+    figure.axes[0].set_title("")
     figure.savefig(file, format="png", dpi=_DPI)
     width, height = figure.get_size_inches()
     return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}", float(height / width)
