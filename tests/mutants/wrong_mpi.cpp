@@ -22,7 +22,7 @@ const std::set<std::string> wrongs{
     "early-barrier",     "begun-not-done",       "old-data",           "old-collective",
     "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
     "swaps-never",       "neighbours-swapped",   "last-leaves-early",  "early-ibarrier",
-    "holes-written",     "holes-closed",         "old-place"};
+    "holes-written",     "holes-closed",         "old-place",          "never-touches"};
 
 std::string chosen;
 MPI_Comm target = MPI_COMM_NULL;
@@ -143,6 +143,13 @@ void spoil_mpi(const std::string& name, MPI_Comm comm) {
 using namespace plumb::mutants;
 
 extern "C" {
+
+// libplumb-mpi-device's (plumb_mpi.h), before which this program is searched: the kernel that touches a buffer does not
+// run.
+int plumb_mpi_touch(void* address, unsigned long long* runs) {
+  static auto* const next = below(&plumb_mpi_touch, "plumb_mpi_touch");
+  return is("never-touches") && runs == nullptr ? 0 : next(address, runs);
+}
 
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static auto* const next = below(&MPI_Recv, "MPI_Recv");
