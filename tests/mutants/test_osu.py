@@ -139,7 +139,11 @@ ON_DEVICES = {
     "own-block-missing": ["osu_allgather"],
     "half-put": ["osu_put_latency"],
     "get-of-others": ["osu_get_bw"],
-    "never-touches": ["osu_latency", "osu_put_latency", "osu_allreduce"],  # with the right bytes
+    "never-touches": [
+        "osu_latency",
+        "osu_put_latency",
+        "osu_allreduce",
+    ],  # the last: touches are counted on
 }
 
 
@@ -149,7 +153,7 @@ def test_a_wrong_library_under_buffers_of_devices_fails(tmp_path: Path) -> None:
         pytest.skip("libplumb-mpi-device is not built")
     wishes = []
     right = ("", ["osu_latency", "osu_alltoall", "osu_put_latency", "osu_get_bw"])
-    for wrong, tests in [*ON_DEVICES.items(), right]:
+    for wrong, tests in [right, *ON_DEVICES.items()]:
         for test in tests:
             pairs = test in ("osu_latency", "osu_bw", "osu_bibw", "osu_put_latency", "osu_get_bw")
             options = {"where": "D,D"} if pairs else {"device-runtime": "opencl"}

@@ -334,14 +334,16 @@ int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm co
 
 int MPI_Put(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count, MPI_Datatype to_type,
             MPI_Win window) {
+  static auto* const next = below(&MPI_Put, "MPI_Put");
   if (is("half-put")) count = to_count = count / 2;
-  return PMPI_Put(from, count, type, to, at, to_count, to_type, window);
+  return next(from, count, type, to, at, to_count, to_type, window);
 }
 
 int MPI_Get(void* to, int count, MPI_Datatype type, int from, MPI_Aint at, int from_count, MPI_Datatype from_type,
             MPI_Win window) {
+  static auto* const next = below(&MPI_Get, "MPI_Get");
   if (is("get-of-others") && at >= 64) at -= 1;
-  return PMPI_Get(to, count, type, from, at, from_count, from_type, window);
+  return next(to, count, type, from, at, from_count, from_type, window);
 }
 
 int MPI_Accumulate(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count,

@@ -462,6 +462,16 @@ def test_single_operations_and_counters_are_reported(tmp_path: Path) -> None:
     assert [len(one.curves[0].points) for one in figures if isinstance(one, Chart)] == [9]
 
 
+def test_a_run_draws_single_operations(plumb: Plumb, tmp_path: Path) -> None:
+    words = ["-m", "8:8", "-i", "5", "-G", "svg", "--no-model"]
+    record = tmp_path / "record.json"
+    status, _, err = plumb("run", "osu_latency", "-n", "2", *words, "--record", str(record))
+    assert status == 0, err
+    picture = tmp_path / "record.1.svg"
+    assert f"picture: {picture}" in err
+    assert "time of each operation" in picture.read_text()
+
+
 def over_mpich_5(*words: str) -> tuple[list[str], dict[str, str]]:
     """The command line of the engine that is built over MPICH, over PyPI's MPICH 5, whose binary interface it shares."""
     mpich, engine = ROOT / "build" / "mpich-5", ROOT / "build" / "mpich" / "bin" / "plumb-mpi"

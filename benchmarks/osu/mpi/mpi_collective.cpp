@@ -39,8 +39,9 @@ std::vector<int> even_sides(int ranks, int dimensions) {
   return sides;
 }
 
-// The other ends of the graph's edges at a rank; or in a torus of the given dimensions, as even as possible, the `radius`
-// nearest on either side in each. Each once: libraries order several edges between the same two ranks differently.
+// The other ends of the graph's edges at a rank; or in a torus of the given dimensions, as even as possible, the
+// `radius` nearest on either side in each. Each once: libraries order several edges between the same two ranks
+// differently.
 std::vector<int> neighbours_of(const Setting& s, int rank) {
   std::vector<int> around;
   const auto add = [&around](int other) {
@@ -530,8 +531,7 @@ class Collecting : public Pattern {
     const Layout* layout = s_.wishes->layout.get();
     if (layout == nullptr || one_.reduces) return copy(to, from, length);
     for (std::size_t begin = 0; begin < length; begin += layout->period)
-      for (const Layout::Run& run : layout->runs)
-        copy(to + begin + run.begin, from + begin + run.begin, run.length);
+      for (const Layout::Run& run : layout->runs) copy(to + begin + run.begin, from + begin + run.begin, run.length);
   }
 
   Operands operands(std::uint64_t i) const {

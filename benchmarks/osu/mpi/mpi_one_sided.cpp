@@ -351,7 +351,8 @@ class OneSided : public Pattern {
           code_ |= MPI_Fetch_and_op(given, fetched, type_, other_, far, MPI_SUM, window);
           break;
         case Remote::compare_and_swap:
-          code_ |= MPI_Compare_and_swap(given, memory_.compared.at(extent_.given.at(i)), fetched, type_, other_, far, window);
+          code_ |= MPI_Compare_and_swap(given, memory_.compared.at(extent_.given.at(i)), fetched, type_, other_, far,
+                                        window);
           break;
       }
     }

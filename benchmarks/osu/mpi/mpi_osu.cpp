@@ -574,7 +574,8 @@ void Osu::prepare(Session& session, const Case& measured) {
 // For --graph and --papi: the file beside the record, and counters. Throws Unsupported.
 void Osu::prepare_reports(const Session& session) {
   files_ = session.files;
-  if (graph_ != "none" && sync_ == "once") throw Unsupported("--graph draws single operations, and --sync once times none");
+  if (graph_ != "none" && sync_ == "once")
+    throw Unsupported("--graph draws single operations, and --sync once times none");
   if (graph_ != "none" && session.world.rank() == 0 && files_ == nullptr)
     throw Unsupported("--graph needs a record, whose file it draws: --record FILE");
   if (papi_.get().empty() || counters_) return;
@@ -587,8 +588,8 @@ void Osu::prepare_reports(const Session& session) {
 }
 
 // The number of this rank's device: FPGA_MAPPING's, or that of the run's (--device, --device-map) if it has the
-// buffers' runtime, for runtimes whose devices have the same numbers in libplumb-mpi-device; "": the ranks of a host take
-// the devices in turn.
+// buffers' runtime, for runtimes whose devices have the same numbers in libplumb-mpi-device; "": the ranks of a host
+// take the devices in turn.
 std::string Osu::device_of(const Session& session) const {
   const std::string mapped = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
   const DeviceInfo& own = session.device.info();
@@ -601,7 +602,8 @@ double Osu::link_rate(const Case& measured, double seconds) const {
   const Point& point = point_of(measured);
   const Titled& test = *titled_.at(point.test->name);
   const double bytes = static_cast<double>(point.bytes);
-  if (is_windowed(test.kind)) return bytes * static_cast<double>(wishes_for(test, 1, point.place, ranks_).window) / seconds;
+  if (is_windowed(test.kind))
+    return bytes * static_cast<double>(wishes_for(test, 1, point.place, ranks_).window) / seconds;
   if (is_ping_pong(test.kind)) return 2 * bytes / seconds;
   if (is_one_sided(test.kind)) return bytes / seconds;
   return test.bus ? test.bus(ranks_) * bytes * (test.blocks ? ranks_ : 1) / seconds : 0;
@@ -644,8 +646,8 @@ void Osu::report_laps(std::vector<double> own, std::uint64_t count) {
 void Osu::report_counts(const Case& measured, std::uint64_t count, const std::vector<double>& own) {
   const std::size_t events = own.size();
   std::vector<double> all(events * static_cast<std::size_t>(ranks_));
-  MPI_Gather(own.data(), static_cast<int>(events), MPI_DOUBLE, all.data(), static_cast<int>(events),
-             MPI_DOUBLE, 0, comm_);
+  MPI_Gather(own.data(), static_cast<int>(events), MPI_DOUBLE, all.data(), static_cast<int>(events), MPI_DOUBLE, 0,
+             comm_);
   if (!counts_.is_open()) return;
   const Point& point = point_of(measured);
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -668,10 +670,9 @@ void Osu::hold_against_roof() const {
   double fastest = fastest_Bps_;
   MPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, comm_);
   if (fastest > roof_Bps_)
-    throw Implausible(
-        fmt::format("{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it",
-                    fastest / giga, roof_Bps_ / giga,
-                    roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
+    throw Implausible(fmt::format(
+        "{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it", fastest / giga,
+        roof_Bps_ / giga, roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
 }
 
 std::size_t Osu::pairs_of(const Titled& test, int ranks) const {

@@ -32,9 +32,9 @@ struct Wishes {
   std::string window_kind = "allocate", window_sync = "flush";
   Where from, to;  // memory of the buffers: of the starting ranks, and of the others
   bool on_devices() const { return from.letter != 'H' || to.letter != 'H'; }
-  int dimensions = 1, radius = 1;                // of the neighbours' torus
+  int dimensions = 1, radius = 1;               // of the neighbours' torus
   std::vector<std::pair<int, int>> edges = {};  // of their graph; none: a torus
-  std::shared_ptr<const Layout> layout;  // of messages with a derived datatype, in bytes; null: of elements
+  std::shared_ptr<const Layout> layout;         // of messages with a derived datatype, in bytes; null: of elements
   std::shared_ptr<const Derived> derived;
   Sliding sliding = {};
   Device* computes = nullptr;  // a device that computes beside a non-blocking collective; null: the host
