@@ -21,8 +21,7 @@ from tests.launching import PATIENCE_S, ROOT, launch_command, program
 
 Plumb = Callable[..., tuple[int, str, str]]
 PROGRAM = program("plumb-mpi")
-QUICK = ["--progress", "none", "--time-limit", "0.002", "--min-repetitions", "6"]
-QUICK += ["--max-repetitions", "6"]
+QUICK = ["--progress", "none", "--time-limit", "0.002", "--repetitions", "3"]
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="plumb-mpi is not built")
 
