@@ -4,8 +4,9 @@
     bench/imb.py [--launches 7] [--build build/mpich] [--impi FOLDER] [--json FILE]
 
 FOLDER is a virtual environment with PyPI's `impi-rt` (python3 -m venv FOLDER; FOLDER/bin/pip install impi-rt), which has IMB. The
-engine is the one built over MPICH (cmake --preset mpich), whose binary interface Intel MPI shares. Ours runs IMB's own loop: one
-barrier, then operations back to back under one clock (`--sync once`), as many as IMB's and after as many warm-ups. Printed for each
+engine is the one built over MPICH (cmake --preset mpich), whose binary interface Intel MPI shares. Both run one loop: a barrier, then
+operations back to back (`--sync once`; IMB's `-sync off`, since by default it has a barrier between collectives and times each alone),
+from one root, after as many warm-ups as operations: IMB runs each loop twice. Printed for each
 operation and size: medians of the mean time of an operation in each launch, and their ratio; then the ratios' geometric mean.
 IMB's Sendrecv has no counterpart among OSU's tests. Standard library only.
 """
@@ -24,7 +25,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ITERATIONS = {8: 5000, 8192: 2000, 1048576: 100}
-WARM_UPS = 4  # IMB's
 # IMB's name, the column of its time, our test, and our options.
 OPERATIONS = [
     ("PingPong", 2, "osu_latency", []),
@@ -52,6 +52,7 @@ def environment(impi: Path, abi: Path) -> dict[str, str]:
 def imb_us(impi: Path, env: dict[str, str], name: str, column: int, size: int) -> float:
     """Microseconds of one operation, by IMB."""
     words = [name, "-iter", str(ITERATIONS[size]), "-iter_policy", "off", "-time", "1000"]
+    words += ["-sync", "off", "-root_shift", "off"]
     if name != "Barrier":
         words += ["-msglog", f"{size.bit_length() - 1}:{size.bit_length() - 1}"]
     command = [str(impi / "bin/mpiexec.hydra"), "-n", "2", str(impi / "bin/IMB-MPI1"), *words]
@@ -68,7 +69,8 @@ def our_us(
     """Microseconds of one operation, by the engine."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
-        words = [test, "--sync", "once", "-i", str(ITERATIONS[size]), "-x", str(WARM_UPS), *more]
+        count = str(ITERATIONS[size])
+        words = [test, "--sync", "once", "-i", count, "-x", count, *more]
         if test != "osu_barrier":
             words += ["-m", f"{size}:{size}"]
         words += ["--progress", "none", "--format", "none", "--record", str(record)]

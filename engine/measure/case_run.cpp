@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/units.hpp"
+#include "measure/implausible.hpp"
 #include "record/beside.hpp"
 #include "transport/emulated.hpp"
 #include "world/watchdog.hpp"
@@ -223,6 +224,9 @@ void CaseRun::validate(const Case& measured, std::uint64_t count) {
   Validation found;
   try {
     found = benchmark_.validate(session_, measured, repetition_, count);
+  } catch (const Implausible& error) {
+    findings_.implausible = error.what();
+    found.error = nan;
   } catch (const Error& error) {
     found.error = nan;
     found.detail = error.what();
@@ -478,6 +482,7 @@ void CaseRun::gather_findings(const Case& measured, CaseRecord& record) {
                        {"wrong_items", wrong},   {"repetitions_checked", repetitions}, {"detail", detail}};
   record.outcome =
       passed ? Outcome{} : Outcome{"failed", detail.is_null() ? "wrong answer" : detail.get<std::string>()};
+  if (!f.implausible.empty()) record.outcome = {"error", f.implausible};
 }
 
 void CaseRun::judge_stability(CaseRecord& record) const {

@@ -74,7 +74,7 @@ class CaseRun {
   struct Findings {
     double error = 0, tolerance = 0;
     std::uint64_t checked = 0, expected = 0, wrong = 0, repetitions = 0;
-    std::string reference, detail;
+    std::string reference, detail, implausible;
   };
 
   bool prepare(const Case& measured, CaseRecord& record);

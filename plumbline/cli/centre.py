@@ -197,6 +197,7 @@ def plot(
 ) -> None:
     """Draw one figure of records, for a paper or in the terminal."""
     from plumbline.report.figures import tty
+    from plumbline.report.figures.picture import save
     from plumbline.run import plot as plotting
 
     if output is not None and output.suffix.lower() == ".html":
@@ -209,7 +210,7 @@ def plot(
         return
     one = plotting.chosen(found, figure or "1")
     if output is not None:
-        plotting.save(one, output)
+        save(one, output)
     elif where == "tty":
         print("\n".join(tty.lines(one, min(stderr().width, 120))))
     else:

@@ -245,7 +245,10 @@ def _with_manifest(given: Given, benchmark: BenchmarkSpec) -> tuple[Given, str |
 
 def _device_library(given: Given, engine: Engine, environ: Mapping[str, str]) -> dict[str, str]:
     """What loads libplumb-mpi-device before MPI, where a benchmark's buffers lie on devices."""
-    if set(given.values.get("where", "H")) <= set("H,") and "device-runtime" not in given.values:
+    on_host = (
+        set(given.values.get("where", "H")) <= set("H,") and given.values.get("pairs") != "all"
+    )
+    if on_host and "device-runtime" not in given.values:
         return {}
     library = engine.path.parent.parent / "lib" / "libplumb-mpi-device.so"
     if not library.exists():

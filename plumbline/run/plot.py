@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from plumbline.base.errors import RunError, UsageError, did_you_mean
+from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.base.paths import Home
 from plumbline.record.record import load_record
 from plumbline.report.animation import write_animation
-from plumbline.report.figures import fields
 from plumbline.report.figures.files import files_of, states_of
-from plumbline.report.figures.shapes import Field, Figure
-from plumbline.report.figures.svg import standalone
+from plumbline.report.figures.shapes import Figure
 from plumbline.report.page import Loaded, figures_of
 from plumbline.run.accept import judged_of
 from plumbline.run.compare import paths_of
-
-SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def figures_in(records: Sequence[str], home: Home) -> list[Figure]:
@@ -62,34 +58,3 @@ def animate(records: Sequence[str], home: Home, path: Path) -> None:
         raise UsageError(f"{paths[0]} has no case")
     states = states_of(case, files_of(case, paths[0].parent))
     write_animation(f"{case.key}: level", states, path)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write ``figure`` as SVG, PNG or PDF, by the file's suffix."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UsageError(f"--output must end in {', '.join(SUFFIXES)}, not '{path.name}'")
-    if isinstance(figure, Field):
-        fields.save(figure, path)
-        return
-    text = standalone(figure)
-    try:
-        if suffix == ".svg":
-            path.write_text(text, encoding="utf-8")
-        else:
-            path.write_bytes(_converted(text, suffix))
-    except OSError as error:
-        raise RunError(f"--output {path} cannot be written: {error.strerror}") from None
-
-
-def _converted(text: str, suffix: str) -> bytes:
-    try:
-        import cairosvg
-    except (ImportError, OSError):  # OSError: the library cairo is missing
-        raise UsageError(
-            f"{suffix} needs CairoSVG and the library cairo: pip install cairosvg and "
-            "Debian's libcairo2; or --output FILE.svg"
-        ) from None
-    convert = cairosvg.svg2png if suffix == ".png" else cairosvg.svg2pdf
-    made: bytes = convert(bytestring=text.encode(), scale=3 if suffix == ".png" else 1)
-    return made

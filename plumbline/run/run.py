@@ -18,6 +18,9 @@ from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import Record
+from plumbline.report.figures import tty
+from plumbline.report.figures.files import beside
+from plumbline.report.figures.picture import save
 from plumbline.report.nodes import slowest_node
 from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
@@ -119,6 +122,7 @@ class Run:
                 expected = write_expected(judgement, done.path, Path(spare))
                 if not self._quiet:
                     self._present(done.path, expected)
+                    self._draw(done)
         except RunError as error:
             self.session.say(str(error))
             status = ExitStatus.ERROR
@@ -134,6 +138,19 @@ class Run:
         engine, environ = self.session.engine, self.session.environ
         form = self.plan.format
         print_record(engine, environ, path, expected, form=form, output=self._output)
+
+    def _draw(self, done: Executed) -> None:
+        """The figures of ``--graph``, an option of some benchmarks."""
+        kind = str(done.record.parameters.get("graph", "none")) if done.record else "none"
+        if done.record is None or kind == "none":
+            return
+        for number, figure in enumerate(beside(done.record, done.path.parent), 1):
+            if kind == "tty":
+                print("", *tty.lines(figure), sep="\n")
+                continue
+            picture = done.path.with_name(f"{done.path.stem}.{number}.{kind}")
+            save(figure, picture)
+            self.session.say(f"picture: {picture}")
 
     def _first_system(self) -> System | None:
         """The system to compare with; calibrates this machine if necessary."""

@@ -83,6 +83,7 @@ def sizes_of(test: str, options: dict[str, str]) -> list[int | None]:
 
 def wish(test: str, options: dict[str, str], size: int | None, wrong: str = "") -> dict:
     settings = {**options, **({} if size is None else {"message-size": f"{size}:{size}"})}
+    settings.setdefault("iterations", "3")  # enough to differ, and no search for a loop's length
     if test in ("osu_bw", "osu_bibw", "osu_mbw_mr", "osu_put_bw", "osu_get_bw"):
         settings["window-size"] = "4"
     return {"benchmark": test, "transport": "mpi", "options": settings, "wrong_mpi": wrong}
@@ -136,6 +137,13 @@ ON_DEVICES = {
     "blocks-swapped": ["osu_alltoall"],
     "stale-rank": ["osu_bcast"],
     "own-block-missing": ["osu_allgather"],
+    "half-put": ["osu_put_latency"],
+    "get-of-others": ["osu_get_bw"],
+    "never-touches": [
+        "osu_latency",
+        "osu_put_latency",
+        "osu_allreduce",
+    ],  # the last: touches are counted on
 }
 
 
@@ -144,12 +152,14 @@ def test_a_wrong_library_under_buffers_of_devices_fails(tmp_path: Path) -> None:
     if not library.exists():
         pytest.skip("libplumb-mpi-device is not built")
     wishes = []
-    for wrong, tests in [*ON_DEVICES.items(), ("", ["osu_latency", "osu_alltoall"])]:
+    right = ("", ["osu_latency", "osu_alltoall", "osu_put_latency", "osu_get_bw"])
+    for wrong, tests in [right, *ON_DEVICES.items()]:
         for test in tests:
-            pairs = test in ("osu_latency", "osu_bw", "osu_bibw")
+            pairs = test in ("osu_latency", "osu_bw", "osu_bibw", "osu_put_latency", "osu_get_bw")
             options = {"where": "D,D"} if pairs else {"device-runtime": "opencl"}
             more = {**options, "iterations": "8"}
-            wishes += [wish(test, more, size, wrong) for size in sizes_of(test, {})]
+            sizes = sizes_of(test, {})[1 if wrong == "get-of-others" else 0 :]  # see above
+            wishes += [wish(test, more, size, wrong) for size in sizes]
     found = run_all(
         tmp_path, 2, wishes, {"LD_PRELOAD": str(library), "PLUMB_MPI_RUNTIME": "opencl"}
     )

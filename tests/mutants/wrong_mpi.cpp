@@ -22,7 +22,7 @@ const std::set<std::string> wrongs{
     "early-barrier",     "begun-not-done",       "old-data",           "old-collective",
     "half-put",          "get-of-others",        "accumulated-twice",  "fetches-new",
     "swaps-never",       "neighbours-swapped",   "last-leaves-early",  "early-ibarrier",
-    "holes-written",     "holes-closed",         "old-place"};
+    "holes-written",     "holes-closed",         "old-place",          "never-touches"};
 
 std::string chosen;
 MPI_Comm target = MPI_COMM_NULL;
@@ -143,6 +143,13 @@ void spoil_mpi(const std::string& name, MPI_Comm comm) {
 using namespace plumb::mutants;
 
 extern "C" {
+
+// libplumb-mpi-device's (plumb_mpi.h), before which this program is searched: the kernel that touches a buffer does not
+// run.
+int plumb_mpi_touch(void* address, unsigned long long* runs) {
+  static auto* const next = below(&plumb_mpi_touch, "plumb_mpi_touch");
+  return is("never-touches") && runs == nullptr ? 0 : next(address, runs);
+}
 
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
   static auto* const next = below(&MPI_Recv, "MPI_Recv");
@@ -327,14 +334,16 @@ int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm co
 
 int MPI_Put(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count, MPI_Datatype to_type,
             MPI_Win window) {
+  static auto* const next = below(&MPI_Put, "MPI_Put");
   if (is("half-put")) count = to_count = count / 2;
-  return PMPI_Put(from, count, type, to, at, to_count, to_type, window);
+  return next(from, count, type, to, at, to_count, to_type, window);
 }
 
 int MPI_Get(void* to, int count, MPI_Datatype type, int from, MPI_Aint at, int from_count, MPI_Datatype from_type,
             MPI_Win window) {
+  static auto* const next = below(&MPI_Get, "MPI_Get");
   if (is("get-of-others") && at >= 64) at -= 1;
-  return PMPI_Get(to, count, type, from, at, from_count, from_type, window);
+  return next(to, count, type, from, at, from_count, from_type, window);
 }
 
 int MPI_Accumulate(const void* from, int count, MPI_Datatype type, int to, MPI_Aint at, int to_count,

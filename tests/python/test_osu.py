@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from plumbline.record.record import load_record
+from plumbline.report.figures.files import beside
 from plumbline.report.figures.records import pairs
-from plumbline.report.figures.shapes import Heat
-from tests.launching import PATIENCE_S, launch_command, program
+from plumbline.report.figures.shapes import Chart, Heat
+from tests.launching import PATIENCE_S, ROOT, launch_command, program
 
 Plumb = Callable[..., tuple[int, str, str]]
 PROGRAM = program("plumb-mpi")
-QUICK = ["--progress", "none", "--time-limit", "0.002", "--min-repetitions", "6"]
-QUICK += ["--max-repetitions", "6"]
+QUICK = ["--progress", "none", "--time-limit", "0.002", "--repetitions", "3"]
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="plumb-mpi is not built")
 
@@ -42,6 +45,16 @@ def run(tmp_path: Path, ranks: int, *words: str) -> tuple[int, str, str, list[di
     return done.returncode, done.stdout, done.stderr, cases
 
 
+def planned(ranks: int, *words: str, **variables: str) -> tuple[int, str]:
+    """What the engine says of options, in one process: the exit status and the message."""
+    command = [PROGRAM, *words, "--dry-run", "--ranks", str(ranks)]
+    environment = {**os.environ, **variables}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    return done.returncode, done.stderr
+
+
 def refused(cases: list[dict], *but: str) -> dict[str, str]:
     """The cases that have another outcome than `passed` or one of ``but``, with the reason."""
     outcomes = {c["key"]: c["outcome"] for c in cases}
@@ -58,6 +71,7 @@ def persistent(cases: list[dict]) -> set[str]:
 def test_every_test_passes(tmp_path: Path, ranks: int, least: int) -> None:
     """At sizes whose messages lie apart, and at ones whose messages slide; only these on more ranks than cores."""
     words = ["osu", "--minsize", str(least), "--maxsize", "4096", "--size-factor", "256"]
+    words += ["-i", "4"] if ranks > 2 else []
     status, _, err, cases = run(tmp_path, ranks, *words, "--format", "none")
     assert not refused(cases, "unsupported"), err
     lacking = {key.split("/")[0] for key in refused(cases)}
@@ -70,14 +84,40 @@ def test_every_test_passes(tmp_path: Path, ranks: int, least: int) -> None:
 
 @pytest.mark.parametrize("operation", ["sum", "prod", "max", "bxor", "lor"])
 def test_all_types(tmp_path: Path, operation: str) -> None:
-    words = ["osu", "--only", "osu_allreduce,osu_bibw,osu_get_acc_latency,osu_cas_latency"]
+    words = ["osu", "--only", "osu_allreduce"]
+    words[2] += ",osu_bibw,osu_get_acc_latency,osu_cas_latency" * (operation == "sum")
     words += ["-T", "all", "-m", "64:64", "-W", "3", "--operation", operation, "-i", "5"]
     status, _, err, cases = run(tmp_path, 2, *words, "--format", "none")
     assert not refused(cases), err
     assert status == 0
+    if operation != "sum":
+        return
     types = {case["labels"]["type"] for case in cases if case["labels"]["test"] == "osu_bibw"}
     assert {"mpi_char", "mpi_long_double", "mpi_c_double_complex", "mpi_c_bool"} <= types
     assert len(types) == 26
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("ranks", [4, 8])
+@pytest.mark.parametrize("build", ["release", "mpich"])
+def test_every_name_on_more_ranks(tmp_path: Path, build: str, ranks: int) -> None:
+    """Over Open MPI and MPICH; tests of pairs are refused where they are not between two ranks."""
+    engine = ROOT / "build" / build / "bin" / "plumb-mpi"
+    if not engine.exists():
+        pytest.skip(f"{engine} is not built")
+    words = ["osu", "-m", "4096:4096", "-i", "4", "--format", "none"]
+    words += ["--progress", "none", "--record", str(tmp_path / "record.json")]
+    command, environment = launch_command(ranks, engine, *words)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    found = json.loads((tmp_path / "record.json").read_text())["cases"]
+    lacking = {"osu_latency_mt", "osu_partitioned_latency"}
+    wrong = {key.split("/")[0] for key in refused(found)} - lacking - persistent(found)
+    assert not wrong, done.stderr
+    assert (
+        len({case["labels"]["test"] for case in found}) == 78 - 9 - 9 - 2
+    )  # less those of two ranks, one-sided ones, and those between hosts
 
 
 def test_in_place_and_all_roots(tmp_path: Path) -> None:
@@ -104,7 +144,7 @@ def test_starts(tmp_path: Path, sync: str) -> None:
 def test_completions_and_windows(tmp_path: Path, completion: str) -> None:
     words = ["osu", "--only", "osu_put_latency,osu_get_bw,osu_put_bibw,osu_fop_latency"]
     kind = {"lock": "create", "pscw": "dynamic"}.get(completion, "allocate")
-    words += ["-s", completion, "-w", kind, "-m", "16:16", "--format", "none"]
+    words += ["-s", completion, "-w", kind, "-m", "16:16", "-i", "5", "--format", "none"]
     status, _, err, cases = run(tmp_path, 2, *words)
     assert not refused(cases), err
     assert status == 0
@@ -199,12 +239,74 @@ def on_devices(tmp_path: Path, *words: str, **variables: str) -> tuple[int, str,
     return done.returncode, done.stdout, done.stderr, cases
 
 
-def test_buffers_on_a_device(tmp_path: Path) -> None:
-    words = ["osu_bw", "D", "H", "-d", "native", "-m", "64:4096", "--format", "osu"]
+ON_DEVICE = "osu_bw,osu_latency_persistent,osu_bw_persistent,osu_get_acc_latency,osu_cas_latency"
+ON_DEVICE += (
+    ",osu_put_latency,osu_get_bw,osu_put_bibw,osu_allgather,osu_iallreduce,osu_ineighbor_alltoall"
+)
+
+
+@pytest.mark.parametrize("completion", ["flush", "fence"])
+def test_buffers_on_a_device(tmp_path: Path, completion: str) -> None:
+    """In messages, windows, and the operands of collectives; the sum of both ranks' touches is counted."""
+    words = ["osu", "--only", ON_DEVICE, "--where", "D,H", "-d", "native", "-s", completion]
+    words += ["-m", "64:4096", "--size-factor", "64", "-W", "3", "-i", "4", "--format", "osu"]
     status, out, err, cases = on_devices(tmp_path, *words)
     assert status == 0, err
-    assert "Bandwidth (MB/s)" in out
+    assert not refused(cases)
+    assert {case["labels"]["test"] for case in cases} == set(ON_DEVICE.split(","))
+    assert "# Window creation: MPI_Win_create" in out
     assert cases[0]["facts"]["roof_GBps"] > 0
+
+
+def test_in_place_on_a_device(tmp_path: Path) -> None:
+    words = ["osu", "--only", "osu_allgather,osu_allreduce,osu_ireduce,osu_scatter", "-l"]
+    words += ["-d", "native", "-m", "64:4096", "--size-factor", "64", "-i", "4", "-k", "rotate"]
+    status, _, err, cases = on_devices(tmp_path, *words, "--format", "none")
+    assert status == 0, err
+    assert len(cases) == 8
+    assert not refused(cases)
+
+
+def test_what_takes_no_device_memory(tmp_path: Path) -> None:
+    words = ["osu", "--only", "osu_bcast_persistent,osu_partitioned_latency,osu_put_latency"]
+    words += ["-d", "native", "-m", "64:64", "-w", "allocate", "--known-faults", "--format", "none"]
+    status, _, err, cases = on_devices(tmp_path, *words)
+    assert status == 0, err
+    reasons = refused(cases)
+    assert "takes no persistent collectives" in reasons["osu_bcast_persistent/64"]
+    assert "MPI_Win_create" in reasons["osu_put_latency/64"]
+
+
+@pytest.mark.parametrize("runtime", ["pocl", runtimes.FPGA_EMULATOR.name])
+def test_each_rank_has_a_device(
+    plumb: Plumb, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runtime: str
+) -> None:
+    """Between two OpenCL devices, and a device and a host: the run's devices are those of the buffers."""
+    if not runtimes.is_installed(runtime, find_home()):
+        pytest.skip(f"{runtime} is not installed (plumb setup {runtime})")
+    monkeypatch.setenv("POCL_DEVICES", "pthread pthread")
+    record = tmp_path / "record.json"
+    words = [
+        "--only",
+        "osu_latency,osu_put_latency",
+        "--pairs",
+        "all",
+        "-m",
+        "4096:4096",
+        "-i",
+        "3",
+    ]
+    words += ["--repetitions", "1", "--no-model", "--record", str(record)]
+    status, _, err = plumb("run", "osu", "-n", "2", "--runtime", runtime, *words)
+    assert status == 0, err
+    done = load_record(record)
+    passed = {case.key for case in done.cases if case.outcome.status == "passed"}
+    assert passed >= {  # the emulator has HBM as well
+        f"{pair}/{test}/4096"
+        for test in ("osu_latency", "osu_put_latency")
+        for pair in ("H-H", "H-D", "D-H", "D-D")
+    }
+    assert len({rank.device.index for rank in done.ranks if rank.device}) == 2
 
 
 def test_all_pairs_of_memories(tmp_path: Path) -> None:
@@ -237,7 +339,7 @@ def test_devices_are_mapped_by_variable(tmp_path: Path) -> None:
     words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8"]
     status, _, err, cases = on_devices(tmp_path, *words, FPGA_MAPPING="99:99")
     assert "PLUMB_MPI_DEVICE 99" in refused(cases)["osu_latency/8"], err
-    status, _, err, _ = on_devices(tmp_path, *words, FPGA_MAPPING="0")
+    status, err = planned(2, *words, FPGA_MAPPING="0")
     assert status == ExitStatus.BAD_USAGE
     assert "for each of 2 ranks" in err
 
@@ -284,15 +386,127 @@ def test_text_is_osus(tmp_path: Path) -> None:
         (2, ["osu_bw", "-D", "vect:2:3"], "a block has 1 to STRIDE elements"),
         (2, ["osu_bw", "-D", "indx:/nowhere"], "there is no such file"),
         (2, ["osu_allreduce", "-D", "cont"], "sends whole elements"),
-        (2, ["osu_bw_fan_in"], "all are on one"),
+        (2, ["osu_latency_mt", "D", "H"], "several threads, whose buffers lie in host memory"),
+        (2, ["osu_hello", "-d", "opencl"], "has its buffers in host memory"),
+        (2, ["osu_bw", "-G", "gif"], "gif"),
+        (2, ["osu_bw", "-P", "cycles"], "--papi must be EVENT[,EVENT…]:FILE"),
+        (2, ["osu_bw", "-P", "PAPI_NOTHING:x"], "PAPI_NOTHING"),
+        (2, ["osu_neighbor_alltoall", "-N", "graph:/nowhere"], "there is no such file"),
+        (2, ["osu_neighbor_alltoall", "-N", "cart:9:1"], "--neighborhood must be"),
+        (3, ["osu_bibw"], "osu_bibw: it is between two ranks, not 3"),
+        (3, ["osu_multi_lat"], "it needs an even number of ranks, not 3"),
+        (4, ["osu_put_latency"], "osu_put_latency: it is between two ranks, not 4"),
         (2, ["osu_latency", "-m", "8:4"], "--message-size must be [MIN:]MAX"),
     ],
 )
-def test_bad_input(tmp_path: Path, ranks: int, words: list[str], sentence: str) -> None:
-    status, _, err, cases = run(tmp_path, ranks, *words)
+def test_bad_input(ranks: int, words: list[str], sentence: str) -> None:
+    status, err = planned(ranks, *words)
     assert status == ExitStatus.BAD_USAGE, err
     assert sentence in err
+
+
+def test_an_index_file_with_overlaps_or_rubbish(tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    for text, sentence in {
+        "0,4\n2,3\n": "elements at 2 overlap",
+        "0;4\n": "a line must be DISPLACEMENT,LENGTH, not 0;4",
+        "": "it has 1 to 100 lines",
+        "3,0\n": "a line must be DISPLACEMENT,LENGTH, not 3,0",
+    }.items():
+        index.write_text(text)
+        status, err = planned(2, "osu_latency", "-D", f"indx:{index}")
+        assert status == ExitStatus.BAD_USAGE
+        assert sentence in err
+    index.write_text("0,2\n")
+    status, err = planned(2, "osu_neighbor_allgather", "-N", f"graph:{index}")
+    assert status == ExitStatus.BAD_USAGE
+    assert "a line must be FROM,TO of 2 ranks, not 0,2" in err
+
+
+def test_congestion_needs_two_hosts(tmp_path: Path) -> None:
+    status, _, err, cases = run(tmp_path, 2, "osu_bw_fan_in")
+    assert status == ExitStatus.BAD_USAGE
+    assert "all are on one" in err
     assert not cases
+
+
+def test_neighbours_of_a_graph(tmp_path: Path) -> None:
+    """A path of three ranks: that in the middle has two neighbours, and the others have it."""
+    (tmp_path / "graph").write_text("0,1\n2,1\n")
+    words = ["osu", "--only", "osu_neighbor_allgather,osu_ineighbor_alltoallv", "-m", "8:4096"]
+    words += ["-N", f"graph:{tmp_path / 'graph'}", "--size-factor", "512", "-i", "4"]
+    status, _, err, cases = run(tmp_path, 3, *words, "--format", "none")
+    assert status == 0, err
+    assert not refused(cases)
+    assert len(cases) == 4
+
+
+def test_single_operations_and_counters_are_reported(tmp_path: Path) -> None:
+    """A file beside the record with each operation of the slowest rank, and one with a line for each rank's sample."""
+    words = ["osu_allreduce", "-m", "8:8", "-i", "9", "-G", "tty"]
+    words += ["-P", f"task-clock,page-faults:{tmp_path / 'counts'}", "--format", "none"]
+    status, _, err, (case,) = run(tmp_path, 2, *words)
+    assert status == 0, err
+    if case["outcome"]["status"] == "unsupported":
+        pytest.skip(case["outcome"]["reason"])
+    lines = (tmp_path / case["facts"]["files"]["operations.csv"]).read_text().splitlines()
+    assert lines[0] == "operation,us"
+    assert [line.split(",")[0] for line in lines[1:]] == [str(i) for i in range(9)]
+    assert all(float(line.split(",")[1]) > 0 for line in lines[1:])
+    heading, *rows = [line.split() for line in (tmp_path / "counts").read_text().splitlines()]
+    assert heading[-2:] == ["task-clock", "page-faults"]
+    assert [row[4] for row in rows] == ["0", "1"] * (len(rows) // 2)
+    assert all(row[0] == "osu_allreduce" and row[5] == "9" and float(row[6]) > 0 for row in rows)
+    figures = list(beside(load_record(tmp_path / "record.json"), tmp_path))
+    assert [len(one.curves[0].points) for one in figures if isinstance(one, Chart)] == [9]
+
+
+def test_a_run_draws_single_operations(plumb: Plumb, tmp_path: Path) -> None:
+    words = ["-m", "8:8", "-i", "5", "-G", "svg", "--no-model"]
+    record = tmp_path / "record.json"
+    status, _, err = plumb("run", "osu_latency", "-n", "2", *words, "--record", str(record))
+    assert status == 0, err
+    picture = tmp_path / "record.1.svg"
+    assert f"picture: {picture}" in err
+    assert "time of each operation" in picture.read_text()
+
+
+def over_mpich_5(*words: str) -> tuple[list[str], dict[str, str]]:
+    """The command line of the engine that is built over MPICH, over PyPI's MPICH 5, whose binary interface it shares."""
+    mpich, engine = ROOT / "build" / "mpich-5", ROOT / "build" / "mpich" / "bin" / "plumb-mpi"
+    if not (mpich / "lib" / "libmpich.so.12").exists() or not engine.exists():
+        pytest.skip(
+            "MPICH 5 or the engine over MPICH is missing (make test installs and builds them)"
+        )
+    command = [str(mpich / "bin" / "mpiexec.hydra"), "-n", "2", str(engine), *words]
+    return command, {**os.environ, "LD_LIBRARY_PATH": str(mpich / "lib")}
+
+
+def test_what_mpi_4_adds_passes(tmp_path: Path) -> None:
+    """Persistent collectives, partitioned messages, a session."""
+    record = tmp_path / "record.json"
+    words = ["osu", "--only", "osu_*_persistent,osu_partitioned_latency", "-I", "-m", "16:4096"]
+    words += [
+        "--size-factor",
+        "256",
+        "-i",
+        "5",
+        "-W",
+        "3",
+        "--repetitions",
+        "1",
+        "--format",
+        "none",
+    ]
+    command, environment = over_mpich_5(*words, "--progress", "none", "--record", str(record))
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(record.read_text())
+    assert found["world"]["library"].startswith("MPICH 5")
+    assert not refused(found["cases"])
+    assert len({case["labels"]["test"] for case in found["cases"]}) == 3 + 14 + 1
 
 
 def test_list_has_one_line_of_the_family(plumb: Plumb) -> None:

@@ -39,19 +39,27 @@ std::vector<int> even_sides(int ranks, int dimensions) {
   return sides;
 }
 
-// A torus of the given dimensions, as even as possible; in each dimension the `radius` nearest on either side, each
-// once: libraries order several edges between the same two ranks differently.
+// The other ends of the graph's edges at a rank; or in a torus of the given dimensions, as even as possible, the
+// `radius` nearest on either side in each. Each once: libraries order several edges between the same two ranks
+// differently.
 std::vector<int> neighbours_of(const Setting& s, int rank) {
-  const std::vector<int> sides = even_sides(s.ranks, s.wishes->dimensions);
   std::vector<int> around;
+  const auto add = [&around](int other) {
+    if (std::ranges::find(around, other) == around.end()) around.push_back(other);
+  };
+  for (const auto& [from, to] : s.wishes->edges) {
+    if (from == rank) add(to);
+    if (to == rank) add(from);
+  }
+  if (!s.wishes->edges.empty()) return around;
+  const std::vector<int> sides = even_sides(s.ranks, s.wishes->dimensions);
   int inner = s.ranks;
   for (const int side : sides) {
     inner /= side;
     const int here = rank / inner % side;
     for (int step = 1; step <= s.wishes->radius; ++step)
       for (const int there : {(here + side - step % side) % side, (here + step) % side})
-        if (const int other = rank + (there - here) * inner; std::ranges::find(around, other) == around.end())
-          around.push_back(other);
+        add(rank + (there - here) * inner);
   }
   return around;
 }
@@ -334,7 +342,10 @@ struct Extent {
     }
     // The same on all ranks: places may differ, contents must not.
     const std::size_t unit = shapes[0].type->bytes;
-    const std::size_t longest = std::max(s.bytes, unit) * std::max<std::size_t>(shapes[0].counts.size(), 1);
+    std::size_t blocks = std::max<std::size_t>(shapes[0].counts.size(), 1);
+    for (int rank = 0; one.neighbours && rank < s.ranks; ++rank)
+      blocks = std::max(blocks, neighbours_of(s, rank).size());
+    const std::size_t longest = std::max(s.bytes, unit) * blocks;
     const std::size_t packed = longest <= packed_operand ? longest : 0;
     sources = Places::sources(longest, 1, s.most(), packed, s.wishes->sliding);
     targets = Places::targets(longest, 1, s.most(), packed, s.wishes->sliding);
@@ -368,19 +379,19 @@ class Collecting : public Pattern {
         s_(with_graph(setting)),
         extent_(one_, s_),
         copies_(mode == Mode::persistent || s_.wishes->in_place),
-        source_(extent_.sends > 0 ? extent_.sources.room() : 1, copies_ ? Where{} : s_.wishes->from),
-        target_(extent_.receives > 0 ? extent_.targets.room() : 1, copies_ ? Where{} : s_.wishes->from),
+        source_(extent_.sends > 0 ? extent_.sources.room() : 1, s_.wishes->from),
+        target_(extent_.receives > 0 ? extent_.targets.room() : 1, s_.wishes->from),
         image_(extent_.receives > 0 ? extent_.targets.room() : 0) {
     contents_ = {s_.wishes->type, one_.reduces ? s_.wishes->operation : nullptr, s_.ranks, s_.seed, 0};
     image_.padded = one_.reduces && s_.wishes->type->name == "mpi_long_double";
     if (s_.wishes->in_place && one_.own == nullptr)
       throw Unsupported(fmt::format("MPI has no MPI_IN_PLACE in {}", one_.name));
-    if (copies_ && s_.wishes->from.letter != 'H')
-      throw Unsupported("with a buffer for all operations, it lies in host memory");
+    if (mode == Mode::persistent && s_.wishes->on_devices())
+      throw Unsupported("libplumb-mpi-device takes no persistent collectives: MPI itself reads their operands");
     if (copies_) {
       const std::size_t longest = std::max<std::size_t>(extent_.targets.length, 1);
-      fixed_source_ = Area(longest);
-      fixed_target_ = Area(longest);
+      fixed_source_ = Area(longest, s_.wishes->from);
+      fixed_target_ = Area(longest, s_.wishes->from);
     }
     if (mode == Mode::persistent) {
       requests_.assign(extent_.shapes.size(), MPI_REQUEST_NULL);
@@ -482,12 +493,12 @@ class Collecting : public Pattern {
         const Timed::Pause pause(timed);
         bring(i);
       }
-      if (!copies_) touch_buffers(s_, timed, {&source_, &target_});
+      touch_buffers(s_, timed, {copies_ ? &fixed_source_ : &source_, copies_ ? &fixed_target_ : &target_});
       one(i);
       if (s_.wishes->times_each) timed.lap();
       if (copies_) {
         const Timed::Pause pause(timed);
-        if (extent_.receives > 0) std::memcpy(target_.at(extent_.targets.at(i)), fixed_target_.at(0), written(i));
+        if (extent_.receives > 0) copy(target_.at(extent_.targets.at(i)), fixed_target_.at(0), written(i));
       }
       sync_next(s_, timed);
     }
@@ -501,11 +512,11 @@ class Collecting : public Pattern {
   void bring(std::uint64_t i) {
     const Shape& shape = extent_.shape(i);
     if (s_.wishes->layout && extent_.receives > 0)  // what holes contain
-      std::memcpy(fixed_target_.at(0), target_.at(extent_.targets.at(i)), written(i));
+      copy(fixed_target_.at(0), target_.at(extent_.targets.at(i)), written(i));
     const std::size_t length = one_.sent(shape);
     if (length == 0) return;
     const std::byte* from = source_.at(extent_.sources.at(i));
-    std::memcpy(fixed_source_.at(0), from, length);
+    copy(fixed_source_.at(0), from, length);
     const Pieces pieces = one_.pieces(shape);
     if (!shape.in_place || pieces.empty()) return;
     if (one_.sent == all_blocks_of_root)  // a scatter's root keeps its own block
@@ -513,15 +524,14 @@ class Collecting : public Pattern {
     else
       copy_message(fixed_target_.at(one_.own(shape)), from, length);
   }
+  void copy(std::byte* to, const std::byte* from, std::size_t length) const {
+    copy_bytes(to, from, length, source_.on_device());
+  }
   void copy_message(std::byte* to, const std::byte* from, std::size_t length) const {
     const Layout* layout = s_.wishes->layout.get();
-    if (layout == nullptr || one_.reduces) {
-      std::memcpy(to, from, length);
-      return;
-    }
+    if (layout == nullptr || one_.reduces) return copy(to, from, length);
     for (std::size_t begin = 0; begin < length; begin += layout->period)
-      for (const Layout::Run& run : layout->runs)
-        std::memcpy(to + begin + run.begin, from + begin + run.begin, run.length);
+      for (const Layout::Run& run : layout->runs) copy(to + begin + run.begin, from + begin + run.begin, run.length);
   }
 
   Operands operands(std::uint64_t i) const {

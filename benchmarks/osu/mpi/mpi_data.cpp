@@ -384,20 +384,20 @@ double copying_roof(const Where& where) {
   return roof;
 }
 
-void Area::write(std::span<const std::byte> from) const {
-  if (from.empty()) return;
-  if (device_)
-    DeviceLibrary::loaded().check(DeviceLibrary::loaded().copy(base_, from.data(), from.size()));
+void copy_bytes(void* to, const void* from, std::size_t size, bool by_library) {
+  if (size == 0) return;
+  if (by_library)
+    DeviceLibrary::loaded().check(DeviceLibrary::loaded().copy(to, from, size));
   else
-    std::memcpy(base_, from.data(), from.size());
+    std::memcpy(to, from, size);
+}
+
+void Area::write(std::span<const std::byte> from) const {
+  copy_bytes(base_, from.data(), from.size(), device_);
 }
 
 void Area::read(std::span<std::byte> to) const {
-  if (to.empty()) return;
-  if (device_)
-    DeviceLibrary::loaded().check(DeviceLibrary::loaded().copy(to.data(), base_, to.size()));
-  else
-    std::memcpy(to.data(), base_, to.size());
+  copy_bytes(to.data(), base_, to.size(), device_);
 }
 
 void Image::clear(std::uint64_t key) {

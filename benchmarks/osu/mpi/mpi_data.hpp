@@ -147,6 +147,9 @@ class Area {
   bool device_ = false;  // base_ is an address of libplumb-mpi-device, invalid on the host
 };
 
+// Between addresses of the host or, if one is of an Area on a device, by its library.
+void copy_bytes(void* to, const void* from, std::size_t size, bool by_library);
+
 // The largest rate of copies between the host and the device of `where`, or within it, in B/s: measured once. 0 for H.
 double copying_roof(const Where& where);
 

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <cstring>
 
 #include "benchmarks/osu/mpi/mpi_row.hpp"
 #include "core/data.hpp"
@@ -25,10 +26,37 @@ struct RemoteForm {
   bool gathers() const { return act >= Remote::accumulate; }  // all in one place
 };
 
+// A rank's memory: operands, and the memory behind a window that is not allocated by MPI.
+struct OneSidedMemory {
+  Area given, compared, fetched, exposed;
+
+  // Throws Unsupported on all ranks if one of them lacks such memory.
+  static OneSidedMemory allocate(const Setting& s, std::size_t given, std::size_t fetched, std::size_t exposed) {
+    const Where& where = s.rank == 0 ? s.wishes->from : s.wishes->to;
+    if (s.wishes->on_devices() && s.wishes->window_kind != "create")
+      throw Unsupported("a window over memory of a device is made by MPI_Win_create (--win-options create)");
+    OneSidedMemory memory;
+    std::array<char, 256> reason{};
+    try {
+      if (s.wishes->window_kind != "allocate") memory.exposed = Area(exposed, where);
+      memory.given = Area(given, where);
+      memory.compared = Area(given + s.wishes->type->bytes, where);
+      memory.fetched = Area(fetched, where);
+    } catch (const Error& error) {
+      std::string(error.what()).copy(reason.data(), reason.size() - 1);
+    }
+    int lacking = reason[0] != 0 ? s.rank : s.ranks;
+    MPI_Allreduce(MPI_IN_PLACE, &lacking, 1, MPI_INT, MPI_MIN, s.comm);
+    if (lacking == s.ranks) return memory;
+    MPI_Bcast(reason.data(), static_cast<int>(reason.size()), MPI_CHAR, lacking, s.comm);
+    throw Unsupported(reason.data());
+  }
+};
+
 // Memory that other ranks access, in one of MPI's kinds of windows.
 class Exposed {
  public:
-  Exposed(const Setting& s, std::size_t size) : rank_(s.rank) {
+  Exposed(const Setting& s, const Area& area, std::size_t size) : rank_(s.rank), area_(area) {
     const std::string& kind = s.wishes->window_kind;
     constexpr std::size_t page = 4096;  // MPICH 4.0 misplaces allocated windows of other sizes
     const auto bytes = static_cast<MPI_Aint>(kind == "allocate" ? (size + page - 1) / page * page : size);
@@ -36,8 +64,7 @@ class Exposed {
     if (kind == "allocate") {
       code = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, s.comm, &base_, &window_);
     } else {
-      area_.emplace(size);
-      base_ = area_->at(0);
+      base_ = area_.at(0);
       if (kind == "create")
         code = MPI_Win_create(base_, bytes, 1, MPI_INFO_NULL, s.comm, &window_);
       else
@@ -61,19 +88,22 @@ class Exposed {
   Exposed& operator=(const Exposed&) = delete;
 
   MPI_Win window() const { return window_; }
-  std::byte* base() const { return static_cast<std::byte*>(base_); }
   MPI_Aint far() const { return far_; }  // start of the other rank's memory
-  // The owner's own loads and stores.
-  template <class Use>
-  void locked(Use use) const {
+  // The owner's own loads and stores, as an access of its own.
+  void write(std::span<const std::byte> from) const {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank_, 0, window_);
-    use();
+    area_.size() > 0 ? area_.write(from) : void(std::memcpy(base_, from.data(), from.size()));
+    MPI_Win_unlock(rank_, window_);
+  }
+  void read(std::span<std::byte> to) const {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank_, 0, window_);
+    area_.size() > 0 ? area_.read(to) : void(std::memcpy(to.data(), base_, to.size()));
     MPI_Win_unlock(rank_, window_);
   }
 
  private:
   int rank_;
-  std::optional<Area> area_;
+  const Area& area_;  // empty: MPI allocated it
   void* base_ = nullptr;
   MPI_Win window_ = MPI_WIN_NULL;
   MPI_Aint far_ = 0;
@@ -120,16 +150,12 @@ class OneSided : public Pattern {
         acts_(acts(form, setting)),
         exposes_(exposes(form, setting)),
         fences_(setting.wishes->window_sync == "fence"),
-        given_(extent_.given.room()),
-        compared_(extent_.given.room() + setting.wishes->type->bytes),
-        fetched_(extent_.fetched.room()),
-        exposed_(setting, extent_.far.room()),
+        memory_(OneSidedMemory::allocate(setting, extent_.given.room(), extent_.fetched.room(), extent_.far.room())),
+        exposed_(setting, memory_.exposed, extent_.far.room()),
         fetched_image_(acts_ && form.fetches() ? extent_.fetched.room() : 0),
         far_image_(exposes_ && form.act != Remote::get ? extent_.far.room() : 0) {
     contents_ = {setting.wishes->type, form.gathers() ? &operation_called("sum") : nullptr,
                  static_cast<int>(2 * setting.most()), setting.seed, 0};
-    if (setting.wishes->from.letter != 'H' || setting.wishes->to.letter != 'H')
-      throw Unsupported("one-sided tests have their windows in host memory");
     MPI_Group all = MPI_GROUP_NULL;
     MPI_Comm_group(s_.comm, &all);
     MPI_Group_incl(all, 1, &other_, &partner_);
@@ -155,25 +181,27 @@ class OneSided : public Pattern {
     contents_.repetition = repetition;
     bytes_.resize(extent_.given.room() / s_.wishes->type->bytes * s_.wishes->type->bytes);
     contents_.message(bytes_, s_.rank, 0);
-    given_.write(bytes_);
+    memory_.given.write(bytes_);
     if (form_.act == Remote::compare_and_swap) chain();
     if (fetched_image_.size() > 0) {
       fetched_image_.clear(repetition * 2);
       expect_fetched(count);
-      fetched_image_.poison(fetched_);
+      fetched_image_.poison(memory_.fetched);
     }
-    exposed_.locked([&] { expose(repetition, count); });
+    expose(repetition, count);
     MPI_Barrier(s_.comm);
   }
 
   void run_timed(Timed& timed) override {
     const bool passive = s_.wishes->window_sync == "flush" || s_.wishes->window_sync == "flush_local";
+    const bool together = fences_ || s_.wishes->window_sync == "pscw";  // the ranks synchronise in each operation
     if (acts_ && passive) {
       const Timed::Pause pause(timed);
       code_ |= MPI_Win_lock(MPI_LOCK_SHARED, other_, 0, exposed_.window());
     }
-    if (acts_ || fences_ || s_.wishes->window_sync == "pscw")
+    if (acts_ || together)
       for (std::uint64_t i = 0; i < timed.count(); ++i) {
+        touch_buffers(s_, timed, {&memory_.given, &memory_.fetched, &memory_.exposed}, together);
         one(i);
         if (s_.wishes->times_each) timed.lap();
       }
@@ -192,9 +220,13 @@ class OneSided : public Pattern {
       found.error += part.error;
       if (found.detail.empty()) found.detail = part.detail;
     };
-    if (fetched_image_.size() > 0) add(fetched_image_.compare(std::span(fetched_.at(0), fetched_.size()), ""));
-    if (far_image_.size() > 0)
-      exposed_.locked([&] { add(far_image_.compare(std::span(exposed_.base(), far_image_.size()), "")); });
+    for (const Area* area : {&memory_.given, &memory_.exposed}) area->check_touches();
+    if (fetched_image_.size() > 0) add(fetched_image_.compare(memory_.fetched, ""));
+    if (far_image_.size() > 0) {
+      content_.resize(far_image_.size());
+      exposed_.read(content_);
+      add(far_image_.compare(content_, ""));
+    }
     return found;
   }
 
@@ -208,9 +240,11 @@ class OneSided : public Pattern {
 
   // Each swap compares with the value of the swap before.
   void chain() {
-    store_value(*s_.wishes->type, first_value(other_, 0), compared_.at(extent_.given.at(0)));
+    content_.resize(memory_.compared.size());
+    store_value(*s_.wishes->type, first_value(other_, 0), &content_[extent_.given.at(0)]);
     for (std::uint64_t i = 1; i < s_.most(); ++i)
-      std::memcpy(compared_.at(extent_.given.at(i)), given_.at(extent_.given.at(i - 1)), s_.bytes);
+      std::memcpy(&content_[extent_.given.at(i)], &bytes_[extent_.given.at(i - 1)], s_.bytes);
+    memory_.compared.write(content_);
   }
 
   void expect_fetched(std::uint64_t count) {
@@ -235,11 +269,9 @@ class OneSided : public Pattern {
   // Content of the target memory: poison, data to be fetched, or numbers to be added to.
   void expose(std::uint64_t repetition, std::uint64_t count) {
     if (!exposes_) return;
-    const std::span<std::byte> memory(exposed_.base(), extent_.far.room());
-    if (form_.act == Remote::get) {
-      std::memcpy(memory.data(), bytes_.data(), std::min(memory.size(), bytes_.size()));
-      return;
-    }
+    if (form_.act == Remote::get) return exposed_.write(bytes_);
+    std::vector<std::byte>& memory = content_;
+    memory.resize(extent_.far.room());
     far_image_.clear(repetition * 2 + 1);
     if (form_.act == Remote::put) {
       for (std::uint64_t i = 0; i < count; ++i)
@@ -247,7 +279,7 @@ class OneSided : public Pattern {
           contents_.message(far_image_.expect(extent_.far.at(i, slot), extent_.far.left(i, count)), other_,
                             extent_.given.at(i, slot));
       far_image_.poison(memory);
-      return;
+      return exposed_.write(memory);
     }
     const auto end = far_image_.expect(0, s_.bytes);
     far_image_.poison(memory);
@@ -259,6 +291,7 @@ class OneSided : public Pattern {
         sum = form_.act == Remote::compare_and_swap ? added(other_, i, e) : sum + added(other_, i, e);
       store_value(*s_.wishes->type, sum, &end[e * size]);
     }
+    exposed_.write(memory);
   }
 
   void one(std::uint64_t i) {
@@ -296,8 +329,8 @@ class OneSided : public Pattern {
   void act(std::uint64_t i) {
     const MPI_Win window = exposed_.window();
     for (std::uint64_t slot = 0; slot < window_; ++slot) {
-      std::byte* given = given_.at(extent_.given.at(i, slot));
-      std::byte* fetched = fetched_.at(extent_.fetched.at(i, slot));
+      std::byte* given = memory_.given.at(extent_.given.at(i, slot));
+      std::byte* fetched = memory_.fetched.at(extent_.fetched.at(i, slot));
       const std::size_t offset = form_.gathers() ? 0 : extent_.far.at(i, slot);
       const MPI_Aint far = exposed_.far() + static_cast<MPI_Aint>(offset);
       switch (form_.act) {
@@ -318,7 +351,8 @@ class OneSided : public Pattern {
           code_ |= MPI_Fetch_and_op(given, fetched, type_, other_, far, MPI_SUM, window);
           break;
         case Remote::compare_and_swap:
-          code_ |= MPI_Compare_and_swap(given, compared_.at(extent_.given.at(i)), fetched, type_, other_, far, window);
+          code_ |= MPI_Compare_and_swap(given, memory_.compared.at(extent_.given.at(i)), fetched, type_, other_, far,
+                                        window);
           break;
       }
     }
@@ -332,12 +366,12 @@ class OneSided : public Pattern {
   MPI_Datatype type_;
   int other_;
   bool acts_, exposes_, fences_;
-  Area given_, compared_, fetched_;
+  OneSidedMemory memory_;
   Exposed exposed_;
   Image fetched_image_, far_image_;
   Contents contents_;
   MPI_Group partner_ = MPI_GROUP_NULL;
-  std::vector<std::byte> bytes_;
+  std::vector<std::byte> bytes_, content_;  // of `given`; of the memory to be written or read next
   int code_ = MPI_SUCCESS;
 };
 

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 #include "core/units.hpp"
 #include "device/host_share.hpp"
+#include "measure/implausible.hpp"
+#include "record/beside.hpp"
 #include "world/mpi.hpp"
 
 namespace plumb::osu {
@@ -81,17 +84,39 @@ int root_in(const std::string& text) {
   return static_cast<int>(*rank);
 }
 
-struct Torus {
-  int dimensions, radius;
+using Edges = std::vector<std::pair<int, int>>;
+
+// A line FROM,TO for each edge, in both directions.
+Edges edges_in(const std::string& path, int ranks) {
+  std::ifstream file(path);
+  if (!file) throw UsageError(fmt::format("--neighborhood graph:{}: there is no such file", path));
+  Edges edges;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) continue;
+    const std::vector<std::string> ends = parts_of(line, ',');
+    const auto from = whole(ends.front()), to = whole(ends.back());
+    if (ends.size() != 2 || !from || !to || std::max(*from, *to) >= static_cast<std::uint64_t>(ranks))
+      throw UsageError(
+          fmt::format("--neighborhood graph:{}: a line must be FROM,TO of {} ranks, not {}", path, ranks, line));
+    edges.emplace_back(static_cast<int>(*from), static_cast<int>(*to));
+  }
+  if (edges.empty()) throw UsageError(fmt::format("--neighborhood graph:{}: it has no edge", path));
+  return edges;
+}
+
+struct Neighbourhood {
+  int dimensions = 1, radius = 1;  // of a torus
+  Edges edges = {};                // of a graph
 };
-Torus torus_in(const std::string& text) {
+Neighbourhood neighbourhood_in(const std::string& text, int ranks) {
+  if (text.starts_with("graph:")) return {0, 0, edges_in(text.substr(6), ranks)};
   const std::vector<std::string> parts = parts_of(text, ':');
   const auto at = [&](std::size_t i) { return i < parts.size() ? whole(parts[i]) : std::nullopt; };
   const bool sound = parts.size() == 3 && parts[0] == "cart" && at(1).value_or(0) >= 1 && at(1).value_or(9) <= 8 &&
                      at(2).value_or(0) >= 1 && at(2).value_or(999) <= 64;
   if (!sound)
-    throw UsageError(
-        fmt::format("--neighborhood must be cart:DIMENSIONS:RADIUS with 1 to 8 and 1 to 64, not {}", text));
+    throw UsageError(fmt::format(
+        "--neighborhood must be cart:DIMENSIONS:RADIUS with 1 to 8 and 1 to 64, or graph:FILE, not {}", text));
   return {static_cast<int>(*at(1)), static_cast<int>(*at(2))};
 }
 
@@ -113,6 +138,19 @@ std::uint64_t tests_in(const std::string& text) {
   if (!tests || *tests > (1 << 20))
     throw UsageError(fmt::format("--tests-or-threads must be a number of calls of MPI_Test, not {}", text));
   return *tests;
+}
+
+struct Counted {
+  std::vector<std::string> events;
+  std::string path;
+};
+Counted counted_in(const std::string& text) {
+  if (text.empty()) return {};
+  const std::size_t colon = text.find(':');
+  Counted counted{parts_of(text.substr(0, colon), ','), colon == std::string::npos ? "" : text.substr(colon + 1)};
+  if (counted.events.empty() || counted.path.empty())
+    throw UsageError(fmt::format("--papi must be EVENT[,EVENT…]:FILE, not {}", text));
+  return counted;
 }
 
 // Of both sides.
@@ -141,7 +179,7 @@ Buffers buffers_in(const std::string& text) {
 }
 
 bool takes_where(const Titled& test) {
-  return is_pairs(test.kind) && test.row.element_bytes > 0;
+  return is_pairs(test.kind) && test.row.element_bytes > 0 && !test.thread_multiple;
 }
 
 // Tests whose messages may have holes.
@@ -216,13 +254,6 @@ const std::vector<Titled>& mpi_table() {
 }
 
 Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
-  const auto refuse = [this](const char* letter, const char* name, const char* what, const char* bare,
-                             const char* reason) {
-    About about{name, std::string("OSU's ") + what + ": refused", "", {letter}, bare};
-    foreign_.push_back({std::make_unique<Parameter<std::string>>(*this, about, ""), reason});
-  };
-  refuse("-G", "graph", "pictures by gnuplot", "", "plumb plot draws a record");
-  refuse("-P", "papi", "counters by PAPI", "", "counters are not read");
   for (const Titled& one : mpi_table()) {
     if (!test_.empty() && one.row.name != test_) continue;
     tests_.push_back({one.row.name, one.kind, {one.row}});
@@ -310,7 +341,10 @@ void Osu::check_options(const Titled& test) const {
             {full_, collective, "is no collective"},
             {tests_or_threads_, overlap || test.threads, "computes nothing beside, and has one thread"},
             {partitions_, test.partitioned, "has messages in one part"},
-            {where_, takes_where(test), "has one place for all buffers (-d says which)"},
+            {where_, takes_where(test),
+             test.thread_multiple ? "has several threads, whose buffers lie in host memory"
+                                  : "has one place for all buffers (-d says which)"},
+            {device_runtime_, takes_where(test) || collective, "has its buffers in host memory"},
             {window_kind_, is_one_sided(test.kind), "is not one-sided"},
             {window_sync_, is_one_sided(test.kind), "is not one-sided"},
             {neighbours_, test.neighbours, "is not among neighbours"},
@@ -336,11 +370,9 @@ void Osu::check(const Plan& plan) const {
     throw UsageError(fmt::format("{0} measures between ranks: it needs two or more (plumb run {0} -n 2)", name()));
   if (minsize_.get() > maxsize_.get())
     throw UsageError(fmt::format("--minsize {} is above --maxsize {}", minsize_.get(), maxsize_.get()));
-  for (const Foreign& one : foreign_)
-    if (one.option->given())
-      throw UsageError(fmt::format("--{} ({}): {}", one.option->name(), one.option->about().aliases[0], one.reason));
+  Counters::check(counted_in(papi_).events);
   percentiles_in(tail_);
-  torus_in(neighbours_);
+  neighbourhood_in(neighbours_, plan.ranks);
   device_mapping(plan.ranks);
   if (validation_warmup_.given() && !validation_) throw UsageError("--validation-warmup goes with --validation (-c)");
   if (pairs_in(pairs_) == 0 && pairs_.given() && where_.given())
@@ -357,7 +389,7 @@ void Osu::check(const Plan& plan) const {
     const Titled& titled = *titled_.at(test.name);
     sizes(titled);
     types_of(titled);
-    wishes_for(titled, 1, 0);
+    wishes_for(titled, 1, 0, plan.ranks);
     if (test_.empty()) continue;
     check_options(titled);
     if (const std::string reason = misfit(titled, plan.ranks); !reason.empty())
@@ -367,7 +399,7 @@ void Osu::check(const Plan& plan) const {
   }
 }
 
-Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const {
+Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place, int ranks) const {
   Wishes wishes;
   const Spot spot = Spot::at(place);
   wishes.window = is_windowed(test.kind) ? spot.window > 0 ? std::uint64_t{1} << (spot.window - 1)
@@ -404,17 +436,20 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t plac
   const bool on_device = device_runtime_.given() && !where_.given() && spot.letters.empty();
   wishes.from = {on_device ? 'D' : from, device_runtime_, ""};
   wishes.to = {on_device ? 'D' : to, device_runtime_, ""};
-  wishes.window_kind = window_kind_;
+  wishes.window_kind = wishes.on_devices() && !window_kind_.given() ? "create" : window_kind_.get();
   wishes.window_sync = window_sync_.given() || !test.both_ways ? window_sync_.get() : "pscw";
-  const Torus torus = torus_in(neighbours_);
-  wishes.dimensions = torus.dimensions;
-  wishes.radius = torus.radius;
+  if (test.neighbours) {
+    const Neighbourhood around = neighbourhood_in(neighbours_, ranks);
+    wishes.dimensions = around.dimensions;
+    wishes.radius = around.radius;
+    wishes.edges = around.edges;
+  }
   return wishes;
 }
 
 Setting Osu::setting(const Plan& plan, const Point& point) const {
   Wishes& wishes = wishes_[{point.test->name, point.bytes, point.place}];
-  if (wishes.type == nullptr) wishes = wishes_for(*titled_.at(point.test->name), point.bytes, point.place);
+  if (wishes.type == nullptr) wishes = wishes_for(*titled_.at(point.test->name), point.bytes, point.place, plan.ranks);
   wishes.times_each = sync_ != "once";
   wishes.barrier_each = sync_ == "barrier";
   std::uint64_t bytes = point.bytes;
@@ -511,9 +546,9 @@ void Osu::prepare(Session& session, const Case& measured) {
   const Point& point = point_of(measured);
   setting({session.world.rank(), ranks_, session.seed}, point);
   Wishes& wishes = wishes_.at({point.test->name, point.bytes, point.place});
-  const bool on_devices = wishes.from.letter != 'H' || wishes.to.letter != 'H';
-  if (on_devices)
-    wishes.from.device = wishes.to.device = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
+  prepare_reports(session);
+  const bool on_devices = wishes.on_devices();
+  if (on_devices) wishes.from.device = wishes.to.device = device_of(session);
   if (compute_target_ != "cpu" && prepared_->kind == "overlap") {
     if (session.device.info().runtime == "native")
       throw Unsupported("the device that computes is the run's: --runtime opencl, cuda or sycl names one");
@@ -530,9 +565,36 @@ void Osu::prepare(Session& session, const Case& measured) {
     problem = std::current_exception();
   }
   if (on_devices) MPI_Allreduce(MPI_IN_PLACE, &roof, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  roof_Bps_ = roof_.get() > 0 && on_devices ? roof_.get() * giga : 2 * roof;
+  sample_ = 0;
   fastest_Bps_ = 0;
+  roof_Bps_ = roof_.get() > 0 && on_devices ? roof_.get() * giga : 2 * roof;
   if (problem) std::rethrow_exception(problem);
+}
+
+// For --graph and --papi: the file beside the record, and counters. Throws Unsupported.
+void Osu::prepare_reports(const Session& session) {
+  files_ = session.files;
+  if (graph_ != "none" && sync_ == "once")
+    throw Unsupported("--graph draws single operations, and --sync once times none");
+  if (graph_ != "none" && session.world.rank() == 0 && files_ == nullptr)
+    throw Unsupported("--graph needs a record, whose file it draws: --record FILE");
+  if (papi_.get().empty() || counters_) return;
+  const Counted counted = counted_in(papi_);
+  counters_.emplace(counted.events);
+  if (session.world.rank() != 0) return;
+  counts_.open(counted.path);
+  if (!counts_) throw Unsupported(fmt::format("--papi: {} cannot be written", counted.path));
+  counts_ << "test type bytes sample rank operations " << fmt::format("{}\n", fmt::join(counted.events, " "));
+}
+
+// The number of this rank's device: FPGA_MAPPING's, or that of the run's (--device, --device-map) if it has the
+// buffers' runtime, for runtimes whose devices have the same numbers in libplumb-mpi-device; "": the ranks of a host
+// take the devices in turn.
+std::string Osu::device_of(const Session& session) const {
+  const std::string mapped = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
+  const DeviceInfo& own = session.device.info();
+  const bool numbered = own.runtime == "opencl" || own.runtime == "cuda";
+  return mapped.empty() && numbered && own.runtime == device_runtime_.get() ? std::to_string(own.index) : mapped;
 }
 
 // Bytes a second over a rank's link, in one direction, at this time of an operation.
@@ -540,22 +602,11 @@ double Osu::link_rate(const Case& measured, double seconds) const {
   const Point& point = point_of(measured);
   const Titled& test = *titled_.at(point.test->name);
   const double bytes = static_cast<double>(point.bytes);
-  if (is_windowed(test.kind)) return bytes * static_cast<double>(wishes_for(test, 1, point.place).window) / seconds;
+  if (is_windowed(test.kind))
+    return bytes * static_cast<double>(wishes_for(test, 1, point.place, ranks_).window) / seconds;
   if (is_ping_pong(test.kind)) return 2 * bytes / seconds;
+  if (is_one_sided(test.kind)) return bytes / seconds;
   return test.bus ? test.bus(ranks_) * bytes * (test.blocks ? ranks_ : 1) / seconds : 0;
-}
-
-// An error on all ranks once one was faster than its link: a copy was left out.
-void Osu::reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) {
-  if (roof_Bps_ > 0) {
-    double fastest = fastest_Bps_;
-    MPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-    if (fastest > roof_Bps_)
-      throw Error(fmt::format("{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it",
-                              fastest / giga, roof_Bps_ / giga,
-                              roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
-  }
-  Table::reset(session, measured, repetition, count);
 }
 
 // Before the world ends: datatypes and the session.
@@ -566,12 +617,62 @@ void Osu::release_group() {
 }
 
 void Osu::run(Session&, const Case& measured, Timed& timed) {
+  if (counters_) counters_->start();
   const double begin = now_seconds();
   pattern_->run_timed(timed);
   const double seconds = now_seconds() - begin - timed.paused_seconds();
   tell(timed);
   timed.tally("own_s", seconds / static_cast<double>(timed.count()));
-  fastest_Bps_ = std::max(fastest_Bps_, link_rate(measured, seconds / static_cast<double>(timed.count())));
+  if (measured.work.messages > 0)  // others wait, or do not even that
+    fastest_Bps_ = std::max(fastest_Bps_, link_rate(measured, seconds / static_cast<double>(timed.count())));
+  const Timed::Pause pause(timed);
+  ++sample_;
+  if (counters_) report_counts(measured, timed.count(), counters_->stop());
+  if (graph_ != "none") report_laps(timed.laps(begin), timed.count());
+}
+
+// Of --graph: each operation of the latest sample on its slowest rank.
+void Osu::report_laps(std::vector<double> own, std::uint64_t count) {
+  std::vector<double> slowest(count);
+  own.resize(count);
+  MPI_Reduce(own.data(), slowest.data(), static_cast<int>(count), MPI_DOUBLE, MPI_MAX, 0, comm_);
+  if (files_ == nullptr) return;
+  std::string text = "operation,us\n";
+  for (std::size_t i = 0; i < slowest.size(); ++i) text += fmt::format("{},{:.4f}\n", i, slowest[i] / micro);
+  files_->write("operations.csv", text);
+}
+
+// Of --papi: a line for each rank.
+void Osu::report_counts(const Case& measured, std::uint64_t count, const std::vector<double>& own) {
+  const std::size_t events = own.size();
+  std::vector<double> all(events * static_cast<std::size_t>(ranks_));
+  MPI_Gather(own.data(), static_cast<int>(events), MPI_DOUBLE, all.data(), static_cast<int>(events), MPI_DOUBLE, 0,
+             comm_);
+  if (!counts_.is_open()) return;
+  const Point& point = point_of(measured);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    counts_ << fmt::format("{} {} {} {} {} {}", point.test->name, types()[Spot::at(point.place).type].name, point.bytes,
+                           sample_, rank, count);
+    for (std::size_t i = 0; i < events; ++i)
+      counts_ << fmt::format(" {:.0f}", all[static_cast<std::size_t>(rank) * events + i]);
+    counts_ << "\n";
+  }
+  counts_.flush();
+}
+
+Validation Osu::validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) {
+  if (roof_Bps_ > 0) hold_against_roof();
+  return Table::validate(session, measured, repetition, count);
+}
+
+// Throws Implausible on all ranks once a sample was faster than its link on one of them: a copy was left out.
+void Osu::hold_against_roof() const {
+  double fastest = fastest_Bps_;
+  MPI_Allreduce(MPI_IN_PLACE, &fastest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  if (fastest > roof_Bps_)
+    throw Implausible(fmt::format(
+        "{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it", fastest / giga,
+        roof_Bps_ / giga, roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
 }
 
 std::size_t Osu::pairs_of(const Titled& test, int ranks) const {

@@ -2,11 +2,14 @@
 // README.md in this folder defines what is timed and proven in each.
 #pragma once
 
+#include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "benchmarks/osu/counters.hpp"
 #include "benchmarks/osu/mpi/mpi_row.hpp"
 #include "world/mpi_session.hpp"
 
@@ -39,8 +42,8 @@ class Osu : public operations::Table<Setting> {
   void check(const Plan& plan) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
-  void reset(Session&, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   void run(Session&, const Case& measured, Timed& timed) override;
+  Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   void release_group() override;
   Json facts() const override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
@@ -61,8 +64,13 @@ class Osu : public operations::Table<Setting> {
   std::vector<Metric> init_metrics(const CaseResult& result) const;
   std::size_t pairs_of(const Titled& test, int ranks) const;
   std::vector<Spot> spots_of(const Titled& test) const;
+  std::string device_of(const Session& session) const;
+  void prepare_reports(const Session& session);
+  void report_laps(std::vector<double> own, std::uint64_t count);
+  void report_counts(const Case& measured, std::uint64_t count, const std::vector<double>& own);
+  void hold_against_roof() const;
   double link_rate(const Case& measured, double seconds) const;
-  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place) const;
+  Wishes wishes_for(const Titled& test, std::uint64_t bytes, std::size_t place, int ranks) const;
   std::vector<Metric> latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
                                       const std::vector<double>& own, int ranks) const;
 
@@ -181,7 +189,12 @@ class Osu : public operations::Table<Setting> {
                       "flush",
                       {"lock", "flush", "flush_local", "lock_all", "pscw", "fence"}};
   Parameter<std::string> neighbours_{
-      *this, {"neighborhood", "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus", "", {"-N"}}, "cart:1:1"};
+      *this,
+      {"neighborhood",
+       "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus; graph:FILE with lines RANK,RANK",
+       "",
+       {"-N"}},
+      "cart:1:1"};
 
   Choice compute_target_{
       *this,
@@ -191,12 +204,21 @@ class Osu : public operations::Table<Setting> {
   Parameter<std::int64_t> array_size_{
       *this, {"array-size", "elements of the array on which the device computes", "", {"-a"}}, 32, {1, 1 << 24}};
 
-  // OSU's letters without a meaning here, each with the reason.
-  struct Foreign {
-    std::unique_ptr<ParameterBase> option;
-    const char* reason;
-  };
-  std::vector<Foreign> foreign_;
+  Choice graph_{*this,
+                {"graph",
+                 "the time of each operation of the last sample: into a file beside the record, drawn by plumb run in "
+                 "the terminal or as a picture",
+                 "",
+                 {"-G"}},
+                "none",
+                {"none", "tty", "png", "pdf", "svg"}};
+  Parameter<std::string> papi_{*this,
+                               {"papi",
+                                "EVENT[,EVENT…]:FILE: what the kernel counts of each rank in each sample, by perf's "
+                                "names (cycles, page-faults) or PAPI's",
+                                "",
+                                {"-P"}},
+                               ""};
 
   std::string test_;
   std::map<std::string, const Titled*> titled_;                                           // by test
@@ -208,6 +230,11 @@ class Osu : public operations::Table<Setting> {
   std::string sync_ = "clock";
   double roof_Bps_ = 0;     // of the prepared case's link; 0: none known
   double fastest_Bps_ = 0;  // over it, on this rank
+  // For --graph and --papi.
+  std::uint64_t sample_ = 0;  // of the prepared case
+  FilesBeside* files_ = nullptr;
+  std::optional<Counters> counters_;
+  std::ofstream counts_;  // on rank 0
 };
 
 }  // namespace plumb::osu

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <csignal>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -137,8 +138,8 @@ class Pairs : public Pattern {
         contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0},
         requests_(2 * window_, MPI_REQUEST_NULL),
         children_(form.forks ? (role_.first ? setting.wishes->senders : setting.wishes->receivers) - 1 : 0) {
-    if (form.persistent && (setting.wishes->from.letter != 'H' || setting.wishes->to.letter != 'H'))
-      throw Unsupported("persistent messages lie in host memory, where each is given its number");
+    if (form.partitioned && setting.wishes->on_devices())
+      throw Unsupported("libplumb-mpi-device takes no partitioned messages: MPI itself reads their parts");
     if (form.persistent && setting.wishes->layout && setting.wishes->layout->runs[0].begin > 0)
       throw Unsupported("persistent messages begin with their number, not with a hole");
     if (role_.partner < 0 || !form.persistent) return;
@@ -217,7 +218,11 @@ class Pairs : public Pattern {
     }
     key_ = key(s_.rank);
     if (form_.persistent)
-      each(timed, count, [this](std::uint64_t i) { start(i); });
+      each(timed, count, [this, &timed](std::uint64_t i) {
+        number_messages(timed, i);
+        start();
+        keep_numbers(timed, i);
+      });
     else if (form_.act == Traffic::ping_pong)
       each(timed, count, [this](std::uint64_t i) { ping_pong(i); });
     else
@@ -283,15 +288,10 @@ class Pairs : public Pattern {
                          : MPI_Send(&yes, 1, MPI_CHAR, role_.partner, tag, s_.comm);
   }
 
-  void start(std::uint64_t i) {
+  void start() {
     MPI_Request* receives = requests_.data();
     MPI_Request* sends = receives + window_;
     const int all = static_cast<int>(window_);
-    if (role_.sends)
-      for (std::uint64_t slot = 0; slot < window_; ++slot) {
-        const std::uint64_t stamp = stamp_of(key_, i, slot);
-        std::memcpy(sent_.at(way_.sources().at(0, slot)), &stamp, stamp_bytes());
-      }
     if (form_.act == Traffic::ping_pong) {
       MPI_Request* const order[]{role_.first ? sends : receives, role_.first ? receives : sends};
       for (MPI_Request* one : order) {
@@ -306,10 +306,25 @@ class Pairs : public Pattern {
       if (role_.receives) code_ |= MPI_Waitall(all, receives, MPI_STATUSES_IGNORE);
       answer();
     }
-    if (role_.receives && !seen_.empty())
-      for (std::uint64_t slot = 0; slot < window_; ++slot)
-        std::memcpy(&seen_[(i * window_ + slot) % seen_.size()], received_.at(way_.targets().at(0, slot)),
-                    stamp_bytes());
+  }
+  // The number of each of operation i's messages, and what came of the partner's: timed only in host memory, where it
+  // takes less than a reading of the clock.
+  void number_messages(Timed& timed, std::uint64_t i) {
+    if (!role_.sends) return;
+    std::optional<Timed::Pause> pause;
+    if (sent_.on_device()) pause.emplace(timed);
+    for (std::uint64_t slot = 0; slot < window_; ++slot) {
+      const std::uint64_t stamp = stamp_of(key_, i, slot);
+      copy_bytes(sent_.at(way_.sources().at(0, slot)), &stamp, stamp_bytes(), sent_.on_device());
+    }
+  }
+  void keep_numbers(Timed& timed, std::uint64_t i) {
+    if (!role_.receives || seen_.empty()) return;
+    std::optional<Timed::Pause> pause;
+    if (received_.on_device()) pause.emplace(timed);
+    for (std::uint64_t slot = 0; slot < window_; ++slot)
+      copy_bytes(&seen_[(i * window_ + slot) % seen_.size()], received_.at(way_.targets().at(0, slot)), stamp_bytes(),
+                 received_.on_device());
   }
 
   PairsForm form_;
@@ -427,7 +442,7 @@ Titled threads_row() {
   Titled titled{"OSU MPI% Multi-threaded Latency Test", "latency", {"osu_latency_mt", "latency", "osu", 1}};
   titled.row.needs = [](const Setting& s) { return Threads::needs(s); };
   titled.row.make = [](const Setting& s) { return std::make_unique<Threads>(s); };
-  titled.threads = true;
+  titled.threads = titled.thread_multiple = true;
   return titled;
 }
 
@@ -513,8 +528,10 @@ class Congestion : public Pattern {
 
   Validation validate(std::uint64_t, std::uint64_t) override {
     check_mpi(code_, "send and receive");
+    if (sends_) sent_.check_touches();
     Validation found;
     for (std::size_t i = 0; i < images_.size(); ++i) {
+      received_[i].check_touches();
       const Validation part = images_[i].compare(received_[i], "what the twins sent, byte by byte");
       found.items_checked += part.items_checked;
       found.wrong_items += part.wrong_items;

@@ -31,8 +31,10 @@ struct Wishes {
   int senders = 1, receivers = 2;  // threads, processes
   std::string window_kind = "allocate", window_sync = "flush";
   Where from, to;  // memory of the buffers: of the starting ranks, and of the others
-  int dimensions = 1, radius = 1;
-  std::shared_ptr<const Layout> layout;  // of messages with a derived datatype, in bytes; null: of elements
+  bool on_devices() const { return from.letter != 'H' || to.letter != 'H'; }
+  int dimensions = 1, radius = 1;               // of the neighbours' torus
+  std::vector<std::pair<int, int>> edges = {};  // of their graph; none: a torus
+  std::shared_ptr<const Layout> layout;         // of messages with a derived datatype, in bytes; null: of elements
   std::shared_ptr<const Derived> derived;
   Sliding sliding = {};
   Device* computes = nullptr;  // a device that computes beside a non-blocking collective; null: the host
@@ -70,6 +72,7 @@ struct Titled {
   bool rooted = false, neighbours = false;  // has a root, chosen by --root-rank; is among neighbours
   bool gathers = false, single = false, whole_numbers = false;  // accumulates in one place; one element; integers only
   bool threads = false, partitioned = false;  // --threads sets the number of threads or processes; messages have parts
+  bool thread_multiple = false;               // threads communicate at once
   bool blocks = false;                        // the size is of the data from one rank to one
   std::function<double(int ranks)> bus = {};  // busbw over algbw; 0: neither
 };
@@ -89,12 +92,13 @@ std::vector<Titled> collective_rows();
 std::vector<Titled> one_sided_rows();
 std::vector<Titled> startup_rows();
 
-// Before an operation on buffers of devices, which a kernel touches; untimed. All ranks call it.
-inline void touch_buffers(const Setting& setting, Timed& timed, std::initializer_list<const Area*> areas) {
-  if (setting.wishes->from.letter == 'H' && setting.wishes->to.letter == 'H') return;
+// Before an operation on buffers of devices, which a kernel touches; untimed. `together`: all ranks call it, and meet.
+inline void touch_buffers(const Setting& setting, Timed& timed, std::initializer_list<const Area*> areas,
+                          bool together = true) {
+  if (!setting.wishes->on_devices()) return;
   const Timed::Pause pause(timed);
   for (const Area* area : areas) area->touch();
-  MPI_Barrier(setting.comm);
+  if (together) MPI_Barrier(setting.comm);
 }
 
 // What every test's samples need.

@@ -1,4 +1,4 @@
-"""Figures of the files beside a record: stations and reference, mesh, partition, level."""
+"""Figures of the files beside a record: stations, mesh, partition, level; single operations."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def beside(record: Record, folder: Path | None) -> Iterator[Figure]:
         files = files_of(case, folder)
         if "stations.csv" in files:
             yield from _stations(case, files["stations.csv"])
+        if "operations.csv" in files:
+            yield _operations(case, files["operations.csv"])
         if "mesh.14" not in files:
             continue
         mesh = read_mesh(files["mesh.14"])
@@ -81,6 +83,18 @@ def states_of(case: Case, files: Mapping[str, Path]) -> States:
 def _limits(level: NDArray[np.float32]) -> tuple[float, float]:
     most = max(float(np.abs(level).max()), 1e-9)
     return -most, most
+
+
+def _operations(case: Case, path: Path) -> Chart:
+    """Times of single operations; of many, the longest of as many neighbours as share a point."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        times = [float(row["us"]) for row in csv.DictReader(lines)]
+    every = -(-len(times) // _MOST_POINTS) or 1
+    points = [(i, max(times[i : i + every])) for i in range(0, len(times), every)]
+    note = "" if every == 1 else f"Each point is the longest of {every} operations."
+    curve = Curve("slowest rank", [(float(i), us) for i, us in points])
+    axes = Axis("operation of the last sample"), Axis("us")
+    return Chart(f"{case.key}: time of each operation", *axes, [curve], note)
 
 
 def _stations(case: Case, path: Path) -> Iterator[Chart]:
