@@ -7,13 +7,16 @@
 // elements' mean level and velocities at the end.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <immintrin.h>
 #include <sys/mman.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <memory>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define EVERYWHERE inline __attribute__((always_inline))
 #define UNROLLED _Pragma("GCC unroll 16")

@@ -36,6 +36,9 @@ INLINE index choose_index(bool which, index yes, index no) {
 INLINE vec larger(vec a, vec b) {
   return a > b ? a : b;
 }
+INLINE vec lower(vec a, vec b) {
+  return a >= b ? b : a;
+}
 INLINE vec root(vec x) {
   return x.with(x, std::sqrt(x.value), false);
 }

@@ -69,8 +69,9 @@ void unpack(std::uint32_t components, std::span<const KernelArgument> arguments)
 
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(ScalarType type, int order,
                                                                                int friction_kind, bool is_given) {
-  const StageFunction fastest = avx2_stage(type, order);
-  const StageFunction function = fastest != nullptr ? fastest : baseline_stage(type, order);
+  StageFunction function = avx512_stage(type, order);
+  if (function == nullptr) function = avx2_stage(type, order);
+  if (function == nullptr) function = baseline_stage(type, order);
   StageArguments fixed;
   fixed.friction_kind = friction_kind;
   fixed.is_given = is_given;

@@ -26,6 +26,7 @@ struct StageArguments {
 using StageFunction = void (*)(const StageArguments&);
 
 // Null if the processor or the compiler lacks the instructions.
+StageFunction avx512_stage(ScalarType type, int order);
 StageFunction avx2_stage(ScalarType type, int order);
 StageFunction baseline_stage(ScalarType type, int order);
 

@@ -39,16 +39,14 @@ INLINE vec pick(const real* from, index at) {
 INLINE vec choose(index which, vec yes, vec no) {
   return __builtin_convertvector(which, mask) ? yes : no;
 }
-#if REAL_BYTES == 8
-INLINE vec choose(mask which, vec yes, vec no) {
-  return which ? yes : no;
-}
-#endif
 INLINE index choose_index(index which, index yes, index no) {
   return which ? yes : no;
 }
 INLINE vec larger(vec a, vec b) {
   return a > b ? a : b;
+}
+INLINE vec lower(vec a, vec b) {
+  return a >= b ? b : a;
 }
 INLINE vec root(vec x) {
   return ROOT(x);

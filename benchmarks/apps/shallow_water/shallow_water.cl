@@ -1,9 +1,10 @@
 // A stage of a shallow water step on the elements of a range, and the gathering of a halo's messages. README.md has the equations.
-// The text is OpenCL C, which CUDA compiles too, with one element a work item, and C++ (included by native_form.hpp), with
+// The text is OpenCL C, which CUDA compiles too, with LANES elements a work item, and C++ (included by native_form.hpp), with
 // one element a SIMD lane; so one proof covers all.
 //
 // REAL: float or double. ORDER: p, 0 to 2. FRICTION: 0 none, 1 linear, 2 quadratic. GIVEN: 1 if sources and exact edges are given.
-// GROUP: work items a group.
+// GROUP: work items a group. LANES: 1, or 8 or 16, in vectors of that many numbers (OpenCL on CPUs, whose compilers do not make
+// vectors of a kernel so long); MASK: int or long, as wide as REAL.
 //
 // Arrays hold a value of each element after the other, `stride` apart (structure of arrays): own elements first, then the
 // halo. State: fields (level, U, V) x BASIS coefficients. Geometry: gradients of r and s. Bed: mean, and derivatives
@@ -18,8 +19,6 @@
 #endif
 #ifdef IS_KERNELS
 typedef REAL real;
-typedef REAL vec;
-typedef int index;
 #define GLOBAL __global
 #define INLINE static inline
 #define UNROLL _Pragma("unroll")
@@ -29,6 +28,10 @@ typedef int index;
 #define GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
 #endif
 // Of each lane: a value; a value from an array at `at` (adjacent lanes adjacent), or at any index; a choice.
+#if LANES == 1
+#define OF_VECTORS
+typedef REAL vec;
+typedef int index;
 INLINE vec spread(real x) { return x; }
 INLINE vec load(GLOBAL const real* from, uint at) { return from[at]; }
 INLINE index load_index(GLOBAL const int* from, uint at) { return from[at]; }
@@ -37,12 +40,50 @@ INLINE index place(uint at) { return (index)at; }
 INLINE vec choose(index which, vec yes, vec no) { return which ? yes : no; }
 INLINE index choose_index(index which, index yes, index no) { return which ? yes : no; }
 INLINE vec larger(vec a, vec b) { return a > b ? a : b; }
-INLINE vec root(vec x) { return sqrt(x); }
-INLINE vec size_of_it(vec x) { return fabs(x); }
+INLINE vec lower(vec a, vec b) { return a >= b ? b : a; }
 INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) { to[at] = x; }
 INLINE void note(vec lowest, real minimum, int step, GLOBAL int* dry, uint at, uint lanes) {
   if (!(lowest >= minimum) && dry[at] == 0) dry[at] = step;
 }
+#else
+#define JOIN_TWO(a, b) a##b
+#define JOIN(a, b) JOIN_TWO(a, b)
+typedef JOIN(REAL, LANES) vec;
+typedef JOIN(int, LANES) index;
+#define OF_VECTORS __attribute__((vec_type_hint(vec)))
+INLINE vec spread(real x) { return (vec)(x); }
+INLINE vec load(GLOBAL const real* from, uint at) { return JOIN(vload, LANES)(0, from + at); }
+INLINE index load_index(GLOBAL const int* from, uint at) { return JOIN(vload, LANES)(0, from + at); }
+INLINE vec pick(GLOBAL const real* from, index at) {
+  vec x;
+  UNROLL
+  for (int lane = 0; lane < LANES; ++lane) x[lane] = from[at[lane]];
+  return x;
+}
+INLINE index place(uint at) {
+  index x;
+  UNROLL
+  for (int lane = 0; lane < LANES; ++lane) x[lane] = (int)at + lane;
+  return x;
+}
+INLINE vec choose(index which, vec yes, vec no) { return select(no, yes, JOIN(convert_, JOIN(MASK, LANES))(which)); }
+INLINE index choose_index(index which, index yes, index no) { return select(no, yes, which); }
+INLINE vec larger(vec a, vec b) { return select(b, a, a > b); }
+INLINE vec lower(vec a, vec b) { return select(a, b, a >= b); }
+INLINE void store(vec x, GLOBAL real* to, uint at, uint lanes) {
+  if (lanes == LANES)
+    JOIN(vstore, LANES)(x, 0, to + at);
+  else
+    for (uint lane = 0; lane < lanes; ++lane) to[at + lane] = x[lane];
+}
+INLINE void note(vec lowest, real minimum, int step, GLOBAL int* dry, uint at, uint lanes) {
+  if (all(lowest >= spread(minimum))) return;
+  for (uint lane = 0; lane < lanes; ++lane)
+    if (!(lowest[lane] >= minimum) && dry[at + lane] == 0) dry[at + lane] = step;
+}
+#endif
+INLINE vec root(vec x) { return sqrt(x); }
+INLINE vec size_of_it(vec x) { return fabs(x); }
 #endif
 
 #define FIELDS 3
@@ -191,7 +232,10 @@ INLINE vec project(cell* c) {
       c->u[i] += u * phi[i];
       c->v[i] += v * phi[i];
     }
-    lowest = q == 0 ? height : choose(height >= lowest, lowest, height);
+    if (q == 0)
+      lowest = height;
+    else
+      lowest = lower(height, lowest);
   }
   return lowest;
 }
@@ -281,7 +325,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
   n.bed[2] = pick(s->bed + 2 * s->stride, other);
 #endif
   project(&n);
-  const vec length2 = normal[0] * normal[0] + normal[1] * normal[1], length = root(length2);
+  const vec length2 = normal[0] * normal[0] + normal[1] * normal[1], length = root(length2), mirror = 2 / length2;
   UNROLL
   for (int q = 0; q < EDGE_POINTS; ++q) {
     const real t = edge_point(q), back = 1 - t;
@@ -293,7 +337,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     const vec u = value_of(c->u, phi), v = value_of(c->v, phi);
     const vec through = U * normal[0] + V * normal[1], speed = u * normal[0] + v * normal[1];
     const vec height = bed + level;
-    *lowest = choose(height >= *lowest, *lowest, height);
+    *lowest = lower(height, *lowest);
     vec its[BASIS];
 #if ORDER == 0
     its[0] = spread(1);
@@ -305,7 +349,7 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     vec its_level = value_of(n.state[0], its), its_U = value_of(n.state[1], its), its_V = value_of(n.state[2], its);
     vec its_u = value_of(n.u, its), its_v = value_of(n.v, its);
     // Land mirrors the velocity; the sea has this element's.
-    const vec turn_U = 2 * through / length2, turn_u = 2 * speed / length2;
+    const vec turn_U = mirror * through, turn_u = mirror * speed;
     const index land = code == -1;
     its_level = choose(outside, level, its_level);
     its_U = choose(outside, U, its_U);
@@ -378,7 +422,11 @@ INLINE void update(const stage_of* s, uint e, uint lanes) {
     for (int i = 0; i < BASIS; ++i) {
       const uint at = (f * BASIS + i) * s->stride + e;
       const vec moved = s->share * (c.state[f][i] + s->time_step * rate[f][i]);
+#if ORDER == 0  // one stage: nothing is added to it
+      store(moved, s->to, at, lanes);
+#else
       store(s->base_share * load(s->base, at) + moved, s->to, at, lanes);
+#endif
     }
   }
   note(lowest, s->minimum, s->step, s->dry, e, lanes);
@@ -393,13 +441,13 @@ INLINE void unpack_one(GLOBAL const real* message, GLOBAL real* to, uint i, uint
 }
 
 #ifdef IS_KERNELS
-__kernel GROUP_OF(GROUP) void stage(__global const real* from, __global const real* base, __global real* to,
+__kernel GROUP_OF(GROUP) OF_VECTORS void stage(__global const real* from, __global const real* base, __global real* to,
                                     __global const int* neighbours, __global const real* geometry,
                                     __global const real* bed, __global const real* given, __global int* dry,
                                     const uint first, const uint count, const uint stride, const int step,
                                     const real base_share, const real share, const real time_step, const real sea,
                                     const real gravity, const real coriolis, const real friction, const real minimum) {
-  const uint i = get_global_id(0);
+  const uint i = get_global_id(0) * LANES;
   if (i >= count) return;
   stage_of s;
   s.from = from;
@@ -420,7 +468,7 @@ __kernel GROUP_OF(GROUP) void stage(__global const real* from, __global const re
   s.coriolis = coriolis;
   s.friction = friction;
   s.minimum = minimum;
-  update(&s, first + i, 1);
+  update(&s, first + i, min((uint)LANES, count - i));
 }
 
 __kernel GROUP_OF(GROUP) void pack(__global const real* from, __global const int* elements, __global real* message,

@@ -13,12 +13,12 @@ namespace plumb::shallow_water {
 
 namespace {
 
-constexpr std::uint32_t lanes = 16;  // most of native_form.hpp; a launch may read that far past its last element
+constexpr std::uint32_t most_lanes = 16;  // a launch may read that far past its last element
 constexpr std::size_t group_items = 64;
 constexpr std::size_t exact_values = 3;  // of a point of an exact edge: EDGE_VALUES
 
 std::uint32_t stride_of(std::size_t elements) {
-  return static_cast<std::uint32_t>((elements + lanes - 1) / lanes * lanes + lanes);
+  return static_cast<std::uint32_t>((elements + most_lanes - 1) / most_lanes * most_lanes + most_lanes);
 }
 
 // A part that is empty still needs buffers.
@@ -106,8 +106,11 @@ void Solver::build(Session& session) {
   const std::string file = "benchmarks/apps/shallow_water/shallow_water.cl";
   const int friction = static_cast<int>(job_.physics.friction_kind);
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DGROUP={}", to_string(job_.type),
-                               job_.order, friction, is_given_ ? 1 : 0, group_items);
+  const bool is_single = job_.type == ScalarType::f32;
+  if (session.device.info().type == "cpu") lanes_ = is_single ? most_lanes : most_lanes / 2;
+  source.options =
+      fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DGROUP={} -DLANES={} -DMASK={}", to_string(job_.type),
+                  job_.order, friction, is_given_ ? 1 : 0, group_items, lanes_, is_single ? "int" : "long");
   source.native = native_kernels(job_.type, job_.order, friction, is_given_);
   program_ = session.device.build(session.source(source));
   stage_ = program_->kernel("stage");
@@ -187,7 +190,7 @@ void Solver::enqueue(Kernel& kernel, std::size_t items) {
 void Solver::launch(std::uint32_t first, std::uint32_t count) {
   stage_->set(8, first);
   stage_->set(9, count);
-  enqueue(*stage_, count);
+  enqueue(*stage_, (count + lanes_ - 1) / lanes_);
 }
 
 // Sources and exact edges at time t.

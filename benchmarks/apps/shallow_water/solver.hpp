@@ -82,7 +82,7 @@ class Solver {
   Job job_;
   Part part_;
   bool is_given_;
-  std::uint32_t stride_ = 0, sent_ = 0;
+  std::uint32_t stride_ = 0, sent_ = 0, lanes_ = 1;  // lanes: elements of a work item
   std::unique_ptr<Queue> queue_;
   std::vector<std::unique_ptr<Buffer>> states_;
   std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;

@@ -31,7 +31,8 @@ OF_ELEMENTS = [
         "left[2] = {2 * to_r[0], 2 * to_r[1]}",
     ),
     ("half-skipped", "if (i >= count) return;", "if (2 * i >= count) return;"),
-    ("last-element-left", "if (i >= count) return;", "if (i + 1 >= count) return;"),
+    ("last-element-left", "min((uint)LANES, count - i)", "min((uint)LANES, count - i - 1)"),
+    ("one-lane-picked", "from[at[lane]]", "from[at[0]]"),
 ]
 OF_LINEAR = [
     ("neighbour-not-turned", "choose(edge == 0, spread(back)", "choose(edge == 0, spread(t)"),
