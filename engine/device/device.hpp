@@ -159,6 +159,7 @@ struct KernelSource {
   bool is_cuda = false;                    // `opencl` holds CUDA C++, for runtime `cuda` only
   std::string hls = {};                    // HLS C++ (Vitis HLS): kernels are functions with C linkage
   std::vector<StreamLink> streams = {};    // of `hls`
+  bool by_sycl = false;                    // `opencl` is compiled by SYCL's run-time compiler; runtime `sycl` only
 };
 
 class Program {

@@ -77,6 +77,13 @@ class EngineOptions : public Parameters {
       {"kernel-file",
        "kernels that replace the benchmark's, with the same names and signatures: OpenCL C, HLS C++ or a bitstream"},
       ""};
+  Choice kernel_language{
+      *this,
+      {"kernel-language",
+       "language of kernels' text on runtime sycl: OpenCL C by the device's driver, or the same text "
+       "as SYCL's free functions by its run-time compiler"},
+      "opencl",
+      {"opencl", "sycl"}};
   Parameter<std::string> kernel_build{
       *this,
       {"kernel-build", "the build of the kernel file, for the record; plumb reads it in the manifest"},

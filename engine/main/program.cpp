@@ -263,6 +263,8 @@ class ProgramRun {
                         transport_name_, chosen_.name));
       check_transport_on(chosen_);
       check_sharing();
+      if (options_.kernel_language == "sycl" && chosen_.runtime != "sycl")
+        throw UsageError("--kernel-language sycl is of runtime sycl, not " + chosen_.runtime);
       check_memory(chosen_, placement, world_.local_size());
       benchmark_.check_device(plan_, chosen_);
       device_ = catalogue_->open(chosen_);
@@ -346,6 +348,7 @@ class ProgramRun {
                     placement(),
                     static_cast<std::uint64_t>(options_.seed.get()),
                     options_.kernel_file,
+                    options_.kernel_language == "sycl",
                     options_.sync};
     Json head = record_head(settings, places);
     if (world_.rank() == 0)

@@ -34,12 +34,14 @@ double reduced(const std::vector<double>& by_rank, RankRule rule) {
 }
 
 KernelSource Session::source(KernelSource own) const {
+  own.by_sycl = kernels_by_sycl;
   if (kernel_file.empty()) return own;
   const std::vector<char> bytes = read_kernel_file(kernel_file);
   KernelSource given;
   given.name = kernel_file;
   given.options = std::move(own.options);
   given.is_cuda = own.is_cuda;
+  given.by_sycl = own.by_sycl;
   given.streams = std::move(own.streams);
   // Binaries contain zero bytes, text does not.
   if (std::find(bytes.begin(), bytes.end(), '\0') == bytes.end())

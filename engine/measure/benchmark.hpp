@@ -107,6 +107,7 @@ struct Session {
   Placement memory;
   std::uint64_t seed = 1;
   std::string kernel_file = {};  // --kernel-file: a path; "" = the benchmark's own kernels
+  bool kernels_by_sycl = false;  // --kernel-language sycl
   std::string sync = "clock";    // --sync, for benchmarks that start single operations of a sample together
   FilesBeside* files = nullptr;  // beside the record; null on other ranks than 0 and without a record
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/units.hpp"
+#include "device/build_time.hpp"
 #include "measure/implausible.hpp"
 #include "record/beside.hpp"
 #include "transport/emulated.hpp"
@@ -139,6 +140,7 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
   findings_ = {};
   EmulatedTransport* const emulated = emulated_transport(session_.transport);
   if (emulated != nullptr) emulated->counted();
+  const double built = TimedBuild::seconds();
   if (prepare(measured, record)) {
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
@@ -150,6 +152,8 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
       if (session_.world.rank() == 0) judge_stability(record);
     }
     record.facts = benchmark_.facts();
+    if (TimedBuild::seconds() > built) record.facts["kernel_build_s"] = TimedBuild::seconds() - built;
+    if (session_.kernels_by_sycl) record.facts["kernel_language"] = "sycl";
     if (session_.files != nullptr) add_files(record);
     if (emulated != nullptr) {
       Json counts = emulated->counted();

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "interpose/memory/program_memory.hpp"
 #include "interpose/memory/runtimes.hpp"
 #include "interpose/memory/seat.hpp"
 #include "interpose/memory/touch.hpp"
@@ -90,6 +91,18 @@ int plumb_mpi_alloc_on(const char* memory, const char* runtime, const char* devi
 
 int plumb_mpi_wrap(struct _cl_mem* memory, size_t size, void** address) {
   return reported("plumb_mpi_wrap", [&] { *address = buffers().add(size, wrap_memory(memory, size)); });
+}
+
+int plumb_mpi_register_memory(const struct plumb_mpi_access* access, void* state, void* pointer, size_t bytes) {
+  return reported("plumb_mpi_register",
+                  [&] { buffers().adopt(pointer, bytes, program_memory(*access, state, pointer, bytes)); });
+}
+
+int plumb_mpi_unregister(void* pointer) {
+  return reported("plumb_mpi_unregister", [&] {
+    end_freed(false);
+    buffers().remove(pointer, true);
+  });
 }
 
 int plumb_mpi_free(void* address) {

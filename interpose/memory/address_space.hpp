@@ -2,6 +2,7 @@
 // so the test for a device address is a subtraction and a comparison.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,8 +20,14 @@ extern const AddressRange device_addresses;
 // Handles of the library's own requests if MPI_Request is a pointer.
 extern const AddressRange request_addresses;
 
+// Whether memory of the program's own was ever registered; then each address is looked up.
+extern std::atomic<bool> ever_registered;
+// Whether an address is registered, or in memory of a device of which some is (program_memory.hpp).
+bool is_in_program_memory(const void* address);
+
 inline bool is_device(const void* address) {
-  return device_addresses.has(reinterpret_cast<std::uintptr_t>(address));
+  return device_addresses.has(reinterpret_cast<std::uintptr_t>(address)) ||
+         (ever_registered.load(std::memory_order_relaxed) && is_in_program_memory(address));
 }
 
 }  // namespace plumb::interpose

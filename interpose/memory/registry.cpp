@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "interpose/memory/program_memory.hpp"
+
 namespace plumb::interpose {
 
 namespace {
@@ -24,6 +26,27 @@ void* AddressRegistry::add(std::size_t size, std::shared_ptr<DeviceMemory> memor
   entry.taken = std::max(entry.taken, bytes);
   entry.memory = std::move(memory);
   return reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr): addresses are created here
+}
+
+void AddressRegistry::adopt(const void* address, std::size_t size, std::shared_ptr<DeviceMemory> memory) {
+  if (size == 0) throw Error("invalid size 0: a buffer must have at least one byte");
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  const std::unique_lock lock(mutex_);
+  if (const auto found = before(begin + size - 1); found != entries_.end() && begin - found->first < found->second.size)
+    throw Error(found->first == begin ? fmt::format("{} is registered already", fmt::ptr(address))
+                                      : fmt::format("{} lies in the {} bytes at {:#x}, which are registered already",
+                                                    fmt::ptr(address), found->second.size, found->first));
+  else if (found != entries_.end() && found->first > begin)
+    throw Error(fmt::format("{} bytes at {} overlap those at {:#x}, which are registered already", size,
+                            fmt::ptr(address), found->first));
+  entries_[begin] = {size, size, std::move(memory), true};
+}
+
+bool AddressRegistry::has_adopted(const void* address) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::shared_lock lock(mutex_);
+  const auto found = before(at);
+  return found != entries_.end() && found->second.adopted && at - found->first < found->second.size;
 }
 
 std::uintptr_t AddressRegistry::take(std::size_t bytes) {
@@ -54,11 +77,12 @@ AddressRegistry::Entries::const_iterator AddressRegistry::before(std::uintptr_t 
   return after == entries_.begin() ? entries_.end() : std::prev(after);
 }
 
-void AddressRegistry::remove(const void* address) {
+void AddressRegistry::remove(const void* address, bool adopted) {
   const std::unique_lock lock(mutex_);
   const auto found = entries_.find(reinterpret_cast<std::uintptr_t>(address));
-  if (found == entries_.end())
-    throw Error(fmt::format("invalid address {}: not from plumb_mpi_alloc or plumb_mpi_wrap", fmt::ptr(address)));
+  if (found == entries_.end() || found->second.adopted != adopted)
+    throw Error(fmt::format("invalid address {}: not {}", fmt::ptr(address),
+                            adopted ? "registered" : "from plumb_mpi_alloc or plumb_mpi_wrap"));
   Entry& entry = found->second;
   if (!entry.memory) throw Error(fmt::format("invalid address {}: already freed", fmt::ptr(address)));
   if (entry.memory.use_count() > 1)
@@ -66,11 +90,13 @@ void AddressRegistry::remove(const void* address) {
         "{} is in use by an incomplete MPI call or a window; complete the call (MPI_Wait) or free the window "
         "(MPI_Win_free) first",
         fmt::ptr(address)));
+  if (adopted) return static_cast<void>(entries_.erase(found));
   entry.memory.reset();
   freed_.push_back(found->first);
 }
 
 Place AddressRegistry::find(const void* address, std::ptrdiff_t low, std::ptrdiff_t high) const {
+  if (!range_.has(reinterpret_cast<std::uintptr_t>(address))) check_program_memory(address);
   const std::shared_lock lock(mutex_);
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(low);
   const std::size_t size = static_cast<std::size_t>(high - low);

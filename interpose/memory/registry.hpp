@@ -36,8 +36,13 @@ class AddressRegistry {
 
   // Throws Error if addresses are exhausted.
   void* add(std::size_t size, std::shared_ptr<DeviceMemory> memory);
-  // address: from add(). Throws Error for any other, and for one that is freed already or in use.
-  void remove(const void* address);
+  // Memory of the program's own, whose addresses stay what they are. Throws Error if some of it is registered already.
+  void adopt(const void* address, std::size_t size, std::shared_ptr<DeviceMemory> memory);
+  // address: from add(), or of adopt() if `adopted`. Throws Error for any other, and for one that is freed already or
+  // in use.
+  void remove(const void* address, bool adopted = false);
+  // Whether an address is in memory of adopt().
+  bool has_adopted(const void* address) const;
   // The buffer of bytes address + low to address + high (high > low). Throws Error, with the buffer found there, if
   // they are not all in one.
   Place find(const void* address, std::ptrdiff_t low, std::ptrdiff_t high) const;
@@ -47,6 +52,7 @@ class AddressRegistry {
     std::size_t size = 0;                  // in bytes
     std::size_t taken = 0;                 // size with the unused pages behind it
     std::shared_ptr<DeviceMemory> memory;  // null = freed
+    bool adopted = false;
   };
   using Entries = std::map<std::uintptr_t, Entry>;
 

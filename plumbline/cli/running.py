@@ -31,6 +31,12 @@ def _compare(asked: Request) -> None:
     raise typer.Exit(compare(plan.make_plan(asked, os.environ, stderr())))
 
 
+def _compare_runtimes(asked: Request) -> None:
+    from plumbline.run.compare_runtimes import compare
+
+    raise typer.Exit(compare(asked, os.environ, stderr()))
+
+
 def _scale(asked: Request) -> None:
     from plumbline.run.scale import scale
 
@@ -98,6 +104,9 @@ class _Submission(Declared):
 
 _COMPARE_HELP = """Runs the benchmark over every transport and approach available for the device,
 and prints times and bandwidths side by side. The record of each run is kept."""
+_COMPARE_RUNTIMES_HELP = """Runs the benchmark over every runtime, OpenCL, SYCL (with kernels in
+OpenCL C and in SYCL), CUDA and native, and prints the cases' times side by side, with those of a
+launch, a copy of one byte, and building kernels. The record of each run is kept."""
 _SCALE_HELP = """Runs the benchmark on increasing numbers of ranks, and gives speed-up, efficiency
 and the fitted serial share. The record of each run is kept; repeating the command continues the
 series."""
@@ -138,6 +147,11 @@ register(
     "compare-transports",
     "Run a benchmark over every transport, side by side.",
     Kind(plan.comparison_groups, _compare, _COMPARE_HELP),
+)
+register(
+    "compare-runtimes",
+    "Run a benchmark over every runtime, side by side.",
+    Kind(plan.runtime_comparison_groups, _compare_runtimes, _COMPARE_RUNTIMES_HELP),
 )
 register(
     "scale",

@@ -39,7 +39,7 @@ def compare(plan: RunPlan) -> int:
     comparison.left_out += [way for way in ways if isinstance(way, LeftOut)]
     status = _run_all(plan, wanted, comparison)
     text = write(comparison, plan.given.values.get("format", "table"))
-    _say(text, output)
+    say(text, output)
     return status
 
 
@@ -130,7 +130,8 @@ def _reason(record: Record | None) -> str | None:
     return record.outcome.reason if record is not None and record.outcome else None
 
 
-def _say(text: str, output: Path | None) -> None:
+def say(text: str, output: Path | None) -> None:
+    """Print the results, or write them to ``output``."""
     if output is None:
         print(text, flush=True)
         return

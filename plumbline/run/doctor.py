@@ -370,6 +370,7 @@ def _sycl(environ: Mapping[str, str]) -> Iterator[Finding]:
             yield finding("broken", found, f"plumb setup {name} --accept-eula")
             return
         added = runtimes.environment(name, home, 1, environ)
+        yield from _run_time_compiler(home.runtimes / name / "lib")
     yield from _wheels_loader(environ)
     try:
         engine = find_engine(environ)
@@ -389,6 +390,17 @@ def _sycl_device(tried: Tried) -> Finding:
         found = f"a process with it fails: {tried.ending}"
         return finding("broken", found, "plumb setup intel-sycl --accept-eula installs it again")
     return finding("broken", lines[-1], "the message names it")
+
+
+def _run_time_compiler(libraries: Path) -> Iterator[Finding]:
+    if not list(libraries.glob("libsycl-jit.so*")):
+        yield Finding(
+            "SYCL",
+            "run-time compiler",
+            "broken",
+            f"{libraries} has no libsycl-jit.so: --kernel-language sycl cannot compile",
+            "plumb setup intel-sycl --accept-eula installs it again",
+        )
 
 
 def _words_on(runtime: str, engine: Engine) -> list[str]:

@@ -171,6 +171,15 @@ def comparison_groups(
     return _those(groups, lambda name: name not in _NOT_COMPARED)
 
 
+def runtime_comparison_groups(
+    description: Description, benchmark: BenchmarkSpec | None
+) -> list[OptionGroup]:
+    """The options of a run, without those set by a comparison of runtimes."""
+    groups = option_groups(description, benchmark, ["table", "csv"])
+    taken = ("transport", "approach", "runtime", "kernel-language", "kernel-file", "memory")
+    return _those(groups, lambda name: name not in (_NOT_COMPARED - set(taken)) | set(taken[2:]))
+
+
 def without(groups: Sequence[OptionGroup], names: Collection[str]) -> list[OptionGroup]:
     """``groups`` without the options of these names."""
     return _those(groups, lambda name: name not in names)

@@ -535,13 +535,15 @@ TEST_P(EveryOpenclDevice, BuildErrorHasTheLog) {
 TEST_P(EveryOpenclDevice, BuildOptionsReachTheKernel) {
   auto queue = device().make_queue();
   const auto memory = buffer(4);
-  auto kernel =
-      device().build({"o.cl", "kernel void f(global uint* a) { a[0] = VALUE; }", "-DVALUE=42", {}})->kernel("f");
-  kernel->set({memory.get()});
-  queue->enqueue(*kernel, {});
-  std::uint32_t value = 0;
-  queue->read(whole(*memory), reinterpret_cast<std::byte*>(&value));
-  EXPECT_EQ(value, 42u);
+  for (const std::uint32_t expected : {42u, 43u}) {
+    const std::string option = "-DVALUE=" + std::to_string(expected);
+    auto kernel = device().build({"o.cl", "kernel void f(global uint* a) { a[0] = VALUE; }", option, {}})->kernel("f");
+    kernel->set({memory.get()});
+    queue->enqueue(*kernel, {});
+    std::uint32_t value = 0;
+    queue->read(whole(*memory), reinterpret_cast<std::byte*>(&value));
+    EXPECT_EQ(value, expected);
+  }
 }
 
 TEST_P(EveryOpenclDevice, NamesTheArgumentThatDoesNotFit) {

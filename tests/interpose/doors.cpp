@@ -28,6 +28,12 @@ void done(int code) {
   check(code == 0, plumb_mpi_error());
 }
 
+// A call that must fail, with this part of its message.
+void refused(int code, const char* part) {
+  check(code != 0, fmt::format("nothing was refused, but should be: {}", part));
+  check(std::string(plumb_mpi_error()).find(part) != std::string::npos, plumb_mpi_error());
+}
+
 std::vector<unsigned char> numbers(int seed) {
   std::vector<unsigned char> bytes(size);
   for (std::size_t i = 0; i < size; ++i)
@@ -132,6 +138,75 @@ void try_opencl() {
   done(plumb_mpi_free(address));
   clReleaseMemObject(own);
   clReleaseContext(context);
+}
+
+// Memory of the program's own, which plays a device's: MPI may have it only while it is registered.
+struct OwnMemory {
+  std::vector<unsigned char> bytes = std::vector<unsigned char>(3 * size);
+  bool freed = false;
+};
+
+plumb_mpi_access access_to_own() {
+  plumb_mpi_access access{};
+  access.device = "the program's device";
+  access.on_host = 1;
+  access.owns = [](void* state, const void* address) {
+    const auto& own = *static_cast<OwnMemory*>(state);
+    const auto* at = static_cast<const unsigned char*>(address);
+    return !own.freed && at >= own.bytes.data() && at < own.bytes.data() + own.bytes.size() ? 1 : 0;
+  };
+  access.allocate_host = [](void*, std::size_t bytes, void** memory) -> const char* {
+    *memory = std::malloc(bytes);
+    return *memory == nullptr ? "no memory" : nullptr;
+  };
+  access.free_host = [](void*, void* memory) { std::free(memory); };
+  access.make_queue = [](void*, void** queue) -> const char* { return *queue = nullptr, nullptr; };
+  access.free_queue = [](void*, void*) {};
+  access.copy = [](void*, void* to, const void* from, std::size_t bytes) -> const char* {
+    return std::memmove(to, from, bytes), nullptr;
+  };
+  access.wait = [](void*) -> const char* { return nullptr; };
+  access.finished = [](void*, int* done) -> const char* { return *done = 1, nullptr; };
+  return access;
+}
+
+void try_registered() {
+  static OwnMemory own;
+  unsigned char *const first = own.bytes.data(), *const middle = first + size;
+  const plumb_mpi_access access = access_to_own();
+  const auto add = [&](void* at, std::size_t bytes) { return plumb_mpi_register_memory(&access, &own, at, bytes); };
+  done(add(middle, size));
+  void* allocated = nullptr;
+  done(plumb_mpi_alloc(size, &allocated));
+  exchange(middle, allocated, 20);
+  exchange(allocated, middle, 21);
+  std::vector<unsigned char> host(size);
+  exchange(middle, host.data(), 22);
+  check(own.bytes[size - 1] == 0 && own.bytes[2 * size] == 0, "bytes beside the registered ones were written");
+  refused(add(middle, size), "is registered already");
+  refused(add(middle + 10, 5), "which are registered already");
+  refused(add(first + 10, size), "overlap those at");
+  refused(add(host.data(), size), "is not device memory of the program's device in the context of this queue");
+  refused(add(first, 4 * size), "exceed the program's allocation");
+  refused(plumb_mpi_free(middle), "not from plumb_mpi_alloc");
+  refused(plumb_mpi_unregister(allocated), "not registered");
+  refused(plumb_mpi_copy(host.data(), first, size), "memory there is not registered");
+  refused(plumb_mpi_copy(host.data(), middle + 1, size), "exceed the device buffer");
+  own.freed = true;
+  refused(plumb_mpi_copy(host.data(), middle, size), "the memory registered there was freed");
+  own.freed = false;
+  const Ranks ranks;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(middle, size, MPI_BYTE, ranks.other, 23, MPI_COMM_WORLD, &request);
+  refused(plumb_mpi_unregister(middle), "is in use by an incomplete MPI call");
+  MPI_Send(host.data(), size, MPI_BYTE, ranks.other, 23, MPI_COMM_WORLD);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  done(plumb_mpi_unregister(middle));
+  refused(plumb_mpi_copy(host.data(), middle, size), "memory there is not registered");
+  refused(plumb_mpi_unregister(middle), "not registered");
+  done(add(middle, 1));
+  done(plumb_mpi_unregister(middle));
+  done(plumb_mpi_free(allocated));
 }
 
 // A pointer for the device's code: the host may read there on runtime native only.
@@ -260,14 +335,11 @@ void try_threads() {
 // One message for each invalid call.
 void try_bad_input() {
   void* address = nullptr;
-  const auto says = [&](int code, const char* part) {
-    check(code != 0 && std::string(plumb_mpi_error()).find(part) != std::string::npos, plumb_mpi_error());
-  };
-  says(plumb_mpi_alloc_on("hbmm", nullptr, nullptr, size, &address), "did you mean hbm?");
-  says(plumb_mpi_alloc_on(nullptr, "opencll", nullptr, size, &address), "did you mean opencl?");
-  says(plumb_mpi_alloc_on(nullptr, nullptr, "99", size, &address), "PLUMB_MPI_DEVICE 99: unknown device");
-  says(plumb_mpi_alloc(0, &address), "at least one byte");
-  says(plumb_mpi_free(&address), "not from plumb_mpi_alloc or plumb_mpi_wrap");
+  refused(plumb_mpi_alloc_on("hbmm", nullptr, nullptr, size, &address), "did you mean hbm?");
+  refused(plumb_mpi_alloc_on(nullptr, "opencll", nullptr, size, &address), "did you mean opencl?");
+  refused(plumb_mpi_alloc_on(nullptr, nullptr, "99", size, &address), "PLUMB_MPI_DEVICE 99: unknown device");
+  refused(plumb_mpi_alloc(0, &address), "at least one byte");
+  refused(plumb_mpi_free(&address), "not from plumb_mpi_alloc or plumb_mpi_wrap");
 }
 
 }  // namespace
@@ -276,14 +348,15 @@ int main(int argc, char** argv) {
   int provided = 0;
   bool peer = false;
   void* early = nullptr;
-  const bool refused = plumb_mpi_alloc(size, &early) != 0;
+  const bool too_early = plumb_mpi_alloc(size, &early) != 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   try {
-    check(refused, "memory was allocated before MPI_Init");
+    check(too_early, "memory was allocated before MPI_Init");
     const char* runtime = std::getenv("PLUMB_MPI_RUNTIME");
     const char* transport = std::getenv("PLUMB_MPI_TRANSPORT");
     peer = transport != nullptr && std::string(transport) == "peer";
     const bool opencl = runtime == nullptr || std::string(runtime) == "opencl";
+    try_registered();
     try_kind("default");
     try_kind("host");
     plumb::doors::try_groups();

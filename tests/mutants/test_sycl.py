@@ -14,6 +14,7 @@ import pytest
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
+from plumbline.record.record import load_record
 from tests.launching import PATIENCE_S, program
 
 ENGINE = program("plumb-serial")
@@ -34,6 +35,7 @@ MUTANTS = {
     "every-second-launch": "ArgumentsStayUntilSetAgain",
     "times-of-another": "TimedQueueTellsTimesInOrder",
     "options-dropped": "BuildOptionsReachTheKernel",
+    "cached-without-options": "BuildOptionsReachTheKernel",
 }
 
 pytestmark = pytest.mark.skipif(
@@ -51,6 +53,7 @@ def sycl_environment() -> dict[str, str]:
 # Options and variables, and a part of the message.
 REFUSED = [
     ("--memory hbm", {}, "has no memory of kind hbm"),
+    ("--runtime native --kernel-language sycl", {}, "--kernel-language sycl is of runtime sycl"),
     ("--device 7", {}, "--device 7: unknown device; there are: 0 (opencl cpu"),
     ("", {"PLUMBLINE_SYCL_PARTS": "9999"}, "PLUMBLINE_SYCL_PARTS=9999 exceeds the"),
     ("", {"PLUMBLINE_SYCL_PARTS": "x"}, 'must be an integer of at least 1, not "x"'),
@@ -74,6 +77,35 @@ def test_bad_input(words: str, variables: dict[str, str], said: str, tmp_path: P
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
     assert not record.exists()
+
+
+# Benchmarks whose kernels the run-time compiler builds from the same text, with options of a short run.
+IN_SYCL = {
+    "stream": "--elements 16384",
+    "random_access": "--size 14",
+    "gemm": "--size 200",
+    "fft": "--size 8",
+}
+
+
+@pytest.mark.parametrize("name", IN_SYCL)
+def test_kernels_in_sycl(name: str, tmp_path: Path) -> None:
+    """`--kernel-language sycl` computes the same; the record tells the language and the time of the build."""
+    path = tmp_path / "record.json"
+    words = [str(ENGINE), name, "--runtime", "sycl", "--kernel-language", "sycl"]
+    words += ["--repetitions", "1", *IN_SYCL[name].split(), "--record", str(path)]
+    done = subprocess.run(
+        words,
+        env=os.environ | sycl_environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = load_record(path)
+    assert all(case.facts["kernel_language"] == "sycl" for case in record.cases)
+    assert any(case.facts.get("kernel_build_s") for case in record.cases)
 
 
 def run(mutant: str, tests: str) -> subprocess.CompletedProcess[str]:

@@ -41,6 +41,7 @@ def test_the_module_is_the_command() -> None:
         ("run-help.txt", ["run", "--help"]),
         ("run-b_eff-help.txt", ["run", "b_eff", "--help"]),
         ("calibrate-help.txt", ["calibrate", "--help"]),
+        ("compare-runtimes-help.txt", ["compare-runtimes", "b_eff", "--help"]),
         ("compare-transports-help.txt", ["compare-transports", "b_eff", "--help"]),
         ("scale-help.txt", ["scale", "b_eff", "--help"]),
     ],
@@ -204,7 +205,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ([""], ["accept", "advise", "calibrate", "compare", "compare-transports", "completion", "devices", "doctor", "explain", "find-bad", "fit",
+        ([""], ["accept", "advise", "calibrate", "compare", "compare-runtimes", "compare-transports", "completion", "devices", "doctor", "explain", "find-bad", "fit",
                 "history", "import", "list", "mesh", "model", "noise", "plot", "records", "report", "run", "scale", "schema", "setup", "show", "simulate", "submit", "survey",
                 "synth", "tag", "transports", "version"]),
         (["sh"], ["show"]),

@@ -35,6 +35,17 @@ def test_the_table(plumb: Plumb, golden: Golden, home: Path) -> None:
     assert "calibrating" not in err
 
 
+def test_runtimes_side_by_side(plumb: Plumb, golden: Golden, home: Path) -> None:
+    """The stand-in's cases, three records of each runtime, and rows of calls that it lacks."""
+    words = ("compare-runtimes", "b_eff", "--launcher", "none", "-n", "1")
+    status, out, err = plumb(*words)
+    assert status == 0, err
+    golden("compare-runtimes.txt", out)
+    assert len(records(home)) == 15
+    head, *_ = csv.reader(io.StringIO(plumb(*words, "--format", "csv")[1]))
+    assert head == ["", "opencl", "sycl (opencl)", "sycl (sycl)", "cuda", "native"]
+
+
 def test_csv_has_a_line_for_each_case_and_way(plumb: Plumb) -> None:
     status, out, _ = plumb(*WORDS, "--format", "csv")
     assert status == 0

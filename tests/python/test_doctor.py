@@ -107,6 +107,12 @@ def test_sycl_that_is_not_or_not_wholly_installed(home: Path) -> None:
     assert finding.cure == "plumb setup intel-sycl --accept-eula"
 
 
+def test_a_missing_run_time_compiler_is_named(tmp_path: Path) -> None:
+    assert next(doctor._run_time_compiler(tmp_path)).state == "broken"
+    (tmp_path / "libsycl-jit.so").touch()
+    assert not list(doctor._run_time_compiler(tmp_path))
+
+
 def test_the_wheels_own_loader_is_named(tmp_path: Path) -> None:
     environ = {"LD_LIBRARY_PATH": f":{tmp_path}"}
     assert not list(doctor._wheels_loader(environ))

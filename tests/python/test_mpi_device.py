@@ -116,3 +116,47 @@ def test_intels_runtimes(name: str, program: str, words: str, end: str) -> None:
     else:
         environment["PLUMB_MPI_DEVICE"] = "Emulation"
     assert end in run("Open MPI", [str(path), *words.split()], environment)
+
+
+@pytest.fixture(scope="module")
+def sycl_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program with SYCL memory of its own, compiled as its author would."""
+    installed = find_home()
+    if not runtimes.is_installed(runtimes.INTEL_SYCL.name, installed):
+        pytest.skip(f"{runtimes.INTEL_SYCL.name} is not installed")
+    library = FOLDERS["Open MPI"].parent / "lib" / LIBRARY
+    need(FOLDERS["Open MPI"] / "plumb-mpi", library)
+    sycl = installed.runtimes / runtimes.INTEL_SYCL.name
+    program = tmp_path_factory.mktemp("sycl") / "sycl_program"
+    source = ROOT / "tests" / "interpose" / "sycl_program.cpp"
+    command = ["mpicxx", "-std=c++17", "-w", str(source), "-o", str(program)]
+    command += [f"-I{sycl / 'venv' / 'include'}", f"-I{ROOT / 'interpose' / 'api'}"]
+    command += [str(library), f"-Wl,-rpath,{library.parent}", f"-L{sycl / 'lib'}", "-lsycl"]
+    done = subprocess.run(
+        [*command, "-Wl,--allow-shlib-undefined"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.mark.parametrize(
+    ("transport", "wrong", "said"),
+    [
+        ("staged", "", ""),
+        ("peer", "", ""),
+        ("staged", "unregistered", "MPI_Send: invalid device address .* is not registered"),
+        ("staged", "freed", "MPI_Send: invalid device address .* the memory registered .* freed"),
+    ],
+)
+def test_sycl_memory_of_the_program(
+    sycl_program: Path, transport: str, wrong: str, said: str
+) -> None:
+    """Its own memory of malloc_device is an argument of MPI while it is registered."""
+    environment = runtimes.environment(runtimes.INTEL_SYCL.name, find_home(), 1)
+    environment["PLUMB_MPI_TRANSPORT"] = transport
+    command = [str(sycl_program), *wrong.split()]
+    if wrong:
+        with pytest.raises(AssertionError, match=said):
+            run("Open MPI", command, environment)
+    else:
+        assert "all is as it should be" in run("Open MPI", command, environment)

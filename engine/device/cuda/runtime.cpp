@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "device/build_time.hpp"
 #include "device/cuda/bare_queue.hpp"
 #include "device/cuda/compiler.hpp"
 #include "device/cuda/queue.hpp"
@@ -53,6 +54,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Queue> make_urgent_queue() override { return std::make_unique<CudaQueue>(context_, false, true); }
   std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<CudaBareQueue>(context_); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
+    const TimedBuild timed;
     return std::make_unique<BuiltProgram>(context_, source);
   }
 

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "device/build_time.hpp"
 #include "device/host_share.hpp"
 #include "device/opencl/adopt.hpp"
 #include "device/opencl/bare_queue.hpp"
@@ -35,6 +36,7 @@ class OpenclDevice final : public Device {
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<OpenclQueue>(context_, timed); }
   std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<OpenclBareQueue>(context_); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
+    const TimedBuild timed;
     return std::make_unique<OpenclProgram>(context_, source);
   }
 

@@ -22,6 +22,7 @@ struct Loaded {
       problem = fmt::format("PLUMBLINE_SYCL names no SYCL plug-in; {}", remedy);
       return;
     }
+    setenv("SYCL_CACHE_PERSISTENT", "1", 0);                    // of kernels by the run-time compiler
     void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);  // never closed: SYCL does not support unloading
     if (library == nullptr) {
       problem = fmt::format("could not load the SYCL plug-in: {}; {}", dlerror(), remedy);

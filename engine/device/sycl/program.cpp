@@ -6,6 +6,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "core/embedded.hpp"
+
 namespace plumb::sycl {
 
 namespace {
@@ -36,6 +38,14 @@ Argument argument_of(const Value& value) {
   std::memcpy(sizeof value == sizeof argument.word ? static_cast<void*>(&argument.word) : &argument.long_word, &value,
               sizeof value);
   return argument;
+}
+
+// The text behind OpenCL C's keywords and functions in SYCL.
+std::string as_sycl(const KernelSource& source) {
+  if (!source.binary.empty())
+    throw UsageError(fmt::format("{} is a binary, but --kernel-language sycl takes text", source.name));
+  return fmt::format("#line 1 \"opencl_c.sycl\"\n{}\n#line 1 \"{}\"\n{}",
+                     embedded_text("engine/device/sycl/opencl_c.sycl"), source.name, source.opencl);
 }
 
 }  // namespace
@@ -77,14 +87,16 @@ SyclProgram::SyclProgram(SharedContext context, const KernelSource& source)
   if ((source.opencl.empty() || source.is_cuda) && source.binary.empty())
     throw Unsupported(fmt::format("{} has no form in OpenCL C", name_));
   const char* log = nullptr;
-  auto* const program = plugin().build(context_->handle, source.opencl.c_str(), source.binary.data(),
+  const std::string text = source.by_sycl ? as_sycl(source) : source.opencl;
+  auto* const program = plugin().build(context_->handle, source.by_sycl ? 1 : 0, text.c_str(), source.binary.data(),
                                        source.binary.size(), source.options.c_str(), &log);
   if (program == nullptr)
-    throw Error(fmt::format(
-        "{}\n{}",
-        plugin_error(fmt::format("compile {} for {} with options \"{}\"", name_, context_->info.name, source.options))
-            .what(),
-        log == nullptr || *log == '\0' ? "(the compiler wrote no log)" : log));
+    throw Error(
+        fmt::format("{}\n{}",
+                    plugin_error(fmt::format("compile {} as {} for {} with options \"{}\"", name_,
+                                             source.by_sycl ? "SYCL" : "OpenCL C", context_->info.name, source.options))
+                        .what(),
+                    log == nullptr || *log == '\0' ? "(the compiler wrote no log)" : log));
   program_ = {program, plugin().free_program};
 }
 

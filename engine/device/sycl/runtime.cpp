@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/build_time.hpp"
 #include "device/host_share.hpp"
 #include "device/sycl/queue.hpp"
 
@@ -35,6 +36,7 @@ class SyclDevice final : public Device {
   std::unique_ptr<Queue> make_queue(bool timed) override { return std::make_unique<SyclQueue>(context_, timed); }
   std::unique_ptr<Queue> make_bare_queue() override { return std::make_unique<SyclBareQueue>(context_); }
   std::unique_ptr<Program> build(const KernelSource& source) override {
+    const TimedBuild timed;
     return std::make_unique<SyclProgram>(context_, source);
   }
 

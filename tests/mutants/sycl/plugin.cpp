@@ -129,10 +129,21 @@ int times_of_another(QueueHandle* queue, std::uint64_t* started, std::uint64_t* 
   return result;
 }
 
-ProgramHandle* build_without_options(ContextHandle* context, const char* text, const unsigned char* binary,
+ProgramHandle* build_without_options(ContextHandle* context, int by_sycl, const char* text, const unsigned char* binary,
                                      std::size_t bytes, const char*, const char** log) {
-  return real->build(context, text, binary, bytes, "", log);
+  return real->build(context, by_sycl, text, binary, bytes, "", log);
 }
+
+// A cache whose key is the text alone.
+ProgramHandle* build_once(ContextHandle* context, int by_sycl, const char* text, const unsigned char* binary,
+                          std::size_t bytes, const char* options, const char** log) {
+  static std::map<std::pair<ContextHandle*, std::string>, ProgramHandle*> built;
+  ProgramHandle*& program = built[{context, text}];
+  if (program == nullptr) program = real->build(context, by_sycl, text, binary, bytes, options, log);
+  return program;
+}
+
+void keep_program(ProgramHandle*) {}
 
 const std::map<std::string, std::function<void(Interface&)>>& mutants() {
   static const std::map<std::string, std::function<void(Interface&)>> all{
@@ -158,6 +169,11 @@ const std::map<std::string, std::function<void(Interface&)>>& mutants() {
       {"every-second-launch", [](Interface& wrong) { wrong.launch = launch_every_second; }},
       {"times-of-another", [](Interface& wrong) { wrong.times = times_of_another; }},
       {"options-dropped", [](Interface& wrong) { wrong.build = build_without_options; }},
+      {"cached-without-options",
+       [](Interface& wrong) {
+         wrong.build = build_once;
+         wrong.free_program = keep_program;
+       }},
   };
   return all;
 }

@@ -10,7 +10,7 @@
 
 namespace plumb::sycl_plugin {
 
-inline constexpr int interface_version = 1;
+inline constexpr int interface_version = 2;
 
 enum class DeviceType : int { cpu, gpu, accelerator };
 enum class Memory : int { device, host, shared };
@@ -67,7 +67,7 @@ struct Interface {
   void (*free_queue)(QueueHandle* queue);  // waits for its commands
   int (*copy)(QueueHandle* queue, void* to, const void* from, std::size_t bytes);
   int (*fill)(QueueHandle* queue, void* to, int byte, std::size_t bytes);
-  // local: work items of a group; 0: the runtime's choice.
+  // local: work items of a group; 0: the runtime's choice (by_sycl: the plug-in's).
   int (*launch)(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, std::size_t count,
                 std::size_t global, std::size_t local);
   // Commands enqueued later start after those of `earlier`.
@@ -79,9 +79,10 @@ struct Interface {
   int (*times)(QueueHandle* queue, std::uint64_t* started, std::uint64_t* ended);
   void (*mark_first)(QueueHandle* queue);
 
-  // Of OpenCL C, or of a device's binary if `binary_bytes` is not 0. On failure `log` (if not null) is set to the
-  // compiler's text, valid until the thread's next call.
-  ProgramHandle* (*build)(ContextHandle* context, const char* text, const unsigned char* binary,
+  // Of OpenCL C, or of a device's binary if `binary_bytes` is not 0. by_sycl: of SYCL's free functions, each a kernel
+  // of one dimension with C linkage, by the run-time compiler; options are separated by spaces. On failure `log` (if
+  // not null) is set to the compiler's text, valid until the thread's next call.
+  ProgramHandle* (*build)(ContextHandle* context, int by_sycl, const char* text, const unsigned char* binary,
                           std::size_t binary_bytes, const char* options, const char** log);
   void (*free_program)(ProgramHandle* program);
   const char* (*kernel_names)(ProgramHandle* program);  // "read;write"; valid as long as the program

@@ -11,6 +11,8 @@
 #include <exception>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <sycl/sycl.hpp>
@@ -37,16 +39,23 @@ struct QueueHandle {
   std::exception_ptr asynchronous;  // reported by SYCL during a wait
 };
 
+namespace experimental = ::sycl::ext::oneapi::experimental;
+using Executable = ::sycl::kernel_bundle<::sycl::bundle_state::executable>;
+
 struct ProgramHandle {
   ::sycl::context context;
-  cl_program program;
+  cl_program program;                // null if `bundle`
+  std::optional<Executable> bundle;  // of the run-time compiler
   std::string names;
-  ~ProgramHandle() { clReleaseProgram(program); }
+  ~ProgramHandle() {
+    if (program != nullptr) clReleaseProgram(program);
+  }
 };
 
 struct KernelHandle {
   ::sycl::kernel kernel;
   cl_kernel native;  // owned by `kernel`
+  bool by_sycl;
 };
 
 namespace {
@@ -244,9 +253,15 @@ void set_arguments(::sycl::handler& handler, const Argument* arguments, std::siz
   }
 }
 
+// The largest power of two up to 64 that divides `global`: kernels of nd_range_kernel need groups.
+std::size_t group_of(std::size_t global) {
+  return std::min<std::size_t>(64, global & -global);
+}
+
 int launch(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, std::size_t count, std::size_t global,
            std::size_t local) {
   return guarded(-1, [&] {
+    if (local == 0 && kernel->by_sycl) local = group_of(global);
     return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
       set_arguments(handler, arguments, count);
       if (local == 0)
@@ -311,12 +326,46 @@ std::string names_of(cl_program program) {
   return names.c_str();
 }
 
+// Kernels' names are "__sycl_kernel_" and the function's.
+std::string names_of(const Executable& bundle) {
+  const std::string before = "__sycl_kernel_";
+  std::string names;
+  for (const cl_program program : ::sycl::get_native<backend::opencl>(bundle)) {
+    names += (names.empty() ? "" : ";") + names_of(program);
+    clReleaseProgram(program);
+  }
+  for (std::size_t at = names.find(before); at != std::string::npos; at = names.find(before))
+    names.erase(at, before.size());
+  return names;
+}
+
+ProgramHandle* build_sycl(ContextHandle* of, const char* text, const char* options, const char** log) {
+  if (!of->device.ext_oneapi_can_build(experimental::source_language::sycl))
+    throw std::runtime_error("this libsycl has no run-time compiler for the device (libsycl-jit.so)");
+  std::vector<std::string> words;
+  std::istringstream all(options);
+  for (std::string word; all >> word;)
+    if (word.rfind("-cl-", 0) != 0) words.push_back(word);
+  auto source = experimental::create_kernel_bundle_from_source(of->context, experimental::source_language::sycl,
+                                                               std::string(text));
+  try {
+    auto built = experimental::build(source, experimental::properties{experimental::build_options{words}});
+    const std::string names = names_of(built);
+    return new ProgramHandle{of->context, nullptr, std::move(built), names};
+  } catch (const ::sycl::exception& error) {
+    failure.log = error.what();
+    *log = failure.log.c_str();
+    throw std::runtime_error("the run-time compiler refused it");
+  }
+}
+
 // The program is OpenCL's own, in the context's native form.
-ProgramHandle* build(ContextHandle* of, const char* text, const unsigned char* binary, std::size_t binary_bytes,
-                     const char* options, const char** log) {
+ProgramHandle* build(ContextHandle* of, int by_sycl, const char* text, const unsigned char* binary,
+                     std::size_t binary_bytes, const char* options, const char** log) {
   return guarded(static_cast<ProgramHandle*>(nullptr), [&] {
     if (of->device.get_backend() != backend::opencl)
       throw std::runtime_error("OpenCL C needs SYCL's OpenCL backend, which this device does not have");
+    if (by_sycl != 0) return build_sycl(of, text, options, log);
     const cl_context context = ::sycl::get_native<backend::opencl>(of->context);
     const cl_device_id device = ::sycl::get_native<backend::opencl>(of->device);
     cl_int code = CL_SUCCESS;
@@ -324,7 +373,7 @@ ProgramHandle* build(ContextHandle* of, const char* text, const unsigned char* b
         binary_bytes == 0 ? clCreateProgramWithSource(context, 1, &text, nullptr, &code)
                           : clCreateProgramWithBinary(context, 1, &device, &binary_bytes, &binary, nullptr, &code);
     check(code, "clCreateProgram");
-    auto made = std::unique_ptr<ProgramHandle>(new ProgramHandle{of->context, program, ""});
+    auto made = std::unique_ptr<ProgramHandle>(new ProgramHandle{of->context, program, {}, ""});
     code = clBuildProgram(program, 1, &device, options, nullptr, nullptr);
     if (code != CL_SUCCESS) {
       failure.log = build_log(program, device);
@@ -346,10 +395,16 @@ const char* kernel_names(ProgramHandle* program) {
 
 KernelHandle* kernel(ProgramHandle* of, const char* name) {
   return guarded(static_cast<KernelHandle*>(nullptr), [&] {
+    if (of->bundle) {
+      const ::sycl::kernel made = of->bundle->ext_oneapi_get_kernel(name);
+      const cl_kernel native = ::sycl::get_native<backend::opencl>(made);
+      clReleaseKernel(native);  // `made` keeps it
+      return new KernelHandle{made, native, true};
+    }
     cl_int code = CL_SUCCESS;
     const cl_kernel made = clCreateKernel(of->program, name, &code);
     check(code, "clCreateKernel");
-    return new KernelHandle{::sycl::make_kernel<backend::opencl>(made, of->context), made};
+    return new KernelHandle{::sycl::make_kernel<backend::opencl>(made, of->context), made, false};
   });
 }
 
