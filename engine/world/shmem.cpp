@@ -41,6 +41,7 @@ class ShmemWorld : public World {
     find_neighbours();
   }
   ~ShmemWorld() override {
+    const Waiting waiting("shmem_finalize");
     mailbox_.reset();
     shmem_finalize();
   }

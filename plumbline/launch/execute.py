@@ -88,9 +88,7 @@ def execute(
                 view.on_event(event)
 
             finish_s = LAUNCHERS[session.launch.kind].finish_s
-            ending = supervise(
-                command, session.environ, on_event, view.on_text, finish_s=finish_s
-            )
+            ending = supervise(command, session.environ, on_event, view.on_text, finish_s=finish_s)
         record, problem = _record_left(path)
     finally:
         drop_empty(path)

@@ -1,8 +1,9 @@
 """Starts a launcher, reads the output of its ranks, and leaves no process behind.
 
 A launcher that runs for 15 s after the engine's last event (an error, or the end) is terminated; a
-scheduler's may take longer after a good end. On an interrupt or SIGTERM the launcher is terminated, and remaining processes are killed; a second one
-kills at once. Neither raises an exception here, so a started process is always ended.
+scheduler's may take longer after a good end. On an interrupt or SIGTERM the launcher is terminated,
+and remaining processes are killed; a second one kills at once. Neither raises an exception here, so
+a started process is always ended.
 """
 
 from __future__ import annotations
