@@ -130,9 +130,7 @@ def test_a_scheduler_may_take_longer_after_a_good_end(after: float, killed: bool
     program = f"import time\nprint({last!r}, flush=True)\ntime.sleep(2)"
     command = [sys.executable, "-c", program]
     events: list[Event] = []
-    ending = supervise(
-        command, os.environ, events.append, print, grace_s=0.2, finish_s=after
-    )
+    ending = supervise(command, os.environ, events.append, print, grace_s=0.2, finish_s=after)
     assert ending.killed is killed
 
 
