@@ -53,6 +53,7 @@ def ours(name: str, wish: argparse.Namespace) -> Times:
             "cuda",
             "--device",
             "gpu",
+            "--share-devices",  # if there are fewer GPUs than ranks
             *OURS[name],
         ]
         words += [

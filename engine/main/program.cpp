@@ -546,6 +546,16 @@ int say_usage(World& world, const std::string& progress, const std::string& sent
   return status(ExitStatus::usage);
 }
 
+constexpr double end_limit_s = 10;  // less than the command waits for launchers
+
+// The record is complete: a library that does not end is left, with the run's own status.
+void limit_end(int exit) {
+  Watchdog::start(end_limit_s, [exit](const std::string&) {
+    fmt::print(stderr, "warning: the library did not finalise within {} s: the process ends without\n", end_limit_s);
+    std::_Exit(exit);
+  });
+}
+
 int run_in_world(int argc, char** argv, const ProgramKind& kind, EngineOptions& options, Benchmark* benchmark,
                  const std::string& bad_usage) {
   const std::vector<std::string> command(argv, argv + argc);
@@ -562,10 +572,10 @@ int run_in_world(int argc, char** argv, const ProgramKind& kind, EngineOptions& 
   ProgramRun run(kind, command, *world, options, *benchmark);
   try {
     const int exit = run.run();
-    Watchdog::stop();
+    limit_end(exit);
     return exit;
   } catch (const UsageError& error) {
-    Watchdog::stop();
+    limit_end(status(ExitStatus::usage));
     return say_usage(*world, options.progress, error.what());
   } catch (const std::exception& error) {
     run.say_failure(error.what());

@@ -71,7 +71,7 @@ bool ShmemMessages::push(Peer& peer, int rank) {
   bool moved = false;
   while (!peer.sends.empty()) {
     Sending& message = peer.sends.front();
-    if (peer.sent >= places && shmem_ulong_test(taken(rank), SHMEM_CMP_GE, peer.sent + 1 - places) == 0) return moved;
+    if (peer.sent >= places && !at_least(taken(rank), peer.sent + 1 - places)) return moved;
     const std::size_t piece = std::min(message.size - message.offset, place_bytes_ - sizeof(Header));
     const Header header{static_cast<std::uint64_t>(message.lane), message.size, piece};
     std::memcpy(scratch_.data(), &header, sizeof header);
@@ -89,8 +89,7 @@ bool ShmemMessages::push(Peer& peer, int rank) {
 
 bool ShmemMessages::pull(Peer& peer, int rank) {
   bool moved = false;
-  while ((!peer.receives.empty() || !peer.current.empty()) &&
-         shmem_ulong_test(arrived(rank), SHMEM_CMP_GE, peer.received + 1) != 0) {
+  while ((!peer.receives.empty() || !peer.current.empty()) && at_least(arrived(rank), peer.received + 1)) {
     const std::byte* at = place(rank, peer.received);
     Header header{};
     std::memcpy(&header, at, sizeof header);

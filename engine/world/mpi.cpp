@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <climits>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "core/error.hpp"
 #include "core/seconds.hpp"
@@ -86,8 +88,10 @@ class MpiWorld : public World {
     MPI_Comm_free(&host);
   }
   ~MpiWorld() override {
+    const Waiting waiting("MPI_Finalize");
     MPI_Comm_free(&transport_);
     MPI_Comm_free(&control_);
+    if (size_ > local_size_) let_others_leave();
     MPI_Finalize();
   }
   MpiWorld(const MpiWorld&) = delete;
@@ -153,6 +157,16 @@ class MpiWorld : public World {
   }
 
  private:
+  // MPICH before 4.2 over UCX (its pull request 6596): a rank whose connections are flushed waits in PMI's barrier and
+  // answers nobody, so one that is still in an earlier call then waits for ever. All ranks leave their last call before
+  // the first of them finalises; the watchdog ends what is left of this.
+  static void let_others_leave() {
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+#endif
+  }
+
   static MPI_Comm duplicate() {
     MPI_Comm copy = MPI_COMM_NULL;
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &copy), "duplicate the communicator");

@@ -1,5 +1,6 @@
 #include "world/shmem.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <time.h>
@@ -41,6 +42,7 @@ class ShmemWorld : public World {
     find_neighbours();
   }
   ~ShmemWorld() override {
+    const Waiting waiting("shmem_finalize");
     mailbox_.reset();
     shmem_finalize();
   }
@@ -209,9 +211,18 @@ void Backoff::wait() {
   nanosleep(&little, nullptr);
 }
 
+// Open MPI 4.1's shmem_test only looks. Over TCP, atomics of another PE wait until this one drives the library, which
+// its shmem_wait_until does by this function; without it two hosts wait for each other.
+bool at_least(SymmetricWord* word, SymmetricWord value) {
+  static const auto drive = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "opal_progress"));
+  if (shmem_ulong_test(word, SHMEM_CMP_GE, value) != 0) return true;
+  if (drive != nullptr) drive();
+  return false;
+}
+
 void wait_at_least(SymmetricWord* word, SymmetricWord value) {
   Backoff backoff;
-  while (shmem_ulong_test(word, SHMEM_CMP_GE, value) == 0) backoff.wait();
+  while (!at_least(word, value)) backoff.wait();
 }
 
 }  // namespace plumb

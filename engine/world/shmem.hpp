@@ -55,6 +55,9 @@ inline void set_after_puts(SymmetricWord* word, SymmetricWord value, int pe) {
 // Whether the library's fetching xor works, tested on this PE's own word, which is 0 before and after.
 bool shmem_fetches_bits(SymmetricWord* word);
 
+// Whether this PE's word is at least `value`. Serves what other PEs ask of this one in every call that finds it is not.
+bool at_least(SymmetricWord* word, SymmetricWord value);
+
 // Body of polling loops: yields the core, and sleeps after many calls without success.
 class Backoff {
  public:

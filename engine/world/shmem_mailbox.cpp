@@ -28,11 +28,11 @@ Mailbox::Mailbox(int rank, int size)
 
 // Waits until the previous piece was taken.
 bool Mailbox::can_send(int to) const {
-  return shmem_ulong_test(taken(to), SHMEM_CMP_GE, peers_[static_cast<std::size_t>(to)].sent) != 0;
+  return at_least(taken(to), peers_[static_cast<std::size_t>(to)].sent);
 }
 
 bool Mailbox::has_arrived(int from) const {
-  return shmem_ulong_test(arrived(from), SHMEM_CMP_GE, peers_[static_cast<std::size_t>(from)].received + 1) != 0;
+  return at_least(arrived(from), peers_[static_cast<std::size_t>(from)].received + 1);
 }
 
 void Mailbox::send_piece(std::span<const std::byte>& rest, int to) {

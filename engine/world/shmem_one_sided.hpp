@@ -66,9 +66,7 @@ class ShmemOneSided final : public OneSided {
     shmem_ctx_fence(at(context));
     shmem_ctx_ulong_atomic_set(at(context), word_at(word), value, rank);
   }
-  bool reached(std::size_t word, std::uint64_t value) override {
-    return shmem_ulong_test(word_at(word), SHMEM_CMP_GE, value) != 0;
-  }
+  bool reached(std::size_t word, std::uint64_t value) override { return at_least(word_at(word), value); }
   void synchronise() override;
 
  private:

@@ -1,4 +1,4 @@
-"""Commands of a day in a computing centre: survey, history, accept, report, plot, import."""
+"""Commands of a computing centre: survey, history, accept, report, plot, import, wiring."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from plumbline.base.errors import UsageError
 from plumbline.base.paths import find_home
 from plumbline.cli.common import app, record_names, stderr
 from plumbline.cli.options import PlainUsage, choice
+from plumbline.launch.placement import DISTRIBUTIONS
 from plumbline.report import history as over_time
 
 
@@ -302,3 +303,37 @@ def find_bad(
         records = [measuring.measure(wanted, os.environ, stderr())]
         print(f"records: {records[0]}", file=sys.stderr)
     _write(finding.text_of(finding.gather(finding.load(records))), output)
+
+
+@app.command(cls=PlainUsage)
+def wiring(
+    shape: Annotated[
+        str, typer.Argument(metavar="SHAPE", help="ring, or a torus of ROWSxCOLUMNS (2x3)")
+    ],
+    nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")],
+    per_node: Annotated[int, typer.Option("--ranks-per-node", min=1, help="boards of a node")] = 1,
+    distribution: Annotated[
+        str, choice("--distribution", "order of the ranks on the nodes", list(DISTRIBUTIONS))
+    ] = DISTRIBUTIONS[0],
+    boards: Annotated[
+        str | None, typer.Option("--device-map", help="boards of the ranks, as of plumb run")
+    ] = None,
+    channels: Annotated[
+        str,
+        typer.Option(
+            help="of a board: towards the ranks before it, then those after it "
+            "(torus: left, up, right, down)"
+        ),
+    ] = "0:1:2:3",
+) -> None:
+    """Print the links of boards behind an optical switch, for changeFPGAlinks.
+
+    In a ring each board is wired to the next rank's, in a torus to its right and lower neighbours.
+    """
+    from plumbline.launch import wiring as wires
+    from plumbline.launch.placement import Placement, device_map
+
+    placement = Placement(nodes, per_node, distribution)
+    links = wires.links_of(shape, placement.ranks, channels)
+    named = wires.fpga_links(links, placement, device_map(boards) if boards else None)
+    print(" \\\n  ".join(["changeFPGAlinks", *(f"--fpgalink={one}" for one in named)]))

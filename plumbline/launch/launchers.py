@@ -223,7 +223,7 @@ class Srun(Launcher):
     names = ("srun",)
     job = "SLURM_JOB_ID"
     count = "-n"
-    finish_s = 60.0  # a lost end of a step is told again after MessageTimeout (10 s)
+    finish_s = 60.0  # a loaded controller, and 10 s in which the engine waits for its library
 
     def placing(self, share: int | None, *, oversubscribed: bool) -> tuple[str, ...]:
         """Slurm assigns the cores."""

@@ -39,6 +39,10 @@ class Placement:
         """The number of a rank's node, from 0."""
         return rank % self.nodes if self.distribution == "cyclic" else rank // self.per_node
 
+    def place_of(self, rank: int) -> int:
+        """The rank's place among those of its node, from 0."""
+        return rank // self.nodes if self.distribution == "cyclic" else rank % self.per_node
+
     def why_not(self, record: Record) -> str | None:
         """How the ranks of ``record`` lie otherwise, or None.
 
@@ -113,7 +117,7 @@ class DeviceMap:
         """
         before: Counter[int] = Counter()
         for rank in record.ranks:
-            wanted = self._device(rank.rank, record.hosts[rank.host].name, before[rank.host])
+            wanted = self.device(rank.rank, record.hosts[rank.host].name, before[rank.host])
             before[rank.host] += 1
             if wanted is not None and rank.device is not None and rank.device.index != wanted:
                 return (
@@ -122,7 +126,8 @@ class DeviceMap:
                 )
         return None
 
-    def _device(self, rank: int, node: str, place: int) -> int | None:
+    def device(self, rank: int, node: str, place: int) -> int | None:
+        """The device of a rank, by its node's name and its place there; None: not named."""
         if self.by_rank:
             return self.by_rank[rank] if rank < len(self.by_rank) else None
         named = dict(self.by_node)

@@ -207,7 +207,7 @@ def test_devices_of_a_node_without_any(plumb: Plumb, stand_in: Path) -> None:
     [
         ([""], ["accept", "advise", "calibrate", "compare", "compare-runtimes", "compare-transports", "completion", "devices", "doctor", "explain", "find-bad", "fit",
                 "history", "import", "list", "mesh", "model", "noise", "plot", "records", "report", "run", "scale", "schema", "setup", "show", "simulate", "submit", "survey",
-                "synth", "tag", "transports", "version"]),
+                "synth", "tag", "transports", "version", "wiring"]),
         (["sh"], ["show"]),
         (["run", "b"], ["b_eff"]),
         (["run", "b_eff", "--max-s"], ["--max-size"]),

@@ -51,7 +51,7 @@ def plumb(hosts: cluster.Cluster, home: Path) -> Callable[..., Done]:
         home.mkdir(exist_ok=True)
         settings = {"PLUMBLINE_ENGINE": str(BIN), **SETTINGS, **environ}
         command = [*before, sys.executable, "-m", "plumbline", *words]
-        done = hosts.run(*command, environ=settings, timeout=120)
+        done = hosts.run(*command, environ=settings, timeout=300)
         return done.returncode, done.stdout, done.stderr
 
     return call
@@ -97,6 +97,23 @@ def test_mpich_by_srun(hosts: cluster.Cluster, plumb: Callable[..., Done], home:
     record = the_record(home)
     assert nodes_of(record) == ["n01", "n02"]
     assert hosts.sent("n01", "n02") - before >= bytes_sent(record) > 0
+
+
+def test_openshmem_between_hosts(
+    hosts: cluster.Cluster, plumb: Callable[..., Done], home: Path
+) -> None:
+    """Cores of one host beside those of the other."""
+    if not (BIN / "plumb-shmem").exists():
+        pytest.skip("plumb-shmem is not built")
+    words = ("run", "shoms", "--launcher", "srun", "--nodes", "2", "--no-model")
+    words += ("--preset", "smoke", "--time-limit", "0.02")
+    before = hosts.sent("n01", "n02")
+    status, out, err = plumb(*words, "--affinity", "--only", "int_put", "--cores", "0-1")
+    assert status == 0, out + err
+    record = the_record(home)
+    assert nodes_of(record) == ["n01", "n02"]
+    assert {case["outcome"]["status"] for case in record["cases"]} == {"passed"}
+    assert hosts.sent("n01", "n02") > before
 
 
 @pytest.mark.parametrize(

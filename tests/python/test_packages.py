@@ -39,12 +39,15 @@ def tool(name: str) -> str:
 
 
 def run(
-    words: Sequence[str], environ: Mapping[str, str] | None = None, cwd: Path | None = None
+    words: Sequence[str],
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float = 280,
 ) -> str:
     """Standard output of a command that succeeds."""
     where = {**os.environ, **(environ or {})}
     done = subprocess.run(
-        words, capture_output=True, text=True, env=where, cwd=cwd, timeout=280, check=False
+        words, capture_output=True, text=True, env=where, cwd=cwd, timeout=timeout, check=False
     )
     assert done.returncode == 0, f"{words}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
@@ -183,12 +186,16 @@ def test_the_apptainer_definition() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("recipe", ["docker", "apptainer"])
 def test_steps_of_containers_in_a_root(recipe: str, tmp_path: Path) -> None:
-    """Both recipes' files and commands, in a Debian made by debootstrap (as root)."""
+    """Both recipes' files and commands, in a Debian made by debootstrap (as root).
+
+    What is mounted within is seen by these commands alone, and gone with them, however they end.
+    """
     if os.geteuid() != 0:
         pytest.skip("only root may change the root")
     root = tmp_path / "root"
     mirror = filter(None, [os.environ.get("DEBIAN_MIRROR")])  # else debootstrap's own
-    run([tool("debootstrap"), "--variant=minbase", "bookworm", str(root), *mirror])
+    made = [tool("debootstrap"), "--variant=minbase", "bookworm", str(root), *mirror]
+    run(["unshare", "--mount", *made], timeout=3600)
     shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
     environ = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}
     certificates = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -209,16 +216,11 @@ def test_steps_of_containers_in_a_root(recipe: str, tmp_path: Path) -> None:
         (one,) = read.recipe.values()
         install = [line for line in one.install if "/tests.sh" not in line]
         ran = ["\n".join(install), *recipes.commands(steps[-1])]
-    subprocess.run(["mount", "-t", "proc", "proc", str(root / "proc")], check=True)
-    try:
-        for text in ran:
-            words = ["chroot", str(root), "/bin/bash", "-o", "pipefail", "-c", text]
-            subprocess.run(words, check=True, env=environ)
-        prefix = recipes.STEPS["prefix"]
-        shown = run(["chroot", str(root), f"{prefix}/bin/plumb", "version"])
-    finally:
-        subprocess.run(["umount", str(root / "proc")], check=True)
-    assert VERSION in shown
+    inside = 'mount -t proc proc "$0/proc" && exec chroot "$0" /bin/bash -o pipefail -c "$1"'
+    for text in [*ran, f"{recipes.STEPS['prefix']}/bin/plumb version"]:
+        words = ["unshare", "--mount", "sh", "-c", inside, str(root), text]
+        done = subprocess.run(words, check=True, env=environ, stdout=subprocess.PIPE, text=True)
+    assert VERSION in done.stdout
 
 
 # --- module, continuous integration, ReFrame --------------------------------------------------------

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""b_eff between two hosts (namespaces of this one, joined by a shaped cable) beside a bare loop of MPI_Sendrecv, in turn.
+
+    bench/two_hosts.py [--mbit 1000] [--size 24] [--rounds 5]
+
+Needs root, Open MPI, and the programs plumb-mpi and peer_mpi_sendrecv of build/release. Printed: seconds of a round (each
+rank sends a message to both neighbours) by both, and the ratio of rates, ours over the loop's: median, least, largest.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+import two_hosts  # noqa: E402
+
+BIN = ROOT / "build/release/bin"
+ENOUGH_S = 300
+
+
+def output_of(hosts: two_hosts.Hosts, words: list[str]) -> str:
+    done = hosts.run(1, words, {}, ENOUGH_S)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr[-800:]}")
+    return done.stdout
+
+
+def ours(hosts: two_hosts.Hosts, size: int, repetitions: int, record: Path) -> float:
+    words = [str(BIN / "plumb-mpi"), "b_eff", "--runtime", "native", "--transport", "mpi"]
+    words += ["--ring", "natural", "--min-size", str(size), "--max-size", str(size)]
+    words += ["--repetitions", str(repetitions), "--progress", "none", "--format", "none"]
+    output_of(hosts, [*words, "--record", str(record)])
+    (case,) = json.loads(record.read_text())["cases"]
+    slowest = map(max, zip(*case["samples"]["by_rank"], strict=True))
+    return statistics.median(slowest) / case["count"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mbit", type=int, default=1000)
+    parser.add_argument("--size", type=int, default=24, help="log2 B")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repetitions", type=int, default=10)
+    wish = parser.parse_args()
+    pairs = []
+    with tempfile.TemporaryDirectory() as name, two_hosts.two_hosts(Path(name)) as hosts:
+        for host in range(2):
+            limit = (
+                f"tc qdisc add dev cable{host} root tbf rate {wish.mbit}mbit burst 1mb latency 50ms"
+            )
+            subprocess.run(hosts.inside(host, limit.split()), check=True)
+        bare = [str(BIN / "peer_mpi_sendrecv"), str(2**wish.size), str(wish.repetitions)]
+        for _ in range(wish.rounds):
+            by_loop = float(output_of(hosts, bare))
+            pairs.append((ours(hosts, wish.size, wish.repetitions, Path(name) / "r.json"), by_loop))
+    ratios = sorted(by_loop / by_us for by_us, by_loop in pairs)
+    print(f"ours {statistics.median(one for one, _ in pairs):.4f} s", end=", ")
+    print(f"loop {statistics.median(one for _, one in pairs):.4f} s", end=", ")
+    print(f"ratio {statistics.median(ratios):.3f} ({ratios[0]:.3f}..{ratios[-1]:.3f})")
+
+
+if __name__ == "__main__":
+    main()
