@@ -55,10 +55,11 @@ struct DeviceInfo {
   unsigned compute_units = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t largest_buffer_bytes = 0;
-  std::uint64_t local_bytes = 0;    // of one group's local memory
-  std::uint64_t cache_bytes = 0;    // total of the last-level caches; 0 = unknown
-  unsigned largest_group = 1;       // work items
-  std::size_t view_alignment = 64;  // bytes: alignment of a view passed to a kernel; a power of two
+  std::uint64_t local_bytes = 0;         // of one group's local memory
+  std::uint64_t launch_local_bytes = 0;  // the same, given with a launch (KernelRange); 0 = the runtime cannot
+  std::uint64_t cache_bytes = 0;         // total of the last-level caches; 0 = unknown
+  unsigned largest_group = 1;            // work items
+  std::size_t view_alignment = 64;       // bytes: alignment of a view passed to a kernel; a power of two
   std::vector<MemoryKind> memory_kinds;
   std::vector<Feature> features;
 

@@ -96,7 +96,8 @@ class Fft : public Benchmark {
 
   Parameter<std::int64_t> local_{
       *this,
-      {"local", "kernel gpu: local memory for the points of a group; 0 = by device (CUDA: up to 226)", "KiB"},
+      {"local", "kernel gpu: largest transform that a group holds whole in local memory; 0 = by device (CUDA: 128)",
+       "KiB"},
       0,
       {0, 1024}};
 

@@ -29,7 +29,7 @@ struct Job {
 struct Tuning {
   int unroll = 0;                 // points at a time: per cycle of the pipeline, or per work item of a GPU
   std::uint64_t chunk_bytes = 0;  // GPU kernels with several passes: data between passes at a time
-  std::uint64_t local_bytes = 0;  // GPU kernels: local memory for the points of a group
+  std::uint64_t local_bytes = 0;  // GPU kernels: largest transform in the local memory of a group
 };
 
 class Form {

@@ -12,11 +12,12 @@ namespace plumb::fft {
 
 namespace {
 
-constexpr std::uint64_t usual_local_bytes = 32768;
+constexpr std::uint64_t usual_local_bytes = 32768, whole_local_bytes = 131072;  // measured
 
 GpuLimits limits_of(const DeviceInfo& info, const Tuning& tuning) {
-  if (tuning.local_bytes > 0) return {tuning.local_bytes, info.largest_group, true};
-  return {std::min(info.local_bytes * 3 / 4, usual_local_bytes), info.largest_group};
+  const std::uint64_t usual = std::min(info.local_bytes * 3 / 4, usual_local_bytes);
+  if (tuning.local_bytes > 0) return {std::min(usual, tuning.local_bytes), info.largest_group, tuning.local_bytes};
+  return {usual, info.largest_group, std::min(info.launch_local_bytes * 3 / 4, whole_local_bytes)};
 }
 
 class GpuForm final : public Form {
@@ -37,7 +38,7 @@ class GpuForm final : public Form {
       source.opencl = embedded_text("benchmarks/hpcc/fft/gpu.cl");
       source.options = pass.options(job.shape.type, job.shape.log_points, job.shape.inverse);
       given_bytes_.push_back(0);
-      if (info.runtime == "cuda" && pass.padded_bytes(job.shape.type) > info.local_bytes) {
+      if (info.launch_local_bytes > 0 && pass.padded_bytes(job.shape.type) > info.local_bytes) {
         source.options += " -DLOCAL_OF_LAUNCH";
         given_bytes_.back() = pass.padded_bytes(job.shape.type);
       }
@@ -67,11 +68,10 @@ class GpuForm final : public Form {
     if (pass.group() > static_cast<int>(info.largest_group))
       throw Unsupported(fmt::format("a pass of {} points takes {} work items a group, but {} has at most {}",
                                     1 << pass.log_length, pass.group(), info.name, info.largest_group));
-    // CUDA gives more with a launch than a kernel may declare, and says itself when that is too much.
-    if (info.runtime != "cuda" && pass.padded_bytes(job_.shape.type) > info.local_bytes)
+    if (const std::uint64_t most = std::max(info.local_bytes, info.launch_local_bytes);
+        pass.padded_bytes(job_.shape.type) > most)
       throw Unsupported(fmt::format("a pass of {} points takes {} bytes of local memory a group, but {} has {}",
-                                    1 << pass.log_length, pass.padded_bytes(job_.shape.type), info.name,
-                                    info.local_bytes));
+                                    1 << pass.log_length, pass.padded_bytes(job_.shape.type), info.name, most));
   }
 
   // The first pass reads the data, the last one writes it; a buffer for a chunk is between them.

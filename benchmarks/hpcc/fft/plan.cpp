@@ -197,7 +197,8 @@ void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
   const auto local_fits = [&](int log_tile) {
     GpuPass wider = pass;
     wider.log_tile = log_tile;
-    return wider.local_bytes(type) <= limits.local_bytes;
+    return wider.local_bytes(type) <= limits.local_bytes ||
+           (pass.kind == GpuPass::Kind::whole && log_tile == 0 && wider.local_bytes(type) <= limits.whole_bytes);
   };
   const auto group_fits = [&](int log_tile) {
     return std::uint64_t{1} << (pass.log_items() + log_tile) <=
@@ -213,16 +214,16 @@ void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
 
 std::vector<GpuPass> gpu_passes(ScalarType type, int log_points, int unroll, const GpuLimits& limits) {
   int log_whole = type == ScalarType::f64 ? 11 : 12;
-  while (limits.large && complex_bytes(type) / 2 << (log_whole + 1) <= limits.local_bytes &&
-         1u << (log_whole + 1 - 4) <= limits.group)
+  while (complex_bytes(type) << (log_whole + 1) <= limits.whole_bytes && 1u << (log_whole + 1 - 4) <= limits.group)
     ++log_whole;
   std::vector<GpuPass> passes;
   if (log_points <= log_whole) {
     passes.push_back(pass_of(GpuPass::Kind::whole, log_points, unroll));
     passes[0].staged = complex_bytes(type) << passes[0].log_items() < 64;
   } else if (log_points <= 20) {
-    passes.push_back(pass_of(GpuPass::Kind::columns, log_points / 2, unroll));
-    passes.push_back(pass_of(GpuPass::Kind::rows, log_points - log_points / 2, unroll));
+    const int points = unroll > 0 ? unroll : 8;  // measured
+    passes.push_back(pass_of(GpuPass::Kind::columns, log_points / 2, points));
+    passes.push_back(pass_of(GpuPass::Kind::rows, log_points - log_points / 2, points));
   } else {
     const int first = log_points / 3, second = (log_points - first) / 2;
     passes.push_back(pass_of(GpuPass::Kind::columns, first, unroll));

@@ -81,7 +81,7 @@ struct GpuPass {
 struct GpuLimits {
   std::uint64_t local_bytes = 32768;  // for its points
   unsigned group = 256;               // work items
-  bool large = false;                 // local_bytes are wished: transforms are whole as long as they fit
+  std::uint64_t whole_bytes = 0;      // for a whole transform, if that is more
 };
 
 // The passes, in order. unroll: points per work item (2 to 16), or 0 to choose by length.

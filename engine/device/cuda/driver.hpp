@@ -31,7 +31,8 @@ enum class Attribute : int {
   pci_domain = 50,
   compute_major = 75,
   compute_minor = 76,
-  concurrent_managed_access = 89
+  concurrent_managed_access = 89,
+  largest_group_shared_bytes = 97
 };
 
 enum class FunctionAttribute : int { largest_added_shared_bytes = 8 };

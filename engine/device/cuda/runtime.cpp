@@ -99,6 +99,7 @@ DeviceInfo describe(DeviceNumber device, int ordinal) {
   info.memory_bytes = info.largest_buffer_bytes = memory;
   info.cache_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::l2_cache_bytes));
   info.local_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::group_shared_bytes));
+  info.launch_local_bytes = static_cast<std::uint64_t>(attribute(device, Attribute::largest_group_shared_bytes));
   info.largest_group = static_cast<unsigned>(attribute(device, Attribute::largest_group));
   info.view_alignment = 512;  // cuMemAlloc's alignment: loads and stores are as wide as at a buffer's start
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
