@@ -126,8 +126,10 @@ ROOMS = ("memory", "types", "peer", "staging", "collectives", "windows", "calls"
 
 
 def test_rooms_include_only_those_before_them() -> None:
+    """But for the program's interface, whose types all may use."""
     for path in (ROOT / "interpose").glob("*/*.[ch]pp"):
-        included = re.findall(r'#include "interpose/(\w+)/', path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        included = re.findall(r'#include "interpose/(\w+)/(?!plumb_mpi\.h")', text)
         assert all(ROOMS.index(room) <= ROOMS.index(path.parent.name) for room in included), path
 
 

@@ -201,8 +201,7 @@ void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
            (pass.kind == GpuPass::Kind::whole && log_tile == 0 && wider.local_bytes(type) <= limits.whole_bytes);
   };
   const auto group_fits = [&](int log_tile) {
-    return std::uint64_t{1} << (pass.log_items() + log_tile) <=
-           (limits.large ? limits.group : std::min(limits.group, gpu_most_items));
+    return std::uint64_t{1} << (pass.log_items() + log_tile) <= std::min(limits.group, gpu_most_items);
   };
   const int run = gpu_log_run - (type == ScalarType::f64 ? 4 : 3);
   pass.split = !local_fits(pass.kind == GpuPass::Kind::whole ? 0 : run);
