@@ -230,7 +230,10 @@ void Graph500::prepare_group(Session& session, const Group& group, Timed& timed)
   ++groups_begun_;
   if (!graph_) build(session, timed);
   const Kind& kind = group.cases.front().payload.as<Point>().kind;
-  const SearchPlan plan{kind.variant, kind.kernel == "sssp" ? delta_.get() : 0, alpha_.get(), beta_.get(),
+  const SearchPlan plan{kind.variant,
+                        kind.kernel == "sssp" ? delta_.get() : 0,
+                        alpha_.get(),
+                        beta_.get(),
                         static_cast<int>(threads_.get()),
                         static_cast<std::size_t>(whole(lanes_.get()).value_or(0))};
   search_ =
