@@ -77,8 +77,10 @@ if [ "${ACCEPT_INTEL_EULA:-}" = 1 ]; then  # while the engine is built, which do
 else
   note "Without Intel's runtimes of OpenCL and SYCL: ACCEPT_INTEL_EULA=1 accepts their licence and tests with them, too"
 fi
-bash scripts/engine.sh release || failed=1
+built=1
+bash scripts/engine.sh release || built=0
 if [ -n "$installing" ]; then wait "$installing" || failed=1; fi
+if [ "$built" = 0 ]; then die "The engine does not build: its tests would run older programs"; fi
 
 if [ $# -gt 0 ]; then
   command_tests "$@" || failed=1

@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <unistd.h>
-#include <fstream>
 
 #include <array>
 #include <cstdio>

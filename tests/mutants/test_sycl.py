@@ -18,7 +18,7 @@ from plumbline.record.record import load_record
 from tests.launching import PATIENCE_S, program
 
 ENGINE = program("plumb-serial")
-TESTS = program("engine_tests")
+TESTS = program("device_tests")
 PLUGIN = program("libplumb-sycl-mutants.so")
 NAME = runtimes.INTEL_SYCL.name
 
