@@ -21,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from peers import HPCC_INPUT
+from peers import HPCC_INPUT, blas_kernels
 
 MPIRUN = ["mpirun", "-np", "2", "--bind-to", "core"]
 CURES = {
@@ -29,6 +29,7 @@ CURES = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "HWLOC_COMPONENTS": "-opencl",
     "OPENBLAS_NUM_THREADS": "1",
+    **blas_kernels(),
 }
 OF_HPCC, OF_GEMM = 0.97, 0.95
 """The target ratios."""

@@ -6,7 +6,8 @@
 In each round ours and the peer run one after the other, so that what disturbs the machine disturbs both; the ratio of the two
 rates is taken round by round. Printed: both medians, the median ratio, and the lowest and highest (with 7 rounds these hold the
 true median with 98 % confidence). Peers: programs written here (bench/peers/*.cpp; cmake --build build/release --target peers;
-*.cu by nvcc) and Debian's hpcc. Without --gpu each OpenCL runtime that is set up (PoCL, Intel's CPU runtime) and `native` face
+*.cu by nvcc) and Debian's hpcc. A program's forms (in place, OpenMP) are tried with bound and unbound threads in the first round,
+and the best of them, which is printed, is what the others measure. OpenBLAS gets the kernels of this CPU. Without --gpu each OpenCL runtime that is set up (PoCL, Intel's CPU runtime) and `native` face
 the peers on all cores of the process; with it the first NVIDIA GPU does, through `opencl` and through `cuda`.
 Standard library only.
 """
@@ -14,6 +15,7 @@ Standard library only.
 from __future__ import annotations
 
 import argparse
+import ctypes.util
 import json
 import os
 import re
@@ -32,6 +34,19 @@ sys.path.insert(0, str(ROOT))
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 # Binds the peers' threads to the process' cores.
 BOUND = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
+UNBOUND = {"OMP_PROC_BIND": "false"}
+
+
+@cache
+def blas_kernels() -> dict[str, str]:
+    """The variable that OpenBLAS needs on a CPU younger than itself, for which it takes the kernels of Prescott."""
+    name = ctypes.util.find_library("openblas")
+    if name is None:
+        return {}
+    corename = ctypes.CDLL(name).openblas_get_corename
+    corename.restype = ctypes.c_char_p
+    wide = "avx512f" in Path("/proc/cpuinfo").read_text()
+    return {"OPENBLAS_CORETYPE": "SkylakeX"} if corename() == b"Prescott" and wide else {}
 
 
 @dataclass(frozen=True)
@@ -304,18 +319,53 @@ def our_rate(
     return amount * case["count"] / case["summary"]["median_s"]
 
 
-def program_rate(duel: Duel, programs: Path, folder: Path) -> float:
-    """Work per second of the peer's best case of that name (it may have several forms)."""
-    text = output_of([str(programs / duel.peer[0]), *duel.peer[1:]], BOUND, folder)
-    found = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    rates = [
-        one["work"] / statistics.median(one["samples_s"])
-        for one in found
-        if duel.peer_case in one["case"]
+@dataclass(frozen=True)
+class Form:
+    """One way to run a peer, and what it said of itself."""
+
+    program: str
+    bound: bool
+    peer: str
+
+    def __str__(self) -> str:
+        threads = "bound" if self.bound else "unbound"
+        return f"{self.program}: {self.peer}, threads {threads}"
+
+
+BEST: dict[Duel, Form] = {}
+"""Of those tried in the first round."""
+
+
+def forms_of(duel: Duel, programs: Path, folder: Path) -> dict[Form, float]:
+    """Work per second of the forms, or of the best one once it is known."""
+    names = [
+        name for name in (duel.peer[0], f"{duel.peer[0]}_openmp") if (programs / name).exists()
     ]
+    best = BEST.get(duel)
+    rates = {}
+    for name in names or [duel.peer[0]]:
+        for bound in (True, False):
+            if best is not None and (name, bound) != (best.program, best.bound):
+                continue
+            environment = {**(BOUND if bound else UNBOUND), **blas_kernels()}
+            text = output_of([str(programs / name), *duel.peer[1:]], environment, folder)
+            for one in (json.loads(line) for line in text.splitlines() if line.startswith("{")):
+                if duel.peer_case in one["case"]:
+                    form = Form(name, bound, str(one.get("peer", one["case"])))
+                    rates[form] = one["work"] / statistics.median(one["samples_s"])
+    return rates if best is None else {best: rates[best]}
+
+
+def program_rate(duel: Duel, programs: Path, folder: Path) -> float:
+    """Work per second of the peer in its best form."""
+    rates = forms_of(duel, programs, folder)
     if not rates:
         raise RuntimeError(f"{duel.peer[0]} has no case {duel.peer_case}")
-    return max(rates)
+    best = max(rates, key=lambda form: rates[form])
+    if duel not in BEST:
+        BEST[duel] = best
+        print(f"best of {len(rates)}: {best}", file=sys.stderr, flush=True)
+    return rates[best]
 
 
 def library_rate(duel: Duel, engine: Path, folder: Path) -> float:
@@ -355,6 +405,7 @@ def hpcc_figures(log2_bytes: float, folder: Path) -> dict[str, float]:
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OPENBLAS_NUM_THREADS": "1",
+        **blas_kernels(),
     }
     output_of(["mpirun", "-np", "2", "--bind-to", "core", "hpcc"], root, folder)
     text = (folder / "hpccoutf.txt").read_text()

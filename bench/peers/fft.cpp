@@ -1,4 +1,6 @@
-// The peer of fft on CPUs: FFTW's measured plan with as many threads as cores, out of place, forward.
+// The peer of fft on CPUs: FFTW with as many threads as cores, forward, in place and out of place, by its measured and
+// by its patient plan (sought for half a minute), a case each. Built with FFTW's POSIX threads, and as peer_fft_openmp
+// with its OpenMP.
 //
 //   peer_fft [SIZE [TYPE [DATA [SAMPLES]]]]     log2 of the points, 10; float or double; MiB that the batch fills, 256;
 //   10
@@ -13,6 +15,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -28,6 +31,7 @@ struct Single {
   static constexpr auto use_threads = fftwf_plan_with_nthreads;
   static constexpr auto plan = fftwf_plan_many_dft;
   static constexpr auto execute = fftwf_execute;
+  static constexpr auto limit = fftwf_set_timelimit;
 };
 
 struct Double {
@@ -37,6 +41,7 @@ struct Double {
   static constexpr auto use_threads = fftw_plan_with_nthreads;
   static constexpr auto plan = fftw_plan_many_dft;
   static constexpr auto execute = fftw_execute;
+  static constexpr auto limit = fftw_set_timelimit;
 };
 
 struct Free {
@@ -53,31 +58,55 @@ std::unique_ptr<T, Free> allocate(std::size_t bytes) {
   return memory;
 }
 
+constexpr double most_planning_s = 30;
+
+struct Shape {
+  std::string type;
+  int size = 0;  // log2 of the points
+  std::size_t batch = 0;
+  int samples = 0;
+};
+
 template <class Kind>
-void measure(const std::string& type, int size, std::size_t mebibytes, int samples) {
-  const std::size_t points = std::size_t{1} << size;
-  const std::size_t batch = std::max<std::size_t>(1, (mebibytes << 20) / (sizeof(typename Kind::Complex) * points));
-  const auto from = allocate<typename Kind::Real>(batch * points * sizeof(typename Kind::Complex));
-  const auto to = allocate<typename Kind::Real>(batch * points * sizeof(typename Kind::Complex));
-  const int threads = omp_get_max_threads(), length = static_cast<int>(points);
-  Kind::init_threads();
-  Kind::use_threads(threads);
-  auto* in = reinterpret_cast<typename Kind::Complex*>(from.get());
-  auto* out = reinterpret_cast<typename Kind::Complex*>(to.get());
-  const auto plan = Kind::plan(1, &length, static_cast<int>(batch), in, nullptr, 1, length, out, nullptr, 1, length,
-                               FFTW_FORWARD, FFTW_MEASURE | FFTW_PRESERVE_INPUT);
+void measure(const Shape& shape, const char* planned, unsigned flags, const char* place, typename Kind::Real* from,
+             typename Kind::Real* to) {
+  const std::size_t numbers = 2 * shape.batch << shape.size;
+  const int length = 1 << shape.size;
+  auto* in = reinterpret_cast<typename Kind::Complex*>(from);
+  auto* out = reinterpret_cast<typename Kind::Complex*>(to);
+  Kind::limit(most_planning_s);
+  const auto plan = Kind::plan(1, &length, static_cast<int>(shape.batch), in, nullptr, 1, length, out, nullptr, 1,
+                               length, FFTW_FORWARD, from == to ? flags : flags | FFTW_PRESERVE_INPUT);
   std::minstd_rand words(1);
   std::uniform_real_distribution<typename Kind::Real> uniform(-1, 1);
-  for (std::size_t i = 0; i < 2 * batch * points; ++i) from.get()[i] = uniform(words);
   std::vector<double> seconds;
-  for (int sample = -1; sample < samples; ++sample) {  // the first warms up
+  for (int sample = -1; sample < shape.samples; ++sample) {  // the first warms up
+    if (sample <= 0 || from == to)                           // in place, results would grow
+      for (std::size_t i = 0; i < numbers; ++i) from[i] = uniform(words);
     const double begin = now();
     Kind::execute(plan);
     if (sample >= 0) seconds.push_back(now() - begin);
   }
-  fmt::print("{{\"peer\": \"{}, {} threads\", \"case\": \"{}/{}\", \"samples_s\": [{:.9f}], \"work\": {:.0f}}}\n",
-             "FFTW, measured plan", threads, type, points, fmt::join(seconds, ", "),
-             5.0 * size * static_cast<double>(points) * static_cast<double>(batch));
+  fmt::print(
+      "{{\"peer\": \"FFTW, {} plan, {}, {} threads\", \"case\": \"{}/{}\", \"samples_s\": [{:.9f}], \"work\": "
+      "{:.0f}}}\n",
+      planned, place, omp_get_max_threads(), shape.type, length, fmt::join(seconds, ", "),
+      5.0 * shape.size * static_cast<double>(length) * static_cast<double>(shape.batch));
+}
+
+template <class Kind>
+void measure_all(const std::string& type, int size, std::size_t mebibytes, int samples) {
+  const std::size_t points = std::size_t{1} << size;
+  const std::size_t batch = std::max<std::size_t>(1, (mebibytes << 20) / (sizeof(typename Kind::Complex) * points));
+  const Shape shape{type, size, batch, samples};
+  const auto from = allocate<typename Kind::Real>(batch * points * sizeof(typename Kind::Complex));
+  const auto to = allocate<typename Kind::Real>(batch * points * sizeof(typename Kind::Complex));
+  Kind::init_threads();
+  Kind::use_threads(omp_get_max_threads());
+  for (const auto& [planned, flags] : {std::pair("measured", FFTW_MEASURE), std::pair("patient", FFTW_PATIENT)}) {
+    measure<Kind>(shape, planned, flags, "out of place", from.get(), to.get());
+    measure<Kind>(shape, planned, flags, "in place", from.get(), from.get());
+  }
 }
 
 }  // namespace
@@ -88,7 +117,7 @@ int main(int count, char** words) {
   const std::size_t mebibytes = count > 3 ? std::strtoul(words[3], nullptr, 10) : 256;
   const int samples = count > 4 ? std::atoi(words[4]) : 10;
   if (type == "double")
-    measure<Double>(type, size, mebibytes, samples);
+    measure_all<Double>(type, size, mebibytes, samples);
   else
-    measure<Single>(type, size, mebibytes, samples);
+    measure_all<Single>(type, size, mebibytes, samples);
 }

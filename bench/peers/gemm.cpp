@@ -43,7 +43,8 @@ void measure(const std::string& type, std::size_t size, int samples, Gemm gemm) 
   }
   const double work = 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
   fmt::print("{{\"peer\": \"{}\", \"case\": \"{}/{}\", \"samples_s\": [{:.9f}], \"work\": {:.0f}}}\n",
-             "OpenBLAS " + std::string(openblas_get_config()).substr(9, 6), type, size, fmt::join(seconds, ", "), work);
+             fmt::format("OpenBLAS {} ({})", std::string(openblas_get_config()).substr(9, 6), openblas_get_corename()),
+             type, size, fmt::join(seconds, ", "), work);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "core/version.hpp"
 #include "device/board_image.hpp"
+#include "device/native/openblas.hpp"
 #include "device/pci.hpp"
 #include "device/select.hpp"
 #include "main/compile.hpp"
@@ -588,6 +589,7 @@ int run_in_world(int argc, char** argv, const ProgramKind& kind, EngineOptions& 
 }  // namespace
 
 int run_program(int argc, char** argv, const ProgramKind& kind) {
+  choose_openblas_kernels(argv);
   EngineOptions options;
   std::unique_ptr<Benchmark> benchmark;
   std::string bad_usage;

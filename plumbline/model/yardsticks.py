@@ -34,7 +34,7 @@ class Yardstick:
 _FLOW = Yardstick(flops="double", memory=16, messages=(4096,))
 YARDSTICKS: Mapping[str, Yardstick] = {
     "graph500": Yardstick(updates=18, messages=(1024,)),
-    "gups": Yardstick(updates=20, messages=(8,)),
+    "gups": Yardstick(updates=20),
     "hpl": Yardstick(flops="double", messages=(65536,)),
     "mpi_fft": Yardstick(memory=20, messages=(262144,)),
     "npb_bt": _FLOW,

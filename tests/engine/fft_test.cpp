@@ -170,6 +170,33 @@ TEST(FftPlan, FactorsMultiplyToTheLength) {
   }
 }
 
+TEST(FftPlan, OnGpusPassesMultiplyToThePointsWithinLocalMemory) {
+  const GpuLimits limits{.local_bytes = 32768, .group = 1024, .whole_bytes = 131072, .long_bytes = 65536};
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f64})
+    for (int log_points = least_log; log_points <= 27; ++log_points) {
+      int log_product = 0;
+      for (const GpuPass& pass : gpu_passes(type, log_points, 0, limits)) {
+        log_product += pass.log_length;
+        EXPECT_LE(pass.local_bytes(type), pass.kind == GpuPass::Kind::whole ? 131072u : 65536u) << log_points;
+        EXPECT_LE(pass.group(), 1024);
+      }
+      EXPECT_EQ(log_product, log_points);
+    }
+}
+
+TEST(FftPlan, OnGpusLongPassesHave16PointsWhereLocalMemoryHoldsThem) {
+  const GpuLimits wide{.local_bytes = 32768, .group = 1024, .whole_bytes = 131072, .long_bytes = 65536};
+  const GpuLimits narrow{.local_bytes = 32768, .group = 1024};
+  const auto passes = gpu_passes(ScalarType::f32, 20, 0, wide);
+  ASSERT_EQ(passes.size(), 2u);
+  for (const GpuPass& pass : passes) {
+    EXPECT_EQ(1 << pass.log_points, 16);
+    EXPECT_EQ(1 << pass.log_tile, 8);  // 64 bytes
+    EXPECT_FALSE(pass.split);
+  }
+  for (const GpuPass& pass : gpu_passes(ScalarType::f32, 20, 0, narrow)) EXPECT_EQ(1 << pass.log_points, 8);
+}
+
 Json record_of(const char* status) {
   const Json forward{{"labels", {{"points", 1024}, {"batch", 10}}},
                      {"work", {{"flops", 512000}}},

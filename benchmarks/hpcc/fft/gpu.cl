@@ -131,6 +131,16 @@ INLINE void dft(complex_t* a, const int radix, const int s) {
   if (radix == 2) dft2(a, s);
 }
 
+// Powers 1 to many - 1 of a root of unity. Of these 1, 2, 4 and 8 are loaded, `apart` in memory, and the others are products of at
+// most three: all loaded, the roots would be as many bytes as the data.
+INLINE void powers(complex_t* w, const int many, const GLOBAL_PTR(complex_t) roots, const int apart) {
+#pragma unroll
+  for (int k = 1; k < many; ++k) {
+    const int high = k >= 8 ? 8 : k >= 4 ? 4 : k >= 2 ? 2 : 1;
+    w[k] = k == high ? roots[k * apart] : times(w[high], w[k - high]);
+  }
+}
+
 // One stage: `done` is the product of the radices before it. roots[k * done - 1 + j] = w^(k j) with w the root of unity of
 // order done * radix.
 INLINE void stage(complex_t* a, const int radix, const int done, const int t, const GLOBAL_PTR(complex_t) roots) {
@@ -138,9 +148,10 @@ INLINE void stage(complex_t* a, const int radix, const int done, const int t, co
   for (int i = 0; i < POINTS / radix; ++i) {
     const int j = (t + i * ITEMS) % done;
     if (done > 1) {
+      complex_t w[16];
+      powers(w, radix, roots + (j - 1), done);
 #pragma unroll
-      for (int k = 1; k < radix; ++k)
-        a[i + k * (POINTS / radix)] = times(a[i + k * (POINTS / radix)], roots[k * done - 1 + j]);
+      for (int k = 1; k < radix; ++k) a[i + k * (POINTS / radix)] = times(a[i + k * (POINTS / radix)], w[k]);
     }
     dft(a + i, radix, POINTS / radix);
   }
@@ -221,8 +232,15 @@ INLINE void store_staged(complex_t* a, LOCAL_PTR(ELEMENT) shared, GLOBAL_PTR(com
 }
 #endif
 
+// CUDA's compiler is told how many groups are to be resident, where it would take more than 64 registers.
+#if defined(__CUDACC__) && REAL_BYTES == 4 && POINTS == 16 && GROUP <= 1024
+#define BOUNDS __launch_bounds__(GROUP, 1024 / GROUP)
+#else
+#define BOUNDS WORK_GROUP_SIZE(GROUP)
+#endif
+
 // Transforms `batch`; those of `from` begin at transform from_begin, those of `to` at to_begin.
-__kernel WORK_GROUP_SIZE(GROUP) void fft_pass(const __global complex_t* from, __global complex_t* to, const __global complex_t* roots,
+__kernel BOUNDS void fft_pass(const __global complex_t* from, __global complex_t* to, const __global complex_t* roots,
                        const ulong batch, const ulong from_begin, const ulong to_begin) {
 #ifdef LOCAL_OF_LAUNCH  // more than a kernel may declare; runtime `cuda` only
   extern __shared__ __align__(16) ELEMENT shared[];
@@ -301,9 +319,11 @@ __kernel WORK_GROUP_SIZE(GROUP) void fft_pass(const __global complex_t* from, __
   const __global complex_t* of_t = roots + (LENGTH - 1);
   const __global complex_t* of_q = of_t + (ulong)ITEMS * STRIDE;
   const complex_t root = of_t[t * STRIDE + column];
+  complex_t w[16];
+  powers(w, POINTS, of_q + column, STRIDE);
 #pragma unroll
   for (int q = 0; q < POINTS; ++q) {
-    const complex_t both = q == 0 ? root : times(root, of_q[q * STRIDE + column]);
+    const complex_t both = q == 0 ? root : times(root, w[q]);
     const complex_t value = times(a[q], both);
     to[(ulong)(t + q * ITEMS) * STRIDE] = TURNED(value);
   }

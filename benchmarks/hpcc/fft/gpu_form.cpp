@@ -12,12 +12,15 @@ namespace plumb::fft {
 
 namespace {
 
-constexpr std::uint64_t usual_local_bytes = 32768, whole_local_bytes = 131072;  // measured
+constexpr std::uint64_t usual_local_bytes = 32768, whole_local_bytes = 131072, long_local_bytes = 65536;  // measured
 
 GpuLimits limits_of(const DeviceInfo& info, const Tuning& tuning) {
   const std::uint64_t usual = std::min(info.local_bytes * 3 / 4, usual_local_bytes);
-  if (tuning.local_bytes > 0) return {std::min(usual, tuning.local_bytes), info.largest_group, tuning.local_bytes};
-  return {usual, info.largest_group, std::min(info.launch_local_bytes * 3 / 4, whole_local_bytes)};
+  const std::uint64_t wished = tuning.local_bytes, of_launch = info.launch_local_bytes * 3 / 4;
+  GpuLimits limits{usual, info.largest_group, std::min(of_launch, whole_local_bytes),
+                   std::min(of_launch, long_local_bytes)};
+  if (wished > 0) limits = {std::min(usual, wished), info.largest_group, wished, std::min(wished, long_local_bytes)};
+  return limits;
 }
 
 class GpuForm final : public Form {

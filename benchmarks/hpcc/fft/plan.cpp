@@ -12,7 +12,8 @@ namespace plumb::fft {
 namespace {
 
 constexpr int cpu_log_at_once = 10;  // vectors of 64 bytes of a transform in cache, log2
-constexpr int gpu_log_run = 7;       // bytes that a pass reads and writes contiguously, log2
+constexpr int gpu_log_run = 7,
+              gpu_log_long_run = 6;  // bytes that a pass, a long one, reads and writes contiguously, log2
 constexpr unsigned gpu_most_items = 512;
 
 std::uint64_t complex_bytes(ScalarType type) {
@@ -192,18 +193,27 @@ GpuPass pass_of(GpuPass::Kind kind, int log_length, int unroll) {
   return pass;
 }
 
+// A part of a transform, of 512 points or more, that has local memory for 16 points a work item. Measured: these are
+// faster than 8 points and wider runs, which would take two exchanges for each.
+bool is_long(GpuPass::Kind kind, int log_length, const GpuLimits& limits) {
+  const std::uint64_t bytes = std::uint64_t{1} << (log_length + gpu_log_long_run);  // a run of each point
+  return kind != GpuPass::Kind::whole && log_length >= 9 && bytes <= std::max(limits.local_bytes, limits.long_bytes);
+}
+
 // Number of transforms for a full group, within local memory and the device's group size.
 void choose_tile(GpuPass& pass, ScalarType type, const GpuLimits& limits) {
+  const bool as_long = pass.log_points == 4 && is_long(pass.kind, pass.log_length, limits);
+  const std::uint64_t most = as_long ? std::max(limits.local_bytes, limits.long_bytes) : limits.local_bytes;
   const auto local_fits = [&](int log_tile) {
     GpuPass wider = pass;
     wider.log_tile = log_tile;
-    return wider.local_bytes(type) <= limits.local_bytes ||
+    return wider.local_bytes(type) <= most ||
            (pass.kind == GpuPass::Kind::whole && log_tile == 0 && wider.local_bytes(type) <= limits.whole_bytes);
   };
   const auto group_fits = [&](int log_tile) {
     return std::uint64_t{1} << (pass.log_items() + log_tile) <= std::min(limits.group, gpu_most_items);
   };
-  const int run = gpu_log_run - (type == ScalarType::f64 ? 4 : 3);
+  const int run = (as_long ? gpu_log_long_run : gpu_log_run) - (type == ScalarType::f64 ? 4 : 3);
   pass.split = !local_fits(pass.kind == GpuPass::Kind::whole ? 0 : run);
   const int wanted = pass.kind == GpuPass::Kind::whole ? 8 - pass.log_items() : std::max(run, 7 - pass.log_items());
   while (pass.log_tile < wanted && local_fits(pass.log_tile + 1) && group_fits(pass.log_tile + 1)) ++pass.log_tile;
@@ -220,9 +230,11 @@ std::vector<GpuPass> gpu_passes(ScalarType type, int log_points, int unroll, con
     passes.push_back(pass_of(GpuPass::Kind::whole, log_points, unroll));
     passes[0].staged = complex_bytes(type) << passes[0].log_items() < 64;
   } else if (log_points <= 20) {
-    const int points = unroll > 0 ? unroll : 8;  // measured
-    passes.push_back(pass_of(GpuPass::Kind::columns, log_points / 2, points));
-    passes.push_back(pass_of(GpuPass::Kind::rows, log_points - log_points / 2, points));
+    const auto add = [&](GpuPass::Kind kind, int log_length) {
+      passes.push_back(pass_of(kind, log_length, unroll > 0 ? unroll : is_long(kind, log_length, limits) ? 16 : 8));
+    };
+    add(GpuPass::Kind::columns, log_points / 2);
+    add(GpuPass::Kind::rows, log_points - log_points / 2);
   } else {
     const int first = log_points / 3, second = (log_points - first) / 2;
     passes.push_back(pass_of(GpuPass::Kind::columns, first, unroll));

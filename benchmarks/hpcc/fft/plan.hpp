@@ -82,6 +82,7 @@ struct GpuLimits {
   std::uint64_t local_bytes = 32768;  // for its points
   unsigned group = 256;               // work items
   std::uint64_t whole_bytes = 0;      // for a whole transform, if that is more
+  std::uint64_t long_bytes = 0;       // for a pass of 512 points or more of a longer one, if that is more
 };
 
 // The passes, in order. unroll: points per work item (2 to 16), or 0 to choose by length.

@@ -28,6 +28,17 @@ typedef JOIN(REAL, WIDTH) Vector;
 #define LOAD_SUMS(from) JOIN(vload, WIDTH)(0, from)
 #define STORE_SUMS(value, to) JOIN(vstore, WIDTH)(value, 0, to)
 
+// OpenCL's own prefetch() does nothing in PoCL; compilers made of clang have a builtin, for an address as such.
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#define PREFETCH(from) __builtin_prefetch((const void*)(size_t)(from))
+#endif
+#endif
+#ifndef PREFETCH
+#define PREFETCH(from)
+#endif
+#define AHEAD 8  // rows of B
+
 #define ONE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1))) __attribute__((vec_type_hint(Vector)))
 
 // One work item per tile of A.
@@ -90,18 +101,27 @@ ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __g
       for (uint row_tile = row_tile_begin; row_tile < row_tile_end; ++row_tile) {
         __global const REAL* x = packed_a + ((ulong)depth * row_tiles + row_tile) * (TILE_ROWS * DEPTH);
         __global const REAL* y = packed_b + ((ulong)depth * column_tiles + column_tile) * (DEPTH * TILE_COLUMNS);
+        const uint row = row_tile * TILE_ROWS, column = column_tile * TILE_COLUMNS;
         Vector sum[TILE_ROWS][VECTORS];
 #pragma unroll
         for (uint i = 0; i < TILE_ROWS; ++i) {
 #pragma unroll
-          for (uint v = 0; v < VECTORS; ++v) sum[i][v] = (Vector)(0);
+          for (uint v = 0; v < VECTORS; ++v) {
+            sum[i][v] = (Vector)(0);
+            const ulong at = (ulong)(row + i) * columns + column + v * WIDTH;
+            if (last) PREFETCH(c + at);
+            if (!first) PREFETCH(sums + at);
+          }
         }
         for (uint k = 0; k < DEPTH; k += UNROLL, x += UNROLL, y += UNROLL * TILE_COLUMNS) {
 #pragma unroll
           for (uint u = 0; u < UNROLL; ++u) {
             Vector from_b[VECTORS];
 #pragma unroll
-            for (uint v = 0; v < VECTORS; ++v) from_b[v] = LOAD_SUMS(y + u * TILE_COLUMNS + v * WIDTH);
+            for (uint v = 0; v < VECTORS; ++v) {
+              from_b[v] = LOAD_SUMS(y + u * TILE_COLUMNS + v * WIDTH);
+              PREFETCH(y + (u + AHEAD) * TILE_COLUMNS + v * WIDTH);
+            }
 #pragma unroll
             for (uint i = 0; i < TILE_ROWS; ++i) {
               const Vector from_a = (Vector)(x[i * DEPTH + u]);
@@ -111,7 +131,6 @@ ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __g
           }
         }
 
-        const uint row = row_tile * TILE_ROWS, column = column_tile * TILE_COLUMNS;
         if (row + TILE_ROWS <= rows && column + TILE_COLUMNS <= columns) {
 #pragma unroll
           for (uint i = 0; i < TILE_ROWS; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "benchmarks/hpcc/gemm/cpu.hpp"
 #include "device/host_simd.hpp"
@@ -57,21 +58,37 @@ struct ComputedIn<Half> {
 constexpr std::size_t most_tile_items = 6 * 64;
 constexpr std::size_t unroll = 4;
 
-// tile[ROWS][COLUMNS] = sum over depth of a[row][k] b[k][column]; see cpu.cl.
+// Where a tile's sums go: added to `sums`, if there are any yet; and, with `c`, alpha times that plus beta C.
 template <class R>
-using TileProduct = void (*)(const R* a, const R* b, std::size_t depth, R* tile);
+struct TileTarget {
+  const R *sums = nullptr, *c = nullptr;
+  R* to = nullptr;
+  std::size_t pitch = 0;  // of all three
+  R alpha = 1, beta = 0;
+};
+
+// Sum over depth of a[row][k] b[k][column]; see cpu.cl. The compiler keeps the sums in registers to their end.
+template <class R>
+using TileProduct = void (*)(const R* a, const R* b, std::size_t depth, const TileTarget<R>& target);
 
 template <class R, std::size_t vector_bytes, std::size_t rows, std::size_t vectors>
-[[gnu::always_inline]] inline void tile_product(const R* a, const R* b, std::size_t depth, R* tile) {
+[[gnu::always_inline]] inline void tile_product(const R* a, const R* b, std::size_t depth,
+                                                const TileTarget<R>& target) {
   using Vector [[gnu::vector_size(vector_bytes)]] = R;
-  constexpr std::size_t width = vector_bytes / sizeof(R);
+  constexpr std::size_t width = vector_bytes / sizeof(R), ahead = 8;
+  if (const R* soon = target.c != nullptr ? target.c : target.sums)
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t v = 0; v < vectors; ++v) __builtin_prefetch(soon + i * target.pitch + v * width, 1);
   Vector sums[rows][vectors] = {};
   for (std::size_t k = 0; k < depth; k += unroll) {
 #pragma GCC unroll 4
     for (std::size_t u = 0; u < unroll; ++u, b += vectors * width) {
       Vector from_b[vectors];
 #pragma GCC unroll 4
-      for (std::size_t v = 0; v < vectors; ++v) std::memcpy(&from_b[v], b + v * width, sizeof(Vector));
+      for (std::size_t v = 0; v < vectors; ++v) {
+        std::memcpy(&from_b[v], b + v * width, sizeof(Vector));
+        __builtin_prefetch(b + (ahead * vectors + v) * width);
+      }
 #pragma GCC unroll 6
       for (std::size_t i = 0; i < rows; ++i) {
         const R from_a = a[i * depth + k + u];
@@ -80,20 +97,35 @@ template <class R, std::size_t vector_bytes, std::size_t rows, std::size_t vecto
       }
     }
   }
-  std::memcpy(tile, sums, sizeof sums);
+#pragma GCC unroll 6
+  for (std::size_t i = 0; i < rows; ++i)
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < vectors; ++v) {
+      const std::size_t at = i * target.pitch + v * width;
+      Vector whole = sums[i][v], more;
+      if (target.sums != nullptr) {
+        std::memcpy(&more, target.sums + at, sizeof more);
+        whole += more;
+      }
+      if (target.c != nullptr) {
+        std::memcpy(&more, target.c + at, sizeof more);
+        whole = target.alpha * whole + target.beta * more;
+      }
+      std::memcpy(target.to + at, &whole, sizeof whole);
+    }
 }
 
 template <class R>
-PLUMBLINE_VECTORS_OF_64 void tile_product_64(const R* a, const R* b, std::size_t depth, R* tile) {
-  tile_product<R, 64, 6, 4>(a, b, depth, tile);
+PLUMBLINE_VECTORS_OF_64 void tile_product_64(const R* a, const R* b, std::size_t depth, const TileTarget<R>& target) {
+  tile_product<R, 64, 6, 4>(a, b, depth, target);
 }
 template <class R>
-PLUMBLINE_VECTORS_OF_32 void tile_product_32(const R* a, const R* b, std::size_t depth, R* tile) {
-  tile_product<R, 32, 6, 2>(a, b, depth, tile);
+PLUMBLINE_VECTORS_OF_32 void tile_product_32(const R* a, const R* b, std::size_t depth, const TileTarget<R>& target) {
+  tile_product<R, 32, 6, 2>(a, b, depth, target);
 }
 template <class R>
-void tile_product_16(const R* a, const R* b, std::size_t depth, R* tile) {
-  tile_product<R, 16, 6, 2>(a, b, depth, tile);
+void tile_product_16(const R* a, const R* b, std::size_t depth, const TileTarget<R>& target) {
+  tile_product<R, 16, 6, 2>(a, b, depth, target);
 }
 
 template <class R>
@@ -170,24 +202,42 @@ class CpuKernels {
   void multiply_group(const Product& product, std::size_t first_row_tile, std::size_t first_column_tile) const {
     const std::size_t row_end = std::min(tiles_.row_tiles, first_row_tile + tiles_.band);
     const std::size_t column_end = std::min(tiles_.column_tiles, first_column_tile + tiles_.strip);
-    alignas(64) R tile[most_tile_items];
     for (std::size_t depth = 0; depth < tiles_.depths; ++depth)
       for (std::size_t column = first_column_tile; column < column_end; ++column)
-        for (std::size_t row = first_row_tile; row < row_end; ++row) {
-          const R* a = product.packed_a + (depth * tiles_.row_tiles + row) * tiles_.rows * tiles_.depth;
-          const R* b = product.packed_b + (depth * tiles_.column_tiles + column) * tiles_.columns * tiles_.depth;
-          tile_product_(a, b, tiles_.depth, tile);
-          add_tile(product, tile, depth, row * tiles_.rows, column * tiles_.columns);
-        }
+        for (std::size_t row = first_row_tile; row < row_end; ++row) multiply_tile(product, depth, row, column);
+  }
+
+  void multiply_tile(const Product& product, std::size_t depth, std::size_t row_tile, std::size_t column_tile) const {
+    const R* a = product.packed_a + (depth * tiles_.row_tiles + row_tile) * tiles_.rows * tiles_.depth;
+    const R* b = product.packed_b + (depth * tiles_.column_tiles + column_tile) * tiles_.columns * tiles_.depth;
+    const std::size_t row = row_tile * tiles_.rows, column = column_tile * tiles_.columns;
+    const bool last = depth + 1 == tiles_.depths;
+    const bool whole = row + tiles_.rows <= problem_.rows && column + tiles_.columns <= problem_.columns;
+    if (whole && (!last || std::is_same_v<T, R>)) {
+      const std::size_t at = row * pitch() + column;
+      TileTarget<R> target;
+      target.sums = depth == 0 ? nullptr : product.sums + at;
+      target.to = product.sums + at;
+      target.pitch = pitch();
+      if constexpr (std::is_same_v<T, R>)
+        if (last) target = {target.sums, product.c + at, product.out + at, pitch(), product.alpha, product.beta};
+      tile_product_(a, b, tiles_.depth, target);
+    } else {
+      alignas(64) R tile[most_tile_items];
+      TileTarget<R> target;
+      target.to = tile;
+      target.pitch = tiles_.columns;
+      tile_product_(a, b, tiles_.depth, target);
+      add_tile(product, tile, depth, row, column);
+    }
   }
 
   void add_tile(const Product& product, const R* tile, std::size_t depth, std::size_t row, std::size_t column) const {
     const std::size_t rows = std::min(tiles_.rows, problem_.rows - row);
     const std::size_t columns = std::min(tiles_.columns, problem_.columns - column);
     const bool first = depth == 0, last = depth + 1 == tiles_.depths;
-    const std::size_t pitch = problem_.c_pitch > 0 ? problem_.c_pitch : problem_.columns;
     for (std::size_t i = 0; i < rows; ++i) {
-      const std::size_t at = (row + i) * pitch + column;
+      const std::size_t at = (row + i) * pitch() + column;
       const R* sums = tile + i * tiles_.columns;
       for (std::size_t j = 0; j < columns; ++j) {
         const R whole = first ? sums[j] : product.sums[at + j] + sums[j];
@@ -197,6 +247,10 @@ class CpuKernels {
           product.sums[at + j] = whole;
       }
     }
+  }
+
+  std::size_t pitch() const {
+    return problem_.c_pitch > 0 ? problem_.c_pitch : problem_.columns;
   }
 
   Problem problem_;

@@ -9,6 +9,7 @@
 #include "core/data.hpp"
 #include "core/error.hpp"
 #include "device/host_share.hpp"
+#include "device/native/openblas.hpp"
 
 namespace plumb::gemm {
 
@@ -80,8 +81,7 @@ Reference::Reference(const Problem& problem, const Values& values, const Provena
 }
 
 std::string Reference::name() {
-  const std::string config = openblas_get_config();
-  return config.substr(0, config.find(' ', config.find(' ') + 1)) + "'s dgemm";
+  return openblas_name() + "'s dgemm";
 }
 
 double residual_of(const Problem& problem, const Values& values, std::span<const double> product,

@@ -38,7 +38,7 @@ Preset Shoms::preset(const std::string& name) const {
   if (name == "smoke")
     return {{"time-limit", "0.01"}, {"min-repetitions", "6"}, {"size-factor", "64"}, {"maxsize", "32768"}};
   if (name == "full") return {{"time-limit", "1"}, {"tests", "all"}};
-  return {{"time-limit", "0.03"}, {"min-repetitions", "6"}};
+  return {{"time-limit", "0.03"}, {"min-repetitions", "6"}, {"size-factor", "4"}};
 }
 
 std::vector<const Shoms::Test*> Shoms::picked() const {

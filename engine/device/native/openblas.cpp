@@ -1,18 +1,35 @@
 // Matrix products and triangular solves of runtime `native`: OpenBLAS, one thread per core of the process.
+#include "device/native/openblas.hpp"
+
 #include <cblas.h>
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
 
 #include "device/host_share.hpp"
+#include "device/host_simd.hpp"
 #include "device/library.hpp"
 
 namespace plumb {
 
-namespace {
-
-// "OpenBLAS 0.3.21 DYNAMIC_ARCH …" -> "OpenBLAS 0.3.21"
-std::string version_of(const std::string& config) {
-  return config.substr(0, config.find(' ', config.find(' ') + 1));
+std::string openblas_name() {
+  const std::string config = openblas_get_config();  // "OpenBLAS 0.3.21 DYNAMIC_ARCH …"
+  return fmt::format("{} ({})", config.substr(0, config.find(' ', config.find(' ') + 1)), openblas_get_corename());
 }
+
+void choose_openblas_kernels(char** argv) {
+  constexpr const char* variable = "OPENBLAS_CORETYPE";
+  const std::size_t vector_bytes = host_vector_bytes();
+  if (std::getenv(variable) != nullptr || vector_bytes <= 16) return;
+  if (std::string_view(openblas_get_corename()) != "Prescott") return;
+  setenv(variable, vector_bytes == 64 ? "SkylakeX" : "Haswell", 1);
+  execv("/proc/self/exe", argv);  // without /proc: slower products, which the record shows
+  unsetenv(variable);
+}
+
+namespace {
 
 class OpenblasGemm final : public GemmLibrary {
  public:
@@ -22,7 +39,7 @@ class OpenblasGemm final : public GemmLibrary {
     openblas_set_num_threads(static_cast<int>(host_share().cores));
   }
 
-  std::string name() const override { return version_of(openblas_get_config()); }
+  std::string name() const override { return openblas_name(); }
 
   void enqueue(Queue& queue, const BufferView& a, const BufferView& b, const BufferView& c) override {
     queue.finish();  // commands of this runtime are complete on return
@@ -46,7 +63,7 @@ template <class T>
 class OpenblasFactor final : public FactorLibrary {
  public:
   OpenblasFactor() { openblas_set_num_threads(static_cast<int>(host_share().cores)); }
-  std::string name() const override { return version_of(openblas_get_config()); }
+  std::string name() const override { return openblas_name(); }
 
   void subtract_product(Queue&, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
                         const MatrixPart& b, const MatrixPart& c) override {

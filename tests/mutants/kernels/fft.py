@@ -30,8 +30,15 @@ MUTANTS = [
     KernelMutant(
         "gpu-one-root-off",
         _GPU,
-        "roots[k * done - 1 + j]);",
-        "roots[k * done - 1 + (j == 1 ? 0 : j)]);",
+        "powers(w, radix, roots + (j - 1), done);",
+        "powers(w, radix, roots + (j == 1 ? -1 : j - 1), done);",
+        (*_ON_GPU, "--size", "10"),
+    ),
+    KernelMutant(
+        "gpu-one-power-is-another",
+        _GPU,
+        "times(w[high], w[k - high]);",
+        "times(w[high], w[k == 5 ? 2 : k - high]);",
         (*_ON_GPU, "--size", "10"),
     ),
     KernelMutant(
@@ -39,7 +46,7 @@ MUTANTS = [
         _GPU,
         "const complex_t value = times(a[q], both);",
         "const complex_t value = a[q];",
-        ("--kernel", "gpu", "--batch", "2", "--size", "13"),
+        ("--kernel", "gpu", "--batch", "2", "--size", "18", "--local", "64"),
     ),
     KernelMutant(
         "gpu-last-transform-unwritten",
