@@ -19,4 +19,18 @@ namespace plumb {
 // Bytes of the widest vector registers with fused multiply-add: 64 (AVX-512), 32 (AVX2), else 16.
 std::size_t host_vector_bytes();
 
+// Square roots of a vector of doubles (gnu::vector_size), for functions with the attributes above. std::sqrt of each
+// lane would look at its sign, to set errno.
+template <class V>
+[[gnu::always_inline]] inline void square_roots(const V& values, V& roots) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(V) == 16)
+    asm("sqrtpd %1, %0" : "=x"(roots) : "x"(values));
+  else
+    asm("vsqrtpd %1, %0" : "=v"(roots) : "v"(values));
+#else
+  for (std::size_t lane = 0; lane < sizeof(V) / sizeof(double); ++lane) roots[lane] = __builtin_sqrt(values[lane]);
+#endif
+}
+
 }  // namespace plumb

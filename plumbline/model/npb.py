@@ -182,7 +182,8 @@ class NpbModel:
         device = figures.device or DeviceTable()
         try:
             cost = free if ranks == 1 else by_form(record, figures, form)
-            return Prediction.in_turn(parts_s(step, ranks, self._own(device), cost))
+            own = self._own(device) if form != "device" else self._limited(record, device)
+            return Prediction.in_turn(parts_s(step, ranks, own, cost))
         except UsageError as error:
             return Prediction.unknown(str(error))
 
@@ -198,6 +199,13 @@ class NpbModel:
 
     def _own(self, device: DeviceTable) -> OwnSeconds:
         return lambda part, items, held: own_s(device, self.name, part, items, held)
+
+    def _limited(self, record: Record, device: DeviceTable) -> OwnSeconds:
+        """Of kernels, by the device's limits. Raises :class:`UsageError` for a missing one."""
+        limited = self.by_limits(device, self.problem_of(record), record.world.ranks)
+        if limited is None:
+            raise UsageError(f"the limits of the device that bound {self.name} are not known")
+        return lambda *_: limited
 
     # --- a calibration
 

@@ -31,6 +31,7 @@ class KernelMutant:
     device: str = "pocl"
     ranks: int = 1
     error: str = ""
+    benchmark: str = ""  # if it is not named as the list
 
     def write(self, folder: Path) -> Path:
         """The mutated kernel's file, in ``folder``."""
@@ -49,4 +50,5 @@ class Sound:
     words: Sequence[str]
     device: str = "pocl"
     ranks: int = 1
+    benchmark: str = ""
     unsupported: Sequence[str] = field(default=())  # keys of cases that the device cannot do

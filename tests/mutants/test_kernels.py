@@ -104,7 +104,7 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
 @pytest.mark.parametrize(("benchmark", "mutant"), MUTANTS)
 def test_wrong_kernel_fails(tmp_path: Path, benchmark: str, mutant: KernelMutant) -> None:
     kernel = ("--kernel-file", str(mutant.write(tmp_path)))
-    words = (benchmark, *mutant.words, *kernel)
+    words = (mutant.benchmark or benchmark, *mutant.words, *kernel)
     status, record, said = run(tmp_path, mutant.device, mutant.ranks, *words)
     if mutant.error:
         assert status == 3, record["outcome"]
@@ -118,7 +118,8 @@ def test_wrong_kernel_fails(tmp_path: Path, benchmark: str, mutant: KernelMutant
 
 @pytest.mark.parametrize(("benchmark", "sound"), SOUND)
 def test_sound_kernel_passes(tmp_path: Path, benchmark: str, sound: Sound) -> None:
-    status, record, said = run(tmp_path, sound.device, sound.ranks, benchmark, *sound.words)
+    name = sound.benchmark or benchmark
+    status, record, said = run(tmp_path, sound.device, sound.ranks, name, *sound.words)
     assert status == 0, (record["outcome"], said)
     for case in record["cases"]:
         wanted = "unsupported" if case["key"] in sound.unsupported else "passed"

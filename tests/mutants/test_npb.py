@@ -14,12 +14,12 @@ pytestmark = pytest.mark.skipif(
 
 ALONE = (
     *("is-key-lost", "is-change-left-out", "is-stale-keys", "ep-seed-of-is"),
-    *("mg-edges-not-passed-on", "mg-other-smoother", "mg-restricts-even"),
+    *("is-rank-off", "mg-edges-not-passed-on", "mg-other-smoother", "mg-restricts-even"),
 )
 TOGETHER = (  # a rank alone sends nothing
     *("is-border-off", "is-counts-without-last", "ep-sums-without-last", "mg-norm-without-last"),
     *("mg-old-halo", "mg-notice-first", "is-notice-first", "mg-put-lost", "mg-no-credit"),
-    "is-foreign-keys",
+    *("is-foreign-keys", "bt-notice-first", "sp-notice-first", "lu-notice-first"),
 )
 PASSES = ("mg-passes-late", "is-passes-late")
 
@@ -27,6 +27,8 @@ PASSES = ("mg-passes-late", "is-passes-late")
 def run_of(benchmark: str, form: str = "signal") -> Run:
     """One run: EP of few pairs but of the class for its seed, the others of class S."""
     options = {"class": "S"}
+    if benchmark[11:13] in ("bt", "sp", "lu"):
+        options |= {"iterations": "1"}
     if "ep" not in benchmark.split("-")[:3] and "npb_ep" not in benchmark:
         options["form"] = form
     elif "seed" not in benchmark:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "benchmarks/shmem/npb/ep.hpp"
+#include "benchmarks/shmem/npb/flow_benchmark.hpp"
 #include "benchmarks/shmem/npb/is.hpp"
 #include "benchmarks/shmem/npb/mg.hpp"
 #include "tests/mutants/served_memory.hpp"
@@ -76,6 +77,17 @@ class StaleKeys : public Named<Is> {
 
  private:
   std::vector<Key> before_;
+};
+
+// One key's rank, which no test key has, in an iteration before the last.
+class RankOff : public Named<Is> {
+ public:
+  using Named::Named;
+  void rank_keys(std::uint64_t iteration) override {
+    Is::rank_keys(iteration);
+    if (iteration == 5 && is_last(rank(), ranks()))
+      found_sums_[iteration] += weight_of(static_cast<std::uint64_t>(low_) + smaller_.size() / 2);
+  }
 };
 
 class CountsWithoutLast : public Named<Is> {
@@ -212,6 +224,12 @@ class OverLatePuts : public Named<Right> {
   }
 };
 
+template <Method method>
+class FlowBy : public FlowBenchmark {
+ public:
+  FlowBy() : FlowBenchmark(method) {}
+};
+
 // One rank is slow to unpack, so that a sender without credit overtakes it.
 class NoCredit : public OverLatePuts<Mg, Fault::no_credit> {
  public:
@@ -233,6 +251,7 @@ const RegisteredBenchmark all_wrong_npb[] = {
     wrong_npb<BorderOff>("is-border-off"),
     wrong_npb<ChangeLeftOut>("is-change-left-out"),
     wrong_npb<StaleKeys>("is-stale-keys"),
+    wrong_npb<RankOff>("is-rank-off"),
     wrong_npb<CountsWithoutLast>("is-counts-without-last"),
     wrong_npb<SeedOfIs>("ep-seed-of-is"),
     wrong_npb<SumsWithoutLast>("ep-sums-without-last"),
@@ -245,6 +264,9 @@ const RegisteredBenchmark all_wrong_npb[] = {
     wrong_npb<OverLatePuts<Is, Fault::none>>("is-passes-late"),
     wrong_npb<OverLatePuts<Mg, Fault::notice_first>>("mg-notice-first"),
     wrong_npb<OverLatePuts<Is, Fault::notice_first>>("is-notice-first"),
+    wrong_npb<OverLatePuts<FlowBy<Method::bt>, Fault::notice_first>>("bt-notice-first"),
+    wrong_npb<OverLatePuts<FlowBy<Method::sp>, Fault::notice_first>>("sp-notice-first"),
+    wrong_npb<OverLatePuts<FlowBy<Method::lu>, Fault::notice_first>>("lu-notice-first"),
     wrong_npb<OverLatePuts<Is, Fault::foreign>>("is-foreign-keys"),
     wrong_npb<OverLatePuts<Mg, Fault::lost>>("mg-put-lost"),
     wrong_npb<NoCredit>("mg-no-credit"),

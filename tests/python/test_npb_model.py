@@ -227,6 +227,19 @@ def test_a_missing_figure_is_named() -> None:
     assert "work of npb_is in the table [device.work]" in found.reason
 
 
+def test_kernels_are_bound_by_the_device() -> None:
+    document = record("npb_mg", grid=512, iterations=20).model_dump(by_alias=True)
+    document["cases"] = document["cases"][:1]
+    document["cases"][0]["labels"]["form"] = "device"
+    run = Record.model_validate(document)
+    h200 = load_system(ROOT / "systems" / "h200.toml").device
+    known = figures("npb_mg")
+    (found,) = model("npb_mg").expect(run, Figures(None, h200, transfers=known.transfers)).values()
+    assert found.parts[OWN] == pytest.approx(110 * 512**3 / 2 / 4.8e12)
+    (found,) = model("npb_mg").expect(run, known).values()
+    assert found.reason == "the limits of the device that bound npb_mg are not known"
+
+
 def test_rates_are_learnt_from_what_messages_leave() -> None:
     run = record()
     one = model("npb_is")

@@ -31,7 +31,7 @@ class Alternating : public Flow {
   // Links, and places in memory, of one direction's lines.
   struct Sweep {
     std::size_t forward_out = 0, forward_in = 0, backward_out = 0, backward_in = 0;
-    std::vector<std::size_t> kept_at;  // by tile
+    std::vector<std::size_t> kept_at;  // by tile; none in the last slab
     std::size_t ingredients = 0;       // doubles of one group
   };
   // A stage's work: groups of one tile, and the lines of the stage's tiles before it.
@@ -97,11 +97,13 @@ class Alternating : public Flow {
       if (cut) groups = std::max(groups, of_stage);
     }
     sweep.kept_at.clear();
-    for (Tile& tile : tiles()) {
-      const Lines<Rows, D> lines(scheme(), tile);
-      sweep.kept_at.push_back(cut ? kept : 0);
-      const auto of_tile = static_cast<std::size_t>(cut ? lines.groups() : 1) * lines.kept_doubles();
-      kept = cut ? kept + of_tile : std::max(kept, of_tile);
+    const auto places = tiling().tiles_of(rank());
+    for (std::size_t t = 0; t < tiles().size(); ++t) {
+      const Lines<Rows, D> lines(scheme(), tiles()[t]);
+      sweep.kept_at.push_back(kept);
+      if (places[t][D] + 1 < tiling().tiles()[D])
+        kept += static_cast<std::size_t>(lines.groups()) * lines.kept_doubles();
+      turning_.grow(lines.kept_doubles());
       sweep.ingredients = std::max(sweep.ingredients, lines.ingredient_doubles());
     }
     kept_.grow(kept);
@@ -113,7 +115,7 @@ class Alternating : public Flow {
     const int slabs = tiling().tiles()[D];
     if (slabs == 1) return solve_whole<D>();
     for (int s = 0; s < slabs; ++s) forward<D>(s);
-    for (int s = slabs - 1; s >= 0; --s) backward<D>(s);
+    for (int s = slabs - 2; s >= 0; --s) backward<D>(s);
   }
 
   // Lines that no tile's face cuts: group by group, in memory that stays in caches.
@@ -123,8 +125,8 @@ class Alternating : public Flow {
       const Lines<Rows, D> lines(scheme(), tile);
       for (int group = 0; group < lines.groups(); ++group) {
         lines.build(group, ingredients_.data());
-        lines.forward(group, ingredients_.data(), kept_.data(), nullptr, nullptr);
-        lines.backward(group, kept_.data(), nullptr, nullptr);
+        lines.forward(group, ingredients_.data(), turning_.data(), nullptr, nullptr);
+        lines.backward(group, turning_.data(), nullptr, nullptr);
       }
     }
   }
@@ -144,7 +146,8 @@ class Alternating : public Flow {
     }
   }
 
-  // While the carry is under way, the groups' ingredients are built.
+  // While the carry is under way, the groups' ingredients are built. The last stage turns back group by group, in memory
+  // that stays in caches.
   template <int D>
   void forward(int slab) {
     using L = Lines<Rows, D>;
@@ -162,42 +165,52 @@ class Alternating : public Flow {
       });
       carry = inlet(sweep.forward_in).take(messages()).data();
     }
-    double* out = last ? nullptr : messages().outgoing_as<double>(sweep.forward_out).data();
-    std::ptrdiff_t sent = 0;
+    double* out = messages().outgoing_as<double>(last ? sweep.backward_out : sweep.forward_out).data();
     for_groups<D>(slab, [&](const L& lines, int group, std::size_t number, double* kept, std::ptrdiff_t before) {
       double* const own = place(number < built ? number : 0);
       if (number >= built) lines.build(group, own);
-      const std::ptrdiff_t at = before * L::forward_values;
-      lines.forward(group, own, kept, first ? nullptr : carry + at, last ? nullptr : out + at);
+      const double* const in = first ? nullptr : carry + before * L::forward_values;
+      if (!last) {
+        lines.forward(group, own, kept, in, out + before * L::forward_values);
+        return true;
+      }
+      lines.forward(group, own, turning_.data(), in, nullptr);
+      lines.backward(group, turning_.data(), nullptr, out + before * L::backward_values);
       return true;
     });
-    for (const std::size_t t : tiles_at(D, slab)) sent += L::count(tiles()[t]) * L::forward_values;
-    if (!last) messages().post(sweep.forward_out, static_cast<std::size_t>(sent) * sizeof(double));
+    if (!last) post<D>(sweep.forward_out, slab, L::forward_values);
     if (!first) inlet(sweep.forward_in).done(messages());
-    if (!last) messages().meet();
+    if (last) post<D>(sweep.backward_out, slab, L::backward_values);
+    messages().meet();
   }
 
   template <int D>
   void backward(int slab) {
     using L = Lines<Rows, D>;
     const Sweep& sweep = sweeps_[D];
-    const bool first = slab == 0, last = slab == tiling().tiles()[D] - 1;
-    const double* carry = last ? nullptr : inlet(sweep.backward_in).take(messages()).data();
+    const bool first = slab == 0;
+    const double* carry = inlet(sweep.backward_in).take(messages()).data();
     double* out = first ? nullptr : messages().outgoing_as<double>(sweep.backward_out).data();
-    std::ptrdiff_t sent = 0;
     for_groups<D>(slab, [&](const L& lines, int group, std::size_t, const double* kept, std::ptrdiff_t before) {
-      const std::ptrdiff_t at = before * L::backward_values;
-      lines.backward(group, kept, last ? nullptr : carry + at, first ? nullptr : out + at);
+      lines.backward(group, kept, carry + before * L::backward_values,
+                     first ? nullptr : out + before * L::backward_values);
       return true;
     });
-    for (const std::size_t t : tiles_at(D, slab)) sent += L::count(tiles()[t]) * L::backward_values;
-    if (!first) messages().post(sweep.backward_out, static_cast<std::size_t>(sent) * sizeof(double));
-    if (!last) inlet(sweep.backward_in).done(messages());
+    if (!first) post<D>(sweep.backward_out, slab, L::backward_values);
+    inlet(sweep.backward_in).done(messages());
     if (!first) messages().meet();
   }
 
+  // So many numbers for each line of the stage's tiles.
+  template <int D>
+  void post(std::size_t link, int slab, int values) {
+    std::ptrdiff_t lines = 0;
+    for (const std::size_t t : tiles_at(D, slab)) lines += Lines<Rows, D>::count(tiles()[t]);
+    messages().post(link, static_cast<std::size_t>(lines * values) * sizeof(double));
+  }
+
   std::array<Sweep, 3> sweeps_;
-  Aligned kept_, ingredients_;
+  Aligned kept_, turning_, ingredients_;  // rows of the stages before the last, of one group that turns back
 };
 
 }  // namespace

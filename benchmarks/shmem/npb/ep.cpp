@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "device/host_simd.hpp"
+#include "benchmarks/shmem/npb/lanes.hpp"
 #include "world/collect.hpp"
 
 namespace plumb::npb {
@@ -34,58 +34,103 @@ struct Batches {
   }
 };
 
-// Sixteen sequences side by side, each with the step of sixteen, fill vector registers.
-constexpr std::size_t lanes = 16;
-[[gnu::always_inline]] inline void fill_lanes(std::span<double> numbers, std::array<std::uint64_t, lanes> x,
-                                              std::uint64_t step) {
-  constexpr std::uint64_t mask = (std::uint64_t{1} << 46) - 1;
-  for (std::size_t i = 0; i < numbers.size(); i += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-      // 2^52 in the exponent: a whole number below it becomes a double without a conversion.
-      const std::uint64_t bits = x[lane] | 0x4330000000000000;
-      numbers[i + lane] = (std::bit_cast<double>(bits) - 0x1p52) * 0x1p-45 - 1;
-      x[lane] = x[lane] * step & mask;
-    }
-}
-PLUMBLINE_VECTORS_OF_64 void fill_lanes_64(std::span<double> n, std::array<std::uint64_t, lanes> x, std::uint64_t s) {
-  fill_lanes(n, x, s);
-}
-PLUMBLINE_VECTORS_OF_32 void fill_lanes_32(std::span<double> n, std::array<std::uint64_t, lanes> x, std::uint64_t s) {
-  fill_lanes(n, x, s);
-}
-void fill_lanes_16(std::span<double> n, std::array<std::uint64_t, lanes> x, std::uint64_t s) {
-  fill_lanes(n, x, s);
-}
+// Sixteen sequences side by side, each with its own step, fill vector registers.
+constexpr std::size_t sequences = 16;
+struct Fill {
+  std::span<double> numbers;
+  std::array<std::uint64_t, sequences> x;
+  std::uint64_t step;
 
-// Numbers [first, first + size) of the sequence as 2r - 1; size a multiple of the lanes.
+  template <class V>
+  [[gnu::always_inline]] inline void run() const {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << 46) - 1;
+    std::array<std::uint64_t, sequences> at = x;
+    for (std::size_t i = 0; i < numbers.size(); i += sequences)
+      for (std::size_t lane = 0; lane < sequences; ++lane) {
+        // 2^52 in the exponent: a whole number below it becomes a double without a conversion.
+        const std::uint64_t bits = at[lane] | 0x4330000000000000;
+        numbers[i + lane] = (std::bit_cast<double>(bits) - 0x1p52) * 0x1p-45 - 1;
+        at[lane] = at[lane] * step & mask;
+      }
+  }
+};
+
+// Numbers of the sequence as 2r - 1, from `first` on: those at even places, then those at odd ones.
 void fill_uniform(std::span<double> numbers, std::uint64_t seed, std::uint64_t first) {
-  std::array<std::uint64_t, lanes> x{};
-  Random46 random(seed, first);
-  for (std::uint64_t& one : x) one = static_cast<std::uint64_t>(random.next() * 0x1p46);
-  Random46 unit(1, lanes - 1);  // its next number is a^16
+  Random46 unit(1, 2 * sequences - 1);  // its next number is a^32
   const auto step = static_cast<std::uint64_t>(unit.next() * 0x1p46);
-  static const std::size_t vector = host_vector_bytes();
-  (vector == 64 ? fill_lanes_64 : vector == 32 ? fill_lanes_32 : fill_lanes_16)(numbers, x, step);
+  for (const std::size_t odd : {0, 1}) {
+    Random46 random(seed, first);
+    std::array<std::uint64_t, sequences> x{};
+    for (std::size_t i = 0; i < 2 * sequences; ++i) {
+      const auto number = static_cast<std::uint64_t>(random.next() * 0x1p46);
+      if (i % 2 == odd) x[i / 2] = number;
+    }
+    with_lanes(Fill{numbers.subspan(odd * numbers.size() / 2, numbers.size() / 2), x, step});
+  }
 }
 
-// The accepted pairs come to the front first: the loop with the logarithm is without a branch that is hard to foretell.
-Deviates deviates_of(std::span<double> numbers) {
+// Logarithms of numbers above 0, to some roundings: 2^e m with m within a factor of sqrt(2) of 1, and
+// log m = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1)/(m + 1) up to 0.172.
+template <class V>
+[[gnu::always_inline]] inline V logarithms(const V& values) {
+  using Bits = BitsOf<V>;
+  const Bits bits = reinterpret_cast<Bits>(values);
+  V m = reinterpret_cast<V>((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
+  const Bits above = m > splat<V>(1.41421356237309505);  // -1 where true
+  m = above ? .5 * m : m;
+  // 1.5 2^52 holds a whole number in its last bits.
+  const Bits exponent = (bits >> 52) - 1023 - above + 0x4338000000000000;
+  const V e = reinterpret_cast<V>(exponent) - 0x1.8p52;
+  const V s = (m - 1) / (m + 1), q = s * s;
+  V sum = splat<V>(1. / 23);
+#pragma GCC unroll 11
+  for (int i = 21; i > 1; i -= 2) sum = sum * q + 1. / i;
+  return e * 0.69314718055994530942 + 2 * (s + s * q * sum);
+}
+
+// Pairs that are not accepted get the radius 1, whose deviates are 0.
+struct Pairs {
+  std::span<const double> numbers;
+  Deviates& sums;
+
+  template <class V>
+  [[gnu::always_inline]] inline void run() const {
+    using Bits = BitsOf<V>;
+    const std::size_t pairs = numbers.size() / 2;
+    V sum_x{}, sum_y{};
+    Bits rejected{}, at_least[9] = {};  // each counts down
+    for (std::size_t i = 0; i < pairs; i += width<V>) {
+      const V x = load<V, true>(numbers.data() + i), y = load<V, true>(numbers.data() + pairs + i);
+      const V t = x * x + y * y, one = splat<V>(1);
+      const Bits outside = t > one;
+      const V inside = outside ? one : t;
+      const V scale = root(-2 * logarithms(inside) / inside);
+      const V dx = x * scale, dy = y * scale;
+      sum_x += dx;
+      sum_y += dy;
+      rejected += outside;
+      const V ax = dx < 0 ? -dx : dx, ay = dy < 0 ? -dy : dy, largest = ax > ay ? ax : ay;
+      for (int l = 0; l < 9; ++l) at_least[l] += largest >= splat<V>(l + 1);
+    }
+    std::int64_t above = static_cast<std::int64_t>(pairs);
+    for (int lane = 0; lane < width<V>; ++lane) {
+      sums.x += sum_x[lane];
+      sums.y += sum_y[lane];
+      above += rejected[lane];
+    }
+    for (int l = 0; l < 10; ++l) {
+      std::int64_t next = 0;
+      for (int lane = 0; lane < width<V> && l < 9; ++lane) next -= at_least[l][lane];
+      sums.counts[l] = above - next;
+      above = next;
+    }
+  }
+};
+
+Deviates deviates_of(std::span<const double> numbers) {
   Deviates sums;
-  std::size_t accepted = 0;
-  for (std::size_t i = 0; i < numbers.size(); i += 2) {
-    const double x = numbers[i], y = numbers[i + 1];
-    numbers[accepted] = x;
-    numbers[accepted + 1] = y;
-    accepted += x * x + y * y <= 1 ? 2 : 0;
-  }
-  for (std::size_t i = 0; i < accepted; i += 2) {
-    const double t = numbers[i] * numbers[i] + numbers[i + 1] * numbers[i + 1];
-    const double scale = std::sqrt(-2 * std::log(t) / t);
-    const double x = numbers[i] * scale, y = numbers[i + 1] * scale;
-    sums.x += x;
-    sums.y += y;
-    ++sums.counts[static_cast<std::size_t>(std::min(9.0, std::max(std::abs(x), std::abs(y))))];
-  }
+  with_lanes(Pairs{numbers, sums});
   return sums;
 }
 

@@ -38,6 +38,9 @@ class FlowBenchmark : public Npb {
   Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
   double bytes_by_formula(const ClassRow& row, int ranks) const override;
+  std::string why_not_on_device() const override {
+    return kind_.name + " has no kernels: its lines and sweeps depend row by row; npb_is and npb_mg have kernels";
+  }
   void set_up(Session& session) override;
   void restart() override { flow_->restart(); }
   void iterate(std::uint64_t iteration) override;

@@ -83,10 +83,11 @@ Is::Span Is::share(std::uint64_t n, int rank, int ranks) {
   return {n * r / p, n * (r + 1) / p};
 }
 
-// The test keys of each iteration, official ones once more, and the ranks of a share of all possible keys.
+// The test keys of each iteration, official ones once more, the sum of its ranks, and the ranks of a share of all
+// possible keys.
 std::uint64_t Is::items(const ClassRow& row, const Plan& plan) const {
-  const std::uint64_t in_iterations = tests * static_cast<std::uint64_t>(row.iterations);
-  return in_iterations * (row.official.empty() ? 1 : 2) +
+  const auto iterations = static_cast<std::uint64_t>(row.iterations);
+  return iterations * (tests * (row.official.empty() ? 1 : 2) + 1) +
          share(std::uint64_t{1} << row.largest, plan.rank, plan.ranks).count() + 1;
 }
 
@@ -108,7 +109,23 @@ Links Is::links(const ClassRow& row, int rank, int ranks) const {
 std::uint64_t Is::host_bytes(const ClassRow& row, const Plan& plan) const {
   const std::uint64_t keys = share(keys_of(row), plan.rank, plan.ranks).count(),
                       range = std::uint64_t{1} << row.largest;
-  return sizeof(Key) * 2 * keys + 4 * range + (8 + 4 + 4) * range;  // the last three while checking
+  return sizeof(Key) * 3 * keys + 4 * range + (8 + 8 + 4 + 4) * range;  // the last four while checking
+}
+
+DeviceKeys::Rooms Is::rooms(const ClassRow& row, int rank, int ranks) const {
+  DeviceKeys::Rooms rooms;
+  const auto keys = [&](int from) { return room_of(row, share(keys_of(row), from, ranks).count(), ranks); };
+  for (int i = 1; i < ranks; ++i) {
+    rooms.outgoing.push_back(keys(rank));
+    rooms.incoming.push_back(keys((rank + ranks - i) % ranks));
+  }
+  rooms.outgoing.push_back(keys(rank));
+  return rooms;
+}
+
+DeviceBytes Is::device_bytes(const ClassRow& row, const Plan& plan) const {
+  return DeviceKeys::bytes(share(keys_of(row), plan.rank, plan.ranks).count(), row.largest,
+                           rooms(row, plan.rank, plan.ranks));
 }
 
 double Is::bytes_by_formula(const ClassRow& row, int ranks) const {
@@ -136,7 +153,7 @@ Key Is::changed(std::uint64_t place, std::uint64_t iteration, Key original) cons
   return original;
 }
 
-void Is::set_up(Session&) {
+void Is::set_up(Session& session) {
   row_ = problem();
   buckets_ = buckets_of(row_);
   shift_ = static_cast<int>(row_.largest) - std::countr_zero(buckets_);
@@ -148,16 +165,28 @@ void Is::set_up(Session&) {
   for (std::size_t i = 0; i < tests; ++i)
     test_places_.push_back(row_.official.empty() ? mix64(i) % keys_of(row_)
                                                  : static_cast<std::uint64_t>(row_.official[i]));
+  if (on_device()) {
+    std::vector<std::uint32_t> places;
+    for (const std::uint64_t place : test_places_)
+      places.push_back(place >= mine_.first && place < mine_.end ? static_cast<std::uint32_t>(place - mine_.first)
+                                                                 : DeviceKeys::nowhere);
+    device_ = std::make_unique<DeviceKeys>(session, keys_, buckets_, shift_, row_.largest, places,
+                                           rooms(row_, rank(), ranks()));
+    keys_ = {};
+    return;
+  }
   kept_.resize(room_of(row_, mine_.count(), ranks()));
   next_.resize(buckets_);
+  halfway_.resize(keys_.size());
 }
 
 void Is::restart() {
-  std::copy(saved_.begin(), saved_.end(), keys_.begin());
+  device_ ? device_->restart(saved_) : static_cast<void>(std::copy(saved_.begin(), saved_.end(), keys_.begin()));
   std::fill(kept_.begin(), kept_.end(), Key{-1});
   std::fill(smaller_.begin(), smaller_.end(), -1);
   found_keys_.assign((static_cast<std::size_t>(row_.iterations) + 1) * tests, -1);
   found_ranks_.assign(found_keys_.size(), -1);
+  found_sums_.assign(static_cast<std::size_t>(row_.iterations) + 1, 0);
 }
 
 void Is::iterate(std::uint64_t iteration) {
@@ -174,21 +203,64 @@ void Is::iterate(std::uint64_t iteration) {
     const Part now = part(is_rcomp);
     first_bucket_ = borders();
   }
+  if (device_) return rank_on_device(iteration);
   agree_on_counts();
   sort_to_owners();
-  rank_keys();
-  note_tests(iteration);
+  rank_keys(iteration);
+  std::vector<std::int32_t> ranks;
+  for (const std::size_t at : test_keys()) ranks.push_back(at < smaller_.size() ? smaller_[at] : 0);
+  note_tests(iteration, ranks);
+}
+
+// The numbers of keys are exchanged by the team, the keys by the device's transport.
+void Is::rank_on_device(std::uint64_t iteration) {
+  const auto me = static_cast<std::size_t>(rank()), size = static_cast<std::size_t>(ranks());
+  std::vector<DeviceKeys::Buckets> owners;  // by distance, this rank last
+  std::vector<std::uint64_t> sent(size), received(size);
+  for (std::size_t i = 1; i <= size; ++i) {
+    const std::size_t to = (me + i) % size;
+    owners.push_back({first_bucket_[to], first_bucket_[to + 1]});
+    for (std::size_t bucket = first_bucket_[to]; bucket < first_bucket_[to + 1]; ++bucket)
+      sent[to] += static_cast<std::uint64_t>(own_counts_[bucket]);
+    if (sent[to] > room_of(row_, mine_.count(), ranks()))
+      throw Error(fmt::format("{} keys are for rank {}, more than there is room for", sent[to], to));
+  }
+  const std::vector<std::size_t> ones(size, 1);
+  const double begin = now_seconds();
+  if (size > 1) team().all_to_all<std::uint64_t>(sent, ones, received, ones);
+  add_exposed(now_seconds() - begin);
+  std::vector<std::size_t> by_distance;
+  for (std::size_t i = 1; i < size; ++i) by_distance.push_back(received[(me + size - i) % size]);
+  device_->send(own_counts_, owners, by_distance);
+
+  low_ = static_cast<Key>(first_bucket_[me] << shift_);
+  std::vector<std::uint32_t> below;
+  std::uint32_t sum = 0;
+  for (std::size_t bucket = 0; bucket < first_bucket_[me + 1]; ++bucket) {
+    if (bucket >= first_bucket_[me]) below.push_back(sum);
+    sum += static_cast<std::uint32_t>(counts_[bucket]);
+  }
+  std::vector<std::int32_t> ranks(tests, 0);
+  found_sums_[iteration] = device_->rank(low_, below, test_keys(), ranks);
+  note_tests(iteration, ranks);
 }
 
 void Is::change_keys(std::uint64_t iteration) {
   const auto most = static_cast<std::uint64_t>(row_.iterations);
-  for (const std::uint64_t place : {iteration, iteration + most})
-    if (place >= mine_.first && place < mine_.end)
-      keys_[place - mine_.first] = changed(place, iteration, keys_[place - mine_.first]);
+  for (const std::uint64_t place : {iteration, iteration + most}) {
+    if (place < mine_.first || place >= mine_.end) continue;
+    const Key key = changed(place, iteration, 0);  // whatever it was
+    device_ ? device_->set_key(place - mine_.first, key) : static_cast<void>(keys_[place - mine_.first] = key);
+  }
 }
 
 void Is::count_buckets() {
   counts_.assign(buckets_ + tests, 0);
+  if (device_) {
+    device_->count(counts_);
+    own_counts_ = counts_;
+    return;
+  }
   for (const Key key : keys_) ++counts_[static_cast<std::size_t>(key >> shift_)];
   own_counts_ = counts_;
   for (std::size_t i = 0; i < tests; ++i)
@@ -248,7 +320,7 @@ void Is::sort_to_owners() {
   }
   {
     const Part now = part(is_rcomp);
-    for (const Key key : keys_) *next_[static_cast<std::size_t>(key >> shift_)]++ = key;
+    move_keys();
   }
   const Part now = part(is_rcomm);
   for (std::size_t i = 0; i + 1 < size; ++i) messages().post(2 * i + 1, sizeof(Key) * sent[i]);
@@ -257,8 +329,21 @@ void Is::sort_to_owners() {
   received_.back() = std::span<const Key>(kept_).first(sent.back());
 }
 
+// In two passes, by 32 buckets together and then by bucket: stores to a thousand lines in turn would miss the first cache.
+void Is::move_keys() {
+  constexpr std::size_t together = 32;
+  std::vector<Key*> next(buckets_ / together + 1);
+  Key* at = halfway_.data();
+  for (std::size_t bucket = 0; bucket < buckets_; ++bucket) {
+    if (bucket % together == 0) next[bucket / together] = at;
+    at += own_counts_[bucket];
+  }
+  for (const Key key : keys_) *next[static_cast<std::size_t>(key >> shift_) / together]++ = key;
+  for (const Key key : halfway_) *next_[static_cast<std::size_t>(key >> shift_)]++ = key;
+}
+
 // Counts what this rank has itself, then whatever has arrived, and waits only if nothing has.
-void Is::rank_keys() {
+void Is::rank_keys(std::uint64_t iteration) {
   const std::size_t me = static_cast<std::size_t>(rank()), others = received_.size() - 1;
   {
     const Part now = part(is_rcomp);
@@ -283,7 +368,12 @@ void Is::rank_keys() {
   const Part now = part(is_rcomp);
   std::int32_t sum =
       std::accumulate(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(first_bucket_[me]), 0);
-  for (std::int32_t& one : smaller_) sum += std::exchange(one, sum);
+  std::uint64_t weighted = 0, key = static_cast<std::uint64_t>(low_);
+  for (std::int32_t& one : smaller_) {
+    weighted += weight_of(key++) * static_cast<std::uint64_t>(sum);
+    sum += std::exchange(one, sum);
+  }
+  found_sums_[iteration] = weighted;
 }
 
 // A key of another rank's share is not counted, whatever a message brings: check_ranks finds it.
@@ -294,12 +384,17 @@ void Is::count_keys(std::span<const Key> keys) {
     if (const std::uint32_t at = static_cast<std::uint32_t>(key) - low; at < smaller_.size()) ++counts[at];
 }
 
-void Is::note_tests(std::uint64_t iteration) {
+std::vector<std::size_t> Is::test_keys() const {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < tests; ++i)
+    places.push_back(static_cast<std::size_t>(std::int64_t{counts_[buckets_ + i]} - low_));
+  return places;
+}
+
+void Is::note_tests(std::uint64_t iteration, std::span<const std::int32_t> ranks) {
   for (std::size_t i = 0; i < tests; ++i) {
-    const std::int64_t key = counts_[buckets_ + i], at = key - low_;
-    found_keys_[iteration * tests + i] = key;
-    found_ranks_[iteration * tests + i] =
-        at >= 0 && at < static_cast<std::int64_t>(smaller_.size()) ? smaller_[static_cast<std::size_t>(at)] : 0;
+    found_keys_[iteration * tests + i] = counts_[buckets_ + i];
+    found_ranks_[iteration * tests + i] = ranks[i];
   }
 }
 
@@ -321,9 +416,14 @@ std::vector<std::int32_t> Is::counted() const {
 
 void Is::check(Checks& checks, std::uint64_t) {
   checks.found.reference = "all keys made again and counted; the official ranks";
+  if (device_) {
+    device_->fetch(smaller_, fetched_);
+    received_.assign(fetched_.begin(), fetched_.end());
+  }
   const std::vector<std::int32_t> below = counted();
   check_ranks(checks, below);
   check_tests(checks, below);
+  check_sums(checks, below);
 }
 
 // The ranks of a share of all possible keys, from whichever rank has them, and the keys that this rank received.
@@ -379,8 +479,32 @@ void Is::check_tests(Checks& checks, std::span<const std::int32_t> below) {
     }
 }
 
+// All ranks of each iteration, by their weighted sum: those of the last one, and what the keys that change since then
+// add to all keys above them.
+void Is::check_sums(Checks& checks, std::span<const std::int32_t> below) {
+  const auto last = static_cast<std::uint64_t>(row_.iterations);
+  std::vector<std::uint64_t> above(below.size() + 1);  // the weights of all greater keys
+  std::uint64_t sum = 0;
+  for (std::size_t key = below.size(); key-- > 0;) {
+    above[key] = above[key + 1] + (key + 1 < below.size() ? weight_of(key + 1) : 0);
+    sum += weight_of(key) * static_cast<std::uint64_t>(below[key]);
+  }
+  const std::vector<Key> first_keys = original(0, 2 * last + 1);
+  team().all_reduce(std::span<std::uint64_t>(found_sums_), Fold::sum);
+  for (std::uint64_t iteration = 1; iteration <= last; ++iteration) {
+    std::uint64_t should_be = sum;
+    for (std::uint64_t place = 1; place < first_keys.size(); ++place)
+      should_be += above[static_cast<std::size_t>(changed(place, iteration, first_keys[place]))] -
+                   above[static_cast<std::size_t>(changed(place, last, first_keys[place]))];
+    checks.count("sums of all ranks", 1, found_sums_[iteration] == should_be ? 0 : 1,
+                 fmt::format("the sum of iteration {} differs", iteration));
+  }
+}
+
 void Is::tear_down() {
-  for (auto* list : {&keys_, &kept_, &saved_, &smaller_}) *list = {};
+  device_.reset();
+  fetched_.clear();
+  for (auto* list : {&keys_, &halfway_, &kept_, &saved_, &smaller_}) *list = {};
   received_.clear();
 }
 

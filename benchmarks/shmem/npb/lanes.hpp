@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "device/host_simd.hpp"
@@ -16,12 +17,15 @@ namespace plumb::npb {
 template <int W>
 struct Lanes {
   using V [[gnu::vector_size(W * sizeof(double))]] = double;
+  using Bits [[gnu::vector_size(W * sizeof(double))]] = std::int64_t;
 };
 template <int W>
 using Vector = typename Lanes<W>::V;
 
 template <class V>
 constexpr int width = sizeof(V) / sizeof(double);
+template <class V>
+using BitsOf = typename Lanes<width<V>>::Bits;  // also of comparisons: -1 where true
 
 // Reads the lanes from p, p + stride, …; those from `lanes` on repeat the last one. Stride 1 reads them all.
 template <class V, bool contiguous>
@@ -56,8 +60,7 @@ template <class V>
 template <class V>
 [[gnu::always_inline]] inline V root(const V& v) {
   V roots;
-#pragma GCC unroll 8
-  for (int l = 0; l < width<V>; ++l) roots[l] = std::sqrt(v[l]);
+  square_roots(v, roots);
   return roots;
 }
 

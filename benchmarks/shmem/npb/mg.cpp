@@ -23,20 +23,8 @@ namespace {
 enum MgPhase : std::size_t { resid, psinv, rprj3, interp, norm2u3, comm3, mg_rcomm };
 constexpr std::size_t charges_of_sign = 10;
 constexpr int gather_tag = 900;
+constexpr std::int64_t largest_on_device = 1024;  // points of an axis
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-// Numbers of a message along an axis: a plane of points, with the halos of the axes before.
-std::size_t face(const Extent& box, int axis) {
-  const auto n = [&](std::size_t a) { return static_cast<std::size_t>(box.size[a]); };
-  return axis == 0 ? n(1) * n(2) : axis == 1 ? (n(0) + 2) * n(2) : (n(0) + 2) * (n(1) + 2);
-}
-
-int neighbour(const Three& place, const Three& grid, int axis, int by) {
-  Three to = place;
-  const auto a = static_cast<std::size_t>(axis);
-  to[a] = (to[a] + by + grid[a]) % grid[a];
-  return to[0] + grid[0] * (to[1] + grid[1] * to[2]);
-}
 
 // The first of a level's two links along an axis, to and from the lower and the upper neighbour.
 std::size_t link_of(const Levels& levels, int level, int axis) {
@@ -100,6 +88,9 @@ void Mg::check_problem(const ClassRow& row, int ranks) const {
         fmt::format("a grid of {} points an axis cannot be halved down to 2: --grid must be a power of two, "
                     "at least 8",
                     row.size));
+  if (on_device() && row.size > largest_on_device)
+    throw UsageError(fmt::format("--variant device counts points in 32 bits: --grid is at most {}, not {}",
+                                 largest_on_device, row.size));
   if (mg::least_size(static_cast<int>(row.size), ranks) >= 2) return;
   int most = ranks - 1;
   while (mg::least_size(static_cast<int>(row.size), most) < 2) --most;
@@ -124,7 +115,7 @@ Links Mg::links(const ClassRow& row, int rank, int ranks) const {
       const std::size_t bytes = sizeof(double) * face(levels.boxes[static_cast<std::size_t>(level)], axis);
       const int tag = (level * 3 + axis) * 2;
       for (const int by : {-1, 1}) {  // what goes down comes from above
-        const int peer = neighbour(place, levels.grid, axis, by);
+        const int peer = mg::neighbour(place, levels.grid, axis, by);
         all.outgoing.push_back({peer, tag + (by > 0 ? 1 : 0), bytes});
         all.incoming.push_back({peer, tag + (by > 0 ? 0 : 1), bytes});
       }
@@ -143,6 +134,10 @@ std::uint64_t Mg::host_bytes(const ClassRow& row, const Plan& plan) const {
   std::uint64_t points = levels.boxes.back().room() + 4 * static_cast<std::uint64_t>(row.size * row.size);
   for (const Extent& box : levels.boxes) points += 2 * box.room();
   return sizeof(double) * points;
+}
+
+DeviceBytes Mg::device_bytes(const ClassRow& row, const Plan& plan) const {
+  return mg::DeviceGrids::bytes(Levels(static_cast<int>(row.size), plan.rank, plan.ranks), plan.ranks);
 }
 
 // Three halos of each distributed level, one more of the finest at the start, and the gathered level to all.
@@ -164,15 +159,14 @@ mg::Stencil Mg::smoother() const {
   return row_.largest == 0 ? mg::smoother_of_small : mg::smoother_of_large;
 }
 
-void Mg::set_up(Session&) {
+void Mg::set_up(Session& session) {
   row_ = problem();
   levels_ = std::make_unique<Levels>(static_cast<int>(row_.size), rank(), ranks());
   u_.clear();
   r_.clear();
-  for (const Extent& box : levels_->boxes) {
-    u_.emplace_back(box.room());
-    r_.emplace_back(box.room());
-  }
+  for (const Extent& box : levels_->boxes)  // of the device's the finest is fetched
+    for (auto* grids : {&u_, &r_}) grids->emplace_back(on_device() && &box != &levels_->boxes.back() ? 0 : box.room());
+  if (on_device()) device_ = std::make_unique<mg::DeviceGrids>(session, *levels_, smoother(), offset());
   v_.resize(levels_->boxes.back().room());
   scratch_.resize(2 * levels_->boxes.back().row() + 2 * static_cast<std::size_t>(row_.size) + 16);
   find_charges();
@@ -219,13 +213,15 @@ void Mg::restart() {
     if (is_own) v_[own.at(at[0] - own.low[0] + 1, at[1] - own.low[1] + 1, at[2] - own.low[2] + 1)] = charge.value;
   }
   norm_ = not_a_number;
+  pending_.reset();
+  if (device_) device_->restart(v_);
 }
 
 void Mg::iterate(std::uint64_t iteration) {
   const int finest = levels_->finest;
   if (iteration <= 1) residual(finest, v_);
   for (int level = finest; level > 1; --level) restrict_from(level);
-  std::fill(u_[1].begin(), u_[1].end(), 0.0);
+  device_ ? device_->clear(1) : std::fill(u_[1].begin(), u_[1].end(), 0.0);
   smooth(1);
   for (int level = 2; level <= finest; ++level) {
     interpolate_to(level);
@@ -234,13 +230,14 @@ void Mg::iterate(std::uint64_t iteration) {
   }
   residual(finest, v_);
   if (iteration == 0) finish_halo();
+  if (device_) device_->finish();
 }
 
 void Mg::finish() {
   finish_halo();
   const Extent& own = levels_->boxes.back();
-  double squares = 0;
-  {
+  double squares = device_ ? device_->squares() : 0;
+  if (!device_) {
     const Part now = part(norm2u3);
     for (int k = 1; k <= own.size[2]; ++k)
       for (int j = 1; j <= own.size[1]; ++j) {
@@ -259,28 +256,33 @@ double Mg::sum(double mine) {
   return mine;
 }
 
-// Planes that need no halo first, the others once it is there.
+// Planes that need no halo first, the others once it is there. Those inside follow one another.
 void Mg::sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
-               const std::function<void(int)>& plane) {
-  const bool waits = pending_ != nullptr;
+               const std::function<void(int, int)>& planes) {
+  int low = first, high = last;
+  while (pending_ && low <= last && !is_inside(low)) ++low;
+  while (pending_ && high >= low && !is_inside(high)) --high;
   {
     const Part now = part(phase);
-    for (int k = first; k <= last; ++k)
-      if (!waits || is_inside(k)) plane(k);
+    planes(low, high);
   }
-  if (!waits) return;
+  if (!pending_) return;
   finish_halo();
   const Part now = part(phase);
-  for (int k = first; k <= last; ++k)
-    if (!is_inside(k)) plane(k);
+  planes(first, low - 1);
+  planes(high + 1, last);
 }
 
 void Mg::residual(int level, const std::vector<double>& right_side) {
   const Extent& own = box(level);
   sweep(
       resid, 1, own.size[2], [&](int k) { return k > 1 && k < own.size[2]; },
-      [&](int k) { mg::residual(own, data(u_, level), right_side.data(), data(r_, level), k, scratch_.data()); });
-  start_halo(r_, level);
+      [&](int first, int last) {
+        if (device_) return device_->residual(level, first, last);
+        for (int k = first; k <= last; ++k)
+          mg::residual(own, data(u_, level), right_side.data(), data(r_, level), k, scratch_.data());
+      });
+  start_halo(mg::Field::r, level);
 }
 
 void Mg::smooth(int level) {
@@ -288,26 +290,32 @@ void Mg::smooth(int level) {
   const mg::Stencil stencil = smoother();
   sweep(
       psinv, 1, own.size[2], [&](int k) { return k > 1 && k < own.size[2]; },
-      [&](int k) { mg::smooth(own, stencil, data(r_, level), data(u_, level), k, scratch_.data()); });
-  start_halo(u_, level);
+      [&](int first, int last) {
+        if (device_) return device_->smooth(level, first, last);
+        for (int k = first; k <= last; ++k)
+          mg::smooth(own, stencil, data(r_, level), data(u_, level), k, scratch_.data());
+      });
+  start_halo(mg::Field::u, level);
 }
 
 void Mg::restrict_from(int level) {
   const Extent &fine = box(level), &to = box(level - 1);
   const bool gathers = level == levels_->gathered + 1 && ranks() > 1;
   const Extent& part = gathers ? levels_->part : to;
-  const int first = part.low[2] - to.low[2] + 1;
+  const int begin = part.low[2] - to.low[2] + 1;
   sweep(
-      rprj3, first, first + part.size[2] - 1,
+      rprj3, begin, begin + part.size[2] - 1,
       [&](int k) {
         const int at = 2 * (k - 1 + to.low[2]) + offset() - fine.low[2] + 1;
         return at > 1 && at < fine.size[2];
       },
-      [&](int k) {
-        mg::restrict_to(fine, data(r_, level), to, part, data(r_, level - 1), k, offset(), scratch_.data());
+      [&](int first, int last) {
+        if (device_) return device_->restrict_from(level, part, first, last);
+        for (int k = first; k <= last; ++k)
+          mg::restrict_to(fine, data(r_, level), to, part, data(r_, level - 1), k, offset(), scratch_.data());
       });
-  if (gathers) gather();
-  start_halo(r_, level - 1);
+  if (gathers) device_ ? device_->gather() : gather();
+  start_halo(mg::Field::r, level - 1);
 }
 
 void Mg::interpolate_to(int level) {
@@ -318,9 +326,11 @@ void Mg::interpolate_to(int level) {
         const mg::Pair pair = mg::sources(coarse, fine, 2, k);
         return pair.first >= 1 && pair.last <= coarse.size[2];
       },
-      [&](int k) {
-        mg::interpolate(coarse, data(u_, level - 1), fine, data(u_, level), k, level == levels_->finest,
-                        scratch_.data());
+      [&](int first, int last) {
+        if (device_) return device_->interpolate_to(level, first, last);
+        for (int k = first; k <= last; ++k)
+          mg::interpolate(coarse, data(u_, level - 1), fine, data(u_, level), k, level == levels_->finest,
+                          scratch_.data());
       });
 }
 
@@ -353,30 +363,27 @@ void Mg::gather() {
   }
 }
 
-void Mg::start_halo(Grids& grids, int level) {
+// A device's kernels write the images of an axis that is not cut themselves.
+void Mg::start_halo(mg::Field field, int level) {
   const Part now = part(comm3);
-  double* const grid = data(grids, level);
   for (int axis = 0; axis < 3; ++axis) {
     if (!is_cut(level, axis)) {
-      wrap(grid, box(level), axis);
+      if (!device_) wrap(data(field, level), box(level), axis);
       continue;
     }
-    post_halo(grid, level, axis);
-    if (axis == 2) {
-      pending_ = grid;
-      pending_level_ = level;
-    } else {
-      messages().meet();
-      take_halo(grid, level, axis);
-    }
+    device_ ? device_->post_halo(field, level, axis) : post_halo(data(field, level), level, axis);
+    if (axis == 2)
+      pending_ = {field, level};
+    else
+      take_halo(field, level, axis);
   }
 }
 
 void Mg::finish_halo() {
-  if (pending_ == nullptr) return;
+  if (!pending_) return;
   const Part now = part(comm3);
-  messages().meet();
-  take_halo(std::exchange(pending_, nullptr), pending_level_, 2);
+  const auto [field, level] = *std::exchange(pending_, std::nullopt);
+  take_halo(field, level, 2);
 }
 
 // The rows of a face: points at index `at` of an axis, with the halos of the axes before it.
@@ -420,7 +427,10 @@ void Mg::post_halo(const double* grid, int level, int axis) {
   }
 }
 
-void Mg::take_halo(double* grid, int level, int axis) {
+void Mg::take_halo(mg::Field field, int level, int axis) {
+  if (device_) return device_->take_halo(field, level, axis);
+  messages().meet();
+  double* const grid = data(field, level);
   const Extent& own = box(level);
   const std::size_t first = link_of(*levels_, level, axis);
   for (const std::size_t way : {0, 1}) {
@@ -440,6 +450,7 @@ void Mg::unpack(std::span<const double> message, std::span<double* const> rows, 
 }
 
 void Mg::check(Checks& checks, std::uint64_t) {
+  if (device_) device_->fetch(u_.back(), r_.back(), v_);
   checks.found.reference = "the official norm, a serial search for the charges, r from u point by point";
   for (const double official : row_.official) checks.close("the norm of the residual", norm_, official);
   const auto n = static_cast<std::uint64_t>(row_.size);
@@ -515,6 +526,7 @@ void Mg::check_residual(Checks& checks) {
 }
 
 void Mg::tear_down() {
+  device_.reset();
   u_.clear();
   r_.clear();
   v_ = {};

@@ -1,6 +1,7 @@
 // npb_mg: V-cycles of multigrid on a periodic cube.
 #pragma once
 
+#include "benchmarks/shmem/npb/device_mg.hpp"
 #include "benchmarks/shmem/npb/mg_grid.hpp"
 #include "benchmarks/shmem/npb/npb.hpp"
 
@@ -29,7 +30,9 @@ class Mg : public Npb {
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
   Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
+  DeviceBytes device_bytes(const ClassRow& row, const Plan& plan) const override;
   double bytes_by_formula(const ClassRow& row, int ranks) const override;
+  const Traffic* device_traffic() const override { return device_ ? &device_->traffic() : nullptr; }
   void set_up(Session& session) override;
   void restart() override;
   void iterate(std::uint64_t iteration) override;
@@ -51,6 +54,7 @@ class Mg : public Npb {
 
   const mg::Extent& box(int level) const { return levels_->boxes[static_cast<std::size_t>(level)]; }
   static double* data(Grids& grids, int level) { return grids[static_cast<std::size_t>(level)].data(); }
+  double* data(mg::Field field, int level) { return data(field == mg::Field::u ? u_ : r_, level); }
   bool is_cut(int level, int axis) const {
     return level > levels_->gathered && levels_->grid[static_cast<std::size_t>(axis)] > 1;
   }
@@ -62,14 +66,14 @@ class Mg : public Npb {
 
   // A grid's halo is filled axis by axis, so that edges and corners pass on. Along z the messages travel until the next
   // sweep, which first computes the planes that need no halo.
-  void start_halo(Grids& grids, int level);
+  void start_halo(mg::Field field, int level);
   void finish_halo();
   void wrap(double* grid, const mg::Extent& box, int axis);
   void post_halo(const double* grid, int level, int axis);
-  void take_halo(double* grid, int level, int axis);
+  void take_halo(mg::Field field, int level, int axis);
   std::vector<double*> rows_of(double* grid, const mg::Extent& box, int axis, int at, std::size_t& length) const;
   void sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
-             const std::function<void(int)>& plane);
+             const std::function<void(int, int)>& planes);
 
   void find_charges();
   void check_residual(Checks& checks);
@@ -82,8 +86,8 @@ class Mg : public Npb {
   std::vector<double> v_, scratch_;
   std::vector<Charge> charges_;  // of all ranks
   double norm_ = 0;
-  double* pending_ = nullptr;  // a grid whose halo along z is under way
-  int pending_level_ = 0;
+  std::optional<std::pair<mg::Field, int>> pending_;  // a level's grid whose halo along z is under way
+  std::unique_ptr<mg::DeviceGrids> device_;           // variant device: the grids are there
 };
 
 }  // namespace plumb::npb

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "device/host_simd.hpp"
+#include "benchmarks/shmem/npb/lanes.hpp"
 
 namespace plumb::npb::mg {
 
@@ -49,6 +49,18 @@ std::size_t Extent::count() const {
 
 Three Levels::place_of(int rank, const Three& grid) {
   return {rank % grid[0], rank / grid[0] % grid[1], rank / grid[0] / grid[1]};
+}
+
+std::size_t face(const Extent& box, int axis) {
+  const auto n = [&](std::size_t a) { return static_cast<std::size_t>(box.size[a]); };
+  return axis == 0 ? n(1) * n(2) : axis == 1 ? (n(0) + 2) * n(2) : (n(0) + 2) * (n(1) + 2);
+}
+
+int neighbour(const Three& place, const Three& grid, int axis, int by) {
+  Three to = place;
+  const auto a = static_cast<std::size_t>(axis);
+  to[a] = (to[a] + by + grid[a]) % grid[a];
+  return to[0] + grid[0] * (to[1] + grid[1] * to[2]);
 }
 
 int least_size(int points, int ranks) {
@@ -190,66 +202,35 @@ template <bool adds>
        : interpolate_any<false>(coarse, from, fine, to, k, scratch);
 }
 
-// The four operations for one width of registers.
-struct Wide64 {
-  PLUMBLINE_VECTORS_OF_64 static void a(const Extent& b, const double* u, const double* v, double* r, int k,
-                                        double* s) {
-    residual_any(b, u, v, r, k, s);
-  }
-  PLUMBLINE_VECTORS_OF_64 static void s(const Extent& b, const Stencil& c, const double* r, double* u, int k,
-                                        double* s) {
-    smooth_any(b, c, r, u, k, s);
-  }
-  PLUMBLINE_VECTORS_OF_64 static void p(const Extent& f, const double* r, const Extent& t, const Extent& o, double* c,
-                                        int k, int d, double* s) {
-    restrict_any(f, r, t, o, c, k, d, s);
-  }
-  PLUMBLINE_VECTORS_OF_64 static void q(const Extent& c, const double* from, const Extent& f, double* t, int k,
-                                        bool adds, double* s) {
-    interpolate_either(c, from, f, t, k, adds, s);
+// Calls loops that the compiler makes vectors of, inlined, for the host's registers.
+template <class Loops>
+struct Widest {
+  const Loops& loops;
+  template <class V>
+  [[gnu::always_inline]] inline void run() const {
+    loops();
   }
 };
-struct Wide32 {
-  PLUMBLINE_VECTORS_OF_32 static void a(const Extent& b, const double* u, const double* v, double* r, int k,
-                                        double* s) {
-    residual_any(b, u, v, r, k, s);
-  }
-  PLUMBLINE_VECTORS_OF_32 static void s(const Extent& b, const Stencil& c, const double* r, double* u, int k,
-                                        double* s) {
-    smooth_any(b, c, r, u, k, s);
-  }
-  PLUMBLINE_VECTORS_OF_32 static void p(const Extent& f, const double* r, const Extent& t, const Extent& o, double* c,
-                                        int k, int d, double* s) {
-    restrict_any(f, r, t, o, c, k, d, s);
-  }
-  PLUMBLINE_VECTORS_OF_32 static void q(const Extent& c, const double* from, const Extent& f, double* t, int k,
-                                        bool adds, double* s) {
-    interpolate_either(c, from, f, t, k, adds, s);
-  }
-};
-
-std::size_t width() {
-  static const std::size_t bytes = host_vector_bytes();
-  return bytes;
+template <class Loops>
+void on_widest(const Loops& loops) {
+  with_lanes(Widest<Loops>{loops});
 }
 
 }  // namespace
 
 void residual(const Extent& box, const double* u, const double* v, double* r, int k, double* scratch) {
-  (width() == 64 ? Wide64::a : width() == 32 ? Wide32::a : residual_any)(box, u, v, r, k, scratch);
+  on_widest([&] [[gnu::always_inline]] () { residual_any(box, u, v, r, k, scratch); });
 }
 void smooth(const Extent& box, const Stencil& s, const double* r, double* u, int k, double* scratch) {
-  (width() == 64 ? Wide64::s : width() == 32 ? Wide32::s : smooth_any)(box, s, r, u, k, scratch);
+  on_widest([&] [[gnu::always_inline]] () { smooth_any(box, s, r, u, k, scratch); });
 }
 void restrict_to(const Extent& fine, const double* r, const Extent& to, const Extent& part, double* coarse, int k,
                  int offset, double* scratch) {
-  (width() == 64 ? Wide64::p : width() == 32 ? Wide32::p : restrict_any)(fine, r, to, part, coarse, k, offset, scratch);
+  on_widest([&] [[gnu::always_inline]] () { restrict_any(fine, r, to, part, coarse, k, offset, scratch); });
 }
 void interpolate(const Extent& coarse, const double* from, const Extent& fine, double* to, int k, bool adds,
                  double* scratch) {
-  (width() == 64   ? Wide64::q
-   : width() == 32 ? Wide32::q
-                   : interpolate_either)(coarse, from, fine, to, k, adds, scratch);
+  on_widest([&] [[gnu::always_inline]] () { interpolate_either(coarse, from, fine, to, k, adds, scratch); });
 }
 
 }  // namespace plumb::npb::mg

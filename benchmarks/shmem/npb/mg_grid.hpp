@@ -43,6 +43,10 @@ struct Levels {
   static Three place_of(int rank, const Three& grid);
 };
 
+// Numbers of a message along an axis: a plane of points, with the halos of the axes before.
+std::size_t face(const Extent& box, int axis);
+int neighbour(const Three& place, const Three& grid, int axis, int by);
+
 // Points of the smallest part of the finest level, along any axis; below 2 there are too many ranks.
 int least_size(int points, int ranks);
 

@@ -67,14 +67,14 @@ Preset Npb::preset(const std::string& name) const {
 }
 
 std::vector<Form> Npb::forms() const {
-  if (!sends()) return {Form::two_sided};
+  if (!sends() || on_device()) return {Form::two_sided};
   if (!(form_ == "all")) return {form_of(form_)};
   if (!has_one_sided()) return {Form::two_sided};
   return {Form::two_sided, Form::signal, Form::barrier};
 }
 
 bool Npb::needs_transport() const {
-  return sends() && forms().front() == Form::two_sided;
+  return on_device() || (sends() && forms().front() == Form::two_sided);
 }
 
 ClassRow Npb::problem() const {
@@ -96,7 +96,14 @@ void Npb::check(const Plan& plan) const {
   if (!(form_ == "all" || form_ == "two-sided") && !has_one_sided())
     throw UsageError(
         fmt::format("--form {} needs memory that other ranks reach: run it in world shmem or mpi", form_.get()));
+  if (on_device() && !(form_ == "all" || form_ == "two-sided"))
+    throw UsageError(fmt::format("--variant device sends by a transport: --form {} is for the host", form_.get()));
   check_problem(problem(), plan.ranks);
+}
+
+void Npb::check_device(const Plan&, const DeviceInfo& info) const {
+  if (on_device() && why_not_on_device().empty() && info.runtime == "native")
+    throw UsageError("--variant device needs a device that compiles kernels: --runtime opencl or cuda");
 }
 
 std::vector<Group> Npb::groups(const Plan& plan) const {
@@ -105,7 +112,7 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
   group.key = fmt::format("class {}", row.name);
   for (const Form form : forms()) {
     Case one;
-    const std::string form_name = sends() ? to_string(form) : "none";
+    const std::string form_name = on_device() ? "device" : sends() ? to_string(form) : "none";
     one.key = fmt::format("{}/{}", row.name == 'U' ? size_text(row) : std::string(1, row.name), form_name);
     std::erase(one.key, ' ');
     one.labels = {{"class", std::string(1, row.name)},
@@ -118,7 +125,7 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
     one.items_to_check = items(row, plan);
     one.fixed_count = static_cast<std::uint64_t>(row.iterations);
     one.policy = policy_of(row, operations);
-    one.phases = phases();
+    if (!on_device()) one.phases = phases();
     one.laps = true;
     one.payload = Payload(form);
     group.cases.push_back(std::move(one));
@@ -132,6 +139,11 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
   for (const auto* list : {&mine.outgoing, &mine.incoming})
     for (const Link& link : *list) group.exchange_bytes += link.bytes * static_cast<std::size_t>(link.depth);
   group.host_bytes = host_bytes(row, plan) + group.exchange_bytes;
+  if (on_device()) {
+    const DeviceBytes needed = device_bytes(row, plan);
+    group.device_bytes = needed.all;
+    group.largest_buffer_bytes = needed.largest_buffer;
+  }
   return {group};
 }
 
@@ -140,11 +152,12 @@ std::unique_ptr<Messages> Npb::make(Form form, Session& session, const Links& li
 }
 
 void Npb::prepare(Session& session, const Case& measured) {
+  if (on_device() && !why_not_on_device().empty()) throw Unsupported(why_not_on_device());
   session_ = &session;
   std::vector<int> all(static_cast<std::size_t>(session.world.size()));
   std::iota(all.begin(), all.end(), 0);
   team_ = session.world.team(all);
-  if (sends()) messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
+  if (sends() && !on_device()) messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
   set_up(session);
 }
 
@@ -156,12 +169,19 @@ void Npb::reset(Session&, const Case& measured, std::uint64_t, std::uint64_t) {
   restart();
 }
 
+Traffic Npb::traffic() const {
+  Traffic all = device_traffic() != nullptr ? *device_traffic() : Traffic{};
+  if (messages_)
+    all = {static_cast<double>(messages_->messages_sent()), static_cast<double>(messages_->bytes_sent()),
+           messages_->exposed_seconds()};
+  all.exposed_seconds += reduced_;
+  return all;
+}
+
 void Npb::run(Session&, const Case& measured, Timed& timed) {
   timed_ = &timed;
-  const double begin = now_seconds(), exposed_before = exposed();
-  const auto sent = [&] { return messages_ ? static_cast<double>(messages_->messages_sent()) : 0; };
-  const auto bytes = [&] { return messages_ ? static_cast<double>(messages_->bytes_sent()) : 0; };
-  const double sent_before = sent(), bytes_before = bytes();
+  const double begin = now_seconds();
+  const Traffic before = traffic();
   for (std::uint64_t i = 1; i <= timed.count(); ++i) {
     iterate(i);
     if (i == timed.count()) {
@@ -173,9 +193,10 @@ void Npb::run(Session&, const Case& measured, Timed& timed) {
   }
   timed_ = nullptr;
   timed.tally("seconds", now_seconds() - begin);
-  timed.tally("exposed_seconds", exposed() - exposed_before);
-  timed.tally("messages", sent() - sent_before);
-  timed.tally("bytes", bytes() - bytes_before);
+  const Traffic after = traffic();
+  timed.tally("exposed_seconds", after.exposed_seconds - before.exposed_seconds);
+  timed.tally("messages", after.messages - before.messages);
+  timed.tally("bytes", after.bytes - before.bytes);
   for (std::size_t i = 0; i < measured.phases.size(); ++i)
     timed.tally("exposed_seconds " + measured.phases[i], exposed_by_phase_[i]);
 }
@@ -198,15 +219,15 @@ void Npb::release() {
 }
 
 Npb::Part::Part(Npb& of, std::size_t phase) : of_(of), phase_(phase) {
-  if (of_.timed_ == nullptr) return;
-  exposed_ = of_.exposed();
+  if (of_.timed_ == nullptr || of_.on_device()) return;
+  exposed_ = of_.traffic().exposed_seconds;
   of_.timed_->begin(phase);
 }
 
 Npb::Part::~Part() {
-  if (of_.timed_ == nullptr) return;
+  if (of_.timed_ == nullptr || of_.on_device()) return;
   of_.timed_->end(phase_);
-  of_.exposed_by_phase_[phase_] += of_.exposed() - exposed_;
+  of_.exposed_by_phase_[phase_] += of_.traffic().exposed_seconds - exposed_;
 }
 
 std::vector<Metric> Npb::metrics(const CaseResult& result, int ranks) const {

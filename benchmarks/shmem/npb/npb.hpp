@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/shmem/npb/device_exchange.hpp"
 #include "benchmarks/shmem/npb/messages.hpp"
 #include "measure/benchmark.hpp"
 #include "measure/clock.hpp"
@@ -52,12 +53,14 @@ class Checks {
 class Npb : public Benchmark {
  public:
   std::string name() const override { return which(); }
-  bool needs_device() const override { return false; }
+  bool needs_device() const override { return on_device(); }
   bool needs_transport() const override;
+  bool takes_kernel_file() const override { return on_device(); }
   std::string source() const override;
   Preset preset(const std::string& name) const override;
   ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& info) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare(Session& session, const Case& measured) override;
   void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
@@ -81,6 +84,8 @@ class Npb : public Benchmark {
   virtual bool sends() const { return true; }  // false: no messages, so one case without a form
   virtual Links links(const ClassRow&, int /*rank*/, int /*ranks*/) const { return {}; }
   virtual std::uint64_t host_bytes(const ClassRow&, const Plan&) const = 0;
+  virtual std::string why_not_on_device() const { return ""; }  // the reason, if there is no variant device
+  virtual DeviceBytes device_bytes(const ClassRow&, const Plan&) const { return {}; }
   virtual double bytes_by_formula(const ClassRow&, int /*ranks*/) const { return 0; }  // of all ranks, an iteration
 
   // --- what it does
@@ -92,10 +97,12 @@ class Npb : public Benchmark {
   virtual void check(Checks& checks, std::uint64_t repetition) = 0;
   virtual void tear_down() {}
   virtual std::unique_ptr<Messages> make(Form form, Session& session, const Links& links);  // replaced by mutants
+  virtual const Traffic* device_traffic() const { return nullptr; }                          // of variant device
 
   // --- what it uses
 
   ClassRow problem() const;
+  bool on_device() const { return variant_ == "device"; }
   World& world() const { return session_->world; }
   Session& session() const { return *session_; }
   Team& team() const { return *team_; }
@@ -117,6 +124,7 @@ class Npb : public Benchmark {
     double exposed_ = 0;
   };
   Part part(std::size_t phase) { return {*this, phase}; }
+  void add_exposed(double seconds) { reduced_ += seconds; }
   // A team's call within a timed part, whose seconds count as exposed.
   template <class T>
   void all_reduce(std::span<T> values, Fold fold) {
@@ -128,7 +136,7 @@ class Npb : public Benchmark {
 
  private:
   std::vector<Form> forms() const;
-  double exposed() const { return (messages_ ? messages_->exposed_seconds() : 0) + reduced_; }
+  Traffic traffic() const;
 
   Choice class_{
       *this, {"class", "problem of the NPB: size, iterations, official values"}, "A", {"S", "W", "A", "B", "C"}};
@@ -136,6 +144,10 @@ class Npb : public Benchmark {
                {"form", "messages: by a transport, by puts with signals, or by a barrier and gets; all: each of them"},
                "all",
                {"all", "two-sided", "signal", "barrier"}};
+  Choice variant_{*this,
+                  {"variant", "host: loops of the processes; device: kernels (npb_is, npb_mg), sent by a transport"},
+                  "host",
+                  {"host", "device"}};
   Parameter<std::int64_t> iterations_{
       *this, {"iterations", "timed iterations, without official values; 0: the class's"}, 0, {0, 1000000}};
 
