@@ -42,6 +42,10 @@ for runtime in cuda opencl; do
   one $runtime-hpl hpl --runtime $runtime --size 2000 --block 128 --repetitions 2
   for order in 0 1 2; do one $runtime-water-$order shallow_water --runtime $runtime --size 2 --order $order; done
   one $runtime-graph500 graph500 --runtime $runtime --variant device --scale 18 --roots 8
+  for name in is mg; do
+    one $runtime-npb_$name npb_$name --runtime $runtime --variant device --class A
+    two $runtime-npb_$name-two npb_$name --runtime $runtime --variant device --class S --transport staged
+  done
   for transport in staged pipelined; do
     two $runtime-b_eff-$transport b_eff --runtime $runtime --transport $transport --preset smoke
   done
@@ -55,5 +59,6 @@ for approach in device-streaming device-buffered host-buffered; do
   two peer-$approach b_eff --runtime cuda --transport peer --approach $approach --preset smoke
 done
 two peer-ptrans ptrans --runtime cuda --transport peer --size 2048
+for name in is mg; do two peer-npb_$name npb_$name --runtime cuda --variant device --class W --transport peer; done
 two peer-water shallow_water --runtime cuda --transport peer --size 2
 exit $failed

@@ -112,7 +112,8 @@ class Sort {
       send_at[to] = first[to] < buckets_ ? next[first[to]] : static_cast<int>(keys_.size());
       for (std::size_t bucket = first[to]; bucket < first[to + 1]; ++bucket) sends[to] += counts[bucket];
     }
-    for (const int key : keys_) sorted_[static_cast<std::size_t>(next[static_cast<std::size_t>(key >> shift_)]++)] = key;
+    for (const int key : keys_)
+      sorted_[static_cast<std::size_t>(next[static_cast<std::size_t>(key >> shift_)]++)] = key;
     MPI_Alltoall(sends.data(), 1, MPI_INT, receives.data(), 1, MPI_INT, MPI_COMM_WORLD);
     std::exclusive_scan(receives.begin(), receives.end(), receive_at.begin(), 0);
     received_.resize(static_cast<std::size_t>(receive_at.back() + receives.back()));

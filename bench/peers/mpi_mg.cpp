@@ -27,7 +27,9 @@ struct Level {
 
   std::size_t row() const { return static_cast<std::size_t>(n) + 2; }
   std::size_t plane() const { return row() * row(); }
-  std::size_t at(int j, int k) const { return static_cast<std::size_t>(k) * plane() + static_cast<std::size_t>(j) * row(); }
+  std::size_t at(int j, int k) const {
+    return static_cast<std::size_t>(k) * plane() + static_cast<std::size_t>(j) * row();
+  }
   bool is_cut() const { return planes < n; }
 };
 
@@ -86,7 +88,8 @@ class Solver {
     double sum = 0;
     for (int k = 1; k <= l.planes; ++k)
       for (int j = 1; j <= l.n; ++j)
-        for (int i = 1; i <= l.n; ++i) sum += l.r[l.at(j, k) + static_cast<std::size_t>(i)] * l.r[l.at(j, k) + static_cast<std::size_t>(i)];
+        for (int i = 1; i <= l.n; ++i)
+          sum += l.r[l.at(j, k) + static_cast<std::size_t>(i)] * l.r[l.at(j, k) + static_cast<std::size_t>(i)];
     MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return std::sqrt(sum / std::pow(l.n, 3));
   }
@@ -111,7 +114,8 @@ class Solver {
     for (const auto* list : {&low, &high})
       for (const auto& [order, point] : *list) {
         const int z = static_cast<int>(point / n / n) - l.first;
-        if (z >= 0 && z < l.planes) v_[l.at(static_cast<int>(point / n % n) + 1, z + 1) + point % n + 1] = list == &low ? -1 : 1;
+        if (z >= 0 && z < l.planes)
+          v_[l.at(static_cast<int>(point / n % n) + 1, z + 1) + point % n + 1] = list == &low ? -1 : 1;
       }
   }
 
@@ -147,7 +151,8 @@ class Solver {
         double* r = l.r.data() + l.at(j, k);
         sums(u, row, l.plane(), near_.data(), far_.data());
         for (std::size_t i = 1; i + 1 < row; ++i)
-          r[i] = right[i] + 8. / 3 * u[i] - (far_[i] + near_[i - 1] + near_[i + 1]) / 6 - (far_[i - 1] + far_[i + 1]) / 12;
+          r[i] =
+              right[i] + 8. / 3 * u[i] - (far_[i] + near_[i - 1] + near_[i + 1]) / 6 - (far_[i - 1] + far_[i + 1]) / 12;
       }
     halo(l, l.r);
   }
@@ -161,7 +166,8 @@ class Solver {
         double* u = l.u.data() + l.at(j, k);
         sums(r, row, l.plane(), near_.data(), far_.data());
         for (std::size_t i = 1; i + 1 < row; ++i)
-          u[i] += s[0] * r[i] + s[1] * (r[i - 1] + r[i + 1] + near_[i]) + s[2] * (far_[i] + near_[i - 1] + near_[i + 1]);
+          u[i] +=
+              s[0] * r[i] + s[1] * (r[i - 1] + r[i + 1] + near_[i]) + s[2] * (far_[i] + near_[i - 1] + near_[i + 1]);
       }
     halo(l, l.u);
   }
@@ -191,7 +197,8 @@ class Solver {
     const std::size_t row = coarse.row();
     for (int k = 0; k < fine.planes + 2; ++k) {
       // Fine point k - 1 + first lies on coarse point (k - 2 + first) / 2, or between two.
-      const int point = k - 1 + fine.first, below = (point + 1) / 2 - 1 - coarse.first + 1, above = below + (point % 2 == 0 ? 1 : 0);
+      const int point = k - 1 + fine.first, below = (point + 1) / 2 - 1 - coarse.first + 1,
+                above = below + (point % 2 == 0 ? 1 : 0);
       for (int j = 0; j < fine.n + 2; ++j) {
         const int left = j / 2, right = left + j % 2;
         const double *a = coarse.u.data() + coarse.at(left, below), *b = coarse.u.data() + coarse.at(right, below),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "benchmarks/shmem/npb/ep.hpp"
@@ -149,15 +150,15 @@ class NormWithoutLast : public Named<Mg> {
 class OldHalo : public Named<Mg> {
  public:
   using Named::Named;
-  void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) override {
-    std::vector<double>& kept = before_[rows[0]];
+  void unpack(std::span<const double> message, double* grid, const mg::Extent& own, int axis, int at) override {
+    std::vector<double>& kept = before_[{grid, axis, at}];
     std::vector<double> now(message.begin(), message.end());
-    Mg::unpack(kept.empty() ? now : kept, rows, length);
+    Mg::unpack(kept.empty() ? now : kept, grid, own, axis, at);
     kept = std::move(now);
   }
 
  private:
-  std::map<double*, std::vector<double>> before_;
+  std::map<std::tuple<double*, int, int>, std::vector<double>> before_;
 };
 
 // --- messages
@@ -234,9 +235,9 @@ class FlowBy : public FlowBenchmark {
 class NoCredit : public OverLatePuts<Mg, Fault::no_credit> {
  public:
   using OverLatePuts::OverLatePuts;
-  void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) override {
+  void unpack(std::span<const double> message, double* grid, const mg::Extent& own, int axis, int at) override {
     if (is_last(rank(), ranks())) usleep(500);
-    Mg::unpack(message, rows, length);
+    Mg::unpack(message, grid, own, axis, at);
   }
 };
 

@@ -146,8 +146,8 @@ class Alternating : public Flow {
     }
   }
 
-  // While the carry is under way, the groups' ingredients are built. The last stage turns back group by group, in memory
-  // that stays in caches.
+  // While the carry is under way, the groups' ingredients are built. The last stage turns back group by group, in
+  // memory that stays in caches.
   template <int D>
   void forward(int slab) {
     using L = Lines<Rows, D>;

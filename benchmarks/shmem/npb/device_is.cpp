@@ -49,10 +49,13 @@ DeviceKeys::DeviceKeys(Session& session, std::span<const Key> keys, std::size_t 
                 {tests_.get(), 0, tests.size() * sizeof(std::uint32_t)});
   program_ = session.device.build(session.source(
       {file_of_is, embedded_text(file_of_is), fmt::format("-DGROUP={} -DBUCKETS={}", group_, buckets_)}));
-  for (const auto& [kernel, name] :
-       {std::pair{&fill_, "fill"}, {&count_buckets_, "count_buckets"}, {&add_up_, "add_up"},
-        {&set_places_, "set_places"}, {&move_keys_, "move_keys"}, {&count_keys_, "count_keys"},
-        {&rank_keys_, "rank_keys"}})
+  for (const auto& [kernel, name] : {std::pair{&fill_, "fill"},
+                                     {&count_buckets_, "count_buckets"},
+                                     {&add_up_, "add_up"},
+                                     {&set_places_, "set_places"},
+                                     {&move_keys_, "move_keys"},
+                                     {&count_keys_, "count_keys"},
+                                     {&rank_keys_, "rank_keys"}})
     *kernel = program_->kernel(name);
 
   const int me = session.world.rank(), ranks = session.world.size();
@@ -64,7 +67,8 @@ DeviceKeys::DeviceKeys(Session& session, std::span<const Key> keys, std::size_t 
     incoming_at_.push_back(in / key_bytes);
     if (i + 1 < ranks) {
       sends.push_back({(me + i + 1) % ranks, i, out, std::max<std::size_t>(rooms.outgoing[at], 1) * key_bytes});
-      receives.push_back({(me + ranks - i - 1) % ranks, i, in, std::max<std::size_t>(rooms.incoming[at], 1) * key_bytes});
+      receives.push_back(
+          {(me + ranks - i - 1) % ranks, i, in, std::max<std::size_t>(rooms.incoming[at], 1) * key_bytes});
       in += aligned(receives.back().bytes);
     }
     out += aligned(std::max<std::size_t>(rooms.outgoing[at], 1) * key_bytes);
@@ -161,7 +165,8 @@ std::uint64_t DeviceKeys::rank(Key low, std::span<const std::uint32_t> below, st
                    static_cast<std::uint32_t>(low)});
   queue_->enqueue(*rank_keys_, {own * group_, group_});
   sums_read_.resize(own);
-  queue_->enqueue_read({weighted_.get(), 0, own * sizeof(std::uint64_t)}, reinterpret_cast<std::byte*>(sums_read_.data()));
+  queue_->enqueue_read({weighted_.get(), 0, own * sizeof(std::uint64_t)},
+                       reinterpret_cast<std::byte*>(sums_read_.data()));
   for (std::size_t i = 0; i < looked_at.size(); ++i)
     if (looked_at[i] < range_)
       queue_->enqueue_read({counts_.get(), looked_at[i] * sizeof(std::int32_t), sizeof(std::int32_t)},

@@ -1,4 +1,5 @@
-// npb_is's keys in a device's memory, counted, moved and ranked by kernels (is.cl), and sent by the session's transport.
+// npb_is's keys in a device's memory, counted, moved and ranked by kernels (is.cl), and sent by the session's
+// transport.
 #pragma once
 
 #include <cstdint>

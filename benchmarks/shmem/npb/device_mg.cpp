@@ -44,11 +44,15 @@ DeviceGrids::DeviceGrids(Session& session, const Levels& levels, const Stencil& 
 }
 
 void DeviceGrids::build(Session& session) {
-  program_ = session.device.build(session.source(
-      {file_of_mg, embedded_text(file_of_mg),
-       fmt::format("-DTX={} -DTY={} -DGROUP={}", tile_x_, tile_y_, tile_x_ * tile_y_)}));
-  for (const auto& [kernel, name] : {std::pair{&fill_, "fill"}, {&stencil_, "stencil"}, {&restrict_, "restrict_to"},
-                                     {&interpolate_, "interpolate"}, {&faces_, "faces"}, {&box_, "box"},
+  program_ = session.device.build(
+      session.source({file_of_mg, embedded_text(file_of_mg),
+                      fmt::format("-DTX={} -DTY={} -DGROUP={}", tile_x_, tile_y_, tile_x_ * tile_y_)}));
+  for (const auto& [kernel, name] : {std::pair{&fill_, "fill"},
+                                     {&stencil_, "stencil"},
+                                     {&restrict_, "restrict_to"},
+                                     {&interpolate_, "interpolate"},
+                                     {&faces_, "faces"},
+                                     {&box_, "box"},
                                      {&squares_, "squares"}})
     *kernel = program_->kernel(name);
 }
@@ -212,8 +216,7 @@ double DeviceGrids::squares() {
 }
 
 void DeviceGrids::fetch(std::vector<double>& u, std::vector<double>& r, std::vector<double>& v) {
-  for (const auto& [buffer, values] :
-       {std::pair{u_.back().get(), &u}, {r_.back().get(), &r}, {v_.get(), &v}})
+  for (const auto& [buffer, values] : {std::pair{u_.back().get(), &u}, {r_.back().get(), &r}, {v_.get(), &v}})
     queue_->read({buffer, 0, values->size() * sizeof(double)}, reinterpret_cast<std::byte*>(values->data()));
 }
 

@@ -24,7 +24,8 @@ class Ep : public Npb {
   std::string operation_type() const override { return "Random numbers generated"; }
   bool sends() const override { return false; }
   std::string why_not_on_device() const override {
-    return "npb_ep is the baseline of processes without messages: a device's arithmetic is measured by gemm and ceilings";
+    return "npb_ep is the baseline of processes without messages: a device's arithmetic is measured by gemm and "
+           "ceilings";
   }
   void change(ClassRow& row) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;

@@ -329,7 +329,8 @@ void Is::sort_to_owners() {
   received_.back() = std::span<const Key>(kept_).first(sent.back());
 }
 
-// In two passes, by 32 buckets together and then by bucket: stores to a thousand lines in turn would miss the first cache.
+// In two passes, by 32 buckets together and then by bucket: stores to a thousand lines in turn would miss the first
+// cache.
 void Is::move_keys() {
   constexpr std::size_t together = 32;
   std::vector<Key*> next(buckets_ / together + 1);

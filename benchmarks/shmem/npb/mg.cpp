@@ -386,31 +386,27 @@ void Mg::finish_halo() {
   take_halo(field, level, 2);
 }
 
-// The rows of a face: points at index `at` of an axis, with the halos of the axes before it.
-std::vector<double*> Mg::rows_of(double* grid, const Extent& box, int axis, int at, std::size_t& length) const {
-  std::vector<double*> rows;
+// Calls use(offset, length) for the rows of a face: points at index `at` of an axis, with the halos of the axes before.
+template <class Use>
+void Mg::for_rows(const Extent& box, int axis, int at, Use use) const {
   const int around = passes_edges_on() ? 0 : 1;
-  length = axis == 0 ? 1 : static_cast<std::size_t>(box.size[0] + 2 - 2 * around);
-  const int first_i = axis == 0 ? at : around;
-  for (int k = axis == 2 ? at : 1; k <= (axis == 2 ? at : box.size[2]); ++k)
-    for (int j = axis == 1   ? at
-                 : axis == 0 ? 1
-                             : around;
-         j <= (axis == 1   ? at
-               : axis == 0 ? box.size[1]
-                           : box.size[1] + 1 - around);
-         ++j)
-      rows.push_back(grid + box.at(first_i, j, k));
-  return rows;
+  const auto range = [&](int a, int halo) {
+    return axis == a ? std::pair{at, at} : std::pair{halo, box.size[static_cast<std::size_t>(a)] + 1 - halo};
+  };
+  const auto [first_i, last_i] = range(0, around);
+  const auto [first_j, last_j] = range(1, axis == 0 ? 1 : around);
+  const auto [first_k, last_k] = range(2, 1);
+  for (int k = first_k; k <= last_k; ++k)
+    for (int j = first_j; j <= last_j; ++j) use(box.at(first_i, j, k), static_cast<std::size_t>(last_i - first_i + 1));
 }
 
 void Mg::wrap(double* grid, const Extent& box, int axis) {
   const int n = box.size[static_cast<std::size_t>(axis)];
-  std::size_t length = 0;
-  for (const auto& [from, to] : {std::pair{1, n + 1}, std::pair{n, 0}}) {
-    const auto source = rows_of(grid, box, axis, from, length), target = rows_of(grid, box, axis, to, length);
-    for (std::size_t i = 0; i < source.size(); ++i) std::copy_n(source[i], length, target[i]);
-  }
+  const std::size_t across = static_cast<std::size_t>(n) * (axis == 0 ? 1 : axis == 1 ? box.row() : box.plane());
+  for_rows(box, axis, 1,
+           [&](std::size_t at, std::size_t length) { std::copy_n(grid + at, length, grid + at + across); });
+  for_rows(box, axis, 0,
+           [&](std::size_t at, std::size_t length) { std::copy_n(grid + at + across, length, grid + at); });
 }
 
 void Mg::post_halo(const double* grid, int level, int axis) {
@@ -418,11 +414,9 @@ void Mg::post_halo(const double* grid, int level, int axis) {
   const std::size_t first = link_of(*levels_, level, axis);
   for (const std::size_t way : {0, 1}) messages().expect(first + way);
   for (const std::size_t way : {0, 1}) {
-    std::size_t length = 0;
     double* to = messages().outgoing_as<double>(first + way).data();
-    const int at = way == 0 ? 1 : own.size[static_cast<std::size_t>(axis)];
-    for (const double* row : rows_of(const_cast<double*>(grid), own, axis, at, length))
-      to = std::copy_n(row, length, to);
+    for_rows(own, axis, way == 0 ? 1 : own.size[static_cast<std::size_t>(axis)],
+             [&](std::size_t at, std::size_t length) { to = std::copy_n(grid + at, length, to); });
     messages().post(first + way);
   }
 }
@@ -430,23 +424,18 @@ void Mg::post_halo(const double* grid, int level, int axis) {
 void Mg::take_halo(mg::Field field, int level, int axis) {
   if (device_) return device_->take_halo(field, level, axis);
   messages().meet();
-  double* const grid = data(field, level);
-  const Extent& own = box(level);
   const std::size_t first = link_of(*levels_, level, axis);
-  for (const std::size_t way : {0, 1}) {
-    std::size_t length = 0;
-    const int at = way == 0 ? 0 : own.size[static_cast<std::size_t>(axis)] + 1;
-    const auto rows = rows_of(grid, own, axis, at, length);
-    unpack(messages().take_as<double>(first + way), rows, length);
-  }
+  for (const std::size_t way : {0, 1})
+    unpack(messages().take_as<double>(first + way), data(field, level), box(level), axis,
+           way == 0 ? 0 : box(level).size[static_cast<std::size_t>(axis)] + 1);
 }
 
-void Mg::unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length) {
+void Mg::unpack(std::span<const double> message, double* grid, const Extent& own, int axis, int at) {
   const double* from = message.data();
-  for (double* const row : rows) {
-    std::copy_n(from, length, row);
+  for_rows(own, axis, at, [&](std::size_t to, std::size_t length) {
+    std::copy_n(from, length, grid + to);
     from += length;
-  }
+  });
 }
 
 void Mg::check(Checks& checks, std::uint64_t) {

@@ -44,7 +44,7 @@ class Mg : public Npb {
   virtual mg::Stencil smoother() const;
   virtual int offset() const { return 1; }  // of coarse point j on fine point 2j + 1
   virtual bool passes_edges_on() const { return true; }
-  virtual void unpack(std::span<const double> message, std::span<double* const> rows, std::size_t length);
+  virtual void unpack(std::span<const double> message, double* grid, const mg::Extent& own, int axis, int at);
   virtual double sum(double mine);
 
   ClassRow row_;
@@ -71,7 +71,8 @@ class Mg : public Npb {
   void wrap(double* grid, const mg::Extent& box, int axis);
   void post_halo(const double* grid, int level, int axis);
   void take_halo(mg::Field field, int level, int axis);
-  std::vector<double*> rows_of(double* grid, const mg::Extent& box, int axis, int at, std::size_t& length) const;
+  template <class Use>
+  void for_rows(const mg::Extent& box, int axis, int at, Use use) const;
   void sweep(std::size_t phase, int first, int last, const std::function<bool(int)>& is_inside,
              const std::function<void(int, int)>& planes);
 

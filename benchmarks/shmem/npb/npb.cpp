@@ -157,7 +157,8 @@ void Npb::prepare(Session& session, const Case& measured) {
   std::vector<int> all(static_cast<std::size_t>(session.world.size()));
   std::iota(all.begin(), all.end(), 0);
   team_ = session.world.team(all);
-  if (sends() && !on_device()) messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
+  if (sends() && !on_device())
+    messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
   set_up(session);
 }
 

@@ -97,7 +97,7 @@ class Npb : public Benchmark {
   virtual void check(Checks& checks, std::uint64_t repetition) = 0;
   virtual void tear_down() {}
   virtual std::unique_ptr<Messages> make(Form form, Session& session, const Links& links);  // replaced by mutants
-  virtual const Traffic* device_traffic() const { return nullptr; }                          // of variant device
+  virtual const Traffic* device_traffic() const { return nullptr; }                         // of variant device
 
   // --- what it uses
 
