@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.launching import PATIENCE_S, launch_command, program
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
+from tests.launching import PATIENCE_S, ROOT, launch_command, program
 
 ENGINE = program("plumb-mpi")
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
@@ -49,6 +52,21 @@ def test_every_form_agrees_with_the_official_values(
             assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"], rel=0.1)
 
 
+@pytest.mark.skipif(not runtimes.is_installed("pocl", find_home()), reason="PoCL is not installed")
+@pytest.mark.parametrize(("benchmark", "status"), [("npb_mg", "passed"), ("npb_lu", "unsupported")])
+def test_devices_send_as_much(tmp_path: Path, benchmark: str, status: str) -> None:
+    words = (benchmark, "--class", "S", "--variant", "device", "--format", "none")
+    code, record, said = run(tmp_path, 2, *words)
+    assert code == 0, said
+    (case,) = record["cases"]
+    assert (case["key"], case["outcome"]["status"]) == ("S/device", status)
+    if status == "passed":
+        found = metrics(case)
+        assert found["bytes_sent"] == pytest.approx(found["bytes_by_formula"])
+    else:
+        assert "has no kernels" in case["outcome"]["reason"]
+
+
 def test_pairs_are_spread_over_any_ranks(tmp_path: Path) -> None:
     status, record, said = run(
         tmp_path, 3, "npb_ep", "--log2-pairs", "19", "--class", "S", "--format", "none"
@@ -82,6 +100,8 @@ def test_the_official_text_is_laid_out_as_ever(tmp_path: Path) -> None:
         (1, ("npb_is", "--log2-max-key", "33"), "32 bits"),
         (1, ("npb_is", "--log2-keys", "3"), "too few"),
         (1, ("npb_is", "--threads", "2"), "threads"),
+        (1, ("npb_mg", "--variant", "device", "--form", "signal"), "sends by a transport"),
+        (1, ("npb_is", "--variant", "device", "--runtime", "native"), "compiles kernels"),
     ],
 )
 def test_bad_input_is_refused(
@@ -91,6 +111,20 @@ def test_bad_input_is_refused(
     assert status == 2, said
     assert not record
     assert reason in said
+
+
+def test_a_folder_without_programs_of_npb_is_refused(tmp_path: Path) -> None:
+    for folder, reason in (("nowhere", "no such folder"), ("", "has no is.A.x")):
+        words = ("--npb", str(tmp_path / folder), "is")
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "bench" / "npb.py"), *words],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert reason in done.stderr
 
 
 def test_one_sided_forms_need_their_memory(tmp_path: Path) -> None:

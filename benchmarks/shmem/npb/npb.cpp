@@ -208,10 +208,6 @@ Validation Npb::validate(Session&, const Case&, std::uint64_t repetition, std::u
   return checks.found;
 }
 
-Json Npb::facts() const {
-  return Json::object();
-}
-
 void Npb::release() {
   tear_down();
   messages_.reset();

@@ -66,7 +66,6 @@ class Npb : public Benchmark {
   void reset(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
   void run(Session& session, const Case& measured, Timed& timed) override;
   Validation validate(Session& session, const Case& measured, std::uint64_t repetition, std::uint64_t count) override;
-  Json facts() const override;
   void release() override;
   std::vector<Metric> metrics(const CaseResult& result, int ranks) const override;
 
