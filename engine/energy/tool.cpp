@@ -17,6 +17,18 @@ namespace {
 constexpr double usual_interval_s = 1;
 constexpr const char* longest_call = "timeout 10 ";  // of one reading: a controller may not answer
 
+// The line of a failed program's output that gives the reason: the first one under its name, as curl's, which has
+// advice after it; otherwise the last one.
+std::string reason_in(const std::string& output, const std::string& program) {
+  std::istringstream lines(output);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(program + ": ")) return line.substr(program.size() + 2);
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
 }  // namespace
 
 std::string output_of(const std::string& command) {
@@ -27,10 +39,9 @@ std::string output_of(const std::string& command) {
   while (const std::size_t size = std::fread(bytes.data(), 1, bytes.size(), pipe)) text.append(bytes.data(), size);
   const int status = ::pclose(pipe);
   if (status == 0) return text;
-  while (text.ends_with('\n')) text.pop_back();
   const std::string program = command.substr(0, command.find(' '));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 124) throw Error(program + " did not answer within 10 s");
-  throw Error(fmt::format("{} failed: {}", program, text.substr(text.rfind('\n') + 1)));
+  throw Error(fmt::format("{} failed: {}", program, reason_in(text, program)));
 }
 
 bool has_program(const std::string& program) {

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import grp
+import http.server
 import json
 import math
 import os
+import ssl
 import subprocess
+import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from conftest import DATA, Plumb
@@ -240,6 +244,166 @@ def test_redfish_by_curl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     status, _, said = run(tmp_path, 1, *SMALL, *words)
     assert status == 2
     assert "certificate must be verified" in said
+
+
+@needs_engine
+def test_a_gpu_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two, through a stand-in of NVML: its joules are missing with the reason, the other's are there."""
+    library = tmp_path / "libnvidia-ml.so.1"
+    source = Path(__file__).with_name("fake_nvml.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("LOST_AFTER", "250")  # of some 900 readings
+    stream = ("stream", "--runtime", "native", "--elements", "4194304", "--operation", "copy")
+    words = ("--energy", "nvml", "--energy-time", "1", "--time-limit", "0.1")
+    status, record, said = run(tmp_path, 1, *stream, *words)
+    assert status == 0, said
+    assert faults(record) == []
+    (case,) = record["cases"]
+    gone = domain(case, "nvml:0000:18:00.0")
+    assert gone["joules"] is None
+    lost = "nvml:0000:18:00.0 cannot be read: NVML reports GPU is lost (15)"
+    assert gone["reason"] == lost
+    kept = domain(case, "nvml:0000:2a:00.0")
+    if kept["reason"]:
+        pytest.skip(f"this machine is too busy to read a sensor: {kept['reason']}")
+    is_right(kept, 250 * case["energy"]["region"]["seconds"])
+    assert kept["state"]["limit_w"] == 700
+    assert kept["state"]["throttled"] == ["power"]
+    together = next(one for one in case["energy"]["sums"] if one["domain"] == "together")
+    assert together["of"] == ["nvml:0000:2a:00.0"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files of another user are made by root")
+@pytest.mark.parametrize(
+    ("mode", "remedy"),
+    [
+        (0o440, "ask to join group {}, which may read it"),
+        (0o400, "ask for read access of group {}"),
+    ],
+)
+def test_a_counter_that_may_not_be_read(tmp_path: Path, mode: int, remedy: str) -> None:
+    """As a user without root's privilege: the group to ask for is named; auto goes on without."""
+    serial = program("plumb-serial")
+    if not serial.exists():
+        pytest.skip("the engine is not built")
+    counter = rapl_zone(tmp_path, "intel-rapl:0", "package-0")
+    other = grp.getgrgid(65534)
+    os.chown(counter, 65534, other.gr_gid)
+    counter.chmod(mode)
+    command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", str(serial), *SMALL]
+    command += ["--energy-root", str(tmp_path), "--progress", "none", "--format", "none"]
+    record = tmp_path / "record.json"
+    command += ["--record", str(record), "--test", "--energy"]
+    done = subprocess.run([*command, "rapl"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"{counter} may not be read: " in done.stderr
+    assert remedy.format(other.gr_name) in done.stderr
+    done = subprocess.run([*command, "auto"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert remedy.format(other.gr_name) in json.loads(record.read_text())["energy"]["reason"]
+
+
+class Controller:
+    """A management controller on loopback with a certificate of its own; silent after some answers."""
+
+    def __init__(self, folder: Path, answers: float = math.inf) -> None:
+        self.certificate = folder / "controller.pem"
+        key = folder / "controller.key"
+        words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=bmc"
+        files = ["-keyout", str(key), "-out", str(self.certificate)]
+        names = ["-addext", "subjectAltName=IP:127.0.0.1"]
+        subprocess.run(["openssl", *words.split(), *files, *names], check=True, capture_output=True)
+        silence = threading.Event()
+        controller = self
+        self.answers = answers
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                controller.answers -= 1
+                if controller.answers < 0:
+                    silence.wait()
+                    return
+                text = b'{"PowerWatts": {"Reading": 312.5}}'
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.silence = silence
+        self.server = http.server.ThreadingHTTPServer(("0.0.0.0", 0), Answer)
+        self.server.daemon_threads = True
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, key)
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self) -> Self:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.silence.set()
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def curl(self, path: Path, host: str = "127.0.0.1", trusted: bool = True) -> None:
+        """Write curl's configuration."""
+        lines = [f'url = "https://{host}:{self.server.server_port}/EnvironmentMetrics"']
+        lines += ['user = "root:calvin"', "max-time = 1", "noproxy = *"]
+        lines += [f'cacert = "{self.certificate}"'] if trusted else []
+        path.write_text("\n".join(lines) + "\n")
+        path.chmod(0o600)
+
+
+@needs_engine
+def test_a_controller_must_prove_itself_and_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "bmc.conf"
+    monkeypatch.setenv("PLUMBLINE_REDFISH", str(secret))
+    words = (*SMALL, "--energy", "redfish", "--test")
+    with Controller(tmp_path) as controller:
+        controller.curl(secret)
+        status, record, said = run(tmp_path, 1, *words)
+        assert status == 0, said
+        assert [one["name"] for one in record["energy"]["sources"]] == ["redfish:node"]
+        controller.curl(secret, trusted=False)
+        status, _, said = run(tmp_path, 1, *words)
+        assert status == 2
+        assert "--energy redfish: curl failed: (60) SSL certificate problem" in said
+        controller.curl(secret, host="127.0.0.2")
+        status, _, said = run(tmp_path, 1, *words)
+        assert status == 2
+        assert "no alternative certificate subject name matches target host name" in said
+        controller.curl(secret)
+        controller.answers = 0
+        status, _, said = run(tmp_path, 1, *words)
+        assert status == 2
+        assert "curl failed: (28) Operation timed out" in said
+        assert "calvin" not in said
+
+
+@needs_engine
+@pytest.mark.soak  # a sensor of a second's interval: 40 s
+def test_a_controller_that_falls_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of the run: the reason, and no failure."""
+    secret = tmp_path / "bmc.conf"
+    monkeypatch.setenv("PLUMBLINE_REDFISH", str(secret))
+    stream = ("stream", "--runtime", "native", "--elements", "4194304", "--operation", "copy")
+    with Controller(tmp_path, answers=100) as controller:
+        controller.curl(secret)
+        words = ("--energy", "redfish", "--time-limit", "0.1")
+        status, record, said = run(tmp_path, 1, *stream, *words)
+    assert status == 0, said
+    assert faults(record) == []
+    (case,) = record["cases"]
+    assert case["outcome"]["status"] == "passed"
+    assert "curl failed: (28) Operation timed out" in domain(case, "redfish:node")["reason"]
 
 
 def test_the_table_stands_beside_the_published_one(plumb: Plumb) -> None:

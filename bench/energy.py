@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""What `--energy` changes: medians of runs with and without it, in turn; joules of played sensors beside the exact integral.
+
+    bench/energy.py [--rounds 10]
+    bench/energy.py --gpu            # one GPU: counter, integrated power, and a witness beside each other
+
+A counter in a tree like sysfs is advanced in real time by each curve of power (steps, ramps, bursts, a wave) and wraps
+within the region. The run is bound to one core, the player has another. Printed by curve: the ratio of the medians of STREAM
+triad, with over without, each of the same round (median, least, largest); joules over the exact integral of the curve (median,
+least, largest); the part of the stated errors that the largest difference is.
+
+--gpu runs GEMM and STREAM triad for 10 s each with `--energy nvml`, and reads the same GPU in this process (PyPI's nvidia-ml-py):
+joules of the engine's counter, of its integral of the instantaneous power, and of this witness's, by straight lines.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Self
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "python"))
+from fake_sensors import Counter, Curve, Playing, integral, rapl_zone  # noqa: E402
+
+SERIAL = ROOT / "build/release/bin/plumb-serial"
+STREAM = ("stream", "--runtime", "native", "--operation", "triad")
+WRAPS_AT_UJ = 150_000_000
+CURVES: dict[str, Curve] = {
+    "steps": lambda t: 60.0 if t % 0.6 < 0.3 else 140.0,
+    "ramps": lambda t: 40 + 60 * (t % 1.5),
+    "bursts": lambda t: 300.0 if t % 0.37 < 0.1 else 35.0,
+    "waves": lambda t: 80 + 10 * (t % 1) + (60.0 if t % 0.5 < 0.2 else 0.0),
+}
+
+
+@dataclass
+class Turn:
+    """Seconds of an operation with and without, and joules of the case beside those played."""
+
+    with_it: float
+    without: float
+    joules: float
+    exact: float
+    error: float
+
+
+def case_of(words: list[str], folder: Path, core: int) -> dict:
+    record = folder / "record.json"
+    command = ["taskset", "-c", str(core), str(SERIAL), *STREAM, *words]
+    command += ["--progress", "none", "--format", "none", "--record", str(record)]
+    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    (case,) = json.loads(record.read_text())["cases"]
+    return case
+
+
+def median_of(case: dict) -> float:
+    return statistics.median(case["samples"]["by_rank"][0]) / case["count"]
+
+
+def turn(curve: Curve, repetitions: int, elements: int, swapped: bool, core: int) -> Turn:
+    """One run of each kind, with the sensor played beside both."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name) / "sys"
+        path = rapl_zone(root, "intel-rapl:0", "package-0", range_uj=WRAPS_AT_UJ)
+        sensor = Counter(path, curve, limit=WRAPS_AT_UJ, start=WRAPS_AT_UJ - 5_000_000)
+        usual = ["--repetitions", str(repetitions), "--elements", str(elements)]
+        energy = [*usual, "--energy", "rapl", "--energy-root", str(root)]
+        found = {}
+        with Playing([sensor]):
+            for words in (energy, usual) if swapped else (usual, energy):
+                found[words is energy] = case_of(words, Path(name), core)
+    region = found[True]["energy"]["region"]
+    (domain,) = found[True]["energy"]["domains"]
+    if domain["joules"] is None:
+        raise SystemExit(f"no joules: {domain['reason']}")
+    begin, end = region["begin"], region["begin"] + region["seconds"]
+    exact = integral(curve, begin, end, steps=200_000)
+    medians = median_of(found[True]), median_of(found[False])
+    return Turn(*medians, domain["joules"], exact, domain["error_j"])
+
+
+class Witness:
+    """Reads a GPU's instantaneous power (field 186) every 10 ms within its scope."""
+
+    def __init__(self) -> None:
+        import pynvml
+
+        pynvml.nvmlInit()
+        self._nvml = pynvml
+        self._gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
+        self._readings: list[tuple[float, float]] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._read)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _read(self) -> None:
+        while not self._stop.wait(0.01):
+            (field,) = self._nvml.nvmlDeviceGetFieldValues(self._gpu, [186])
+            self._readings.append((time.time(), field.value.uiVal * 1e-3))
+
+    def joules(self, begin: float, end: float) -> float:
+        inside = [one for one in self._readings if begin <= one[0] <= end]
+        middle = sum((b - a) * (p + q) / 2 for (a, p), (b, q) in pairwise(inside))
+        return (
+            middle + inside[0][1] * (inside[0][0] - begin) + inside[-1][1] * (end - inside[-1][0])
+        )
+
+
+def beside_a_witness(words: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as name, Witness() as witness:
+        record = Path(name) / "record.json"
+        command = [str(SERIAL), *words, "--energy", "nvml", "--energy-time", "10"]
+        command += ["--progress", "none", "--format", "none", "--record", str(record)]
+        subprocess.run(command, check=True)
+        (case,) = json.loads(record.read_text())["cases"]
+    region = case["energy"]["region"]
+    domains = {one["kind"]: one for one in case["energy"]["domains"]}
+    for one in domains.values():
+        if one["joules"] is None:
+            raise SystemExit(f"no joules: {one['reason']}")
+    counter, power = domains["counter"]["joules"], domains["power"]["joules"]
+    seen = witness.joules(region["begin"], region["begin"] + region["seconds"])
+    print(f"{words[0]}: {region['seconds']:.2f} s, counter {counter:.0f} J", end=", ")
+    print(
+        f"power {power:.0f} J ({power / counter:.3f}), witness {seen:.0f} J ({seen / counter:.3f})"
+    )
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.4f} ({min(values):.4f}..{max(values):.4f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=10, help="of each curve")
+    parser.add_argument("--repetitions", type=int, default=100)
+    parser.add_argument("--elements", type=int, default=2**22)
+    parser.add_argument("--gpu", nargs="?", const="", metavar="OPTIONS", help="of both benchmarks")
+    wish = parser.parse_args()
+    if wish.gpu is not None:
+        usual = shlex.split(wish.gpu or "--runtime cuda")
+        beside_a_witness(["gemm", "--type", "double", "--size", "16384", *usual])
+        beside_a_witness(["stream", "--operation", "triad", "--elements", str(2**32), *usual])
+        return
+    player, *_, core = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {player})
+    for name, curve in CURVES.items():
+        turns = [
+            turn(curve, wish.repetitions, wish.elements, bool(i % 2), core)
+            for i in range(wish.rounds)
+        ]
+        medians = spread([one.with_it / one.without for one in turns])
+        joules = spread([one.joules / one.exact for one in turns])
+        used = max(abs(one.joules - one.exact) / one.error for one in turns)
+        print(f"{name}: medians {medians}, joules {joules}, {used:.2f} of the stated error")
+
+
+if __name__ == "__main__":
+    main()
