@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""b_eff between two hosts (namespaces of this one, joined by a shaped cable) beside a bare loop of MPI_Sendrecv, in turn.
+"""b_eff between two hosts (namespaces of this one, joined by a shaped cable) beside bare loops, in turn: MPI_Sendrecv one
+after the other, and both messages of a round under way at once, as b_eff has them.
 
     bench/two_hosts.py [--mbit 1000] [--size 24] [--rounds 5]
 
 Needs root, Open MPI, and the programs plumb-mpi and peer_mpi_sendrecv of build/release. Printed: seconds of a round (each
-rank sends a message to both neighbours) by both, and the ratio of rates, ours over the loop's: median, least, largest.
+rank sends a message to both neighbours) by all, and the ratios of rates, ours over a loop's: median, least, largest.
 """
 
 import argparse
@@ -49,7 +50,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repetitions", type=int, default=10)
     wish = parser.parse_args()
-    pairs = []
+    seconds: list[list[float]] = []  # of a round: ours, one by one, at once
     with tempfile.TemporaryDirectory() as name, two_hosts.two_hosts(Path(name)) as hosts:
         for host in range(2):
             limit = (
@@ -58,12 +59,14 @@ def main() -> None:
             subprocess.run(hosts.inside(host, limit.split()), check=True)
         bare = [str(BIN / "peer_mpi_sendrecv"), str(2**wish.size), str(wish.repetitions)]
         for _ in range(wish.rounds):
-            by_loop = float(output_of(hosts, bare))
-            pairs.append((ours(hosts, wish.size, wish.repetitions, Path(name) / "r.json"), by_loop))
-    ratios = sorted(by_loop / by_us for by_us, by_loop in pairs)
-    print(f"ours {statistics.median(one for one, _ in pairs):.4f} s", end=", ")
-    print(f"loop {statistics.median(one for _, one in pairs):.4f} s", end=", ")
-    print(f"ratio {statistics.median(ratios):.3f} ({ratios[0]:.3f}..{ratios[-1]:.3f})")
+            loops = [float(word) for word in output_of(hosts, bare).split()]
+            by_us = ours(hosts, wish.size, wish.repetitions, Path(name) / "r.json")
+            seconds.append([by_us, *loops])
+    print(f"ours {statistics.median(one[0] for one in seconds):.4f} s")
+    for number, loop in enumerate(("one after the other", "both at once"), 1):
+        ratios = sorted(one[number] / one[0] for one in seconds)
+        print(f"{loop} {statistics.median(one[number] for one in seconds):.4f} s", end=", ")
+        print(f"ratio {statistics.median(ratios):.3f} ({ratios[0]:.3f}..{ratios[-1]:.3f})")
 
 
 if __name__ == "__main__":
