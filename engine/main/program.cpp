@@ -73,6 +73,7 @@ class ProgramRun {
       throw UsageError("--ranks plans with --dry-run; a run has the launcher's ranks");
     plan_ = {options_.dry_run ? 0 : world_.rank(), ranks, static_cast<std::uint64_t>(options_.seed.get())};
     benchmark_.check(plan_);
+    check_threads();
     groups_ = benchmark_.groups(plan_);
     if (options_.dry_run) return dry_run(ranks, settings);
     Watchdog::start(options_.timeout, [this](const std::string& sentence) { give_up(sentence); });
@@ -102,9 +103,18 @@ class ProgramRun {
 
   // Ends all ranks with the first rank's problem, if any.
   void agree(const std::string& problem) {
-    const AgreedText agreed = first_text(world_, problem);
-    if (agreed.rank >= 0)
-      throw UsageError(world_.size() == 1 ? agreed.text : fmt::format("rank {}: {}", agreed.rank, agreed.text));
+    const std::string where = world_.size() == 1 ? ""
+                              : world_.local_size() == world_.size()
+                                  ? fmt::format("rank {}: ", world_.rank())
+                                  : fmt::format("rank {} on {}: ", world_.rank(), this_host().name);
+    const AgreedText agreed = first_text(world_, problem.empty() ? "" : where + problem);
+    if (agreed.rank >= 0) throw UsageError(agreed.text);
+  }
+
+  void check_threads() const {
+    if (!benchmark_.threads_communicate() || !kind_.threads_problem || options_.dry_run) return;
+    const std::string problem = kind_.threads_problem(world_);
+    if (!problem.empty()) throw UsageError("--threads: " + problem);
   }
 
   void check_form() const {
@@ -547,12 +557,23 @@ int say_usage(World& world, const std::string& progress, const std::string& sent
   return status(ExitStatus::usage);
 }
 
-constexpr double end_limit_s = 10;  // less than the command waits for launchers
+constexpr double start_limit_s = 120;  // thousands of ranks take their time
+constexpr double end_limit_s = 10;     // less than the command waits for launchers
+
+// Ranks that do not find each other are left where no other limit applies yet.
+void limit_start(const EngineOptions& options) {
+  Watchdog::start(std::max(start_limit_s, options.timeout.get()), [](const std::string& sentence) {
+    fmt::print(stderr, "error: {}\n", sentence);
+    std::_Exit(status(ExitStatus::error));
+  });
+}
 
 // The record is complete: a library that does not end is left, with the run's own status.
-void limit_end(int exit) {
-  Watchdog::start(end_limit_s, [exit](const std::string&) {
-    fmt::print(stderr, "warning: the library did not finalise within {} s: the process ends without\n", end_limit_s);
+void limit_end(int exit, const EngineOptions& options) {
+  const double limit = std::min(end_limit_s, options.timeout.get());
+  Watchdog::start(limit, [exit, limit, progress = options.progress.get()](const std::string&) {
+    make_listener(progress)->warned(
+        {"unfinalised", fmt::format("the library did not finalise within {} s: the process ends without", limit)});
     std::_Exit(exit);
   });
 }
@@ -563,20 +584,25 @@ int run_in_world(int argc, char** argv, const ProgramKind& kind, EngineOptions& 
   std::unique_ptr<World> world;
   try {
     const bool planned = options.dry_run && options.ranks.given();
+    limit_start(options);
+    const Waiting waiting("the world of ranks to start");
     world = planned ? make_planned_world(kind.world_info(), static_cast<int>(options.ranks.get()))
                     : kind.start(argc, argv, {benchmark != nullptr && benchmark->threads_communicate()});
   } catch (const Error& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return status(ExitStatus::error);
   }
-  if (!bad_usage.empty()) return say_usage(*world, options.progress, bad_usage);
+  if (!bad_usage.empty()) {
+    limit_end(status(ExitStatus::usage), options);
+    return say_usage(*world, options.progress, bad_usage);
+  }
   ProgramRun run(kind, command, *world, options, *benchmark);
   try {
     const int exit = run.run();
-    limit_end(exit);
+    limit_end(exit, options);
     return exit;
   } catch (const UsageError& error) {
-    limit_end(status(ExitStatus::usage));
+    limit_end(status(ExitStatus::usage), options);
     return say_usage(*world, options.progress, error.what());
   } catch (const std::exception& error) {
     run.say_failure(error.what());

@@ -7,9 +7,6 @@
 namespace plumb {
 
 ShmemOneSided::ShmemOneSided(World& world, std::size_t bytes, int contexts) : world_(world), memory_(bytes) {
-  if (contexts > 1 && world.local_size() < world.size() && world.info().library.starts_with("Open MPI"))
-    throw Unsupported(
-        "several contexts hang between hosts in Open MPI's OpenSHMEM: use one thread, or PEs of one host");
   if (contexts == 1) contexts_.push_back(SHMEM_CTX_DEFAULT);
   while (this->contexts() < contexts) {
     shmem_ctx_t made{};

@@ -134,7 +134,13 @@ def judge_ending(ending: Ending, launcher: LauncherOutput) -> tuple[ExitStatus, 
         return ExitStatus.INTERRUPTED, "interrupted"
     if ending.killed:
         return ExitStatus.ERROR, "the launcher did not end after the engine and was terminated"
-    if isinstance(last, Finish) and last.exit in known and ending.status in (0, last.exit):
+    # Ranks that left their library end with 0, but Open MPI's launcher with 1.
+    left = ending.unfinalised and launcher.died() is None
+    if (
+        isinstance(last, Finish)
+        and last.exit in known
+        and (ending.status in (0, last.exit) or left)
+    ):
         return ExitStatus(last.exit), None
     if isinstance(last, Failed) and ending.status in (ExitStatus.BAD_USAGE, ExitStatus.ERROR):
         return ExitStatus(ending.status), "the run ended early" if ending.status == 3 else None

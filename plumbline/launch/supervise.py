@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from plumbline.base.errors import UsageError
-from plumbline.launch.events import Event, EventLines, Failed, Finish
+from plumbline.launch.events import Event, EventLines, Failed, Finish, Warned
 
 GRACE_S = 15.0
 _TERMINATE_S = 5.0
@@ -35,6 +35,7 @@ class Ending:
 
     ``status`` is the launcher's exit status (negative: the signal that ended it). ``said`` is the
     output of launcher and ranks without events; ``last_word`` is the error or finish event.
+    ``unfinalised``: a rank has left its library, which some launchers call a failure.
     """
 
     status: int = 0
@@ -43,6 +44,7 @@ class Ending:
     said: list[str] = field(default_factory=list)
     interrupted: bool = False
     killed: bool = False
+    unfinalised: bool = False
 
 
 class _Interrupts:
@@ -134,6 +136,8 @@ def _take(
         ending.errors.append(said.text)
     if isinstance(said, Failed | Finish):
         ending.last_word = said
+    if isinstance(said, Warned) and said.code == "unfinalised":
+        ending.unfinalised = True
     on_event(said)
 
 

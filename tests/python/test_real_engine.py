@@ -600,3 +600,59 @@ def test_srun_where_there_is_none(
     status, out, err = plumb("run", "b_eff", "-n", "2", "--launcher", "srun")
     assert (status, out) == (2, "")
     assert err == "plumb: there is no srun on PATH: --launcher srun needs Slurm\n"
+
+
+def preload(function: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a function that does not return in front of MPI's."""
+    library = folder / "never.so"
+    source = f"#include <unistd.h>\nint {function}(void) {{ for (;;) pause(); }}\n"
+    words = ["cc", "-shared", "-fPIC", "-x", "c", "-o", str(library), "-"]
+    subprocess.run(words, input=source, text=True, check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+
+
+@pytest.fixture
+def never_finalises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks do not leave MPI_Finalize."""
+    preload("MPI_Finalize", tmp_path, monkeypatch)
+
+
+@pytest.mark.soak  # 120 s
+def test_ranks_that_do_not_find_each_other_end(
+    plumb: Plumb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preload("MPI_Init_thread", tmp_path, monkeypatch)
+    status, _, err = plumb("run", *SHORT_STREAM, "-n", "2", "--no-model")
+    assert status == 3
+    assert "waited 120 s for the world of ranks to start" in err
+
+
+UNFINALISED = "the library did not finalise within {} s: the process ends without"
+SHORT_STREAM = ("stream", "--runtime", "native", "--elements", "1024", "--repetitions", "6")
+
+
+@pytest.mark.usefixtures("never_finalises")
+def test_a_library_that_does_not_finalise_is_left(plumb: Plumb) -> None:
+    """The run keeps its own status, though Open MPI's launcher then ends with 1."""
+    status, _, err = plumb("run", *SHORT_STREAM, "-n", "2", "--no-model", "--timeout", "3")
+    assert status == 0, err
+    assert UNFINALISED.format(3) in err
+    assert load_record(record_in(err)).outcome.status == "passed"
+
+
+@pytest.mark.usefixtures("never_finalises")
+def test_each_status_of_the_engine_survives_such_a_library() -> None:
+    program = str(FOLDERS["Open MPI"] / "plumb-mpi")
+    ends = [(("--transport", "mpi"), "/dev/null", 2), (("--record", "none"), "/dev/full", 3)]
+    words = (*SHORT_STREAM, "--format", "table", "--timeout", "1")
+    started = []
+    for added, out, _ in ends:
+        with Path(out).open("w") as file:
+            command = [program, *words, *added]
+            started.append(
+                subprocess.Popen(command, stdout=file, stderr=subprocess.PIPE, text=True)
+            )
+    for process, (_, _, status) in zip(started, ends, strict=True):
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == status, err
+        assert UNFINALISED.format(1) in err

@@ -253,6 +253,7 @@ def noise_of(text: str) -> LauncherOutput:
 
 
 FINISH = Finish(event="finish", outcome="failed", exit=1, seconds=1)
+PASSED = Finish(event="finish", outcome="passed", exit=0, seconds=1)
 FAILED = Failed(event="error", text="lost")
 
 
@@ -282,6 +283,14 @@ FAILED = Failed(event="error", text="lost")
         (Ending(interrupted=True), "", 130, "interrupted"),
         (Ending(status=130), "", 3, "the launcher ended with status 130"),
         (Ending(killed=True), "", 3, "the launcher did not end after the engine"),
+        (Ending(status=1, last_word=PASSED), "", 3, "the launcher ended with status 1"),
+        (Ending(status=1, last_word=PASSED, unfinalised=True), "exiting improperly", 0, None),
+        (
+            Ending(status=137, last_word=PASSED, unfinalised=True),
+            OPEN_MPI_KILLED,
+            3,
+            "rank 1 on vm was ended by signal 9 (SIGKILL)",
+        ),
     ],
 )
 def test_exit_statuses(ending: Ending, text: str, status: int, sentence: str | None) -> None:

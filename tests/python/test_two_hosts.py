@@ -150,3 +150,46 @@ def test_a_barrier_is_proven_between_hosts(hosts: two_hosts.Hosts, tmp_path: Pat
     done = hosts.run(1, words, {}, 60)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert [one["status"] for one in found] == ["failed", "failed", "passed", "passed"], done.stderr
+
+
+def test_hosts_of_unequal_devices(hosts: two_hosts.Hosts, tmp_path: Path) -> None:
+    """A second device on the first host only: a map of each node's own works, one for both does not."""
+    if not runtimes.is_installed("pocl", INSTALLED):
+        pytest.skip("PoCL is not installed")
+    devices = runtimes.environment("pocl", INSTALLED, devices=1)
+    record = tmp_path / "record.json"
+    words = [*engine("--transport", "staged", "--runtime", "opencl"), "--record", str(record)]
+    unequal = (
+        f'[ "$(hostname)" = {hosts.names[0]} ] && export POCL_DEVICES="basic basic"; exec "$@"'
+    )
+    on_each = ["bash", "-c", unequal, "bash", *words, "--device-map"]
+    done = hosts.run(1, [*on_each, "node=1"], devices, 60)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert f"rank 1 on {hosts.names[1]}: --device-map node=1, 1 for rank 1: " in done.stderr
+    places = tmp_path / "devices"
+    places.write_text(f"{hosts.names[0]} 1\n* 0\n")
+    done = hosts.run(1, [*on_each, str(places)], devices, 60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = json.loads(record.read_text())["ranks"]
+    assert [rank["device"]["index"] for rank in ranks] == [1, 0]
+
+
+def test_openshmem_by_its_own_launcher(hosts: two_hosts.Hosts, tmp_path: Path) -> None:
+    """Updates of words on the other host, bounded in time; several threads are refused at once."""
+    program = BIN / "plumb-shmem"
+    if not program.exists():
+        pytest.skip("plumb-shmem is not built")
+    record = tmp_path / "record.json"
+    over_tcp = {"UCX_TLS": "tcp,self"}
+    words = [str(program), "gups", "--size", "14", "--time-bound", "0.2", "--repetitions", "3"]
+    words += ["--record", str(record)]
+    done = hosts.run(1, words, over_tcp, 120, "oshrun")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(record.read_text())
+    assert [host["name"] for host in found["hosts"]] == list(hosts.names)
+    assert [case["outcome"]["status"] for case in found["cases"]] == ["passed"] * 3
+    assert found["cases"][0]["facts"]["updates_done"] < 1, "each waits for the other host"
+    words = [str(program), "shoms", "--only", "int_put", "--threads", "2", "--record", "none"]
+    done = hosts.run(1, words, over_tcp, 60, "oshrun")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "--threads: several contexts hang between hosts in Open MPI's OpenSHMEM" in done.stderr

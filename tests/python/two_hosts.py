@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NET = "10.77.0"
+_NAMESPACES = ("--net", "--uts", "--mount")
 _AGENT = """#!/bin/bash
 # {name} HOST COMMAND...: what ssh is elsewhere
 declare -A process=({processes})
-exec nsenter --net --uts --target "${{process[$1]}}" bash -c "${{*:2}}"
+exec nsenter --net --uts --mount --target "${{process[$1]}}" bash -c "${{*:2}}"
 """
 
 
@@ -27,7 +28,7 @@ def why_not() -> str | None:
     ]
     if missing:
         return f"there is no {missing[0]}"
-    done = subprocess.run(["unshare", "--net", "--uts", "true"], capture_output=True, check=False)
+    done = subprocess.run(["unshare", *_NAMESPACES, "true"], capture_output=True, check=False)
     return None if done.returncode == 0 else "namespaces are for root"
 
 
@@ -41,12 +42,18 @@ class Hosts:
 
     def inside(self, host: int, words: Sequence[str]) -> list[str]:
         """A command line, run on a host."""
-        return ["nsenter", "--net", "--uts", "--target", str(self.processes[host]), *words]
+        enter = ["nsenter", *_NAMESPACES, "--target", str(self.processes[host])]
+        return [*enter, f"--wdns={Path.cwd()}", *words]
 
     def run(
-        self, ranks: int, words: Sequence[str], environment: dict[str, str], timeout: float
+        self,
+        ranks: int,
+        words: Sequence[str],
+        environment: dict[str, str],
+        timeout: float,
+        program: str = "mpirun.openmpi",
     ) -> subprocess.CompletedProcess[str]:
-        """Start ``ranks`` on each host over TCP and wait for them."""
+        """Start ``ranks`` on each host over TCP by one of Open MPI's launchers and wait for them."""
         settings = {
             "plm_rsh_agent": str(self.agent),
             "pml": "ob1",
@@ -56,7 +63,7 @@ class Hosts:
             "mpi_yield_when_idle": "1",
         }
         places = ",".join(f"{name}:{ranks}" for name in self.names)
-        launcher = ["mpirun.openmpi", "-np", str(2 * ranks), "--host", places, "--bind-to", "none"]
+        launcher = [program, "-np", str(2 * ranks), "--host", places, "--bind-to", "none"]
         for key, value in settings.items():
             launcher += ["--mca", key, value]
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -73,7 +80,9 @@ class Hosts:
 @contextmanager
 def two_hosts(folder: Path) -> Iterator[Hosts]:
     """The hosts while the context lasts; ``folder`` gets the agent."""
-    unshare = ["unshare", "--net", "--uts", "--fork", "--kill-child", "sleep", "3600"]
+    # A sysfs of each host's own shows its network, in which UCX looks.
+    hold = ["sh", "-c", "mount -t sysfs sysfs /sys && exec sleep 3600"]
+    unshare = ["unshare", *_NAMESPACES, "--fork", "--kill-child", *hold]
     keepers = [subprocess.Popen(unshare) for _ in range(2)]
     try:
         processes = [_child(keeper.pid) for keeper in keepers]
@@ -108,7 +117,7 @@ def _child(keeper: int) -> int:
     until = time.monotonic() + 10
     while time.monotonic() < until:
         children = Path(f"/proc/{keeper}/task/{keeper}/children").read_text().split()
-        if children:
+        if children and Path(f"/proc/{children[0]}/comm").read_text() == "sleep\n":
             return int(children[0])
         time.sleep(0.02)
     raise TimeoutError("unshare started nothing")

@@ -37,7 +37,7 @@ int log2_words_from_memory(int ranks) {
 }  // namespace
 
 Preset Gups::preset(const std::string& name) const {
-  if (name == "smoke") return {{"size", "16"}, {"time-limit", "0.3"}};
+  if (name == "smoke") return {{"size", "16"}, {"time-limit", "0.3"}, {"time-bound", "2"}};
   if (name == "full") return {{"size", "0"}, {"time-limit", "60"}};
   return {{"size", "22"}, {"time-limit", "3"}, {"min-repetitions", "4"}};
 }
