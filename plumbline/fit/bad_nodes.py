@@ -11,8 +11,9 @@ A node is bad if its own figure or its share in most of its pairs stands out, a 
 pair does. Single figures of a node (memory, arithmetic) are log t_i = m + a_i, with m the median.
 
 Slow is a share of time above 0: a ratio of exp(a). One stands out if its interval, of all items
-of the same kind together at 95 % (Bonferroni), lies above ``LEAST``. The spread is the residuals'
-median absolute deviation, or the samples' own interval where that is wider.
+of the same kind together at 95 % (Bonferroni), lies above ``LEAST``. The interval is that of the
+residuals' median absolute deviation, or of the samples' own spread where that is wider: a busy
+machine delays some pairs more than others.
 """
 
 from __future__ import annotations
@@ -96,17 +97,25 @@ def bad_in_pairs(what: str, seconds: Mapping[Pair, Sequence[float]], figures: in
     if len(names) < FEWEST_NODES:
         return []
     fit = fit_pairs(seconds)
-    of_node = {name: sum(name in pair for pair in seconds) for name in names}
     free = max(1, len(seconds) - len(names))
+    samples = max(1, min(map(len, seconds.values())) - 1)
+    own = {pair: _own_error(of_pair) for pair, of_pair in seconds.items()}
+
+    def half(error: float, items: int) -> float:
+        """Half the interval of a pair whose samples have this error."""
+        return max(_times(free, items) * fit.spread, _times(samples, items) * error)
+
     bad = []
     for name, share in fit.nodes.items():
-        half = _times(free, figures * len(names)) * fit.spread / math.sqrt(of_node[name])
-        if share - half > LEAST:
-            bad.append(_bad(what, (name,), share, half))
+        errors = [error for pair, error in own.items() if name in pair]
+        root = math.sqrt(len(errors))
+        width = half(math.hypot(*errors) / root, figures * len(names)) / root
+        if share - width > LEAST:
+            bad.append(_bad(what, (name,), share, width))
     for pair, share in fit.links.items():
-        half = _times(free, figures * len(seconds)) * fit.spread
-        if share - half > LEAST:
-            bad.append(_bad(what, pair, share, half))
+        width = half(own[pair], figures * len(seconds))
+        if share - width > LEAST:
+            bad.append(_bad(what, pair, share, width))
     return sorted(bad, key=lambda one: -one.low)
 
 
@@ -120,8 +129,7 @@ def bad_alone(what: str, samples: Mapping[str, Sequence[float]], figures: int = 
     spread = _spread(shares)
     bad = []
     for name, share in zip(names, shares.tolist(), strict=True):
-        logs = np.log(np.array(samples[name]))
-        own = _spread(logs - np.median(logs)) * math.sqrt(math.pi / 2 / len(logs))
+        own = _own_error(samples[name])
         half = _times(max(1, len(names) - 1), figures * len(names)) * max(
             spread, own, _LEAST_SPREAD
         )
@@ -144,6 +152,12 @@ def rounds(nodes: int) -> list[list[tuple[int, int]]]:
 
 def _bad(what: str, nodes: tuple[str, ...], share: float, half: float) -> Bad:
     return Bad(what, nodes, math.exp(share), math.exp(share - half), math.exp(share + half))
+
+
+def _own_error(samples: Sequence[float]) -> float:
+    """Standard error of the median logarithm."""
+    logs = np.log(np.array(samples))
+    return _spread(logs) * math.sqrt(math.pi / 2 / len(logs))
 
 
 def _times(free: int, items: int) -> float:

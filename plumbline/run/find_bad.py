@@ -10,7 +10,7 @@ from pathlib import Path
 from plumbline.base.columns import aligned
 from plumbline.base.errors import UsageError
 from plumbline.fit.bad_nodes import FEWEST_NODES, Bad, Pair, bad_alone, bad_in_pairs
-from plumbline.record.record import Record, load_record
+from plumbline.record.record import Device, Record, load_record
 from plumbline.report.nodes import seconds_of_hosts, slowest_ranks
 
 _BOTH = 2  # nodes of a pair
@@ -20,10 +20,14 @@ _BARS = " ░▒▓█"
 
 @dataclass
 class Measured:
-    """Seconds of one count by figure: of single nodes, and of pairs of nodes."""
+    """Seconds of one count by figure: of single nodes, and of pairs of nodes.
+
+    ``devices``: names of each node's devices, by figure and node.
+    """
 
     alone: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     pairs: dict[str, dict[Pair, list[float]]] = field(default_factory=dict)
+    devices: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
     @property
     def nodes(self) -> list[str]:
@@ -40,12 +44,16 @@ def gather(records: Iterable[Record]) -> Measured:
     """
     alone: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     pairs: dict[str, dict[Pair, list[float]]] = defaultdict(lambda: defaultdict(list))
+    devices: dict[tuple[str, str], set[str]] = defaultdict(set)
     for record in records:
         names = [host.name for host in record.hosts]
         for case in record.cases:
             if not case.has_figures or not case.count or not case.samples.by_rank:
                 continue
             what = f"{record.benchmark.name} {case.key}"
+            for rank in record.ranks:
+                if rank.device is not None:
+                    devices[what, names[rank.host]].add(_title(rank.device))
             if record.transport is None:
                 for host, seconds in seconds_of_hosts(record, case).items():
                     alone[what][names[host]] += seconds
@@ -55,7 +63,12 @@ def gather(records: Iterable[Record]) -> Measured:
     return Measured(
         {what: dict(found) for what, found in alone.items()},
         {what: dict(found) for what, found in pairs.items()},
+        dict(devices),
     )
+
+
+def _title(device: Device) -> str:
+    return f"{device.name} ({device.runtime} {device.index})"
 
 
 def find_bad(measured: Measured) -> list[Bad]:
@@ -87,9 +100,15 @@ def text_of(measured: Measured) -> str:
     bad = find_bad(measured)
     if not bad:
         return "\n".join([*lines, "no node and no link stands out"])
-    head = ["", "slower", "95 % together", "by"]
+    head = ["", "slower", "95 % together", "by", "device"]
     rows = [
-        [one.name, f"{one.ratio:.3g} x", f"{one.low:.3g} .. {one.high:.3g}", one.what]
+        [
+            one.name,
+            f"{one.ratio:.3g} x",
+            f"{one.low:.3g} .. {one.high:.3g}",
+            one.what,
+            _devices(measured, one),
+        ]
         for one in bad
     ]
     lines += ["", *aligned([head, *rows])]
@@ -107,6 +126,12 @@ def text_of(measured: Measured) -> str:
             for one in drained
         ]
     return "\n".join(lines)
+
+
+def _devices(measured: Measured, bad: Bad) -> str:
+    """The devices of its nodes in the runs that say so."""
+    found = [measured.devices.get((bad.what, node), set()) for node in bad.nodes]
+    return " - ".join(dict.fromkeys(", ".join(sorted(of_node)) for of_node in found))
 
 
 def _limits(measured: Measured) -> Iterator[str]:

@@ -38,7 +38,7 @@ PAIR = (
     {
         "runtime": "native",
         "ring": "natural",
-        "repetitions": "10",
+        "repetitions": "20",
         "min-size": "20",
         "max-size": "20",
     },
@@ -160,11 +160,16 @@ def _plan(
     engine = find_engine(environ, "mpi")
     spec = engine.description.benchmark(benchmark)
     values = {**options, "nodes": str(count), "ranks-per-node": "1", "no-model": "true"}
-    if "SLURM_JOB_ID" in environ:
+    if library_kind(engine.description.world_library or "") == "openmpi":
+        # Not srun: before their direct connections stand, Slurm's PMIx plugin (22.05) addresses a
+        # step's second node as the job's second, and a rank then waits in MPI_Init for ever.
+        values |= {"launcher": "mpirun"}
+        words = ["--host", _NODES]
+        if "SLURM_JOB_ID" in environ:
+            words += ["--mca", "plm_slurm_args", "--overlap"]
+    elif "SLURM_JOB_ID" in environ:
         values |= {"launcher": "srun"}
         words = [f"--nodelist={_NODES}", "--overlap"]
-    elif library_kind(engine.description.world_library or "") == "openmpi":
-        words = ["--host", _NODES]
     else:
         words = ["-hosts", _NODES]
     values["launcher-args"] = shlex.join(words)

@@ -232,7 +232,7 @@ def slow_link_found(hosts: cluster.Cluster, plumb: Callable[..., Done], mbit: fl
     return out
 
 
-@pytest.mark.soak  # on loaded cores a round has hung, for reasons not known yet
+@pytest.mark.soak
 def test_a_slow_link_is_found_by_measuring(
     hosts: cluster.Cluster, plumb: Callable[..., Done], home: Path
 ) -> None:

@@ -14,11 +14,13 @@ import pytest
 from conftest import DATA, Plumb
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from plumbline.base.errors import RunError
 from plumbline.fit.bad_nodes import Bad, Pair, bad_alone, bad_in_pairs, rounds
 from plumbline.record.record import parse_record
 from plumbline.report.nodes import slowest_node
+from plumbline.run import measure_nodes
 from plumbline.run.find_bad import find_bad, gather
 from plumbline.run.measure_nodes import Measurement, run_all
 
@@ -83,6 +85,14 @@ def test_four_hosts_with_a_link_of_half_the_speed() -> None:
         assert names(found) == [f"link {link[0]}-{link[1]}"]
 
 
+def test_a_busy_machine_is_no_bad_node() -> None:
+    """Seconds of real pairs of four hosts on two busy cores, one link of half the others' rate."""
+    sets = json.loads((DATA / "pairs_of_busy_hosts.json").read_text())
+    for pairs in sets:
+        times = {tuple(name.split("+")): seconds for name, seconds in pairs.items()}
+        assert names(bad_in_pairs("x", times)) == ["link n02-n04"]
+
+
 def test_a_slow_node_by_itself() -> None:
     chance = random.Random(8)
     samples = {f"n{n}": [chance.choice(NOISE) for _ in range(50)] for n in range(12)}
@@ -127,6 +137,7 @@ def test_from_records(tmp_path: Path, plumb: Plumb) -> None:
     assert status == 0, err
     assert "8 nodes" in out
     assert "link n01-n03" in out
+    assert "b_eff natural/transfer/1024  pthread-skylake-avx512 (opencl 0)" in out
     assert "srun --nodelist=n01,n03" in out
     assert "scontrol" not in out, "a link drains no node"
     write(tmp_path, cluster(random.Random(2), node="n04", slow=1.3))
@@ -206,6 +217,22 @@ def test_a_pair_that_was_not_measured_is_an_error(
     else:
         with pytest.raises(RunError, match=said):
             run_all(group)
+
+
+def test_open_mpis_ranks_start_without_slurms_pmix(
+    stand_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which loses messages of a step on some of a job's nodes."""
+    for name, said in (("mpirun.openmpi", "mpirun (Open MPI) 4.1.4"), ("srun", "slurm 22.05")):
+        program = stand_in / name
+        program.write_text(f"#!/bin/sh\necho '{said}'\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(stand_in), prepend=":")
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    plan = measure_nodes._plan(*measure_nodes.PAIR, 2, os.environ, Console())
+    prefix = plan.session.launch.prefix
+    assert Path(prefix[0]).name == "mpirun.openmpi"
+    assert prefix[-5:] == ("--host", "@NODES@", "--mca", "plm_slurm_args", "--overlap")
 
 
 @pytest.mark.parametrize(
