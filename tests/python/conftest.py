@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from plumbline.cli import app as cli
+from plumbline.engine.program import Engine, find_engine
 from plumbline.launch import launchers
 from plumbline.record.record import Record, load_record
 from plumbline.run import plan
@@ -23,6 +24,7 @@ HERE = Path(__file__).parent
 DATA = HERE / "data"
 GOLDEN = HERE / "golden"
 ROOT = HERE.parent.parent
+REAL_ENGINE = Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin"))
 
 _STEERING = ("PLUMBLINE_", "SLURM_", "OCL_ICD_", "POCL_", "CL_CONFIG_", "ACCEPT_INTEL_EULA")
 
@@ -83,3 +85,23 @@ def golden() -> Callable[[str, str], None]:
         assert text == path.read_text(), f"differs from {path}; UPDATE_GOLDEN=1 writes it anew"
 
     return check
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return find_engine({**os.environ, "PLUMBLINE_ENGINE": str(REAL_ENGINE)})
+
+
+@pytest.fixture
+def vendor(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of stand-ins of the tools, on PATH; the real engine is in use."""
+    folder = tmp_path / "vendor"
+    folder.mkdir()
+    for tool in ("aoc", "v++", "emconfigutil"):
+        shutil.copy(HERE / "fpga_tools.py", folder / tool)
+        (folder / tool).chmod(0o755)
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(REAL_ENGINE))
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("STAND_IN_VERSION", "19.4.0")
+    monkeypatch.chdir(tmp_path)
+    return folder

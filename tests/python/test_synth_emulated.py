@@ -1,0 +1,125 @@
+"""From build to run, really: the FPGA emulator compiles a board's text, and the saved binary runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from conftest import Plumb
+from synth_board import INSTALLED, needs_engine
+
+from plumbline.engine import runtimes
+from plumbline.synth import tools
+from plumbline.synth.manifest import manifest_path, read_manifest
+
+
+def emulator() -> dict[str, str]:
+    name = runtimes.FPGA_EMULATOR.name
+    if not runtimes.is_installed(name, INSTALLED):
+        pytest.skip(f"{name} is not installed (plumb setup {name} --accept-eula)")
+    return runtimes.environment(name, INSTALLED, 1)
+
+
+@pytest.fixture
+def emulated(vendor: Path, home: Path) -> None:
+    """The emulator's compiler in place of aoc."""
+    emulator()
+    (vendor / "aoc").unlink()
+    home.mkdir(exist_ok=True)
+    (home / "runtimes").symlink_to(INSTALLED.runtimes)
+
+
+def outcomes(path: Path) -> list[str]:
+    return [case["outcome"]["status"] for case in json.loads(path.read_text())["cases"]]
+
+
+EMULATED = [
+    (
+        "gemm",
+        ("-r", "2", "--block-size", "32", "--gemm-block", "4", "--global-mem-unroll", "8"),
+        ("--size", "96"),
+        {"passed"},
+    ),
+    ("stream", ("-r", "2", "--local-buffer", "64"), ("-s", "4096"), {"passed", "unsupported"}),
+    ("fft", ("--size", "6", "--unroll", "4"), ("--batch", "5"), {"passed"}),
+    (
+        "random_access",
+        ("-r", "2", "--buffer-log", "0", "-g", "2", "--rng-distance", "3"),
+        ("--size", "10", "--updates", "buffered"),
+        {"passed"},
+    ),
+]
+
+
+@needs_engine
+@pytest.mark.parametrize(("benchmark", "build", "words", "wanted"), EMULATED)
+def test_from_build_to_run(
+    emulated: None,
+    plumb: Plumb,
+    benchmark: str,
+    build: tuple[str, ...],
+    words: tuple[str, ...],
+    wanted: set[str],
+) -> None:
+    """The emulator's compiler builds the board's text; the saved binary runs and is proven."""
+    status, out, err = plumb(
+        *("synth", benchmark, "--board", "bittware-520n", "--target", "emulation"),
+        *("--output", "out", *build),
+    )
+    assert status == 0, err
+    bitstream = Path(out.strip())
+    manifest = read_manifest(bitstream)
+    assert manifest is not None
+    assert manifest.tool == "intel-opencl-rt 2023.2.4"
+    status, _, err = plumb(
+        *("run", benchmark, "-n", "1", "--runtime", "fpga-emulator", "--no-model"),
+        *("--kernel-file", str(bitstream), *words, "--repetitions", "2", "--record", "r.json"),
+    )
+    assert status == 0, err
+    assert set(outcomes(Path("r.json"))) == wanted
+    record = json.loads(Path("r.json").read_text())
+    assert record["measuring"]["kernel_build"].startswith(f"{manifest.name} (emulation, intel-")
+    for name, value in manifest.parameters.items():
+        assert str(record["parameters"][name]) == str(value)
+
+
+@needs_engine
+def test_a_replications_lost_offset_and_a_build_without_manifest(
+    emulated: None, plumb: Plumb
+) -> None:
+    """Replication 1 reads the rows of replication 0: the run of the bitstream must fail."""
+    build = ("--type", "float", "-r", "2", "--block-size", "32", "--gemm-block", "4")
+    status, out, err = plumb(
+        *("synth", "gemm", "--board", "bittware-520n", "--target", "emulation"),
+        *("--output", "out", *build, "--global-mem-unroll", "8"),
+    )
+    assert status == 0, err
+    bitstream = Path(out.strip())
+    right, offset = '#include "single_work_item.cl"', "(ulong)(tile_row + i) * inner"
+    text = next(Path("out").glob("gemm-*.cl"))
+    first, second, rest = text.read_text().split(right)
+    text.write_text(f'{first}{right}{second}#include "lost.cl"{rest}')
+    source = Path("out/single_work_item.cl").read_text()
+    assert source.count(offset) == 1
+    lost = source.replace(offset, "(ulong)(tile_row - row_begin + i) * inner")
+    Path("out/lost.cl").write_text(lost)
+    manifest = read_manifest(bitstream)
+    assert manifest is not None
+    tools.run_step(
+        manifest.steps[0].arguments,
+        Path("out"),
+        Path("log"),
+        {**os.environ, **emulator()},
+        None,
+    )
+    manifest_path(bitstream).unlink()
+    status, _, err = plumb(
+        *("run", "gemm", "-n", "1", "--runtime", "fpga-emulator", "--no-model", "--size", "96"),
+        *("--kernel-file", str(bitstream), *build, "--global-mem-unroll", "8"),
+        *("--variant", "single_work_item", "--repetitions", "2", "--record", "r.json"),
+    )
+    assert status == 1, err
+    assert outcomes(Path("r.json")) == ["failed"]
+    assert json.loads(Path("r.json").read_text())["measuring"]["kernel_build"] == "unknown"
