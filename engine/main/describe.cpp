@@ -36,8 +36,10 @@ Json boards_json(const Benchmark& benchmark) {
     Json kernels = Json::array(), streams = Json::array();
     for (const auto& kernel : found->kernels) kernels.push_back(kernel_json(kernel));
     for (const auto& stream : found->streams) streams.push_back({{"from", stream.from}, {"to", stream.to}});
-    boards[name] = {{"source", found->source}, {"options", found->options}, {"kernels", kernels},
-                    {"streams", streams},      {"banks", found->banks},     {"own_banks", found->own_banks},
+    boards[name] = {{"source", found->source},   {"includes", found->includes},
+                    {"options", found->options}, {"kernels", kernels},
+                    {"streams", streams},        {"channels", found->channels},
+                    {"banks", found->banks},     {"own_banks", found->own_banks},
                     {"run", found->run}};
   }
   return boards;

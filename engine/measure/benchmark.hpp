@@ -189,6 +189,8 @@ struct BoardKernels {
   std::string options = {};  // of the compiler, beside the build parameters'
   std::vector<Kernel> kernels = {};
   std::vector<Stream> streams = {};
+  std::vector<std::string> includes = {};                                      // embedded files, by their last names
+  int channels = 0;                                                            // io channels of a replication, each way
   int banks = 1;                                                               // memory banks of a replication
   bool own_banks = true;                                                       // that no other replication uses
   std::map<std::string, std::string> run = {{"variant", "single_work_item"}};  // options of runs with these kernels

@@ -13,6 +13,7 @@
 #include "device/select.hpp"
 #include "tests/engine/ranks_fixture.hpp"
 #include "transport/accl/accl.hpp"
+#include "world/collect.hpp"
 
 namespace plumb::accl {
 namespace {
@@ -128,10 +129,32 @@ TEST_F(AcclTransports, ExecuteCommands) {
   Command command;
   EXPECT_EQ(status_of(command), status::done);
   EXPECT_EQ(engine.counts().nops, 1u);
-  for (const Call call : {Call::config, Call::combine, Call::bcast, Call::alltoall}) {
-    command.call = call;
-    EXPECT_EQ(status_of(command), status::not_implemented);
-  }
+  command = {Call::config, 512, 0, 0, static_cast<std::uint32_t>(Setting::eager_limit)};
+  EXPECT_EQ(status_of(command), status::invalid_eager_limit) << "below a receive buffer";
+  command.elements = 4096;
+  EXPECT_EQ(status_of(command), status::done);
+  command.function = 99;
+  EXPECT_EQ(status_of(command), status::not_implemented);
+  command = {};
+  command.call = Call::send;
+  command.peer = static_cast<std::uint32_t>(test_world().size());
+  EXPECT_EQ(status_of(command), status::not_implemented) << "to nobody";
+  command = {Call::combine, 2, 0, 0, 0, 0, static_cast<std::uint32_t>(Type::int8)};
+  EXPECT_EQ(status_of(command), status::no_arithmetic) << "of bytes";
+  command.compression = 1;
+  EXPECT_EQ(status_of(command), status::no_compression);
+  command.compression = 0;
+  std::array<float, 2> left{1, 5}, right{2, 3}, result{};
+  command.type = static_cast<std::uint32_t>(Type::float32);
+  command.set_address(0, left.data());
+  command.set_address(1, right.data());
+  command.set_address(2, result.data());
+  EXPECT_EQ(status_of(command), status::done);
+  EXPECT_EQ(result, (std::array<float, 2>{3, 8}));
+  command.function = static_cast<std::uint32_t>(Function::max);
+  EXPECT_EQ(status_of(command), status::done);
+  EXPECT_EQ(result, (std::array<float, 2>{2, 5}));
+  command = {};
   command.call = Call::copy;
   command.elements = 100;
   command.set_address(0, from.data());
@@ -148,6 +171,97 @@ TEST_F(AcclTransports, ExecuteCommands) {
   EXPECT_EQ(kernel.open.load(), 0u);
   EXPECT_EQ(to, from);
   EXPECT_EQ(engine.counts().copies, 3u);
+}
+
+// Collectives of 64-bit sums in one engine, of messages by eager segments or by rendezvous.
+class AcclCollectiveCalls : public AcclTransports {
+ protected:
+  // Elements that are wrong on any rank.
+  std::uint64_t wrong(EngineTransport& transport, Call call, std::uint32_t elements) {
+    World& world = test_world();
+    const int ranks = world.size(), root = ranks - 1;
+    std::vector<std::int64_t> operand(elements * static_cast<std::size_t>(ranks)), result(operand.size(), -1);
+    for (std::size_t i = 0; i < operand.size(); ++i) operand[i] = value(world.rank(), i);
+    Command command;
+    command.call = call;
+    command.elements = elements;
+    command.peer = static_cast<std::uint32_t>(root);
+    command.type = static_cast<std::uint32_t>(Type::int64);
+    command.set_address(0, operand.data());
+    command.set_address(2, result.data());
+    Ticket ticket;
+    transport.engine().issue(command, ticket);
+    while (ticket.open.load() > 0) transport.engine().advance();
+    std::uint64_t wrong = ticket.status.load() == status::done ? 0 : 1;
+    const auto check = [&](std::size_t at, std::int64_t expected) {
+      wrong += (call == Call::bcast ? operand : result)[at] == expected ? 0 : 1;
+    };
+    const std::size_t own = elements * static_cast<std::size_t>(world.rank());
+    for (std::size_t i = 0; i < elements; ++i) {
+      if (call == Call::bcast) check(i, value(root, i));
+      if (call == Call::scatter) check(i, value(root, own + i));
+      if (call == Call::reduce_scatter) check(i, sum(own + i));
+      if (call == Call::allreduce || (call == Call::reduce && world.rank() == root)) check(i, sum(i));
+      for (int from = 0; from < ranks; ++from) {
+        const std::size_t at = elements * static_cast<std::size_t>(from) + i;
+        if (call == Call::allgather || (call == Call::gather && world.rank() == root)) check(at, value(from, i));
+        if (call == Call::alltoall) check(at, value(from, own + i));
+      }
+    }
+    std::uint64_t all = 0;
+    for (const std::uint64_t one : gather_values(world, wrong)) all += one;
+    return broadcast_value(world, all);
+  }
+
+ private:
+  static std::int64_t value(int rank, std::size_t index) {
+    return static_cast<std::int64_t>(1000003 * (static_cast<std::size_t>(rank) + 1) + 31 * index);
+  }
+  static std::int64_t sum(std::size_t index) {
+    std::int64_t sum = 0;
+    for (int rank = 0; rank < test_world().size(); ++rank) sum += value(rank, index);
+    return sum;
+  }
+};
+
+constexpr std::uint32_t eager_elements = 100, rendezvous_elements = 5000;  // of 8 bytes; the limit is 32 KiB
+
+TEST_F(AcclCollectiveCalls, GiveEachRankItsPart) {
+  for (const std::string name : {"accl-tcp", "accl-udp"}) {
+    const auto transport = make(name, "host-buffered", {});
+    for (const std::uint32_t elements : {1u, eager_elements, rendezvous_elements})
+      for (auto call = Call::bcast; call <= Call::alltoall;
+           call = static_cast<Call>(static_cast<std::uint32_t>(call) + 1))
+        EXPECT_EQ(wrong(*transport, call, elements), 0u)
+            << name << ", call " << static_cast<int>(call) << " of " << elements << " elements";
+    EXPECT_EQ(transport->problem(), "");
+  }
+}
+
+// Leaves the last operand of a reduction out.
+class MissesARank : public Engine {
+  using Engine::Engine;
+  void combine_parts(const Command& command, const Local& operands) override {
+    if (++combinations_ % 2 == 0) return Engine::combine_parts(command, operands);
+    std::memmove(operands.to, operands.left, static_cast<std::size_t>(operands.bytes));
+  }
+  std::uint64_t combinations_ = 0;
+};
+
+TEST_F(AcclCollectiveCalls, AreWrongWithARankMissingInAReduction) {
+  if (test_world().size() < 2) GTEST_SKIP() << "one rank reduces nothing";
+  Makers makers;
+  makers.engine = [](int rank, int size, const Settings& settings, std::unique_ptr<Network> network,
+                     std::uint32_t session) -> std::unique_ptr<Engine> {
+    return std::make_unique<MissesARank>(rank, size, settings, std::move(network), session);
+  };
+  const TransportEntry entry = accl_entry("accl-tcp", makers);
+  const TransportOptions options;
+  for (const Call call : {Call::reduce, Call::allreduce, Call::reduce_scatter})
+    for (const std::uint32_t elements : {eager_elements, rendezvous_elements}) {
+      const auto made = entry.make(test_world(), *device_, {"host-buffered", &options});
+      EXPECT_GT(wrong(dynamic_cast<EngineTransport&>(*made), call, elements), 0u) << static_cast<int>(call);
+    }
 }
 
 TEST_F(AcclTransports, EndCommandsWithOneThatClosedItsConnection) {
@@ -182,7 +296,7 @@ TEST_F(AcclTransports, RefuseWishesThatCannotBe) {
   EXPECT_NE(refusal("accl-tcp", "", {{"accl-eager-limit", "1000"}}).find("at least a receive buffer"),
             std::string::npos);
   EXPECT_NE(refusal("accl-udp", "", {{"accl-eager-limit", "4096"}}).find("no rendezvous"), std::string::npos);
-  EXPECT_NE(refusal("accl-udp", "device-streaming", {}).find("command stream"), std::string::npos);
+  EXPECT_THROW(make("accl-udp", "device-streaming", {}), Unsupported);
   if (test_world().size() > 1) {
     EXPECT_NE(refusal("accl-tcp", "", {{"accl-buffers", "1"}}).find("ranks"), std::string::npos);
   }

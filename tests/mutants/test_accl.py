@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 BUFFERED, STREAMING = "host-buffered", "host-streaming"
+BY_KERNELS, STREAMS_OF_KERNELS, HLS = "device-buffered", "device-streaming", {"runtime": "hls"}
 # Sizes as log2: of two segments and more, and of a rendezvous.
 SEGMENTS, RENDEZVOUS, BYTES = ("12", "13"), ("16", "17"), ("0", "3")
 
@@ -47,8 +48,25 @@ WRONG = [
     wish("wrong-doubled-taken-accl-tcp", BUFFERED, ("12", "12"), accl_credit="off"),
     wish("mutant-receives-reversed-wrong-tag-ignored-accl-tcp", BUFFERED, SEGMENTS),
     wish("wrong-early-end-accl-tcp", BUFFERED, RENDEZVOUS),
+    # Scheduled by kernels, in HLS C++.
+    *(
+        wish(f"wrong-{name}-{base}", approach, sizes) | HLS
+        for base, name, approach, sizes in (
+            ("accl-udp", "sequence-ignored", BY_KERNELS, SEGMENTS),
+            ("accl-tcp", "freed-early", BY_KERNELS, SEGMENTS),
+            ("accl-tcp", "early-end", BY_KERNELS, RENDEZVOUS),
+            ("accl-udp", "last-word", STREAMS_OF_KERNELS, BYTES),
+            ("accl-tcp", "stream", STREAMS_OF_KERNELS, SEGMENTS),
+        )
+    ),
 ]
 SOUND = [
+    *(
+        wish(base, approach, sizes) | HLS
+        for base in ("accl-udp", "accl-tcp")
+        for approach in (BY_KERNELS, STREAMS_OF_KERNELS)
+        for sizes in (BYTES, RENDEZVOUS)
+    ),
     *(
         wish(base, BUFFERED, sizes)
         for base in ("accl-udp", "accl-tcp")
@@ -91,6 +109,16 @@ def test_an_early_end_and_a_full_receiver_are_errors(tmp_path: Path) -> None:
     assert_all([full], "error", runs[1:], "rank")
 
 
+def test_kernels_of_emulated_fpgas_schedule(tmp_path: Path) -> None:
+    """The port in OpenCL C, whose io channels lead to the engine."""
+    runs = [
+        wish("accl-tcp", BY_KERNELS, BYTES),
+        wish("accl-udp", STREAMS_OF_KERNELS, ("10", "11")),
+    ]
+    runs = [run | {"runtime": "opencl"} for run in runs]
+    assert_all(launch(tmp_path, 2, runs), "passed", runs)
+
+
 @pytest.mark.parametrize("ranks", [1, 5])
 def test_it_passes_on_ranks(tmp_path: Path, ranks: int) -> None:
     runs = [
@@ -98,5 +126,5 @@ def test_it_passes_on_ranks(tmp_path: Path, ranks: int) -> None:
         for base in ("accl-udp", "accl-tcp")
         for approach in (BUFFERED, STREAMING)
         for sizes in (BYTES, RENDEZVOUS)
-    ]
+    ] + [wish("accl-tcp", approach, BYTES) | HLS for approach in (BY_KERNELS, STREAMS_OF_KERNELS)]
     assert_all(launch(tmp_path, ranks, runs), "passed", runs)

@@ -96,7 +96,8 @@ def launch(tmp_path: Path, ranks: int, runs: list[Run]) -> list[dict]:
     path = tmp_path / "runs.json"
     path.write_text(json.dumps(runs))
     command, environment = launch_command(ranks, MUTANTS, "--many", str(path))
-    if any(str(run["transport"]).endswith("channel") and "runtime" not in run for run in runs):
+    runtimes_of = [run.get("runtime", run["transport"]) for run in runs]
+    if any(name == "opencl" or str(name).endswith("channel") for name in runtimes_of):
         environment |= emulated_fpgas(ranks)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
@@ -282,12 +283,20 @@ def test_what_they_wrap_between_gpus_passes(tmp_path: Path, transport: str, size
         ("exchange", 4, "small"),
         ("ping-pong", 3, "small"),
         ("batched", 3, "small"),
+        ("batched", 2, "large"),  # a window of messages is more than fits into the pipes
     ],
 )
 @pytest.mark.parametrize("runtime", ["", "hls"])
 def test_channel_passes(tmp_path: Path, form: str, ranks: int, size: str, runtime: str) -> None:
     runs = [run_of("channel", PEER[-1], form, size, 5, runtime=runtime)]
     assert_passes(tmp_path, ranks, runs)
+
+
+def test_vnx_passes(tmp_path: Path) -> None:
+    runs = [
+        run_of("vnx", PEER[-1], "exchange", size, 5, runtime="hls") for size in ("small", "kibi")
+    ]
+    assert_passes(tmp_path, 2, runs)
 
 
 @pytest.mark.parametrize(("ranks", "size", "forms"), [(2, "large", FORMS), (3, "byte", FORMS[:1])])

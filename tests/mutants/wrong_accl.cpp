@@ -49,7 +49,7 @@ class WrappedNetwork : public accl::Network {
   std::size_t send(int peer, std::span<const accl::Packet> packets) override { return real_->send(peer, packets); }
   void abandon(int peer, const accl::Packet& next) override { real_->abandon(peer, next); }
   bool receive(accl::Sink& sink) override { return real_->receive(sink); }
-  void wait(int milliseconds) override { real_->wait(milliseconds); }
+  void wait(int milliseconds, std::span<const int> others) override { real_->wait(milliseconds, others); }
   bool is_reliable() const override { return real_->is_reliable(); }
   std::uint32_t window() const override { return real_->window(); }
 
@@ -82,8 +82,8 @@ class StallingNetwork : public WrappedNetwork {
     if (came && !until_) until_ = Clock::now() + std::chrono::seconds(1);
     return came;
   }
-  void wait(int milliseconds) override {
-    if (!is_stalled()) return WrappedNetwork::wait(milliseconds);
+  void wait(int milliseconds, std::span<const int> others) override {
+    if (!is_stalled()) return WrappedNetwork::wait(milliseconds, others);
     std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
   }
 

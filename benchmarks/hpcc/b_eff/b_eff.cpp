@@ -43,6 +43,23 @@ double find_metric(const std::vector<Metric>& metrics, const std::string& name) 
 
 }  // namespace
 
+// Of boards with io channels, four of which are a replication's: two for each lane.
+std::optional<BoardKernels> BEff::board_kernels(BoardTool tool) const {
+  if (tool != BoardTool::aoc) return std::nullopt;
+  BoardKernels made{.source = "engine/transport/channel/board.cl",
+                    .includes = {"engine/transport/pair/pair.cl", "engine/transport/channel/channel.cl",
+                                 "engine/transport/pair/port.cl", "engine/transport/rounds.cl"},
+                    .channels = 4,
+                    .own_banks = false,
+                    .run = {}};
+  for (const char* lane : {"a", "b"})
+    for (const char* kernel : {"rounds_send", "rounds_receive"})
+      made.kernels.push_back({.name = fmt::format("{}_{}", kernel, lane),
+                              .numbered = fmt::format("{}_{{replication}}_{}", kernel, lane),
+                              .arguments = {{"port_view", 0}}});
+  return made;
+}
+
 Preset BEff::preset(const std::string& name) const {
   if (name == "smoke") return {{"time-limit", "0.1"}};
   if (name == "full") return {{"time-limit", "5"}, {"max-size", "26"}, {"ring", "both"}};

@@ -31,6 +31,8 @@ class BEff : public Benchmark {
            "best bandwidth)";
   }
   bool needs_transport() const override { return true; }
+  bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
   Preset preset(const std::string& name) const override;
 
@@ -66,7 +68,7 @@ class BEff : public Benchmark {
                       "transfer",
                       {"transfer", "launch", "read", "exchange", "write", "all", "command", "copy"}};
   Parameter<std::int64_t> replications_{
-      *this, {"replications", "messages to each neighbour at once", "", {"-r"}}, 1, {1, 64}};
+      *this, {"replications", "messages to each neighbour at once", "", {"-r"}, "", {}, Build{"r"}}, 1, {1, 64}};
   Parameter<std::int64_t> loop_upper_{
       *this,
       {"loop-upper", "HPCC FPGA's loop length: its upper end (any of the four selects the formula)", "", {"-u"}},

@@ -6,6 +6,7 @@
 
 #include "benchmarks/hpcc/b_eff/b_eff.hpp"
 #include "transport/accl/accl.hpp"
+#include "transport/port.hpp"
 #include "transport/staged.hpp"
 #include "world/watchdog.hpp"
 
@@ -20,7 +21,11 @@ class TransferPart : public Part {
       : pattern_(pattern),
         seed_(session.seed),
         buffers_(session.device, placement, pattern.lanes(), pattern.lane_bytes()) {
-    exchange_ = transport.compile(make_exchange(pattern_, buffers_));
+    const Exchange exchange = make_exchange(pattern_, buffers_);
+    exchange_ =
+        session.kernel_file.empty()
+            ? transport.compile(exchange)
+            : exchange_by_port(exchange, transport.open_port(exchange, session.source(rounds_source()), rounds_kernel));
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
@@ -64,9 +69,9 @@ class TransferPart : public Part {
   std::unique_ptr<CompiledExchange> exchange_;  // destroyed before the buffers in use
 };
 
-accl::Engine& engine_of(Session& session) {
+accl::EngineTransport& engine_of(Session& session) {
   auto* const transport = dynamic_cast<accl::EngineTransport*>(session.transport);
-  if (transport != nullptr) return transport->engine();
+  if (transport != nullptr) return *transport;
   throw Unsupported(fmt::format("transport {} has no engine that takes commands: use accl-tcp or accl-udp",
                                 session.transport->info().name));
 }
@@ -76,14 +81,22 @@ void await(accl::Engine& engine, const accl::Ticket& ticket) {
   while (ticket.open.load(std::memory_order_acquire) > 0) engine.advance();
 }
 
-// Commands without work, each awaited (l_k of Meyer 2024, section 5.2.3). The engine counts them.
+constexpr std::uint32_t part_stream = 0x4000'0000;  // numbers of this part's streams, apart from messages'
+
+// Commands without work, each awaited (l_k of Meyer 2024, section 5.2.3), of the host or of a kernel. The engine counts
+// them.
 class CommandPart : public Part {
  public:
-  explicit CommandPart(Session& session) : engine_(engine_of(session)) {}
+  explicit CommandPart(accl::EngineTransport& transport)
+      : engine_(transport.engine()), kernel_(transport.command_kernel(part_stream)) {}
 
   void reset(std::uint64_t, std::uint64_t) override { before_ = engine_.counts().nops; }
 
   void run(std::uint64_t count) override {
+    if (kernel_ != nullptr) {
+      kernel_->start(count);
+      return kernel_->finish();
+    }
     for (std::uint64_t i = 0; i < count; ++i) {
       engine_.issue({}, ticket_);
       await(engine_, ticket_);
@@ -103,24 +116,30 @@ class CommandPart : public Part {
 
  private:
   accl::Engine& engine_;
+  std::unique_ptr<accl::CommandKernel> kernel_;  // null: the host issues them
   accl::Ticket ticket_;
   std::uint64_t before_ = 0;
 };
 
 // Copies in one direction between the device and pinned host memory, or by ACCL's engine from memory to a kernel's
-// stream (l_m; the host stands in for the kernel), as many at once as in the transfer. Each copy has its own source and
-// target, one stride further in the source and two in the target, so that its remainder differs from the previous
-// copy's.
+// stream (l_m; where the host schedules it stands in for the kernel), as many at once as in the transfer. Each copy has
+// its own source and target, one stride further in the source and two in the target, so that its remainder differs from
+// the previous copy's.
 class CopyPart : public Part {
  public:
-  CopyPart(Session& session, const Pattern& pattern, CopyDirection direction, accl::Engine* engine = nullptr)
-      : engine_(engine),
+  CopyPart(Session& session, const Pattern& pattern, CopyDirection direction,
+           accl::EngineTransport* transport = nullptr)
+      : engine_(transport == nullptr ? nullptr : &transport->engine()),
         pattern_(pattern),
         reads_(direction == CopyDirection::read),
         seed_(session.seed),
         device_(session.device, session.memory, pattern.lanes(), pattern.copies_bytes()),
         host_(session.device, {MemoryKind::host, {}}, pattern.lanes(), pattern.copies_bytes()) {
-    if (engine != nullptr && pattern.lanes() > 0 && whole(device_.lane(0)).host_pointer() == nullptr)
+    for (std::uint64_t lane = 0; transport != nullptr && lane < pattern.lanes(); ++lane)
+      if (auto kernel = transport->command_kernel(part_stream + static_cast<std::uint32_t>(lane)))
+        kernels_.push_back(std::move(kernel));
+    if (engine_ != nullptr && kernels_.empty() && pattern.lanes() > 0 &&
+        whole(device_.lane(0)).host_pointer() == nullptr)
       throw Unsupported("the engine copies from memory that the host can address: use --runtime native");
     std::vector<StagingCopy> copies;
     for (std::uint64_t lane = 0; lane < pattern.lanes(); ++lane)
@@ -140,6 +159,7 @@ class CopyPart : public Part {
 
   void run(std::uint64_t count) override {
     if (engine_ == nullptr) return leg_->run(0, count);
+    if (!kernels_.empty()) return copy_by_kernels(count);
     for (std::uint64_t round = 0; round < count; ++round) {
       for (std::uint64_t lane = 0; lane < pattern_.lanes(); ++lane) copy_by_engine(lane, round);
       await(*engine_, ticket_);
@@ -155,6 +175,13 @@ class CopyPart : public Part {
   }
 
  private:
+  void copy_by_kernels(std::uint64_t count) {
+    for (std::uint64_t lane = 0; lane < kernels_.size(); ++lane)
+      kernels_[lane]->start(count, whole(device_.lane(lane)), pattern_.stride(), whole(host_.lane(lane)),
+                            2 * pattern_.stride(), pattern_.bytes);
+    for (const auto& kernel : kernels_) kernel->finish();
+  }
+
   void copy_by_engine(std::uint64_t lane, std::uint64_t round) {
     const auto stream = static_cast<std::uint32_t>(lane);
     engine_->read_stream(pattern_.rank, stream, slots(host_, lane, 2 * pattern_.stride()).at(round).host_pointer(),
@@ -191,7 +218,8 @@ class CopyPart : public Part {
     return expected;
   }
 
-  accl::Engine* engine_;  // null: copies by the device's queue
+  accl::Engine* engine_;                                       // null: copies by the device's queue
+  std::vector<std::unique_ptr<accl::CommandKernel>> kernels_;  // by lane, where kernels schedule
   accl::Ticket ticket_;
   Pattern pattern_;
   bool reads_;
@@ -270,7 +298,7 @@ Transport& host_leg_of(Session& session) {
 
 std::unique_ptr<Part> make_part(const std::string& name, Session& session, const Pattern& pattern) {
   if (name == "transfer") return std::make_unique<TransferPart>(session, pattern, *session.transport, session.memory);
-  if (name == "command") return std::make_unique<CommandPart>(session);
+  if (name == "command") return std::make_unique<CommandPart>(engine_of(session));
   if (name == "copy") return std::make_unique<CopyPart>(session, pattern, CopyDirection::read, &engine_of(session));
   Transport& host = host_leg_of(session);
   if (name == "launch") return std::make_unique<LaunchPart>(session);

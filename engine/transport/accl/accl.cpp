@@ -7,8 +7,10 @@
 #include <random>
 
 #include "core/json.hpp"
+#include "transport/accl/kernels.hpp"
 #include "transport/idle.hpp"
 #include "transport/staged.hpp"
+#include "transport/trade.hpp"
 #include "transport/walk.hpp"
 #include "world/collect.hpp"
 #include "world/watchdog.hpp"
@@ -205,9 +207,14 @@ class AcclTransport : public EngineTransport {
                   ? makers.engine(world.rank(), world.size(), settings, std::move(network), session)
                   : std::make_unique<Engine>(world.rank(), world.size(), settings, std::move(network), session);
     world.barrier();  // before that no engine takes packets of this session
+    if (by_kernels()) kernels_ = std::make_unique<LaneKernels>(world, device, *engine_, info_.landing == "streaming");
   }
   const TransportInfo& info() const override { return info_; }
   Engine& engine() override { return *engine_; }
+  std::unique_ptr<CommandKernel> command_kernel(std::uint32_t stream) override {
+    if (!by_kernels()) return nullptr;
+    return std::make_unique<CommandKernel>(device_, *engine_, world_.rank(), stream);
+  }
 
   Json facts() const override {
     const bool rendezvous = settings_.eager_limit != all_eager;
@@ -248,6 +255,7 @@ class AcclTransport : public EngineTransport {
   }
 
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
+    if (by_kernels()) return exchange_by_port(exchange, open_port(exchange, rounds_source(), rounds_kernel));
     check_exchange(exchange, world_);
     bool on_host = true;
     for (const Step& step : exchange.steps)
@@ -256,8 +264,22 @@ class AcclTransport : public EngineTransport {
     if (!on_host) return compile_staged(exchange, device_, *this);
     return std::make_unique<AcclExchange>(exchange, *engine_, info_.landing == "streaming", exchanges_);
   }
+  std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
+                                  const std::string& kernel) override {
+    if (!by_kernels()) return Transport::open_port(exchange, source, kernel);
+    check_exchange(exchange, world_);
+    return awaited(world_, [&] { return kernels_->open_port(exchange, source, kernel); });
+  }
+
+ protected:
+  std::unique_ptr<CompiledExchange> compile_in(Team& team, const Exchange& exchange) override {
+    if (by_kernels())
+      throw Unsupported("kernels that schedule ACCL's transfers are connected by all ranks together, not by a team");
+    return Transport::compile_in(team, exchange);
+  }
 
  private:
+  bool by_kernels() const { return info_.scheduled_by == "device"; }
   std::uint32_t next_session() { return broadcast_value(world_, std::random_device{}()); }
 
   static Counts difference(const Counts& one, const Counts& other) {
@@ -267,6 +289,7 @@ class AcclTransport : public EngineTransport {
             one.eager - other.eager,
             one.rendezvous - other.rendezvous,
             one.copies - other.copies,
+            one.combinations - other.combinations,
             one.packets - other.packets,
             one.bytes - other.bytes,
             one.credit_packets - other.credit_packets};
@@ -279,6 +302,7 @@ class AcclTransport : public EngineTransport {
   Settings settings_;
   std::vector<AcclExchange*> exchanges_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<LaneKernels> kernels_;  // null: the host schedules
   Counts before_;
 };
 
@@ -288,11 +312,6 @@ TransportInfo info_with(const std::string& name, const char* scheduled_by, const
 }
 
 void check_wish(const std::string& name, const World& world, const TransportWish& wish) {
-  if (wish.approach.starts_with("device"))
-    throw UsageError(
-        fmt::format("transport {} ({}) does not work here: kernels have no command stream to the software "
-                    "engine; use host-buffered or host-streaming",
-                    name, wish.approach));
   settings_of(name, wish.of<AcclOptions>("accl"), world.size());
 }
 
@@ -318,10 +337,12 @@ TransportEntry accl_entry(const std::string& name, const Makers& makers) {
   entry.reason = [](const World&) { return std::string(); };
   entry.make = [name, makers](World& world, Device& device, const TransportWish& wish) {
     check_wish(name, world, wish);
-    const std::string wished = wish.approach.empty() ? "host-buffered" : wish.approach;
-    return std::make_unique<AcclTransport>(
-        info_with(name, "host", wished == "host-buffered" ? "buffered" : "streaming"), world, device,
-        settings_of(name, wish.of<AcclOptions>("accl"), world.size()), makers);
+    const TransportEntry own = accl_entry(name);
+    const TransportInfo& info = info_of(own, wish.approach);
+    const std::string reason = info.scheduled_by == "device" ? why_no_commands(device.info()) : "";
+    if (!reason.empty()) throw Unsupported(fmt::format("transport {} ({}): {}", name, wish.approach, reason));
+    return std::make_unique<AcclTransport>(info, world, device,
+                                           settings_of(name, wish.of<AcclOptions>("accl"), world.size()), makers);
   };
   return entry;
 }

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "transport/accl/engine.hpp"
+#include "transport/accl/kernels.hpp"
 #include "transport/emulated.hpp"
 
 namespace plumb::accl {
@@ -22,6 +22,8 @@ struct Makers {
 class EngineTransport : public EmulatedTransport {
  public:
   virtual Engine& engine() = 0;
+  // A kernel that issues commands itself, and its stream; null where the host schedules.
+  virtual std::unique_ptr<CommandKernel> command_kernel(std::uint32_t stream) = 0;
 };
 
 // Registry entry of accl-tcp or accl-udp.

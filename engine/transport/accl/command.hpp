@@ -8,7 +8,7 @@
 
 namespace plumb::accl {
 
-// ACCL's numbers. The engine executes copy, send, recv and nop; others end with status::not_implemented.
+// ACCL's numbers.
 enum class Call : std::uint32_t {
   config = 0,
   copy = 1,
@@ -33,7 +33,7 @@ struct Command {
   std::uint32_t elements = 0;
   std::uint32_t communicator = 0;
   std::uint32_t peer = 0;      // or root
-  std::uint32_t function = 0;  // of a stream put and of a copy to a stream: the stream's number
+  std::uint32_t function = 0;  // of arithmetic; of a stream put and of a copy to a stream: the stream's number
   std::uint32_t tag = 0;
   std::uint32_t type = 1;         // bytes
   std::uint32_t compression = 0;  // none
@@ -52,12 +52,22 @@ struct Command {
 };
 static_assert(sizeof(Command) == 15 * sizeof(std::uint32_t));
 
-constexpr std::uint32_t result_is_stream = 2;  // of `streams`
+constexpr std::uint32_t operand_is_stream = 1, result_is_stream = 2;  // of `streams`
+
+// Types of elements, and functions of two of them; ACCL's numbers.
+enum class Type : std::uint32_t { int8 = 1, float16 = 2, float32 = 3, float64 = 4, int32 = 5, int64 = 6 };
+enum class Function : std::uint32_t { sum = 0, max = 1 };
+
+// What a config command sets to its number of elements; ACCL's numbers.
+enum class Setting : std::uint32_t { reset = 0, enable_packets = 1, timeout = 2, eager_limit = 3, largest_message = 4 };
 
 // One word; ACCL's numbers.
 namespace status {
 constexpr std::uint32_t done = 0;
 constexpr std::uint32_t not_implemented = 1u << 14;
+constexpr std::uint32_t invalid_eager_limit = 1u << 16;
+constexpr std::uint32_t no_arithmetic = 1u << 19;
+constexpr std::uint32_t no_compression = 1u << 22;
 constexpr std::uint32_t packets_out_of_sequence = 1u << 21;
 }  // namespace status
 
@@ -68,7 +78,8 @@ struct Counts {
   std::uint64_t messages = 0;        // sent
   std::uint64_t eager = 0;           // of these
   std::uint64_t rendezvous = 0;      // of these
-  std::uint64_t copies = 0;          // of messages from receive buffers to their places, and by call `copy`
+  std::uint64_t copies = 0;          // of messages from receive buffers to their places, and from memory to memory
+  std::uint64_t combinations = 0;    // of two operands
   std::uint64_t packets = 0;         // of messages, with addresses and ends of rendezvous
   std::uint64_t bytes = 0;           // of these packets, with their headers
   std::uint64_t credit_packets = 0;  // with nothing but the engine's own accounts

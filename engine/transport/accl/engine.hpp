@@ -1,7 +1,7 @@
 // ACCL's engine in software, one a rank: takes commands, cuts messages into packets, holds what comes in receive
 // buffers until a receive matches it by source, tag and sequence, and copies it out (eager); or has the sender write to
-// the receive's address (rendezvous); or passes it to a kernel's stream. Source: Meyer 2024, section 5.1.1;
-// Xilinx/ACCL.
+// the receive's address (rendezvous); or passes it to a kernel's stream. Collectives are such messages in stages
+// (collectives.hpp). Source: Meyer 2024, section 5.1.1; Xilinx/ACCL.
 //
 // The engine's work is done by whoever waits for it (advance()), and by a thread of the engine while nobody does.
 #pragma once
@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "transport/accl/collectives.hpp"
 #include "transport/accl/command.hpp"
 #include "transport/accl/network.hpp"
 
@@ -28,6 +29,16 @@ struct Settings {
   std::uint64_t eager_limit = 32 << 10;  // bytes of a message; above: rendezvous
   bool credit = true;                    // senders wait for receive buffers
 };
+constexpr std::size_t word_bytes = 64;  // of kernels' streams
+// Tags of collectives' messages, which clients do not use.
+constexpr std::uint32_t collective_tag = 0x80000000;
+
+// This engine's ends of a kernel's pipes, which do not wait: commands come in words of 64 bytes (the last 4 of each are
+// unused), and each is answered by a word of 4. Sends of a stream take their words from `data`.
+struct KernelPipes {
+  int commands = -1, statuses = -1, data = -1;
+};
+
 constexpr std::uint64_t all_eager = std::numeric_limits<std::uint64_t>::max();
 
 class Engine : private Sink {
@@ -42,6 +53,11 @@ class Engine : private Sink {
   void issue(const Command& command, Ticket& ticket);
   // A kernel of this rank that takes the next `bytes` of a stream from a rank: no command.
   void read_stream(int from, std::uint32_t stream, std::byte* to, std::uint64_t bytes, Ticket& ticket);
+  // A kernel that issues commands itself; the pipes must outlive it here.
+  void attach(const KernelPipes& pipes);
+  void detach(const KernelPipes& pipes);
+  // From now on a stream's words go into a pipe; -1: no more.
+  void lead_stream(int from, std::uint32_t stream, int file);
   // Returns whether anything moved.
   bool advance();
   Counts counts();
@@ -70,6 +86,7 @@ class Engine : private Sink {
   virtual bool matches(const Receive& receive, const Segment& segment) const { return receive.tag == segment.tag; }
   virtual void copy_out(std::uint32_t buffer, std::byte* to, std::size_t bytes);
   virtual bool is_written(const Receive& receive) const { return receive.received == receive.length; }
+  virtual void combine_parts(const Command& command, const Local& operands) { combine(command, operands); }
   std::byte* place_of(std::uint32_t buffer) { return pool_.data() + buffer * settings_.buffer_bytes; }
 
  private:
@@ -85,9 +102,42 @@ class Engine : private Sink {
     Ticket* ticket;
     std::uint64_t address = 0, sent = 0;
   };
+  struct Words {
+    std::vector<std::byte> bytes;
+    bool from_network;
+  };
   struct Stream {
     std::deque<Receive> readers;
-    std::deque<std::vector<std::byte>> packets;  // for which no kernel waits yet
+    std::deque<Words> packets;  // for which no kernel waits yet
+    int file = -1;              // of the kernel's pipe
+    std::size_t written = 0;    // of the first packet
+  };
+  struct Led {
+    std::size_t from;
+    std::uint32_t number;
+    int file;
+  };
+  // A command of a kernel, with the words that it sends.
+  struct Order {
+    Command command;
+    Ticket ticket;
+    std::vector<std::byte> data;
+    std::size_t wanted = 0;
+    bool is_executed = false;
+  };
+  struct AttachedKernel {
+    KernelPipes pipes;
+    std::vector<std::byte> came;  // of commands
+    std::deque<std::unique_ptr<Order>> orders;
+  };
+  struct Collective {
+    Command command;
+    Ticket* ticket = nullptr;
+    std::uint32_t tag = 0;
+    Schedule schedule;
+    std::size_t stage = 0;
+    bool under_way = false;
+    Ticket messages;  // of the stage
   };
   struct Address {
     std::uint32_t tag;
@@ -119,9 +169,15 @@ class Engine : private Sink {
   void serve(const std::stop_token& stop);
   bool progress();
   void execute(const Issued& issued);
+  std::uint32_t configure(const Command& command);
   void start_send(const Command& command, Ticket& ticket);
-  void start_receive(const Command& command, Ticket& ticket);
+  void send_message(std::size_t to, Send send);
+  void start_receive(std::size_t from, Receive receive);
   void copy(const Command& command, Ticket& ticket);
+  void do_locally(const Command& command, const Local& one);
+  void begin_collective(const Command& command, Ticket& ticket);
+  bool advance_collectives();
+  void begin_stage(Collective& collective);
   bool send_to(std::size_t number);
   void fill(std::size_t number);
   bool add_packet(std::size_t number, Send& send);
@@ -139,6 +195,11 @@ class Engine : private Sink {
   bool give(Peer& peer, Receive& receive, const Segment& segment);
   static Stream& stream_of(Peer& peer, std::uint32_t number);
   std::size_t feed(Stream& stream, const std::byte* bytes, std::size_t size);
+  bool put_into(Stream& stream, const std::byte* bytes, std::size_t size);
+  bool serve_kernels();
+  bool serve(AttachedKernel& kernel);
+  bool drain(Peer& peer, Stream& stream);
+  std::vector<int> awaited_pipes();
 
   static void end(Ticket& ticket, std::uint32_t status);
   void fail(const std::string& why);
@@ -147,13 +208,17 @@ class Engine : private Sink {
   static double now();
 
   const std::uint32_t rank_;
-  const Settings settings_;
+  Settings settings_;
   const std::unique_ptr<Network> network_;
   std::uint32_t session_;
   const std::uint32_t window_, share_;  // packets and buffers that one sender may use
 
   std::mutex mutex_;  // of all below
   std::deque<Issued> commands_;
+  std::deque<std::unique_ptr<Collective>> collectives_;
+  std::uint32_t collective_number_ = 0;
+  std::vector<std::unique_ptr<AttachedKernel>> kernels_;
+  std::vector<Led> led_;
   std::vector<Peer> peers_;
   std::vector<std::byte> pool_;
   std::vector<std::uint32_t> free_;

@@ -63,8 +63,8 @@ class Network {
   virtual void abandon(int peer, const Packet& next) = 0;
   // Passes on what has come, without waiting; returns whether anything came.
   virtual bool receive(Sink& sink) = 0;
-  // Waits until something comes, for a limited time.
-  virtual void wait(int milliseconds) = 0;
+  // Waits until something comes, from the network or in other files, for a limited time.
+  virtual void wait(int milliseconds, std::span<const int> others) = 0;
   // Whether packets neither get lost nor change their order.
   virtual bool is_reliable() const = 0;
   // Packets that one sender may have under way.

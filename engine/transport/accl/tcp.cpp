@@ -122,7 +122,11 @@ class TcpNetwork : public Network {
     return moved;
   }
 
-  void wait(int milliseconds) override { poll(waited_.data(), waited_.size(), milliseconds); }
+  void wait(int milliseconds, std::span<const int> others) override {
+    std::vector<pollfd> waited = waited_;
+    for (const int file : others) waited.push_back({file, POLLIN, 0});
+    poll(waited.data(), waited.size(), milliseconds);
+  }
   bool is_reliable() const override { return true; }
   std::uint32_t window() const override { return tcp_window; }
 

@@ -107,7 +107,11 @@ class UdpNetwork : public Network {
     return came > 0;
   }
 
-  void wait(int milliseconds) override { is_ready(socket_.get(), POLLIN, milliseconds); }
+  void wait(int milliseconds, std::span<const int> others) override {
+    std::vector<pollfd> waited{{socket_.get(), POLLIN, 0}};
+    for (const int file : others) waited.push_back({file, POLLIN, 0});
+    poll(waited.data(), waited.size(), milliseconds);
+  }
   bool is_reliable() const override { return false; }
   std::uint32_t window() const override { return window_; }
 

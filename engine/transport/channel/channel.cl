@@ -1,47 +1,13 @@
-// Common code of the two kernels of a lane of transport `channel` (Meyer 2024, section 4.1.1.2). The sending kernel
-// cuts messages into chunks of a channel's width and writes them alternately to two external channels; the receiving
-// one reads two channels and reassembles the chunks. Internal channels between the two order the rounds: a message is
-// received before it is passed on, and sent before it is overwritten. port.cl makes a port of each kernel.
+// Messages of transport `channel` (Meyer 2024, section 4.1.1.2). The sending kernel cuts them into chunks of a channel's
+// width and writes them alternately to two external channels; the receiving one reads two channels and reassembles the
+// chunks. Between pair.cl and port.cl.
 //
 //   OUT0, OUT1   names of the external channels that the lane sends to, where it sends
 //   IN0, IN1     and of those that it receives from
-#pragma OPENCL EXTENSION cl_intel_channels : enable
-
+#ifndef CHANNEL_WIDTH  // board.cl includes this several times
 typedef ulong4 chunk;
 #define CHANNEL_WIDTH 32  // bytes per chunk
 #define CHANNELS 2  // per direction
-
-// Order of a lane's two directions in a round, as in port.hpp.
-#define RECEIVE_FIRST 1
-
-// Slots, as in transport.hpp.
-#define PORT                                                                                            \
-  ulong port_bytes, uint port_order, __global uchar *port_view, ulong port_offset, ulong port_areas, ulong port_pitch, \
-      ulong port_stride, ulong port_turn
-#define SLOT_OF(round)                                                              \
-  (port_view + port_offset + ((round) + port_turn) % port_areas * port_pitch +      \
-   ((round) + port_turn) / port_areas * port_stride)
-#define PORT_RECEIVES_FIRST (port_order == RECEIVE_FIRST)
-#define PORT_RECEIVE(i) PORT_EXPECT(i)
-
-#if defined(OUT0) && defined(IN0)
-#define PAIR 1
-// One token: an expected message is in its slot, or a message has left its slot.
-channel uint received __attribute__((depth(1)));
-channel uint sent __attribute__((depth(1)));
-#define TELL(what)                                               \
-  do {                                                           \
-    mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_CHANNEL_MEM_FENCE);     \
-    write_channel_intel(what, 1u);                               \
-  } while (0)
-#define AWAIT(what)                                              \
-  do {                                                           \
-    read_channel_intel(what);                                    \
-    mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_CHANNEL_MEM_FENCE);     \
-  } while (0)
-#else
-#define TELL(what)
-#define AWAIT(what)
 #endif
 
 #ifdef OUT0

@@ -6,20 +6,21 @@
 
 #include "core/json.hpp"
 #include "transport/conduit.hpp"
+#include "transport/pair/pair.hpp"
 
 namespace plumb::channel {
 
 namespace {
 
-class ChannelPort : public Port {
+class ChannelPort : public PairPort {
  public:
   ChannelPort(const Exchange& exchange, Wiring& wiring, const KernelSource& source, const std::string& kernel)
-      : Port(exchange) {
+      : PairPort(exchange) {
     const std::vector<Lane> lanes = lanes_of(exchange, "transport channel", "use --transport staged or pipelined");
     const Circuit& circuit = wiring.circuit(lanes, source, kernel);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (lanes[i].receive != nullptr) add(wiring.device(), *circuit[i], lanes[i], kernel + "_receive", false);
-      if (lanes[i].send != nullptr) add(wiring.device(), *circuit[i], lanes[i], kernel + "_send", true);
+      if (lanes[i].receive != nullptr) add_end(wiring.device(), *circuit[i], lanes[i], kernel, false);
+      if (lanes[i].send != nullptr) add_end(wiring.device(), *circuit[i], lanes[i], kernel, true);
     }
   }
 
@@ -33,36 +34,46 @@ class ChannelPort : public Port {
     for (Pair* pair : pairs_) pair->under_way = false;
   }
 
-  std::vector<KernelArgument> arguments(std::size_t number, std::uint64_t first, std::uint64_t) override {
-    std::vector<KernelArgument> all{ends_[number].bytes, static_cast<std::uint32_t>(ends_[number].lane.order)};
-    all.insert(all.end(), slots_[number].begin(), slots_[number].end());
-    all.back() = std::get<std::uint64_t>(all.back()) + first;
-    return all;
-  }
-
-  void add(Device& device, Pair& pair, const Lane& lane, const std::string& kernel, bool sends) {
-    const Slots& slots = (sends ? lane.send : lane.receive)->slots;
-    End end;
-    end.lane = lane;
-    end.lane.send = end.lane.receive = nullptr;  // the exchange may be destroyed
-    end.sends = sends;
-    end.receives = !sends;
-    end.bytes = slots.bytes();
-    end.queue = device.make_queue();
-    end.kernel = pair.program->kernel(kernel);
-    end.range = {1, 1};
-    ends_.push_back(std::move(end));
-    slots_.push_back({slots.view.buffer, static_cast<std::uint64_t>(slots.view.offset), slots.areas,
-                      static_cast<std::uint64_t>(slots.pitch), static_cast<std::uint64_t>(slots.stride), slots.first});
+  void add_end(Device& device, Pair& pair, const Lane& lane, const std::string& kernel, bool sends) {
+    add(device, *pair.program, lane, kernel, sends);
     if (std::find(pairs_.begin(), pairs_.end(), &pair) == pairs_.end()) pairs_.push_back(&pair);
   }
 
-  std::vector<std::vector<KernelArgument>> slots_;  // parallel to ends_
   std::vector<Pair*> pairs_;
 };
 
+// Kernels of a bitstream, whose channels are those of the board, in one program for all exchanges. Cables determine who
+// receives. Lanes 2 R and 2 R + 1 are a and b of replication R.
+class BoardPort : public PairPort {
+ public:
+  BoardPort(const Exchange& exchange, Device& device, Program& program, bool& under_way, const std::string& kernel)
+      : PairPort(exchange), under_way_(under_way) {
+    for (const Lane& lane : lanes_of(exchange, "transport channel", "use --transport staged or pipelined"))
+      for (const bool sends : {false, true})
+        if ((sends ? lane.send : lane.receive) != nullptr)
+          add(device, program, lane, kernel, sends, {},
+              fmt::format("_{}_{}", lane.number / 2, lane.number % 2 == 0 ? 'a' : 'b'));
+  }
+
+ private:
+  void begin_run() override {
+    if (under_way_) throw Error("an exchange over a board's channels was started while another used them");
+    under_way_ = true;
+  }
+  void end_run(std::uint64_t) override { under_way_ = false; }
+
+  bool& under_way_;
+};
+
+bool is_emulated(const DeviceInfo& info) {
+  return info.runtime == "hls" || info.platform.find("Emulation") != std::string::npos;
+}
+
 const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links (Intel's external channels)", "device",
                                  "streaming"};
+
+const TransportInfo vnx_info{"vnx", "from FPGA to FPGA by frames over UDP (VNx), which may get lost", "device",
+                             "streaming"};
 
 struct ChannelOptions : Parameters {
   Parameter<std::int64_t> relay_port{
@@ -76,15 +87,35 @@ struct ChannelOptions : Parameters {
 const RegisteredTransportOptions registered_channel_options("channel",
                                                             [] { return std::make_unique<ChannelOptions>(); });
 
+struct VnxOptions : Parameters {
+  Parameter<std::int64_t> frame{
+      *this,
+      {"vnx-frame", "transport vnx: bytes of a frame, a multiple of 64; HPCC FPGA's are 8192", "B"},
+      1408,
+      {64, 8960}};
+};
+
+const RegisteredTransportOptions registered_vnx_options("vnx", [] { return std::make_unique<VnxOptions>(); });
+
+std::size_t frame_of(const TransportWish& wish) {
+  const auto frame = static_cast<std::size_t>(wish.of<VnxOptions>("vnx").frame);
+  if (frame % 64 != 0) throw UsageError(fmt::format("--vnx-frame {} must be a multiple of 64 bytes", frame));
+  return frame;
+}
+
+// frame: of vnx, else 0.
 class ChannelTransport : public Transport {
  public:
-  ChannelTransport(World& world, Device& device, const TransportWish& wish)
+  ChannelTransport(World& world, Device& device, const TransportWish& wish, std::size_t frame)
       : world_(world),
+        frame_(frame),
         wiring_(world, device, wish.of<ConduitOptions>("conduit").through == "world",
-                static_cast<std::uint16_t>(wish.of<ChannelOptions>("channel").relay_port)) {}
-  const TransportInfo& info() const override { return channel_info; }
+                static_cast<std::uint16_t>(wish.of<ChannelOptions>("channel").relay_port), frame) {}
+  const TransportInfo& info() const override { return frame_ > 0 ? vnx_info : channel_info; }
   Json facts() const override {
-    return {{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
+    Json facts{{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
+    if (frame_ > 0) facts["frame_bytes"] = frame_;
+    return facts;
   }
   std::unique_ptr<CompiledExchange> compile(const Exchange& exchange) override {
     return exchange_by_port(exchange, open_port(exchange, rounds_source(), rounds_kernel));
@@ -92,6 +123,14 @@ class ChannelTransport : public Transport {
   std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
                                   const std::string& kernel) override {
     check_exchange(exchange, world_);
+    if (!source.binary.empty() && frame_ > 0) throw Unsupported("transport vnx has no kernels for boards");
+    if (!source.binary.empty()) {
+      if (board_ == nullptr) board_ = wiring_.device().build(source);
+      return std::make_unique<BoardPort>(exchange, wiring_.device(), *board_, board_under_way_, kernel);
+    }
+    if (!is_emulated(wiring_.device().info()))
+      throw Unsupported(
+          "a board's channels are in its bitstream: give --kernel-file FILE.aocx (plumb synth b_eff makes one)");
     return std::make_unique<ChannelPort>(exchange, wiring_, source, kernel);
   }
 
@@ -103,7 +142,10 @@ class ChannelTransport : public Transport {
 
  private:
   World& world_;
+  std::size_t frame_;
   Wiring wiring_;
+  std::unique_ptr<Program> board_;  // of a bitstream
+  bool board_under_way_ = false;
 };
 
 std::string unfit_device(const DeviceInfo& info) {
@@ -111,25 +153,24 @@ std::string unfit_device(const DeviceInfo& info) {
   if (!info.has(Feature::channels))
     return "it needs an FPGA with Intel's channels (cl_intel_channels): plumb setup fpga-emulator, then --runtime "
            "fpga-emulator, or HLS C++ with --runtime hls";
-  if (info.platform.find("Emulation") == std::string::npos)
-    return "it supports the FPGA emulator only; a board needs its bitstream and cables";
   return "";
 }
 
-TransportEntry entry() {
+TransportEntry entry(const TransportInfo& info) {
   TransportEntry entry;
-  entry.info = channel_info;
+  entry.info = info;
   entry.reason = [](const World&) { return std::string(); };
   entry.device_reason = unfit_device;
   entry.runtime = "opencl";
-  entry.make = [](World& world, Device& device, const TransportWish& wish) {
-    info_of(find_transport("channel"), wish.approach);
-    return std::make_unique<ChannelTransport>(world, device, wish);
+  entry.make = [name = info.name](World& world, Device& device, const TransportWish& wish) {
+    info_of(find_transport(name), wish.approach);
+    return std::make_unique<ChannelTransport>(world, device, wish, name == vnx_info.name ? frame_of(wish) : 0);
   };
   return entry;
 }
 
-const RegisteredTransport registered_channel("channel", entry());
+const RegisteredTransport registered_channel("channel", entry(channel_info));
+const RegisteredTransport registered_vnx("vnx", entry(vnx_info));
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Transport `channel`: serial links between FPGAs by Intel's external channels, driven by kernels alone
 // (device-streaming; Meyer 2024, section 4.1.1.2). Each lane of an exchange has two kernels on its rank's device, one
-// sending, one receiving, which run for all rounds (channel.cl, port.cl).
+// sending, one receiving, which run for all rounds (../pair/, channel.cl).
 //
 // In HLS C++ (runtime `hls`) the channels are AXI streams of the same width, through the same pipes (channel_hls.cpp).
 //
@@ -16,6 +16,9 @@
 //   * Between hosts both ranks have pipes of their own, and threads relay what passes through them over TCP, one
 //     connection a channel, to a port of the receiver (relay.hpp): one that its system gives it, or from --relay-port
 //     on. --pipeline-through world does so between ranks of one host, too.
+//   * Transport vnx: all links by frames over UDP, a port of the receiver for each channel. Frames that get lost are
+//   not
+//     sent again: a kernel waits for their bytes in vain.
 //   * The emulator reads ahead (4 KiB), so a link has one receiving program for life. The links of all ranks for one
 //     pattern of neighbours are a circuit; a transport keeps its circuits with their programs, and an exchange between
 //     neighbours that were wired before costs nothing but its buffers.
@@ -75,8 +78,9 @@ using Circuit = std::vector<std::unique_ptr<Pair>>;  // of this rank's lanes
 // All circuits of a transport.
 class Wiring {
  public:
-  // relayed: by TCP even between ranks of one host; on any port, or on ports from `port` on. Collective.
-  Wiring(World& world, Device& device, bool relayed, std::uint16_t port);
+  // relayed: by TCP even between ranks of one host; on any port, or on ports from `port` on. `frame`: by frames of as
+  // many bytes over UDP instead, if not 0. Collective.
+  Wiring(World& world, Device& device, bool relayed, std::uint16_t port, std::size_t frame);
   // The circuit of these lanes' neighbours, with the kernel `kernel` of `source` on the port. Collective.
   Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel);
   Device& device() { return device_; }
@@ -84,12 +88,13 @@ class Wiring {
  private:
   Circuit wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel);
   std::uint16_t port_of(std::size_t listener) const;
-  bool near(int rank) const { return !relayed_ && same_host_[static_cast<std::size_t>(rank)]; }
+  bool near(int rank) const { return !relayed_ && frame_ == 0 && same_host_[static_cast<std::size_t>(rank)]; }
 
   World& world_;
   Device& device_;
   bool relayed_;
   std::uint16_t port_;
+  std::size_t frame_;                        // bytes; 0: no frames
   std::vector<bool> same_host_;              // by rank
   std::map<std::string, Circuit> circuits_;  // by all ranks' senders, receivers and lanes, and the kernels
 };

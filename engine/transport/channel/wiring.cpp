@@ -14,6 +14,7 @@
 
 #include "core/embedded.hpp"
 #include "transport/channel/relay.hpp"
+#include "transport/pair/pair.hpp"
 #include "transport/trade.hpp"
 #include "world/collect.hpp"
 #include "world/hosts.hpp"
@@ -68,53 +69,53 @@ void send_over(Pair& pair, const std::string& offer, bool same_host) {
         std::make_unique<Relay>(pair.outgoing.file(i), connected(relay_user, offer, i, same_host), true));
 }
 
+// By frames: the receiver offers a port a channel, separated by commas.
+std::string receive_frames(Pair& pair) {
+  std::string offer;
+  for (std::size_t i = 0; i < channels_of_link; ++i) {
+    std::string name;
+    pair.relays.push_back(std::make_unique<Relay>(pair.incoming.file(i), frame_receiver(name), false));
+    offer += (i > 0 ? "," : "") + name;
+  }
+  return offer;
+}
+
+void send_frames(Pair& pair, const std::string& offer, bool same_host, std::size_t frame) {
+  pair.outgoing.make();
+  pair.outgoing.take_names_away();
+  std::istringstream offers(offer);
+  std::string name;
+  for (std::size_t i = 0; i < channels_of_link && std::getline(offers, name, ','); ++i)
+    pair.relays.push_back(
+        std::make_unique<Relay>(pair.outgoing.file(i), frame_sender(name, same_host, frame), true, frame));
+}
+
 void receive_over(Pair& pair, const ListeningSocket& listener) {
   std::vector<Descriptor> connections = listener.accepted(channels_of_link);
   for (std::size_t i = 0; i < channels_of_link; ++i)
     pair.relays.push_back(std::make_unique<Relay>(pair.incoming.file(i), std::move(connections[i]), false));
 }
 
-std::string defined(const char* name, const std::string& value) {
-  return fmt::format("#define {} \"{}\"\n", name, value);
-}
-
-// The same in HLS C++, with streams: one through each pipe, and two for the order of the rounds between the kernels.
-KernelSource hls_kernels(const Lane& lane, const Pair& pair, const KernelSource& source, const std::string& kernel) {
-  if (source.hls.empty()) throw Unsupported(fmt::format("{} has no form in HLS C++", source.name));
-  const std::string port = embedded_text("engine/transport/channel/port.cl") + source.hls;
-  const std::string sends = kernel + "_send.", receives = kernel + "_receive.";
-  KernelSource made{.name = source.name, .opencl = "", .options = source.options};
-  if (lane.send != nullptr) made.hls += "#define SENDS\n";
-  if (lane.receive != nullptr) made.hls += "#define RECEIVES\n";
-  made.hls += embedded_text("engine/transport/channel/channel_hls.cpp");
-  if (lane.send != nullptr) {
-    made.hls += "#define PORT_STREAMS SENDING_STREAMS\n#define PORT_SENDING\n" + port +
-                "#undef PORT_SENDING\n#undef PORT_STREAMS\n";
-    made.streams.push_back({sends + "out0", pair.outgoing.name(0)});
-    made.streams.push_back({sends + "out1", pair.outgoing.name(1)});
+// The kernels of a lane; their channels are the links' pipes.
+KernelSource kernels(bool in_hls, const Lane& lane, const Pair& pair, const KernelSource& source,
+                     const std::string& kernel) {
+  const bool sends = lane.send != nullptr, receives = lane.receive != nullptr;
+  if (in_hls) {
+    KernelSource made =
+        pair_source(lane, true, embedded_text("engine/transport/channel/channel_hls.cpp"), source, kernel);
+    for (std::size_t i = 0; i < channels_of_link; ++i) {
+      if (sends) made.streams.push_back({fmt::format("{}{}.out{}", kernel, send_suffix, i), pair.outgoing.name(i)});
+      if (receives)
+        made.streams.push_back({pair.incoming.name(i), fmt::format("{}{}.in{}", kernel, receive_suffix, i)});
+    }
+    return made;
   }
-  if (lane.receive != nullptr) {
-    made.hls += "#define PORT_STREAMS RECEIVING_STREAMS\n#define PORT_RECEIVING\n" + port;
-    made.streams.push_back({pair.incoming.name(0), receives + "in0"});
-    made.streams.push_back({pair.incoming.name(1), receives + "in1"});
-  }
-  if (lane.send != nullptr && lane.receive != nullptr) {
-    made.streams.push_back({sends + "sent", receives + "sent", 1});
-    made.streams.push_back({receives + "received", sends + "received", 1});
-  }
-  return made;
-}
-
-// The kernels' text, once for each direction of the lane.
-KernelSource kernels(const Lane& lane, const Pair& pair, const KernelSource& source) {
   std::string names;
-  if (lane.send != nullptr) names += defined("OUT0", pair.outgoing.name(0)) + defined("OUT1", pair.outgoing.name(1));
-  if (lane.receive != nullptr) names += defined("IN0", pair.incoming.name(0)) + defined("IN1", pair.incoming.name(1));
-  const std::string port = embedded_text("engine/transport/channel/port.cl") + source.opencl;
-  std::string text = names + embedded_text("engine/transport/channel/channel.cl");
-  if (lane.send != nullptr) text += "#define PORT_SENDING\n" + port + "#undef PORT_SENDING\n";
-  if (lane.receive != nullptr) text += "#define PORT_RECEIVING\n" + port;
-  return {source.name, text, source.options};
+  for (std::size_t i = 0; i < channels_of_link; ++i) {
+    if (sends) names += fmt::format("#define OUT{} \"{}\"\n", i, pair.outgoing.name(i));
+    if (receives) names += fmt::format("#define IN{} \"{}\"\n", i, pair.incoming.name(i));
+  }
+  return pair_source(lane, false, names + embedded_text("engine/transport/channel/channel.cl"), source, kernel);
 }
 
 }  // namespace
@@ -177,8 +178,8 @@ Circuit& Wiring::circuit(const std::vector<Lane>& lanes, const KernelSource& sou
 Pair::Pair() = default;
 Pair::~Pair() = default;
 
-Wiring::Wiring(World& world, Device& device, bool relayed, std::uint16_t port)
-    : world_(world), device_(device), relayed_(relayed), port_(port) {
+Wiring::Wiring(World& world, Device& device, bool relayed, std::uint16_t port, std::size_t frame)
+    : world_(world), device_(device), relayed_(relayed), port_(port), frame_(frame) {
   const std::vector<std::string> hosts = hosts_of_ranks(world);
   for (const std::string& host : hosts) same_host_.push_back(host == hosts[static_cast<std::size_t>(world.rank())]);
 }
@@ -204,10 +205,10 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source,
     if (lane.receive != nullptr) {
       step.receives.push_back(*lane.receive);
       receiving.push_back(&pair);
-      const bool is_near = near(lane.receive->peer);
-      listeners.push_back(is_near ? nullptr : std::make_unique<ListeningSocket>(relay_user, port_of(listeners.size())));
+      const bool by_tcp = !near(lane.receive->peer) && frame_ == 0;
+      listeners.push_back(by_tcp ? std::make_unique<ListeningSocket>(relay_user, port_of(listeners.size())) : nullptr);
       const std::string& folder = pair.incoming.make();
-      offers.push_back(is_near ? folder : listeners.back()->offer());
+      offers.push_back(frame_ > 0 ? receive_frames(pair) : by_tcp ? listeners.back()->offer() : folder);
     }
     if (lane.send != nullptr) {
       step.sends.push_back(*lane.send);
@@ -217,7 +218,9 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source,
   const std::vector<std::string> there = trade(world_, step.receives, offers, step.sends);
   for (std::size_t i = 0; i < sending.size(); ++i) {
     const int peer = step.sends[i].peer;
-    if (near(peer))
+    if (frame_ > 0)
+      send_frames(*sending[i], there[i], same_host_[static_cast<std::size_t>(peer)], frame_);
+    else if (near(peer))
       sending[i]->outgoing.open(there[i]);
     else
       send_over(*sending[i], there[i], same_host_[static_cast<std::size_t>(peer)]);
@@ -227,10 +230,9 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source,
     receiving[i]->incoming.take_names_away();
     if (listeners[i]) receive_over(*receiving[i], *listeners[i]);
   }
+  const bool in_hls = device_.info().runtime == "hls";
   for (std::size_t i = 0; i < lanes.size(); ++i)
-    circuit[i]->program =
-        device_.build(device_.info().runtime == "hls" ? hls_kernels(lanes[i], *circuit[i], source, kernel)
-                                                      : kernels(lanes[i], *circuit[i], source));
+    circuit[i]->program = device_.build(kernels(in_hls, lanes[i], *circuit[i], source, kernel));
   return circuit;
 }
 

@@ -1,4 +1,4 @@
-// The port of transport `channel` (port.hpp) for one kernel of a lane, appended to channel.cl; PORT_SENDING or
+// A port (port.hpp) for one kernel of a pair, appended to pair.cl and the transport's text; PORT_SENDING or
 // PORT_RECEIVING selects it. Calls for the other direction wait for the other kernel.
 #undef PORT_KERNEL
 #undef PORT_OPEN
@@ -29,10 +29,14 @@
 #define PORT_OPEN   \
   ulong port_came = 0; \
   uint port_leaves = 0
-#define PORT_SEND(i)              \
-  do {                            \
-    if (port_leaves) AWAIT(sent); \
-    port_leaves = 1;              \
+// Messages that nobody expected yet are received as well, since a whole window of them may exceed the channels.
+#define PORT_SEND(i)                                                                          \
+  do {                                                                                        \
+    if (port_leaves) {                                                                        \
+      for (; port_came < (i); ++port_came) receive_message(SLOT_OF(port_came), port_bytes);   \
+      AWAIT(sent);                                                                            \
+    }                                                                                         \
+    port_leaves = 1;                                                                          \
   } while (0)
 #define PORT_EXPECT(i)                                                                        \
   do {                                                                                        \
