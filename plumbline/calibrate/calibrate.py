@@ -1,6 +1,7 @@
 """Measures the models' figures of this machine and stores them in ``systems/local.toml``.
 
-There are five kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), limits of a device and
+There are six kinds: legs of transfers (:mod:`plumbline.calibrate.legs`), ACCL's commands and copies
+(:mod:`plumbline.calibrate.accl`), limits of a device and
 its rates of random updates (:mod:`plumbline.calibrate.device`), one-sided operations
 (:mod:`plumbline.calibrate.operations`), and rates of applications' own loops
 (:mod:`plumbline.calibrate.work`); a run makes only the one required by its model. The file
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from plumbline.base.errors import ExitStatus, InterruptError, RunError, UsageError
 from plumbline.base.files import locked
-from plumbline.calibrate import device, legs, operations, work
+from plumbline.calibrate import accl, device, legs, operations, work
 from plumbline.engine.program import Engine
 from plumbline.judge.judgement import conditions_of
 from plumbline.launch.execute import Session, execute
@@ -84,6 +85,13 @@ _KINDS: dict[Need, Kind] = {
         operations.measure,
         operations.is_disturbed,
     ),
+    "accl": Kind(
+        accl.DECIDING,
+        accl.BENCHMARK,
+        10,
+        accl.measure,
+        device.is_disturbed,
+    ),
     "work": Kind(
         work.DECIDING,
         work.BENCHMARK,
@@ -111,8 +119,13 @@ def request_text(
     return " ".join(words)
 
 
-def can_measure(need: Need, engine: Engine) -> bool:
-    """Whether ``engine`` has the calibration's benchmark (``shoms``: OpenSHMEM only)."""
+def can_measure(need: Need, engine: Engine, transport: str | None = None) -> bool:
+    """Whether ``engine`` has the calibration's benchmark (``shoms``: OpenSHMEM only).
+
+    ACCL's figures are measured over its transports, and nothing else over these.
+    """
+    if (need == "accl") != (transport or "").startswith(accl.PREFIX):
+        return False
     return any(one.name == _KINDS[need].benchmark for one in engine.description.benchmarks)
 
 
@@ -187,6 +200,7 @@ def calibration(need: Need, records: Sequence[Record], request: str, seconds: fl
         legs=legs.fit_legs(records) if need == "legs" else None,
         transfers=_transfers(need, records),
         device=_device(need, records),
+        accl=accl.table(records) if need == "accl" else None,
         operations=_operations(need, records),
         launches=launches_of(records),
     )
@@ -213,7 +227,7 @@ def _device(need: Need, records: Sequence[Record]) -> DeviceTable | None:
         return operations.updates(records)
     if need == "work":
         return work.device_table(records)
-    return device.device_table(records) if need != "legs" else None
+    return device.device_table(records) if need not in ("legs", "accl") else None
 
 
 def _operations(need: Need, records: Sequence[Record]) -> list[Operation]:

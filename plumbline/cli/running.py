@@ -57,7 +57,8 @@ def _calibrate(asked: Request) -> None:
     only = planned.given.values.get("only", ",".join(NEEDS)).split(",")
     for name in (one for one in only if one not in NEEDS):
         raise UsageError(f"--only must be of {', '.join(NEEDS)}, not {name!r}")
-    for need in (one for one in NEEDS if one in only and can_measure(one, planned.session.engine)):
+    engine, transport = planned.session.engine, planned.given.values.get("transport")
+    for need in (one for one in NEEDS if one in only and can_measure(one, engine, transport)):
         calibrate_for(planned, need, f"{need}, as asked")
 
 

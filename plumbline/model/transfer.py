@@ -11,6 +11,7 @@ staged         host-buffered       read + exchange + write (eq. 4.2)
 staged-launch  host-buffered       launch + read + exchange + write + launch (section 5.1.2)
 channel        device-streaming    ceil(L / (2 c_w)) / c_f + c_l (eq. 4.3, i = 1)
 accl-S         H-buffered          2 l_k + l_m + l_c (eq. 5.1); S is udp or tcp, H host or device
+accl-S         H-buffered          the same above the eager limit: 2 l_k + l_c(64 B) + l_c(L)
 accl-S         H-streaming         l_k + l_c (section 5.1.4)
 accl-S-switch  the same            l_c with what the Ethernet switch adds (section 5.1.5)
 =============  ==================  ============================================================
@@ -45,7 +46,8 @@ class Transfer:
 
     ``smallest_bytes`` and ``largest_bytes`` (None: no limit) bound the range of its
     figures: outside, its times are extrapolated. ``relative_error`` is that of its figures, 0 for
-    figures printed by the source; ``parts`` names the terms of its time.
+    figures printed by the source; ``parts`` names the terms of its time; ``emulated`` figures are
+    of no board.
     """
 
     transport: str
@@ -55,6 +57,7 @@ class Transfer:
     relative_error: float
     source: str
     parts: dict[str, Callable[[Floats], Floats]] = field(repr=False)
+    emulated: str | None = None  # what stands in for boards
 
     @property
     def name(self) -> str:
@@ -197,9 +200,9 @@ def _by_channel(system: System) -> Transfer:
 def _by_accl(
     system: System, transport: str, name: str, switch: bool, scheduled: str, lands: str
 ) -> Transfer:
-    table = known(system.accl, "commands", "accl")
+    table = known(_own_accl(system, name), "commands", "accl")
     stack = _stack(table, name)
-    link = partial(messages.link_s, **_link_figures(stack, switch))
+    link: Callable[[Floats], Floats] = partial(messages.link_s, **_link_figures(stack, switch))
     commands = known(table.commands, "commands", "accl")
     by_host = scheduled == "host"
     command_us = commands.host_us if by_host else commands.device_us
@@ -214,11 +217,32 @@ def _by_accl(
         copies = known(table.copies, "copies", "accl")
         latency_s = known(copies.latency_us, "latency_us", "accl.copies") * 1e-6
         rate = known(copies.gb_s, "gb_s", "accl.copies") * 1e9
-        parts["copy"] = lambda size: messages.copy_s(size, latency_s, rate)
+        limit = table.eager_limit_bytes or np.inf
+        parts["copy"] = lambda size: np.where(
+            size > limit, 0.0, messages.copy_s(size, latency_s, rate)
+        )
+        if table.eager_limit_bytes:
+            parts["address"] = lambda size: np.where(
+                size > limit, link(np.full_like(size, messages.HEADER_BYTES)), 0.0
+            )
         sources.append(copies.source)
     return Transfer(
-        transport, f"{scheduled}-{lands}", 0, None, stack.relative_error, "; ".join(sources), parts
+        transport,
+        f"{scheduled}-{lands}",
+        0,
+        None,
+        stack.relative_error,
+        "; ".join([*dict.fromkeys(sources), *([table.emulated] if table.emulated else [])]),
+        parts,
+        table.emulated,
     )
+
+
+def _own_accl(system: System, stack: str) -> Accl | None:
+    """The file's own figures, otherwise those of its newest calibration over that stack."""
+    calibrated = [one.accl for one in reversed(system.calibrations) if one.accl is not None]
+    fitting = (one for one in calibrated if any(each.name == stack for each in one.stacks))
+    return system.accl or next(fitting, None)
 
 
 def _stack(table: Accl, name: str) -> Stack:

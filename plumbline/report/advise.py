@@ -93,10 +93,16 @@ def write(advice: Advice, form: str) -> str:
 
 
 def _ways(system: System, names: Sequence[str]) -> list[Transfer]:
-    every = transfers_of(system)
+    known = transfers_of(system)
+    emulated = {way.transport: way.emulated for way in known if way.emulated is not None}
+    every = [way for way in known if way.emulated is None]
     if names:
-        for name in names:  # raises for a missing model or figure
-            transfer_of(system, name)
+        for name in names:
+            if name in emulated:
+                raise UsageError(
+                    f"no advice on {name}, whose times are of no board: {emulated[name]}"
+                )
+            transfer_of(system, name)  # raises for a missing model or figure
         return [way for way in every if way.transport in names]
     ways = [way for way in every if way.transport != HOST_MEMORY] or every
     if not ways:

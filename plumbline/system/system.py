@@ -34,8 +34,8 @@ from plumbline.system.synthesis import Preset, Synthesis, check_presets
 
 Leg = Literal["launch", "read", "exchange", "write"]
 # Legs of a transfer; a device's limits; its rate of random updates; one-sided operations of a
-# world; rates of applications' own loops; links between boards.
-Need = Literal["legs", "device", "updates", "operations", "work", "channel"]
+# world; ACCL's commands and copies; rates of applications' own loops; links between boards.
+Need = Literal["legs", "device", "updates", "operations", "accl", "work", "channel"]
 LOCAL = "local"
 # By which a calibration is another machine's, or from before its software changed.
 _ELSEWHERE = ("cpu", "devices", "driver", "platform", "library")
@@ -107,6 +107,51 @@ class CaseLaunches(Table):
     seconds: list[Annotated[float, Field(gt=0)]]
 
 
+class Commands(Table):
+    """The time of one command of ACCL, scheduled by the host or by a kernel of the device."""
+
+    host_us: Micros | None = None
+    device_us: Micros | None = None
+    source: str
+
+
+class Copies(Table):
+    """ACCL's copy from a receive buffer: fixed part and peak rate."""
+
+    latency_us: Micros | None = None
+    gb_s: GbPerS | None = None
+    source: str
+
+
+class Stack(Table):
+    """A network stack of ACCL: a message's latency on a direct link, and peak rates.
+
+    ``switch_us`` is the additional latency of a switch; ``switch_gb_s`` the rate through it.
+    """
+
+    name: Literal["udp", "tcp"]
+    latency_us: Micros | None = None
+    gb_s: GbPerS | None = None
+    switch_us: Micros | None = None
+    switch_gb_s: GbPerS | None = None
+    relative_error: Annotated[float, Field(ge=0)] = 0.0
+    source: str
+
+
+class Accl(Table):
+    """ACCL, a framework for messages between FPGAs by kernels or hosts (Meyer 2024, 5.1).
+
+    Messages above ``eager_limit_bytes`` go by rendezvous (absent: none do). ``emulated``: what
+    stands in for boards, whose figures these then are not.
+    """
+
+    commands: Commands | None = None
+    copies: Copies | None = None
+    stacks: list[Stack] = Field(default_factory=list)
+    eager_limit_bytes: Bytes | None = None
+    emulated: str | None = None
+
+
 class Calibration(Table):
     """The figures of one calibration. ``request`` is the launch that required it.
 
@@ -121,6 +166,7 @@ class Calibration(Table):
     legs: Legs | None = None
     transfers: list[MeasuredTransfer] = Field(default_factory=list)
     device: DeviceTable | None = None
+    accl: Accl | None = None
     operations: list[Operation] = Field(default_factory=list)
     launches: list[CaseLaunches] = Field(default_factory=list)
 
@@ -144,6 +190,8 @@ class Calibration(Table):
             return "work"
         if self.legs is not None:
             return "legs"
+        if self.accl is not None:
+            return "accl"
         if self.operations:
             return "operations"
         return "updates" if self.device and self.device.random else "device"
@@ -187,45 +235,6 @@ class Channel(Table):
         if self.frequency_mhz is not None and self.width_bytes is not None:
             return self.width_bytes * self.frequency_mhz * 1e-3
         return known(self.gb_s, "gb_s", "channel")
-
-
-class Commands(Table):
-    """The time of one command of ACCL, scheduled by the host or by a kernel of the device."""
-
-    host_us: Micros | None = None
-    device_us: Micros | None = None
-    source: str
-
-
-class Copies(Table):
-    """ACCL's copy from a receive buffer: fixed part and peak rate."""
-
-    latency_us: Micros | None = None
-    gb_s: GbPerS | None = None
-    source: str
-
-
-class Stack(Table):
-    """A network stack of ACCL: a message's latency on a direct link, and peak rates.
-
-    ``switch_us`` is the additional latency of a switch; ``switch_gb_s`` the rate through it.
-    """
-
-    name: Literal["udp", "tcp"]
-    latency_us: Micros | None = None
-    gb_s: GbPerS | None = None
-    switch_us: Micros | None = None
-    switch_gb_s: GbPerS | None = None
-    relative_error: Annotated[float, Field(ge=0)] = 0.0
-    source: str
-
-
-class Accl(Table):
-    """ACCL, a framework for messages between FPGAs by kernels or hosts (Meyer 2024, 5.1)."""
-
-    commands: Commands | None = None
-    copies: Copies | None = None
-    stacks: list[Stack] = Field(default_factory=list)
 
 
 class Machine(Table):

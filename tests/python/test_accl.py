@@ -16,6 +16,7 @@ from plumbline.fit.records import fit_records
 from plumbline.judge.judgement import judge
 from plumbline.model import messages
 from plumbline.record.record import Record, load_record
+from plumbline.system.files import load_system
 from tests.launching import PATIENCE_S, launch_command, program
 
 ENGINE = program("plumb-mpi")
@@ -87,6 +88,23 @@ def test_counts_equal_the_terms_of_the_equations(
         ], size
 
 
+@pytest.mark.parametrize("landing", ["buffered", "streaming"])
+def test_kernels_schedule_at_the_same_cost(tmp_path: Path, landing: str) -> None:
+    """Kernels in HLS C++ issue the commands; the engine's counts are those of the host's."""
+    words = f"--transport accl-tcp --approach device-{landing} --runtime hls"
+    record, _ = run(tmp_path / "r.json", 2, f"b_eff {SIZES} {words} --min-size 3")
+    assert record.approach == f"device-{landing}"
+    for size, counted in counts_in(record).items():
+        expected = messages.counts_of(size, landing=landing)
+        found = (counted["commands_per_message"], counted["copies_per_message"])
+        assert found == (expected.commands, expected.copies), size
+        assert counted["packets_per_message"] == expected.packets, size
+    words += " --repetitions 2 --max-size 3"
+    for part in ("command", "copy"):
+        record, _ = run(tmp_path / "r.json", 2, f"b_eff --part {part} {words}")
+        assert {case.outcome.status for case in record.cases} == {"passed"}, part
+
+
 def test_counts_put_into_the_equations_are_these() -> None:
     """2 l_k + l_m + l_c, l_k + l_c, and 2 l_k + l_c(64 B) + l_c(L); of N neighbours, eq. 5.3's terms."""
     command, copy, link, address = 0.24e-6, 1.7e-6, 1.26e-6, 1.0e-6
@@ -156,8 +174,9 @@ def test_parts_of_the_engine(tmp_path: Path) -> None:
         ("accl-tcp --accl-eager-limit 512", "must be at least a receive buffer, 1024 bytes"),
         ("accl-udp --accl-eager-limit 4096", "UDP has no rendezvous"),
         ("accl-udp --accl-buffers 1", "must be at least the 2 ranks"),
-        ("accl-tcp --approach device-buffered", "kernels have no command stream"),
+        ("accl-tcp --approach device-buffered", "kernels of this device have no command stream"),
         ("accl-tcp --approach host-buffred", "did you mean host-buffered"),
+        ("vnx --runtime hls --vnx-frame 100", "--vnx-frame 100 must be a multiple of 64 bytes"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, words: str, sentence: str) -> None:
@@ -166,6 +185,32 @@ def test_bad_input_is_one_sentence(tmp_path: Path, words: str, sentence: str) ->
     assert done.returncode == 2
     assert sentence in done.stderr
     assert not record.exists()
+
+
+def test_calibrated_figures_are_said_to_be_emulated(
+    plumb: Plumb, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """l_k, l_m and l_c of the software engine: models take them, and advice refuses them."""
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(ENGINE.parent))
+    transport = ("--transport", "accl-tcp")
+    status, _, err = plumb("calibrate", "-n", "2", "--runtime", "native", *transport)
+    assert status == 0, err
+    (made,) = load_system(home / "systems" / "local.toml").calibrations
+    assert made.need == "accl"
+    accl = made.accl
+    assert accl is not None
+    assert accl.commands is not None
+    assert accl.copies is not None
+    assert (accl.commands.device_us, accl.eager_limit_bytes) == (None, 32 << 10)
+    assert accl.commands.host_us
+    assert accl.copies.gb_s
+    sentence = "transport accl-tcp is a software engine of ACCL"
+    assert accl.emulated == sentence
+    words = (*transport, "--approach", "host-buffered", "--system", "local")
+    status, out, err = plumb("model", "b_eff", *words)
+    assert (status, sentence in out) == (0, True), err
+    status, _, err = plumb("advise", "--system", "local", "--transports", "accl-tcp")
+    assert (status, "of no board" in err) == (2, True)
 
 
 def test_compare_transports_leaves_it_out(

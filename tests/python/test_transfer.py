@@ -101,6 +101,21 @@ def test_a_thousand_bytes(transport: str, approach: str | None, microseconds: fl
     assert found.seconds([1000, 1000]).shape == (2,)
 
 
+def test_above_the_eager_limit_an_address_comes_first_and_nothing_is_copied() -> None:
+    """2 l_k + l_c(64 B) + l_c(L)."""
+    assert FULL.accl is not None
+    limited = FULL.accl.model_copy(update={"eager_limit_bytes": 32 << 10})
+    with_limit = FULL.model_copy(update={"accl": limited})
+    at, above = 32 << 10, (32 << 10) + 1
+    for approach, command_s in (("device-buffered", 0.24e-6), ("host-buffered", 30e-6)):
+        eager = transfer_of(FULL, "accl-udp", approach)
+        found = transfer_of(with_limit, "accl-udp", approach)
+        assert found.seconds(at) == pytest.approx(eager.seconds(at))
+        link_s = [messages.link_s(size, 1.26e-6, 12.5e9) for size in (64, above)]
+        assert found.seconds(above) == pytest.approx(messages.rendezvous_s(command_s, *link_s))
+        assert found.seconds([at, above])[1] == found.seconds(above)
+
+
 def test_all_ways_of_a_system() -> None:
     assert len(transfers_of(FULL)) == 3 + 1 + 2 * 2 * 4
     assert transfers_of(BARE) == []

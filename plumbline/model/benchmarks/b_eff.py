@@ -190,6 +190,7 @@ def sizes(_system: System) -> list[float]:
 def forecast(system: System, scenario: Scenario) -> Forecast:
     """One exchange; kernels of a board use two channels each, all pairs at once."""
     transfer, beyond = message_of(system, scenario), too_many(system, scenario)
+    beyond = transfer.emulated or beyond
     pairs = _pairs(system, scenario, transfer)
     if scenario.operation == "latency":
         found = Prediction.in_turn(_parts_of(transfer, scenario.size or 1.0))

@@ -378,7 +378,7 @@ def costs(system: System, scenario: Scenario, transport: str, part: Partition) -
         "clock": clock,
         "command_s": command_s,
         "copy_s": float(transfer["copy"]),
-        "message_s": float(transfer["link"]) + command_s,
+        "message_s": float(transfer["link"]) + float(transfer.get("address", 0.0)) + command_s,
     }
 
 
