@@ -94,9 +94,13 @@ class BoardSpec(Described):
     """A benchmark's kernels for a board's tool; ``banks`` are those of a replication.
 
     ``own_banks``: no other replication uses them. ``run`` are options of runs with these kernels.
+    ``includes`` are files that the source includes, ``channels`` the io channels of a replication
+    in each direction.
     """
 
     source: str
+    includes: list[str] = []
+    channels: int = 0
     options: str
     kernels: list[BoardKernel]
     streams: list[BoardStream]

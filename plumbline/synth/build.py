@@ -62,6 +62,15 @@ class Build:
             for kernel in self.kernels.kernels
         ]
 
+    def channel_names(self, replication: int) -> dict[str, str]:
+        """The io channels of a replication by their macros: those of its ports, out and in."""
+        number, names = self.kernels.channels, self.synthesis.channels
+        found: dict[str, str] = {}
+        for port in range(number):
+            received, sent = names[2 * (replication * number + port) :][:2]
+            found |= {f"CHANNEL_OUT_{port}": sent, f"CHANNEL_IN_{port}": received}
+        return found
+
     def bank(self, offset: int, replication: int) -> int | None:
         """The memory bank of an argument at ``offset`` among its replication's, if banks exist."""
         if self.synthesis.banks is None:
@@ -237,6 +246,12 @@ def _check_placement(build: Build) -> None:
         raise UsageError(
             f"--replications {build.replications} of {build.benchmark.name} need {each} each, but "
             f"{build.board_name} has {banks}"
+        )
+    there = len(synthesis.channels) // 2
+    if build.replications * kernels.channels > there:
+        raise UsageError(
+            f"--replications {build.replications} of {build.benchmark.name} need "
+            f"{kernels.channels} io channels each, but {build.board_name} has {there}"
         )
     if build.slrs and len(build.slrs) != build.replications:
         raise UsageError(f"slrs has {len(build.slrs)} dies for {build.replications} replications")

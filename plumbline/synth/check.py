@@ -130,6 +130,20 @@ def check_text(build: Build, text: str) -> None:
     if numbers != list(range(build.replications)):
         raise UsageError(_differ("replications", range(build.replications), numbers))
     _check_own(build, used)
+    _check_channels(build, text)
+
+
+def _check_channels(build: Build, text: str) -> None:
+    """Each io channel is the board's, in its direction, and of one replication."""
+    used: set[str] = set()
+    for direction, channel in re.findall(r'#define CHANNEL_(OUT|IN)_\d+ "(\S*)"', text):
+        if channel not in build.synthesis.channels[direction == "OUT" :: 2]:
+            raise UsageError(f"unknown io channel {channel}: {build.board_name} has none of it")
+        if channel in used:
+            raise UsageError(f"the io channel {channel} is used twice")
+        used.add(channel)
+    if len(used) != 2 * build.replications * build.kernels.channels:
+        raise UsageError(f"{len(used)} io channels are named, which is not each replication's")
 
 
 def _banks_of_text(

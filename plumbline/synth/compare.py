@@ -115,6 +115,9 @@ def _fields(benchmark: BenchmarkSpec, build: Build) -> dict[str, Any]:
             value = build.values[option.name]
             exponent = name.endswith("_LOG") and name != "LOG_FFT_SIZE"
             fields[_FIELDS[name]] = 1 << int(value) if exponent else value
+    if build.kernels.channels:  # HPCC FPGA counts pairs of channels
+        pairs = build.kernels.channels // 2
+        fields |= {"replications": build.replications * pairs, "transport": "channel"}
     return fields
 
 

@@ -56,11 +56,15 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(**values)
 
 
-def generate(build: Build, source: str) -> Files:
-    """The files of ``build``; ``source`` is the text of the benchmark's kernels."""
+def generate(build: Build, source: str, included: Mapping[str, str] | None = None) -> Files:
+    """The files of ``build``; ``source`` is the text of the benchmark's kernels.
+
+    ``included``: the texts that it includes, by their paths.
+    """
     include = PurePosixPath(build.kernels.source).name
     main = f"{build.name}.cl"
     texts = {main: kernel_text(build, include), include: source}
+    texts |= {PurePosixPath(path).name: text for path, text in (included or {}).items()}
     if build.numbered:
         return Files(texts, main)
     link, compile_ = f"{build.name}.link.cfg", f"{build.name}.compile.cfg"
@@ -72,7 +76,11 @@ def generate(build: Build, source: str) -> Files:
 def kernel_text(build: Build, include: str) -> str:
     """The compiled text: an inclusion of the kernels for each replication that has its own."""
     replications = [
-        {"number": number, "attributes": _attributes(build, number)}
+        {
+            "number": number,
+            "attributes": _attributes(build, number),
+            "channels": build.channel_names(number),
+        }
         for number in range(build.replications if build.numbered else 1)
     ]
     return render(

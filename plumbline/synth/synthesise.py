@@ -54,13 +54,13 @@ class Wish:
 
 def files_of(build: Build, engine: Engine, environ: Mapping[str, str]) -> Files:
     """The checked files of a build."""
-    files = generate(build, _source_of(build, engine, environ))
+    included = {path: _text_of(path, engine, environ) for path in build.kernels.includes}
+    files = generate(build, _text_of(build.kernels.source, engine, environ), included)
     check_files(build, files)
     return files
 
 
-def _source_of(build: Build, engine: Engine, environ: Mapping[str, str]) -> str:
-    source = build.kernels.source
+def _text_of(source: str, engine: Engine, environ: Mapping[str, str]) -> str:
     if source == SOURCE:
         return source_text()
     if (engine.path, source) not in _sources:

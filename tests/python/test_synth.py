@@ -25,7 +25,7 @@ def synthesised() -> list[tuple[str, str, str]]:
         for board, system in SYSTEMS.items()
         if system.synthesis
         for preset in system.presets
-        if preset.benchmark in ("stream", "random_access", "fft", "gemm")
+        if preset.benchmark in ("b_eff", "stream", "random_access", "fft", "gemm")
     ]
 
 
@@ -44,6 +44,7 @@ REALLY = [
     ("bittware-520n", "stream", "float", "19.4.0"),
     ("bittware-520n-mx", "fft", "base", "20.4.0"),
     ("noctua1-520n", "random_access", "table-4.6", "21.2.0"),
+    ("noctua1-520n", "b_eff", "channel", "21.2.0"),
     ("pac-d5005", "gemm", "float", "19.4"),
     ("alveo-u280-hbm2", "stream", "half", "2019.2"),
     ("alveo-u280-ddr", "gemm", "float", "2019.2"),
@@ -65,7 +66,7 @@ def test_a_bitstream_by_stand_ins(
 ) -> None:
     """The stand-in takes names from the preprocessed text, so these are the declaration's."""
     monkeypatch.setenv("STAND_IN_VERSION", version)
-    words = ("--board", board, "--preset", preset, "--output", "out")
+    words = ("--board", board, "--preset", preset, "--output", "out", "--learn", "mine.toml")
     status, out, err = plumb("synth", benchmark, *words)
     assert status == 0, err
     bitstream = Path(out.strip())
@@ -76,6 +77,12 @@ def test_a_bitstream_by_stand_ins(
     assert manifest.clock_mhz == 300
     assert manifest.tool.endswith(SYSTEMS[board].synthesis.version)  # type: ignore[union-attr]
     assert bitstream.stem == manifest.name
+    mine, board_device = load_system(Path("mine.toml")).device, SYSTEMS[board].device
+    assert mine is not None
+    published = (
+        [b for b in board_device.bitstreams if b.benchmark == benchmark] if board_device else []
+    )
+    assert not published or mine.bitstreams[0].replications == published[0].replications
 
 
 @needs_engine

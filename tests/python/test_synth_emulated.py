@@ -86,6 +86,36 @@ def test_from_build_to_run(
 
 
 @needs_engine
+@pytest.mark.parametrize(
+    ("cables", "outcome"),
+    [({0: 2, 1: 3, 2: 0, 3: 1}, "passed"), ({0: 3, 1: 2, 2: 0, 3: 1}, "failed")],
+)
+def test_kernels_of_a_bitstream_over_its_io_channels(
+    emulated: None, plumb: Plumb, cables: dict[int, int], outcome: str
+) -> None:
+    """The emulator has a file for each io channel; here one board is its own neighbour.
+
+    A cable to the wrong port is a wrong answer.
+    """
+    build = ("--board", "noctua1-520n", "--target", "emulation", "--output", "out")
+    status, out, err = plumb("synth", "b_eff", *build)
+    assert status == 0, err
+    pipes = []
+    for port, far in cables.items():
+        os.mkfifo(f"kernel_output_ch{port}")
+        Path(f"kernel_input_ch{far}").symlink_to(f"kernel_output_ch{port}")
+        pipes.append(os.open(f"kernel_output_ch{port}", os.O_RDWR))
+    _, _, err = plumb(
+        *("run", "b_eff", "-n", "1", "--runtime", "fpga-emulator", "--no-model"),
+        *("--transport", "channel", "--kernel-file", out.strip(), "--min-size", "10"),
+        *("--max-size", "12", "--repetitions", "2", "--timeout", "60", "--record", "r.json"),
+    )
+    for pipe in pipes:
+        os.close(pipe)
+    assert set(outcomes(Path("r.json"))) == {outcome}, err
+
+
+@needs_engine
 def test_a_replications_lost_offset_and_a_build_without_manifest(
     emulated: None, plumb: Plumb
 ) -> None:

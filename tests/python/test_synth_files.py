@@ -12,7 +12,7 @@ from jinja2 import UndefinedError
 from synth_board import board_system, made, spec
 
 from plumbline.base.errors import UsageError
-from plumbline.synth.build import make_build
+from plumbline.synth.build import Build, make_build
 from plumbline.synth.check import check_link, check_text, read_link
 from plumbline.synth.generate import generate, kernel_text, link_text, render
 from plumbline.synth.steps import steps_of
@@ -103,6 +103,36 @@ def test_a_wrong_text_is_found(name: str, old: str, new: str, sentence: str) -> 
     assert old in text
     with pytest.raises(UsageError, match=re.escape(sentence)):
         check_text(made("aoc"), text.replace(old, new, 1))
+
+
+def with_channels(**changes: Any) -> Build:
+    """Two replications with an io channel each way, on a board with two ports."""
+    own = spec()
+    board = own.boards["aoc"].model_copy(update={"channels": 1})
+    own = own.model_copy(update={"boards": {"aoc": board}})
+    values = {"replications": "2", "block": "8", "fast": "true"}
+    channels = ["in0", "out0", "in1", "out1"]
+    system = board_system("aoc", **{"channels": channels, **changes})
+    return make_build(own, "maker-b", system, values)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('"out1"', '"out0"', "the io channel out0 is used twice"),
+        ('"out1"', '"in1"', "unknown io channel in1"),
+        ('"in1"', '"in7"', "unknown io channel in7"),
+        ('#define CHANNEL_IN_0 "in1"', "", "3 io channels are named"),
+    ],
+)
+def test_io_channels(old: str, new: str, sentence: str) -> None:
+    text = kernel_text(with_channels(), "sum.cl")
+    check_text(with_channels(), text)
+    assert old in text
+    with pytest.raises(UsageError, match=sentence):
+        check_text(with_channels(), text.replace(old, new, 1))
+    with pytest.raises(UsageError, match="need 1 io channels each, but maker-b has 1"):
+        with_channels(channels=["in0", "out0"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from conftest import ROOT
 from synth_board import SYSTEMS, needs_engine, preset_of
 
 from plumbline.engine.program import (
@@ -79,6 +82,12 @@ def cell_of(spec: BenchmarkSpec, preset: Preset, name: str) -> str:
     """The preset's value of a parameter by HPCC FPGA's name."""
     if name in preset.parameters:
         return str(preset.parameters[name])
+    if spec.name == "b_eff" and name == "NUM_REPLICATIONS":  # of one neighbour each; ours have both
+        return str(2 * int(preset.parameters["replications"]))
+    if spec.name == "b_eff" and name == "CHANNEL_WIDTH":  # in floats; ours in bytes
+        text = (ROOT / "engine/transport/channel/channel.cl").read_text()
+        (width,) = re.findall(r"#define CHANNEL_WIDTH (\d+)", text)
+        return str(int(width) // 4)
     log = f"HPCC_FPGA_RA_{name}_LOG"
     for option in spec.build_parameters:
         if f"--{name}" in option.aliases:
