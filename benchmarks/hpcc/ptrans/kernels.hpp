@@ -10,14 +10,20 @@
 namespace plumb::ptrans {
 
 // Kernel "transpose": (buffer from, buffer b, buffer c, buffer table, uint64 from_at, uint64 b_at, uint64 c_at, uint64
-// tiles), defined in nd_range.cl. `tile` is the edge of a group's tile; `blocks` of the table are computed.
+// tiles), defined in nd_range.cl; as one work item (HLS C++) the last is the number of blocks. `tile` is the edge of a
+// group's tile; `blocks` of the table are computed.
 struct KernelForm {
   ScalarType type = ScalarType::f32;
   std::size_t tile = 32, items = 256;
+  bool is_one_item = false;
 
   KernelSource source() const;
   std::uint64_t tiles(std::uint64_t block) const { return (block + tile - 1) / tile; }
+  std::uint64_t last_argument(std::uint64_t blocks, std::uint64_t block) const {
+    return is_one_item ? blocks : tiles(block);
+  }
   KernelRange range(std::uint64_t blocks, std::uint64_t block) const {
+    if (is_one_item) return {1, 1};
     return {blocks * tiles(block) * tiles(block) * items, items};
   }
 };

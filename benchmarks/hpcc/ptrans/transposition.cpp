@@ -116,7 +116,8 @@ void Transposition::build() {
     placed.kernel = program_->kernel("transpose");
     placed.kernel->set({placed.local.is_exchanged() ? received_.get() : a_.get(), b_.get(), c_.get(),
                         BufferView{table_.get(), placed.table, entries}, std::uint64_t{0},
-                        static_cast<std::uint64_t>(placed.b / size), std::uint64_t{0}, form_.tiles(problem_.block)});
+                        static_cast<std::uint64_t>(placed.b / size), std::uint64_t{0},
+                        form_.last_argument(blocks, problem_.block)});
     placed.range = form_.range(blocks, problem_.block);
   }
 }

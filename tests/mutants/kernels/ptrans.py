@@ -40,13 +40,33 @@ WRONG = [
     ("one-place-on", "STORE(c, c_at + place,", "STORE(c, c_at + place + 1,"),
 ]
 
+HLS = "benchmarks/hpcc/ptrans/single_work_item_hls.cpp"
+IN_HLS = ("--transport", "accl-tcp", *SMALL[4:])
+WRONG_IN_HLS = [
+    ("image-not-mirrored", "+ tile[j][i]", "+ tile[i][j]"),
+    ("b-left-out", "(SUM)b[at] + tile", "tile"),
+    (
+        "last-row-left-out",
+        "if (row + i < rows && column + j < columns) c",
+        "if (row + i + 1 < rows) c",
+    ),
+    ("first-block-repeated", "image_at = table[4 * block + 1]", "image_at = table[1]"),
+    ("last-block-left-out", "block < blocks;", "block + 1 < blocks;"),
+    ("sign", "(SUM)b[at] + tile", "(SUM)b[at] - tile"),
+]
+
 MUTANTS = [
     KernelMutant(f"{name}-{size}", FILE, old, new, words)
     for name, old, new in WRONG
     for size, words in (("small", SMALL), ("large", LARGE))
     # Blocks that another rank sends lie where their mirror images do: this shows within a rank.
 ] + [KernelMutant(f"{name}-exchanged", FILE, old, new, SMALL, ranks=2) for name, old, new in WRONG]
+MUTANTS += [
+    KernelMutant(f"{name}-hls", HLS, old, new, IN_HLS, "hls") for name, old, new in WRONG_IN_HLS
+]
 SOUND = [
+    Sound(IN_HLS, "hls", ranks=2),
+    Sound((*IN_HLS[:2], "--size", "300", "--block-size", "50", "--type", "half"), "hls", ranks=2),
     Sound(SMALL),
     Sound(LARGE),
     Sound(SMALL, ranks=2),
