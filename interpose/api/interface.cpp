@@ -85,7 +85,7 @@ int plumb_mpi_alloc(size_t size, void** address) {
 int plumb_mpi_alloc_on(const char* memory, const char* runtime, const char* device, size_t size, void** address) {
   return reported("plumb_mpi_alloc", [&] {
     const MemoryChoice choice{text(runtime), text(device), text(memory)};
-    *address = buffers().add(size, allocate_memory(choice, this_seat(), size, offers_on));
+    *address = buffers().add(size, allocate_memory(choice, this_seat(), size, peer_on));
   });
 }
 

@@ -88,7 +88,7 @@ def statements(it: Function) -> str:
     if it.how == "epoch":
         return epoch(it)
     body = {"collective": collective, "window": window, "flat": flat}[it.how](it)
-    on_host = [f"!is_device({name})" for name in it.buffers] + ["!offers_on"] * it.offers
+    on_host = [f"!is_device({name})" for name in it.buffers] + ["!peer_on"] * it.offers
     condition = " && ".join(on_host)
     return f"if ({condition}) [[likely]]\n    return PMPI_{it.name}({it.names});\n  {body}"
 
@@ -138,7 +138,8 @@ def open_mpi(it: Function) -> str:
         body = f"give_code(error, MPI_{it.name}({passed}));"
         return f"void mpi_{lower}_({parameters}) {{\n  {body}\n}}\n{alias}"
     arguments = ", ".join(["error", *(fortran_argument(it, each) for each in given)])
-    body = f"enter(MPI_{it.name}, {original}, {arguments});"
+    receives = "true" if it.group in ("receives", "probes") else "false"
+    body = f"enter<{receives}>(MPI_{it.name}, {original}, {arguments});"
     weak = f"[[gnu::weak]] void {original}({parameters});\n"
     return f"{weak}void mpi_{lower}_({parameters}) {{\n  {body}\n}}\n{alias}"
 

@@ -38,9 +38,10 @@ template <class Argument>
 auto narrowed(const char* name, Argument argument) {
   if constexpr (std::is_same_v<Argument, MPI_Count>) {
     if (argument > std::numeric_limits<int>::max())
-      abort_call(name, fmt::format("on device memory, and under PLUMB_MPI_TRANSPORT=peer, a count must be at most "
-                                   "2147483647, not {}; use a larger datatype",
-                                   argument));
+      abort_call(name,
+                 fmt::format("on device memory, and in receives unless PLUMB_MPI_STAGING=naive, a count must be at "
+                             "most 2147483647, not {}; use a larger datatype",
+                             argument));
     return static_cast<int>(argument);
   } else {
     return argument;

@@ -43,7 +43,7 @@ using namespace plumb::interpose;
 extern "C" {
 
 int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (!is_device(to) && !offers_on) [[likely]]
+  if (!is_device(to) && !may_be_offered(count, type)) [[likely]]
     return PMPI_Recv(to, count, type, from, tag, comm, status);
   return run_receive("MPI_Recv", status, [&](Call& call, MPI_Status* filled) {
     const Room room = call.room(to, count, type);
@@ -54,7 +54,7 @@ int MPI_Recv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm
 }
 
 int MPI_Mrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  if (!is_device(to) && !offers_on) [[likely]]
+  if (!is_device(to) && !may_be_offered(count, type)) [[likely]]
     return PMPI_Mrecv(to, count, type, message, status);
   return run_receive("MPI_Mrecv", status, [&](Call& call, MPI_Status* filled) {
     call.receive_probed(*message);
@@ -63,7 +63,7 @@ int MPI_Mrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_
 }
 
 int MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(to) && !offers_on) [[likely]]
+  if (!is_device(to) && !may_be_offered(count, type)) [[likely]]
     return PMPI_Irecv(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
     const Room room = call.room(to, count, type);
@@ -73,7 +73,7 @@ int MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Com
 }
 
 int MPI_Imrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
-  if (!is_device(to) && !offers_on) [[likely]]
+  if (!is_device(to) && !may_be_offered(count, type)) [[likely]]
     return PMPI_Imrecv(to, count, type, message, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
     call.receive_probed(*message);
@@ -83,7 +83,7 @@ int MPI_Imrecv(void* to, int count, MPI_Datatype type, MPI_Message* message, MPI
 }
 
 int MPI_Recv_init(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(to) && !offers_on) [[likely]]
+  if (!is_device(to) && !may_be_offered(count, type)) [[likely]]
     return PMPI_Recv_init(to, count, type, from, tag, comm, request);
   const auto work = [&](Call& call, MPI_Request* inner) {
     const Room room = call.room(to, count, type);
@@ -95,12 +95,21 @@ int MPI_Recv_init(void* to, int count, MPI_Datatype type, int from, int tag, MPI
 int MPI_Sendrecv(const void* from, int send_count, MPI_Datatype send_type, int to_rank, int send_tag, void* to,
                  int receive_count, MPI_Datatype receive_type, int from_rank, int receive_tag, MPI_Comm comm,
                  MPI_Status* status) {
-  if (!is_device(from) && !is_device(to) && !offers_on) [[likely]]
+  if (!is_device(from) && !is_device(to) && !may_be_offered(receive_count, receive_type)) [[likely]]
     return PMPI_Sendrecv(from, send_count, send_type, to_rank, send_tag, to, receive_count, receive_type, from_rank,
                          receive_tag, comm, status);
   return run_receive("MPI_Sendrecv", status, [&](Call& call, MPI_Status* filled) {
     const Message message = call.message(from, send_count, send_type, to_rank, comm);
     const Room room = call.room(to, receive_count, receive_type);
+    if (call.in_pieces()) {  // which another rank may need to send what is received here
+      MPI_Request sent = MPI_REQUEST_NULL;
+      PMPI_Isend(message.address, message.count, message.type, to_rank, send_tag, comm, &sent);
+      call.carry_on();
+      const int code = PMPI_Recv(room.address, room.count, room.type, call.source(from_rank, receive_tag, comm),
+                                 receive_tag, comm, filled);
+      PMPI_Wait(&sent, MPI_STATUS_IGNORE);
+      return code;
+    }
     return PMPI_Sendrecv(message.address, message.count, message.type, to_rank, send_tag, room.address, room.count,
                          room.type, call.source(from_rank, receive_tag, comm), receive_tag, comm, filled);
   });
@@ -108,11 +117,11 @@ int MPI_Sendrecv(const void* from, int send_count, MPI_Datatype send_type, int t
 
 int MPI_Sendrecv_replace(void* both, int count, MPI_Datatype type, int to_rank, int send_tag, int from_rank,
                          int receive_tag, MPI_Comm comm, MPI_Status* status) {
-  if (!is_device(both) && !offers_on) [[likely]]
+  if (!is_device(both) && !may_be_offered(count, type)) [[likely]]
     return PMPI_Sendrecv_replace(both, count, type, to_rank, send_tag, from_rank, receive_tag, comm, status);
   return run_receive("MPI_Sendrecv_replace", status, [&](Call& call, MPI_Status* filled) {
     const int source = call.source(from_rank, receive_tag, comm);
-    if (!offers_on || !is_packable(count, type))
+    if (!may_be_offered(count, type) || !is_packable(count, type))
       return PMPI_Sendrecv_replace(call.inout(both, count, type), count, type, to_rank, send_tag, source, receive_tag,
                                    comm, filled);
     int room_bytes = 0, packed_bytes = 0;
@@ -152,7 +161,7 @@ int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* messag
 #if MPI_VERSION >= 4
 int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
                   int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(sendbuf) && !is_device(recvbuf) && !offers_on) [[likely]]
+  if (!is_device(sendbuf) && !is_device(recvbuf) && !may_be_offered(recvcount, recvtype)) [[likely]]
     return PMPI_Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
                           comm, request);
   const int code = send_copy("MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm);
@@ -161,7 +170,7 @@ int MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int
 
 int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
                           MPI_Comm comm, MPI_Request* request) {
-  if (!is_device(buf) && !offers_on) [[likely]]
+  if (!is_device(buf) && !may_be_offered(count, datatype)) [[likely]]
     return PMPI_Isendrecv_replace(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
   const int code = send_copy("MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, comm);
   return code == MPI_SUCCESS ? MPI_Irecv(buf, count, datatype, source, recvtag, comm, request) : code;

@@ -4,6 +4,7 @@
 #include "interpose/memory/seat.hpp"
 #include "interpose/peer/offers.hpp"
 #include "interpose/staging/freed_requests.hpp"
+#include "interpose/staging/pieces.hpp"
 
 namespace plumb::interpose {
 
@@ -19,6 +20,7 @@ void take_seat() {
   PMPI_Comm_rank(host, &seat.local_rank);
   set_seat(seat);
   agree_on_offers(host);
+  begin_pieces();
   PMPI_Comm_free(&host);
 }
 
@@ -44,6 +46,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Finalize() {
   end_freed(true);  // a send whose request was freed must still complete
+  end_pieces(true);
   begin_finalizing();
   return PMPI_Finalize();
 }

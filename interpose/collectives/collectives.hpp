@@ -16,7 +16,7 @@ namespace plumb::interpose {
 // The code of a blocking collective (without a Request) executed on the devices; none if it was not.
 template <class... Request, class OnDevices>
 std::optional<int> if_offered(const char* name, OnDevices on_devices) {
-  if (sizeof...(Request) > 0 || !offers_on) return {};
+  if (sizeof...(Request) > 0 || !peer_on) return {};
   return or_abort(name, on_devices);
 }
 

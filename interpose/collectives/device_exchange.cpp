@@ -115,7 +115,7 @@ Blocks allgather_blocks(const Source& from, void* to, Parts parts, MPI_Comm comm
 }
 
 bool exchanges_on_devices(const void* from, const void* to, std::optional<std::size_t> bytes, MPI_Comm comm) {
-  if (!offers_on || (bytes && *bytes < least_block()) || between_groups(comm) || size_of(comm) < 2) return false;
+  if (!peer_on || (bytes && *bytes < least_block()) || between_groups(comm) || size_of(comm) < 2) return false;
   const int own = is_device(from) || is_device(to) ? 1 : 0;
   int any = 0;
   PMPI_Allreduce(&own, &any, 1, MPI_INT, MPI_MAX, copy_of(comm));

@@ -34,7 +34,7 @@ template <class MakeBlocks>
 std::optional<int> exchange_on_devices(const void* from, const void* to, std::optional<std::size_t> bytes,
                                        MPI_Comm comm, MakeBlocks blocks);
 
-// Whether blocks are exchanged from device to device; collective if offers_on and enough bytes.
+// Whether blocks are exchanged from device to device; collective if peer_on and enough bytes.
 bool exchanges_on_devices(const void* from, const void* to, std::optional<std::size_t> bytes, MPI_Comm comm);
 int exchange_blocks(const Blocks& blocks, MPI_Comm comm);
 

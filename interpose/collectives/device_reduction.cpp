@@ -104,7 +104,7 @@ class Combiners {
   Kernel& kernel_of(OpenDevice& device, const ReductionForm& form) {
     Combiner& known = known_[{&device, form}];
     if (!known.kernel) {
-      known.program = device.alone([&](Device& its) { return its.build(combine_source(form.type, form.operation)); });
+      known.program = device.build(combine_source(form.type, form.operation));
       known.kernel = known.program->kernel("combine");
     }
     return *known.kernel;
@@ -308,7 +308,7 @@ const std::byte* readable(const Reduction& it, const void* operand, std::optiona
 
 std::optional<int> reduce_on_devices(const void* from, void* to, MPI_Aint count, MPI_Datatype type, MPI_Op op, int root,
                                      MPI_Comm comm) {
-  if (!offers_on || between_groups(comm) || size_of(comm) < 2 || count <= 0 || count > most_numbers) return {};
+  if (!peer_on || between_groups(comm) || size_of(comm) < 2 || count <= 0 || count > most_numbers) return {};
   const auto form = reduction_form(type, op);
   if (!form) return {};
   const std::size_t bytes = static_cast<std::size_t>(count) * size_of(form->type);
@@ -336,7 +336,7 @@ std::optional<int> reduce_on_devices(const void* from, void* to, MPI_Aint count,
 
 std::optional<int> reduce_scatter_on_devices(const void* from, void* to, const std::vector<MPI_Aint>& counts,
                                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (!offers_on || between_groups(comm) || counts.size() < 2) return {};
+  if (!peer_on || between_groups(comm) || counts.size() < 2) return {};
   if (*std::max_element(counts.begin(), counts.end()) > most_numbers) return {};
   const auto form = reduction_form(type, op);
   if (!form) return {};

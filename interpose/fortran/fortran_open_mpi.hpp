@@ -226,11 +226,12 @@ inline void give_code(Address error, int code) {
 }
 
 // One call. original: Open MPI's function; null if its Fortran library was loaded such that it is not visible here, and
-// then all calls go to C.
-template <class... Parameters, class Original, class... Arguments>
+// then all calls go to C. receives: the call may get an envelope of a message in pieces.
+template <bool receives, class... Parameters, class Original, class... Arguments>
 void enter(int (*function)(Parameters...), Original* original, Address error, Arguments... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments));
-  if (original != nullptr && !offers_on && !(arguments.concerns_us() || ...)) [[likely]]
+  const bool may_be_offered = receives ? offers_on : peer_on;
+  if (original != nullptr && !may_be_offered && !(arguments.concerns_us() || ...)) [[likely]]
     return original(arguments.address()..., error);
   const int code = function(arguments.in_c()...);
   (arguments.give_back(), ...);

@@ -71,6 +71,16 @@ std::unique_ptr<Buffer> OpenDevice::allocate(std::size_t bytes, const Placement&
   return alone([&](Device& device) { return device.allocate(bytes, placement); });
 }
 
+std::unique_ptr<Program> OpenDevice::build(KernelSource source) {
+  const std::string language = chosen("", "PLUMB_MPI_KERNEL_LANGUAGE");
+  if (language != "" && language != "opencl" && language != "sycl")
+    throw UsageError("invalid value '" + language + "' for PLUMB_MPI_KERNEL_LANGUAGE (choose from opencl, sycl)");
+  source.by_sycl = language == "sycl";
+  if (source.by_sycl && info().runtime != "sycl")
+    throw UsageError("PLUMB_MPI_KERNEL_LANGUAGE=sycl is of runtime sycl, not " + info().runtime);
+  return alone([&](Device& device) { return device.build(source); });
+}
+
 Staging OpenDevice::stage(std::size_t bytes) {
   const std::size_t size = std::bit_ceil(std::max(bytes, least_bytes));
   auto& idle = idle_[static_cast<std::size_t>(std::countr_zero(size))];

@@ -44,6 +44,8 @@ class OpenDevice : public std::enable_shared_from_this<OpenDevice> {
 
   const DeviceInfo& info() const { return device_->info(); }
   std::unique_ptr<Buffer> allocate(std::size_t bytes, const Placement& placement);
+  // In the language of PLUMB_MPI_KERNEL_LANGUAGE (opencl, sycl).
+  std::unique_ptr<Program> build(KernelSource source);
   // At least `bytes` bytes. Throws Error when the host's memory is exhausted.
   Staging stage(std::size_t bytes);
   // Memory of at least `bytes` bytes that other processes of the host may open. It is kept for reuse until this process

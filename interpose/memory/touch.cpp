@@ -40,9 +40,7 @@ Touchers& touchers() {
 Toucher& toucher_of(OpenDevice& device, Queue& queue) {
   Toucher& one = touchers().known[&device];
   if (one.kernel) return one;
-  one.program = device.alone([](Device& its) {
-    return its.build(KernelSource{"touch.cl", touch_cl, "", {{"touch", touch_native}}});
-  });
+  one.program = device.build(KernelSource{"touch.cl", touch_cl, "", {{"touch", touch_native}}});
   one.runs = device.allocate(sizeof(std::uint64_t), {});
   const std::uint64_t none = 0;
   queue.write(reinterpret_cast<const std::byte*>(&none), whole(*one.runs));

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -24,7 +25,8 @@
 
 namespace plumb::interpose {
 
-bool offers_on = false;
+bool offers_on = false, peer_on = false;
+std::size_t pieces_from = 0;
 
 enum State : std::uint32_t { unused, offered, taken, moving, moved, done };
 
@@ -204,48 +206,55 @@ OpenedBuffer open_buffer(std::uint64_t process, std::uint64_t buffer, const Entr
   return it;
 }
 
-// For each rank of a communicator (of the other side of an intercommunicator): whether it is on this host; kept as an
-// attribute.
-using OnHost = std::vector<bool>;
+using Partners = std::vector<Partner>;
 
-int end_on_host(MPI_Comm, int, void* value, void*) {
-  const std::unique_ptr<OnHost> ended(static_cast<OnHost*>(value));
+int end_partners(MPI_Comm, int, void* value, void*) {
+  const std::unique_ptr<Partners> ended(static_cast<Partners*>(value));
   return MPI_SUCCESS;
 }
 
-MPI_Group host_group = MPI_GROUP_NULL;
-int on_host_key = MPI_KEYVAL_INVALID;
+MPI_Group host_group = MPI_GROUP_NULL, world_group = MPI_GROUP_NULL;
+int partners_key = MPI_KEYVAL_INVALID;
 
-std::unique_ptr<OnHost> find_on_host(MPI_Comm comm) {
+std::vector<int> translated(MPI_Group from, MPI_Group to) {
+  int size = 0;
+  PMPI_Group_size(from, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(from, size, ranks.data(), to, found.data());
+  return found;
+}
+
+std::unique_ptr<Partners> find_partners(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
-  int between = 0, size = 0, own = 0;
+  int between = 0, own = 0;
   PMPI_Comm_test_inter(comm, &between);
   if (between != 0)
     PMPI_Comm_remote_group(comm, &group);
   else
     PMPI_Comm_group(comm, &group);
-  PMPI_Group_size(group, &size);
   PMPI_Group_rank(host_group, &own);
-  std::vector<int> ranks(static_cast<std::size_t>(size)), of_host(ranks.size());
-  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
-  PMPI_Group_translate_ranks(group, size, ranks.data(), host_group, of_host.data());
+  const std::vector<int> of_host = translated(group, host_group), of_world = translated(group, world_group);
   PMPI_Group_free(&group);
-  auto found = std::make_unique<OnHost>();
-  for (const int rank : of_host) found->push_back(rank != MPI_UNDEFINED && rank != own);
+  auto found = std::make_unique<Partners>();
+  for (std::size_t i = 0; i < of_host.size(); ++i)
+    found->push_back({of_world[i], of_host[i] != MPI_UNDEFINED && of_host[i] != own});
   return found;
 }
 
-bool is_on_host(int rank, MPI_Comm comm) {
-  void* known = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(comm, on_host_key, static_cast<void*>(&known), &found);
-  if (found == 0) {
-    auto made = find_on_host(comm);
-    known = made.get();
-    PMPI_Comm_set_attr(comm, on_host_key, made.release());
-  }
-  const OnHost& on_host = *static_cast<const OnHost*>(known);
-  return rank >= 0 && static_cast<std::size_t>(rank) < on_host.size() && on_host[static_cast<std::size_t>(rank)];
+// In bytes, the same on all ranks; 0 if one of them wants naive staging.
+std::size_t agreed_pieces() {
+  const char* value = std::getenv("PLUMB_MPI_STAGING");
+  const std::string_view name = value == nullptr || *value == '\0' ? "pieces" : value;
+  if (name != "pieces" && name != "naive")
+    abort_call("MPI_Init", fmt::format("invalid value '{}' for PLUMB_MPI_STAGING (choose from pieces, naive)", name));
+  // Fewer bytes than this are faster whole. An envelope is never longer than what it stands for.
+  const std::size_t wished = bytes_from("PLUMB_MPI_PIECES_FROM", std::size_t{1} << 20);
+  const auto own = name == "naive" ? std::uint64_t{0} : std::max<std::uint64_t>(wished, sizeof(Envelope) + 1);
+  std::uint64_t least = 0, most = 0;
+  PMPI_Allreduce(&own, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  PMPI_Allreduce(&own, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return least == 0 ? 0 : most;
 }
 
 }  // namespace
@@ -275,16 +284,33 @@ void agree_on_offers(MPI_Comm host) {
   const int own = name == "peer" ? 1 : 0;
   int all = 0;
   PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  offers_on = all != 0;
+  peer_on = all != 0;
+  pieces_from = agreed_pieces();
+  offers_on = peer_on || pieces_from != 0;
   if (!offers_on) return;
   begin_probing();
   PMPI_Comm_group(host, &host_group);
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_on_host, &on_host_key, nullptr);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_partners, &partners_key, nullptr);
+}
+
+Partner partner_of(int rank, MPI_Comm comm) {
+  void* known = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, partners_key, static_cast<void*>(&known), &found);
+  if (found == 0) {
+    auto made = find_partners(comm);
+    known = made.get();
+    PMPI_Comm_set_attr(comm, partners_key, made.release());
+  }
+  const Partners& partners = *static_cast<const Partners*>(known);
+  return rank >= 0 && static_cast<std::size_t>(rank) < partners.size() ? partners[static_cast<std::size_t>(rank)]
+                                                                       : Partner{};
 }
 
 std::unique_ptr<Offer> Offer::make(const void* address, std::ptrdiff_t first, std::size_t bytes, int to,
                                    MPI_Comm comm) {
-  if (!offers_on || bytes < offered_from() || !is_on_host(to, comm)) return nullptr;
+  if (!peer_on || bytes < offered_from() || !partner_of(to, comm).on_host) return nullptr;
   Place place = buffers().find(address, first, first + static_cast<std::ptrdiff_t>(bytes));
   if (place.memory->handle.empty()) return nullptr;
   const auto entry = board().take(bytes);

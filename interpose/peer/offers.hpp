@@ -21,12 +21,23 @@ namespace plumb::interpose {
 class OpenDevice;
 struct Entry;
 
-// Whether all ranks requested it; false before MPI_Init.
-extern bool offers_on;
+// Whether a message may come as an envelope, for all ranks alike: of PLUMB_MPI_TRANSPORT=peer (peer_on), or of a
+// message in pieces (staging/pieces.hpp). False before MPI_Init.
+extern bool offers_on, peer_on;
+// Messages of fewer bytes never go in pieces; the same on all ranks.
+extern std::size_t pieces_from;
 // The number of bytes in an environment variable, the same for all ranks. Throws Error for any other value.
 std::size_t bytes_from(const char* variable, std::size_t otherwise);
 // Collective over all ranks. host: the ranks of this host.
 void agree_on_offers(MPI_Comm host);
+
+// For the ranks of a communicator (of the other side of an intercommunicator), kept as its attribute.
+struct Partner {
+  int rank = MPI_PROC_NULL;  // of MPI_COMM_WORLD; MPI_UNDEFINED: in another world
+  bool on_host = false;      // on this host, and not this process
+};
+// Of a rank that is none: a Partner that is none.
+Partner partner_of(int rank, MPI_Comm comm);
 
 // The data that MPI carries instead of the message. No other message has this size and begins with `mark`.
 struct Envelope {
@@ -37,7 +48,9 @@ struct Envelope {
   // Place of the message until its sender moves it, which the entry tells. Buffers and boards are identified by
   // numbers.
   std::uint64_t process = 0, buffer = 0, offset = 0;
-  std::array<char, 72> board = {};  // handle of the sender's board
+  std::array<char, 64> board = {};  // handle of the sender's board
+  // If not 0, the message comes in pieces of this many bytes, from rank `process` of all ranks with tag `entry`.
+  std::uint64_t piece = 0;
 
   // None if the bytes are not an envelope.
   static std::optional<Envelope> of(const void* message, std::size_t bytes);

@@ -40,6 +40,8 @@ class ProbedMessages {
     return result;
   }
 
+  bool any() const { return count_ != 0; }
+
   MPI_Message hand_out(ProbedMessage message) {
     const std::scoped_lock lock(mutex_);
     MPI_Message handle = MPI_MESSAGE_NULL;
@@ -183,6 +185,21 @@ int match_offered(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* mess
   here->describe(*filled);
   *message = messages().hand_out(std::move(*here));
   return MPI_SUCCESS;
+}
+
+bool any_probed() {
+  return messages().any();
+}
+
+bool may_be_offered(std::size_t room) {
+  return offers_on && (peer_on || room >= pieces_from || any_probed());
+}
+
+bool may_be_offered(int count, MPI_Datatype type) {
+  if (!offers_on) return false;
+  MPI_Count bytes = 0;
+  if (!peer_on) PMPI_Type_size_x(type, &bytes);
+  return may_be_offered(static_cast<std::size_t>(bytes) * static_cast<std::size_t>(std::max(count, 0)));
 }
 
 std::optional<ProbedMessage> take_probed(int from, int tag, MPI_Comm comm) {

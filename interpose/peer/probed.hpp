@@ -28,9 +28,16 @@ int probe_offered(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* statu
 // MPI_Mprobe and, with a flag, MPI_Improbe. A message kept here gets the handle of an empty message to this process.
 int match_offered(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status);
 
+// Whether messages are kept here.
+bool any_probed();
+
 // The earliest message kept here that matches such a receive.
 std::optional<ProbedMessage> take_probed(int from, int tag, MPI_Comm comm);
 // The one with this handle of match_offered().
 std::optional<ProbedMessage> take_probed(MPI_Message message);
+
+// Whether a receive into such a room may get an envelope or a message kept here.
+bool may_be_offered(std::size_t room);
+bool may_be_offered(int count, MPI_Datatype type);
 
 }  // namespace plumb::interpose

@@ -95,9 +95,12 @@ void* Call::stage(const void* address, const Parts& reads, const Parts& writes) 
 Message Call::message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least) {
   if (offers_on && is_device(address)) {
     const Runs runs = runs_of({{0, count, type}});
-    if (runs.size() == 1 && runs[0].size >= least)
+    if (runs.size() == 1 && runs[0].size >= least) {
       offer_ = Offer::make(address, runs[0].offset, runs[0].size, to, comm);
+      if (!offer_) pieces_ = Pieces::make(address, runs[0].offset, runs[0].size, to, comm);
+    }
     if (offer_) return {&offer_->envelope(), sizeof(Envelope), MPI_BYTE};
+    if (pieces_) return {&pieces_->envelope(), sizeof(Envelope), MPI_BYTE};
   }
   return {in(address, count, type), count, type};
 }
@@ -142,8 +145,9 @@ void Call::restore_beginning(const Operand& operand, std::size_t from) const {
 bool Call::yields() const {
   return std::any_of(operands_.begin(), operands_.end(), [](const Operand& operand) {
     const Span span = span_of(operand.writes);
-    const bool is_short = offers_on || span.high - span.low <= static_cast<std::ptrdiff_t>(short_message);
-    return operand.staging && is_short && has_threads_here(operand.memory->device->info());
+    const auto room = static_cast<std::size_t>(span.high - span.low);
+    const bool may_be_short = room <= short_message || may_be_offered(room);
+    return operand.staging && may_be_short && has_threads_here(operand.memory->device->info());
   });
 }
 
@@ -174,21 +178,13 @@ void Call::read() {
   for (const Operand& operand : operands_) read(operand);
 }
 
-// Without threads of the device on this host, the wait needs no core.
-void Call::finish(Queue& queue, const Operand& operand) {
-  if (has_threads_here(operand.memory->device->info()))
-    queue.finish();
-  else
-    wait_for(queue, operand.memory->device->info());
-}
-
 void Call::read(const Operand& operand) {
   if (operand.reads.empty() || !operand.staging) return;
   Queue& queue = operand.staging->queue();
   for (const Run& run : operand.reads)
     queue.enqueue_read({operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size},
                        operand.host + run.offset);
-  finish(queue, operand);
+  finish_on(queue, operand.memory->device->info());
 }
 
 bool Call::brings() const {
@@ -213,7 +209,7 @@ void Call::write(const Operand& operand, const Runs& runs) {
   for (const Run& run : runs)
     queue.enqueue_write(operand.host + run.offset,
                         {operand.memory->buffer.get(), static_cast<std::size_t>(operand.base + run.offset), run.size});
-  finish(queue, operand);
+  finish_on(queue, operand.memory->device->info());
 }
 
 const Call::Operand* Call::receiver() const {
@@ -255,6 +251,7 @@ void Call::deliver(const std::byte* content, std::size_t bytes) {
 }
 
 void Call::take(const Operand& operand, const Envelope& envelope) {
+  if (envelope.piece != 0) return take_pieces(operand, envelope);
   const Taking taking(envelope, operand.memory ? operand.memory->device : nullptr);
   const Runs runs = first_bytes(operand.writes, envelope.bytes);
   check_room(runs, envelope.bytes);
@@ -273,6 +270,26 @@ void Call::take(const Operand& operand, const Envelope& envelope) {
   const Staging packed = taking.device().stage(from.size);
   packed.queue().read(from, packed.bytes());
   unpack(operand, packed.bytes(), from.size);
+}
+
+// Into its place, if that is one run; each piece goes to the device while the next ones come.
+void Call::take_pieces(const Operand& operand, const Envelope& envelope) {
+  const Runs runs = first_bytes(operand.writes, envelope.bytes);
+  check_room(runs, envelope.bytes);
+  const bool yields = operand.staging && has_threads_here(operand.memory->device->info());
+  if (runs.size() > 1) {
+    const auto packed = std::make_unique_for_overwrite<std::byte[]>(envelope.bytes);
+    receive_pieces(envelope, packed.get(), yields, [](std::size_t, std::size_t) {});
+    return unpack(operand, packed.get(), envelope.bytes);
+  }
+  const Run& run = runs.front();
+  std::byte* const to = operand.host + run.offset;
+  receive_pieces(envelope, to, yields, [&](std::size_t at, std::size_t bytes) {
+    if (!operand.staging) return;
+    const auto offset = static_cast<std::size_t>(operand.base + run.offset) + at;
+    operand.staging->queue().enqueue_write(to + at, {operand.memory->buffer.get(), offset, bytes});
+  });
+  if (operand.staging) finish_on(operand.staging->queue(), operand.memory->device->info());
 }
 
 // Copies the bytes of a message into the runs of its receiver.

@@ -14,6 +14,7 @@
 #include "interpose/memory/registry.hpp"
 #include "interpose/peer/offers.hpp"
 #include "interpose/peer/probed.hpp"
+#include "interpose/staging/pieces.hpp"
 #include "interpose/types/datatype.hpp"
 
 namespace plumb::interpose {
@@ -78,8 +79,14 @@ class Call {
     return own_.data();
   }
 
-  // stage() for a message that may be offered to its receiver instead, if it has at least `least` bytes.
+  // stage() for a message that may be offered to its receiver or go in pieces instead, if it has at least `least`
+  // bytes; carry_on() must follow once MPI has started it.
   Message message(const void* address, int count, MPI_Datatype type, int to, MPI_Comm comm, std::size_t least = 0);
+  // Starts the messages of the pieces, if it goes so.
+  void carry_on() {
+    if (pieces_) pieces_->start();
+  }
+  bool in_pieces() const { return pieces_ != nullptr; }
   // out() for a message that may be offered. Memory of this call is used if the message is shorter than an envelope,
   // and if it is in several runs: MPICH refuses an envelope that ends within a number.
   Room room(void* address, int count, MPI_Datatype type);
@@ -102,11 +109,12 @@ class Call {
   // The same for a message handle of MPI_Mprobe.
   void receive_probed(MPI_Message message);
   // Whether the program may reuse the memory being sent; settle() waits for that.
-  bool settled() { return !offer_ || offer_->settled(); }
+  bool settled() { return (!offer_ || offer_->settled()) && (!pieces_ || pieces_->settled()); }
   void settle() {
     if (offer_) offer_->settle();
+    if (pieces_) pieces_->settle();
   }
-  bool offers() const { return offer_ != nullptr; }
+  bool offers() const { return offer_ || pieces_; }
   // Whether the waiting thread should leave its core to threads of the device (transport/idle.hpp).
   bool yields() const;
   // Waits for the message that this call is about to receive, if yields().
@@ -124,7 +132,6 @@ class Call {
     Runs reads = {}, writes = {};
   };
   void* empty_address();
-  static void finish(Queue& queue, const Operand& operand);
   static void read(const Operand& operand);
   static void write(const Operand& operand, const Runs& runs);
   const Operand* receiver() const;
@@ -133,6 +140,7 @@ class Call {
   bool take_offered(const MPI_Status& status);
   void deliver(const std::byte* content, std::size_t bytes);
   static void take(const Operand& operand, const Envelope& envelope);
+  static void take_pieces(const Operand& operand, const Envelope& envelope);
   static void unpack(const Operand& operand, const std::byte* packed, std::size_t bytes);
 
   const char* name_;
@@ -142,6 +150,7 @@ class Call {
   std::vector<Operand> operands_;
   std::vector<std::byte> own_;
   std::unique_ptr<Offer> offer_;
+  std::shared_ptr<Pieces> pieces_;
   std::optional<std::uint64_t> taken_;  // bytes of a message that came by an envelope
   std::optional<ProbedMessage> probed_;
   // `beginning_` or `packed_room_` if MPI receives there instead of in the operand.
@@ -161,6 +170,7 @@ int run_call(const char* name, Work&& work) {
   return or_abort(name, [&] {
     Call call(name);
     const int code = work(call);
+    if (code == MPI_SUCCESS) call.carry_on();
     if (code == MPI_SUCCESS) call.write({});
     call.settle();
     return code;

@@ -65,6 +65,7 @@ int start_call(const char* name, MPI_Request* handle, Work&& work, Receipt recei
     request.under_way = true;
     request.receives = receipt == Receipt::counted;
     const int code = work(*request.call, &request.inner);
+    if (code == MPI_SUCCESS) request.call->carry_on();
     if (code == MPI_SUCCESS) *handle = publish(std::move(request));
     return code;
   });

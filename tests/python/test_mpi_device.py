@@ -85,12 +85,18 @@ def test_mpi4py_program(mpi: str, program: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 @pytest.mark.parametrize(
-    ("mpi", "runtime"), [("Open MPI", "native"), ("Open MPI", "opencl"), ("MPICH", "native")]
+    ("mpi", "runtime"),
+    [("Open MPI", "native"), ("Open MPI", "opencl"), ("Open MPI", "sycl"), ("MPICH", "native")],
 )
 def test_mpi4py_benchmark(mpi: str, runtime: str, benchmark: str, tmp_path: Path) -> None:
     words, end = BENCHMARKS[benchmark]
     command = [*preloading(mpi, tmp_path), str(PROGRAM), benchmark, *words.split()]
-    assert end in run(mpi, command, {"PLUMB_MPI_RUNTIME": runtime})
+    added = {"PLUMB_MPI_RUNTIME": runtime}
+    if runtime == "sycl":
+        if not runtimes.is_installed(runtimes.INTEL_SYCL.name, find_home()):
+            pytest.skip(f"{runtimes.INTEL_SYCL.name} is not installed")
+        added |= runtimes.environment(runtimes.INTEL_SYCL.name, find_home(), 2)
+    assert end in run(mpi, command, added)
 
 
 @pytest.mark.parametrize("name", [runtimes.FPGA_EMULATOR.name, runtimes.INTEL_SYCL.name])
@@ -100,6 +106,7 @@ def test_mpi4py_benchmark(mpi: str, runtime: str, benchmark: str, tmp_path: Path
         ("heat", "24 4", "largest difference from one host 0\n"),
         ("stress", "--seed 3 --operations 40", "40 operations agree"),
         ("doors", "", ""),
+        ("fortran-mpi_f08", "", "calls came out right"),
     ],
 )
 def test_intels_runtimes(name: str, program: str, words: str, end: str) -> None:
@@ -112,7 +119,8 @@ def test_intels_runtimes(name: str, program: str, words: str, end: str) -> None:
     environment = runtimes.environment(name, installed, 2)
     environment["PLUMB_MPI_RUNTIME"] = runtimes.engine_name(name)
     if name == runtimes.INTEL_SYCL.name:
-        environment["PLUMB_MPI_TRANSPORT"] = "peer"
+        pieces = {"PLUMB_MPI_PIECES_FROM": "200", "PLUMB_MPI_PIECE": "9999"}
+        environment |= {"PLUMB_MPI_TRANSPORT": "peer"} if words else pieces
     else:
         environment["PLUMB_MPI_DEVICE"] = "Emulation"
     assert end in run("Open MPI", [str(path), *words.split()], environment)
