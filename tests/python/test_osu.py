@@ -335,6 +335,13 @@ def test_a_figure_above_the_roof_is_an_error(tmp_path: Path) -> None:
     assert "are above the roof of the link" in cases[0]["outcome"]["reason"], err
 
 
+def test_kernels_that_touch_buffers_can_be_left_out(tmp_path: Path) -> None:
+    words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8", "--no-touch"]
+    status, _, err, cases = on_devices(tmp_path, *words)
+    assert status == 0, err
+    assert cases[0]["facts"]["touched"] is False
+
+
 def test_devices_are_mapped_by_variable(tmp_path: Path) -> None:
     words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8"]
     status, _, err, cases = on_devices(tmp_path, *words, FPGA_MAPPING="99:99")

@@ -312,7 +312,7 @@ void Contents::reduced(std::span<std::byte> out, std::size_t first) const {
   }
 }
 
-Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.letter != 'H') {
+Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.letter != 'H'), touched_(where.touched) {
   if (device_) {
     const DeviceLibrary& library = DeviceLibrary::loaded();
     const char* kind = where.letter == 'B' ? "hbm" : where.letter == 'P' ? "plram" : "default";
@@ -338,6 +338,7 @@ Area& Area::operator=(Area&& other) noexcept {
   std::swap(base_, other.base_);
   std::swap(size_, other.size_);
   std::swap(device_, other.device_);
+  std::swap(touched_, other.touched_);
   return *this;
 }
 
@@ -351,13 +352,13 @@ std::uint64_t& touches_of_all() {  // by this process; the device counts those o
 }  // namespace
 
 void Area::touch() const {
-  if (!device_) return;
+  if (!device_ || !touched_) return;
   DeviceLibrary::loaded().check(DeviceLibrary::loaded().touch(base_, nullptr));
   ++touches_of_all();
 }
 
 void Area::check_touches() const {
-  if (!device_) return;
+  if (!device_ || !touched_) return;
   unsigned long long ran = 0;
   DeviceLibrary::loaded().check(DeviceLibrary::loaded().touch(base_, &ran));
   if (++touches_of_all() != ran)

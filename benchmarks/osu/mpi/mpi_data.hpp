@@ -120,6 +120,7 @@ struct Where {
   char letter = 'H';
   std::string runtime = "opencl";
   std::string device = "";  // a number or a part of the name; "": the ranks of a host take the devices in turn
+  bool touched = true;      // by a kernel before each operation
 };
 
 // Memory of a rank for MPI: of the host, or of a device through libplumb-mpi-device.
@@ -145,6 +146,7 @@ class Area {
   std::byte* base_ = nullptr;
   std::size_t size_ = 0;
   bool device_ = false;  // base_ is an address of libplumb-mpi-device, invalid on the host
+  bool touched_ = true;
 };
 
 // Between addresses of the host or, if one is of an Area on a device, by its library.

@@ -549,6 +549,7 @@ void Osu::prepare(Session& session, const Case& measured) {
   prepare_reports(session);
   const bool on_devices = wishes.on_devices();
   if (on_devices) wishes.from.device = wishes.to.device = device_of(session);
+  wishes.from.touched = wishes.to.touched = !no_touch_;
   if (compute_target_ != "cpu" && prepared_->kind == "overlap") {
     if (session.device.info().runtime == "native")
       throw Unsupported("the device that computes is the run's: --runtime opencl, cuda or sycl names one");
@@ -690,6 +691,7 @@ Json Osu::facts() const {
                       : device_runtime_ == "cuda" ? "-CUDA"
                       : device_runtime_ == "sycl" ? "-SYCL"
                                                   : "";
+  if (no_touch_) facts["touched"] = false;
   if (roof_Bps_ > 0) facts["roof_GBps"] = roof_Bps_ / giga;
   if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
   return facts;

@@ -180,6 +180,8 @@ class Osu : public operations::Table<Setting> {
       {"device-runtime", "what drives the device; of collectives, whose buffers are then there", "", {"-d"}},
       "opencl",
       {"opencl", "cuda", "native", "sycl"}};
+  Parameter<bool> no_touch_{
+      *this, {"no-touch", "with buffers on devices: no kernel takes them before an operation (not OSU's)"}, false};
   Choice window_kind_{*this,
                       {"win-options", "one-sided: how the window is made", "", {"-w"}},
                       "allocate",
