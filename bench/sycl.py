@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Runtime `sycl` beside runtime `opencl` on the same CPU device (Intel's, 2026.2.0), and beside bare SYCL calls, in turn.
+
+    bench/sycl.py [PART...] [--rounds 5] [--build build/release] [--json FILE]
+
+Parts, all by default:
+  kernels   STREAM, RandomAccess, FFT and GEMM: rates of kernels in OpenCL C (a) and in SYCL (b) over OpenCL's
+  staged    b_eff over transport staged on two ranks, 8 B to 16 MiB: OpenCL's time over SYCL's
+  calls     a launch and copies of 8 B over bare SYCL (peers/sycl/calls.cpp): our time over theirs
+  start     seconds that kernels in SYCL take to build, in a first start and with the cache of it
+  devices   `plumb devices` with the plug-in's variable and without
+  mpi       osu_latency, osu_bw and osu_bibw -d sycl D D: messages in pieces and naive (PLUMB_MPI_STAGING)
+
+Printed: the median ratio of all rounds, above 1 where SYCL (or the first named) is faster, the lowest and the highest. Needs
+`plumb setup intel-cpu` and `plumb setup intel-sycl`. Standard library and Plumbline's own packages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from plumbline.base.paths import find_home  # noqa: E402
+from plumbline.engine import runtimes  # noqa: E402
+
+KERNELS = {  # default sizes
+    "stream": "--operation all --time-limit 0.5",
+    "random_access": "--time-limit 0.5",
+    "fft": "--time-limit 0.5",
+    "gemm": "--time-limit 1",
+}
+WAYS = {
+    "opencl": ("intel-cpu", "--runtime opencl"),
+    "sycl (a)": ("intel-sycl", "--runtime sycl"),
+    "sycl (b)": ("intel-sycl", "--runtime sycl --kernel-language sycl"),
+}
+OSU = ("osu_latency", "osu_bw", "osu_bibw")
+
+
+class Bench:
+    """Where programs are, and how they are started."""
+
+    def __init__(self, wish: argparse.Namespace, folder: Path) -> None:
+        self.rounds = wish.rounds
+        self.programs = wish.build / "bin"
+        self.folder = folder
+        self.found: dict[str, dict[str, list[float]]] = {}
+
+    def environment(self, name: str, **more: str) -> dict[str, str]:
+        return os.environ | runtimes.environment(name, find_home(), 1) | more
+
+    def output(self, words: list[str], environment: dict[str, str]) -> str:
+        done = subprocess.run(
+            words, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        if done.returncode != 0:
+            raise SystemExit(
+                f"{' '.join(words)} ended with {done.returncode}: {done.stderr[-800:]}"
+            )
+        return done.stdout
+
+    def cases(
+        self,
+        words: list[str],
+        environment: dict[str, str],
+        ranks: int = 1,
+        preload: Path | None = None,
+    ) -> dict[str, float]:
+        """Seconds of one operation by case; the slowest rank's median."""
+        record = self.folder / "record.json"
+        program = [str(self.programs / "plumb-serial")]
+        if ranks > 1:
+            program = ["mpirun", "-np", str(ranks), "--bind-to", "core"]
+            program += ["env", f"LD_PRELOAD={preload}"] if preload else []
+            program.append(str(self.programs / "plumb-mpi"))
+        quiet = ["--progress", "none", "--format", "none", "--record", str(record)]
+        self.output([*program, *words, *quiet], environment)
+        return {
+            case["key"]: case["summary"]["median_s"] / case["count"]
+            for case in json.loads(record.read_text())["cases"]
+            if case["summary"]
+        }
+
+    def compare(self, part: str, ways: dict[str, Callable[[], dict[str, float]]]) -> None:
+        """Each way in turn, `rounds` times; the first over each other one."""
+        seconds: list[dict[str, dict[str, float]]] = []
+        for _ in range(self.rounds):
+            seconds.append({name: measure() for name, measure in ways.items()})
+        base, *others = ways
+        for other in others:
+            for key in seconds[0][base]:
+                if all(key in one[other] for one in seconds):
+                    ratios = [one[base][key] / one[other][key] for one in seconds]
+                    self.say(part, f"{key}, {other}", ratios, [one[other][key] for one in seconds])
+
+    def say(self, part: str, name: str, ratios: list[float], seconds: list[float]) -> None:
+        self.found.setdefault(part, {})[name] = ratios
+        print(
+            f"{part:<10} {name:<44} {statistics.median(seconds) * 1e6:>12.3f} us "
+            f"{statistics.median(ratios):>7.3f}  {min(ratios):.3f}..{max(ratios):.3f}",
+            flush=True,
+        )
+
+
+def kernels(bench: Bench) -> None:
+    for name, options in KERNELS.items():
+
+        def measure(way: str, words: str = f"{name} {options}") -> dict[str, float]:
+            runtime, named = WAYS[way]
+            return {
+                f"{words.split()[0]} {key}": seconds
+                for key, seconds in bench.cases(
+                    [*words.split(), *named.split()], bench.environment(runtime)
+                ).items()
+            }
+
+        bench.compare("kernels", {way: (lambda way=way: measure(way)) for way in WAYS})
+
+
+def staged(bench: Bench) -> None:
+    words = [
+        "b_eff",
+        "--transport",
+        "staged",
+        "--min-size",
+        "3",
+        "--max-size",
+        "24",
+        "--time-limit",
+        "0.3",
+    ]
+
+    def measure(way: str) -> dict[str, float]:
+        runtime, named = WAYS[way]
+        return bench.cases([*words, *named.split()], bench.environment(runtime), 2)
+
+    bench.compare("staged", {way: (lambda way=way: measure(way)) for way in list(WAYS)[:2]})
+
+
+def calls(bench: Bench) -> None:
+    folder = find_home().runtimes / "intel-sycl"
+    program = bench.folder / "sycl_calls"
+    command = ["g++", "-std=c++17", "-O2", "-w", str(ROOT / "bench/peers/sycl/calls.cpp")]
+    command += ["-o", str(program), f"-I{folder / 'venv' / 'include'}", f"-L{folder / 'lib'}"]
+    command += ["-lsycl", "-lOpenCL", "-Wl,--allow-shlib-undefined"]
+    bench.output(command, dict(os.environ))
+    environment = bench.environment("intel-sycl")
+    names = {"launch/wait": "launch", "link/read/8": "read", "link/write/8": "write"}
+
+    def ours() -> dict[str, float]:
+        words = ["ceilings", "--only", ",".join(names), "--runtime", "sycl", "--time-limit", "0.5"]
+        return bench.cases(words, environment)
+
+    def bare() -> dict[str, float]:
+        said = json.loads(bench.output([str(program)], environment))
+        return {key: said[name] * 1e-6 for key, name in names.items()}
+
+    bench.compare("calls", {"bare": bare, "ours": ours})
+
+
+def start(bench: Bench) -> None:
+    small = {"stream": "--elements 65536", "random_access": "--size 14"}
+    small |= {"fft": "--size 8", "gemm": "--size 200"}
+    for name, options in small.items():
+        words = [name, *options.split(), *WAYS["sycl (b)"][1].split(), "--repetitions", "1"]
+        cache = tempfile.mkdtemp(dir=bench.folder)
+        for turn in ("first", "again"):
+            environment = bench.environment("intel-sycl", SYCL_CACHE_DIR=cache)
+            bench.cases(words, environment)
+            cases = json.loads((bench.folder / "record.json").read_text())["cases"]
+            built = [case["facts"].get("kernel_build_s", 0) for case in cases]
+            print(f"start      {name}, {turn}: {sum(built):.3f} s to build kernels")
+            bench.found.setdefault("start", {})[f"{name}, {turn}"] = [sum(built)]
+
+
+def devices(bench: Bench) -> None:
+    words = [str(bench.programs / "plumb-serial"), "--devices"]
+
+    def measure(more: dict[str, str]) -> dict[str, float]:
+        environment = {key: value for key, value in os.environ.items() if key != "PLUMBLINE_SYCL"}
+        environment |= more
+        begin = time.monotonic()
+        bench.output(words, environment)
+        return {"--devices": time.monotonic() - begin}
+
+    named = {"PLUMBLINE_SYCL": ""}
+    bench.compare("devices", {"unset": lambda: measure({}), "set to none": lambda: measure(named)})
+
+
+def mpi(bench: Bench) -> None:
+    library = bench.programs.parent / "lib" / "libplumb-mpi-device.so"
+
+    def measure(test: str, staging: str) -> dict[str, float]:
+        environment = bench.environment("intel-sycl", PLUMB_MPI_STAGING=staging)
+        words = f"{test} -d sycl D D -m 8:16777216 --time-limit 0.1".split()
+        found = bench.cases(words, environment, 2, library)
+        return {f"{test} {key}": seconds for key, seconds in found.items()}
+
+    for test in OSU:
+        bench.compare(
+            "mpi",
+            {way: (lambda way=way, test=test: measure(test, way)) for way in ("naive", "pieces")},
+        )
+
+
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "kernels": kernels,
+    "staged": staged,
+    "calls": calls,
+    "start": start,
+    "devices": devices,
+    "mpi": mpi,
+}
+
+
+def wishes() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument(
+        "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release"
+    )
+    wish = parser.parse_args()
+    if unknown := [part for part in wish.parts if part not in PARTS]:
+        parser.error(f"there is no part {unknown[0]}: choose from {', '.join(PARTS)}")
+    return wish
+
+
+def main() -> None:
+    wish = wishes()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(wish, Path(folder))
+        for part in wish.parts:
+            PARTS[part](bench)
+    if wish.json:
+        wish.json.write_text(json.dumps(bench.found))
+
+
+if __name__ == "__main__":
+    main()
