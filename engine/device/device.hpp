@@ -27,6 +27,7 @@ struct Placement {
   MemoryKind kind = MemoryKind::automatic;
   std::optional<int> bank = {};  // bank of that kind; none = the runtime's choice
   bool shared = false;           // with other processes of this host, by Device::share() and open_shared()
+  bool as_object = false;        // without an address: a sycl::buffer (--sycl-memory buffer)
 
   // For one of several parts of a benchmark's data: a separate bank, if the kind has banks and the user named
   // none.

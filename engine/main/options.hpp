@@ -72,11 +72,12 @@ class EngineOptions : public Parameters {
       {"clock", "barrier", "once"}};
   Parameter<std::int64_t> seed{*this, {"seed", "seed of all data and orders"}, 1, {0}};
   Parameter<double> timeout{*this, {"timeout", "longest wait before the run is aborted", "s"}, 60.0, {1, 1e6}};
-  Parameter<std::string> kernel_file{
-      *this,
-      {"kernel-file",
-       "kernels that replace the benchmark's, with the same names and signatures: OpenCL C, HLS C++ or a bitstream"},
-      ""};
+  Parameter<std::string> kernel_file{*this,
+                                     {"kernel-file",
+                                      "kernels that replace the benchmark's, with the same names and signatures: "
+                                      "OpenCL C, HLS C++, SPIR-V (runtime sycl) or "
+                                      "a bitstream"},
+                                     ""};
   Choice kernel_language{
       *this,
       {"kernel-language",
@@ -84,6 +85,17 @@ class EngineOptions : public Parameters {
        "as SYCL's free functions by its run-time compiler"},
       "opencl",
       {"opencl", "sycl"}};
+  Parameter<std::int64_t> sub_devices{
+      *this,
+      {"sub-devices", "equal parts of each CPU on runtime sycl, each shown as a device; 0: whole CPUs"},
+      0,
+      {0, 999999}};
+  Choice sycl_memory{
+      *this,
+      {"sycl-memory",
+       "memory of kind default on runtime sycl: usm, malloc_device; buffer, sycl::buffer with accessors"},
+      "usm",
+      {"usm", "buffer"}};
   Parameter<std::string> kernel_build{
       *this,
       {"kernel-build", "the build of the kernel file, for the record; plumb reads it in the manifest"},

@@ -230,6 +230,8 @@ class ProgramRun {
           seat.cores.push_back(one["cores"].get<std::vector<int>>());
       seat.near_to = [](const DeviceInfo& info) { return cores_near(pci_address(info)); };
     }
+    if (options_.sub_devices.given())  // for the plug-in of runtime sycl
+      setenv("PLUMBLINE_SYCL_PARTS", std::to_string(std::max<std::int64_t>(options_.sub_devices, 1)).c_str(), 1);
     try {
       catalogue_ = std::make_unique<DeviceCatalogue>();
       chosen_ = catalogue_->choose(device_wish(placement()), seat);
@@ -276,6 +278,7 @@ class ProgramRun {
       check_sharing();
       if (options_.kernel_language == "sycl" && chosen_.runtime != "sycl")
         throw UsageError("--kernel-language sycl is of runtime sycl, not " + chosen_.runtime);
+      if (placement.as_object) check_objects(placement);
       check_memory(chosen_, placement, world_.local_size());
       benchmark_.check_device(plan_, chosen_);
       device_ = catalogue_->open(chosen_);
@@ -285,6 +288,20 @@ class ProgramRun {
     } catch (const Error& error) {
       return error.what();
     }
+  }
+
+  void check_objects(const Placement& placement) const {
+    if (chosen_.runtime != "sycl") throw UsageError("--sycl-memory buffer is of runtime sycl, not " + chosen_.runtime);
+    if (placement.kind != MemoryKind::automatic)
+      throw UsageError(
+          fmt::format("--sycl-memory buffer is of memory kind default: leave out --memory {}", options_.memory.get()));
+    if (placement.shared)
+      throw UsageError(
+          fmt::format("transport {} shares its buffers between processes, which a sycl::buffer cannot be: "
+                      "use --transport staged",
+                      transport_name_));
+    if (options_.kernel_language == "sycl")
+      throw UsageError("--sycl-memory buffer needs --kernel-language opencl: kernels in SYCL take addresses here");
   }
 
   // A bitstream defines the memory banks of its device.
@@ -302,6 +319,7 @@ class ProgramRun {
   Placement placement() const {
     Placement placement = parse_placement(options_.memory);
     placement.shared = entry_ != nullptr && entry_->shares_buffers;
+    placement.as_object = options_.sycl_memory == "buffer";
     return placement;
   }
 

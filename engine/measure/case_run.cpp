@@ -141,6 +141,7 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
   EmulatedTransport* const emulated = emulated_transport(session_.transport);
   if (emulated != nullptr) emulated->counted();
   const double built = TimedBuild::seconds();
+  const TimedBuild::Counts counts = TimedBuild::counts();
   if (prepare(measured, record)) {
     if (settings_.setup_only) {
       record.outcome = {"skipped", "set up only (--test)"};
@@ -153,6 +154,10 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
     }
     record.facts = benchmark_.facts();
     if (TimedBuild::seconds() > built) record.facts["kernel_build_s"] = TimedBuild::seconds() - built;
+    const int cached = TimedBuild::counts().cached - counts.cached;
+    const int compiled = TimedBuild::counts().compiled - counts.compiled;
+    if (cached + compiled > 0) record.facts["kernel_cached"] = compiled == 0;
+    if (session_.memory.as_object) record.facts["sycl_memory"] = "buffer";
     if (session_.kernels_by_sycl) record.facts["kernel_language"] = "sycl";
     if (session_.files != nullptr) add_files(record);
     if (emulated != nullptr) {

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from plumbline.base.errors import UsageError
 from plumbline.base.paths import find_home
 from plumbline.base.version import version as plumb_version
 from plumbline.cli.common import Form, app, stderr
@@ -78,9 +79,14 @@ def setup(
     accept_eula: Annotated[
         bool, typer.Option("--accept-eula", help="accept Intel's licence for its runtimes")
     ] = False,
+    onemkl: Annotated[
+        bool, typer.Option("--onemkl", help="with oneMKL, for variant library on intel-sycl")
+    ] = False,
 ) -> None:
     """Install a runtime, of OpenCL or SYCL, into its own folder."""
     runtimes.check_name(runtime)
+    if onemkl and runtime != runtimes.INTEL_SYCL.name:
+        raise UsageError(f"--onemkl is of {runtimes.INTEL_SYCL.name}, not {runtime}")
     if runtime not in runtimes.WHEELS:
         print(runtimes.set_up_pocl())
         return
@@ -88,8 +94,10 @@ def setup(
     ask = (lambda: typer.confirm(_question(wheels), err=True)) if sys.stdin.isatty() else None
     if not runtimes.licence_accepted(accept_eula, os.environ, ask):
         raise runtimes.licence_error(runtime)
-    print(f"installing {', '.join(wheels.packages)} ({wheels.megabytes} MB)", file=sys.stderr)
-    folder = runtimes.install(wheels, find_home())
+    packages = [*wheels.packages, *(runtimes.ONEMKL_PACKAGES if onemkl else ())]
+    megabytes = wheels.megabytes + (runtimes.ONEMKL_MEGABYTES if onemkl else 0)
+    print(f"installing {', '.join(packages)} ({megabytes} MB)", file=sys.stderr)
+    folder = runtimes.install(wheels, find_home(), onemkl)
     print(f"{runtime} is installed: {folder}; plumb run ... --runtime {runtime} uses it")
 
 

@@ -27,6 +27,7 @@ POCL_PACKAGE = "pocl-opencl-icd"
 EULA_VARIABLE = "ACCEPT_INTEL_EULA"
 PLUGIN_VARIABLE = "PLUMBLINE_SYCL"
 _PLUGIN = "libplumb-sycl.so"
+_PLUGIN_MKL = "libplumb-sycl-mkl.so"
 
 # The Intel wheels bring an OpenCL loader and a hwloc that must not hide the system's.
 _NOT_LINKED = ("libOpenCL.", "libhwloc.")
@@ -69,6 +70,13 @@ INTEL_SYCL = WheelRuntime(
     1500,
     engine="sycl",
 )
+# oneMKL for variant `library` of runtime `sycl`, in the folder of INTEL_SYCL.
+ONEMKL_PACKAGES = (
+    "onemkl-sycl-blas==2026.2.0",
+    "onemkl-sycl-dft==2026.2.0",
+    "onemkl-sycl-include==2026.2.0",
+)
+ONEMKL_MEGABYTES = 900
 WHEELS = {runtime.name: runtime for runtime in (INTEL_CPU, FPGA_EMULATOR, INTEL_SYCL)}
 NAMES = ("pocl", *WHEELS)
 
@@ -153,8 +161,10 @@ def licence_error(name: str) -> UsageError:
     )
 
 
-def install(runtime: WheelRuntime, home: Home) -> Path:
+def install(runtime: WheelRuntime, home: Home, onemkl: bool = False) -> Path:
     """Install ``runtime`` into its folder of ``home`` (fresh) and return the folder.
+
+    ``onemkl``: with the library of runtime ``sycl``.
 
     Raises :class:`RunError` with pip's last lines on failure.
     """
@@ -169,17 +179,18 @@ def install(runtime: WheelRuntime, home: Home) -> Path:
         ) from None
     python = folder / "venv" / "bin" / "python"
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    done = subprocess.run(
-        [*pip, "install", *runtime.packages], capture_output=True, text=True, check=False
-    )
+    packages = (*runtime.packages, *(ONEMKL_PACKAGES if onemkl else ()))
+    done = subprocess.run([*pip, "install", *packages], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         shutil.rmtree(folder, ignore_errors=True)
         last = " ".join(done.stderr.strip().splitlines()[-2:])
-        raise RunError(f"pip could not install {' '.join(runtime.packages)}: {last}")
+        raise RunError(f"pip could not install {' '.join(packages)}: {last}")
     _link_libraries(folder)
     _write_vendor_list(runtime, folder)
     if runtime is INTEL_SYCL:
         _compile_plugin(folder)
+    if onemkl:
+        _compile_onemkl(folder)
     return folder
 
 
@@ -238,15 +249,34 @@ def _plugin_source() -> Path:
 
 def _compile_plugin(folder: Path) -> None:
     """Compile the engine's SYCL plug-in against the headers and libraries of ``folder``."""
+    libsycl = zlib.adler32((folder / "lib" / "libsycl.so").read_bytes())
+    words = [f'-DPLUMB_SYCL_BUILT_WITH="{libsycl:08x}"', "-lOpenCL"]
+    _compile_shared(folder, "plumb_sycl.cpp", _PLUGIN, words)
+
+
+def _compile_onemkl(folder: Path) -> None:
+    """Compile the plug-in's library of oneMKL."""
+    names = ("sycl_blas", "sycl_dft", "intel_ilp64", "tbb_thread", "core")
+    words = [f"-l:{_newest(folder / 'lib', f'libmkl_{name}.so')}" for name in names]
+    _compile_shared(folder, "plumb_sycl_mkl.cpp", _PLUGIN_MKL, words)
+
+
+def _newest(folder: Path, name: str) -> str:
+    """The versioned file of a library; the wheels have no links without a version."""
+    found = sorted(folder.glob(f"{name}.*"))
+    if not found:
+        raise RunError(f"{folder} has no {name}, so the SYCL plug-in has no oneMKL")
+    return found[-1].name
+
+
+def _compile_shared(folder: Path, source: str, target: str, words: list[str]) -> None:
     libraries = folder / "lib"
-    libsycl = zlib.adler32((libraries / "libsycl.so").read_bytes())
     command = [
         *shlex.split(os.environ.get("CXX", "g++")),
         *("-std=c++17", "-O2", "-shared", "-fPIC", "-w"),
         f"-I{folder / 'venv' / 'include'}",
-        f'-DPLUMB_SYCL_BUILT_WITH="{libsycl:08x}"',
-        str(_plugin_source() / "plumb_sycl.cpp"),
-        *("-o", str(libraries / _PLUGIN), f"-L{libraries}", "-lsycl", "-lOpenCL"),
+        str(_plugin_source() / source),
+        *("-o", str(libraries / target), f"-L{libraries}", *words, "-lsycl"),
         *(f"-Wl,-rpath,{libraries}", "-Wl,--allow-shlib-undefined"),
     ]
     try:

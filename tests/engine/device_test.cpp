@@ -216,6 +216,38 @@ TEST_P(EveryDevice, GivesEachMemoryKindOrSaysWhyNot) {
   }
 }
 
+// A program that reads device memory on the host of a CPU would work there alone.
+TEST_P(EveryDevice, GivesTheHostNoPointerToSyclsDeviceMemory) {
+  if (device().info().runtime != "sycl")
+    GTEST_SKIP() << "other runtimes' device memory has no address, or is the host's";
+  EXPECT_EQ(buffer(4096)->host_pointer(), nullptr);
+  EXPECT_EQ(device().allocate(4096, {MemoryKind::automatic, {}, true})->host_pointer(), nullptr);
+}
+
+// sycl::buffer: its accessors must bring a kernel's writes back, also those of a part.
+TEST_P(EveryDevice, KernelsWorkOnSyclsMemoryObjects) {
+  if (device().info().runtime != "sycl") GTEST_SKIP() << "other runtimes have none";
+  const Placement object{MemoryKind::automatic, {}, false, true};
+  const std::size_t step = device().info().view_alignment / sizeof(std::uint32_t);
+  const std::size_t bytes = 4 * step * sizeof(std::uint32_t);
+  const auto memory = device().allocate(bytes, object), copy = device().allocate(bytes + 5, object);
+  EXPECT_EQ(memory->host_pointer(), nullptr);
+  EXPECT_EQ(memory->device_address(), nullptr);
+  auto queue = device().make_queue();
+  auto add = device().build(source())->kernel("add");
+  std::vector<std::uint32_t> values(4 * step, 100);
+  queue->enqueue_write(reinterpret_cast<const std::byte*>(values.data()), whole(*memory));
+  add->set({memory.get(), std::uint32_t{3}});
+  queue->enqueue(*add, {4 * step, 0});
+  add->set(0, BufferView{memory.get(), step * sizeof(std::uint32_t), step * sizeof(std::uint32_t)});
+  queue->enqueue(*add, {step, 0});
+  queue->enqueue_copy(whole(*memory), {copy.get(), 5, bytes});
+  queue->finish();
+  queue->read({copy.get(), 5, bytes}, reinterpret_cast<std::byte*>(values.data()));
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i], i / step == 1 ? 106u : 103u) << i;
+  EXPECT_THROW(device().allocate(4, {MemoryKind::host, {}, false, true}), Unsupported);
+}
+
 TEST_P(EveryDevice, PinnedMemoryIsTheHosts) {
   auto queue = device().make_queue();
   const auto memory = buffer(5000), pinned = allocate_host(device(), 5000);

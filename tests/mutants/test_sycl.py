@@ -7,6 +7,7 @@ pass. Skipped where ``intel-sycl`` is not installed.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,8 +15,8 @@ import pytest
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
-from plumbline.record.record import load_record
-from tests.launching import PATIENCE_S, program
+from plumbline.record.record import Record, load_record
+from tests.launching import BUILD, PATIENCE_S, ROOT, launch_command, program
 
 ENGINE = program("plumb-serial")
 TESTS = program("device_tests")
@@ -36,7 +37,12 @@ MUTANTS = {
     "times-of-another": "TimedQueueTellsTimesInOrder",
     "options-dropped": "BuildOptionsReachTheKernel",
     "cached-without-options": "BuildOptionsReachTheKernel",
+    "write-not-copied-back": "KernelsWorkOnSyclsMemoryObjects",
+    "device-memory-of-the-host": "GivesTheHostNoPointerToSyclsDeviceMemory",
+    "always-the-first-device": "SaysWhatItIs",
 }
+# With one device the first is the right one.
+VARIABLES = {"always-the-first-device": {"PLUMBLINE_SYCL_PARTS": "2"}}
 
 pytestmark = pytest.mark.skipif(
     not TESTS.exists() or not PLUGIN.exists(), reason="the tests are not built (make build)"
@@ -54,26 +60,34 @@ def sycl_environment() -> dict[str, str]:
 REFUSED = [
     ("--memory hbm", {}, "has no memory of kind hbm"),
     ("--runtime native --kernel-language sycl", {}, "--kernel-language sycl is of runtime sycl"),
+    ("--runtime native --sycl-memory buffer", {}, "--sycl-memory buffer is of runtime sycl"),
+    ("--memory host --sycl-memory buffer", {}, "leave out --memory host"),
+    ("--kernel-language sycl --sycl-memory buffer", {}, "needs --kernel-language opencl"),
     ("--device 7", {}, "--device 7: unknown device; there are: 0 (opencl cpu"),
-    ("", {"PLUMBLINE_SYCL_PARTS": "9999"}, "PLUMBLINE_SYCL_PARTS=9999 exceeds the"),
+    ("", {"PLUMBLINE_SYCL_PARTS": "9999"}, "(PLUMBLINE_SYCL_PARTS) 9999 exceeds the"),
+    ("--sub-devices 9999", {}, "--sub-devices (PLUMBLINE_SYCL_PARTS) 9999 exceeds the"),
     ("", {"PLUMBLINE_SYCL_PARTS": "x"}, 'must be an integer of at least 1, not "x"'),
     ("", {"PLUMBLINE_SYCL": ""}, "PLUMBLINE_SYCL names no SYCL plug-in; plumb setup intel-sycl"),
     ("", {"PLUMBLINE_SYCL": "/nowhere/x.so"}, "could not load the SYCL plug-in: /nowhere/x.so"),
     ("", {"PLUMBLINE_SYCL": "libm.so.6"}, "libm.so.6 is not a SYCL plug-in"),
     ("", {"ONEAPI_DEVICE_SELECTOR": "level_zero:gpu"}, "see ONEAPI_DEVICE_SELECTOR"),
     ("", {"OCL_ICD_VENDORS": "/nowhere"}, "SYCL shows no device"),
+    # damaged: a text; and those of mutants: of another version, and compiled with another libsycl
+    ("", {"PLUMBLINE_SYCL": __file__}, f"could not load the SYCL plug-in: {__file__}: invalid ELF"),
+    ("", {"PLUMBLINE_SYCL_MUTANT": "older-interface"}, "version 1 of the interface"),
+    ("", {"PLUMBLINE_SYCL_MUTANT": "another-libsycl"}, "was compiled with libsycl 00000000, but"),
 ]
+if pocl := runtimes.pocl_vendor_file():  # Debian 12's 3.1
+    REFUSED.append(("", {"OCL_ICD_VENDORS": str(pocl)}, "no device allocations of unified shared"))
 
 
 @pytest.mark.parametrize(("words", "variables", "said"), REFUSED)
 def test_bad_input(words: str, variables: dict[str, str], said: str, tmp_path: Path) -> None:
     """One sentence and status 2, before a record is made."""
-    environ = os.environ | sycl_environment() | variables
+    mutant = variables.get("PLUMBLINE_SYCL_MUTANT")
+    environ = with_mutant(mutant) if mutant else sycl_environment() | variables
     record = tmp_path / "record.json"
-    command = [str(ENGINE), "fft", "--runtime", "sycl", *words.split(), "--record", str(record)]
-    done = subprocess.run(
-        command, env=environ, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+    done = start(f"fft --runtime sycl {words} --record {record}", environ)
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
     assert not record.exists()
@@ -88,40 +102,160 @@ IN_SYCL = {
 }
 
 
-@pytest.mark.parametrize("name", IN_SYCL)
-def test_kernels_in_sycl(name: str, tmp_path: Path) -> None:
-    """`--kernel-language sycl` computes the same; the record tells the language and the time of the build."""
-    path = tmp_path / "record.json"
-    words = [str(ENGINE), name, "--runtime", "sycl", "--kernel-language", "sycl"]
-    words += ["--repetitions", "1", *IN_SYCL[name].split(), "--record", str(path)]
-    done = subprocess.run(
-        words,
-        env=os.environ | sycl_environment(),
+Done = subprocess.CompletedProcess[str]
+
+
+def start(words: str, environ: dict[str, str], ranks: int = 1, preload: Path | None = None) -> Done:
+    """The engine with some variables; its ranks load ``preload`` first."""
+    command, added = [str(ENGINE), *words.split()], dict(os.environ)
+    if ranks > 1:
+        command, added = launch_command(ranks, program("plumb-mpi"), *words.split())
+    if preload:
+        at = command.index(str(program("plumb-mpi")))
+        command[at:at] = ["env", f"LD_PRELOAD={preload}"]
+    return subprocess.run(
+        command,
+        env=added | environ,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
         check=False,
     )
+
+
+def measure(
+    words: str, folder: Path, environ: dict[str, str] | None = None, ranks: int = 1
+) -> tuple[Record, Done]:
+    """The record of one repetition on runtime ``sycl``."""
+    path = folder / "record.json"
+    words += f" --repetitions 1 --record {path}"
+    done = start(words, environ or sycl_environment(), ranks)
+    assert path.exists(), done.stderr
+    return load_record(path), done
+
+
+@pytest.mark.parametrize("name", IN_SYCL)
+def test_kernels_in_sycl(name: str, tmp_path: Path) -> None:
+    """`--kernel-language sycl` computes the same; the record tells the language and the time of the build."""
+    words = f"{name} --runtime sycl --kernel-language sycl {IN_SYCL[name]}"
+    record, done = measure(words, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    record = load_record(path)
     assert all(case.facts["kernel_language"] == "sycl" for case in record.cases)
     assert any(case.facts.get("kernel_build_s") for case in record.cases)
 
 
-def run(mutant: str, tests: str) -> subprocess.CompletedProcess[str]:
-    """The tests of this name on runtime ``sycl``, with the mutant."""
-    environ = os.environ | sycl_environment()
+@pytest.mark.parametrize("language", ["opencl", "sycl"])
+def test_a_kernel_that_does_not_compile(language: str, tmp_path: Path) -> None:
+    """The message has the compiler's log, the language and the options."""
+    file = tmp_path / "wrong.cl"
+    file.write_text("__kernel void copy(__global int* a) { a[0] = not_declared; }\n")
+    words = f"stream --operation copy --elements 16384 --runtime sycl --kernel-file {file}"
+    done = start(f"{words} --kernel-language {language} --record none", sycl_environment())
+    named = {"opencl": "OpenCL C", "sycl": "SYCL"}[language]
+    assert done.returncode == 3, done.stdout + done.stderr
+    for said in ("not_declared", f"{file} as {named} for", "-DVECTOR_COUNT="):
+        assert said in done.stdout + done.stderr
+
+
+@pytest.mark.xdist_group("ranks")
+@pytest.mark.parametrize(
+    ("words", "ranks"),
+    [
+        ("stream --elements 16384", 1),
+        ("b_eff --transport staged --min-size 0 --max-size 12", 2),
+    ],
+)
+def test_memory_objects(words: str, ranks: int, tmp_path: Path) -> None:
+    """`--sycl-memory buffer`: the same results with sycl::buffer and accessors."""
+    words += " --runtime sycl --sycl-memory buffer"
+    record, done = measure(words, tmp_path, ranks=ranks)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(case.facts["sycl_memory"] == "buffer" for case in record.cases)
+
+
+def test_kernels_in_spirv(tmp_path: Path) -> None:
+    """`--kernel-file` with SPIR-V of STREAM's kernels, by Debian's compiler and translator."""
+    tools = [shutil.which(name) for name in ("clang-15", "llvm-spirv-15")]
+    if None in tools:
+        pytest.skip("clang-15 or llvm-spirv-15 is not installed")
+    source = ROOT / "benchmarks" / "hpcc" / "stream" / "nd_range.cl"
+    options = "-DDATA_TYPE=float -DWIDE_TYPE=float -DVECTOR_COUNT=8 -DGROUP_SIZE=1 -DOWN_RUNS=1"
+    compiler = f"{tools[0]} -c -target spir64 -emit-llvm -cl-std=CL2.0 -O2 -x cl {options}"
+    compiler += f" -Xclang -finclude-default-header {source} -o {tmp_path / 's.bc'}"
+    translator = f"{tools[1]} {tmp_path / 's.bc'} -o {tmp_path / 's.spv'}"
+    for command in (compiler, translator):
+        subprocess.run(command.split(), check=True, timeout=PATIENCE_S)
+    words = f"stream --runtime sycl --elements 16384 --kernel-file {tmp_path / 's.spv'}"
+    _, done = measure(words, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ["gemm --size 200", "fft --size 8"])
+def test_library_of_sycl(name: str, tmp_path: Path) -> None:
+    """oneMKL where it is installed; the plug-in alone says how to get it."""
+    environ = sycl_environment()
+    plugin = Path(environ[runtimes.PLUGIN_VARIABLE])
+    alone = tmp_path / plugin.name
+    shutil.copy(plugin, alone)
+    words = f"{name} --runtime sycl --variant library"
+    record, _ = measure(words, tmp_path, environ | {runtimes.PLUGIN_VARIABLE: str(alone)})
+    assert all(case.outcome.status == "unsupported" for case in record.cases)
+    assert "plumb setup intel-sycl --onemkl" in (record.cases[0].outcome.reason or "")
+    if not (plugin.parent / "libplumb-sycl-mkl.so").exists():
+        pytest.skip("oneMKL is not installed (plumb setup intel-sycl --onemkl)")
+    record, done = measure(words, tmp_path, environ)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(case.outcome.status == "passed" for case in record.cases)
+
+
+def with_mutant(mutant: str) -> dict[str, str]:
+    """What loads the plug-in with the mutant."""
+    environ = sycl_environment() | VARIABLES.get(mutant, {})
     environ["PLUMBLINE_SYCL_SERVED"] = environ[runtimes.PLUGIN_VARIABLE]
-    environ |= {runtimes.PLUGIN_VARIABLE: str(PLUGIN), "PLUMBLINE_SYCL_MUTANT": mutant}
+    return environ | {runtimes.PLUGIN_VARIABLE: str(PLUGIN), "PLUMBLINE_SYCL_MUTANT": mutant}
+
+
+def run(mutant: str, tests: str) -> Done:
+    """The tests of this name on runtime ``sycl``, with the mutant."""
     words = [str(TESTS), "--gtest_brief=1", f"--gtest_filter=*.{tests}/sycl_cpu_*"]
     return subprocess.run(
-        words, env=environ, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        words,
+        env=os.environ | with_mutant(mutant),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
+
+
+def test_a_benchmark_sees_writes_that_are_not_copied_back(tmp_path: Path) -> None:
+    words = "stream --elements 16384 --operation triad --runtime sycl --sycl-memory buffer"
+    record, done = measure(words, tmp_path, with_mutant("write-not-copied-back"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert [case.outcome.status for case in record.cases] == ["failed"]
+
+
+@pytest.mark.xdist_group("ranks")
+@pytest.mark.parametrize("mutant", ["none", "no-launch"])
+def test_a_placeholder_kernel_that_is_not_launched_is_seen(mutant: str) -> None:
+    """OSU's tests on SYCL's memory count the kernels that touch it, on the device."""
+    library = BUILD / "lib" / "libplumb-mpi-device.so"
+    if not library.exists():
+        pytest.skip("libplumb-mpi-device is not built")
+    words = "osu_latency -d sycl D D -m 64:64 --repetitions 1 --record none"
+    done = start(words, with_mutant(mutant), 2, library)
+    if mutant == "none":
+        assert done.returncode == 0, done.stdout + done.stderr
+    else:
+        assert done.returncode != 0
+        assert "kernels touched the device's buffers" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_wrong_plugin_is_seen(mutant: str) -> None:
     """In one of several starts: on a loaded machine a command that is not awaited may have ended."""
+    if "PLUMBLINE_SYCL_PARTS" in VARIABLES.get(mutant, {}) and (os.cpu_count() or 1) < 2:
+        pytest.skip("one core has no two parts")
     for _ in range(5):
         done = run(mutant, MUTANTS[mutant])
         if done.returncode != 0:

@@ -55,25 +55,44 @@ SyclBuffer::SyclBuffer(SharedContext context, std::size_t size, const Placement&
       reservation_(context_->info, context_->allocated, size, of_device(*context_, placement.kind),
                    of_host(*context_, placement.kind)),
       usm_(nullptr, {context_->handle}) {
+  if (placement.as_object)
+    make_object(placement);
+  else
+    allocate(placement);
+  // Memory is used here, so that exhaustion is reported here and no page is first touched in a timed section.
+  const int fresh = std::to_integer<int>(fresh_byte);
+  check(object_ ? plugin().fill_object(context_->service, object_.get(), fresh)
+                : plugin().fill(context_->service, address_, fresh, size),
+        "fill new memory");
+  check(plugin().wait(context_->service), "fill new memory");
+}
+
+void SyclBuffer::allocate(const Placement& placement) {
   const Memory kind = usm_kind(*context_, placement);
-  const bool on_host = context_->aspects.on_host;
   if (placement.shared) {
     check_sharing(*context_, placement);
-    segment_ = std::make_unique<HostSegment>(size);
+    segment_ = std::make_unique<HostSegment>(size());
     address_ = segment_->data();
-  } else {
-    const bool huge = on_host && size >= huge_pages_from;
-    const std::size_t alignment = huge ? huge_page : small_page;
-    usm_.reset(
-        static_cast<std::byte*>(made(plugin().allocate(context_->handle, kind, size, alignment),
-                                     fmt::format("allocate {} on {}", format_bytes(size), context_->info.name))));
-    address_ = usm_.get();
-    if (huge) madvise(address_, size / huge_page * huge_page, MADV_HUGEPAGE);
+    host_ = kind == Memory::device ? nullptr : address_;
+    return;
   }
-  if (kind != Memory::device) host_ = address_;
-  // Memory is used here, so that exhaustion is reported here and no page is first touched in a timed section.
-  check(plugin().fill(context_->service, address_, std::to_integer<int>(fresh_byte), size), "fill new memory");
-  check(plugin().wait(context_->service), "fill new memory");
+  const bool huge = context_->aspects.on_host && size() >= huge_pages_from;
+  const std::size_t alignment = huge ? huge_page : small_page;
+  usm_.reset(
+      static_cast<std::byte*>(made(plugin().allocate(context_->handle, kind, size(), alignment),
+                                   fmt::format("allocate {} on {}", format_bytes(size()), context_->info.name))));
+  address_ = usm_.get();
+  if (huge) madvise(address_, size() / huge_page * huge_page, MADV_HUGEPAGE);
+  // Device memory has none, though a CPU could read it: programs for other devices must not either.
+  if (check(plugin().host_may_access(context_->handle, address_), "ask for a pointer's kind") != 0) host_ = address_;
+}
+
+void SyclBuffer::make_object(const Placement& placement) {
+  if (placement.kind != MemoryKind::automatic)
+    throw Unsupported(
+        fmt::format("a sycl::buffer has no kind of memory, so not {}: SYCL places it", to_string(placement.kind)));
+  if (placement.shared) throw Unsupported("a sycl::buffer is not shared with other processes");
+  object_.reset(made(plugin().make_object(context_->handle, size()), "make a sycl::buffer"));
 }
 
 SyclBuffer::SyclBuffer(SharedContext context, std::unique_ptr<HostSegment> segment, MemoryKind kind)

@@ -1,4 +1,5 @@
-// Buffers of a SYCL device: unified shared memory of each kind, or host memory shared with other processes.
+// Buffers of a SYCL device: unified shared memory of each kind, host memory shared with other processes, or memory
+// objects (sycl::buffer).
 #pragma once
 
 #include "device/host_segment.hpp"
@@ -16,6 +17,8 @@ class SyclBuffer final : public Buffer {
   std::byte* host_pointer() const override { return host_; }
   // What kernels get, also for `host`.
   std::byte* device_address() const override { return address_; }
+  // A memory object, which has no address; otherwise null.
+  sycl_plugin::ObjectHandle* object() const { return object_.get(); }
   // Segment of shared memory; otherwise null.
   const HostSegment* segment() const { return segment_.get(); }
 
@@ -29,6 +32,13 @@ class SyclBuffer final : public Buffer {
   Reservation reservation_;
   std::unique_ptr<HostSegment> segment_;     // if shared
   std::unique_ptr<std::byte, Release> usm_;  // otherwise
+  struct ReleaseObject {
+    void operator()(sycl_plugin::ObjectHandle* object) const { plugin().free_object(object); }
+  };
+  void allocate(const Placement& placement);
+  void make_object(const Placement& placement);
+
+  std::unique_ptr<sycl_plugin::ObjectHandle, ReleaseObject> object_;
   std::byte* address_ = nullptr;
   std::byte* host_ = nullptr;
 };

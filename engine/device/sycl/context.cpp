@@ -78,9 +78,15 @@ Context::Context(DeviceInfo its_info, Aspects its_aspects)
       aspects(its_aspects),
       handle(made(plugin().open(info.ordinal), "open " + info.name)),
       service(plugin().make_queue(handle, 0)) {
-  if (service != nullptr) return;
-  plugin().close(handle);
-  throw plugin_error("make a queue on " + info.name);
+  if (service == nullptr) {
+    plugin().close(handle);
+    throw plugin_error("make a queue on " + info.name);
+  }
+  if (const int opened = check(plugin().opened(handle), "ask which device is open"); opened != info.ordinal) {
+    plugin().free_queue(service);
+    plugin().close(handle);
+    throw Error(fmt::format("the SYCL plug-in has opened device {} of SYCL's instead of {}", opened, info.ordinal));
+  }
 }
 
 Context::~Context() {

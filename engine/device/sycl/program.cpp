@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "core/embedded.hpp"
+#include "device/build_time.hpp"
 
 namespace plumb::sycl {
 
@@ -14,15 +17,27 @@ namespace {
 
 using sycl_plugin::Argument;
 
-Argument argument_of(const Buffer* buffer) {
+Argument object_argument(sycl_plugin::ObjectHandle* object) {
   Argument argument{};
-  argument.address = own(*buffer).device_address();
+  argument.size = sycl_plugin::object_argument;
+  argument.object = object;
+  return argument;
+}
+
+Argument argument_of(const Buffer* buffer) {
+  const SyclBuffer& its = own(*buffer);
+  if (its.object() != nullptr) return object_argument(its.object());
+  Argument argument{};
+  argument.address = its.device_address();
   return argument;
 }
 
 Argument argument_of(const BufferView& view) {
+  const SyclBuffer& its = own(view);
+  if (its.object() != nullptr)
+    return object_argument(made(plugin().part(its.object(), view.offset, view.size), "make a part of a sycl::buffer"));
   Argument argument{};
-  argument.address = own(view).device_address() + view.offset;
+  argument.address = its.device_address() + view.offset;
   return argument;
 }
 
@@ -46,6 +61,21 @@ std::string as_sycl(const KernelSource& source) {
     throw UsageError(fmt::format("{} is a binary, but --kernel-language sycl takes text", source.name));
   return fmt::format("#line 1 \"opencl_c.sycl\"\n{}\n#line 1 \"{}\"\n{}",
                      embedded_text("engine/device/sycl/opencl_c.sycl"), source.name, source.opencl);
+}
+
+// Number of files in libsycl's persistent cache. It tells nobody what it took from there.
+std::size_t cached_files() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  std::string folder = variable("SYCL_CACHE_DIR");
+  if (folder.empty() && !variable("XDG_CACHE_HOME").empty()) folder = variable("XDG_CACHE_HOME") + "/libsycl_cache";
+  if (folder.empty()) folder = variable("HOME") + "/.cache/libsycl_cache";
+  std::error_code none;
+  const auto skip = std::filesystem::directory_options::skip_permission_denied;
+  const std::filesystem::recursive_directory_iterator files(folder, skip, none);
+  return none ? 0 : static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
 }  // namespace
@@ -78,7 +108,8 @@ void SyclKernel::set(std::size_t index, const KernelArgument& argument) {
 // At a launch SYCL names neither the kernel nor the argument.
 void SyclKernel::check_fits(std::size_t index) const {
   const Argument& argument = arguments_[index];
-  if (argument.size != 0 && plugin().fits(handle_, static_cast<unsigned>(index), &argument) < 0)
+  const bool is_value = argument.size != 0 && argument.size != sycl_plugin::object_argument;
+  if (is_value && plugin().fits(handle_, static_cast<unsigned>(index), &argument) < 0)
     throw plugin_error(fmt::format("set argument {} of kernel {}", index, name_));
 }
 
@@ -88,6 +119,7 @@ SyclProgram::SyclProgram(SharedContext context, const KernelSource& source)
     throw Unsupported(fmt::format("{} has no form in OpenCL C", name_));
   const char* log = nullptr;
   const std::string text = source.by_sycl ? as_sycl(source) : source.opencl;
+  const std::size_t before = source.by_sycl ? cached_files() : 0;
   auto* const program = plugin().build(context_->handle, source.by_sycl ? 1 : 0, text.c_str(), source.binary.data(),
                                        source.binary.size(), source.options.c_str(), &log);
   if (program == nullptr)
@@ -98,6 +130,7 @@ SyclProgram::SyclProgram(SharedContext context, const KernelSource& source)
                         .what(),
                     log == nullptr || *log == '\0' ? "(the compiler wrote no log)" : log));
   program_ = {program, plugin().free_program};
+  if (source.by_sycl) TimedBuild::tell(cached_files() == before);
 }
 
 // "read;write" -> {"read", "write"}

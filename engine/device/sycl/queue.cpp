@@ -25,16 +25,37 @@ void SyclQueue::copy(std::byte* to, const std::byte* from, std::size_t size, con
   check(plugin().copy(handle_, to, from, size), action);
 }
 
+// Of memory objects: command(queue) is the plug-in's.
+template <class Command>
+void SyclQueue::object_command(std::size_t size, const char* action, Command command) {
+  if (size == 0) return;
+  begin();
+  check(command(handle_), action);
+}
+
 void SyclQueue::enqueue_read(const BufferView& from, std::byte* to) {
-  copy(to, own(from).device_address() + from.offset, from.size, "read from the device");
+  const SyclBuffer& its = own(from);
+  if (its.object() == nullptr) return copy(to, its.device_address() + from.offset, from.size, "read from the device");
+  object_command(from.size, "read a sycl::buffer",
+                 [&](auto* queue) { return plugin().read_object(queue, to, its.object(), from.offset, from.size); });
 }
 
 void SyclQueue::enqueue_write(const std::byte* from, const BufferView& to) {
-  copy(own(to).device_address() + to.offset, from, to.size, "write to the device");
+  const SyclBuffer& its = own(to);
+  if (its.object() == nullptr) return copy(its.device_address() + to.offset, from, to.size, "write to the device");
+  object_command(to.size, "write a sycl::buffer",
+                 [&](auto* queue) { return plugin().write_object(queue, its.object(), to.offset, from, to.size); });
 }
 
 void SyclQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
   if (from.size != to.size) throw Error(fmt::format("a copy of {} bytes into {} bytes", from.size, to.size));
+  const SyclBuffer &source = own(from), &target = own(to);
+  if ((source.object() == nullptr) != (target.object() == nullptr))
+    throw Unsupported("SYCL copies between a sycl::buffer and an address through the host only");
+  if (source.object() != nullptr)
+    return object_command(from.size, "copy a sycl::buffer", [&](auto* queue) {
+      return plugin().copy_object(queue, target.object(), to.offset, source.object(), from.offset, from.size);
+    });
   copy(own(to).device_address() + to.offset, own(from).device_address() + from.offset, from.size, "copy on the device");
 }
 
@@ -87,17 +108,26 @@ SyclBareQueue::~SyclBareQueue() {
 }
 
 void SyclBareQueue::enqueue_read(const BufferView& from, std::byte* to) {
-  check(plugin().copy(handle_, to, own(from).device_address() + from.offset, from.size), "read from the device");
+  const SyclBuffer& its = own(from);
+  check(its.object() != nullptr ? plugin().read_object(handle_, to, its.object(), from.offset, from.size)
+                                : plugin().copy(handle_, to, its.device_address() + from.offset, from.size),
+        "read from the device");
 }
 
 void SyclBareQueue::enqueue_write(const std::byte* from, const BufferView& to) {
-  check(plugin().copy(handle_, own(to).device_address() + to.offset, from, to.size), "write to the device");
+  const SyclBuffer& its = own(to);
+  check(its.object() != nullptr ? plugin().write_object(handle_, its.object(), to.offset, from, to.size)
+                                : plugin().copy(handle_, its.device_address() + to.offset, from, to.size),
+        "write to the device");
 }
 
 void SyclBareQueue::enqueue_copy(const BufferView& from, const BufferView& to) {
-  check(
-      plugin().copy(handle_, own(to).device_address() + to.offset, own(from).device_address() + from.offset, from.size),
-      "copy on the device");
+  const SyclBuffer &source = own(from), &target = own(to);
+  check(source.object() != nullptr
+            ? plugin().copy_object(handle_, target.object(), to.offset, source.object(), from.offset, from.size)
+            : plugin().copy(handle_, target.device_address() + to.offset, source.device_address() + from.offset,
+                            from.size),
+        "copy on the device");
 }
 
 void SyclBareQueue::enqueue(Kernel& kernel, const KernelRange& range) {

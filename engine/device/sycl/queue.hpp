@@ -20,9 +20,18 @@ class SyclQueue final : public Queue {
   bool finished() override;
   void follow(Queue& earlier) override;
   std::optional<DeviceTime> span() const override;
+  // A library's call on the plug-in's queue.
+  template <class Call>
+  void enqueue_library(const char* action, Call call) {
+    begin();
+    check(call(handle_), action);
+  }
+  sycl_plugin::QueueHandle* handle() const { return handle_; }
 
  private:
   void copy(std::byte* to, const std::byte* from, std::size_t size, const char* action);
+  template <class Command>
+  void object_command(std::size_t size, const char* action, Command command);
   void begin();
 
   SharedContext context_;

@@ -88,7 +88,59 @@ int launch_shifted(QueueHandle* queue, KernelHandle* kernel, const Argument* giv
   return real->launch(queue, kernel, arguments.data(), count, global, local);
 }
 
+// ---- memory objects ----
+
+struct Made {
+  ContextHandle* context;
+  std::size_t bytes;
+};
+
+std::map<ObjectHandle*, Made>& objects() {
+  static std::map<ObjectHandle*, Made> all;
+  return all;
+}
+
+ObjectHandle* remembered_object(ContextHandle* context, std::size_t bytes) {
+  ObjectHandle* const object = real->make_object(context, bytes);
+  objects()[object] = {context, bytes};
+  return object;
+}
+
+ObjectHandle* remembered_part(ObjectHandle* of, std::size_t offset, std::size_t bytes) {
+  ObjectHandle* const part = real->part(of, offset, bytes);
+  objects()[part] = {objects().at(of).context, bytes};
+  return part;
+}
+
+// A kernel writes to copies of its objects, which are never copied back.
+int launch_on_copies(QueueHandle* queue, KernelHandle* kernel, const Argument* given, std::size_t count,
+                     std::size_t global, std::size_t local) {
+  std::vector<Argument> arguments(given, given + count);
+  for (Argument& argument : arguments) {
+    if (argument.size != object_argument) continue;
+    const Made& its = objects().at(argument.object);
+    ObjectHandle* const copy = real->make_object(its.context, its.bytes);
+    real->copy_object(queue, copy, 0, argument.object, 0, its.bytes);
+    argument.object = copy;
+  }
+  return real->launch(queue, kernel, arguments.data(), count, global, local);
+}
+
+// ---- devices and their memory ----
+
+ContextHandle* open_first(int) {
+  return real->open(0);
+}
+
+int host_always_may_access(ContextHandle*, const void*) {
+  return 1;
+}
+
 // ---- commands left out ----
+
+int launch_nothing(QueueHandle*, KernelHandle*, const Argument*, std::size_t, std::size_t, std::size_t) {
+  return 0;
+}
 
 int launch_without_last_group(QueueHandle* queue, KernelHandle* kernel, const Argument* arguments, std::size_t count,
                               std::size_t global, std::size_t local) {
@@ -165,6 +217,17 @@ const std::map<std::string, std::function<void(Interface&)>>& mutants() {
          wrong.launch = launch_without_offsets;
        }},
       {"arguments-shifted", [](Interface& wrong) { wrong.launch = launch_shifted; }},
+      {"write-not-copied-back",
+       [](Interface& wrong) {
+         wrong.make_object = remembered_object;
+         wrong.part = remembered_part;
+         wrong.launch = launch_on_copies;
+       }},
+      {"always-the-first-device", [](Interface& wrong) { wrong.open = open_first; }},
+      {"device-memory-of-the-host", [](Interface& wrong) { wrong.host_may_access = host_always_may_access; }},
+      {"older-interface", [](Interface& wrong) { wrong.version = 1; }},
+      {"another-libsycl", [](Interface& wrong) { wrong.built_with = "00000000"; }},
+      {"no-launch", [](Interface& wrong) { wrong.launch = launch_nothing; }},
       {"last-group-left-out", [](Interface& wrong) { wrong.launch = launch_without_last_group; }},
       {"every-second-launch", [](Interface& wrong) { wrong.launch = launch_every_second; }},
       {"times-of-another", [](Interface& wrong) { wrong.times = times_of_another; }},

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "interface.hpp"
+#include "libraries.hpp"
 
 namespace plumb::sycl_plugin {
 
@@ -50,6 +52,15 @@ struct ProgramHandle {
   ~ProgramHandle() {
     if (program != nullptr) clReleaseProgram(program);
   }
+};
+
+struct ObjectHandle {
+  ::sycl::buffer<unsigned char> buffer;
+  std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<ObjectHandle>> parts;  // by offset and bytes
+};
+
+struct TransformHandle {
+  std::unique_ptr<Transform> its;
 };
 
 struct KernelHandle {
@@ -101,7 +112,7 @@ void put(char (&into)[size], const std::string& text) {
   into[length] = 0;
 }
 
-// PLUMBLINE_SYCL_PARTS: equal parts of each CPU, each shown as a device of its own; 1 = the whole.
+// PLUMBLINE_SYCL_PARTS (--sub-devices): equal parts of each CPU, each shown as a device of its own; 1 = the whole.
 std::uint32_t wished_parts() {
   const char* const text = std::getenv("PLUMBLINE_SYCL_PARTS");
   if (text == nullptr) return 1;
@@ -115,7 +126,7 @@ std::uint32_t wished_parts() {
 std::vector<::sycl::device> parts_of(const ::sycl::device& device, std::uint32_t parts) {
   const std::uint32_t units = device.get_info<info::device::max_compute_units>();
   if (parts > units)
-    throw std::invalid_argument("PLUMBLINE_SYCL_PARTS=" + std::to_string(parts) + " exceeds the " +
+    throw std::invalid_argument("--sub-devices (PLUMBLINE_SYCL_PARTS) " + std::to_string(parts) + " exceeds the " +
                                 std::to_string(units) + " compute units of " + device.get_info<info::device::name>());
   auto found = device.create_sub_devices<info::partition_property::partition_equally>(units / parts);
   found.resize(parts);  // the rest of an uneven division stays idle
@@ -185,6 +196,14 @@ void close(ContextHandle* context) {
   delete context;
 }
 
+int opened(ContextHandle* context) {
+  return guarded(-1, [&] {
+    const auto found = std::find(all_devices().begin(), all_devices().end(), context->device);
+    if (found == all_devices().end()) throw std::runtime_error("the open device is none of SYCL's");
+    return static_cast<int>(found - all_devices().begin());
+  });
+}
+
 void* allocate(ContextHandle* of, Memory kind, std::size_t bytes, std::size_t alignment) {
   return guarded(static_cast<void*>(nullptr), [&] {
     void* const memory =
@@ -200,6 +219,31 @@ void release(ContextHandle* of, void* memory) {
   guarded(0, [&] {
     ::sycl::free(memory, of->context);
     return 0;
+  });
+}
+
+int host_may_access(ContextHandle* of, const void* memory) {
+  return guarded(-1,
+                 [&] { return ::sycl::get_pointer_type(memory, of->context) == ::sycl::usm::alloc::device ? 0 : 1; });
+}
+
+ObjectHandle* make_object(ContextHandle*, std::size_t bytes) {
+  return guarded(static_cast<ObjectHandle*>(nullptr), [&] {
+    return new ObjectHandle{::sycl::buffer<unsigned char>(::sycl::range<1>(bytes)), {}};
+  });
+}
+
+void free_object(ObjectHandle* object) {
+  delete object;
+}
+
+ObjectHandle* part(ObjectHandle* of, std::size_t offset, std::size_t bytes) {
+  return guarded(static_cast<ObjectHandle*>(nullptr), [&] {
+    std::unique_ptr<ObjectHandle>& made = of->parts[{offset, bytes}];
+    if (!made)
+      made.reset(new ObjectHandle{
+          ::sycl::buffer<unsigned char>(of->buffer, ::sycl::id<1>(offset), ::sycl::range<1>(bytes)), {}});
+    return made.get();
   });
 }
 
@@ -241,11 +285,54 @@ int fill(QueueHandle* queue, void* to, int byte, std::size_t bytes) {
   return guarded(-1, [&] { return enqueued(queue, queue->queue.memset(to, byte, bytes)); });
 }
 
+template <::sycl::access_mode mode>
+auto accessed(::sycl::handler& handler, ObjectHandle* object, std::size_t offset, std::size_t bytes) {
+  return object->buffer.get_access<mode>(handler, ::sycl::range<1>(bytes), ::sycl::id<1>(offset));
+}
+
+int read_object(QueueHandle* queue, void* to, ObjectHandle* from, std::size_t offset, std::size_t bytes) {
+  return guarded(-1, [&] {
+    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+      handler.copy(accessed<::sycl::access_mode::read>(handler, from, offset, bytes), static_cast<unsigned char*>(to));
+    }));
+  });
+}
+
+int write_object(QueueHandle* queue, ObjectHandle* to, std::size_t offset, const void* from, std::size_t bytes) {
+  return guarded(-1, [&] {
+    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+      handler.copy(static_cast<const unsigned char*>(from),
+                   accessed<::sycl::access_mode::write>(handler, to, offset, bytes));
+    }));
+  });
+}
+
+int copy_object(QueueHandle* queue, ObjectHandle* to, std::size_t to_offset, ObjectHandle* from,
+                std::size_t from_offset, std::size_t bytes) {
+  return guarded(-1, [&] {
+    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+      handler.copy(accessed<::sycl::access_mode::read>(handler, from, from_offset, bytes),
+                   accessed<::sycl::access_mode::write>(handler, to, to_offset, bytes));
+    }));
+  });
+}
+
+int fill_object(QueueHandle* queue, ObjectHandle* object, int byte) {
+  return guarded(-1, [&] {
+    return enqueued(queue, queue->queue.submit([&](::sycl::handler& handler) {
+      handler.fill(accessed<::sycl::access_mode::write>(handler, object, 0, object->buffer.byte_size()),
+                   static_cast<unsigned char>(byte));
+    }));
+  });
+}
+
 void set_arguments(::sycl::handler& handler, const Argument* arguments, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const int index = static_cast<int>(i);
     if (arguments[i].size == 0)
       handler.set_arg(index, const_cast<void*>(arguments[i].address));
+    else if (arguments[i].size == object_argument)
+      handler.set_arg(index, arguments[i].object->buffer.get_access<::sycl::access_mode::read_write>(handler));
     else if (arguments[i].size == sizeof(std::uint32_t))
       handler.set_arg(index, arguments[i].word);
     else
@@ -339,8 +426,18 @@ std::string names_of(const Executable& bundle) {
   return names;
 }
 
+// Since libsycl 2025.1; before, there was a run-time compiler for some devices only.
+template <class Device>
+auto compiles_sycl(Device& device, int) -> decltype(device.ext_oneapi_can_build(experimental::source_language::sycl)) {
+  return device.ext_oneapi_can_build(experimental::source_language::sycl);
+}
+template <class Device>
+bool compiles_sycl(Device&, long) {
+  return false;
+}
+
 ProgramHandle* build_sycl(ContextHandle* of, const char* text, const char* options, const char** log) {
-  if (!of->device.ext_oneapi_can_build(experimental::source_language::sycl))
+  if (!compiles_sycl(of->device, 0))
     throw std::runtime_error("this libsycl has no run-time compiler for the device (libsycl-jit.so)");
   std::vector<std::string> words;
   std::istringstream all(options);
@@ -359,6 +456,22 @@ ProgramHandle* build_sycl(ContextHandle* of, const char* text, const char* optio
   }
 }
 
+// As OpenCL's: text, SPIR-V, which begins with its magic number, or a device's binary.
+cl_program create(cl_context context, cl_device_id device, const char* text, const unsigned char* binary,
+                  std::size_t binary_bytes) {
+  constexpr unsigned char magic[4] = {0x03, 0x02, 0x23, 0x07};
+  cl_int code = CL_SUCCESS;
+  cl_program made = nullptr;
+  if (binary_bytes == 0)
+    made = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
+  else if (binary_bytes >= sizeof magic && std::memcmp(binary, magic, sizeof magic) == 0)
+    made = clCreateProgramWithIL(context, binary, binary_bytes, &code);
+  else
+    made = clCreateProgramWithBinary(context, 1, &device, &binary_bytes, &binary, nullptr, &code);
+  check(code, "clCreateProgram");
+  return made;
+}
+
 // The program is OpenCL's own, in the context's native form.
 ProgramHandle* build(ContextHandle* of, int by_sycl, const char* text, const unsigned char* binary,
                      std::size_t binary_bytes, const char* options, const char** log) {
@@ -368,13 +481,9 @@ ProgramHandle* build(ContextHandle* of, int by_sycl, const char* text, const uns
     if (by_sycl != 0) return build_sycl(of, text, options, log);
     const cl_context context = ::sycl::get_native<backend::opencl>(of->context);
     const cl_device_id device = ::sycl::get_native<backend::opencl>(of->device);
-    cl_int code = CL_SUCCESS;
-    const cl_program program =
-        binary_bytes == 0 ? clCreateProgramWithSource(context, 1, &text, nullptr, &code)
-                          : clCreateProgramWithBinary(context, 1, &device, &binary_bytes, &binary, nullptr, &code);
-    check(code, "clCreateProgram");
+    const cl_program program = create(context, device, text, binary, binary_bytes);
     auto made = std::unique_ptr<ProgramHandle>(new ProgramHandle{of->context, program, {}, ""});
-    code = clBuildProgram(program, 1, &device, options, nullptr, nullptr);
+    const cl_int code = clBuildProgram(program, 1, &device, options, nullptr, nullptr);
     if (code != CL_SUCCESS) {
       failure.log = build_log(program, device);
       *log = failure.log.c_str();
@@ -423,6 +532,45 @@ int fits(KernelHandle* of, unsigned index, const Argument* value) {
   });
 }
 
+// libplumb-sycl-mkl.so in the plug-in's folder. Throws where there is none.
+const Libraries& libraries() {
+  static const Libraries* found = nullptr;
+  if (found != nullptr) return *found;
+  Dl_info own{};
+  static const char here = 0;
+  dladdr(&here, &own);
+  std::string path = own.dli_fname == nullptr ? "" : own.dli_fname;
+  path = path.substr(0, path.rfind('/') + 1) + libraries_file;
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  auto* const get = reinterpret_cast<GetLibraries*>(dlsym(library, get_libraries_name));
+  if (get == nullptr) throw std::runtime_error(path + " is not the plug-in's library");
+  found = get();
+  return *found;
+}
+
+const char* library() {
+  return guarded(static_cast<const char*>(nullptr), [&] { return libraries().name; });
+}
+
+int multiply(QueueHandle* queue, const Product* product) {
+  return guarded(-1, [&] { return enqueued(queue, libraries().multiply(queue->queue, *product)); });
+}
+
+TransformHandle* make_transform(QueueHandle* queue, std::size_t element_bytes, std::size_t length, std::size_t batch) {
+  return guarded(static_cast<TransformHandle*>(nullptr), [&] {
+    return new TransformHandle{libraries().make_transform(queue->queue, element_bytes, length, batch)};
+  });
+}
+
+int transform(TransformHandle* its, QueueHandle* queue, int inverse, const void* from, void* to) {
+  return guarded(-1, [&] { return enqueued(queue, its->its->run(inverse != 0, from, to)); });
+}
+
+void free_transform(TransformHandle* its) {
+  delete its;
+}
+
 // Adler-32 (RFC 1950, section 9) of the file of the libsycl in this process, in hexadecimal: it has no build number of
 // its own. plumbline/engine/runtimes.py computes the same at set-up.
 std::string loaded_libsycl() {
@@ -452,19 +600,32 @@ const std::string loaded = loaded_libsycl();
 
 const Interface table{
     interface_version,
+#ifdef PLUMB_SYCL_BUILT_WITH
     PLUMB_SYCL_BUILT_WITH,
+#else
+    loaded.c_str(),  // compiled in its own SYCL installation (PLUMBLINE_SYCL_COMPILER)
+#endif
     loaded.c_str(),
     [] { return failure.text.c_str(); },
     [] { return failure.code; },
     devices,
     open,
     close,
+    opened,
     allocate,
     release,
+    host_may_access,
+    make_object,
+    free_object,
+    part,
     make_queue,
     free_queue,
     copy,
     fill,
+    read_object,
+    write_object,
+    copy_object,
+    fill_object,
     launch,
     follow,
     wait,
@@ -478,6 +639,11 @@ const Interface table{
     free_kernel,
     parameters,
     fits,
+    library,
+    multiply,
+    make_transform,
+    transform,
+    free_transform,
 };
 
 }  // namespace
