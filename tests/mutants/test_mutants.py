@@ -96,8 +96,8 @@ def launch(tmp_path: Path, ranks: int, runs: list[Run]) -> list[dict]:
     path = tmp_path / "runs.json"
     path.write_text(json.dumps(runs))
     command, environment = launch_command(ranks, MUTANTS, "--many", str(path))
-    runtimes_of = [run.get("runtime", run["transport"]) for run in runs]
-    if any(name == "opencl" or str(name).endswith("channel") for name in runtimes_of):
+    transports = [str(run["transport"]) for run in runs if run.get("runtime", "opencl") == "opencl"]
+    if any(name.endswith("channel") or "accl" in name for name in transports):
         environment |= emulated_fpgas(ranks)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False

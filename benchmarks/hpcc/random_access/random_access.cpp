@@ -62,7 +62,7 @@ std::optional<BoardKernels> RandomAccess::board_kernels(BoardTool) const {
 Preset RandomAccess::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "20"}, {"time-limit", "0.2"}};
   if (name == "full") return {{"size", "29"}, {"time-limit", "30"}};
-  return {{"size", "27"}, {"time-limit", "5"}, {"min-repetitions", "3"}};
+  return {{"size", "26"}, {"time-limit", "5"}, {"min-repetitions", "6"}};
 }
 
 void RandomAccess::check(const Plan& plan) const {

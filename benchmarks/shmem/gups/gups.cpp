@@ -39,7 +39,7 @@ int log2_words_from_memory(int ranks) {
 Preset Gups::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "16"}, {"time-limit", "0.3"}, {"time-bound", "2"}};
   if (name == "full") return {{"size", "0"}, {"time-limit", "60"}};
-  return {{"size", "22"}, {"time-limit", "3"}, {"min-repetitions", "4"}};
+  return {{"size", "21"}, {"time-limit", "3"}, {"min-repetitions", "6"}};
 }
 
 std::vector<std::string> Gups::variants() const {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 #include "device/host_share.hpp"
@@ -25,7 +26,10 @@ void choose_openblas_kernels(char** argv) {
   if (std::getenv(variable) != nullptr || vector_bytes <= 16) return;
   if (std::string_view(openblas_get_corename()) != "Prescott") return;
   setenv(variable, vector_bytes == 64 ? "SkylakeX" : "Haswell", 1);
-  execv("/proc/self/exe", argv);  // without /proc: slower products, which the record shows
+  std::error_code none;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe", none);  // keeps the process' name
+  execv(program.c_str(), argv);                               // without /proc: slower products, which the record shows
   unsetenv(variable);
 }
 
