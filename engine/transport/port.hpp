@@ -77,13 +77,16 @@ class Port {
   virtual void end_run(std::uint64_t /*count*/) {}
 
   explicit Port(const Exchange& exchange);
+  // The lanes' kernels run one after the other, by number: for devices that have not a place for each of them. Any other
+  // order could differ between ranks, whose kernels would then wait for kernels that wait behind others.
+  void run_in_turn() { in_turn_ = true; }
   std::vector<End> ends_;
 
  private:
   void complete();
   std::uint64_t most_, count_ = 0;
   bool one_at_a_time_;
-  bool running_ = false;
+  bool in_turn_ = false, running_ = false;
 };
 
 // An exchange by kernels that only send and receive, for transports with only a port.

@@ -54,6 +54,8 @@ class PeerPort : public Port {
       lanes_.push_back(flags_of(lane, lane.send != nullptr ? remote[lane.send_step][lane.send_number] : Slots{}));
     }
     trade_flags(lanes);
+    const DeviceInfo& info = neighbours_->device().info();
+    if (info.type != "gpu" && info.compute_units < ends_.size()) run_in_turn();
   }
   ~PeerPort() override {
     ends_.clear();
