@@ -93,6 +93,9 @@ class CaseRun {
   bool measures_energy() const { return energy_ != nullptr && energy_->measures_cases(); }
   void measure_energy(const Case& measured, CaseRecord& record);
   std::string no_energy_repetition(const Case& measured, const CaseRecord& record, std::uint64_t& count) const;
+  std::uint64_t longer_count(const Case& measured, std::uint64_t count, double seconds, double spent) const;
+  bool repeat_for_energy(const Case& measured, CaseRecord& record, std::uint64_t& count);
+  energy::Region region_of_sample();
   Json energy_of_region(const Case& measured, const CaseRecord& record, std::uint64_t count);
   void keep(const Timed& timed, double first_begin);
   void validate(const Case& measured, std::uint64_t count);

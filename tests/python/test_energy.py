@@ -103,8 +103,7 @@ def test_joules_of_two_ranks_count_once(tmp_path: Path) -> None:
     reasons = [one["reason"] for one in energy["domains"] if one["reason"]]
     if any("updates" in reason for reason in reasons):
         pytest.skip(f"this machine is too busy to play a sensor: {reasons}")
-    # 1.5 s are planned by the fastest repetition, which other load may have slowed.
-    assert energy["region"]["seconds"] > 0.5
+    assert energy["region"]["seconds"] > 1
     package = domain(case, "rapl:package-0")
     is_right(package, exactly(case, waves), unplayed(case, playing, 110))
     is_right(domain(case, "rapl:package-0/dram"), 9 * energy["region"]["seconds"])
