@@ -8,6 +8,7 @@ so the vendor list is written here. A process loads one runtime only: several cr
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -82,14 +83,17 @@ NAMES = ("pocl", *WHEELS)
 
 
 def is_installed(name: str, home: Home) -> bool:
-    """Whether the vendor list of runtime ``name`` and its library exist."""
+    """Whether the vendor list of runtime ``name`` and its library exist.
+
+    Runtime ``intel-sycl`` also needs its plug-in, compiled from the present source.
+    """
     vendors = _vendor_list(name, home)
     if vendors is None:
         return False
     files = [vendors] if vendors.is_file() else sorted(vendors.glob("*.icd"))
     if name not in WHEELS:
         return bool(files)
-    if name == INTEL_SYCL.name and not _plugin(home).is_file():
+    if name == INTEL_SYCL.name and not _has_present_plugin(home.runtimes / name):
         return False
     return any(Path(file.read_text().strip()).is_file() for file in files)
 
@@ -164,11 +168,14 @@ def licence_error(name: str) -> UsageError:
 def install(runtime: WheelRuntime, home: Home, onemkl: bool = False) -> Path:
     """Install ``runtime`` into its folder of ``home`` (fresh) and return the folder.
 
-    ``onemkl``: with the library of runtime ``sycl``.
+    ``onemkl``: with the library of runtime ``sycl``. If only the plug-in's source has changed, it
+    alone is compiled again.
 
     Raises :class:`RunError` with pip's last lines on failure.
     """
     folder = home.runtimes / runtime.name
+    if runtime is INTEL_SYCL and _renew_plugin(folder, onemkl):
+        return folder
     try:
         shutil.rmtree(folder, ignore_errors=True)
         venv.create(folder / "venv", with_pip=True)
@@ -241,6 +248,36 @@ def _plugin(home: Home) -> Path:
     return home.runtimes / INTEL_SYCL.name / "lib" / _PLUGIN
 
 
+def _plugin_stamp(folder: Path) -> Path:
+    """The file with the digest of the source that the plug-in was compiled from."""
+    return folder / "plugin-source"
+
+
+def _plugin_digest() -> str:
+    digest = hashlib.sha256()
+    for file in sorted(_plugin_source().glob("*.?pp")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _has_present_plugin(folder: Path) -> bool:
+    stamp = _plugin_stamp(folder)
+    present = stamp.is_file() and stamp.read_text() == _plugin_digest()
+    return present and (folder / "lib" / _PLUGIN).is_file()
+
+
+def _renew_plugin(folder: Path, onemkl: bool) -> bool:
+    """Compile the plug-in anew if its source is all that has changed; whether it was."""
+    has_onemkl = (folder / "lib" / _PLUGIN_MKL).is_file()
+    whole = (folder / "lib" / _PLUGIN).is_file() and (folder / "icd").is_dir()
+    if not whole or _has_present_plugin(folder) or (onemkl and not has_onemkl):
+        return False
+    _compile_plugin(folder)
+    if has_onemkl:
+        _compile_onemkl(folder)
+    return True
+
+
 def _plugin_source() -> Path:
     """The folder of the plug-in's source: the checkout's, or the package's."""
     checkout = checkout_root()
@@ -252,6 +289,7 @@ def _compile_plugin(folder: Path) -> None:
     libsycl = zlib.adler32((folder / "lib" / "libsycl.so").read_bytes())
     words = [f'-DPLUMB_SYCL_BUILT_WITH="{libsycl:08x}"', "-lOpenCL"]
     _compile_shared(folder, "plumb_sycl.cpp", _PLUGIN, words)
+    _plugin_stamp(folder).write_text(_plugin_digest())
 
 
 def _compile_onemkl(folder: Path) -> None:

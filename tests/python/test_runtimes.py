@@ -72,14 +72,18 @@ def test_a_runtime_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
     assert not is_installed("intel-cpu", Home(tmp_path))
 
 
-def test_sycl_needs_its_plugin(tmp_path: Path) -> None:
+def test_sycl_needs_its_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine's name takes the installed runtime, unless the caller's environment has a plug-in."""
     home = Home(tmp_path)
     pretend(home, INTEL_SYCL)
     assert not is_installed("intel-sycl", home)
     assert runtimes.set_up_name("sycl", home, {}) is None
-    plugin = tmp_path / "runtimes" / "intel-sycl" / "lib" / "libplumb-sycl.so"
-    plugin.touch()
+    folder = tmp_path / "runtimes" / "intel-sycl"
+    plugin = folder / "lib" / "libplumb-sycl.so"
+    (folder / "lib" / "libsycl.so").touch()
+    monkeypatch.setattr(runtimes, "_compile_shared", lambda *_: plugin.touch())
+    runtimes._compile_plugin(folder)
+    assert is_installed("intel-sycl", home)
     added = environment("intel-sycl", home, 1, {})
     assert added["PLUMBLINE_SYCL"] == str(plugin)
     assert runtimes.set_up_name("sycl", home, {}) == "intel-sycl"
@@ -87,6 +91,25 @@ def test_sycl_needs_its_plugin(tmp_path: Path) -> None:
     assert runtimes.set_up_name("cuda", home, {}) is None
     assert runtimes.engine_name("intel-sycl") == runtimes.engine_name("sycl") == "sycl"
     assert runtimes.engine_name("intel-cpu") == "opencl"
+
+
+def test_a_plugin_of_older_source_is_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It alone: the wheels stay."""
+    home = Home(tmp_path)
+    pretend(home, INTEL_SYCL)
+    folder = home.runtimes / INTEL_SYCL.name
+    (folder / "lib" / "libsycl.so").touch()
+    compiled: list[str] = []
+    monkeypatch.setattr(runtimes, "_compile_shared", lambda _, source, *__: compiled.append(source))
+    (folder / "lib" / "libplumb-sycl.so").touch()
+    (folder / "plugin-source").write_text("another digest")
+    assert not is_installed("intel-sycl", home)
+    assert runtimes.install(INTEL_SYCL, home) == folder
+    assert compiled == ["plumb_sycl.cpp"]
+    assert (folder / "icd").is_dir()
+    assert is_installed("intel-sycl", home)
 
 
 @pytest.mark.parametrize(
