@@ -77,8 +77,8 @@ class Port {
   virtual void end_run(std::uint64_t /*count*/) {}
 
   explicit Port(const Exchange& exchange);
-  // The lanes' kernels run one after the other, by number: for devices that have not a place for each of them. Any other
-  // order could differ between ranks, whose kernels would then wait for kernels that wait behind others.
+  // The lanes' kernels run one after the other, by number: for devices that have not a place for each of them. Any
+  // other order could differ between ranks, whose kernels would then wait for kernels that wait behind others.
   void run_in_turn() { in_turn_ = true; }
   std::vector<End> ends_;
 
