@@ -35,7 +35,7 @@ from plumbline.base.paths import find_home  # noqa: E402
 from plumbline.engine import runtimes  # noqa: E402
 
 KERNELS = {  # default sizes
-    "stream": "--operation all --time-limit 0.5",
+    "stream": "--operation triad --time-limit 0.5",
     "random_access": "--time-limit 0.5",
     "fft": "--time-limit 0.5",
     "gemm": "--time-limit 1",

@@ -47,7 +47,7 @@ from plumbline.judge.judgement import (  # noqa: E402
 )
 from plumbline.judge.levels import Level  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
-from plumbline.model.benchmarks import model_of  # noqa: E402
+from plumbline.model.benchmarks import missed_by, model_of  # noqa: E402
 from plumbline.model.yardsticks import LIMITS_THEMSELVES  # noqa: E402
 from plumbline.record.expectations import DEFAULT_OF_PARTS, expected_path  # noqa: E402
 from plumbline.record.record import Record, load_record  # noqa: E402
@@ -175,7 +175,8 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
     turn) or in all. The engine's repeated measurement of outlying cases is not simulated."""
     launches = [load_record(path) for path in sorted(record_files(wish.folder))]
     launches = [record for record in launches if record.parts is not None]
-    model = model_of(launches[0].benchmark.name)
+    name_of = launches[0].benchmark.name
+    model, missed = model_of(name_of), missed_by(name_of)
     every = [beside_parts(model, record)[0] for record in launches]
     by = basis_of(launches[0])
     for fewest, name in ((0, "run, fresh"), (FEWEST_OF_HISTORY, "run, history")):
@@ -197,7 +198,9 @@ def judged(wish: argparse.Namespace) -> Iterator[Figures]:
                 )
                 for planted in plants:
                     slow = {k: longer(o, percent) if k in planted else o for k, o in beside.items()}
-                    found = efficiencies(slow, earlier, by=by, tolerance=DEFAULT_OF_PARTS)
+                    found = efficiencies(
+                        slow, earlier, by=by, tolerance=DEFAULT_OF_PARTS, missed=missed
+                    )
                     tally.add({key: one.verdict for key, one in found.items()}, planted)
             yield {"what": name, "percent": percent, "plant": plant, **tally.figures()}
 

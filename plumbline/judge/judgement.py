@@ -38,7 +38,7 @@ from plumbline.judge.usual import (
     usual_of,
     usual_of_peers,
 )
-from plumbline.model.benchmarks import Model, model_of, need_of
+from plumbline.model.benchmarks import Model, missed_by, model_of, need_of
 from plumbline.model.prediction import Prediction
 from plumbline.model.yardsticks import LIMITS_THEMSELVES, PARTS, yardstick_of
 from plumbline.record.expectations import (
@@ -52,10 +52,9 @@ from plumbline.record.expectations import (
 from plumbline.record.record import Case, Record
 from plumbline.system.system import LOCAL, Between, Conditions, Need, System
 
-# Uncertainty of expectations in addition to their parts' intervals, if the usual ratio is unknown,
-# as factors: of a sum of links, and of a bound, which kernels may miss.
+# Uncertainty of a sum of links, a factor, in addition to their parts' intervals, if the usual ratio
+# is unknown. That of a bound, which kernels may miss, is `missed_by` the benchmark.
 OF_LINKS = 1.05
-OF_BOUNDS = 3.0
 WIDE = 0.25  # width of an interval; wider ones give no verdict by parts and no usual ratio
 MOST_WAITED = 0.5  # of a case's time beyond the usual: more may cause any delay
 DISTURBED = 2.0  # a yardstick's parts take so many times as long beside a case as usual
@@ -250,7 +249,8 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
         return Judgement(None, f"no model: {reason}")
     alike = [one for one in history if by != "yardstick" or _is_alike(one, record)]
     earlier = earlier_ratios(model, beside, alike)
-    own = efficiencies(beside, earlier, by=by, tolerance=tolerance)
+    missed = missed_by(record.benchmark.name)
+    own = efficiencies(beside, earlier, by=by, tolerance=tolerance, missed=missed)
     cases: dict[str, JudgedCase] = {}
     for case in (one for one in record.cases if one.key in beside):
         if case.key not in own:
@@ -272,7 +272,7 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
         return Judgement(None, f"no verdict yet: {_new(len(alike))}")
     described = next(reversed(beside.values())).described
     judged = JudgedRecord(model=described, system=IN_SITU, cases=cases, without=without)
-    line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own)}"
+    line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own, missed)}"
     return Judgement(judged, line, {key: one.expected for key, one in beside.items()})
 
 
@@ -423,12 +423,15 @@ def efficiencies(
     *,
     by: Basis,
     tolerance: float,
+    missed: float,
 ) -> dict[str, Efficiency]:
     """The efficiencies of one launch's cases, given those of earlier launches.
 
-    By a yardstick, only of cases whose usual ratio is known.
+    By a yardstick, only of cases whose usual ratio is known. ``missed``: the factor by which
+    kernels may miss their bound without a usual ratio.
     """
     by_links = by == "links"
+    uncertain = OF_LINKS if by_links else missed
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}
     prior = PRIOR if by_links else PRIOR_OF_KERNELS
     usual = {key: usual_of(ratios, key, len(beside), prior) for key in beside}
@@ -445,7 +448,9 @@ def efficiencies(
             shift = common_shift(excesses, key)
         usually = usual_wait(beside, earlier, key, known, by)
         waited = max(0.0, one.waited - usually)
-        expected = expected_of(one, known, shift, by_links=by_links, tolerance=tolerance)
+        expected = expected_of(
+            one, known, shift, by_links=by_links, tolerance=tolerance, uncertain=uncertain
+        )
         expected = replace(expected, waiting=1 / (1 - waited) - 1 if waited < MOST_WAITED else inf)
         verdict, why = efficiency_of(one, expected)
         if by == "yardstick" and known and one.ratio < known.middle - log(DISTURBED):
@@ -473,17 +478,23 @@ def usual_wait(
 
 
 def expected_of(
-    one: Beside, usual: Usual | None, shift: float, *, by_links: bool, tolerance: float
+    one: Beside,
+    usual: Usual | None,
+    shift: float,
+    *,
+    by_links: bool,
+    tolerance: float,
+    uncertain: float,
 ) -> Expected:
     """The expectation of a case from its parts and, if known, its usual ratio.
 
-    Without a usual ratio, a transport takes as long as bare calls within :data:`OF_LINKS`, and a
-    kernel may miss its bound by :data:`OF_BOUNDS`. A usual ratio never makes a limit of links wider
+    Without a usual ratio, a transport takes as long as bare calls, within the factor ``uncertain``,
+    and a kernel may miss its bound by that factor. A usual ratio never makes a limit of links wider
     than that with the tolerance, so a transport that was always slow is still found. A case as fast
     as its parts (nearly as fast, without a history of its own) is not slow. ``shift``: the
     neighbours' common excess.
     """
-    known, tolerated = log(OF_LINKS if by_links else OF_BOUNDS), log1p(tolerance)
+    known, tolerated = log(uncertain), log1p(tolerance)
     high, middle, low = known + one.above, 0.0 if by_links else known, -known
     if usual is not None:
         low = usual.middle - usual.reach()
@@ -520,7 +531,7 @@ def efficiency_of(one: Beside, expected: Expected) -> tuple[Verdict, str | None]
     return "ok", None
 
 
-def _learnt_from(own: Mapping[str, Efficiency]) -> str:
+def _learnt_from(own: Mapping[str, Efficiency], missed: float) -> str:
     """The basis of the expectations' width, in a clause."""
     known = [one.usual for one in own.values() if one.usual is not None]
     launches = [usual.count for usual in known if usual.of == "launches"]
@@ -528,7 +539,7 @@ def _learnt_from(own: Mapping[str, Efficiency]) -> str:
         return f"usual ratios from {max(launches)} earlier launches"
     if known:
         return "no earlier launches: usual ratios from the neighbouring sizes of this one"
-    return f"no earlier launches: bounds are known to a factor of {OF_BOUNDS:g}"
+    return f"no earlier launches: bounds are known to a factor of {missed:g}"
 
 
 def with_promise(own: Judgement, promised: Judgement, state: StateOfMachine) -> Judgement:

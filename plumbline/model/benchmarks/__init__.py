@@ -81,6 +81,12 @@ def model_of(benchmark: str) -> Model | None:
     return cast(Model, found) if hasattr(found, "expect") else None
 
 
+def missed_by(benchmark: str) -> float:
+    """The factor by which right kernels of ``benchmark`` may miss its bound: ``MISSED``, else 3."""
+    found = _of(benchmark) if benchmark in BENCHMARKS else None
+    return float(getattr(found, "MISSED", 3.0))
+
+
 def forecaster_of(benchmark: str) -> Forecaster:
     """The forecasts of ``benchmark``. Raises :class:`UsageError` if there are none."""
     found = _of(benchmark) if benchmark in BENCHMARKS else None
