@@ -5,6 +5,9 @@
 // WIDTH: elements of a vector register. TILE_ROWS x TILE_COLUMNS of C are held in registers; TILE_COLUMNS is a multiple
 // of WIDTH. DEPTH: inner indices of a packed tile, a multiple of UNROLL. Beyond the matrices packed tiles are zero.
 //
+// PARTS: A, B and C are parts of larger matrices, with an offset and a pitch (distance of rows) each, in elements; the
+// product is added to C itself, which is `out`, and beta is 1.
+//
 // packed_a: [inner / DEPTH][rows / TILE_ROWS][TILE_ROWS][DEPTH]
 // packed_b: [inner / DEPTH][columns / TILE_COLUMNS][DEPTH][TILE_COLUMNS]
 #define JOINED(x, y) x##y
@@ -39,11 +42,19 @@ typedef JOIN(REAL, WIDTH) Vector;
 #endif
 #define AHEAD 8  // rows of B
 
+#ifdef PARTS
+#define PLACE_OF(matrix) , const ulong matrix##_offset, const ulong matrix##_pitch
+#define PLACE(matrix, row, column, columns) (matrix##_offset + (ulong)(row)*matrix##_pitch + (column))
+#else
+#define PLACE_OF(matrix)
+#define PLACE(matrix, row, column, columns) ((ulong)(row) * (columns) + (column))
+#endif
+
 #define ONE_WORK_ITEM __attribute__((reqd_work_group_size(1, 1, 1))) __attribute__((vec_type_hint(Vector)))
 
 // One work item per tile of A.
 ONE_WORK_ITEM __kernel void pack_a(__global const ELEMENT* restrict a, __global REAL* restrict packed_a,
-                                   const uint rows, const uint inner) {
+                                   const uint rows, const uint inner PLACE_OF(a)) {
   const uint row_tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
   const uint tile = get_global_id(0);
   const uint row_begin = tile % row_tiles * TILE_ROWS;
@@ -53,7 +64,7 @@ ONE_WORK_ITEM __kernel void pack_a(__global const ELEMENT* restrict a, __global 
   for (uint i = 0; i < TILE_ROWS; ++i, to += DEPTH) {
     uint k = 0;
     if (row_begin + i < rows) {
-      __global const ELEMENT* from = a + (ulong)(row_begin + i) * inner + inner_begin;
+      __global const ELEMENT* from = a + PLACE(a, row_begin + i, inner_begin, inner);
       for (; k + WIDTH <= length; k += WIDTH) STORE_SUMS(LOAD_VECTOR(from + k), to + k);
       for (; k < length; ++k) to[k] = LOAD(from + k);
     }
@@ -63,12 +74,12 @@ ONE_WORK_ITEM __kernel void pack_a(__global const ELEMENT* restrict a, __global 
 
 // One work item per PACKED_ROWS rows of B: few, to share the work, but enough for whole cache lines of each tile.
 ONE_WORK_ITEM __kernel void pack_b(__global const ELEMENT* restrict b, __global REAL* restrict packed_b,
-                                   const uint columns, const uint inner) {
+                                   const uint columns, const uint inner PLACE_OF(b)) {
   const uint column_tiles = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
   for (uint i = 0; i < PACKED_ROWS; ++i) {
     const uint row = get_global_id(0) * PACKED_ROWS + i;
     __global REAL* to = packed_b + ((ulong)(row / DEPTH) * column_tiles * DEPTH + row % DEPTH) * TILE_COLUMNS;
-    __global const ELEMENT* from = b + (ulong)row * columns;
+    __global const ELEMENT* from = b + PLACE(b, row, 0, columns);
     for (uint tile = 0; tile < column_tiles; ++tile, to += DEPTH * TILE_COLUMNS, from += TILE_COLUMNS) {
       if (row < inner && (tile + 1) * TILE_COLUMNS <= columns) {
         for (uint v = 0; v < VECTORS; ++v) STORE_SUMS(LOAD_VECTOR(from + v * WIDTH), to + v * WIDTH);
@@ -85,7 +96,7 @@ ONE_WORK_ITEM __kernel void pack_b(__global const ELEMENT* restrict b, __global 
 ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __global const REAL* restrict packed_b,
                                      __global const ELEMENT* c, __global ELEMENT* out, __global REAL* sums,
                                      const REAL alpha, const REAL beta, const uint rows, const uint columns,
-                                     const uint inner) {
+                                     const uint inner PLACE_OF(c)) {
   const uint row_tiles = (rows + TILE_ROWS - 1) / TILE_ROWS;
   const uint column_tiles = (columns + TILE_COLUMNS - 1) / TILE_COLUMNS;
   const uint depths = (inner + DEPTH - 1) / DEPTH;
@@ -96,7 +107,11 @@ ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __g
   const uint column_tile_end = min(column_tiles, column_tile_begin + STRIP);
 
   for (uint depth = 0; depth < depths; ++depth) {
+#ifdef PARTS
+    const bool first = true, last = true;  // each adds to C
+#else
     const bool first = depth == 0, last = depth == depths - 1;
+#endif
     for (uint column_tile = column_tile_begin; column_tile < column_tile_end; ++column_tile) {
       for (uint row_tile = row_tile_begin; row_tile < row_tile_end; ++row_tile) {
         __global const REAL* x = packed_a + ((ulong)depth * row_tiles + row_tile) * (TILE_ROWS * DEPTH);
@@ -108,7 +123,7 @@ ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __g
 #pragma unroll
           for (uint v = 0; v < VECTORS; ++v) {
             sum[i][v] = (Vector)(0);
-            const ulong at = (ulong)(row + i) * columns + column + v * WIDTH;
+            const ulong at = PLACE(c, row + i, column + v * WIDTH, columns);
             if (last) PREFETCH(c + at);
             if (!first) PREFETCH(sums + at);
           }
@@ -136,7 +151,7 @@ ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __g
           for (uint i = 0; i < TILE_ROWS; ++i) {
 #pragma unroll
             for (uint v = 0; v < VECTORS; ++v) {
-              const ulong at = (ulong)(row + i) * columns + column + v * WIDTH;
+              const ulong at = PLACE(c, row + i, column + v * WIDTH, columns);
               const Vector whole = first ? sum[i][v] : sum[i][v] + LOAD_SUMS(sums + at);
               if (last)
                 STORE_VECTOR(alpha * whole + beta * LOAD_VECTOR(c + at), out + at);
@@ -153,7 +168,7 @@ ONE_WORK_ITEM __kernel void multiply(__global const REAL* restrict packed_a, __g
           }
           for (uint i = 0; i < min((uint)TILE_ROWS, rows - row); ++i) {
             for (uint j = 0; j < min((uint)TILE_COLUMNS, columns - column); ++j) {
-              const ulong at = (ulong)(row + i) * columns + column + j;
+              const ulong at = PLACE(c, row + i, column + j, columns);
               const REAL whole = first ? edge[i * TILE_COLUMNS + j] : edge[i * TILE_COLUMNS + j] + sums[at];
               if (last)
                 STORE(alpha * whole + beta * LOAD(c + at), out + at);

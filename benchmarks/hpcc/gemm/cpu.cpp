@@ -25,7 +25,7 @@ class CpuForm final : public OneQueueForm {
     const Buffer& sums = sums_are_out_ ? *out_ : add_scratch(problem.c_items() * computed);
     program_ = session.device.build(session.source({.name = "cpu.cl",
                                                     .opencl = embedded_text("benchmarks/hpcc/gemm/cpu.cl"),
-                                                    .options = options(),
+                                                    .options = cpu_options(problem.element, tiles_),
                                                     .native = native_kernels(problem, tiles_)}));
     pack_a_ = program_->kernel("pack_a");
     pack_b_ = program_->kernel("pack_b");
@@ -56,13 +56,6 @@ class CpuForm final : public OneQueueForm {
   }
 
  private:
-  std::string options() const {
-    return fmt::format(
-        "{} -DWIDTH={} -DTILE_ROWS={} -DTILE_COLUMNS={} -DDEPTH={} -DBAND={} -DSTRIP={} -DPACKED_ROWS={}",
-        element_options(problem_.element), tiles_.width, tiles_.rows, tiles_.columns, tiles_.depth, tiles_.band,
-        tiles_.strip, packed_rows);
-  }
-
   CpuTiles tiles_;
   bool sums_are_out_ = false;
   std::unique_ptr<Program> program_;
@@ -87,6 +80,12 @@ CpuTiles cpu_tiles(const Problem& problem, std::size_t vector_bytes) {
   tiles.band = std::min<std::size_t>(24, tiles.row_tiles);
   tiles.strip = std::min<std::size_t>(16, tiles.column_tiles);
   return tiles;
+}
+
+std::string cpu_options(const Element& element, const CpuTiles& tiles) {
+  return fmt::format("{} -DWIDTH={} -DTILE_ROWS={} -DTILE_COLUMNS={} -DDEPTH={} -DBAND={} -DSTRIP={} -DPACKED_ROWS={}",
+                     element_options(element), tiles.width, tiles.rows, tiles.columns, tiles.depth, tiles.band,
+                     tiles.strip, packed_rows);
 }
 
 std::uint64_t cpu_scratch_bytes(const Problem& problem) {

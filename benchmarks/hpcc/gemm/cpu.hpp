@@ -28,6 +28,8 @@ inline constexpr std::size_t packed_rows = 8;  // PACKED_ROWS; divides every dep
 
 // For vector registers of that many bytes.
 CpuTiles cpu_tiles(const Problem& problem, std::size_t vector_bytes);
+// Definitions that cpu.cl is compiled with.
+std::string cpu_options(const Element& element, const CpuTiles& tiles);
 
 // cpu.cl's kernels as functions on all cores of the process.
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const Problem& problem,

@@ -6,6 +6,7 @@
 
 #include "benchmarks/hpcc/gemm/gpu.hpp"
 #include "benchmarks/hpcc/gemm/hopper.hpp"
+#include "benchmarks/hpcc/hpl/cpu_product.hpp"
 #include "core/embedded.hpp"
 
 namespace plumb::hpl {
@@ -103,11 +104,17 @@ std::unique_ptr<HopperProduct> hopper_of(Device& device, const gemm::Element& el
   }
 }
 
-// gemm's kernels for GPUs (gpu.cl), with padding for blocks that are no multiples of tiles.
+// gemm's kernels for GPUs (gpu.cl), with padding for blocks that are no multiples of tiles, or those for CPUs.
 class OwnProducts final : public DeviceProducts {
  public:
   OwnProducts(Device& device, Kernels& kernels, const Layout& layout, const gemm::Element& element)
       : device_(device), kernels_(kernels), element_(element) {
+    if (device.info().type == "cpu" && !element.short_factors) {
+      cpu_ = std::make_unique<CpuProduct>(device, layout, element);
+      tiles_.depth = 1;  // they need no padding
+      inverse_ = device.allocate(layout.block * layout.block * size_of(element.stored), {});
+      return;
+    }
     architecture_ = best_architecture(gemm::has_matrix_units(element_) && is_of_nvidia(device.info()));
     tiles_ = gemm::gpu_tiles(element_, architecture_);
     hopper_ = hopper_of(device, element_);
@@ -162,6 +169,11 @@ class OwnProducts final : public DeviceProducts {
   }
 
   Json facts() const override {
+    if (cpu_)
+      return {{"variant", "nd_range"},
+              {"library", nullptr},
+              {"kernel", "cpu"},
+              {"tile", fmt::format("{}x{}x{}", cpu_->tiles().rows, cpu_->tiles().columns, cpu_->tiles().depth)}};
     if (hopper_)
       return {
           {"variant", "nd_range"},
@@ -184,6 +196,7 @@ class OwnProducts final : public DeviceProducts {
   // B's rows after the `real` ones become zero, as A's columns are.
   void multiply(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, std::size_t real,
                 const MatrixPart& a, const MatrixPart& b, const MatrixPart& c) {
+    if (cpu_) return cpu_->enqueue(queue, rows, columns, inner, a, b, c);
     if (hopper_ && hopper_->enqueue(queue, rows, columns, real, a, b, c)) return;
     if (inner > real)
       kernels_.start(queue, "zero_rows",
@@ -241,6 +254,7 @@ class OwnProducts final : public DeviceProducts {
   gemm::GpuTiles tiles_;
   int architecture_ = 0;
   std::unique_ptr<HopperProduct> hopper_;
+  std::unique_ptr<CpuProduct> cpu_;
   MatrixPart block_;      // of the diagonal
   std::size_t side_ = 1;  // of its inverted blocks
   Compiled compiled_[2];  // for whole tiles, and for others
