@@ -171,7 +171,7 @@ def assert_mutants_fail(
         for form in forms if name in OF_ANY_FORM else forms[:1]:
             wrong = f"mutant-{name}-{base}"
             runs.append(run_of(wrong, approach, form, size, rounds, runtime=runtime))
-        if base != "channel" or name == names[-1]:
+        if base not in ("channel", "vnx") or name == names[-1]:
             form = runs[-1]["options"]["form"]
             runs.append(run_of(base, approach, form, size, rounds, runtime=runtime))
     assert set(ROUNDS) <= set(names)
@@ -219,6 +219,10 @@ def test_mutants_between_gpus_fail(tmp_path: Path, base: str, size: str) -> None
 @pytest.mark.parametrize("runtime", ["", "hls"])
 def test_mutants_of_channel_fail(tmp_path: Path, ranks: int, size: str, runtime: str) -> None:
     assert_mutants_fail(tmp_path, ranks, "channel", PEER[-1], size, FORMS[:1], 17, runtime)
+
+
+def test_mutants_of_vnx_fail(tmp_path: Path) -> None:
+    assert_mutants_fail(tmp_path, 2, "vnx", PEER[-1], "kibi", FORMS[:1], 17, "hls")
 
 
 def test_credit_ignored_fails(tmp_path: Path) -> None:

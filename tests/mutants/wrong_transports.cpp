@@ -437,7 +437,7 @@ void register_wrong_transports() {
   for (const Mutation& mutation : {flip(10), flip(50), flip(90), stale(), last_byte(), swapped(), wrong_rank()})
     register_mutation(mutation, both);
   for (const Mutation& mutation : rounds_left_out())
-    register_mutation(mutation, {"mpi", "staged", "pipelined", "peer", "nccl", "mpi-device", "channel"});
+    register_mutation(mutation, {"mpi", "staged", "pipelined", "peer", "nccl", "mpi-device", "channel", "vnx"});
   register_wrong_engines();
   for (const auto& mutations : {rounds_left_out(), {flip(50), stale(), last_byte(), swapped(), wrong_rank()}})
     for (const Mutation& mutation : mutations) register_mutation(mutation, {"accl-tcp", "accl-udp"});
