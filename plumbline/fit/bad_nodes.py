@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+
+from plumbline.base.distributions import student_quantile
 
 LEAST = math.log(1.03)
 """Smallest excess of time that is called bad: 3 %."""
@@ -162,7 +163,7 @@ def _own_error(samples: Sequence[float]) -> float:
 
 def _times(free: int, items: int) -> float:
     """Quantile for ``items`` one-sided tests together."""
-    return float(student.ppf(1 - (1 - _CONFIDENCE) / items, free))
+    return student_quantile(1 - (1 - _CONFIDENCE) / items, free)
 
 
 def _spread(values: NDArray[np.float64]) -> float:

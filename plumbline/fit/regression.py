@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import least_squares
-from scipy.stats import t as t_distribution
 
+from plumbline.base.distributions import student_quantile
 from plumbline.base.units import rounded
 from plumbline.system.segments import Segment
 
@@ -74,6 +73,8 @@ def robust_line(amounts: ArrayLike, seconds: ArrayLike, noise: float = 0.005) ->
     used = scale > 0
     matrix = columns[:, used] / scale[used]
 
+    from scipy.optimize import least_squares  # half a second to import
+
     def residuals(unknown: Floats) -> Floats:
         residual: Floats = matrix @ unknown - 1
         return residual
@@ -109,7 +110,7 @@ def _half_widths(matrix: Floats, solution: Floats, noise: float) -> Floats:
     spread = max(spread * np.sqrt(len(residuals) / freedom), noise)
     weights = 1 / np.sqrt(1 + (residuals / _NOISE) ** 2)
     covariance = np.linalg.pinv(matrix.T @ (weights[:, None] * matrix))
-    quantile = float(t_distribution.ppf(0.975, freedom))
+    quantile = student_quantile(0.975, freedom)
     return np.asarray(quantile * spread * np.sqrt(np.diag(covariance)), dtype=np.float64)
 
 

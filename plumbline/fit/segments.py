@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from plumbline.base.units import rounded
 from plumbline.system.segments import Segment
@@ -69,6 +68,8 @@ class _Line:
 
 def _line(points: Sequence[Point]) -> _Line:
     """The line with the least sum of squared relative errors and non-negative coefficients."""
+    from scipy.optimize import nnls  # half a second to import
+
     seconds = np.array([point.seconds for point in points])
     volume = np.array([point.messages * point.message_bytes for point in points], dtype=float)
     scale = float(volume.max()) or 1.0

@@ -31,7 +31,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+
+from plumbline.base.distributions import normal_quantile, student_quantile, student_tail
 
 Word = Literal["same", "faster", "slower", "ambiguous"]
 Direction = Literal["time", "rate"]
@@ -115,10 +116,10 @@ def compare_sets(
     # Reversed, so that exchanged sides give mirrored draws, and equal sides different ones.
     draws = min(len(d) for d in deviations)
     drawn = deviations[1][:draws] - deviations[0][:draws][::-1]
-    stretch = _quantile(degrees) / float(stats.norm.ppf(0.5 + LEVEL / 2))
+    stretch = _quantile(degrees) / normal_quantile(0.5 + LEVEL / 2)
     tail = (1 - LEVEL) / 2
     low, high = (float(x) * stretch for x in np.quantile(drawn, [tail, 1 - tail]))
-    p = 2 * float(stats.t.sf(abs(log_ratio) / error, degrees))
+    p = 2 * student_tail(abs(log_ratio) / error, degrees)
     one_launch = error / math.sqrt(1 / counts[0] + 1 / counts[1])
     needed = launches_needed(one_launch, math.log1p(threshold))
     return Estimate(log_ratio, (log_ratio - high, log_ratio - low), p, needed)
@@ -146,7 +147,7 @@ def compare_pairs(
         return Estimate(middle, interval, None, needed, why)
     if error == 0:
         return Estimate(middle, interval, 1.0 if middle == 0 else 0.0, needed)
-    p = 2 * float(stats.t.sf(abs(middle) / error, _freedom(count)))
+    p = 2 * student_tail(abs(middle) / error, _freedom(count))
     return Estimate(middle, interval, p, needed)
 
 
@@ -160,7 +161,7 @@ def pairs_needed(cases: int, rate: float = DISCOVERY_RATE) -> int:
     return next(
         count
         for count in range(FEWEST_PAIRS, MOST_LAUNCHES)
-        if stats.t.ppf(wanted, _freedom(count)) <= _MOST_ERRORS
+        if student_quantile(wanted, _freedom(count)) <= _MOST_ERRORS
     )
 
 
@@ -177,7 +178,9 @@ def discoveries(p_values: Sequence[float | None], rate: float = DISCOVERY_RATE) 
     known = [p for p in p_values if p is not None]
     if not known:
         return [False] * len(p_values)
-    adjusted = iter(stats.false_discovery_control(known, method="bh"))
+    from scipy.stats import false_discovery_control  # half a second to import
+
+    adjusted = iter(false_discovery_control(known, method="bh"))
     return [p is not None and bool(next(adjusted) <= rate) for p in p_values]
 
 
@@ -303,7 +306,7 @@ def _freedom(count: int) -> int:
 
 
 def _quantile(degrees: float) -> float:
-    return float(stats.t.ppf(0.5 + LEVEL / 2, degrees))
+    return student_quantile(0.5 + LEVEL / 2, degrees)
 
 
 def _pairs_for(spread: float, limit: float) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from plumbline.base.distributions import binomial_quantile
 from plumbline.record.record import Case
 
 SHARE = 0.1
@@ -51,8 +52,6 @@ def ranks_of_quantile(count: int, share: float) -> tuple[int, int]:
 
     By the binomial distribution of the number of samples below it; the ends if there are few.
     """
-    from scipy.stats import binom  # half a second to import
-
-    first = int(binom.ppf(0.025, count, share)) - 1
-    last = int(binom.ppf(0.975, count, share))
+    first = binomial_quantile(0.025, count, share) - 1
+    last = binomial_quantile(0.975, count, share)
     return max(first, 0), min(last, count - 1)

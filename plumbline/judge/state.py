@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from math import exp, log, sqrt
 from statistics import fmean, median, stdev
 
+from plumbline.base.distributions import student_quantile
 from plumbline.record.expectations import State
 from plumbline.record.record import PartCase, Record
 
@@ -99,9 +100,7 @@ def _compared(seconds: float, before: Sequence[float]) -> tuple[State, float]:
 
 def student(launches: int, confidence: float) -> float:
     """Two-sided Student's t with ``launches`` - 1 degrees of freedom."""
-    from scipy.stats import t  # half a second to import
-
-    return float(t.ppf((1 + confidence) / 2, launches - 1))
+    return student_quantile((1 + confidence) / 2, launches - 1)
 
 
 def _beyond(seconds: float, before: Sequence[float]) -> int:

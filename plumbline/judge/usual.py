@@ -25,6 +25,8 @@ from math import sqrt
 from statistics import fmean, median
 from typing import Literal
 
+from plumbline.base.distributions import student_quantile
+
 PRIOR = 0.03  # spread of a ratio between launches, of the logarithm
 PRIOR_OF_KERNELS = 0.05  # placement of threads and pages differs between launches
 PRIOR_FREEDOM = 6
@@ -118,6 +120,4 @@ def _usual(
 
 @cache
 def _quantile(freedom: int, family: int) -> float:
-    from scipy.stats import t  # half a second to import
-
-    return float(t.ppf(1 - ALARMS / family, freedom))
+    return student_quantile(1 - ALARMS / family, freedom)

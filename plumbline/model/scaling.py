@@ -23,9 +23,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import least_squares
-from scipy.stats import t as student
 
+from plumbline.base.distributions import student_quantile
 from plumbline.model.arrays import ArrayLike, Floats, floats
 
 Mode = Literal["weak", "strong"]
@@ -73,6 +72,8 @@ def fit_serial(mode: Mode, ranks: Sequence[int], speedups: Sequence[float]) -> F
         return None
     base, p, s = ranks[0], floats(ranks[1:]), floats(speedups[1:])
 
+    from scipy.optimize import least_squares  # half a second to import
+
     def errors(x: Floats) -> Floats:
         return floats(law(mode, float(x[0]), p, base) / s - 1)
 
@@ -85,7 +86,7 @@ def fit_serial(mode: Mode, ranks: Sequence[int], speedups: Sequence[float]) -> F
     half = None
     if freedom > 0 and slope > 0:
         deviation = math.sqrt(float(np.sum(left**2)) / freedom / slope)
-        half = float(student.ppf(0.975, freedom)) * deviation
+        half = student_quantile(0.975, freedom) * deviation
     return Fit(serial, half, float(np.max(np.abs(left))))
 
 
