@@ -5,8 +5,8 @@
     bench/energy.py --gpu            # one GPU: counter, integrated power, and a witness beside each other
 
 A counter in a tree like sysfs is advanced in real time by each curve of power (steps, ramps, bursts, a wave) and wraps
-within the region. The run is bound to one core, the player has another. Printed by curve: the ratio of the medians of STREAM
-triad, with over without, each of the same round (median, least, largest); joules over the exact integral of the curve (median,
+within the region. The run is bound to one core, the player has another. Printed by curve: the ratio of the medians of `--of`,
+with over without, each of the same round (median, least, largest); joules over the exact integral of the curve (median,
 least, largest); the part of the stated errors that the largest difference is.
 
 --gpu runs GEMM and STREAM triad for 10 s each with `--energy nvml`, and reads the same GPU in this process (PyPI's nvidia-ml-py):
@@ -33,7 +33,8 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 from fake_sensors import Counter, Curve, Playing, integral, rapl_zone  # noqa: E402
 
 SERIAL = ROOT / "build/release/bin/plumb-serial"
-STREAM = ("stream", "--runtime", "native", "--operation", "triad")
+# Bound by a core: the memory's speed on a host that others share differs by half between launches.
+MEASURED = "gemm --runtime native --type double --size 768"
 WRAPS_AT_UJ = 150_000_000
 CURVES: dict[str, Curve] = {
     "steps": lambda t: 60.0 if t % 0.6 < 0.3 else 140.0,
@@ -56,7 +57,7 @@ class Turn:
 
 def case_of(words: list[str], folder: Path, core: int) -> dict:
     record = folder / "record.json"
-    command = ["taskset", "-c", str(core), str(SERIAL), *STREAM, *words]
+    command = ["taskset", "-c", str(core), str(SERIAL), *words]
     command += ["--progress", "none", "--format", "none", "--record", str(record)]
     subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
     (case,) = json.loads(record.read_text())["cases"]
@@ -67,18 +68,18 @@ def median_of(case: dict) -> float:
     return statistics.median(case["samples"]["by_rank"][0]) / case["count"]
 
 
-def turn(curve: Curve, repetitions: int, elements: int, swapped: bool, core: int) -> Turn:
+def turn(curve: Curve, words: list[str], swapped: bool, core: int) -> Turn:
     """One run of each kind, with the sensor played beside both."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name) / "sys"
         path = rapl_zone(root, "intel-rapl:0", "package-0", range_uj=WRAPS_AT_UJ)
         sensor = Counter(path, curve, limit=WRAPS_AT_UJ, start=WRAPS_AT_UJ - 5_000_000)
-        usual = ["--repetitions", str(repetitions), "--elements", str(elements)]
+        usual = words
         energy = [*usual, "--energy", "rapl", "--energy-root", str(root)]
         found = {}
         with Playing([sensor]):
-            for words in (energy, usual) if swapped else (usual, energy):
-                found[words is energy] = case_of(words, Path(name), core)
+            for kind in (energy, usual) if swapped else (usual, energy):
+                found[kind is energy] = case_of(kind, Path(name), core)
     region = found[True]["energy"]["region"]
     (domain,) = found[True]["energy"]["domains"]
     if domain["joules"] is None:
@@ -153,7 +154,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=10, help="of each curve")
     parser.add_argument("--repetitions", type=int, default=100)
-    parser.add_argument("--elements", type=int, default=2**22)
+    parser.add_argument("--of", default=MEASURED, help="benchmark of one case, and its options")
     parser.add_argument("--gpu", nargs="?", const="", metavar="OPTIONS", help="of both benchmarks")
     wish = parser.parse_args()
     if wish.gpu is not None:
@@ -161,13 +162,11 @@ def main() -> None:
         beside_a_witness(["gemm", "--type", "double", "--size", "16384", *usual])
         beside_a_witness(["stream", "--operation", "triad", "--elements", str(2**32), *usual])
         return
+    words = [*shlex.split(wish.of), "--repetitions", str(wish.repetitions)]
     player, *_, core = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {player})
     for name, curve in CURVES.items():
-        turns = [
-            turn(curve, wish.repetitions, wish.elements, bool(i % 2), core)
-            for i in range(wish.rounds)
-        ]
+        turns = [turn(curve, words, bool(i % 2), core) for i in range(wish.rounds)]
         medians = spread([one.with_it / one.without for one in turns])
         joules = spread([one.joules / one.exact for one in turns])
         used = max(abs(one.joules - one.exact) / one.error for one in turns)
