@@ -3,6 +3,7 @@
 
     bench/npb.py [BENCHMARK...] [--npb FOLDER] [--class A] [--ranks 1,2,4] [--rounds 5] [--engine build/release/bin]
     bench/npb.py [BENCHMARK...] --worlds      # forms over OpenSHMEM beside two-sided over MPI
+    bench/npb.py [BENCHMARK...] --exposed     # the share of the time that ranks wait for messages, by form
 
 FOLDER holds programs that the user has built, as NPB's makefiles name them (``is.A.x``); nothing is built or fetched.
 BT and SP of NPB run on square counts of ranks only. The bare programs are ``peer_mpi_is`` and ``peer_mpi_mg``
@@ -75,8 +76,8 @@ def launch(starter: str, ranks: int, *words: object) -> str:
     return done.stdout
 
 
-def ours(wish: Wish, name: str, ranks: int, form: str, world: str = "mpi") -> float:
-    """Mop/s of one repetition. The first one of a kind is validated; a wrong one ends the run."""
+def metrics(wish: Wish, name: str, ranks: int, form: str, world: str = "mpi") -> dict[str, float]:
+    """Of one repetition of ours. The first one of a kind is validated; a wrong one ends the run."""
     record = wish.folder / "record.json"
     words = ["--class", wish.letter, "--repetitions", "1", "--record", record]
     if name != "ep":
@@ -89,8 +90,12 @@ def ours(wish: Wish, name: str, ranks: int, form: str, world: str = "mpi") -> fl
     quiet = ["--format", "none", "--progress", "none"]
     launch(starter, ranks, wish.engine / program, f"npb_{name}", *words, *quiet)
     (case,) = json.loads(record.read_text())["cases"]
-    found = {metric["name"]: metric["value"] for metric in case["metrics"]}
-    return float(found["mops_median"])
+    return {metric["name"]: metric["value"] for metric in case["metrics"]}
+
+
+def ours(wish: Wish, name: str, ranks: int, form: str, world: str = "mpi") -> float:
+    """Mop/s of one repetition."""
+    return float(metrics(wish, name, ranks, form, world)["mops_median"])
 
 
 def npb_program(folder: Path, name: str, letter: str) -> Path:
@@ -204,6 +209,22 @@ def between_worlds(wish: Wish, names: list[str], rounds: int) -> Iterator[str]:
                 yield f"  the suite's SP made {ORIGINAL[wish.letter]} Mop/s: {times:.0f} times it, 5 aimed at"
 
 
+def exposed(wish: Wish, names: list[str], counts: list[int], rounds: int) -> Iterator[str]:
+    """Exposed shares in percent of the time, medians over the rounds with the least and the largest."""
+    forms = ("two-sided", "signal", "barrier")
+    for name in (one for one in names if one != "ep"):
+        for ranks in (one for one in counts if one > 1):
+            found: dict[str, list[float]] = {form: [] for form in forms}
+            for _ in range(rounds):
+                for form, shares in found.items():
+                    shares.append(float(metrics(wish, name, ranks, form)["exposed_share"]))
+            cells = [
+                f"{form} {statistics.median(shares):5.1f} ({min(shares):.1f} to {max(shares):.1f})"
+                for form, shares in found.items()
+            ]
+            yield f"{name} {wish.letter}, {ranks} ranks: exposed, %: {', '.join(cells)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="the NPB beside NPB 3.4-MPI and bare MPI programs")
     parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="is mg bt sp lu ep")
@@ -213,6 +234,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--engine", type=Path, default=Path("build/release/bin"))
     parser.add_argument("--worlds", action="store_true", help="forms over OpenSHMEM beside MPI")
+    parser.add_argument("--exposed", action="store_true", help="shares of waiting by form")
     wish = parser.parse_args()
     names = wish.benchmarks or list(AIMED)
     if unknown := set(names) - set(AIMED):
@@ -224,11 +246,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = wish.npb.absolute() if wish.npb else None
         given = Wish(wish.engine.absolute(), folder, wish.letter, Path(name), set())
-        lines = (
-            between_worlds(given, names, wish.rounds)
-            if wish.worlds
-            else beside_peers(given, names, counts, wish.rounds)
-        )
+        if wish.worlds:
+            lines = between_worlds(given, names, wish.rounds)
+        else:
+            table = exposed if wish.exposed else beside_peers
+            lines = table(given, names, counts, wish.rounds)
         for line in lines:
             print(line, flush=True)
 
