@@ -12,6 +12,7 @@
 #include "core/units.hpp"
 #include "measure/case_run.hpp"
 #include "measure/parts.hpp"
+#include "measure/ports.hpp"
 #include "record/beside.hpp"
 #include "record/writer.hpp"
 #include "transport/emulated.hpp"
@@ -261,7 +262,8 @@ class Run {
         energy_(energy),
         case_run_(benchmark, session, settings, start_, energy),
         parts_(session, settings, start_),
-        load_(speaks_ ? host_load() : HostLoad{}) {
+        load_(speaks_ ? host_load() : HostLoad{}),
+        ports_(reads_ports() ? network_ports() : Ports{}) {
     for (const Group& group : groups) total_ += group.cases.size();
     session_.files = speaks_ && !path.empty() ? &files_ : nullptr;
   }
@@ -346,6 +348,25 @@ class Run {
             {"sources", sources}};
   }
 
+  // Ranks on several hosts: one of each host reads its ports.
+  bool reads_ports() const {
+    return session_.world.size() > session_.world.local_size() && session_.world.local_rank() == 0;
+  }
+
+  // Collective; complete on rank 0.
+  Json ports_json() {
+    const Json own = reads_ports() ? to_json(ports_, network_ports()) : Json::array();
+    Json ports = Json::array();
+    const std::vector<std::string> by_rank = gather_texts(session_.world, own.dump());
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
+      for (const Json& one : Json::parse(by_rank[rank])) {
+        Json port{{"host", places_.ranks[rank].host}};
+        port.update(one);
+        ports.push_back(std::move(port));
+      }
+    return ports;
+  }
+
   // Phases of a group's set-up, on every rank; collective.
   void add_set_up(const Group& group, const Timed& timed) {
     for (std::size_t number = 0; number < group.phases.size(); ++number) {
@@ -415,6 +436,7 @@ class Run {
     const std::vector<double> offsets = gather_values(session_.world, clock.offset());
     const std::vector<double> drifts = gather_values(session_.world, clock.drift());
     const Json energy = energy_ == nullptr ? Json(nullptr) : energy_json();
+    const Json ports = ports_json();
     RunResult result;
     if (!speaks_) return result;
     if (unstable_ > 0)
@@ -436,6 +458,7 @@ class Run {
                     {"load", to_json(load_, host_load())},
                     {"parts", parts_.none() ? Json(nullptr) : parts_.json()},
                     {"energy", energy},
+                    {"ports", ports},
                     {"warnings", to_json(warnings_)},
                     {"status", "complete"},
                     {"reason", nullptr},
@@ -465,6 +488,7 @@ class Run {
   CaseRun case_run_;
   Parts parts_;
   HostLoad load_;  // at the start of the run
+  Ports ports_;    // likewise
   std::size_t total_ = 0, index_ = 0;
   std::vector<CaseResult> results_;
   Json set_ups_ = Json::array();

@@ -30,7 +30,7 @@ from pydantic import (
 from plumbline.base.errors import UsageError
 from plumbline.base.validation import first_problem
 
-SCHEMA_VERSION = "1.3.0"
+SCHEMA_VERSION = "1.4.0"
 IMPORTED = "imported"  # of records that another suite measured
 SCHEMA_ID = f"urn:plumbline:record:{SCHEMA_VERSION}"
 
@@ -539,6 +539,15 @@ class HostLoad(Part):
     gpu_throttled_s: dict[str, float] | None = None
 
 
+class Port(Part):
+    """A network port of a host (``eth0``, ``mlx5_0:1``): what all programs moved in the run."""
+
+    host: Count
+    name: str
+    sent_bytes: Count
+    received_bytes: Count
+
+
 class RecordFigures(Part):
     """A record without its samples: where and under what it was measured, and its figures."""
 
@@ -604,6 +613,7 @@ class Record(RecordFigures):
     set_ups: list[SetUp] = []
     parts: Parts | None = None
     load: HostLoad | None = None
+    ports: list[Port] = []
     warnings: list[Warned]
     energy: dict[str, JsonValue] | None
     reason: str | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,18 +17,23 @@ from plumbline.report.nodes import seconds_of_hosts, slowest_ranks
 _BOTH = 2  # nodes of a pair
 _FEWEST_ALONE = 3
 _BARS = " ░▒▓█"
+_LEAST_SHARE = 0.1  # of the bytes of a host's busiest port, for a port that carries the messages
+_OWN_WORDS = ("--record", "--progress", "--format")  # of a run, not of what it measures
 
 
 @dataclass
 class Measured:
     """Seconds of one count by figure: of single nodes, and of pairs of nodes.
 
-    ``devices``: names of each node's devices, by figure and node.
+    ``devices``: names of each node's devices, by figure and node. ``ports``: those that carried the
+    messages, by figure, pair and node. ``words``: the engine's, by figure.
     """
 
     alone: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     pairs: dict[str, dict[Pair, list[float]]] = field(default_factory=dict)
     devices: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    ports: dict[tuple[str, Pair], dict[str, set[str]]] = field(default_factory=dict)
+    words: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def nodes(self) -> list[str]:
@@ -45,12 +51,16 @@ def gather(records: Iterable[Record]) -> Measured:
     alone: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     pairs: dict[str, dict[Pair, list[float]]] = defaultdict(lambda: defaultdict(list))
     devices: dict[tuple[str, str], set[str]] = defaultdict(set)
+    ports: dict[tuple[str, Pair], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    words: dict[str, list[str]] = {}
     for record in records:
         names = [host.name for host in record.hosts]
+        carried = _busy_ports(record)
         for case in record.cases:
             if not case.has_figures or not case.count or not case.samples.by_rank:
                 continue
             what = f"{record.benchmark.name} {case.key}"
+            words.setdefault(what, _words_of(record.command))
             for rank in record.ranks:
                 if rank.device is not None:
                     devices[what, names[rank.host]].add(_title(rank.device))
@@ -60,11 +70,38 @@ def gather(records: Iterable[Record]) -> Measured:
             elif len(set(names)) == _BOTH:
                 one, other = sorted(names)
                 pairs[what][one, other] += slowest_ranks(case.samples.by_rank, case.count)
+                for node, port in carried:
+                    ports[what, (one, other)][node].add(port)
     return Measured(
         {what: dict(found) for what, found in alone.items()},
         {what: dict(found) for what, found in pairs.items()},
         dict(devices),
+        dict(ports),
+        words,
     )
+
+
+def _busy_ports(record: Record) -> list[tuple[str, str]]:
+    """Host and name of the ports that carried the run's messages: those that moved most there."""
+    most: dict[int, int] = defaultdict(int)
+    for port in record.ports:
+        most[port.host] = max(most[port.host], port.sent_bytes + port.received_bytes)
+    return [
+        (record.hosts[port.host].name, port.name)
+        for port in record.ports
+        if port.sent_bytes + port.received_bytes >= _LEAST_SHARE * most[port.host]
+    ]
+
+
+def _words_of(command: Sequence[str]) -> list[str]:
+    """A record's command without its folder and its output's options."""
+    kept, words = [Path(command[0]).name] if command else [], iter(command[1:])
+    for word in words:
+        if word in _OWN_WORDS:
+            next(words, None)
+        elif not word.startswith(tuple(f"{own}=" for own in _OWN_WORDS)):
+            kept.append(word)
+    return kept
 
 
 def _title(device: Device) -> str:
@@ -100,7 +137,7 @@ def text_of(measured: Measured) -> str:
     bad = find_bad(measured)
     if not bad:
         return "\n".join([*lines, "no node and no link stands out"])
-    head = ["", "slower", "95 % together", "by", "device"]
+    head = ["", "slower", "95 % together", "by", "device", "port"]
     rows = [
         [
             one.name,
@@ -108,6 +145,7 @@ def text_of(measured: Measured) -> str:
             f"{one.low:.3g} .. {one.high:.3g}",
             one.what,
             _devices(measured, one),
+            _ports(measured, one),
         ]
         for one in bad
     ]
@@ -116,7 +154,8 @@ def text_of(measured: Measured) -> str:
         if any(one.what == what for one in bad):
             lines += ["", f"{what}: time of each pair over the median", *_heat(of_pairs)]
     lines += ["", "confirm:"]
-    lines += [f"  {_confirm(one)}" for one in bad]
+    named = {name for one in bad for name in one.nodes}
+    lines += [f"  {_confirm(measured, one, named)}" for one in bad]
     drained = [one for one in bad if len(one.nodes) == 1]
     if drained:
         lines += ["", "to drain (nothing was changed):"]
@@ -130,8 +169,22 @@ def text_of(measured: Measured) -> str:
 
 def _devices(measured: Measured, bad: Bad) -> str:
     """The devices of its nodes in the runs that say so."""
-    found = [measured.devices.get((bad.what, node), set()) for node in bad.nodes]
-    return " - ".join(dict.fromkeys(", ".join(sorted(of_node)) for of_node in found))
+    return _joined(measured.devices.get((bad.what, node), set()) for node in bad.nodes)
+
+
+def _ports(measured: Measured, bad: Bad) -> str:
+    """The ports of its nodes in its pairs, a link's own or all of a node; empty if not recorded."""
+    found: dict[str, set[str]] = {node: set() for node in bad.nodes}
+    for (what, pair), by_node in measured.ports.items():
+        if what == bad.what and set(bad.nodes) <= set(pair):
+            for node in bad.nodes:
+                found[node] |= by_node.get(node, set())
+    return _joined(found.values())
+
+
+def _joined(of_nodes: Iterable[set[str]]) -> str:
+    """Names on each node, once if they are the same on both."""
+    return " - ".join(dict.fromkeys(", ".join(sorted(names)) for names in of_nodes))
 
 
 def _limits(measured: Measured) -> Iterator[str]:
@@ -146,11 +199,16 @@ def _limits(measured: Measured) -> Iterator[str]:
         yield f"figures of fewer than {_FEWEST_ALONE} nodes cannot tell which of them is slow"
 
 
-def _confirm(bad: Bad) -> str:
-    benchmark = bad.what.split()[0]
+def _confirm(measured: Measured, bad: Bad, named: set[str]) -> str:
+    """The run that named it, on its nodes; a node that is slow in its pairs beside a usual one."""
+    nodes = list(bad.nodes)
+    if len(nodes) == 1 and bad.what in measured.pairs:
+        usual = {name for pair in measured.pairs[bad.what] for name in pair} - named
+        nodes += sorted(usual)[:1]
+    words = measured.words.get(bad.what) or ["plumb-mpi", bad.what.split()[0]]
     return (
-        f"srun --nodelist={','.join(bad.nodes)} --ntasks={len(bad.nodes)} --ntasks-per-node=1 "
-        f"plumb-mpi {benchmark}"
+        f"srun --nodelist={','.join(nodes)} --ntasks={len(nodes)} --ntasks-per-node=1 "
+        f"{shlex.join(words)}"
     )
 
 

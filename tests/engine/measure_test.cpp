@@ -1,11 +1,17 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
+#include "core/json.hpp"
 #include "measure/clock.hpp"
 #include "measure/host.hpp"
+#include "measure/ports.hpp"
 #include "measure/statistics.hpp"
 #include "measure/stopping.hpp"
 
@@ -145,6 +151,37 @@ TEST(Host, DoubtsFiguresOfDevicesThatRanksShare) {
   places.hosts.push_back(places.hosts[0]);
   places.ranks[1] = {1, 1, 0, {1}, places.ranks[0].device};
   EXPECT_TRUE(codes(places).empty()) << "another host's";
+}
+
+TEST(Host, KnowsThePortsThatMoveBytes) {
+  const auto root = std::filesystem::temp_directory_path() / fmt::format("plumb-ports-{}", getpid());
+  const auto put = [&](const std::string& name, std::uint64_t value) {
+    std::filesystem::create_directories((root / name).parent_path());
+    std::ofstream(root / name) << value << '\n';
+  };
+  const auto move = [&](std::uint64_t bytes) {
+    for (const std::string name : {"lo", "eth0", "bond0", "idle"}) {
+      put("class/net/" + name + "/type", name == "lo" ? 772 : 1);
+      put("class/net/" + name + "/statistics/tx_bytes", 7 + (name == "idle" ? 0 : bytes));
+      put("class/net/" + name + "/statistics/rx_bytes", 5 + (name == "idle" ? 0 : 2 * bytes));
+    }
+    put("class/net/bond0/lower_eth0", 0);
+    put("class/net/bonding_masters", 0);
+    put("class/infiniband/mlx5_0/ports/1/counters/port_xmit_data", 100 + bytes);
+    put("class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", 100 + bytes);
+  };
+  move(0);
+  const Ports begin = network_ports(root);
+  move(1000);
+  const Ports end = network_ports(root);
+  const auto port = [](const char* name, int sent, int received) {
+    return Json{{"name", name}, {"sent_bytes", sent}, {"received_bytes", received}};
+  };
+  EXPECT_EQ(to_json(begin, end), Json::array({port("eth0", 1000, 2000), port("mlx5_0:1", 4000, 4000)}));
+  EXPECT_TRUE(to_json(begin, begin).empty());
+  EXPECT_TRUE(to_json(end, begin).empty()) << "counters that began anew";
+  EXPECT_TRUE(network_ports(root / "none").empty());
+  std::filesystem::remove_all(root);
 }
 
 TEST(Host, KnowsNoCoresNearToADeviceThatIsNotThere) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -83,7 +84,11 @@ def test_open_mpi_by_srun(hosts: cluster.Cluster, plumb: Callable[..., Done], ho
     assert "--mpi=pmix" in err
     record = the_record(home)
     assert nodes_of(record) == ["n01", "n02"]
+    ports = {(record["hosts"][p["host"]]["name"], p["name"]): p for p in record["ports"]}
+    assert ports.keys() == {("n01", "net0"), ("n02", "net0")}
+    carried = ports["n01", "net0"]["sent_bytes"]
     assert hosts.sent("n01", "n02") - before >= bytes_sent(record) > 0
+    assert carried >= bytes_sent(record)
 
 
 def test_mpich_by_srun(hosts: cluster.Cluster, plumb: Callable[..., Done], home: Path) -> None:
@@ -238,7 +243,7 @@ def test_a_slow_link_is_found_by_measuring(
 ) -> None:
     out = slow_link_found(hosts, plumb, 50)
     assert "4 nodes, 0 figures of nodes, 6 times of pairs" in out
-    assert "link n02-n04" in out
+    assert re.search(r"^link n02-n04 .*  net0$", out, re.M)
     assert "\nnode " not in out
     assert len(list((home / "find-bad").glob("*/b_eff@*.json"))) == 6
 

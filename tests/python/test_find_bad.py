@@ -119,6 +119,12 @@ def record_of(one: str, other: str, seconds: Sequence[float]) -> dict[str, Any]:
     host = document["hosts"][0]
     document["hosts"] = [{**host, "name": one}, {**host, "name": other}]
     document["ranks"][1]["host"] = 1
+    document["command"] += ["--record", "b_eff@pair.json", "--format=none"]
+    document["ports"] = [
+        {"host": host, "name": port, "sent_bytes": sent, "received_bytes": sent}
+        for host, of_host in enumerate(([("eth0", 9), ("mlx5_0:1", 800)], [(f"ib-{other}", 900)]))
+        for port, sent in of_host
+    ]
     case = next(c for c in document["cases"] if c["key"] == "natural/transfer/1024")
     case["samples"]["by_rank"] = [list(seconds), list(seconds)]
     document["cases"] = [case]
@@ -138,12 +144,18 @@ def test_from_records(tmp_path: Path, plumb: Plumb) -> None:
     assert "8 nodes" in out
     assert "link n01-n03" in out
     assert "b_eff natural/transfer/1024  pthread-skylake-avx512 (opencl 0)" in out
-    assert "srun --nodelist=n01,n03" in out
+    assert "(opencl 0)  mlx5_0:1 - ib-n03\n" in out, "the busy ports of this pair, by node"
+    assert (
+        "  srun --nodelist=n01,n03 --ntasks=2 --ntasks-per-node=1 plumb-mpi b_eff --part all\n"
+        in out
+    )
     assert "scontrol" not in out, "a link drains no node"
     write(tmp_path, cluster(random.Random(2), node="n04", slow=1.3))
     status, out, _ = plumb("find-bad", "--records", str(tmp_path))
     assert status == 0
     assert "scontrol update NodeName=n04 State=DRAIN" in out
+    assert "(opencl 0)  ib-n04, mlx5_0:1\n" in out, "those of all its pairs"
+    assert "srun --nodelist=n04,n00 --ntasks=2" in out, "a pair needs another node"
     assert "link" not in out.split("time of each pair")[0]
 
 
