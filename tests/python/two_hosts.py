@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,8 @@ _AGENT = """#!/bin/bash
 declare -A process=({processes})
 exec nsenter --net --uts --mount --target "${{process[$1]}}" bash -c "${{*:2}}"
 """
+# Before a command: says how it ended and ends well, because Open MPI's launchers take seconds to end failed ranks.
+_TOLD = ("bash", "-c", '"$@"; echo "ended with $?" >&2', "bash")
 
 
 def why_not() -> str | None:
@@ -34,7 +37,7 @@ def why_not() -> str | None:
 
 @dataclass(frozen=True)
 class Hosts:
-    """Names (their addresses), a process in each, and the agent that starts Open MPI's daemons."""
+    """Names (their addresses), a process in each, and the agent that starts launchers' daemons."""
 
     names: tuple[str, str]
     processes: tuple[int, int]
@@ -44,6 +47,29 @@ class Hosts:
         """A command line, run on a host."""
         enter = ["nsenter", *_NAMESPACES, "--target", str(self.processes[host])]
         return [*enter, f"--wdns={Path.cwd()}", *words]
+
+    def of_cable(self, host: int, name: str) -> str:
+        """A file of sysfs about a host's end of the cable."""
+        words = ["cat", f"/sys/class/net/cable{host}/{name}"]
+        done = subprocess.run(self.inside(host, words), check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def sent(self, host: int) -> int:
+        """Bytes that a host has sent over the cable, with headers."""
+        return int(self.of_cable(host, "statistics/tx_bytes"))
+
+    def here(
+        self, words: Sequence[str], environment: dict[str, str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on the first host and wait for it."""
+        return subprocess.run(
+            self.inside(0, words),
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
 
     def run(
         self,
@@ -67,14 +93,19 @@ class Hosts:
         for key, value in settings.items():
             launcher += ["--mca", key, value]
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return subprocess.run(
-            self.inside(0, [*launcher, *words]),
-            env={**os.environ, **root, **environment},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        return self.here([*launcher, *words], {**root, **environment}, timeout)
+
+    def refused(
+        self,
+        ranks: int,
+        words: Sequence[str],
+        environment: dict[str, str],
+        program: str = "mpirun.openmpi",
+    ) -> tuple[set[int], str]:
+        """As run(), of ranks that fail: the ways in which they ended, and what they said."""
+        done = self.run(ranks, [*_TOLD, *words], environment, 60, program)
+        ends = re.findall(r"^ended with (\d+)$", done.stderr, re.M)
+        return set(map(int, ends)), done.stdout + done.stderr
 
 
 @contextmanager
@@ -110,6 +141,12 @@ def _join(hosts: Hosts) -> None:
         on(host, f"ip address add {name}/24 dev cable{host}")
         on(host, f"ip link set cable{host} up")
         on(host, "ip link set lo up")
+    # The kernel reports a link up to a second late, and UCX takes no other.
+    until = time.monotonic() + 10
+    while [hosts.of_cable(host, "operstate") for host in range(2)] != ["up", "up"]:
+        if time.monotonic() > until:
+            raise TimeoutError("the cable does not come up")
+        time.sleep(0.05)
 
 
 def _child(keeper: int) -> int:
