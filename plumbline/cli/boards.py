@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ def _synth_groups(description: Description, benchmark: BenchmarkSpec | None) -> 
         OptionSpec(
             name="time-limit", type="number", help="for all steps together", unit="h", minimum=0
         ),
+        OptionSpec(name="accl", type="text", help="checkout of ACCL to link, built for the board"),
         OptionSpec(name="any-version", type="flag", help="take the tool in any version"),
         OptionSpec(name="compare", type="flag", help="print ratios to published syntheses"),
         OptionSpec(name="learn", type="text", help="add the synthesis to this system file"),
@@ -113,8 +115,12 @@ def _every(asked: Request, boards: Sequence[str]) -> None:
 
 def _make(asked: Request, build: Build, system: System) -> None:
     from plumbline.synth import synthesise as synth
+    from plumbline.synth.accl import find_accl
 
     home, given = find_home(), asked.given
+    if "accl" in given.values:
+        folder = Path(given.values["accl"]).expanduser().resolve()
+        build = replace(build, accl=find_accl(folder, build.synthesis, build.board))
     wish = _wish(asked, build.name)
     files = synth.files_of(build, asked.engine, os.environ)
     if given.flag("dry-run"):

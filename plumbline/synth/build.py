@@ -8,12 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from plumbline.base.errors import UsageError, did_you_mean
 from plumbline.engine.options import check, whole_number
 from plumbline.engine.program import BenchmarkSpec, BoardSpec, OptionSpec
 from plumbline.system.synthesis import Preset, Synthesis, Value
 from plumbline.system.system import System
+
+if TYPE_CHECKING:
+    from plumbline.synth.accl import Accl
 
 SUFFIX = {"aoc": "aocx", "v++": "xclbin"}
 REPLICATIONS = "replications"
@@ -33,6 +37,7 @@ class Build:
     board: str = ""
     clock_mhz: float | None = None
     slrs: tuple[int, ...] = field(default=())
+    accl: Accl | None = None
 
     @property
     def replications(self) -> int:
@@ -94,7 +99,8 @@ class Build:
     def name(self) -> str:
         """The bitstream's name without suffix: ``gemm-float-r5-b512-g8-u8.520n``."""
         board = self.board_name.partition("-")[2] or self.board_name
-        return f"{build_name(self.benchmark, self.values)}.{board}"
+        accl = f"-accl-{self.accl.stack}" if self.accl else ""
+        return f"{build_name(self.benchmark, self.values)}.{board}{accl}"
 
     @property
     def file_name(self) -> str:

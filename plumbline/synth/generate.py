@@ -22,13 +22,14 @@ from plumbline.synth.build import Build
 class Files:
     """The generated files of a build: their texts by name.
 
-    ``main`` is the compiled one; ``link`` and ``compile`` are v++'s configurations.
+    ``main`` is the compiled one; ``link``, ``compile`` and ``accl`` are v++'s configurations.
     """
 
     texts: Mapping[str, str]
     main: str
     link: str | None = None
     compile: str | None = None
+    accl: str | None = None
 
     @property
     def sha256(self) -> str:
@@ -70,7 +71,10 @@ def generate(build: Build, source: str, included: Mapping[str, str] | None = Non
     link, compile_ = f"{build.name}.link.cfg", f"{build.name}.compile.cfg"
     texts[link] = link_text(build)
     texts[compile_] = render("compile.cfg.j2", name=build.name, clock_mhz=_clock(build))
-    return Files(texts, main, link, compile_)
+    if build.accl is None:
+        return Files(texts, main, link, compile_)
+    accl = f"{build.name}.accl.cfg"
+    return Files({**texts, accl: build.accl.text}, main, link, compile_, accl)
 
 
 def kernel_text(build: Build, include: str) -> str:

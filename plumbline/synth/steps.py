@@ -71,6 +71,8 @@ def _vpp(build: Build, files: Files, target: Target, folder: Path) -> list[Step]
         raise UsageError(
             f"v++ {build.synthesis.version} compiles no OpenCL C: 2024.2 is the last that does"
         )
+    if build.accl is not None and target.endswith("emulation"):
+        raise UsageError("--accl is of --target hw; transports accl-tcp and accl-udp emulate ACCL")
     assert files.link is not None
     assert files.compile is not None
     common = ["-t", _VPP_TARGET[target], "--platform", build.board]
@@ -85,7 +87,11 @@ def _vpp(build: Build, files: Files, target: Target, folder: Path) -> list[Step]
         return steps
     objects = [str(step.output) for step in steps]
     output = product(build, target, folder)
-    words = ["v++", "-l", *common, "--config", str(folder / files.link), *reports]
+    words = ["v++", "-l", *common, "--config", str(folder / files.link)]
+    if build.accl is not None and files.accl is not None:
+        words += ["--config", str(folder / files.accl), *build.accl.words]
+        objects += map(str, build.accl.objects.values())
+    words += reports
     steps.append(Step([*words, "-o", str(output), *objects], output))
     if target != "hw":
         words = ["emconfigutil", "-f", build.board, "--od", str(folder)]

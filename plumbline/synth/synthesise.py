@@ -247,9 +247,10 @@ def _kernels(build: Build, bitstream: Path, *, emulated: bool) -> list[str]:
     """The kernels' names, which the bitstream must have as well if it tells them."""
     wanted = build.kernel_names()
     found = [] if emulated else read_container(bitstream).kernels
-    if found and sorted(found) != sorted(wanted):
+    every = [*wanted, *(build.accl.objects if build.accl else ())]
+    if found and sorted(found) != sorted(every):
         raise RunError(
-            f"{bitstream} has the kernels {', '.join(sorted(found))}, not {', '.join(wanted)}"
+            f"{bitstream} has the kernels {', '.join(sorted(found))}, not {', '.join(every)}"
         )
     return wanted
 

@@ -28,7 +28,16 @@ Actual clock freq: {clock}.0
 Kernel fmax: {fmax}.5
 1x clock fmax: 310.2
 """
-VPP_VALUES = {"-t", "--platform", "-k", "--config", "--report_dir", "-o"}
+VPP_VALUES = {
+    "-t",
+    "--platform",
+    "-k",
+    "--config",
+    "--report_dir",
+    "-o",
+    "--user_ip_repo_paths",
+    "--advanced.param",
+}
 VPP_FLAGS = {"-c", "-l", "-R2", "-O3"}
 PLATFORM_BANKS = {
     "u280": {"DDR": 2, "HBM": 32, "PLRAM": 6},
@@ -149,10 +158,11 @@ def aoc(words):
 
 
 def options_of(words):
-    found, rest = {"words": []}, iter(words)
+    found, rest = {"words": [], "configs": []}, iter(words)
     for word in rest:
         if word in VPP_VALUES:
             found[word] = next(rest)
+            found["configs"] += [Path(found[word])] if word == "--config" else []
         elif word in VPP_FLAGS or re.fullmatch(r"-D\w+(=\w+)?", word) or word.startswith("-I"):
             continue
         elif word.startswith("-"):
@@ -231,6 +241,23 @@ def connectivity(path):
             yield key, value
 
 
+def join(value, copies):
+    ends = [end.split(".")[0] for end in value.split(":")[:2]]
+    if len(ends) != 2 or not set(ends) <= set(copies):
+        stop(f"stream_connect: {value}")
+
+
+def extras(given):
+    """A repository of cores and a script that runs after the system is linked."""
+    cores, parameter = given.get("--user_ip_repo_paths"), given.get("--advanced.param")
+    if cores is not None and not Path(cores).is_dir():
+        stop(f"user_ip_repo_paths: there is no {cores}")
+    if parameter is not None:
+        key, _, script = parameter.partition("=")
+        if key != "compiler.userPostSysLinkOverlayTcl" or not Path(script).is_file():
+            stop(f"advanced.param: {parameter}")
+
+
 def link(words, given, reports):
     objects = {}
     for path in given["words"]:
@@ -238,14 +265,15 @@ def link(words, given, reports):
         objects[content["kernel"]] = content
     banks = next(have for name, have in PLATFORM_BANKS.items() if name in given["--platform"])
     copies, connected = {}, {}
-    for key, value in connectivity(Path(given["--config"])):
+    extras(given)
+    for key, value in (line for path in given["configs"] for line in connectivity(path)):
         if key == "nk":
             count_copies(value, objects, copies)
         elif key == "sp":
             connect(value, objects, copies, connected, banks)
-        elif key == "slr" and (
-            value.split(":")[0] not in copies or not re.fullmatch(r"\w+:SLR[0-3]", value)
-        ):
+        elif key == "stream_connect":
+            join(value, copies)
+        elif value.split(":")[0] not in copies or not re.fullmatch(r"\w+:SLR[0-3]", value):
             stop(f"slr: {value}")
     for copy, kernel in copies.items():
         if connected.get(copy, set()) != set(objects[kernel]["pointers"]):
