@@ -95,6 +95,11 @@ std::string to_string(const Placement& placement) {
   return to_string(placement.kind) + (placement.bank ? fmt::format(":{}", *placement.bank) : "");
 }
 
+std::string emulation_of(const DeviceInfo& info) {
+  if (info.platform.find("Emulation") == std::string::npos) return "";
+  return fmt::format("{} emulates a board ({})", info.name, info.platform);
+}
+
 Json to_json(const DeviceInfo& info) {
   Json kinds = Json::array();
   for (const MemoryKind kind : info.memory_kinds) kinds.push_back(to_string(kind));

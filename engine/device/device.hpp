@@ -69,6 +69,9 @@ struct DeviceInfo {
 
 Json to_json(const DeviceInfo& info);
 
+// That it stands in for hardware which is absent, so that its times are of none, as a sentence; "" for hardware.
+std::string emulation_of(const DeviceInfo& info);
+
 // An allocation in one memory kind of one device; owns its memory. Contents are undefined at first.
 class Buffer {
  public:

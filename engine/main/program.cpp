@@ -243,8 +243,7 @@ class ProgramRun {
 
   // Names this rank's device among those of all hosts; "" if each process has its own (a CPU, an emulator).
   std::string shared_name() const {
-    const bool emulated = chosen_.platform.find("Emulat") != std::string::npos;
-    if (chosen_.type == "cpu" || chosen_.type == "native" || emulated) return "";
+    if (chosen_.type == "cpu" || chosen_.type == "native" || !emulation_of(chosen_).empty()) return "";
     const std::string address = pci_address(chosen_);
     return fmt::format("{}\n{} ({})", host_, chosen_.name,
                        address.empty() ? fmt::format("device {}", chosen_.index) : address);
@@ -430,11 +429,21 @@ class ProgramRun {
     if (!transport_) return nullptr;
     const TransportInfo& info = transport_->info();
     Transport* leg = transport_->host_leg();
-    const std::string emulated = emulation_of(info.name);
-    return {{"name", info.name},           {"emulated", emulated.empty() ? Json(nullptr) : Json(emulated)},
-            {"summary", info.summary},     {"scheduled_by", info.scheduled_by},
-            {"landing", info.landing},     {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)},
+    return {{"name", info.name},
+            {"summary", info.summary},
+            {"scheduled_by", info.scheduled_by},
+            {"landing", info.landing},
+            {"host_leg", leg == nullptr ? Json(nullptr) : Json(leg->info().name)},
             {"facts", transport_->facts()}};
+  }
+
+  // What stands in for hardware that is absent, of the transport and of all ranks' devices; null if nothing does.
+  Json emulated_json() {
+    std::vector<std::string> sentences{transport_ ? emulation_of(transport_->info().name) : ""};
+    for (const std::string& of_device : gather_texts(world_, emulation_of(device_->info())))
+      if (std::find(sentences.begin(), sentences.end(), of_device) == sentences.end()) sentences.push_back(of_device);
+    std::erase(sentences, "");
+    return sentences.empty() ? Json(nullptr) : Json(fmt::format("{}", fmt::join(sentences, "; ")));
   }
 
   void check_active_ranks(const RunSettings& settings) const {
@@ -483,7 +492,7 @@ class ProgramRun {
     const ClockProperties clock = measure_clock();
     std::size_t cases = 0;
     for (const Group& group : groups_) cases += group.cases.size();
-    const Json ranks = ranks_json(places);
+    const Json ranks = ranks_json(places), emulated = emulated_json();
     return {
         {"schema_version", schema_version},
         {"benchmark", {{"name", benchmark_.name()}, {"title", benchmark_.title()}, {"source", benchmark_.source()}}},
@@ -509,6 +518,7 @@ class ProgramRun {
         {"memory",
          {{"kind", to_string(placement.kind)}, {"bank", placement.bank ? Json(*placement.bank) : Json(nullptr)}}},
         {"transport", transport_json()},
+        {"emulated", emulated},
         {"parameters", parameters},
         {"understood", understood},
         {"measuring", measuring_json(settings)},

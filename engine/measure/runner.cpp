@@ -15,7 +15,6 @@
 #include "measure/ports.hpp"
 #include "record/beside.hpp"
 #include "record/writer.hpp"
-#include "transport/emulated.hpp"
 #include "world/collect.hpp"
 
 namespace plumb {
@@ -90,14 +89,18 @@ Json summary_json(const Summary& summary, const std::vector<std::vector<double>>
           {"slowest_rank", slowest}};
 }
 
-// Says beside each of them that they are of no board.
-Json metrics_json(const std::vector<Metric>& metrics, bool emulated) {
+Json metrics_json(const std::vector<Metric>& metrics) {
   Json list = Json::array();
-  for (const Metric& metric : metrics) {
-    Json& one = list.emplace_back(to_json(metric));
-    if (emulated) one["emulated"] = true;
-  }
+  for (const Metric& metric : metrics) list.push_back(to_json(metric));
   return list;
+}
+
+// Says beside each time and rate that it is of no board: whatever has a unit, or is seconds by its name.
+void mark_emulated(Json& value) {
+  if (value.is_object() && (value.contains("unit") || value.contains("median_s") || value.contains("seconds")))
+    value["emulated"] = true;
+  for (Json& inner : value)
+    if (inner.is_structured()) mark_emulated(inner);
 }
 
 // Writes NaN (an absent phase) as null.
@@ -197,7 +200,7 @@ void add_parts(Json& one, const CaseRecord& record) {
 }
 
 Json case_json(const Group& group, const Case& measured, const CaseRecord& record, const RunSettings& settings,
-               const Summary& summary, const std::vector<Metric>& metrics, bool emulated) {
+               const Summary& summary, const std::vector<Metric>& metrics) {
   Json device_samples = nullptr;
   if (!record.device_by_rank.empty()) device_samples = {{"unit", "s"}, {"by_rank", record.device_by_rank}};
   Json one{{"key", measured.key},
@@ -215,11 +218,10 @@ Json case_json(const Group& group, const Case& measured, const CaseRecord& recor
            {"phases", phases_json(record)},
            {"tallies", record.tallies},
            {"summary", summary_json(summary, record.by_rank)},
-           {"metrics", metrics_json(metrics, emulated)},
+           {"metrics", metrics_json(metrics)},
            {"validation", record.validation},
            {"outcome", to_json(record.outcome)},
            {"warnings", to_json(record.warnings)}};
-  if (emulated && one["summary"].is_object()) one["summary"]["emulated"] = true;
   add_parts(one, record);
   return one;
 }
@@ -256,6 +258,7 @@ class Run {
         places_(places),
         listener_(listener),
         speaks_(session.world.rank() == 0),
+        emulated_(head.contains("emulated") && head["emulated"].is_string()),
         writer_(path, std::move(head)),
         files_(path),
         start_(session.world, settings.synchronise_by_clock, crowded()),
@@ -404,7 +407,9 @@ class Run {
                                            static_cast<double>(record.count));
     const bool has_metrics = result.passed && result.summary.samples > 0;
     const auto metrics = has_metrics ? benchmark_.metrics(result, workers()) : std::vector<Metric>{};
-    writer_.add_case(case_json(group, measured, record, settings_, result.summary, metrics, is_emulated()));
+    Json finished = case_json(group, measured, record, settings_, result.summary, metrics);
+    if (emulated_) mark_emulated(finished);
+    writer_.add_case(finished);
     results_.push_back(std::move(result));
     if (severity(record.outcome.status) > severity(outcome_.status)) {
       outcome_ = record.outcome;
@@ -446,32 +451,32 @@ class Run {
                         unstable_, total_, settings_.policy.confidence * 100, widest_key_, widest_ * 100)});
     std::uint64_t late = 0;
     for (const Json& one : writer_.document()["cases"]) late += one["late_starts"].get<std::uint64_t>();
-    writer_.finish({{"clock_sync",
-                     {{"reference_rank", 0},
-                      {"offset_s", offsets},
-                      {"drift", drifts},
-                      {"residual_s", residuals},
-                      {"late_starts", late},
-                      {"starts", start_.starts()}}},
-                    {"metrics", metrics_json(benchmark_.aggregate(results_, workers()), is_emulated())},
-                    {"set_ups", set_ups_},
-                    {"load", to_json(load_, host_load())},
-                    {"parts", parts_.none() ? Json(nullptr) : parts_.json()},
-                    {"energy", energy},
-                    {"ports", ports},
-                    {"warnings", to_json(warnings_)},
-                    {"status", "complete"},
-                    {"reason", nullptr},
-                    {"finished", utc_now()},
-                    {"outcome", to_json(outcome_)}});
+    Json tail{{"clock_sync",
+               {{"reference_rank", 0},
+                {"offset_s", offsets},
+                {"drift", drifts},
+                {"residual_s", residuals},
+                {"late_starts", late},
+                {"starts", start_.starts()}}},
+              {"metrics", metrics_json(benchmark_.aggregate(results_, workers()))},
+              {"set_ups", set_ups_},
+              {"load", to_json(load_, host_load())},
+              {"parts", parts_.none() ? Json(nullptr) : parts_.json()},
+              {"energy", energy},
+              {"ports", ports},
+              {"warnings", to_json(warnings_)},
+              {"status", "complete"},
+              {"reason", nullptr},
+              {"finished", utc_now()},
+              {"outcome", to_json(outcome_)}};
+    if (emulated_) mark_emulated(tail);
+    writer_.finish(tail);
     result.outcome = outcome_;
     result.record_lost = !writer_.problem().empty();
     if (result.record_lost) listener_.failed(writer_.problem());
     result.record = writer_.document();
     return result;
   }
-
-  bool is_emulated() const { return emulated_transport(session_.transport) != nullptr; }
 
   Benchmark& benchmark_;
   const std::vector<Group>& groups_;
@@ -481,6 +486,7 @@ class Run {
   Listener& listener_;
   bool speaks_;
   std::map<std::string, std::string> logged_;  // first case of each message with a log
+  bool emulated_;                              // the record says what stands in for hardware
   RecordWriter writer_;
   FilesBeside files_;
   SynchronisedStart start_;

@@ -84,7 +84,7 @@ CsvColumn member_column(const char* name) {
 
 // Beside the times and rates of a run without a board.
 std::vector<CsvColumn> emulated_column(const Json& record) {
-  const Json emulated = at(record, {"transport", "emulated"});
+  const Json emulated = at(record, "emulated");
   if (emulated.is_null()) return {};
   return {{"emulated", [emulated](const Json&) { return emulated; }}};
 }

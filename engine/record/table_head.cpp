@@ -234,7 +234,7 @@ void write_head(Page& page, const Json& record) {
     page.entry("active", fmt::format("{}; the rest idle", layout::counted(*active, "rank")));
   write_devices(page, list(at(record, "ranks")));
   page.entry("transport", transport_text(at(record, "transport")));
-  page.entry("emulated", text(at(record, {"transport", "emulated"})));
+  page.entry("emulated", text(at(record, "emulated")));
   page.entry("memory", memory_text(at(record, "memory")));
   page.entry("measuring", measuring_text(at(record, "measuring")));
   page.entry("command", command_text(at(record, "command")));

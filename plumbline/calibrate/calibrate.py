@@ -170,7 +170,10 @@ def _calibrate(
 
     def start(benchmark: str, words: Sequence[str]) -> Record:
         options = [*arguments, *words]
-        return _measure(prepare(benchmark, options), benchmark, options, next(asides, ""))
+        found = _measure(prepare(benchmark, options), benchmark, options, next(asides, ""))
+        if found.emulated and need != "accl":  # whose table says that it is
+            raise UsageError(f"no calibration, as its times are of no board: {found.emulated}")
+        return found
 
     records = _KINDS[need].measure(start)
     seconds = time.monotonic() - began

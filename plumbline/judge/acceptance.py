@@ -272,6 +272,8 @@ def _checked(
 
     if found.answer is not None:
         return answer(found.answer, found.reason)
+    if candidate.record.emulated:
+        return answer("missed", f"its times are of no board: {candidate.record.emulated}")
     if found.value is None:
         return answer("missed", found.reason)
     limit = _limit(requirement, candidate, references, found)

@@ -262,6 +262,7 @@ def _facts(record: Record) -> dict[str, str]:
         "host": ", ".join(sorted({host.name for host in record.hosts})),
         "library": record.world.library or "none",
         "transport": f"{record.transport_name} {record.approach or ''}".rstrip(),
+        **({"emulated": record.emulated} if record.emulated else {}),
         **{name: str(value) for name, value in record.parameters.items() if name != "type"},
     }
 

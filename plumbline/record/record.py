@@ -57,6 +57,12 @@ class Part(BaseModel):
     )
 
 
+class Timed(Part):
+    """A part with times or a rate; ``emulated``: they are of no board."""
+
+    emulated: bool = False
+
+
 class Benchmark(Part):
     """The benchmark, and the source of its rules."""
 
@@ -143,7 +149,6 @@ class Transport(Part):
     scheduled_by: Annotated[str, _words("host", "device")]
     landing: Annotated[str, _words("buffered", "streaming")]
     host_leg: str | None
-    emulated: str | None = None  # what stands in for hardware that is absent
     facts: dict[str, JsonValue] = {}
 
 
@@ -205,14 +210,14 @@ class Stop(Part):
     half_width: float | None
 
 
-class Times(Part):
+class Times(Timed):
     """Times by rank and repetition: ``by_rank[rank][repetition]``, in seconds."""
 
     unit: Literal["s"]
     by_rank: list[list[float]]
 
 
-class Phase(Part):
+class Phase(Timed):
     """A named part of a sample, ``[rank][repetition]``; null where absent.
 
     Seconds of all its intervals together; first begin and last end, since the first rank began the
@@ -227,7 +232,7 @@ class Phase(Part):
     last_spans_by_rank: list[list[tuple[float, float]]] = []
 
 
-class LapSummary(Part):
+class LapSummary(Timed):
     """Times of single operations, in seconds; percentiles if there are enough."""
 
     operations: Count
@@ -253,7 +258,7 @@ class Laps(Part):
     slowest: LapSummary | None = None
 
 
-class SetUp(Part):
+class SetUp(Timed):
     """A phase of a group's set-up, in seconds on each rank; null where absent."""
 
     group: str
@@ -268,7 +273,7 @@ class Samples(Times):
     global_s: list[float] = Field(alias="global")
 
 
-class Summary(Part):
+class Summary(Timed):
     """Statistics over the repetitions, in seconds for the whole sample (``count`` operations)."""
 
     of: str
@@ -281,10 +286,9 @@ class Summary(Part):
     ci95_median_s: Annotated[list[Seconds], Field(min_length=2, max_length=2)] | None
     best_repetition: Count
     slowest_rank: Count
-    emulated: bool = False
 
 
-class Metric(Part):
+class Metric(Timed):
     """A figure with its unit and convention, or with the reason why it is missing."""
 
     name: str
@@ -294,7 +298,6 @@ class Metric(Part):
     convention: str
     reason: str | None
     table: bool
-    emulated: bool = False
 
     @model_validator(mode="after")
     def _null_has_a_reason(self) -> Self:
@@ -354,7 +357,7 @@ class EnergyState(Part):
     throttled: list[str] = []
 
 
-class EnergyDomain(Part):
+class EnergyDomain(Timed):
     """Joules of one sensor in the region of a case, or the reason why there are none.
 
     ``net_j``: above the idle power; ``peak_w``: the largest mean over ``peak_s`` seconds.
@@ -400,7 +403,7 @@ class EnergySum(Part):
     of: list[str]
 
 
-class EnergyRegion(Part):
+class EnergyRegion(Timed):
     """The measured region: UNIX time of its begin, and ``count`` operations on each rank."""
 
     begin: float
@@ -483,7 +486,7 @@ class Case(CaseFigures):
         return size if isinstance(size, int) else 0
 
 
-class PartVisit(Part):
+class PartVisit(Timed):
     """One visit of a part, ``at_s`` after the start of the run and after ``after_cases`` cases.
 
     ``seconds`` of one count, the slowest rank of each repetition; ``shares`` of its components.
@@ -559,6 +562,7 @@ class RecordFigures(Part):
     world: World
     ranks: list[Rank]
     transport: Transport | None
+    emulated: str | None = None  # why its times are of no board
     parameters: dict[str, Value]
     measuring: Measuring
     cases: Sequence[CaseFigures]
@@ -582,11 +586,6 @@ class RecordFigures(Part):
     def transport_name(self) -> str:
         """The transport's name, or ``none`` for a benchmark that sends nothing."""
         return self.transport.name if self.transport else "none"
-
-    @property
-    def emulated(self) -> str | None:
-        """Why its times are of no board, as a sentence, or None."""
-        return self.transport.emulated if self.transport else None
 
     @property
     def approach(self) -> str | None:

@@ -18,14 +18,22 @@ class Figure(NamedTuple):
     value: float
     unit: str
     of: str
+    emulated: bool = False
 
     @property
     def text(self) -> str:
         """``2.5 GB/s``."""
-        return duration(self.value) if self.unit == "s" else f"{self.value:.4g} {self.unit}"
+        text = duration(self.value) if self.unit == "s" else f"{self.value:.4g} {self.unit}"
+        return f"{text} (emulated)" if self.emulated else text
 
 
 def headline(record: Record) -> Figure | None:
+    """The most important figure, which says whether it is of no board."""
+    found = _headline(record)
+    return found and found._replace(emulated=record.emulated is not None)
+
+
+def _headline(record: Record) -> Figure | None:
     """The benchmark's scaling metric, else its first aggregate, else its best case's.
 
     The best case has the highest rate, or without rates the shortest time of a count.

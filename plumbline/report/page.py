@@ -349,6 +349,8 @@ def _facts(loaded: Loaded) -> Iterator[tuple[str, str]]:
         "expected by",
         f"{loaded.judged.model}; {loaded.judged.system}" if loaded.judged else "no model",
     )
+    if record.emulated:
+        yield "emulated", record.emulated
     validations = [case.validation for case in record.cases if case.validation]
     items = sum(sum(one.items_checked) for one in validations)
     wrong = sum(one.wrong_items for one in validations)

@@ -16,6 +16,7 @@ FORMS = ["text", "json", "csv"]
 _WORDS = ("ok", "slow", "fast", "ambiguous")
 _CSV = (
     *("benchmark", "options", "ranks", "outcome", "reason", "metric", "of", "value", "unit"),
+    "emulated",
     *(*_WORDS, "warnings", "seconds", "kept", "record"),
 )
 
@@ -107,7 +108,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _csv_row(row: Row) -> list[object]:
-    name, value, unit, of = row.figure or ("", None, "", "")
+    name, value, unit, of, emulated = row.figure or ("", None, "", "", None)
     verdicts = [row.verdicts.get(word, 0) for word in _WORDS]
     outcome, reason = (row.outcome, row.reason) if row.status is not None else ("", row.left_out)
     head = [row.benchmark, " ".join(row.words), row.ranks or None, outcome, reason]
@@ -117,6 +118,7 @@ def _csv_row(row: Row) -> list[object]:
         of,
         value,
         unit,
+        emulated,
         *verdicts,
         row.warnings,
         row.seconds,

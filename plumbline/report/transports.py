@@ -133,6 +133,8 @@ def _table(comparison: Comparison) -> Iterator[str]:
     ranks = f"{comparison.ranks} rank{'s' if comparison.ranks != 1 else ''}"
     devices = dict.fromkeys(name for c in comparison.columns for name in c.record.devices())
     yield f"{comparison.benchmark} on {ranks}{', ' if devices else ''}{', '.join(devices)}"
+    emulated = dict.fromkeys(column.record.emulated for column in comparison.columns)
+    yield from (f"emulated: {sentence}" for sentence in emulated if sentence)
     common = len({_kind(case) for case in comparison.cases()}) == 1
     if common:
         yield f"all cases: {_kind(comparison.cases()[0])}"

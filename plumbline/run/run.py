@@ -26,7 +26,7 @@ from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
 
-# The default system for comparison with emulated links.
+# The default system for comparison with links between boards.
 LINKED_BOARDS = "noctua1-520n"
 # What decides the exit status of several launches, the last of them first.
 WEIGHT = (
@@ -244,8 +244,9 @@ def spread(records: Sequence[Record]) -> str:
     """Spread of each case's median over launches, in microseconds per count."""
     keys = [case.key for case in records[0].cases]
     width = max([4, *(len(key) for key in keys)])
+    unit = "us, emulated" if any(record.emulated for record in records) else "us"
     lines = [
-        f"median of one count over {len(records)} launches (us)",
+        f"median of one count over {len(records)} launches ({unit})",
         f"{'case':<{width}} {'lowest':>12} {'middle':>12} {'highest':>12} {'high/low':>9}",
     ]
     for key in keys:

@@ -76,6 +76,12 @@ def test_absolute_values_in_any_unit(put, accept) -> None:
     assert checks[0]["limit"] == pytest.approx(median() * 1.01)
 
 
+def test_emulated_times_meet_nothing(put, accept) -> None:
+    put("one", emulated="C simulation emulates a board")
+    status, out, _ = accept(asked(*TIME_OF_CASE, "at_most = 100"))
+    assert (status, "missed: its times are of no board: C simulation" in out) == (4, True)
+
+
 def test_aggregates_and_patterns(put, accept) -> None:
     put("one")
     status, out, _ = accept(

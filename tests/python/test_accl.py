@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,12 @@ from plumbline.judge.judgement import judge
 from plumbline.model import messages
 from plumbline.record.record import Record, load_record
 from plumbline.system.files import load_system
-from tests.launching import PATIENCE_S, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, program
 
 ENGINE = program("plumb-mpi")
+OVER_MPICH = (
+    Path(os.environ.get("PLUMBLINE_ENGINE_MPICH", ROOT / "build" / "mpich" / "bin")) / "plumb-mpi"
+)
 pytestmark = [
     pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)"),
     pytest.mark.xdist_group("ranks"),
@@ -27,9 +31,9 @@ pytestmark = [
 SIZES = "--max-size 17 --repetitions 1 --loop-upper 3 --loop-lower 3"
 
 
-def start(ranks: int, *words: str) -> subprocess.CompletedProcess[str]:
+def start(ranks: int, *words: str, of: Path = ENGINE) -> subprocess.CompletedProcess[str]:
     """The engine, on some ranks."""
-    command, environment = launch_command(ranks, ENGINE, *words, "--progress", "none")
+    command, environment = launch_command(ranks, of, *words, "--progress", "none")
     return subprocess.run(
         command,
         env=environment,
@@ -121,21 +125,42 @@ def test_counts_put_into_the_equations_are_these() -> None:
     assert sum(one.copies for one in neighbours) == 5
 
 
-def test_emulated_is_said_and_gives_no_verdict(tmp_path: Path) -> None:
-    words = "b_eff --max-size 2 --repetitions 2 --transport accl-tcp"
-    record, table = run(tmp_path / "r.json", 2, words)
-    sentence = "transport accl-tcp is a software engine of ACCL"
+ENGINE_STANDS_IN = "transport accl-tcp is a software engine of ACCL"
+DEVICE_STANDS_IN = "C simulation emulates a board (HLS C++ in C simulation (Emulation))"
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words", "sentence"),
+    [
+        (2, "b_eff --max-size 2 --transport accl-tcp", ENGINE_STANDS_IN),
+        (1, "stream --size 3072 --runtime hls", DEVICE_STANDS_IN),
+        (
+            2,
+            "b_eff --max-size 2 --transport accl-tcp --runtime hls",
+            f"{ENGINE_STANDS_IN}; {DEVICE_STANDS_IN}",
+        ),
+    ],
+)
+def test_emulated_is_said_and_gives_no_verdict(
+    tmp_path: Path, ranks: int, words: str, sentence: str
+) -> None:
+    """Of transports and of devices alike."""
+    words += " --repetitions 2"
+    record, table = run(tmp_path / "r.json", ranks, words)
     assert record.emulated == sentence
-    assert all(metric.emulated for case in record.cases for metric in case.metrics)
-    assert all(case.summary is not None and case.summary.emulated for case in record.cases)
+    for case in record.cases:
+        assert case.summary is not None
+        phases = case.phases.values()
+        told = [*case.metrics, *phases, case.summary, case.samples]
+        assert all(one.emulated for one in told)
     assert all(metric.emulated for metric in record.metrics)
     assert sentence in table
     heads = [line for line in table.splitlines() if "GB/s" in line and ":" not in line]
     assert heads
     assert all(line.count("(emulated)") == line.count("GB/s") + line.count(" us") for line in heads)
-    _, shown = run(tmp_path / "s.json", 2, f"{words} --format csv")
+    _, shown = run(tmp_path / "s.json", ranks, f"{words} --format csv")
     rows = list(csv.DictReader(io.StringIO(shown)))
-    assert [row["emulated"] for row in rows] == [sentence] * 3
+    assert [row["emulated"] for row in rows] == [sentence] * len(record.cases)
     judgement = judge(record, None, None)
     assert judgement.judged is None
     assert sentence in judgement.line
@@ -153,6 +178,22 @@ def test_benchmarks_with_transfers_run_over_it(tmp_path: Path) -> None:
         assert record.outcome is not None
         assert record.outcome.status == "passed", words
         assert all(one["commands_per_message"] == 2 for one in counts_in(record).values())
+
+
+@pytest.mark.skipif(not OVER_MPICH.exists(), reason="plumb-mpi is not built over MPICH")
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5])
+def test_over_mpich(tmp_path: Path, ranks: int) -> None:
+    """The same counts over another MPI, on a number of ranks that is no power of two as well."""
+    for transport in ("accl-tcp", "accl-udp"):
+        words = f"b_eff --min-size 10 --max-size 11 --repetitions 1 --loop-upper 3 --loop-lower 3 --transport {transport}"
+        done = start(ranks, *words.split(), "--record", str(tmp_path / transport), of=OVER_MPICH)
+        assert done.returncode == 0, done.stderr
+        record = load_record(tmp_path / transport)
+        assert (record.world.library or "").startswith("MPICH")
+        for size, counted in counts_in(record).items():
+            expected = messages.counts_of(size, eager_limit=None)
+            assert counted["commands_per_message"] == expected.commands
+            assert counted["packets_per_message"] == expected.packets
 
 
 def test_parts_of_the_engine(tmp_path: Path) -> None:
@@ -211,6 +252,11 @@ def test_calibrated_figures_are_said_to_be_emulated(
     assert (status, sentence in out) == (0, True), err
     status, _, err = plumb("advise", "--system", "local", "--transports", "accl-tcp")
     assert (status, "of no board" in err) == (2, True)
+    status, _, err = plumb("calibrate", "-n", "2", "--runtime", "hls", "--only", "legs")
+    assert (status, f"no calibration, as its times are of no board: {DEVICE_STANDS_IN}" in err) == (
+        2,
+        True,
+    ), err
 
 
 def test_compare_transports_leaves_it_out(

@@ -252,7 +252,8 @@ def test_a_ring_of_emulated_fpgas(plumb: Plumb, ranks: int) -> None:
     assert record.transport is not None
     assert (record.transport.scheduled_by, record.transport.landing) == ("device", "streaming")
     assert {case.outcome.status for case in record.cases} == {"passed"}
-    assert "eq. 4.3" in out + err
+    assert "its times are of no board: Intel(R) FPGA Emulation Device emulates" in err
+    assert "GB/s (emulated)" in out
     assert set(Path(tempfile.gettempdir()).glob("plumb-links-*")) == before
 
 

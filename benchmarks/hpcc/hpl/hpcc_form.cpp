@@ -87,7 +87,7 @@ Json hpl_hpcc_form(const Json& record) {
           {"settings",
            {{"Matrix Size", at(measured, {"labels", "n"})},
             {"Block Size", at(measured, {"labels", "block"})},
-            {"Emulate", false},
+            {"Emulate", at(record, "emulated").is_string()},
             {"Diagonally Dominant", dominant},
             {"Data Type", type},
             {"FPGA Torus", grid_of(measured)}}}};

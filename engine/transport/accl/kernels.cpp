@@ -63,8 +63,7 @@ std::string Pipe::name() const {
 }
 
 std::string why_no_commands(const DeviceInfo& info) {
-  const bool emulated = info.has(Feature::channels) && info.platform.find("Emulation") != std::string::npos;
-  if (info.runtime == "hls" || emulated) return "";
+  if (info.runtime == "hls" || (info.has(Feature::channels) && !emulation_of(info).empty())) return "";
   return "kernels of this device have no command stream to the software engine: use --approach host-buffered or "
          "host-streaming; or --runtime hls, or an emulated FPGA (plumb setup fpga-emulator)";
 }

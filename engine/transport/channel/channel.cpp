@@ -65,10 +65,6 @@ class BoardPort : public PairPort {
   bool& under_way_;
 };
 
-bool is_emulated(const DeviceInfo& info) {
-  return info.runtime == "hls" || info.platform.find("Emulation") != std::string::npos;
-}
-
 const TransportInfo channel_info{"channel", "from FPGA to FPGA over serial links (Intel's external channels)", "device",
                                  "streaming"};
 
@@ -128,7 +124,7 @@ class ChannelTransport : public Transport {
       if (board_ == nullptr) board_ = wiring_.device().build(source);
       return std::make_unique<BoardPort>(exchange, wiring_.device(), *board_, board_under_way_, kernel);
     }
-    if (!is_emulated(wiring_.device().info()))
+    if (emulation_of(wiring_.device().info()).empty())
       throw Unsupported(
           "a board's channels are in its bitstream: give --kernel-file FILE.aocx (plumb synth b_eff makes one)");
     return std::make_unique<ChannelPort>(exchange, wiring_, source, kernel);

@@ -75,7 +75,6 @@ def printed_channel_bandwidth(message_bytes: ArrayLike) -> Floats:
 
 NEEDS: Need = "legs"
 TRANSPORTS = frozenset({"mpi", "staged", "channel"})
-EMULATED = "an emulator's speed is not a board's"
 
 _TRANSFER_WHOLE = Bound("transfer", "transfer")
 _CLOCK = Bound("clock", "channel clock")
@@ -163,10 +162,7 @@ def _over_links(record: Record, case: Case, channel: Channel | None) -> Predicti
         return Prediction.unknown(str(error))
     turns = math.ceil(case.work.messages * CHANNELS_OF_A_PAIR / channel.count)
     clocked = turns * float(channel_s(case.message_bytes(), width, clock, 0))
-    emulated = any("Emulation" in rank.device.platform for rank in record.ranks if rank.device)
-    return Prediction.in_turn(
-        {_LATENCY: latency, _CLOCK: clocked}, reason=EMULATED if emulated else None
-    )
+    return Prediction.in_turn({_LATENCY: latency, _CLOCK: clocked})
 
 
 # --- a forecast -----------------------------------------------------------------------------------
