@@ -39,7 +39,8 @@ from plumbline.launch.progress import ProgressView, Watched
 from plumbline.model.benchmarks import model_of
 from plumbline.model.yardsticks import yardstick_of
 from plumbline.record.expectations import TOLERANCE
-from plumbline.synth.manifest import run_options
+from plumbline.synth.manifest import cables_text, read_manifest, run_options
+from plumbline.system.files import find_system
 
 # The engine's options that plumb handles or sets itself.
 _TAKEN_OVER = frozenset(
@@ -195,8 +196,9 @@ def make_plan(asked: Request, environ: Mapping[str, str], console: Console) -> R
     Raises :class:`UsageError` for errors that can be detected before a launch.
     """
     engine, benchmark = asked.engine, asked.benchmark
-    given, built = _with_manifest(asked.given, benchmark)
     home = find_home(environ)
+    given, built = _with_manifest(asked.given, benchmark)
+    given = _with_cables(given, home)
     request = _launch_request(given, environ)
     devices = _device_map(given, request.ranks)
     _check_form(given, benchmark)
@@ -250,6 +252,18 @@ def _with_manifest(given: Given, benchmark: BenchmarkSpec) -> tuple[Given, str |
         return given, None
     taken, built = run_options(Path(file), benchmark, given.values)
     return Given({**given.values, **taken}), built
+
+
+def _with_cables(given: Given, home: Home) -> Given:
+    """The options with the named system's cables, for kernels of a bitstream over them."""
+    asked = given.values
+    if asked.get("transport") != "channel" or "cables" in asked or "system" not in asked:
+        return given
+    manifest = read_manifest(Path(asked["kernel-file"])) if "kernel-file" in asked else None
+    channel = find_system(asked["system"], home).channel
+    if manifest is None or channel is None or not channel.cables:
+        return given
+    return Given({**asked, "cables": cables_text(manifest, channel.cables)})
 
 
 def _device_library(given: Given, engine: Engine, environ: Mapping[str, str]) -> dict[str, str]:

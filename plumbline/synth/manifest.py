@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -161,6 +161,18 @@ def run_options(
             taken[option.name] = _text(value)
     built = f"{manifest.name} ({manifest.target}, {manifest.tool})"
     return taken, f"{built}, SHA-256 {manifest.bitstream_sha256}"
+
+
+def cables_text(manifest: Manifest, cables: Sequence[tuple[str, str]]) -> str:
+    """The engine's ``--cables``. Raises :class:`UsageError` for a port without io channels."""
+    channels = [manifest.channels[at : at + 2] for at in range(0, len(manifest.channels), 2)]
+    for port in (port for cable in cables for port in cable):
+        if int(port.rpartition(":ch")[2]) >= len(channels):
+            raise UsageError(
+                f"a cable is in {port}, but {manifest.name} has the io channels "
+                f"{', '.join('/'.join(both) for both in channels) or 'none'}"
+            )
+    return ",".join("=".join(cable) for cable in cables)
 
 
 def _variant(benchmark: BenchmarkSpec, manifest: Manifest) -> dict[str, Value]:

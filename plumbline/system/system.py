@@ -217,10 +217,15 @@ class Identity(Table):
     source: str
 
 
+_Port = Annotated[str, Field(pattern=r"^[^=,:\s]+:acl\d+:ch\d+$")]
+
+
 class Channel(Table):
     """Serial links between boards: ``count`` channels per board of ``width_bytes`` per cycle.
 
-    Absent figures are unknown; ``gb_s`` is one channel's rate, if clock and width are.
+    Absent figures are unknown; ``gb_s`` is one channel's rate, if clock and width are. ``cables``
+    join two ports each, ``NODE:aclD:chP``: port P (a bitstream's manifest has their io channels) of
+    device D of a node, by its host's name or its number in the run (``n00``).
     """
 
     count: Annotated[int, Field(ge=1)]
@@ -228,7 +233,16 @@ class Channel(Table):
     latency_ns: Nanos | None = None
     frequency_mhz: Mhz | None = None
     width_bytes: Bytes | None = None
+    cables: list[tuple[_Port, _Port]] = Field(default_factory=list)
     source: str
+
+    @model_validator(mode="after")
+    def _ports_have_one_cable(self) -> Self:
+        ports = [port for cable in self.cables for port in cable]
+        for port in ports:
+            if ports.count(port) > 1:
+                raise ValueError(f"two cables are in {port}")
+        return self
 
     def channel_gb_s(self) -> float:
         """The rate of one channel in one direction."""

@@ -95,7 +95,7 @@ def test_kernels_of_a_bitstream_over_its_io_channels(
 ) -> None:
     """The emulator has a file for each io channel; here one board is its own neighbour.
 
-    A cable to the wrong port is a wrong answer.
+    A cable to the wrong port is a wrong answer, unless the system file has it: then nothing starts.
     """
     build = ("--board", "noctua1-520n", "--target", "emulation", "--output", "out")
     status, out, err = plumb("synth", "b_eff", *build)
@@ -105,14 +105,33 @@ def test_kernels_of_a_bitstream_over_its_io_channels(
         os.mkfifo(f"kernel_output_ch{port}")
         Path(f"kernel_input_ch{far}").symlink_to(f"kernel_output_ch{port}")
         pipes.append(os.open(f"kernel_output_ch{port}", os.O_RDWR))
-    _, _, err = plumb(
+    run = (
         *("run", "b_eff", "-n", "1", "--runtime", "fpga-emulator", "--no-model"),
         *("--transport", "channel", "--kernel-file", out.strip(), "--min-size", "10"),
         *("--max-size", "12", "--repetitions", "2", "--timeout", "60", "--record", "r.json"),
     )
+    Path("ring.toml").write_text(cabled({0: 2, 1: 3}))
+    _, _, err = plumb(*run, *(("--system", "ring.toml") if outcome == "passed" else ()))
     for pipe in pipes:
         os.close(pipe)
     assert set(outcomes(Path("r.json"))) == {outcome}, err
+    if outcome == "passed":
+        return
+    Path("ring.toml").write_text(cabled({0: 3, 1: 2}))
+    _, _, err = plumb(*run, "--system", "ring.toml")
+    assert set(outcomes(Path("r.json"))) == {"unsupported"}
+    sentence = "what n00:acl0:ch0 sends must arrive at n00:acl0:ch2, but its cable leads to"
+    assert f"rank 0 to rank 0: {sentence} n00:acl0:ch3" in Path("r.json").read_text()
+    Path("ring.toml").write_text(cabled({0: 4}))
+    status, _, err = plumb(*run, "--system", "ring.toml")
+    assert (status, "a cable is in n00:acl0:ch4, but b_eff" in err) == (2, True)
+
+
+def cabled(cables: dict[int, int]) -> str:
+    """A system of one board, with cables between its own ports."""
+    ends = [[f"n00:acl0:ch{port}" for port in cable] for cable in cables.items()]
+    head = '[system]\nname = "ring"\ndescription = "one board"\nsource = "a test"\n'
+    return f'{head}[channel]\ncount = 4\ncables = {ends}\nsource = "a test"\n'
 
 
 @needs_engine

@@ -5,8 +5,11 @@
 #include <algorithm>
 
 #include "core/json.hpp"
+#include "transport/channel/cables.hpp"
 #include "transport/conduit.hpp"
 #include "transport/pair/pair.hpp"
+#include "transport/sockets.hpp"
+#include "world/collect.hpp"
 
 namespace plumb::channel {
 
@@ -42,13 +45,29 @@ class ChannelPort : public PairPort {
   std::vector<Pair*> pairs_;
 };
 
+// Lanes 2 R and 2 R + 1 are a and b of replication R, whose ports are the board's from 4 R on: a sends by the first two
+// to the last two of its neighbour, b the other way round (board.cl). "" if the cables lead there.
+std::string misled(const std::vector<Lane>& lanes, const Cables& cables, const std::vector<Board>& boards, int rank) {
+  for (const Lane& lane : lanes)
+    for (int channel = 0; lane.send != nullptr && channel < static_cast<int>(channels_of_link); ++channel) {
+      const int first = 4 * (lane.number / 2) + channel, second = first + 2;
+      const bool forth = lane.number % 2 == 0;
+      const std::string problem =
+          cables.problem(boards[static_cast<std::size_t>(rank)], forth ? first : second,
+                         boards[static_cast<std::size_t>(lane.send->peer)], forth ? second : first);
+      if (!problem.empty()) return fmt::format("rank {} to rank {}: {}", rank, lane.send->peer, problem);
+    }
+  return "";
+}
+
 // Kernels of a bitstream, whose channels are those of the board, in one program for all exchanges. Cables determine who
-// receives. Lanes 2 R and 2 R + 1 are a and b of replication R.
+// receives.
 class BoardPort : public PairPort {
  public:
-  BoardPort(const Exchange& exchange, Device& device, Program& program, bool& under_way, const std::string& kernel)
+  BoardPort(const Exchange& exchange, const std::vector<Lane>& lanes, Device& device, Program& program, bool& under_way,
+            const std::string& kernel)
       : PairPort(exchange), under_way_(under_way) {
-    for (const Lane& lane : lanes_of(exchange, "transport channel", "use --transport staged or pipelined"))
+    for (const Lane& lane : lanes)
       for (const bool sends : {false, true})
         if ((sends ? lane.send : lane.receive) != nullptr)
           add(device, program, lane, kernel, sends, {},
@@ -78,6 +97,11 @@ struct ChannelOptions : Parameters {
        "transport channel between hosts: the first of 64 ports a rank that its neighbours connect to; 0 = any"},
       0,
       {0, 65535}};
+  Parameter<std::string> cables{
+      *this,
+      {"cables",
+       "transport channel with a bitstream: n00:acl0:ch0=n01:acl0:ch2,…; plumb reads them in the system file"},
+      ""};
 };
 
 const RegisteredTransportOptions registered_channel_options("channel",
@@ -106,7 +130,8 @@ class ChannelTransport : public Transport {
       : world_(world),
         frame_(frame),
         wiring_(world, device, wish.of<ConduitOptions>("conduit").through == "world",
-                static_cast<std::uint16_t>(wish.of<ChannelOptions>("channel").relay_port), frame) {}
+                static_cast<std::uint16_t>(wish.of<ChannelOptions>("channel").relay_port), frame),
+        cables_(wish.of<ChannelOptions>("channel").cables) {}
   const TransportInfo& info() const override { return frame_ > 0 ? vnx_info : channel_info; }
   Json facts() const override {
     Json facts{{"channel_width_bytes", channel_width}, {"channels_of_link", channels_of_link}};
@@ -121,8 +146,11 @@ class ChannelTransport : public Transport {
     check_exchange(exchange, world_);
     if (!source.binary.empty() && frame_ > 0) throw Unsupported("transport vnx has no kernels for boards");
     if (!source.binary.empty()) {
+      const std::vector<Lane> lanes = lanes_of(exchange, "transport channel", "use --transport staged or pipelined");
+      const AgreedText problem = first_text(world_, misled(lanes, cables_, boards(), world_.rank()));
+      if (!problem.text.empty()) throw Unsupported(problem.text);
       if (board_ == nullptr) board_ = wiring_.device().build(source);
-      return std::make_unique<BoardPort>(exchange, wiring_.device(), *board_, board_under_way_, kernel);
+      return std::make_unique<BoardPort>(exchange, lanes, wiring_.device(), *board_, board_under_way_, kernel);
     }
     if (emulation_of(wiring_.device().info()).empty())
       throw Unsupported(
@@ -137,9 +165,18 @@ class ChannelTransport : public Transport {
   }
 
  private:
+  // Collective.
+  std::vector<Board> boards() {
+    std::vector<int> devices;
+    for (const std::string& one : all_texts(world_, std::to_string(wiring_.device().info().ordinal)))
+      devices.push_back(std::stoi(one));
+    return boards_of(all_texts(world_, own_host_name()), devices);
+  }
+
   World& world_;
   std::size_t frame_;
   Wiring wiring_;
+  Cables cables_;                   // as the system file has them
   std::unique_ptr<Program> board_;  // of a bitstream
   bool board_under_way_ = false;
 };
