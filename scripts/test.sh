@@ -47,6 +47,12 @@ mpich_5() {
     --no-deps --ignore-installed --prefix build/mpich-5 mpich==5.0.2 && ln -sf libmpi.so.12 build/mpich-5/lib/libmpich.so.12
 }
 
+# Headers of arbitrary precision for kernels in HLS C++, of hls4ml, which nothing else needs.
+ap_types() {
+  [ -d build/ap-types/hls4ml ] || step ap-types "Installing hls4ml's headers into build/ap-types (pip)" .venv/bin/python -m pip \
+    --disable-pip-version-check --no-input install --no-deps --target build/ap-types hls4ml==1.3.0
+}
+
 # The engine's own tests under sanitizers, and those over MPICH. On 2 and 4 ranks they run in release.
 others() {
   local status=0
@@ -85,7 +91,7 @@ if [ "$built" = 0 ]; then die "The engine does not build: its tests would run ol
 if [ $# -gt 0 ]; then
   command_tests "$@" || failed=1
 else
-  { export BESIDE=1; mpich; } &
+  { export BESIDE=1; ap_types; mpich; } &
   building=$!
   tests release --parallel 2 --tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_|^mpi_tests_on_[24]$' || failed=1
   wait "$building" || failed=1

@@ -215,6 +215,8 @@ std::string inputs_of(const KernelSource& source, const std::string& compiler) {
   std::string inputs = fmt::format("{} {} {}\n{}\n{}\n{}\n", compiler, found.st_size, found.st_mtime,
                                    fmt::join(flags, " "), source.options, source.name);
   for (const char* header : headers) inputs += header_text(header);
+  for (const char* folders : {"CPATH", "CPLUS_INCLUDE_PATH"})  // of further headers
+    if (const char* value = std::getenv(folders)) inputs += fmt::format("{} {}\n", folders, value);
   return inputs + source.hls;
 }
 
