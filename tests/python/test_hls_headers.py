@@ -34,7 +34,7 @@ def test_a_kernel_finds_ap_int_and_ap_fixed(tmp_path: Path) -> None:
             "stream",
             "--runtime",
             "hls",
-            "--size",
+            "--elements",
             "3072",
             "--repetitions",
             "1",

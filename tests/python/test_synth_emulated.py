@@ -13,6 +13,7 @@ from synth_board import INSTALLED, needs_engine
 from plumbline.engine import runtimes
 from plumbline.synth import tools
 from plumbline.synth.manifest import manifest_path, read_manifest
+from tests.launching import program
 
 
 def emulator() -> dict[str, str]:
@@ -85,53 +86,96 @@ def test_from_build_to_run(
         assert str(record["parameters"][name]) == str(value)
 
 
+Cables = list[tuple[tuple[int, int], tuple[int, int]]]  # two boards with their ports, each
+RING: Cables = [((0, 0), (1, 2)), ((0, 1), (1, 3)), ((0, 2), (1, 0)), ((0, 3), (1, 1))]
+CROSSED: Cables = [((0, 0), (0, 3)), ((0, 1), (0, 2))]
+
+
+def connect(cables: Cables) -> list[int]:
+    """Named pipes in place of cables, in a folder for each board; open, so that no kernel waits for another."""
+    pipes = []
+    for one, other in cables:
+        for (board, port), (far, into) in ((one, other), (other, one)):
+            Path(str(board)).mkdir(exist_ok=True)
+            Path(str(far)).mkdir(exist_ok=True)
+            pipe = Path(f"{board}/kernel_output_ch{port}").resolve()
+            os.mkfifo(pipe)
+            Path(f"{far}/kernel_input_ch{into}").symlink_to(pipe)
+            pipes.append(os.open(pipe, os.O_RDWR))
+    return pipes
+
+
+def system_with(cables: Cables) -> str:
+    """A system file with these cables."""
+    ends = [[f"n00:acl{board}:ch{port}" for board, port in cable] for cable in cables]
+    head = '[system]\nname = "ring"\ndescription = "boards"\nsource = "a test"\n'
+    Path("ring.toml").write_text(
+        f'{head}[channel]\ncount = 4\ncables = {ends}\nsource = "a test"\n'
+    )
+    return "ring.toml"
+
+
+def in_own_folders(monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+    """An engine each rank of which works in the folder of its number, where the emulator looks for its io channels."""
+    engine = program("plumb-mpi")
+    own = Path("engine")
+    own.mkdir()
+    (own / engine.name).write_text(
+        f'#!/bin/sh\n[ -z "$OMPI_COMM_WORLD_RANK" ] || cd "$OMPI_COMM_WORLD_RANK"\nexec {engine} "$@"\n'
+    )
+    (own / engine.name).chmod(0o755)
+    for rank in range(ranks):
+        Path(str(rank)).mkdir(exist_ok=True)
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(own.resolve()))
+
+
 @needs_engine
 @pytest.mark.parametrize(
-    ("cables", "outcome"),
-    [({0: 2, 1: 3, 2: 0, 3: 1}, "passed"), ({0: 3, 1: 2, 2: 0, 3: 1}, "failed")],
+    ("ranks", "cables", "outcome"), [(2, RING, "passed"), (1, CROSSED, "failed")]
 )
 def test_kernels_of_a_bitstream_over_its_io_channels(
-    emulated: None, plumb: Plumb, cables: dict[int, int], outcome: str
+    emulated: None,
+    plumb: Plumb,
+    monkeypatch: pytest.MonkeyPatch,
+    ranks: int,
+    cables: Cables,
+    outcome: str,
 ) -> None:
-    """The emulator has a file for each io channel; here one board is its own neighbour.
+    """The emulator has a file for each io channel: two boards in a ring, and one that is its own neighbour.
 
     A cable to the wrong port is a wrong answer, unless the system file has it: then nothing starts.
     """
     build = ("--board", "noctua1-520n", "--target", "emulation", "--output", "out")
     status, out, err = plumb("synth", "b_eff", *build)
     assert status == 0, err
-    pipes = []
-    for port, far in cables.items():
-        os.mkfifo(f"kernel_output_ch{port}")
-        Path(f"kernel_input_ch{far}").symlink_to(f"kernel_output_ch{port}")
-        pipes.append(os.open(f"kernel_output_ch{port}", os.O_RDWR))
-    run = (
-        *("run", "b_eff", "-n", "1", "--runtime", "fpga-emulator", "--no-model"),
-        *("--transport", "channel", "--kernel-file", out.strip(), "--min-size", "10"),
-        *("--max-size", "12", "--repetitions", "2", "--timeout", "60", "--record", "r.json"),
+    in_own_folders(monkeypatch, ranks)
+    record = Path("r.json").resolve()
+    words = (
+        *("run", "b_eff", "-n", str(ranks), "--runtime", "fpga-emulator", "--oversubscribe"),
+        *(
+            "--transport",
+            "channel",
+            "--kernel-file",
+            str(Path(out.strip()).resolve()),
+            "--no-model",
+        ),
+        *("--min-size", "10", "--max-size", "12", "--repetitions", "2", "--timeout", "60"),
+        *("--record", str(record)),
     )
-    Path("ring.toml").write_text(cabled({0: 2, 1: 3}))
-    _, _, err = plumb(*run, *(("--system", "ring.toml") if outcome == "passed" else ()))
+    pipes = connect(cables)
+    of_system = ("--system", system_with(RING)) if outcome == "passed" else ()
+    _, _, err = plumb(*words, *of_system)
     for pipe in pipes:
         os.close(pipe)
-    assert set(outcomes(Path("r.json"))) == {outcome}, err
+    assert set(outcomes(record)) == {outcome}, err
     if outcome == "passed":
         return
-    Path("ring.toml").write_text(cabled({0: 3, 1: 2}))
-    _, _, err = plumb(*run, "--system", "ring.toml")
-    assert set(outcomes(Path("r.json"))) == {"unsupported"}
+    plumb(*words, "--system", system_with(CROSSED))
+    assert set(outcomes(record)) == {"unsupported"}
     sentence = "what n00:acl0:ch0 sends must arrive at n00:acl0:ch2, but its cable leads to"
-    assert f"rank 0 to rank 0: {sentence} n00:acl0:ch3" in Path("r.json").read_text()
-    Path("ring.toml").write_text(cabled({0: 4}))
-    status, _, err = plumb(*run, "--system", "ring.toml")
+    assert f"rank 0 to rank 0: {sentence} n00:acl0:ch3" in record.read_text()
+    status, _, err = plumb(*words, "--system", system_with([((0, 4), (0, 2))]))
     assert (status, "a cable is in n00:acl0:ch4, but b_eff" in err) == (2, True)
-
-
-def cabled(cables: dict[int, int]) -> str:
-    """A system of one board, with cables between its own ports."""
-    ends = [[f"n00:acl0:ch{port}" for port in cable] for cable in cables.items()]
-    head = '[system]\nname = "ring"\ndescription = "one board"\nsource = "a test"\n'
-    return f'{head}[channel]\ncount = 4\ncables = {ends}\nsource = "a test"\n'
 
 
 @needs_engine
