@@ -163,7 +163,7 @@ def run_options(
     return taken, f"{built}, SHA-256 {manifest.bitstream_sha256}"
 
 
-def cables_text(manifest: Manifest, cables: Sequence[tuple[str, str]]) -> str:
+def cables_text(manifest: Manifest, cables: Sequence[Sequence[str]]) -> str:
     """The engine's ``--cables``. Raises :class:`UsageError` for a port without io channels."""
     channels = [manifest.channels[at : at + 2] for at in range(0, len(manifest.channels), 2)]
     for port in (port for cable in cables for port in cable):

@@ -218,6 +218,7 @@ class Identity(Table):
 
 
 _Port = Annotated[str, Field(pattern=r"^[^=,:\s]+:acl\d+:ch\d+$")]
+_Cable = Annotated[list[_Port], Field(min_length=2, max_length=2)]
 
 
 class Channel(Table):
@@ -233,7 +234,7 @@ class Channel(Table):
     latency_ns: Nanos | None = None
     frequency_mhz: Mhz | None = None
     width_bytes: Bytes | None = None
-    cables: list[tuple[_Port, _Port]] = Field(default_factory=list)
+    cables: list[_Cable] = Field(default_factory=list)
     source: str
 
     @model_validator(mode="after")

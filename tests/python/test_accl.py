@@ -181,7 +181,9 @@ def test_benchmarks_with_transfers_run_over_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not OVER_MPICH.exists(), reason="plumb-mpi is not built over MPICH")
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "ranks", [1, *(pytest.param(ranks, marks=pytest.mark.soak) for ranks in (2, 3, 4)), 5]
+)
 def test_over_mpich(tmp_path: Path, ranks: int) -> None:
     """The same counts over another MPI, on a number of ranks that is no power of two as well."""
     for transport in ("accl-tcp", "accl-udp"):
@@ -252,11 +254,6 @@ def test_calibrated_figures_are_said_to_be_emulated(
     assert (status, sentence in out) == (0, True), err
     status, _, err = plumb("advise", "--system", "local", "--transports", "accl-tcp")
     assert (status, "of no board" in err) == (2, True)
-    status, _, err = plumb("calibrate", "-n", "2", "--runtime", "hls", "--only", "legs")
-    assert (status, f"no calibration, as its times are of no board: {DEVICE_STANDS_IN}" in err) == (
-        2,
-        True,
-    ), err
 
 
 def test_compare_transports_leaves_it_out(
@@ -279,3 +276,13 @@ def test_compare_transports_leaves_it_out(
     )
     assert status == 0, err
     assert "transport accl-udp is a software engine of ACCL" in out
+
+
+@pytest.mark.soak
+def test_emulated_devices_calibrate_nothing(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLUMBLINE_ENGINE", str(ENGINE.parent))
+    status, _, err = plumb("calibrate", "-n", "2", "--runtime", "hls", "--only", "legs")
+    assert (status, f"no calibration, as its times are of no board: {DEVICE_STANDS_IN}" in err) == (
+        2,
+        True,
+    ), err
