@@ -279,10 +279,13 @@ def test_compare_transports_leaves_it_out(
 
 
 @pytest.mark.soak
-def test_emulated_devices_calibrate_nothing(plumb: Plumb, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_emulated_devices_calibrate_nothing(
+    plumb: Plumb, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLUMBLINE_ENGINE", str(ENGINE.parent))
     status, _, err = plumb("calibrate", "-n", "2", "--runtime", "hls", "--only", "legs")
     assert (status, f"no calibration, as its times are of no board: {DEVICE_STANDS_IN}" in err) == (
         2,
         True,
     ), err
+    assert not (home / "systems" / "local.toml").exists()
