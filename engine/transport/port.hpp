@@ -15,7 +15,9 @@
 // PORT_EXPECT(i) replaces PORT_RECEIVE(i) if messages are read only by later sends: the kernel then waits once for
 // both. PORT_RECEIVES_FIRST is true if the lane receives before it sends in a round. Each of these may end the kernel
 // on a timeout. With one kernel per direction (`channel`), the text is compiled for each of them, and a call for the
-// other direction waits for that kernel; PORT_COMPUTES is true in one of them.
+// other direction waits for that kernel; PORT_COMPUTES is true in one of them. Kernels that channels join to others
+// (KernelJoiner) call send_message(message, port_bytes), after PORT_SENDING, or receive_message(...) instead;
+// LANE is the lane's place, and PORT_SPACE the address space of messages (__global unless the text beside defines it).
 #pragma once
 
 #include <functional>
@@ -61,6 +63,8 @@ class Port {
   void set_sizes(const std::vector<StepSizes>& sizes);
   void follow(Queue& earlier);
   void lead(Queue& later);
+  // The program of all lanes' kernels and those beside them. Throws Error without any beside.
+  virtual Program& program() { throw Error("this port has a program for each lane"); }
 
  protected:
   // One kernel of a lane, for both directions or one.
@@ -91,6 +95,16 @@ class Port {
 
 // An exchange by kernels that only send and receive, for transports with only a port.
 std::unique_ptr<CompiledExchange> exchange_by_port(const Exchange& exchange, std::unique_ptr<Port> port);
+// A transport that takes further kernels into one program with those of all lanes, so that channels on the device join
+// them.
+class KernelJoiner {
+ public:
+  virtual ~KernelJoiner() = default;
+  // As Transport::open_port(). `beside`: the others' text, in the language that is built, before the lanes'.
+  virtual std::unique_ptr<Port> open_port_beside(const std::string& beside, const Exchange& exchange,
+                                                 const KernelSource& source, const std::string& kernel) = 0;
+};
+
 // Source and name of these kernels.
 KernelSource rounds_source();
 constexpr const char* rounds_kernel = "rounds";

@@ -103,7 +103,8 @@ def environment(
 ) -> dict[str, str]:
     """The variables that restrict a process to runtime ``name``.
 
-    ``devices`` is the FPGA emulator's number of devices, unless set in the caller's environment.
+    ``devices`` is the FPGA emulator's number of devices. What the caller's environment sets of it
+    and of the emulator's local memory stays.
     Raises :class:`UsageError` if the runtime is not installed.
     """
     if not is_installed(name, home):
@@ -114,8 +115,12 @@ def environment(
         added["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
     if name == INTEL_SYCL.name:
         added[PLUGIN_VARIABLE] = str(_plugin(home))
-    if name == FPGA_EMULATOR.name and "CL_CONFIG_CPU_EMULATE_DEVICES" not in environ:
-        added["CL_CONFIG_CPU_EMULATE_DEVICES"] = str(max(devices, 1))
+    if name == FPGA_EMULATOR.name:
+        emulated = {
+            "CL_CONFIG_CPU_EMULATE_DEVICES": str(max(devices, 1)),
+            "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE": "32MB",  # as a board; 256 KiB without
+        }
+        added |= {key: value for key, value in emulated.items() if key not in environ}
     return added
 
 

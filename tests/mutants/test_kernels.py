@@ -59,12 +59,12 @@ RUNTIMES = {"pocl": "pocl", "fpga": "fpga-emulator", "intel": "intel-cpu"}
 pytestmark = pytest.mark.skipif(not ENGINE.exists(), reason="the engine is not built (make build)")
 
 
-def vendor_environment(device: str) -> dict[str, str]:
+def vendor_environment(device: str, ranks: int) -> dict[str, str]:
     """What makes OpenCL's loader show ``device`` and nothing else; skips where it is not there."""
     name = RUNTIMES[device]
     if not runtimes.is_installed(name, find_home()):
         pytest.skip(f"{name} is not installed (ACCEPT_INTEL_EULA=1 make test installs Intel's)")
-    return runtimes.environment(name, find_home(), devices=1)
+    return runtimes.environment(name, find_home(), devices=ranks)
 
 
 @cache
@@ -93,7 +93,7 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
         needs_devices_of(device)
         command += ["--runtime", device]
     else:
-        environment |= vendor_environment(device)
+        environment |= vendor_environment(device, ranks)
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )

@@ -45,6 +45,7 @@ def test_an_installed_runtime_is_selected_by_variables(tmp_path: Path) -> None:
         "OCL_ICD_VENDORS": str(folder / "icd"),
         "LD_LIBRARY_PATH": f"{folder / 'lib'}:/opt/lib",
         "CL_CONFIG_CPU_EMULATE_DEVICES": "4",
+        "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE": "32MB",
     }
     library = (folder / "icd" / "fpga-emulator.icd").read_text().strip()
     assert Path(library).is_absolute()

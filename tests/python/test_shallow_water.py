@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from conftest import Plumb
 
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from plumbline.record.mesh import read_mesh, read_owners
 from tests.launching import PATIENCE_S, ROOT, launch_command, program
 
@@ -74,6 +76,50 @@ def test_every_partition_gives_the_same_bits(
     parts = facts["partitions"]
     assert sum(part["elements"] for part in parts) == case["labels"]["elements"]
     assert sum(part["sent"] for part in parts) == sum(part["received"] for part in parts)
+
+
+SMALL = ("--mesh", "rectangle", "--across", "6", "--steps", "2")
+
+
+@pytest.mark.parametrize(
+    ("runtime", "ranks", "words"),
+    [
+        ("fpga-emulator", 2, (*SMALL, "--transport", "staged", "--order", "1", "--overlap", "off")),
+        ("fpga-emulator", 2, (*SMALL, "--transport", "channel", "--order", "0")),
+        ("hls", 4, ("--transport", "channel", "--order", "2", "--type", "double")),
+        ("hls", 3, ("--transport", "staged", "--order", "1")),
+        *(
+            pytest.param(
+                *("fpga-emulator", ranks),
+                ("--transport", transport, "--order", order, "--type", type_),
+                marks=pytest.mark.soak,
+            )
+            for ranks in (1, 2, 3, 4)
+            for transport in ("staged", "channel")
+            for order in "012"
+            for type_ in ("float", "double")
+        ),
+    ],
+)
+def test_kernels_joined_by_channels_give_the_same_bits(
+    tmp_path: Path, runtime: str, ranks: int, words: tuple[str, ...]
+) -> None:
+    """The form for FPGAs: the whole mesh without messages, and parts with them."""
+    variables, name = {}, runtime
+    if runtime == "fpga-emulator":
+        if not runtimes.is_installed(runtime, find_home()):
+            pytest.skip(f"{runtime} is not installed (plumb setup {runtime})")
+        variables, name = runtimes.environment(runtime, find_home(), ranks), "opencl"
+    status, record, said = run(
+        tmp_path, ranks, "--steps", "6", *words, "--runtime", name, **variables
+    )
+    assert status == 0, said
+    (case,) = record["cases"]
+    facts = case["facts"]
+    assert facts["variant"] == "single_work_item"
+    assert facts["streamed"] == (ranks > 1 and "channel" in words)
+    assert facts["compared_with_unpartitioned"] == (ranks > 1)
+    assert facts["reference_roundings_per_stage"] < 1
 
 
 @pytest.mark.parametrize("case", ["tide", "rest", "closed", "manufactured", "annulus"])
@@ -211,6 +257,10 @@ def test_an_unstable_step_is_an_error(tmp_path: Path) -> None:
         (["--mesh", "none.14"], "none.14: the file cannot be read"),
         (["--order", "3"], "--order"),
         (["--steps", "0"], "--steps"),
+        (
+            ["--variant", "single_work_item", "--max-elements", "1000"],
+            "rank 0 has 1696 elements and 0 of its neighbours, above --max-elements 1000",
+        ),
         (["--partitioner", "none"], "none: the file cannot be read"),
         (["--case", "annulus", "--mesh", "bay"], "--case annulus has a mesh of its own"),
         (["--tide", "M4"], "is not one of O1, K1, N2, M2, S2"),

@@ -4,7 +4,8 @@
 //
 // REAL: float or double. ORDER: p, 0 to 2. FRICTION: 0 none, 1 linear, 2 quadratic. GIVEN: 1 if sources and exact edges are given.
 // GROUP: work items a group. LANES: 1, or 8 or 16, in vectors of that many numbers (OpenCL on CPUs, whose compilers do not make
-// vectors of a kernel so long); MASK: int or long, as wide as REAL.
+// vectors of a kernel so long); MASK: int or long, as wide as REAL. PIPELINE: without kernels, for single_work_item.cl, which
+// follows: all arrays are in local memory, and velocities are projected once an element instead of by each neighbour.
 //
 // Arrays hold a value of each element after the other, `stride` apart (structure of arrays): own elements first, then the
 // halo. State: fields (level, U, V) x BASIS coefficients. Geometry: gradients of r and s. Bed: mean, and derivatives
@@ -16,10 +17,20 @@
 #define IS_KERNELS
 #elif defined(__CUDACC__)
 #define IS_KERNELS
+#elif defined(PIPELINE)  // HLS C++
+#include <math.h>
+#define IS_KERNELS
+#define __local
+#define index index_of_lane  // strings.h has a function of that name
+typedef unsigned int uint;
 #endif
 #ifdef IS_KERNELS
 typedef REAL real;
+#ifdef PIPELINE
+#define GLOBAL __local
+#else
 #define GLOBAL __global
+#endif
 #define INLINE static inline
 #define UNROLL _Pragma("unroll")
 #ifdef __CUDACC__
@@ -249,6 +260,9 @@ typedef struct {
   GLOBAL const real* geometry;
   GLOBAL const real* bed;
   GLOBAL const real* given;  // sources as a state is; then values of exact edges' points
+#ifdef PIPELINE
+  GLOBAL const real* velocities;  // u, then v, as a state is
+#endif
   GLOBAL int* dry;           // 1 + step in which an element's H fell below `minimum`; 0 if never
   uint stride;
   int step;                          // counted from 1
@@ -324,7 +338,15 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
   n.bed[1] = pick(s->bed + s->stride, other);
   n.bed[2] = pick(s->bed + 2 * s->stride, other);
 #endif
+#ifdef PIPELINE
+  UNROLL
+  for (int i = 0; i < BASIS; ++i) {
+    n.u[i] = pick(s->velocities + i * s->stride, other);
+    n.v[i] = pick(s->velocities + (BASIS + i) * s->stride, other);
+  }
+#else
   project(&n);
+#endif
   const vec length2 = normal[0] * normal[0] + normal[1] * normal[1], length = root(length2), mirror = 2 / length2;
   UNROLL
   for (int q = 0; q < EDGE_POINTS; ++q) {
@@ -388,6 +410,18 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
   }
 }
 
+// The fluxes through all edges of the elements from e on.
+INLINE void add_edges(const stage_of* s, const cell* c, uint e, const vec* to_r, const vec* to_s, vec rate[FIELDS][BASIS],
+                      vec* lowest) {
+  const vec below[2] = {-2 * to_s[0], -2 * to_s[1]};
+  const vec across[2] = {2 * (to_r[0] + to_s[0]), 2 * (to_r[1] + to_s[1])};
+  const vec left[2] = {-2 * to_r[0], -2 * to_r[1]};
+  add_edge(s, c, e, 0, below, rate, lowest);
+  add_edge(s, c, e, 1, across, rate, lowest);
+  add_edge(s, c, e, 2, left, rate, lowest);
+}
+
+#ifndef PIPELINE
 // One stage on the elements e to e + lanes - 1.
 INLINE void update(const stage_of* s, uint e, uint lanes) {
   cell c;
@@ -410,12 +444,7 @@ INLINE void update(const stage_of* s, uint e, uint lanes) {
     }
   }
   add_volume(s, &c, to_r, to_s, rate);
-  const vec below[2] = {-2 * to_s[0], -2 * to_s[1]};
-  const vec across[2] = {2 * (to_r[0] + to_s[0]), 2 * (to_r[1] + to_s[1])};
-  const vec left[2] = {-2 * to_r[0], -2 * to_r[1]};
-  add_edge(s, &c, e, 0, below, rate, &lowest);
-  add_edge(s, &c, e, 1, across, rate, &lowest);
-  add_edge(s, &c, e, 2, left, rate, &lowest);
+  add_edges(s, &c, e, to_r, to_s, rate, &lowest);
   UNROLL
   for (int f = 0; f < FIELDS; ++f) {
     UNROLL
@@ -482,4 +511,5 @@ __kernel GROUP_OF(GROUP) void unpack(__global const real* message, __global real
   const uint i = get_global_id(0);
   if (i < count * COMPONENTS) unpack_one(message, to, i, first, stride);
 }
+#endif
 #endif

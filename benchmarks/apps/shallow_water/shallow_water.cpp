@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "benchmarks/apps/shallow_water/flops.hpp"
-#include "benchmarks/hpcc/common/single_device.hpp"
+#include "benchmarks/apps/shallow_water/pipeline.hpp"
 #include "core/embedded.hpp"
 #include "core/units.hpp"
 #include "world/collect.hpp"
@@ -89,6 +89,7 @@ Job ShallowWater::make_job(const Mesh& mesh) const {
   job.order = static_cast<int>(order_.get());
   job.type = parse_scalar_type(type_);
   job.overlaps = overlap_ == "on";
+  job.max_elements = static_cast<std::uint32_t>(max_elements_.get());
   Physics& physics = job.physics;
   physics.coriolis = coriolis_;
   physics.friction = friction_ == "none" ? 0 : drag_.get();
@@ -150,7 +151,17 @@ void ShallowWater::check(const Plan& plan) const {
   const bool own_mesh = case_ == "annulus" || case_ == "manufactured";
   if (own_mesh && mesh_.given() && mesh_.get() != (case_ == "annulus" ? "annulus" : "rectangle"))
     throw UsageError(fmt::format("--case {} has a mesh of its own: omit --mesh", case_.get()));
-  setup(plan.ranks, plan.seed);
+  const Job& job = setup(plan.ranks, plan.seed).job;
+  if (variant_ != "single_work_item") return;
+  const std::vector<Part> parts = all_parts();
+  for (std::size_t rank = 0; rank < parts.size(); ++rank)
+    if (parts[rank].global.size() > job.max_elements) throw UsageError(too_many_elements(parts[rank], rank, job));
+}
+
+std::vector<Part> ShallowWater::all_parts() const {
+  std::vector<Part> parts;
+  for (int rank = 0; rank < setup_->ranks; ++rank) parts.push_back(part_of(setup_->mesh, setup_->owners, rank));
+  return parts;
 }
 
 std::vector<Group> ShallowWater::groups(const Plan& plan) const {
@@ -190,6 +201,10 @@ Solution ShallowWater::exact() const {
 void ShallowWater::prepare(Session& session, const Case&) {
   const Setup& all = setup(session.world.size(), session.seed);
   hpcc::require_type(session.device.info(), all.job.type);
+  const hpcc::Variant variant = variant_.on(session.device.info());
+  if (variant == hpcc::Variant::library) throw Unsupported("no library computes shallow water");
+  setup_->job.in_pipeline = variant == hpcc::Variant::single_work_item;
+  if (all.job.in_pipeline) check_pipeline(session, all.job, all_parts());
   std::vector<int> everyone(static_cast<std::size_t>(session.world.size()));
   for (std::size_t i = 0; i < everyone.size(); ++i) everyone[i] = static_cast<int>(i);
   all_ = session.world.team(everyone);
@@ -208,8 +223,10 @@ void ShallowWater::prepare(Session& session, const Case&) {
   learnt_count_ = 0;
   off_ = 0;
   facts_ = partition_facts();
+  facts_["variant"] = hpcc::to_string(variant);
   run_reference();
   solver_ = make_solver(session, all.mesh, all.job, part_of(all.mesh, all.owners, session.world.rank()));
+  facts_["streamed"] = solver_->is_streamed();
 }
 
 std::uint64_t ShallowWater::compared_steps() const {
@@ -258,8 +275,7 @@ Json ShallowWater::partition_facts() const {
       {"graph", graph_of(all.mesh, all.owners, all.ranks)}};
   Json parts = Json::array();
   std::size_t most = 0;
-  for (int rank = 0; rank < all.ranks; ++rank) {
-    const Part part = part_of(all.mesh, all.owners, rank);
+  for (const Part& part : all_parts()) {
     most = std::max<std::size_t>(most, part.own);
     parts.push_back({{"elements", part.own},
                      {"core", part.core},
@@ -353,8 +369,11 @@ void ShallowWater::learn(Session& session, std::uint64_t count, const std::vecto
   const auto names = all_texts(session.world, session.device.info().runtime + session.device.info().name);
   const bool alike = std::ranges::all_of(names, [&](const std::string& one) { return one == names.front(); });
   expected_ = own;
-  if (all.ranks > 1 && alike) {
-    Job job = all.job;
+  Job job = all.job;
+  job.max_elements = std::max(job.max_elements, static_cast<std::uint32_t>(all.mesh.elements()));
+  const bool has_room = !job.in_pipeline || local_bytes_of(job) <= session.device.info().local_bytes;
+  const bool compared = all.ranks > 1 && alike && has_room;
+  if (compared) {
     Solver whole(session, nullptr, all.mesh, job, part_of(all.mesh, Owners(all.mesh.elements()), 0));
     whole.reset(start_);
     whole.advance(0, count, nullptr);
@@ -369,7 +388,7 @@ void ShallowWater::learn(Session& session, std::uint64_t count, const std::vecto
          static_cast<double>(steps * stages_of(all.job.order).size());
   learnt_count_ = count;
   facts_["reference_steps"] = steps;
-  facts_["compared_with_unpartitioned"] = all.ranks > 1 && alike;
+  facts_["compared_with_unpartitioned"] = compared;
 }
 
 Validation ShallowWater::validate(Session& session, const Case&, std::uint64_t, std::uint64_t count) {
@@ -438,6 +457,7 @@ std::vector<Metric> ShallowWater::metrics(const CaseResult& result, int) const {
   if (const auto found = result.phases_by_rank.find("wait"); found != result.phases_by_rank.end())
     for (const double seconds : found->second)
       if (seconds > waits) waits = seconds;
+  const bool streamed = facts_.value("streamed", false);
   double sent = 0;
   for (const Work& work : result.work_by_rank) sent += static_cast<double>(work.bytes_sent);
   return {
@@ -452,10 +472,12 @@ std::vector<Metric> ShallowWater::metrics(const CaseResult& result, int) const {
        "the same of 378 operations, which the source's figures imply", "", false},
       {"bytes", sent, "B", "sent in a step by all ranks", "", false},
       {"simulated", job.time_step / best, "", "simulated over wall time"},
-      {"communication", 100 * waits / (median * static_cast<double>(result.count)), "%",
+      {"communication",
+       streamed ? std::numeric_limits<double>::quiet_NaN() : 100 * waits / (median * static_cast<double>(result.count)),
+       "%",
        "waiting for the exchange, on the rank where it is longest, over the sample; median repetition. It includes a "
-       "device's work that "
-       "the host waits for"}};
+       "device's work that the host waits for",
+       streamed ? "kernels wait for messages by themselves" : ""}};
 }
 
 namespace {

@@ -10,6 +10,7 @@
 
 #include "benchmarks/apps/shallow_water/solver.hpp"
 #include "benchmarks/apps/shallow_water/stations.hpp"
+#include "benchmarks/hpcc/common/single_device.hpp"
 #include "measure/benchmark.hpp"
 
 namespace plumb::shallow_water {
@@ -69,6 +70,12 @@ class ShallowWater : public Benchmark {
       {"partitioner",
        "default (metis where it is installed, otherwise rcb), metis, rcb, random, or a METIS .part file"},
       "default"};
+  hpcc::VariantChoice variant_{*this};
+  Parameter<std::int64_t> max_elements_{
+      *this,
+      {"max-elements", "single_work_item: elements of a rank, with those it receives, in local memory"},
+      8192,
+      {1, 1 << 24}};
   Parameter<std::int64_t> neighbours_max_{
       *this, {"neighbours-max", "most neighbours of a rank; metis then seeks few (MINCONN); 0 = any"}, 0, {0, 4096}};
   Choice overlap_{*this, {"overlap", "compute core elements during the exchange"}, "on", {"on", "off"}};
@@ -102,6 +109,7 @@ class ShallowWater : public Benchmark {
     std::uint64_t steps = 0;  // of a sample
   };
   const Setup& setup(int ranks, std::uint64_t seed) const;
+  std::vector<Part> all_parts() const;
   Mesh make_mesh() const;
   Job make_job(const Mesh& mesh) const;
   Owners make_owners(const Mesh& mesh, int ranks, std::uint64_t seed) const;

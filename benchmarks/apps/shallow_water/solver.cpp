@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "benchmarks/apps/shallow_water/native.hpp"
+#include "benchmarks/apps/shallow_water/pipeline.hpp"
 #include "core/data.hpp"
 #include "core/embedded.hpp"
 
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::uint32_t most_lanes = 16;  // a launch may read that far past its last element
 constexpr std::size_t group_items = 64;
-constexpr std::size_t exact_values = 3;  // of a point of an exact edge: EDGE_VALUES
+constexpr std::uint64_t steps_of_run = 1 << 20;  // of the form for FPGAs: levels of the sea are made for so many
+constexpr std::size_t exact_values = 3;          // of a point of an exact edge: EDGE_VALUES
 
 std::uint32_t stride_of(std::size_t elements) {
   return static_cast<std::uint32_t>((elements + most_lanes - 1) / most_lanes * most_lanes + most_lanes);
@@ -43,7 +45,7 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   Placement own = session.memory;
   own.shared = false;
   const std::size_t real = size_of(job.type), components = job.components();
-  for (int i = 0; i < (job.order == 2 ? 3 : 2); ++i)
+  for (int i = 0; i < (job.in_pipeline ? 1 : job.order == 2 ? 3 : 2); ++i)
     states_.push_back(session.device.allocate(stride_ * components * real, own));
   neighbours_ = session.device.allocate(std::size_t{3} * stride_ * sizeof(std::int32_t), own);
   geometry_ = session.device.allocate(std::size_t{4} * stride_ * real, own);
@@ -55,8 +57,20 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   outgoing_ = session.device.allocate(bytes_for(sent_ * components, real), session.memory);
   incoming_ = session.device.allocate(bytes_for(part_.halo() * components, real), session.memory);
   write_mesh(mesh);
-  build(session);
-  if (transport != nullptr) compile(*transport, session.world);
+  if (job.in_pipeline)
+    pipeline_ =
+        std::make_unique<Pipeline>(session, transport, job_, part_,
+                                   Pipeline::Memory{states_[0].get(), neighbours_.get(), geometry_.get(), bed_.get(),
+                                                    dry_.get(), outgoing_.get(), incoming_.get(), stride_});
+  else
+    build(session);
+  if (transport != nullptr && !is_streamed()) compile(*transport, session.world);
+}
+
+Solver::~Solver() = default;
+
+bool Solver::is_streamed() const {
+  return pipeline_ && pipeline_->is_streamed();
 }
 
 template <class T>
@@ -237,11 +251,7 @@ void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
     launch(0, border);
     queue_->finished();  // submits
   }
-  {
-    std::optional<Timed::Phase> phase;
-    if (timed != nullptr) phase.emplace(*timed, wait_phase);
-    exchange_end();
-  }
+  await_messages(timed);
   unpack_->set(1, states_[from].get());
   enqueue(*unpack_, part_.halo() * job_.components());
   if (job_.overlaps)
@@ -250,7 +260,34 @@ void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
     launch(0, part_.own);
 }
 
+void Solver::await_messages(Timed* timed) {
+  std::optional<Timed::Phase> phase;
+  if (timed != nullptr) phase.emplace(*timed, wait_phase);
+  exchange_end();
+}
+
+// Steps in the form for FPGAs.
+void Solver::pipe(std::uint64_t first, std::uint64_t last, Timed* timed) {
+  std::vector<double> seas;
+  for (std::uint64_t step = first; step < last; ++step)
+    for (const Stage& stage : stages_of(job_.order))
+      seas.push_back(sea_level((static_cast<double>(step) + stage.at) * job_.time_step));
+  pipeline_->start(first, seas);
+  for (std::size_t i = 0; exchange_ && i < seas.size(); ++i) {
+    if (sent_ > 0) pipeline_->collect(*queue_);
+    exchange_begin();
+    await_messages(timed);
+    if (part_.halo() > 0) pipeline_->deliver(*queue_);
+  }
+  pipeline_->finish();
+}
+
 void Solver::advance(std::uint64_t first, std::uint64_t last, Timed* timed) {
+  if (pipeline_) {
+    for (; first < last; first = std::min(last, first + steps_of_run))
+      pipe(first, std::min(last, first + steps_of_run), timed);
+    return queue_->finish();
+  }
   for (std::uint64_t step = first; step < last; ++step)
     for (std::size_t index = 0; index < stages_of(job_.order).size(); ++index)
       if (!skips(step, index)) one_stage(step, index, timed);

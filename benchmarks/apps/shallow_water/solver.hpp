@@ -18,9 +18,11 @@ struct Job {
   Physics physics;
   int order = 0;
   ScalarType type = ScalarType::f32;
-  double time_step = 1;    // s
-  Solution solution = {};  // with a source: it drives the exact edges and the sources
-  bool overlaps = true;    // core elements are computed during the exchange
+  double time_step = 1;               // s
+  Solution solution = {};             // with a source: it drives the exact edges and the sources
+  bool overlaps = true;               // core elements are computed during the exchange
+  bool in_pipeline = false;           // the form for FPGAs
+  std::uint32_t max_elements = 8192;  // of a part with its halo, in that form
 
   std::size_t components() const { return fields * basis_of(order); }
 };
@@ -30,13 +32,19 @@ enum Phase : std::size_t { wait_phase };
 // Bytes on the device of `own` elements with `halo` elements received and `sent` sent.
 std::size_t device_bytes_of(const Job& job, std::size_t own, std::size_t halo, std::size_t sent);
 
+// In the form for FPGAs: bytes of local memory of a kernel, and the sentence on a part that has no room there.
+std::size_t local_bytes_of(const Job& job);
+std::string too_many_elements(const Part& part, std::size_t rank, const Job& job);
+
+class Pipeline;
+
 class Solver {
  public:
   // Without transport the part has no neighbours.
   Solver(Session& session, Transport* transport, const Mesh& mesh, const Job& job, Part part);
   Solver(const Solver&) = delete;
   Solver& operator=(const Solver&) = delete;
-  virtual ~Solver() = default;
+  virtual ~Solver();
 
   // Untimed: the state at time 0, coefficients of all elements of the mesh; everything else is poisoned.
   void reset(const Coefficients& start);
@@ -52,6 +60,8 @@ class Solver {
   // count from 1.
   Located<std::int64_t> first_dry();
   const Part& part() const { return part_; }
+  // Whether kernels send and receive by themselves.
+  bool is_streamed() const;
 
  protected:
   // For mutants of the tests.
@@ -69,10 +79,12 @@ class Solver {
   void build(Session& session);
   void compile(Transport& transport, const World& world);
   void one_stage(std::uint64_t step, std::size_t index, Timed* timed);
+  void pipe(std::uint64_t first, std::uint64_t last, Timed* timed);
+  void await_messages(Timed* timed);
   void launch(std::uint32_t first, std::uint32_t count);
   void enqueue(Kernel& kernel, std::size_t items);
   void give(double t);
-  std::size_t final_state(std::uint64_t steps) const { return job_.order == 0 ? steps % 2 : 0; }
+  std::size_t final_state(std::uint64_t steps) const { return job_.order == 0 && !job_.in_pipeline ? steps % 2 : 0; }
   KernelArgument real(double value) const;
   template <class T>
   void write(const std::vector<T>& values, Buffer& buffer);
@@ -88,6 +100,7 @@ class Solver {
   std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> stage_, pack_, unpack_;
+  std::unique_ptr<Pipeline> pipeline_;  // instead of these
   std::unique_ptr<CompiledExchange> exchange_;
 };
 

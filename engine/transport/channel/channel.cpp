@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/json.hpp"
 #include "transport/channel/cables.hpp"
 #include "transport/conduit.hpp"
@@ -17,15 +15,22 @@ namespace {
 
 class ChannelPort : public PairPort {
  public:
-  ChannelPort(const Exchange& exchange, Wiring& wiring, const KernelSource& source, const std::string& kernel)
+  ChannelPort(const Exchange& exchange, Wiring& wiring, const KernelSource& source, const std::string& kernel,
+              const std::string& beside)
       : PairPort(exchange) {
     const std::vector<Lane> lanes = lanes_of(exchange, "transport channel", "use --transport staged or pipelined");
-    const Circuit& circuit = wiring.circuit(lanes, source, kernel);
+    const Circuit& circuit = wiring.circuit(lanes, source, kernel, beside);
+    if (!beside.empty()) program_ = circuit.front()->program.get();
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (lanes[i].receive != nullptr) add_end(wiring.device(), *circuit[i], lanes[i], kernel, false);
-      if (lanes[i].send != nullptr) add_end(wiring.device(), *circuit[i], lanes[i], kernel, true);
+      pairs_.push_back(circuit[i].get());
+      Program& own = program_ != nullptr ? *program_ : *circuit[i]->program;
+      const std::string after = program_ != nullptr ? fmt::format("_{}", i) : "";
+      for (const bool sends : {false, true})
+        if ((sends ? lanes[i].send : lanes[i].receive) != nullptr)
+          add(wiring.device(), own, lanes[i], kernel, sends, {}, after);
     }
   }
+  Program& program() override { return program_ != nullptr ? *program_ : Port::program(); }
 
  private:
   void begin_run() override {
@@ -37,12 +42,8 @@ class ChannelPort : public PairPort {
     for (Pair* pair : pairs_) pair->under_way = false;
   }
 
-  void add_end(Device& device, Pair& pair, const Lane& lane, const std::string& kernel, bool sends) {
-    add(device, *pair.program, lane, kernel, sends);
-    if (std::find(pairs_.begin(), pairs_.end(), &pair) == pairs_.end()) pairs_.push_back(&pair);
-  }
-
   std::vector<Pair*> pairs_;
+  Program* program_ = nullptr;  // of all lanes
 };
 
 // Lanes 2 R and 2 R + 1 are a and b of replication R, whose ports are the board's from 4 R on: a sends by the first two
@@ -124,7 +125,7 @@ std::size_t frame_of(const TransportWish& wish) {
 }
 
 // frame: of vnx, else 0.
-class ChannelTransport : public Transport {
+class ChannelTransport : public Transport, public KernelJoiner {
  public:
   ChannelTransport(World& world, Device& device, const TransportWish& wish, std::size_t frame)
       : world_(world),
@@ -143,6 +144,10 @@ class ChannelTransport : public Transport {
   }
   std::unique_ptr<Port> open_port(const Exchange& exchange, const KernelSource& source,
                                   const std::string& kernel) override {
+    return open_port_beside("", exchange, source, kernel);
+  }
+  std::unique_ptr<Port> open_port_beside(const std::string& beside, const Exchange& exchange,
+                                         const KernelSource& source, const std::string& kernel) override {
     check_exchange(exchange, world_);
     if (!source.binary.empty() && frame_ > 0) throw Unsupported("transport vnx has no kernels for boards");
     if (!source.binary.empty()) {
@@ -155,7 +160,7 @@ class ChannelTransport : public Transport {
     if (emulation_of(wiring_.device().info()).empty())
       throw Unsupported(
           "a board's channels are in its bitstream: give --kernel-file FILE.aocx (plumb synth b_eff makes one)");
-    return std::make_unique<ChannelPort>(exchange, wiring_, source, kernel);
+    return std::make_unique<ChannelPort>(exchange, wiring_, source, kernel, beside);
   }
 
  protected:

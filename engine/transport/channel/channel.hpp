@@ -64,7 +64,7 @@ class LinkEnd {
 
 class Relay;
 
-// A lane's kernels on this device, connected to its links.
+// A lane's kernels on this device, connected to its links. With kernels beside, the first lane has the program of all.
 struct Pair {
   Pair();
   ~Pair();
@@ -81,12 +81,17 @@ class Wiring {
   // relayed: by TCP even between ranks of one host; on any port, or on ports from `port` on. `frame`: by frames of as
   // many bytes over UDP instead, if not 0. Collective.
   Wiring(World& world, Device& device, bool relayed, std::uint16_t port, std::size_t frame);
-  // The circuit of these lanes' neighbours, with the kernel `kernel` of `source` on the port. Collective.
-  Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel);
+  // The circuit of these lanes' neighbours, with the kernel `kernel` of `source` on the port, and in one program with
+  // those of `beside` unless it is empty. Collective.
+  Circuit& circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel,
+                   const std::string& beside);
   Device& device() { return device_; }
 
  private:
-  Circuit wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel);
+  Circuit wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel,
+               const std::string& beside);
+  void build(Circuit& circuit, const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel,
+             const std::string& beside);
   std::uint16_t port_of(std::size_t listener) const;
   bool near(int rank) const { return !relayed_ && frame_ == 0 && same_host_[static_cast<std::size_t>(rank)]; }
 

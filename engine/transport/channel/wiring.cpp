@@ -118,6 +118,28 @@ KernelSource kernels(bool in_hls, const Lane& lane, const Pair& pair, const Kern
   return pair_source(lane, false, names + embedded_text("engine/transport/channel/channel.cl"), source, kernel);
 }
 
+// Before the text of a lane in a program of several: what the lane before defined is gone, and names end in the number.
+std::string lane_head(bool in_hls, std::size_t lane, const std::string& kernel) {
+  std::string text = fmt::format("\n#undef LANE\n#define LANE {}\n", lane);
+  for (const char* gone : {"SENDS", "RECEIVES", "PAIR", "TELL", "AWAIT", "TOKENS", "PORT_STREAMS", "OUT0", "OUT1",
+                           "IN0", "IN1", "send_message", "receive_message"})
+    text += fmt::format("#undef {}\n", gone);
+  std::vector<std::string> names{"load", "store", kernel + send_suffix, kernel + receive_suffix};
+  const std::vector<const char*> others =
+      in_hls ? std::vector{"send_words", "receive_words"}
+             : std::vector{"send_message", "receive_message", "out0", "out1", "in0", "in1", "sent", "received"};
+  names.insert(names.end(), others.begin(), others.end());
+  for (const std::string& name : names) text += fmt::format("#undef {0}\n#define {0} {0}_{1}\n", name, lane);
+  return text;
+}
+
+// A stream's end at a lane's kernel in such a program.
+std::string numbered(const std::string& end, std::size_t lane, const std::string& kernel) {
+  for (const std::string& name : {kernel + send_suffix, kernel + receive_suffix})
+    if (end.starts_with(name + ".")) return fmt::format("{}_{}{}", name, lane, end.substr(name.size()));
+  return end;
+}
+
 }  // namespace
 
 LinkEnd::~LinkEnd() {
@@ -166,13 +188,15 @@ std::string LinkEnd::name(std::size_t channel) const {
   return fmt::format("/proc/self/fd/{}", files_[channel]);
 }
 
-Circuit& Wiring::circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel) {
+Circuit& Wiring::circuit(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel,
+                         const std::string& beside) {
   const std::string& text = device_.info().runtime == "hls" ? source.hls : source.opencl;
-  const std::string pattern = pattern_of(world_, lanes), key = pattern + source.options + "\n" + text;
+  const std::string pattern = pattern_of(world_, lanes);
+  const std::string key = pattern + source.options + "\n" + beside + text;
   const auto found = circuits_.find(key);
   if (found != circuits_.end()) return found->second;
   check_pattern(pattern);
-  return circuits_.emplace(key, awaited(world_, [&] { return wire(lanes, source, kernel); })).first->second;
+  return circuits_.emplace(key, awaited(world_, [&] { return wire(lanes, source, kernel, beside); })).first->second;
 }
 
 Pair::Pair() = default;
@@ -194,7 +218,8 @@ std::uint16_t Wiring::port_of(std::size_t listener) const {
   return static_cast<std::uint16_t>(port);
 }
 
-Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel) {
+Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source, const std::string& kernel,
+                     const std::string& beside) {
   Circuit circuit;
   Step step;
   std::vector<Pair*> sending, receiving;
@@ -230,10 +255,31 @@ Circuit Wiring::wire(const std::vector<Lane>& lanes, const KernelSource& source,
     receiving[i]->incoming.take_names_away();
     if (listeners[i]) receive_over(*receiving[i], *listeners[i]);
   }
-  const bool in_hls = device_.info().runtime == "hls";
-  for (std::size_t i = 0; i < lanes.size(); ++i)
-    circuit[i]->program = device_.build(kernels(in_hls, lanes[i], *circuit[i], source, kernel));
+  build(circuit, lanes, source, kernel, beside);
   return circuit;
+}
+
+void Wiring::build(Circuit& circuit, const std::vector<Lane>& lanes, const KernelSource& source,
+                   const std::string& kernel, const std::string& beside) {
+  const bool in_hls = device_.info().runtime == "hls";
+  if (beside.empty()) {
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      circuit[i]->program = device_.build(kernels(in_hls, lanes[i], *circuit[i], source, kernel));
+    return;
+  }
+  KernelSource joined = source;
+  std::string text = beside;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const KernelSource own = kernels(in_hls, lanes[i], *circuit[i], source, kernel);
+    text += lane_head(in_hls, i, kernel) + (in_hls ? own.hls : own.opencl);
+    for (StreamLink link : own.streams) {
+      for (std::string* end : {&link.from, &link.to}) *end = numbered(*end, i, kernel);
+      joined.streams.push_back(link);
+    }
+  }
+  (in_hls ? joined.hls : joined.opencl) = text;
+  if (circuit.empty()) circuit.push_back(std::make_unique<Pair>());
+  circuit.front()->program = device_.build(joined);
 }
 
 }  // namespace plumb::channel

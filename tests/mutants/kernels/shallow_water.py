@@ -1,4 +1,4 @@
-"""Shallow water's kernels made wrong: ``stage``, ``pack`` and ``unpack``."""
+"""Shallow water's kernels made wrong: ``stage``, ``pack`` and ``unpack``; and those of the form for FPGAs."""
 
 from __future__ import annotations
 
@@ -52,6 +52,49 @@ OF_MESSAGES = [
     ),
 ]
 
+PIPELINE = "benchmarks/apps/shallow_water/single_work_item.cl"
+PIECES = ("--partitioner", "rcb", "--mesh", "rectangle", "--across", "6", "--steps", "4")
+ALONE = (*PIECES, "--order", "0")
+# The text is OpenCL C and HLS C++: (name, device, ranks, words, old, new).
+OF_PIPELINE = [
+    ("next-state", "fpga", 1, ALONE, "s.from = states[now]", "s.from = states[next]"),
+    (
+        *("halo-one-stage-old", "hls", 2, (*ALONE, "--transport", "staged")),
+        "keep(&p, e, depths, states[now], velocities[now], heights[now]);",
+        "keep(&p, e, depths, states[next], velocities[next], heights[next]);",
+    ),
+    (
+        *("field-not-collected", "hls", 2, (*ALONE, "--transport", "staged")),
+        "outgoing[at[link] * COMPONENTS + k] = p.value[k]",
+        "outgoing[at[link] * COMPONENTS + k] = p.value[0]",
+    ),
+    (
+        *("field-not-sent", "fpga", 2, (*ALONE, "--transport", "channel")),
+        "message[i + k] = p.value[k]",
+        "message[i + k] = p.value[0]",
+    ),
+    (
+        *("velocities-one-stage-old", "hls", 1, ALONE),
+        "s.velocities = velocities[now]",
+        "s.velocities = velocities[next]",
+    ),
+    (
+        *("inside-left-out", "hls", 1, ALONE),
+        "add_volume(&s, &one.c, to_r, to_s, one.rate);",
+        "",
+    ),
+    (
+        *("begin-of-the-stage", "hls", 1, (*PIECES, "--order", "1")),
+        "if (of_step == 0) begin",
+        "begin",
+    ),
+    (
+        *("first-element-repeated", "hls", 2, (*ALONE, "--transport", "channel")),
+        "p.value[k] = message[i + k]",
+        "p.value[k] = message[k]",
+    ),
+]
+
 MUTANTS = [
     *(
         KernelMutant(name, FILE, old, new, (CONSTANT, LINEAR)[number % 2])
@@ -59,5 +102,9 @@ MUTANTS = [
     ),
     *(KernelMutant(name, FILE, old, new, LINEAR) for name, old, new in OF_LINEAR),
     *(KernelMutant(name, FILE, old, new, CONSTANT, ranks=2) for name, old, new in OF_MESSAGES),
+]
+MUTANTS += [
+    KernelMutant(f"{name}-{device}", PIPELINE, old, new, words, device, ranks)
+    for name, device, ranks, words, old, new in OF_PIPELINE
 ]
 SOUND = [Sound(LINEAR), Sound(CONSTANT, ranks=2), Sound((*OPENCL, "--order", "2", "--steps", "4"))]
