@@ -96,6 +96,7 @@ struct FormWish {
 // Throw Unsupported if the device, or its library, cannot. The second is for runtimes that compile kernels, and
 // collective over `column`, the ranks of this column of the grid.
 std::unique_ptr<Form> make_native(Session& session, const Layout& layout, const FormWish& wish);
+std::unique_ptr<Form> make_pipeline(Session& session, const Layout& layout, const FormWish& wish);  // never pivots
 std::unique_ptr<Form> make_on_device(Session& session, const Layout& layout, const FormWish& wish, Team& column);
 
 // Bytes of memory in addition to the matrix, at most.

@@ -143,9 +143,10 @@ void Hpl::prepare(Session& session, const Case&) {
   const DeviceInfo& device = session.device.info();
   hpcc::require_type(device, type());
   const hpcc::Variant variant = variant_.on(device);
-  if (variant == hpcc::Variant::single_work_item)
+  const bool in_pipeline = variant == hpcc::Variant::single_work_item;
+  if (in_pipeline && kind() == Kind::general)
     throw Unsupported(
-        fmt::format("hpl has no form {} on {}: it runs as nd_range and as library", to_string(variant), device.name));
+        fmt::format("hpl's form {} has no pivots: use --matrix dominant, or --variant nd_range", to_string(variant)));
   FormWish wish{factor_type(), factors(), variant == hpcc::Variant::library, 1};
   // Of a panel of all this grid's rows, so that all ranks send pieces of one size.
   const Layout tallest = make_layout(layout_.n, layout_.block, static_cast<int>(layout_.rows.parts),
@@ -155,8 +156,9 @@ void Hpl::prepare(Session& session, const Case&) {
   teams_ = make_teams(session.world, layout_);
   if (device.runtime == "native" && !session.kernel_file.empty())
     throw Unsupported("runtime native compiles no kernels: --kernel-file requires opencl or cuda");
-  form_ = device.runtime == "native" ? make_native(session, layout_, wish)
-                                     : make_on_device(session, layout_, wish, *teams_.column);
+  form_ = in_pipeline                  ? make_pipeline(session, layout_, wish)
+          : device.runtime == "native" ? make_native(session, layout_, wish)
+                                       : make_on_device(session, layout_, wish, *teams_.column);
   SolverWish solver;
   solver.pivoting = kind() == Kind::general;
   solver.depth = static_cast<std::size_t>(depth_);

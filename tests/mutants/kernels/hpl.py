@@ -20,5 +20,26 @@ WRONG = [
     ("product-added", "s[i] -= parts[item];", "s[i] += parts[item];", DOMINANT),
 ]  # fmt: skip
 
+HLS = "benchmarks/hpcc/hpl/single_work_item_hls.cpp"
+IN_HLS = ("--block", "24", "--size", "131", "--matrix", "dominant", "--type")
+SINGLE, DOUBLE = (*IN_HLS, "float"), (*IN_HLS, "double")
+WRONG_IN_HLS = [
+    ("block-not-eliminated", "block[i][j] -= l * block[k][j];", "block[i][j] -= 0;", SINGLE),
+    ("last-row-below-left-out", "i < rows; ++i) {\n    for (unsigned j = 0; j < width; ++j) row", "i + 1 < rows; ++i) {\n    for (unsigned j = 0; j < width; ++j) row", DOUBLE),
+    ("last-strip-left-out", "left_of < columns;", "left_of + TILE < columns;", SINGLE),
+    ("half-of-the-products", "for (unsigned k = 0; k < width; ++k) {\n#pragma HLS pipeline II = 1\n          for", "for (unsigned k = 0; k < width; k += 2) {\n#pragma HLS pipeline II = 1\n          for", DOUBLE),
+    ("product-added", "column + j] -= sums[j];", "column + j] += sums[j];", SINGLE),
+    ("solve-not-divided", "value / block[i][i]", "value", DOUBLE),
+    ("part-not-subtracted", "values[i] -= sum;", "values[i] -= 0;", SINGLE),
+]  # fmt: skip
+
 MUTANTS = [KernelMutant(name, FILE, old, new, words) for name, old, new, words in WRONG]
-SOUND = [Sound(GENERAL), Sound(DOMINANT)]
+MUTANTS += [
+    KernelMutant(f"{name}-hls", HLS, old, new, words, "hls")
+    for name, old, new, words in WRONG_IN_HLS
+]
+SOUND = [
+    Sound(GENERAL),
+    Sound(DOMINANT),
+    Sound((*DOUBLE, "--transport", "staged"), "hls", ranks=4),
+]
