@@ -1,7 +1,8 @@
 #!/bin/bash
 # test.sh [WORDS...]  Builds and runs every test: the engine's under sanitizers, on real ranks in release and over MPICH,
 # then the command's (pytest gets WORDS, and then runs alone). Goes on after a failure; prints counts at the end.
-# Tests wait for half of their time, so each preset is built and tested in parallel with the tests of release.
+# Tests wait for half of their time, so each preset is built and tested in parallel with the tests of release: what is built takes
+# the cores that tests leave, because a rank that shares its core with a compiler at equal right waits milliseconds for each message.
 source "$(dirname "$0")/steps.sh"
 
 begin=$SECONDS
@@ -10,7 +11,10 @@ counts=$logs/counts
 rm -f "$counts"
 export TAIL=60
 # Ranks of several tests share the cores with each other and with compilers: those that wait give way.
-export OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive
+
+# Last in turn for a core.
+beside() { nice -n 19 "$@"; }
 
 # runtime NAME: Intel's, if its licence is accepted.
 runtime() {
@@ -34,7 +38,7 @@ tests() {
 mpich() {
   if command -v mpicxx.mpich >/dev/null; then
     [ -e build/mpich-5/lib/libmpich.so.12 ] || mpich_5
-    bash scripts/engine.sh mpich programs mpi_tests plumb-mpi-examples plumb-mpi-device-programs
+    beside bash scripts/engine.sh mpich programs mpi_tests plumb-mpi-examples plumb-mpi-device-programs
   else
     note "Without MPICH: there is no mpicxx.mpich"
   fi
@@ -56,8 +60,8 @@ ap_types() {
 # The engine's own tests under sanitizers, and those over MPICH. On 2 and 4 ranks they run in release.
 others() {
   local status=0
-  bash scripts/engine.sh asan engine_tests mpi_tests thread_tests && tests asan --parallel 2 --exclude-regex '^mpi_example|^mpi_tests_on_[24]$' || status=1
-  bash scripts/engine.sh tsan thread_tests && tests tsan --label-regex threads || status=1
+  beside bash scripts/engine.sh asan engine_tests mpi_tests thread_tests && tests asan --parallel 2 --exclude-regex '^mpi_example|^mpi_tests_on_[24]$' || status=1
+  beside bash scripts/engine.sh tsan thread_tests && tests tsan --label-regex threads || status=1
   if [ -d build/mpich ]; then
     tests mpich --tests-regex '^mpi_tests_on_2$|^mpi_example|^mpi_device' --exclude-regex '^mpi_device_mutant' || status=1
   fi
