@@ -382,6 +382,11 @@ def _launcher_words(given: Given) -> tuple[str, ...]:
 
 
 def _check_form(given: Given, benchmark: BenchmarkSpec) -> None:
+    if given.values.get("record") == "none":
+        raise UsageError(
+            "--record none is the engine's: plumb shows and judges a run by its record; "
+            "--record ./none names a file"
+        )
     form = given.values.get("format", FORMATS[0])
     if form == "hpcc-json" and given.count("active-ranks", 0):
         raise UsageError(

@@ -161,6 +161,17 @@ def test_record_and_output_go_where_asked(plumb: Plumb, tmp_path: Path, home: Pa
     assert str(record) in plumb("records")[1]
 
 
+def test_a_record_called_none_is_refused(
+    plumb: Plumb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, _, err = plumb(*PLAIN, *ALONE, "--record", "none")
+    assert status == 2
+    assert "--record none is the engine's" in err
+    assert plumb(*PLAIN, *ALONE, "--record", "./none")[0] == 0
+    assert (tmp_path / "none").exists()
+
+
 def test_several_launches_are_several_records_and_a_spread(plumb: Plumb, home: Path) -> None:
     status, out, _ = plumb(*PLAIN, *ALONE, "--launches", "3")
     assert status == 0
