@@ -118,7 +118,6 @@ void Port::start(std::uint64_t first, std::uint64_t count, const OwnArguments& o
     const std::vector<KernelArgument> of_port = arguments(i, first, count);
     all.insert(all.end(), of_port.begin(), of_port.end());
     end.kernel->set(all);
-    if (in_turn_ && i > 0) end.queue->follow(*ends_[i - 1].queue);
     end.queue->enqueue(*end.kernel, end.range);
     end.queue->finished();  // submits it
   }
@@ -152,6 +151,7 @@ void Port::set_sizes(const std::vector<StepSizes>& sizes) {
 }
 
 void Port::follow(Queue& earlier) {
+  if (keeps_order_) return earlier.finish();
   for (End& end : ends_) end.queue->follow(earlier);
 }
 

@@ -81,16 +81,16 @@ class Port {
   virtual void end_run(std::uint64_t /*count*/) {}
 
   explicit Port(const Exchange& exchange);
-  // The lanes' kernels run one after the other, by number: for devices that have not a place for each of them. Any
-  // other order could differ between ranks, whose kernels would then wait for kernels that wait behind others.
-  void run_in_turn() { in_turn_ = true; }
+  // For devices that have not a place for each lane's kernel: they begin in the order of their start, which is the same
+  // on all ranks; kernels that wait for an event begin in any. So what they follow is complete before they start.
+  void keep_order() { keeps_order_ = true; }
   std::vector<End> ends_;
 
  private:
   void complete();
   std::uint64_t most_, count_ = 0;
   bool one_at_a_time_;
-  bool in_turn_ = false, running_ = false;
+  bool keeps_order_ = false, running_ = false;
 };
 
 // An exchange by kernels that only send and receive, for transports with only a port.

@@ -27,7 +27,7 @@ def beside(folder: Path, ranks: int, device: str, *words: str) -> dict[str, Any]
     record = folder / "record.json"
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command, environment = launch_command(ranks, MUTANTS, *words, *quiet, "--time-limit", "0.02")
-    environment |= vendor_environment(device) if device != "native" else {}
+    environment |= vendor_environment(device, ranks) if device != "native" else {}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )

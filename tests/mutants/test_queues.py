@@ -71,7 +71,7 @@ def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
     quiet = ["--record", str(record), "--format", "none", "--progress", "none"]
     command, environment = launch_command(1, MUTANTS, *words, *quiet, "--repetitions", "2")
     if device == "pocl":
-        environment |= vendor_environment(device)
+        environment |= vendor_environment(device, 1)
     else:
         needs_devices_of(device)
         command += ["--runtime", device]

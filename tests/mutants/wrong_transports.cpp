@@ -463,7 +463,7 @@ void register_wrong_transports() {
       "write_channel_intel(out0, load(message, at + CHANNEL_WIDTH, bytes));\n"
       "    write_channel_intel(out1, load(message, at, bytes));";
   const std::string first = "store(read_channel_intel(in0), message, at, bytes);";
-  const std::string begin = "void receive_message(__global uchar* message, ulong bytes) {\n";
+  const std::string begin = "void receive_message(PORT_SPACE uchar* message, ulong bytes) {\n";
   const std::string second = "store(read_channel_intel(in1), message, at + CHANNEL_WIDTH, bytes);";
   const std::string last_of_all = "if (at + CHANNELS * CHANNEL_WIDTH >= bytes) store(kept, message, 0, bytes);\n";
   for (const Mutation& mutation :

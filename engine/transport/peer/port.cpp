@@ -55,7 +55,7 @@ class PeerPort : public Port {
     }
     trade_flags(lanes);
     const DeviceInfo& info = neighbours_->device().info();
-    if (info.type != "gpu" && info.compute_units < ends_.size()) run_in_turn();
+    if (info.type != "gpu" && info.compute_units < ends_.size()) keep_order();
   }
   ~PeerPort() override {
     ends_.clear();

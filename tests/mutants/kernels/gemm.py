@@ -104,8 +104,8 @@ MUTANTS = [
     mutant(
         "row-of-b-repeated",
         CPU,
-        "from = b + (ulong)row * columns;",
-        "from = b + (ulong)(row == 77 ? 76 : row) * columns;",
+        "from = b + PLACE(b, row, 0, columns);",
+        "from = b + PLACE(b, row == 77 ? 76 : row, 0, columns);",
         *sized(128),
     ),
     mutant("padding-left", CPU, "for (; k < DEPTH; ++k) to[k] = 0;", "", *sized(99)),
