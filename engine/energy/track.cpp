@@ -27,8 +27,9 @@ double Track::step(double before, double after) {
 }
 
 void Track::add(double begin, double end, double raw) {
-  // The update happened after the previous reading began, and within one interval before this one ended.
-  const double earliest = std::max(any_ ? last_begin_ : begin - info_.interval_s, end - info_.interval_s);
+  // The update happened after the previous reading began, and within one interval before this one did or while it
+  // lasted: a thread that loses its core after it has read returns late.
+  const double earliest = std::max(any_ ? last_begin_ : begin - info_.interval_s, begin - info_.interval_s);
   if (info_.kind == Kind::counter)
     add_counter(begin, end, raw, earliest);
   else
@@ -152,6 +153,11 @@ Joules Track::of_power(const Region& region) const {
   result.errors.edges += 2 * std::sqrt(squares) + updates_[first].watts * updates_[first].late;
   result.errors.quantum = info_.quantum * joules_per_unit() * region.seconds() / 2;
   return result;
+}
+
+double Track::uncertain_seconds(const Region& region) const {
+  if (updates_in(region) == 0) return region.seconds();
+  return updates_[after(region.begin)].late + updates_[after(region.end) - 1].late;
 }
 
 Joules Track::joules(const Region& region, std::size_t fewest) const {

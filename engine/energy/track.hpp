@@ -48,6 +48,8 @@ class Track {
   const std::vector<Update>& updates() const { return updates_; }
   double interval() const;  // between updates: their median, but the nominal one without three updates
   std::size_t updates_in(const Region& region) const;
+  // By which the times of the first and the last update in the region are not known, together.
+  double uncertain_seconds(const Region& region) const;
 
   // Throws Error with the reason: fewer than `fewest` updates in the region, a counter that stood still or ran back,
   // readings that end before the region.

@@ -24,6 +24,8 @@ constexpr double slowest_of_auto_s = 0.1;
 constexpr double shortest_idle_s = 1, longest_idle_s = 30;
 constexpr double shortest_settling_s = 0.1;
 constexpr double settling_updates = 4, idle_updates = 10;
+constexpr int most_of_idle = 3;          // measurements
+constexpr double uncertain_share = 0.1;  // of the time at idle, for its first and last update
 
 std::vector<std::string> names_in(const std::string& text) {
   std::vector<std::string> names;
@@ -176,37 +178,52 @@ void EnergyMeter::select(const std::string& gpu) {
     if (reason_.empty() && !measures_cases()) reason_ = why;
 }
 
+// Again where other work kept the reading thread from its core.
 void EnergyMeter::measure_idle() {
   if (!measures_cases()) return;
-  const Waiting waiting("the idle power", 2 * longest_idle_s);
+  const Waiting waiting("the idle power", 2 * most_of_idle * longest_idle_s);
   const double seconds = std::clamp(idle_updates * slowest_s_, shortest_idle_s, longest_idle_s);
-  world_.barrier();
-  begin();
-  energy::Region region{now_seconds(), 0};
-  sleep(seconds);
-  region.end = now_seconds();
-  end();
-  if (reads()) note_idle(region);
+  for (int turn = 0; turn < most_of_idle && slowest_of_all(idle_for(seconds)) > 0; ++turn) {
+  }
   double slowest = 0;
   for (const Chosen& one : chosen_)
     if (one.of_cases) slowest = std::max(slowest, one.interval_s);
   slowest_s_ = slowest_of_all(slowest);
 }
 
-void EnergyMeter::note_idle(const energy::Region& region) {
+// 1 if a sensor's idle power is not known well, otherwise 0.
+double EnergyMeter::idle_for(double seconds) {
+  world_.barrier();
+  begin();
+  energy::Region region{now_seconds(), 0};
+  sleep(seconds);
+  region.end = now_seconds();
+  end();
+  return reads() && !note_idle(region) ? 1 : 0;
+}
+
+bool EnergyMeter::note_idle(const energy::Region& region) {
   std::size_t number = 0;
+  bool is_sure = true;
   for (Chosen& one : chosen_) {
     if (!one.of_cases) continue;
     const energy::Sampled& sampled = sampled_.at(number++);
     one.state = combined(sampled.states);
     try {
       if (!sampled.problem.empty()) throw Error(sampled.problem);
-      one.idle_w = sampled.track.mean_watts(region);
+      one.idle_w = -1;
+      const double watts = sampled.track.mean_watts(region);
+      if (sampled.track.uncertain_seconds(region) > uncertain_share * region.seconds()) {
+        is_sure = false;
+        continue;
+      }
+      one.idle_w = watts;
       one.interval_s = std::min(one.interval_s, sampled.track.interval());
     } catch (const Error& error) {
       one.reason = error.what();
     }
   }
+  return is_sure;
 }
 
 double EnergyMeter::wanted_seconds() const {

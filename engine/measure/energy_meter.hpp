@@ -71,7 +71,8 @@ class EnergyMeter {
   bool reads() const { return world_.local_rank() == 0; }
   std::string find();
   void choose(const std::vector<std::string>& gpus);
-  void note_idle(const energy::Region& region);
+  double idle_for(double seconds);
+  bool note_idle(const energy::Region& region);
   double slowest_of_all(double mine);
   void sleep(double seconds) const;
   Json report(const Chosen& chosen, const energy::Sampled& sampled, const energy::Region& region) const;
