@@ -29,7 +29,7 @@ double Track::step(double before, double after) {
 void Track::add(double begin, double end, double raw) {
   // The update happened after the previous reading began, and within one interval before this one did or while it
   // lasted: a thread that loses its core after it has read returns late.
-  const double earliest = std::max(any_ ? last_begin_ : begin - info_.interval_s, begin - info_.interval_s);
+  const double earliest = any_ ? std::max(last_begin_, begin - info_.interval_s) : begin - info_.interval_s;
   if (info_.kind == Kind::counter)
     add_counter(begin, end, raw, earliest);
   else

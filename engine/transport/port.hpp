@@ -95,6 +95,10 @@ class Port {
 
 // An exchange by kernels that only send and receive, for transports with only a port.
 std::unique_ptr<CompiledExchange> exchange_by_port(const Exchange& exchange, std::unique_ptr<Port> port);
+// Source and name of these kernels.
+KernelSource rounds_source();
+constexpr const char* rounds_kernel = "rounds";
+
 // A transport that takes further kernels into one program with those of all lanes, so that channels on the device join
 // them.
 class KernelJoiner {
@@ -104,9 +108,5 @@ class KernelJoiner {
   virtual std::unique_ptr<Port> open_port_beside(const std::string& beside, const Exchange& exchange,
                                                  const KernelSource& source, const std::string& kernel) = 0;
 };
-
-// Source and name of these kernels.
-KernelSource rounds_source();
-constexpr const char* rounds_kernel = "rounds";
 
 }  // namespace plumb

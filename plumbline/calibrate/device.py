@@ -99,12 +99,12 @@ def sizes(record: Record) -> list[str]:
     device = record.ranks[0].device
     if device is None:
         return []
+    gpu = device.type == "gpu"
     room = log2(max(_memory_of_a_rank(record, device), 1)) - 2
     array = max(_array_log(device), ceil(log2(max(CACHES * device.cache_bytes, 1))))
     # Two arrays, and on a CPU in the same memory as three more for their check.
-    array = int(min(array, room if device.type == "gpu" else room - 1))
+    array = int(min(array, room if gpu else room - 1))
     tables = 2 if array + 3 <= min(room, _LARGEST_TABLE_LOG) else 1
-    gpu = device.type == "gpu"
     numbers = device.compute_units * (2048 * 8 if gpu else 1024)
     return [
         *("--size", str(array)),

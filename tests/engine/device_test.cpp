@@ -393,6 +393,22 @@ TEST_P(EveryDevice, FinishedBecomesTrueByPollingAlone) {
   EXPECT_TRUE(queue->finished());
 }
 
+// The last command takes longer than a loaded machine keeps the host from its core; another queue then reads its result.
+TEST_P(EveryDevice, FinishWaitsForTheLastCommand) {
+  constexpr std::uint32_t rounds = 40000000;
+  auto queue = device().make_queue(), other = device().make_queue();
+  auto slow = device().build(source())->kernel("slow");
+  const auto memory = buffer(4);
+  const std::uint32_t seed = 5;
+  std::uint32_t result = 0;
+  queue->write(reinterpret_cast<const std::byte*>(&seed), whole(*memory));
+  slow->set({memory.get(), rounds});
+  queue->enqueue(*slow, {});
+  queue->finish();
+  other->read(whole(*memory), reinterpret_cast<std::byte*>(&result));
+  EXPECT_EQ(result, slow_result(seed, rounds));
+}
+
 TEST_P(EveryDevice, TwoQueuesServeTwoDirections) {
   auto in = device().make_queue(), out = device().make_queue();
   const auto a = buffer(1 << 20), b = buffer(1 << 20);

@@ -26,7 +26,7 @@ NAME = runtimes.INTEL_SYCL.name
 # The wrong function, and the tests that see it.
 MUTANTS = {
     "queue-without-order": "CommandsOfOneQueueRunInOrder",
-    "wait-for-nothing": "CommandsOfOneQueueRunInOrder",
+    "wait-for-nothing": "FinishWaitsForTheLastCommand",
     "finished-at-once": "FinishedBecomesTrueByPollingAlone",
     "follow-nothing": "AQueueFollowsAnother",
     "copy-without-last-byte": "KeepsBytesAtOddOffsetsAndSizes",
