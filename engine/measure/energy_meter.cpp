@@ -209,12 +209,14 @@ bool EnergyMeter::note_idle(const energy::Region& region) {
     if (!one.of_cases) continue;
     const energy::Sampled& sampled = sampled_.at(number++);
     one.state = combined(sampled.states);
+    one.reason.clear();
+    one.idle_w = -1;
     try {
       if (!sampled.problem.empty()) throw Error(sampled.problem);
-      one.idle_w = -1;
       const double watts = sampled.track.mean_watts(region);
       if (sampled.track.uncertain_seconds(region) > uncertain_share * region.seconds()) {
         is_sure = false;
+        one.reason = "the idle power is unknown: readings came late, as other work had the core";
         continue;
       }
       one.idle_w = watts;
