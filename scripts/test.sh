@@ -2,7 +2,7 @@
 # test.sh [WORDS...]  Builds and runs every test: the engine's under sanitizers, on real ranks in release and over MPICH,
 # then the command's (pytest gets WORDS, and then runs alone). Goes on after a failure; prints counts at the end.
 # Tests wait for half of their time, so each preset is built and tested in parallel with the tests of release: what is built takes
-# the cores that tests leave, because a rank that shares its core with a compiler at equal right waits milliseconds for each message.
+# the cores that tests leave.
 source "$(dirname "$0")/steps.sh"
 
 begin=$SECONDS
@@ -10,11 +10,14 @@ failed=0
 counts=$logs/counts
 rm -f "$counts"
 export TAIL=60
-# Ranks of several tests share the cores with each other and with compilers: those that wait give way.
+# Ranks of several tests share the cores with each other and with compilers: those that wait give way, and sleep (patiently).
 export OMPI_MCA_mpi_yield_when_idle=1 OMP_WAIT_POLICY=passive
 
 # Last in turn for a core.
 beside() { nice -n 19 "$@"; }
+
+# In programs that this starts, what would yield its core sleeps (tests/patient.c); a sanitizer's library need not come first.
+patiently() { env LD_PRELOAD="$PWD/build/release/lib/libplumb-patient.so" ASAN_OPTIONS=verify_asan_link_order=0 "$@"; }
 
 # runtime NAME: Intel's, if its licence is accepted.
 runtime() {
@@ -28,7 +31,7 @@ runtime() {
 tests() {
   local preset=$1 log=$logs/ctest-$1.log status=0
   shift
-  step "ctest-$preset" "Testing build/$preset" ctest --preset "$preset" "$@" || status=1
+  step "ctest-$preset" "Testing build/$preset" patiently ctest --preset "$preset" "$@" || status=1
   echo "ctest $preset: $(grep -E 'tests passed|No tests were found' "$log" || echo 'did not end')" >>"$counts"
   return $status
 }
@@ -75,7 +78,8 @@ command_tests() {
   if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi
   local status=0
   note "pytest"
-  env --default-signal=INT .venv/bin/python -m pytest --quiet --durations 40 --durations-min 5 "$@" 2>&1 | tee "$logs/pytest.log" || status=1
+  patiently env --default-signal=INT .venv/bin/python -m pytest --quiet --durations 40 --durations-min 5 \
+    --junitxml "$logs/pytest.xml" "$@" 2>&1 | tee "$logs/pytest.log" || status=1
   echo "pytest: $(tail -n 1 "$logs/pytest.log")" >>"$counts"
   return $status
 }
@@ -97,7 +101,7 @@ if [ $# -gt 0 ]; then
 else
   { export BESIDE=1; ap_types; mpich; } &
   building=$!
-  tests release --parallel 2 --tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_|^mpi_tests_on_[24]$' || failed=1
+  tests release --parallel 4 --tests-regex '^mpi_example|^mpi_device|^AddressRegistry|^shmem_|^mpi_tests_on_[24]$' || failed=1
   wait "$building" || failed=1
   { export BESIDE=1; others; } &
   beside=$!

@@ -9,6 +9,7 @@
 #include "core/data.hpp"
 #include "device/select.hpp"
 #include "tests/engine/ranks_fixture.hpp"
+#include "tests/mutants/compiling_once.hpp"
 #include "transport/patterns/all_to_all.hpp"
 #include "transport/patterns/reduction.hpp"
 #include "transport/patterns/torus.hpp"
@@ -37,8 +38,8 @@ class Transports : public ::testing::TestWithParam<Setting> {
     World& world = test_world();
     const std::string unfit = find_transport(GetParam().transport).reason(world);
     if (!unfit.empty()) GTEST_SKIP() << unfit;
-    device_ = catalogue.open(catalogue.choose({GetParam().runtime, "", "", GetParam().runtime}, world.rank(),
-                                              world.size(), world.local_rank()));
+    device_ = mutants::compiling_once(catalogue.open(catalogue.choose({GetParam().runtime, "", "", GetParam().runtime},
+                                                                      world.rank(), world.size(), world.local_rank())));
     const TransportEntry& entry = find_transport(GetParam().transport);
     const std::string refused = entry.device_reason ? entry.device_reason(device_->info()) : "";
     if (!refused.empty()) GTEST_SKIP() << refused;

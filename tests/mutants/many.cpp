@@ -7,7 +7,7 @@
 
 #include "device/select.hpp"
 #include "measure/runner.hpp"
-#include "tests/mutants/spoiled_device.hpp"
+#include "tests/mutants/compiling_once.hpp"
 #include "tests/mutants/wrong_mpi.hpp"
 #include "transport/transport.hpp"
 #include "world/collect.hpp"
@@ -23,29 +23,6 @@ std::string runtime_of(const TransportEntry& entry, const Json& wish) {
   return wish.value("runtime", default_runtime(entry));
 }
 
-// A device that compiles each text once: FPGA emulators take seconds for what the next run compiles again.
-class CompilingOnce : public SpoiledDevice {
- public:
-  explicit CompilingOnce(std::unique_ptr<Device> real) : SpoiledDevice(*real, {}), real_(std::move(real)) {}
-  std::unique_ptr<Queue> make_urgent_queue() override { return real_->make_urgent_queue(); }
-  std::unique_ptr<Program> build(const KernelSource& source) override {
-    if (!source.binary.empty()) return real_->build(source);
-    std::vector<unsigned char>& binary = binaries_[source.options + "\n" + source.opencl];
-    if (binary.empty()) {
-      auto program = real_->build(source);
-      binary = program->binary();
-      return program;
-    }
-    KernelSource compiled = source;
-    compiled.binary = binary;
-    return real_->build(compiled);
-  }
-
- private:
-  std::unique_ptr<Device> real_;
-  std::map<std::string, std::vector<unsigned char>> binaries_;
-};
-
 // One device of each runtime, opened once.
 class Devices {
  public:
@@ -56,10 +33,8 @@ class Devices {
     if (const std::string reason = catalogue_.why_none(runtime); !reason.empty()) return reason;
     std::unique_ptr<Device>& device = open_[runtime];
     if (!device) {
-      device = catalogue_.open(
-          catalogue_.choose({runtime, "", "", runtime}, world_.rank(), world_.size(), world_.local_rank()));
-      if (runtime == "opencl" && device->info().type == "accelerator")
-        device = std::make_unique<CompilingOnce>(std::move(device));
+      device = compiling_once(catalogue_.open(
+          catalogue_.choose({runtime, "", "", runtime}, world_.rank(), world_.size(), world_.local_rank())));
     }
     return entry.device_reason ? entry.device_reason(device->info()) : "";
   }

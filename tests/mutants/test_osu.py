@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import PATIENCE_S, launch_command, program
+from tests.launching import PATIENCE_S, launch_command, preloaded, program
 
 MUTANTS = program("plumb-mpi-mutants")
 pytestmark = pytest.mark.skipif(not MUTANTS.exists(), reason="plumb-mpi-mutants is not built")
@@ -161,7 +161,7 @@ def test_a_wrong_library_under_buffers_of_devices_fails(tmp_path: Path) -> None:
             sizes = sizes_of(test, {})[1 if wrong == "get-of-others" else 0 :]  # see above
             wishes += [wish(test, more, size, wrong) for size in sizes]
     found = run_all(
-        tmp_path, 2, wishes, {"LD_PRELOAD": str(library), "PLUMB_MPI_RUNTIME": "opencl"}
+        tmp_path, 2, wishes, {"LD_PRELOAD": preloaded(library), "PLUMB_MPI_RUNTIME": "opencl"}
     )
     assert len(found) == len(wishes)
     if all(is_unsupported(outcome) for outcome in found):

@@ -16,7 +16,7 @@ import pytest
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.record.record import Record, load_record
-from tests.launching import BUILD, PATIENCE_S, ROOT, launch_command, program
+from tests.launching import BUILD, PATIENCE_S, ROOT, launch_command, preloaded, program
 
 ENGINE = program("plumb-serial")
 TESTS = program("device_tests")
@@ -112,7 +112,7 @@ def start(words: str, environ: dict[str, str], ranks: int = 1, preload: Path | N
         command, added = launch_command(ranks, program("plumb-mpi"), *words.split())
     if preload:
         at = command.index(str(program("plumb-mpi")))
-        command[at:at] = ["env", f"LD_PRELOAD={preload}"]
+        command[at:at] = ["env", f"LD_PRELOAD={preloaded(preload)}"]
     return subprocess.run(
         command,
         env=added | environ,

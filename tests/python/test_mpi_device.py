@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
-from tests.launching import PATIENCE_S, launch_command
+from tests.launching import PATIENCE_S, launch_command, preloaded
 
 LIBRARY = "libplumb-mpi-device.so"
 PROGRAM = Path(__file__).parent / "mpi4py_on_device.py"
@@ -66,7 +66,7 @@ def preloading(mpi: str, folder: Path) -> list[str]:
     """The command that starts a program of mpi4py under the library; skips where that is not built."""
     library = FOLDERS[mpi].parent / "lib" / LIBRARY
     need(FOLDERS[mpi] / "plumb-mpi", library)
-    command = ["env", f"LD_PRELOAD={library}"]
+    command = ["env", f"LD_PRELOAD={preloaded(library)}"]
     if mpi == "MPICH":  # mpi4py's wheel looks for it by the name that its own builds have
         (folder / "libmpi.so.12").symlink_to(mpich_library(library))
         command.append(f"LD_LIBRARY_PATH={folder}")

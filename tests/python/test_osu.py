@@ -17,7 +17,7 @@ from plumbline.record.record import load_record
 from plumbline.report.figures.files import beside
 from plumbline.report.figures.records import pairs
 from plumbline.report.figures.shapes import Chart, Heat
-from tests.launching import PATIENCE_S, ROOT, launch_command, program
+from tests.launching import PATIENCE_S, ROOT, launch_command, preloaded, program
 
 Plumb = Callable[..., tuple[int, str, str]]
 PROGRAM = program("plumb-mpi")
@@ -71,7 +71,7 @@ def persistent(cases: list[dict]) -> set[str]:
 def test_every_test_passes(tmp_path: Path, ranks: int, least: int) -> None:
     """At sizes whose messages lie apart, and at ones whose messages slide; only these on more ranks than cores."""
     words = ["osu", "--minsize", str(least), "--maxsize", "4096", "--size-factor", "256"]
-    words += ["-i", "4"] if ranks > 2 else []
+    words += ["-i", "4" if ranks > 2 else "20"]
     status, _, err, cases = run(tmp_path, ranks, *words, "--format", "none")
     assert not refused(cases, "unsupported"), err
     lacking = {key.split("/")[0] for key in refused(cases)}
@@ -231,7 +231,7 @@ def on_devices(tmp_path: Path, *words: str, **variables: str) -> tuple[int, str,
         pytest.skip("libplumb-mpi-device is not built")
     record = tmp_path / "record.json"
     command, environment = launch_command(2, PROGRAM, *words, *QUICK, "--record", str(record))
-    environment.update({"LD_PRELOAD": str(library), **variables})
+    environment.update({"LD_PRELOAD": preloaded(library), **variables})
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
