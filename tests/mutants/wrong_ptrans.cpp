@@ -10,7 +10,7 @@ namespace plumb::mutants {
 
 namespace {
 
-constexpr std::uint64_t operations_of_ptrans = 23;
+constexpr std::uint64_t operations_of_ptrans = 11;
 
 enum class Done { whole, none, late, short_of_a_pair };
 

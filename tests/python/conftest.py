@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from plumbline.__main__ import main
 from plumbline.cli import app as cli
 from plumbline.engine.program import Engine, find_engine
 from plumbline.launch import launchers
@@ -26,6 +32,9 @@ GOLDEN = HERE / "golden"
 ROOT = HERE.parent.parent
 REAL_ENGINE = Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin"))
 
+# Kernels that drivers and runtime hls have compiled, which all tests share, by their places in a folder of caches.
+CACHES = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+KERNELS = ("pocl", "libsycl_cache", "plumbline/hls")
 _STEERING = ("PLUMBLINE_", "SLURM_", "OCL_ICD_", "POCL_", "CL_CONFIG_", "ACCEPT_INTEL_EULA")
 
 Plumb = Callable[..., tuple[int, str, str]]
@@ -45,6 +54,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.setenv("PLUMBLINE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in KERNELS:
+        (CACHES / name).mkdir(parents=True, exist_ok=True)
+        own = tmp_path / "cache" / name
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.symlink_to(CACHES / name)
     return tmp_path / "home"
 
 
@@ -72,6 +86,38 @@ def plumb(capfd: pytest.CaptureFixture[str]) -> Plumb:
         return status, captured.out, captured.err
 
     return call
+
+
+def start_plumb(*words: str, **environ: str) -> subprocess.Popen[str]:
+    """Starts a command line in a process of its own: a fork of this one, which needs no second for its imports."""
+
+    def become() -> None:
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+        os.environ.update(environ)
+        sys.argv = ["plumb", *words]
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        status = 1
+        try:
+            main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        except BaseException:
+            traceback.print_exc()
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+    return subprocess.Popen(
+        ["plumb"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=become,
+    )
 
 
 @pytest.fixture

@@ -133,6 +133,11 @@ def waits():
     time.sleep(600)
 
 
+def waits_the_second_time():
+    lines = Path(os.environ["STAND_IN_LOG"]).read_text().splitlines()
+    (passes if sum("--progress" in line for line in lines) < 2 else waits)()
+
+
 def slow():
     """Cases one by one, each in the record before it is told."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))

@@ -9,14 +9,13 @@ import os
 import random
 import shlex
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import DATA, Plumb
+from conftest import DATA, Plumb, start_plumb
 
 from tests.launching import PATIENCE_S
 
@@ -291,8 +290,7 @@ def test_plumb_run_is_run_without_a_model(plumb: Plumb, home: Path) -> None:
 
 def test_an_interrupt_keeps_what_was_measured(writer: str, home: Path) -> None:
     commands = (f"{writer} {{record}} 1 0.05", f"{writer} {{record}} 1 0.05")
-    words = [sys.executable, "-m", "plumbline", "compare", "--ab", *commands, "--pairs", "1000"]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = start_plumb("compare", "--ab", *commands, "--pairs", "1000")
     deadline = time.monotonic() + 60
     while len(list(home.glob("comparisons/*/b-003.json"))) == 0 and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Plumb
+from conftest import ROOT, Plumb, start_plumb
 from strict import faults
 
 from plumbline.base.errors import PlumbError
@@ -25,7 +22,7 @@ from plumbline.launch import launchers
 from plumbline.launch.launchers import physical_cores
 from plumbline.record.expectations import expected_path
 from plumbline.record.record import load_record
-from tests.launching import PATIENCE_S, launch_command
+from tests.launching import PATIENCE_S, launch_command, preloaded
 
 FOLDERS = {
     "Open MPI": Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin")),
@@ -381,6 +378,20 @@ def ranks_of(launcher: int) -> list[int]:
     return sorted(found)
 
 
+def told_of(cases: int, *where: str) -> tuple[subprocess.Popen[str], str]:
+    """A run of 21 cases that has told of so many as finished, and what it said."""
+    # Never precise enough: what is left takes longer than telling does, also where cores are shared.
+    precise = ("--confidence", "1e-6", "--max-repetitions", "1000000", "--time-limit", "0.2")
+    words = ("run", "b_eff", "-n", "2", *where, "--no-model", *precise)
+    process = start_plumb(*words, PLUMB_TEST_MARK=str(os.getpid()))
+    assert process.stderr is not None
+    said: list[str] = []
+    while sum(": passed, " in line for line in said) < cases or not said:
+        said.append(process.stderr.readline())
+        assert said[-1], "".join(said)
+    return process, "".join(said)
+
+
 KILLED = [
     *((library, victim, "--runtime native") for library in FOLDERS for victim in (0, -1)),
     ("Open MPI", -1, "--device cpu --transport pipelined"),
@@ -400,25 +411,9 @@ def test_a_killed_rank_ends_the_run_and_leaves_the_cases(
     if "cpu" in where and opencl_devices() == 0:
         pytest.skip("there is no OpenCL device")
     monkeypatch.setenv("PLUMBLINE_ENGINE", str(FOLDERS[library]))
-    monkeypatch.setenv("PLUMB_TEST_MARK", str(os.getpid()))
-    # Never precise enough: each of the 21 cases takes its time.
-    precise = ("--confidence", "1e-6", "--max-repetitions", "1000000", "--time-limit", "0.8")
-    words = (*where.split(), "--no-model", *precise)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "plumbline", "run", "b_eff", "-n", "2", *words],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PLUMB_TEST_MARK": str(os.getpid()), "OMPI_MCA_mpi_yield_when_idle": "0"},
-    )
-    while len(ranks := ranks_of(os.getpid())) < 2:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-    # The system ends the rank after so much work, of which compiling kernels may take a third: beside ranks that spin, a
-    # test might not get a core before the run is over.
-    resource.prlimit(ranks[victim], resource.RLIMIT_CPU, (4, 4))
-    _, err = process.communicate(timeout=PATIENCE_S)
+    process, said = told_of(2, *where.split())
+    os.kill(ranks_of(os.getpid())[victim], signal.SIGKILL)
+    err = said + process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 3
     assert "was ended by signal 9 (SIGKILL); the record holds " in err
     record = load_record(record_in(err))
@@ -435,29 +430,13 @@ def test_an_interrupt_keeps_the_cases_that_were_told(
     """So many cases were told as finished when the user interrupts, somewhere in the next."""
     if reason := why_not(FOLDERS[library]):
         pytest.skip(reason)
-    mark = str(os.getpid())
     monkeypatch.setenv("PLUMBLINE_ENGINE", str(FOLDERS[library]))
-    # Never precise enough: what is left takes longer than telling does, also where cores are shared.
-    precise = ("--confidence", "1e-6", "--max-repetitions", "1000000", "--time-limit", "0.2")
-    words = ("--runtime", "native", "--no-model", *precise)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "plumbline", "run", "b_eff", "-n", "2", *words],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PLUMB_TEST_MARK": mark},
-    )
-    assert process.stderr is not None
-    said: list[str] = []
-    while sum(": passed, " in line for line in said) < told or not said:
-        said.append(process.stderr.readline())
-        assert said[-1], "".join(said)
+    process, said = told_of(told, "--runtime", "native")
     process.send_signal(signal.SIGINT)
-    err = "".join(said) + process.communicate(timeout=PATIENCE_S)[1]
+    err = said + process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 130, err
     assert "plumb: interrupted; " in err
-    assert ranks_of(int(mark)) == []
+    assert ranks_of(os.getpid()) == []
     if told:
         record = load_record(record_in(err))
         assert record.status in ("running", "aborted")
@@ -480,7 +459,7 @@ def test_devices_and_transports(plumb: Plumb) -> None:
 
 @needs_opencl
 def test_transports_are_compared(plumb: Plumb, home: Path) -> None:
-    short = ("--max-size", "12", "--time-limit", "0.02", "--format", "json")
+    short = ("--max-size", "4", "--time-limit", "0.002", "--format", "json")
     status, out, err = plumb("compare-transports", "b_eff", "-n", "2", "--device", "cpu", *short)
     assert status == 0, err
     found = json.loads(out)
@@ -490,7 +469,7 @@ def test_transports_are_compared(plumb: Plumb, home: Path) -> None:
         columns
     )
     assert {column["outcome"] for column in found["columns"]} == {"passed"}
-    assert [case["message_bytes"] for case in found["cases"]] == [2**i for i in range(13)]
+    assert [case["message_bytes"] for case in found["cases"]] == [2**i for i in range(5)]
     for case in found["cases"]:
         assert case["fastest"] == min(case["time_us"], key=case["time_us"].get)
         assert list(case["bandwidth_gb_s"]) == columns
@@ -609,7 +588,7 @@ def preload(function: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     source = f"#include <unistd.h>\nint {function}(void) {{ for (;;) pause(); }}\n"
     words = ["cc", "-shared", "-fPIC", "-x", "c", "-o", str(library), "-"]
     subprocess.run(words, input=source, text=True, check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("LD_PRELOAD", preloaded(library))
 
 
 @pytest.fixture

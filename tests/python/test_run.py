@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Plumb
+from conftest import Plumb, start_plumb
 from test_launch import needs_openmpi
 from test_supervise import alive
 
@@ -106,13 +104,7 @@ def test_an_interrupt_leaves_no_process(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     monkeypatch.setenv("STAND_IN", "waits")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "plumbline", *PLAIN, "-n", "2", "--oversubscribe"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start_plumb(*PLAIN, "-n", "2", "--oversubscribe")
     marks = [tmp_path / "pid.0", tmp_path / "pid.1"]
     while not all(mark.exists() and mark.read_text() for mark in marks):
         assert process.poll() is None, process.communicate()

@@ -162,7 +162,7 @@ def test_stations_see_the_tide_of_a_day(
     tmp_path: Path, ranks: int, type_: str, limit: float
 ) -> None:
     """Each simulated hour, beside the reference in each step, as files beside the record."""
-    words = ["--case", "tide", "--hours", "24", "--order", "0", "--type", type_]
+    words = ["--case", "tide", "--hours", "24", "--cfl", "0.9", "--order", "0", "--type", type_]
     status, record, said = run(
         tmp_path, ranks, *words, "--reference-steps", "100000", "--snapshots", "6"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DATA, Plumb
+from conftest import DATA, Plumb, start_plumb
 
 from plumbline.base.errors import ExitStatus, UsageError
 from plumbline.launch.jobs import Slurm, State
@@ -105,10 +105,7 @@ def test_the_machine_has_account_and_modules(plumb: Plumb, home: Path, tmp_path:
 
 
 def test_two_submissions_at_once_have_folders_of_their_own(plumb: Plumb, home: Path) -> None:
-    words = [sys.executable, "-m", "plumbline", "submit", "b_eff", *LOCAL]
-    both = [
-        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
-    ]
+    both = [start_plumb("submit", "b_eff", *LOCAL) for _ in range(2)]
     for one in both:
         _, err = one.communicate(timeout=120)
         assert one.returncode == 0, err

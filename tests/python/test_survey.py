@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-from conftest import Plumb
+from conftest import Plumb, start_plumb
 
 from plumbline.base.errors import UsageError
 from plumbline.run.survey import seconds_of_budget
@@ -106,16 +105,23 @@ def test_it_is_resumed(plumb: Plumb, listed: Path, log: Path, home: Path) -> Non
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_it_is_ended_halfway_and_resumed(
-    plumb: Plumb, listed: Path, log: Path, monkeypatch: pytest.MonkeyPatch, number: int
+    plumb: Plumb,
+    listed: Path,
+    log: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
 ) -> None:
-    monkeypatch.setenv("STAND_IN", "slow")
-    words = [sys.executable, "-m", "plumbline", "survey", str(listed)]
-    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    monkeypatch.setenv("STAND_IN", "waits_the_second_time")
+    waiting = tmp_path / "pid.0"
+    running = start_plumb("survey", str(listed))
     until = time.monotonic() + 300
-    while time.monotonic() < until and not (log.exists() and len(launches(log)) == 2):
+    while time.monotonic() < until and not (waiting.exists() and waiting.read_text()):
         time.sleep(0.02)
     running.send_signal(number)
     out, err = running.communicate(timeout=300)
+    if number == signal.SIGKILL:
+        os.kill(int(waiting.read_text()), number)
     if number == signal.SIGTERM:
         assert running.returncode == 130
         assert "the same command with --resume goes on from here" in err

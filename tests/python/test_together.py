@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Plumb
+from conftest import Plumb, start_plumb
 from test_supervise import alive
 
 from plumbline.base.files import claim, locked, replace_file
@@ -26,17 +25,6 @@ ALONE = ("--launcher", "none", "-n", "1")
 PLAIN = ("run", "b_eff", *ALONE, "--no-model")
 
 
-def started(*words: str, **environ: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "plumbline", *words],
-        cwd=ROOT,
-        env={**os.environ, **environ},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def ends(processes: Sequence[subprocess.Popen[str]]) -> list[tuple[int, str]]:
     """The exit status and stderr of each."""
     said = [process.communicate(timeout=PATIENCE_S)[1] for process in processes]
@@ -44,7 +32,7 @@ def ends(processes: Sequence[subprocess.Popen[str]]) -> list[tuple[int, str]]:
 
 
 def test_ten_runs_at_once_are_ten_records(stand_in: Path, home: Path) -> None:
-    ended = ends([started(*PLAIN) for _ in range(10)])
+    ended = ends([start_plumb(*PLAIN) for _ in range(10)])
     assert [status for status, _ in ended] == [0] * 10, ended
     told = {line for _, text in ended for line in text.splitlines() if line.startswith("record: ")}
     files = set(record_files(home / "records"))
@@ -56,7 +44,7 @@ def test_ten_runs_at_once_are_ten_records(stand_in: Path, home: Path) -> None:
 def test_runs_at_once_calibrate_once(stand_in: Path, home: Path, tmp_path: Path) -> None:
     """The others wait, and use the first one's result."""
     log = tmp_path / "log"
-    runs = [started("run", "b_eff", *ALONE, STAND_IN_LOG=str(log)) for _ in range(4)]
+    runs = [start_plumb("run", "b_eff", *ALONE, STAND_IN_LOG=str(log)) for _ in range(4)]
     ended = ends(runs)
     assert [status for status, _ in ended] == [0] * 4, ended
     assert sum("calibrating, which takes" in text for _, text in ended) == 1
@@ -71,7 +59,7 @@ def test_runs_at_once_calibrate_once(stand_in: Path, home: Path, tmp_path: Path)
 
 def test_calibrations_of_several_kinds_at_once_are_all_kept(stand_in: Path, home: Path) -> None:
     transports = ("staged", "pipelined", "mpi")
-    runs = [started("calibrate", *ALONE, "--transport", transport) for transport in transports]
+    runs = [start_plumb("calibrate", *ALONE, "--transport", transport) for transport in transports]
     ended = ends(runs)
     assert [status for status, _ in ended] == [0] * 3, ended
     text = (home / "systems" / "local.toml").read_text()
@@ -138,7 +126,7 @@ def interrupt_at(
 
     Returns exit status, stderr, and the starts of the engine that followed.
     """
-    process = started(*words, STAND_IN_LOG=str(log), STAND_IN_HOLD=str(start))
+    process = start_plumb(*words, STAND_IN_LOG=str(log), STAND_IN_HOLD=str(start))
     while not log.exists() or len(log.read_text().splitlines()) < start:
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
@@ -172,7 +160,7 @@ def test_an_interrupt_starts_no_further_work(
 def test_the_last_start_of_a_run_is_the_eighth(stand_in: Path, tmp_path: Path) -> None:
     """So that the test above interrupts each of them."""
     log = tmp_path / "log"
-    ((status, _),) = ends([started("run", "b_eff", *ALONE, STAND_IN_LOG=str(log))])
+    ((status, _),) = ends([start_plumb("run", "b_eff", *ALONE, STAND_IN_LOG=str(log))])
     assert status == 0
     lines = log.read_text().splitlines()
     assert len(lines) == 8
@@ -198,7 +186,7 @@ def test_an_interrupt_at_a_random_moment_keeps_what_was_told(
 ) -> None:
     """Cases that were told as finished are in the record; nothing is half written."""
     log = tmp_path / "log"
-    process = started(*PLAIN, STAND_IN="slow", STAND_IN_LOG=str(log))
+    process = start_plumb(*PLAIN, STAND_IN="slow", STAND_IN_LOG=str(log))
     while not log.exists():
         time.sleep(0.01)
     time.sleep(random.Random(seed).uniform(0, 2))

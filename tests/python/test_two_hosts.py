@@ -18,6 +18,7 @@ from plumbline.engine import runtimes
 from plumbline.engine.program import find_engine
 from plumbline.launch.launchers import LaunchRequest, plan_launch
 from plumbline.launch.placement import Placement
+from tests.launching import ENVIRONMENT
 
 BIN = Path(os.environ.get("PLUMBLINE_ENGINE", ROOT / "build" / "release" / "bin"))
 MPICH_BIN = ROOT / "build" / "mpich" / "bin"
@@ -42,7 +43,8 @@ def emulator() -> dict[str, str]:
     name = runtimes.FPGA_EMULATOR.name
     if not runtimes.is_installed(name, INSTALLED):
         pytest.skip(f"{name} is not installed (plumb setup {name})")
-    return runtimes.environment(name, INSTALLED, 1)
+    kept = {"PLUMB_TEST_KERNELS": ENVIRONMENT["PLUMB_TEST_KERNELS"]}
+    return runtimes.environment(name, INSTALLED, 1) | kept
 
 
 def engine(*words: str) -> list[str]:
@@ -86,7 +88,9 @@ def test_b_eff_by_datagrams_that_fit_the_cable(hosts: two_hosts.Hosts, tmp_path:
 def test_links_between_hosts_are_relayed(
     hosts: two_hosts.Hosts, emulator: dict[str, str], tmp_path: Path
 ) -> None:
-    done = hosts.run(1, patterns("*hannel*"), emulator, 120)
+    """What a relay may mix up: rounds, and both directions. All patterns are those of one host (test_real_engine.py)."""
+    named = "*EachRound*hannel*:*Window*hannel*:*AllToAll*hannel*:ChannelTransport*"
+    done = hosts.run(1, patterns(named), emulator, 120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (
         "[       OK ] All/Transports.EachRoundLeavesItsMessageInASlotOfItsOwn/channel"
