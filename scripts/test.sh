@@ -72,10 +72,10 @@ others() {
 }
 
 # pytest has its own log. Background processes ignore interrupts by inheritance; env restores the default, since tests
-# send interrupts. Many tests wait, so three run at a time; those of real ranks are one group, run one by one, which takes
+# send interrupts. Many tests wait, so four run at a time; those of real ranks are one group, run one by one, which takes
 # longest and so comes first.
 command_tests() {
-  if [ $# -eq 0 ]; then set -- -n 3 --dist loadgroup tests/python tests/mutants; fi
+  if [ $# -eq 0 ]; then set -- -n 4 --dist loadgroup tests/python tests/mutants; fi
   local status=0
   note "pytest"
   patiently env --default-signal=INT .venv/bin/python -m pytest --quiet --durations 40 --durations-min 5 \

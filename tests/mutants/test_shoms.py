@@ -137,7 +137,9 @@ def test_right_rows_pass(tmp_path: Path, pes: int, rows: str) -> None:
 
 @pytest.mark.parametrize("pes", [2, pytest.param(3, marks=pytest.mark.soak)])
 def test_every_row_passes(tmp_path: Path, pes: int) -> None:
-    status, record = run(tmp_path, pes, PROGRAM, "shoms", "--tests", "all", *SMALL)
+    """After barriers: where cores are shared, starts at an agreed time are set ever later."""
+    words = ("--tests", "all", "--sync", "barrier")
+    status, record = run(tmp_path, pes, PROGRAM, "shoms", *words, *SMALL)
     assert_sound(status, record)
     tests = {case["labels"]["test"] for case in record["cases"]}
     assert len(tests) > 400

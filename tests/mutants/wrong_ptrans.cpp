@@ -10,7 +10,7 @@ namespace plumb::mutants {
 
 namespace {
 
-constexpr std::uint64_t operations_of_ptrans = 11;
+constexpr std::uint64_t operations_of_ptrans = 23;
 
 enum class Done { whole, none, late, short_of_a_pair };
 
@@ -119,6 +119,8 @@ class PtransOverSomeRounds : public ptrans::Ptrans {
       std::vector<Case> cases;
       for (const Case& right : group.cases)
         for (const auto& way : ways_of_rounds()) {
+          if (!ways_.get().empty() && ("," + ways_.get() + ",").find("," + way.first + ",") == std::string::npos)
+            continue;
           Case& wrong = cases.emplace_back(right);
           wrong.key = way.first + "/" + right.key;
           wrong.labels["rounds"] = way.first;
@@ -143,6 +145,8 @@ class PtransOverSomeRounds : public ptrans::Ptrans {
   }
 
  private:
+  Parameter<std::string> ways_{*this, {"ways", "some of the ways, with commas between them; all if empty"}, ""};
+
   std::optional<SomeRoundsTransport> transport_;
   std::optional<Session> session_;
 };
