@@ -235,7 +235,7 @@ def test_runtimes(plumb: Plumb, runtime: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "ranks", [pytest.param(2, marks=pytest.mark.soak), 3, pytest.param(4, marks=pytest.mark.soak)]
+    "ranks", [2, *(pytest.param(ranks, marks=pytest.mark.soak) for ranks in (3, 4))]
 )
 def test_a_ring_of_emulated_fpgas(plumb: Plumb, ranks: int) -> None:
     name = runtimes.FPGA_EMULATOR.name
