@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from plumbline.base.errors import ExitStatus
+from plumbline.engine import runtimes
 from plumbline.engine.program import shmem_engine
 from plumbline.run import doctor
 from plumbline.run.doctor import Finding, Tried
+from tests.mutants.test_sycl import PLUGIN, sycl_environment, with_mutant
 
 OK = Tried(0, "")
 CRASHED = Tried(139, "Segmentation fault")
@@ -88,7 +90,7 @@ def test_a_vendor_file_that_names_nothing_is_broken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tried", "state", "words"),
     [
-        (OK, "ok", "shows a device"),
+        (OK, "ok", "runs on its device"),
         (Tried(2, "plumb-mpi: runtime sycl shows no device: a reason"), "broken", "a reason"),
         (CRASHED, "broken", "SIGSEGV"),
     ],
@@ -105,6 +107,25 @@ def test_sycl_that_is_not_or_not_wholly_installed(home: Path) -> None:
     finding = next(doctor._sycl(os.environ))
     assert finding.state == "broken"
     assert finding.cure == "plumb setup intel-sycl --accept-eula"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [("another-libsycl", "compiled with libsycl 00000000"), ("pocl", "no device allocations")],
+)
+def test_what_the_engine_says_of_sycl_is_a_finding(wrong: str, words: str) -> None:
+    """By its own process: a libsycl of another version, and PoCL 3.1."""
+    if wrong != "pocl" and not PLUGIN.exists():
+        pytest.skip("the mutants are not built (make build)")
+    environ = {**os.environ, **(sycl_environment() if wrong == "pocl" else with_mutant(wrong))}
+    if wrong == "pocl":
+        vendors = runtimes.pocl_vendor_file()
+        if vendors is None:
+            pytest.skip("PoCL is not installed")
+        environ["OCL_ICD_VENDORS"] = str(vendors)
+    (finding,) = doctor._sycl(environ)
+    assert finding.state == "broken"
+    assert words in finding.found
 
 
 def test_a_missing_run_time_compiler_is_named(tmp_path: Path) -> None:
