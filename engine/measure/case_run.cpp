@@ -158,7 +158,8 @@ CaseRecord CaseRun::measure(const Case& measured, bool again) {
     const int compiled = TimedBuild::counts().compiled - counts.compiled;
     if (cached + compiled > 0) record.facts["kernel_cached"] = compiled == 0;
     if (session_.memory.as_object) record.facts["sycl_memory"] = "buffer";
-    if (session_.kernels_by_sycl) record.facts["kernel_language"] = "sycl";
+    if (session_.device.info().runtime == "sycl")
+      record.facts["kernel_language"] = session_.kernels_by_sycl ? "sycl" : "opencl";
     if (session_.files != nullptr) add_files(record);
     if (emulated != nullptr) {
       Json counts = emulated->counted();

@@ -33,6 +33,8 @@ class SyclProgram final : public Program {
   std::vector<std::string> kernel_names() const override;
 
  private:
+  void build(const KernelSource& source, const std::string& text);
+
   SharedContext context_;
   std::string name_;
   std::shared_ptr<sycl_plugin::ProgramHandle> program_;

@@ -95,9 +95,10 @@ void SyclQueue::follow(Queue& earlier) {
 
 std::optional<DeviceTime> SyclQueue::span() const {
   if (!timed_ || pending_) return std::nullopt;
-  std::uint64_t started = 0, ended = 0;
-  if (check(plugin().times(handle_, &started, &ended), "read a command's times") == 0) return std::nullopt;
-  return DeviceTime{1e-9 * static_cast<double>(started), 1e-9 * static_cast<double>(ended)};
+  sycl_plugin::Times times;
+  if (check(plugin().times(handle_, &times), "read a command's times") == 0) return std::nullopt;
+  const auto seconds = [](std::uint64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); };
+  return DeviceTime{seconds(times.started), seconds(times.ended)};
 }
 
 SyclBareQueue::SyclBareQueue(SharedContext context)

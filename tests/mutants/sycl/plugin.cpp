@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -173,11 +172,11 @@ int follow_nothing(QueueHandle*, QueueHandle*) {
 // ---- times, programs ----
 
 // Those of the first command that was asked for.
-int times_of_another(QueueHandle* queue, std::uint64_t* started, std::uint64_t* ended) {
-  static std::pair<std::uint64_t, std::uint64_t> first{0, 0};
-  const int result = real->times(queue, started, ended);
-  if (result == 1 && first.second == 0) first = {*started, *ended};
-  if (result == 1) std::tie(*started, *ended) = first;
+int times_of_another(QueueHandle* queue, Times* times) {
+  static Times first{};
+  const int result = real->times(queue, times);
+  if (result == 1 && first.ended == 0) first = *times;
+  if (result == 1) *times = first;
   return result;
 }
 

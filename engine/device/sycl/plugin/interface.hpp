@@ -10,7 +10,7 @@
 
 namespace plumb::sycl_plugin {
 
-inline constexpr int interface_version = 3;
+inline constexpr int interface_version = 4;
 
 enum class DeviceType : int { cpu, gpu, accelerator };
 enum class Memory : int { device, host, shared };
@@ -57,6 +57,11 @@ struct Product {
   void* c;
 };
 
+// Nanoseconds of the device's clock: of the first command after mark_first() or make_queue(), and the last one's end.
+struct Times {
+  std::uint64_t queued, started, ended;
+};
+
 struct Interface {
   int version;              // interface_version of the plug-in
   const char* built_with;   // libsycl's build that the plug-in was compiled with
@@ -100,9 +105,8 @@ struct Interface {
   int (*follow)(QueueHandle* queue, QueueHandle* earlier);
   int (*wait)(QueueHandle* queue);
   int (*finished)(QueueHandle* queue);  // 1: all commands are complete, 0: not yet
-  // Nanoseconds of the device's clock: start of the first command after mark_first() or make_queue(), end of the last.
-  // All must be complete. 0: none was enqueued.
-  int (*times)(QueueHandle* queue, std::uint64_t* started, std::uint64_t* ended);
+  // All commands must be complete. 0: none was enqueued.
+  int (*times)(QueueHandle* queue, Times* times);
   void (*mark_first)(QueueHandle* queue);
 
   // Of OpenCL C, or of SPIR-V or a device's binary if `binary_bytes` is not 0. by_sycl: of SYCL's free functions, each

@@ -366,11 +366,15 @@ int follow(QueueHandle* queue, QueueHandle* earlier) {
   });
 }
 
+void throw_asynchronous(QueueHandle* queue) {
+  if (queue->asynchronous) std::rethrow_exception(std::exchange(queue->asynchronous, nullptr));
+}
+
 int wait(QueueHandle* queue) {
   return guarded(-1, [&] {
     if (queue->has_last)
       queue->last.wait_and_throw();  // in an in-order queue the last; 0.5 us less than the queue's wait
-    if (queue->asynchronous) std::rethrow_exception(std::exchange(queue->asynchronous, nullptr));
+    throw_asynchronous(queue);
     return 0;
   });
 }
@@ -379,15 +383,20 @@ int finished(QueueHandle* queue) {
   return guarded(-1, [&] {
     if (!queue->has_last) return 1;
     const auto status = queue->last.get_info<info::event::command_execution_status>();
-    return status == info::event_command_status::complete ? 1 : 0;
+    if (status != info::event_command_status::complete) return 0;
+    queue->queue.throw_asynchronous();
+    throw_asynchronous(queue);
+    return 1;
   });
 }
 
-int times(QueueHandle* queue, std::uint64_t* started, std::uint64_t* ended) {
+int times(QueueHandle* queue, Times* times) {
+  using namespace info::event_profiling;
   return guarded(-1, [&] {
     if (!queue->has_first) return 0;
-    *started = queue->first.get_profiling_info<info::event_profiling::command_start>();
-    *ended = queue->last.get_profiling_info<info::event_profiling::command_end>();
+    times->queued = queue->first.get_profiling_info<command_submit>();
+    times->started = queue->first.get_profiling_info<command_start>();
+    times->ended = queue->last.get_profiling_info<command_end>();
     return 1;
   });
 }
