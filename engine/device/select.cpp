@@ -17,10 +17,13 @@ namespace {
 
 using Infos = std::vector<DeviceInfo>;
 
-// opencl first, native last, the others by name (the registry is sorted).
+// opencl first, then the others by name (the registry is sorted), native, and hls last: libplumb-mpi-device lacks it,
+// and its other devices must have the same numbers.
 std::vector<std::string> runtime_order() {
   std::vector<std::string> names = Registry<RuntimeFactory>::instance().names();
-  const auto place = [](const std::string& name) { return name == "opencl" ? 0 : name == "native" ? 2 : 1; };
+  const auto place = [](const std::string& name) {
+    return name == "opencl" ? 0 : name == "native" ? 2 : name == "hls" ? 3 : 1;
+  };
   std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return names;
 }

@@ -26,7 +26,7 @@ struct Seat {
   std::function<std::vector<int>(const DeviceInfo&)> near_to = {};  // cores near to a device; empty: not known
 };
 
-// All devices of all runtimes, numbered; runtimes in the order opencl, others by name, native last.
+// All devices of all runtimes, numbered; runtimes in the order opencl, others by name, native, hls.
 class DeviceCatalogue {
  public:
   DeviceCatalogue();

@@ -141,9 +141,9 @@ std::uint64_t available_memory_bytes() {
 
 Json steering_environment() {
   static constexpr std::array prefixes{
-      "OMPI_", "PMIX_MCA_",       "MPIR_",      "MPICH_",  "HYDRA_",     "I_MPI_", "UCX_",  "FI_",  "SHMEM_",
-      "SMA_",  "POCL_",           "OCL_",       "OPENCL_", "CL_CONFIG_", "CUDA_",  "NCCL_", "OMP_", "GOMP_",
-      "KMP_",  "LD_LIBRARY_PATH", "LD_PRELOAD", "SYCL_",   "ONEAPI_",    "UR_"};
+      "OMPI_", "PMIX_MCA_",       "MPIR_",      "MPICH_",  "HYDRA_",     "I_MPI_", "UCX_",      "FI_",  "SHMEM_",
+      "SMA_",  "POCL_",           "OCL_",       "OPENCL_", "CL_CONFIG_", "CUDA_",  "NCCL_",     "OMP_", "GOMP_",
+      "KMP_",  "LD_LIBRARY_PATH", "LD_PRELOAD", "SYCL_",   "ONEAPI_",    "UR_",    "PLUMB_MPI_"};
   // Set by launchers for their own processes, not by users.
   static constexpr std::array noise{"OMPI_COMM_WORLD",
                                     "OMPI_MCA_orte",

@@ -346,9 +346,10 @@ def test_devices_are_mapped_by_variable(tmp_path: Path) -> None:
     words = ["osu_latency", "D", "D", "-d", "native", "-m", "8:8"]
     status, _, err, cases = on_devices(tmp_path, *words, FPGA_MAPPING="99:99")
     assert "PLUMB_MPI_DEVICE 99" in refused(cases)["osu_latency/8"], err
-    status, err = planned(2, *words, FPGA_MAPPING="0")
-    assert status == ExitStatus.BAD_USAGE
-    assert "for each of 2 ranks" in err
+    for wrong in ("0", "first:second", "0:", "0:-1"):
+        status, err = planned(2, *words, FPGA_MAPPING=wrong)
+        assert status == ExitStatus.BAD_USAGE
+        assert f"for each of 2 ranks, with colons, not {wrong}" in err
 
 
 def test_without_the_library_devices_are_unsupported(tmp_path: Path) -> None:

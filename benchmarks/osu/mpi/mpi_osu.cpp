@@ -588,14 +588,12 @@ void Osu::prepare_reports(const Session& session) {
   counts_ << "test type bytes sample rank operations " << fmt::format("{}\n", fmt::join(counted.events, " "));
 }
 
-// The number of this rank's device: FPGA_MAPPING's, or that of the run's (--device, --device-map) if it has the
-// buffers' runtime, for runtimes whose devices have the same numbers in libplumb-mpi-device; "": the ranks of a host
-// take the devices in turn.
+// The number of this rank's device, which is the same in libplumb-mpi-device: FPGA_MAPPING's, or that of the run's
+// (--device, --device-map) if it has the buffers' runtime; "": the ranks of a host take the devices in turn.
 std::string Osu::device_of(const Session& session) const {
   const std::string mapped = device_mapping(ranks_)[static_cast<std::size_t>(session.world.rank())];
   const DeviceInfo& own = session.device.info();
-  const bool numbered = own.runtime == "opencl" || own.runtime == "cuda";
-  return mapped.empty() && numbered && own.runtime == device_runtime_.get() ? std::to_string(own.index) : mapped;
+  return mapped.empty() && own.runtime == device_runtime_.get() ? std::to_string(own.index) : mapped;
 }
 
 // Bytes a second over a rank's link, in one direction, at this time of an operation.
