@@ -1,7 +1,8 @@
 """``plumb compare-runtimes``: one benchmark over every runtime, beside the costs of their calls.
 
 Each is a separate run, with a record kept as by ``plumb run``. Two further runs on each runtime
-measure a launch of a kernel (``ceilings``) and a copy of one byte (``links``).
+measure a launch of a kernel and copies of eight bytes (``ceilings``), and one byte that is read,
+passed on and written (``links``).
 """
 
 from __future__ import annotations
@@ -22,11 +23,20 @@ from plumbline.run.compare_transports import say
 from plumbline.run.plan import Request, RunPlan, make_plan
 from plumbline.run.run import WEIGHT, fresh_output, index_record
 
-# Rows of calls: benchmark, its options, case, and the row's title.
+# Runs for rows of calls: benchmark, its options, and the rows' titles by case.
 _CALLS = (
-    ("ceilings", ("--only", "launch/wait"), "launch/wait", "launch, us"),
-    ("links", ("--sizes", "1"), "natural/relay/1", "1 B read, passed on, written, us"),
+    (
+        "ceilings",
+        ("--size", "12", "--only", "launch/wait,link/read/8,link/write/8"),
+        {
+            "launch/wait": "launch, us",
+            "link/read/8": "8 B to the host, us",
+            "link/write/8": "8 B to the device, us",
+        },
+    ),
+    ("links", ("--sizes", "1"), {"natural/relay/1": "1 B read, passed on, written, us"}),
 )
+_CALL_TITLES = [title for *_, titles in _CALLS for title in titles.values()]
 _BUILD = "building kernels, s"
 
 
@@ -111,8 +121,10 @@ def _measure(
         return status, reason
     words = [word for name, value in way.options().items() for word in (f"--{name}", value)]
     words[1] = runtimes.engine_name(way.runtime)
-    calls = {title: _seconds(plan, name, [*words, *more], key) for name, more, key, title in _CALLS}
-    return status, Column(way, record, {k: v for k, v in calls.items() if v is not None})
+    calls: dict[str, float] = {}
+    for name, more, titles in _CALLS:
+        calls |= _seconds(plan, name, [*words, *more], titles)
+    return status, Column(way, record, calls)
 
 
 def _run(
@@ -130,10 +142,13 @@ def _run(
     return done.status, done.record, reason
 
 
-def _seconds(plan: RunPlan, benchmark: str, words: Sequence[str], key: str) -> float | None:
-    """The median time of one operation of a case; None unless it passed."""
+def _seconds(
+    plan: RunPlan, benchmark: str, words: Sequence[str], titles: Mapping[str, str]
+) -> dict[str, float]:
+    """The median times of one operation, of cases that passed, by title."""
     _, record, _ = _run(plan, benchmark, [*words, "--time-limit", "0.3"])
-    return _time(record, key) if record else None
+    times = {title: _time(record, key) for key, title in titles.items()} if record else {}
+    return {title: time for title, time in times.items() if time is not None}
 
 
 def _time(record: Record, key: str) -> float | None:
@@ -147,7 +162,7 @@ def _rows(columns: Sequence[Column]) -> Iterator[list[str]]:
     keys = dict.fromkeys(case.key for column in columns for case in column.record.cases)
     for key in keys:
         yield [key, *(_cell(_time(column.record, key), 1e6) for column in columns)]
-    for *_, title in _CALLS:
+    for title in _CALL_TITLES:
         yield [title, *(_cell(column.calls.get(title), 1e6) for column in columns)]
     yield [_BUILD, *(_cell(_built(column.record), 1) for column in columns)]
 
