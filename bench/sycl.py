@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Runtime `sycl` beside runtime `opencl` on the same CPU device (Intel's, 2026.2.0), and beside bare SYCL calls, in turn.
 
-    bench/sycl.py [PART...] [--rounds 5] [--build build/release] [--json FILE]
+    bench/sycl.py [PART...] [--rounds 5] [--build build/release] [--before BUILD] [--json FILE]
 
 Parts, all by default:
   kernels   STREAM, RandomAccess, FFT and GEMM: rates of kernels in OpenCL C (a) and in SYCL (b) over OpenCL's
-  staged    b_eff over transport staged on two ranks, 8 B to 16 MiB: OpenCL's time over SYCL's
-  calls     a launch and copies of 8 B, best sample: bare SYCL's time (peers/sycl/calls.cpp) over ours
+  staged    b_eff over transport staged on two ranks, 8 B to 16 MiB: OpenCL's time over SYCL's; up to 64 KiB also what
+            SYCL adds, beside what it adds to the four copies of 8 B that an exchange of two messages has
+  calls     a launch and copies of 8 B, best sample: the time of bare SYCL (peers/sycl/calls.cpp) over ours, and over
+            OpenCL's by the engine
   start     seconds that kernels in SYCL take to build, in three starts with one cache
-  devices   `plumb devices` with the plug-in's variable and without
-  mpi       osu_latency, osu_bw and osu_bibw -d sycl D D: messages in pieces and naive (PLUMB_MPI_STAGING)
+  devices   `plumb-serial --devices` without SYCL: the time of an earlier build (--before) over this one's
+  transport a message there and back: transport staged over MPI calls on SYCL's memory (build target mpi_device)
+  naive     osu_latency, osu_bw and osu_bibw -d sycl D D, 1 B to 16 MiB: naive staging (PLUMB_MPI_STAGING) over pieces
 
-Printed: the median ratio of all rounds, above 1 where SYCL (or the first named) is faster, the lowest and the highest. Needs
-`plumb setup intel-cpu` and `plumb setup intel-sycl`. Standard library and Plumbline's own packages.
+Printed: the median time of the way named, the median ratio of all rounds, above 1 where it is faster than the first way, the
+lowest and the highest. Ways take turns, in each round in the opposite order. Needs `plumb setup intel-cpu` and `plumb setup
+intel-sycl`. Standard library and Plumbline's own packages.
 """
 
 from __future__ import annotations
@@ -46,6 +50,8 @@ WAYS = {
     "sycl (b)": ("intel-sycl", "--runtime sycl --kernel-language sycl"),
 }
 OSU = ("osu_latency", "osu_bw", "osu_bibw")
+COPIES = ("link/read/8", "link/write/8")
+FOUR_COPIES = "four copies of 8 B"
 
 
 class Bench:
@@ -54,6 +60,7 @@ class Bench:
     def __init__(self, wish: argparse.Namespace, folder: Path) -> None:
         self.rounds = wish.rounds
         self.programs = wish.build / "bin"
+        self.before: Path | None = wish.before
         self.folder = folder
         self.found: dict[str, dict[str, list[float]]] = {}
 
@@ -93,17 +100,21 @@ class Bench:
             if case["summary"]
         }
 
-    def compare(self, part: str, ways: dict[str, Callable[[], dict[str, float]]]) -> None:
-        """Each way in turn, `rounds` times; the first over each other one."""
+    def compare(
+        self, part: str, ways: dict[str, Callable[[], dict[str, float]]]
+    ) -> list[dict[str, dict[str, float]]]:
+        """Each way in turn, `rounds` times; the first over each other one. Returns all seconds."""
         seconds: list[dict[str, dict[str, float]]] = []
-        for _ in range(self.rounds):
-            seconds.append({name: measure() for name, measure in ways.items()})
+        for turn in range(self.rounds):
+            order = list(ways) if turn % 2 == 0 else list(reversed(ways))
+            seconds.append({name: ways[name]() for name in order})
         base, *others = ways
         for other in others:
             for key in seconds[0][base]:
                 if all(key in one[other] for one in seconds):
                     ratios = [one[base][key] / one[other][key] for one in seconds]
                     self.say(part, f"{key}, {other}", ratios, [one[other][key] for one in seconds])
+        return seconds
 
     def say(self, part: str, name: str, ratios: list[float], seconds: list[float]) -> None:
         self.found.setdefault(part, {})[name] = ratios
@@ -142,11 +153,28 @@ def staged(bench: Bench) -> None:
         "0.3",
     ]
 
+    copies = ["ceilings", "--only", ",".join(COPIES), "--time-limit", "0.3"]
+
     def measure(way: str) -> dict[str, float]:
         runtime, named = WAYS[way]
-        return bench.cases([*words, *named.split()], bench.environment(runtime), 2)
+        found = bench.cases([*words, *named.split()], bench.environment(runtime), 2)
+        one_each = bench.cases([*copies, *named.split()], bench.environment(runtime), 2)
+        return found | {FOUR_COPIES: 2 * sum(one_each.values())}
 
-    bench.compare("staged", {way: (lambda way=way: measure(way)) for way in list(WAYS)[:2]})
+    opencl, sycl = list(WAYS)[:2]
+    rounds = bench.compare(
+        "staged", {way: (lambda way=way: measure(way)) for way in (opencl, sycl)}
+    )
+    print(
+        "staged     what SYCL adds, us: case, its median, that of four copies of 8 B in the same rounds"
+    )
+    added = {
+        key: statistics.median(one[sycl][key] - one[opencl][key] for one in rounds) * 1e6
+        for key in rounds[0][sycl]
+    }
+    for key, extra in added.items():
+        if key == FOUR_COPIES or int(key.rpartition("/")[2]) <= 65536:
+            print(f"staged     {key:<44} {extra:>9.3f} {added[FOUR_COPIES]:>9.3f}")
 
 
 def calls(bench: Bench) -> None:
@@ -159,15 +187,17 @@ def calls(bench: Bench) -> None:
     environment = bench.environment("intel-sycl")
     names = {"launch/wait": "launch", "link/read/8": "read", "link/write/8": "write"}
 
-    def ours() -> dict[str, float]:
-        words = ["ceilings", "--only", ",".join(names), "--runtime", "sycl", "--time-limit", "0.5"]
-        return bench.cases(words, environment, best=True)
+    def ours(way: str) -> dict[str, float]:
+        runtime, named = WAYS[way]
+        words = ["ceilings", "--only", ",".join(names), *named.split(), "--time-limit", "0.5"]
+        return bench.cases(words, bench.environment(runtime), best=True)
 
     def bare() -> dict[str, float]:
         said = json.loads(bench.output([str(program)], environment))
         return {key: said[name] * 1e-6 for key, name in names.items()}
 
-    bench.compare("calls", {"bare": bare, "ours": ours})
+    ways = {"ours": lambda: ours("sycl (a)"), "opencl": lambda: ours("opencl")}
+    bench.compare("calls", {"bare": bare, **ways})
 
 
 def start(bench: Bench) -> None:
@@ -186,33 +216,56 @@ def start(bench: Bench) -> None:
 
 
 def devices(bench: Bench) -> None:
-    words = [str(bench.programs / "plumb-serial"), "--devices"]
+    if bench.before is None:
+        print("devices    left out: --before names the build of a commit without runtime sycl")
+        return
+    environment = {key: value for key, value in os.environ.items() if key != "PLUMBLINE_SYCL"}
 
-    def measure(more: dict[str, str]) -> dict[str, float]:
-        environment = {key: value for key, value in os.environ.items() if key != "PLUMBLINE_SYCL"}
-        environment |= more
+    def measure(programs: Path) -> dict[str, float]:
         begin = time.monotonic()
-        bench.output(words, environment)
-        return {"--devices": time.monotonic() - begin}
+        for _ in range(10):
+            bench.output([str(programs / "plumb-serial"), "--devices"], environment)
+        return {"--devices": (time.monotonic() - begin) / 10}
 
-    named = {"PLUMBLINE_SYCL": ""}
-    bench.compare("devices", {"unset": lambda: measure({}), "set to none": lambda: measure(named)})
+    before = bench.before / "bin"
+    ways = {"before": lambda: measure(before), "now": lambda: measure(bench.programs)}
+    bench.compare("devices", ways)
 
 
-def mpi(bench: Bench) -> None:
+def transport(bench: Bench) -> None:
+    """The program takes turns of its own and prints the least times: each round one ratio."""
+    program = bench.programs / "mpi_device"
+    if not program.exists():
+        raise SystemExit(
+            f"{program} is not built (cmake --build {bench.programs.parent} --target mpi_device)"
+        )
+    environment = bench.environment("intel-sycl", PLUMB_MPI_RUNTIME="sycl")
+    words = ["mpirun", "-np", "2", "--bind-to", "core", str(program), "24"]
+    rounds = [
+        json.loads(bench.output(words, environment))["round_trip_us"] for _ in range(bench.rounds)
+    ]
+    for size in rounds[0]:
+        calls, direct = ([one[size][i] * 1e-6 for one in rounds] for i in (0, 1))
+        ratios = [of / by for by, of in zip(calls, direct, strict=True)]
+        bench.say("transport", f"{size} B, calls", ratios, calls)
+
+
+def naive(bench: Bench) -> None:
     library = bench.programs.parent / "lib" / "libplumb-mpi-device.so"
 
     def measure(test: str, staging: str) -> dict[str, float]:
         environment = bench.environment("intel-sycl", PLUMB_MPI_STAGING=staging)
-        words = f"{test} -d sycl D D -m 8:16777216 --time-limit 0.1".split()
+        words = f"{test} -d sycl D D -m 1:16777216 --time-limit 0.1".split()
         found = bench.cases(words, environment, 2, library)
         return {f"{test} {key}": seconds for key, seconds in found.items()}
 
     for test in OSU:
         bench.compare(
-            "mpi",
+            "naive",
             {way: (lambda way=way, test=test: measure(test, way)) for way in ("naive", "pieces")},
         )
+    least = min(bench.found["naive"].items(), key=lambda one: statistics.median(one[1]))
+    print(f"naive      least: {least[0]} {statistics.median(least[1]):.3f} (0.97 wanted)")
 
 
 PARTS: dict[str, Callable[[Bench], None]] = {
@@ -221,7 +274,8 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "calls": calls,
     "start": start,
     "devices": devices,
-    "mpi": mpi,
+    "transport": transport,
+    "naive": naive,
 }
 
 
@@ -232,6 +286,7 @@ def wishes() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", default=list(PARTS), metavar="PART")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--before", type=lambda text: Path(text).resolve())
     parser.add_argument(
         "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build" / "release"
     )
