@@ -92,11 +92,17 @@ def run_of(
     } | ({"runtime": runtime} if runtime else {})
 
 
-def launch(tmp_path: Path, ranks: int, runs: list[Run]) -> list[dict]:
-    """What each of the runs came to; skips where the first cannot be made on this machine."""
+def launch(
+    tmp_path: Path, ranks: int, runs: list[Run], added: dict[str, str] | None = None
+) -> list[dict]:
+    """What each of the runs came to; skips where the first cannot be made on this machine.
+
+    ``added``: variables of a runtime.
+    """
     path = tmp_path / "runs.json"
     path.write_text(json.dumps(runs))
     command, environment = launch_command(ranks, MUTANTS, "--many", str(path))
+    environment |= added or {}
     transports = [str(run["transport"]) for run in runs if run.get("runtime", "opencl") == "opencl"]
     if any(name.endswith("channel") or "accl" in name for name in transports):
         environment |= emulated_fpgas(ranks)

@@ -15,12 +15,13 @@ import pytest
 from tests.launching import PATIENCE_S, launch_command
 from tests.mutants.test_kernels import needs_devices_of, vendor_environment
 from tests.mutants.test_mutants import MUTANTS, assert_all_failed
+from tests.mutants.test_sycl import needs_onemkl, sycl_environment
 
 pytestmark = pytest.mark.skipif(
     not MUTANTS.exists(), reason="the mutants are not built (make build)"
 )
 
-DEVICES = ("native", "pocl", "cuda")
+DEVICES = ("native", "pocl", "cuda", pytest.param("sycl", marks=pytest.mark.soak))
 RUNS = {
     "stream-small": ("stream", "--elements", "1003", "--type", "double", "--replications", "2"),
     "stream-large": ("stream", "--elements", "2000000"),
@@ -62,7 +63,7 @@ LIBRARIES = {
     "fft": ("fft", "--size", "3,9", "--batch", "5", "--variant", "library"),
     "gemm": ("gemm", "--size", "65", "--variant", "library"),
 }
-"""Libraries' calls: FFTW and OpenBLAS, clFFT and CLBlast."""
+"""Libraries' calls: FFTW and OpenBLAS, clFFT and CLBlast, oneMKL."""
 
 
 def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
@@ -73,7 +74,10 @@ def run(tmp_path: Path, device: str, *words: str) -> tuple[int, dict]:
     if device == "pocl":
         environment |= vendor_environment(device, 1)
     else:
-        needs_devices_of(device)
+        if device == "sycl":
+            environment |= sycl_environment()
+        else:
+            needs_devices_of(device)
         command += ["--runtime", device]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
@@ -98,16 +102,23 @@ def test_operations_left_out_are_seen(tmp_path: Path, device: str, name: str) ->
     assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
 
 
+@pytest.mark.parametrize("device", ["pocl", pytest.param("sycl", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", PIPELINES)
-def test_operations_left_out_are_seen_in_other_forms(tmp_path: Path, name: str) -> None:
+def test_operations_left_out_are_seen_in_other_forms(
+    tmp_path: Path, device: str, name: str
+) -> None:
+    if (device, name) == ("sycl", "stream-library"):
+        pytest.skip("SYCL has no library of STREAM's operations")
     benchmark, *words = PIPELINES[name]
-    assert_every_case_failed(*run(tmp_path, "pocl", f"mutant-queues-{benchmark}", *words))
+    assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
 
 
-@pytest.mark.parametrize("device", ["native", "pocl"])
+@pytest.mark.parametrize("device", ["native", "pocl", pytest.param("sycl", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_calls_of_libraries_left_out_are_seen(tmp_path: Path, device: str, name: str) -> None:
     benchmark, *words = LIBRARIES[name]
+    if device == "sycl":
+        needs_onemkl()
     assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
 
 

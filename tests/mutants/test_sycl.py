@@ -56,6 +56,17 @@ def sycl_environment() -> dict[str, str]:
     return runtimes.environment(NAME, find_home(), 1)
 
 
+def needs_onemkl() -> None:
+    plugin = Path(sycl_environment()[runtimes.PLUGIN_VARIABLE])
+    if not (plugin.parent / "libplumb-sycl-mkl.so").exists():
+        pytest.skip("oneMKL is not installed (plumb setup intel-sycl --onemkl)")
+
+
+def needs_two_cores() -> None:
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("one core has no two parts")
+
+
 # Options and variables, and a part of the message.
 REFUSED = [
     ("--memory hbm", {}, "has no memory of kind hbm"),
@@ -144,6 +155,32 @@ def test_kernels_in_sycl(name: str, tmp_path: Path) -> None:
     assert any(case.facts.get("kernel_build_s") for case in record.cases)
 
 
+def test_the_second_start_compiles_nothing(tmp_path: Path) -> None:
+    words = "stream --operation triad --elements 16384 --runtime sycl --kernel-language sycl"
+    environ = sycl_environment() | {"SYCL_CACHE_DIR": str(tmp_path / "cache")}
+    for cached in (False, True):
+        record, _ = measure(words, tmp_path, environ)
+        assert [case.facts["kernel_cached"] for case in record.cases] == [cached]
+
+
+def test_pocl_among_the_vendors(tmp_path: Path) -> None:
+    """PoCL 3.1 is SYCL's device too, but not the engine's; the other one keeps its number among SYCL's."""
+    pocl = runtimes.pocl_vendor_file()
+    if pocl is None:
+        pytest.skip("PoCL is not installed")
+    environ = sycl_environment()
+    vendors = tmp_path / "vendors"
+    vendors.mkdir()
+    for file in (pocl, *Path(environ["OCL_ICD_VENDORS"]).glob("*.icd")):
+        shutil.copy(file, vendors)
+    environ["OCL_ICD_VENDORS"] = str(vendors)
+    record, done = measure("stream --elements 16384 --runtime sycl", tmp_path, environ)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(case.facts["kernel_language"] == "opencl" for case in record.cases)
+    assert record.ranks[0].device is not None
+    assert "Intel" in record.ranks[0].device.platform
+
+
 @pytest.mark.parametrize("language", ["opencl", "sycl"])
 def test_a_kernel_that_does_not_compile(language: str, tmp_path: Path) -> None:
     """The message has the compiler's log, the language and the options."""
@@ -155,6 +192,18 @@ def test_a_kernel_that_does_not_compile(language: str, tmp_path: Path) -> None:
     assert done.returncode == 3, done.stdout + done.stderr
     for said in ("not_declared", f"{file} as {named} for", "-DVECTOR_COUNT="):
         assert said in done.stdout + done.stderr
+
+
+@pytest.mark.soak
+def test_lambda_kernels_are_none_of_ours(tmp_path: Path) -> None:
+    """They need a SYCL compiler of the host's code; here they are only unknown names."""
+    file = tmp_path / "lambda.cpp"
+    call = "q.parallel_for(sycl::range<1>(8), [=](sycl::id<1> i) { a[i] = 1; });"
+    file.write_text(f"void copy(sycl::queue& q, float* a) {{ {call} }}\n")
+    words = f"stream --operation copy --elements 16384 --runtime sycl --kernel-file {file}"
+    done = start(f"{words} --kernel-language sycl --record none", sycl_environment())
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "unknown kernel in" in done.stdout + done.stderr
 
 
 @pytest.mark.xdist_group("ranks")
@@ -201,11 +250,30 @@ def test_library_of_sycl(name: str, tmp_path: Path) -> None:
     record, _ = measure(words, tmp_path, environ | {runtimes.PLUGIN_VARIABLE: str(alone)})
     assert all(case.outcome.status == "unsupported" for case in record.cases)
     assert "plumb setup intel-sycl --onemkl" in (record.cases[0].outcome.reason or "")
-    if not (plugin.parent / "libplumb-sycl-mkl.so").exists():
-        pytest.skip("oneMKL is not installed (plumb setup intel-sycl --onemkl)")
+    needs_onemkl()
     record, done = measure(words, tmp_path, environ)
     assert done.returncode == 0, done.stdout + done.stderr
     assert all(case.outcome.status == "passed" for case in record.cases)
+
+
+@pytest.mark.soak
+def test_the_plugin_alone(tmp_path: Path) -> None:
+    """Compiled like the plug-in itself, whose source it includes."""
+    environ = sycl_environment()
+    folder = find_home().runtimes / NAME
+    command = ["g++", "-std=c++17", "-w", str(ROOT / "tests/mutants/sycl/plugin_alone.cpp")]
+    command += ["-o", str(tmp_path / "alone"), f"-I{folder / 'venv' / 'include'}"]
+    command += [f"-I{ROOT / 'engine'}", f"-L{folder / 'lib'}", "-lsycl", "-lOpenCL"]
+    subprocess.run([*command, "-Wl,--allow-shlib-undefined"], check=True, timeout=PATIENCE_S)
+    done = subprocess.run(
+        [str(tmp_path / "alone")],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stdout == "right\n", done.stderr
 
 
 def with_mutant(mutant: str) -> dict[str, str]:
@@ -254,8 +322,8 @@ def test_a_placeholder_kernel_that_is_not_launched_is_seen(mutant: str) -> None:
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_wrong_plugin_is_seen(mutant: str) -> None:
     """In one of several starts: on a loaded machine a command that is not awaited may have ended."""
-    if "PLUMBLINE_SYCL_PARTS" in VARIABLES.get(mutant, {}) and (os.cpu_count() or 1) < 2:
-        pytest.skip("one core has no two parts")
+    if "PLUMBLINE_SYCL_PARTS" in VARIABLES.get(mutant, {}):
+        needs_two_cores()
     for _ in range(5):
         done = run(mutant, MUTANTS[mutant])
         if done.returncode != 0:

@@ -99,6 +99,8 @@ MISTAKES = [
     "scale b_eff --format xml",
     "setup cuda",
     "setup intel-cpu",
+    "setup intel-sycl",
+    "setup intel-cpu --onemkl",
     "completion tcsh",
     "schema --output /proc/none",
 ]

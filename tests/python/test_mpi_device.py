@@ -126,25 +126,51 @@ def test_intels_runtimes(name: str, program: str, words: str, end: str) -> None:
     assert end in run("Open MPI", [str(path), *words.split()], environment)
 
 
-@pytest.fixture(scope="module")
-def sycl_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program with SYCL memory of its own, compiled as its author would."""
-    installed = find_home()
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", FOLDERS)
+@pytest.mark.parametrize(
+    "variables",
+    [
+        "PLUMB_MPI_STAGING=naive",
+        "PLUMB_MPI_PIECES_FROM=200 PLUMB_MPI_PIECE=64",
+        "PLUMB_MPI_TRANSPORT=peer PLUMB_MPI_REDUCE_FROM=1 PLUMB_MPI_COLLECTIVE_FROM=1",
+        "PLUMB_MPI_TRANSPORT=peer PLUMB_MPI_REDUCE_FROM=1 PLUMB_MPI_KERNEL_LANGUAGE=sycl",
+    ],
+)
+def test_random_operations_on_sycl(mpi: str, variables: str) -> None:
+    name = runtimes.INTEL_SYCL.name
+    if not runtimes.is_installed(name, find_home()):
+        pytest.skip(f"{name} is not installed")
+    path = FOLDERS[mpi] / "plumb-mpi-device-stress"
+    need(path)
+    environment = runtimes.environment(name, find_home(), 3) | {"PLUMB_MPI_RUNTIME": "sycl"}
+    environment |= dict(word.split("=") for word in variables.split())
+    words = ["--seed", "11", "--operations", "200"]
+    assert "200 operations agree" in run(mpi, [str(path), *words], environment, 3)
+
+
+@pytest.fixture(scope="module", params=["Open MPI", pytest.param("MPICH", marks=pytest.mark.soak)])
+def sycl_program(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path]:
+    """An MPI, and a program with SYCL memory of its own, compiled as its author would."""
+    installed, mpi = find_home(), str(request.param)
     if not runtimes.is_installed(runtimes.INTEL_SYCL.name, installed):
         pytest.skip(f"{runtimes.INTEL_SYCL.name} is not installed")
-    library = FOLDERS["Open MPI"].parent / "lib" / LIBRARY
-    need(FOLDERS["Open MPI"] / "plumb-mpi", library)
+    library = FOLDERS[mpi].parent / "lib" / LIBRARY
+    need(FOLDERS[mpi] / "plumb-mpi", library)
     sycl = installed.runtimes / runtimes.INTEL_SYCL.name
     program = tmp_path_factory.mktemp("sycl") / "sycl_program"
     source = ROOT / "tests" / "interpose" / "sycl_program.cpp"
-    command = ["mpicxx", "-std=c++17", "-w", str(source), "-o", str(program)]
+    compiler = "mpicxx.mpich" if mpi == "MPICH" else "mpicxx"
+    command = [compiler, "-std=c++17", "-w", str(source), "-o", str(program)]
     command += [f"-I{sycl / 'venv' / 'include'}", f"-I{ROOT / 'interpose' / 'api'}"]
     command += [str(library), f"-Wl,-rpath,{library.parent}", f"-L{sycl / 'lib'}", "-lsycl"]
     done = subprocess.run(
         [*command, "-Wl,--allow-shlib-undefined"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return program
+    return mpi, program
 
 
 @pytest.mark.parametrize(
@@ -157,14 +183,15 @@ def sycl_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_sycl_memory_of_the_program(
-    sycl_program: Path, transport: str, wrong: str, said: str
+    sycl_program: tuple[str, Path], transport: str, wrong: str, said: str
 ) -> None:
     """Its own memory of malloc_device is an argument of MPI while it is registered."""
     environment = runtimes.environment(runtimes.INTEL_SYCL.name, find_home(), 1)
     environment["PLUMB_MPI_TRANSPORT"] = transport
-    command = [str(sycl_program), *wrong.split()]
+    mpi, program = sycl_program
+    command = [str(program), *wrong.split()]
     if wrong:
         with pytest.raises(AssertionError, match=said):
-            run("Open MPI", command, environment)
+            run(mpi, command, environment)
     else:
-        assert "all is as it should be" in run("Open MPI", command, environment)
+        assert "all is as it should be" in run(mpi, command, environment)
