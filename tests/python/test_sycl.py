@@ -17,7 +17,7 @@ from conftest import ROOT, Plumb
 from plumbline.base.paths import find_home
 from plumbline.engine import runtimes
 from plumbline.record.record import Record, load_record
-from tests.launching import PATIENCE_S, launch_command, program
+from tests.launching import PATIENCE_S, launch_command, preloaded, program
 from tests.mutants.test_mutants import Run, launch
 from tests.mutants.test_sycl import PLUGIN, needs_two_cores, sycl_environment, with_mutant
 
@@ -215,7 +215,10 @@ def test_fpga_mapping_names_the_device(tmp_path: Path, mutant: str) -> None:
     command, environment = launch_command(
         2, FOLDERS["Open MPI"] / "plumb-mpi", *words, "--record", "none"
     )
-    environment |= with_mutant(mutant) | {"LD_PRELOAD": str(library), "PLUMBLINE_SYCL_PARTS": "2"}
+    environment |= with_mutant(mutant) | {
+        "LD_PRELOAD": preloaded(library),
+        "PLUMBLINE_SYCL_PARTS": "2",
+    }
     environment["FPGA_MAPPING"] = f"{number}:{number}"
     done = subprocess.run(
         unbound(command),
@@ -248,7 +251,7 @@ def test_osu_on_sycls_memory(tmp_path: Path, mpi: str, words: str) -> None:
     """Point to point, one-sided and collective; what MPI cannot take is unsupported, with a reason."""
     library = FOLDERS[mpi].parent / "lib" / "libplumb-mpi-device.so"
     quick = "-d sycl -m 64:4096 --size-factor 64 -W 3 -i 4 --repetitions 2 --known-faults"
-    record = run(tmp_path, mpi, 2, [*words.split(), *quick.split()], LD_PRELOAD=str(library))
+    record = run(tmp_path, mpi, 2, [*words.split(), *quick.split()], LD_PRELOAD=preloaded(library))
     outcomes = {case.key: case.outcome for case in record.cases}
     assert {outcome.status for outcome in outcomes.values()} <= {"passed", "unsupported"}, outcomes
     passed = {key for key, outcome in outcomes.items() if outcome.status == "passed"}
@@ -261,7 +264,7 @@ def test_osu_on_sycls_memory(tmp_path: Path, mpi: str, words: str) -> None:
 def test_letters_that_sycl_lacks_are_refused(tmp_path: Path) -> None:
     library = FOLDERS["Open MPI"].parent / "lib" / "libplumb-mpi-device.so"
     words = "osu_latency --pairs all -d sycl -m 64:64 -i 4 --repetitions 1"
-    record = run(tmp_path, "Open MPI", 2, words.split(), LD_PRELOAD=str(library))
+    record = run(tmp_path, "Open MPI", 2, words.split(), LD_PRELOAD=preloaded(library))
     for case in record.cases:
         pair = {case.label("from"), case.label("to")}
         expected = "unsupported" if pair & {"B", "P"} else "passed"
