@@ -8,6 +8,7 @@
 #include "benchmarks/apps/shallow_water/flops.hpp"
 #include "benchmarks/apps/shallow_water/partition.hpp"
 #include "benchmarks/apps/shallow_water/reference.hpp"
+#include "benchmarks/apps/shallow_water/region.hpp"
 #include "benchmarks/apps/shallow_water/stations.hpp"
 #include "core/embedded.hpp"
 
@@ -121,10 +122,117 @@ TEST(ShallowWaterPartition, EveryElementIsSomeonesAndMessagesMatch) {
           ASSERT_NE(back, other.neighbours.end());
           ASSERT_EQ(back->receives, near.sends.size());
           for (std::size_t i = 0; i < near.sends.size(); ++i)
-            EXPECT_EQ(parts[static_cast<std::size_t>(rank)].global[near.sends[i]],
-                      other.global[other.own + back->first_received + i]);
+            EXPECT_EQ(parts[static_cast<std::size_t>(rank)].index[near.sends[i]],
+                      other.index[other.own + back->first_received + i]);
         }
     }
+}
+
+Marks marks_of(const Owners& owners, int rank) {
+  Marks marks;
+  for (const int owner : owners) marks.push_back(owner == rank);
+  return marks;
+}
+
+Owners owners_in(const Region& region, const Owners& coarse, int times) {
+  Owners owners;
+  for (const std::uint32_t number : region.numbers) owners.push_back(coarse[number >> (2 * times)]);
+  return owners;
+}
+
+std::vector<std::uint32_t> numbers_of(const Region& region, const std::vector<std::uint32_t>& indices) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::uint32_t index : indices) numbers.push_back(region.numbers[index]);
+  return numbers;
+}
+
+TEST(ShallowWaterRegion, ARanksRefinementIsTheWholeMeshs) {
+  constexpr int times = 2, ranks = 3;
+  const Mesh coarse = bay(1696), whole = refined(coarse, times);
+  const Owners owners = bisected(coarse, ranks);
+  const Region all = refined(kept(coarse, Marks(coarse.elements(), true)), times);
+  EXPECT_EQ(all.mesh.neighbours, whole.neighbours);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Region region = refined(kept(coarse, with_edge_neighbours(coarse, marks_of(owners, rank))), times);
+    ASSERT_LT(region.mesh.elements(), whole.elements() / 2);
+    for (std::size_t e = 0; e < region.mesh.elements(); ++e)
+      for (int k = 0; k < 3; ++k) {
+        const Point here = region.mesh.corner(e, k), there = whole.corner(region.numbers[e], k);
+        EXPECT_TRUE(here.x == there.x && here.y == there.y);
+        EXPECT_EQ(region.mesh.depth(e, k), whole.depth(region.numbers[e], k));
+      }
+    const Part part = part_of(region.mesh, owners_in(region, owners, times), rank);
+    const Part right = part_of(whole, owners_in(all, owners, times), rank);
+    EXPECT_EQ(numbers_of(region, part.index), right.index);
+    EXPECT_EQ(part.places, right.places);
+    EXPECT_EQ(part.core, right.core);
+    ASSERT_EQ(part.neighbours.size(), right.neighbours.size());
+    for (std::size_t i = 0; i < part.neighbours.size(); ++i)
+      EXPECT_EQ(part.neighbours[i].sends, right.neighbours[i].sends);
+  }
+}
+
+// Elements within `layers` edges of the marked ones.
+Marks within_edges(const Mesh& mesh, Marks marks, int layers) {
+  for (int i = 0; i < layers; ++i) marks = with_edge_neighbours(mesh, marks);
+  return marks;
+}
+
+TEST(ShallowWaterRegion, LayersHoldAllWithinAsManyEdges) {
+  constexpr int times = 2;
+  const Mesh coarse = bay(1696), whole = refined(coarse, times);
+  const Owners owners = bisected(coarse, 4);
+  Marks own(whole.elements());
+  for (std::size_t e = 0; e < own.size(); ++e) own[e] = owners[e >> (2 * times)] == 2;
+  for (const int layers : {0, 1, 4, 5, 9}) {
+    const Marks held = with_layers(coarse, marks_of(owners, 2), static_cast<std::uint64_t>(layers), times);
+    const Marks needed = within_edges(whole, own, layers);
+    for (std::size_t e = 0; e < needed.size(); ++e) EXPECT_LE(needed[e], held[e >> (2 * times)]) << layers;
+    EXPECT_LT(std::ranges::count(held, true), static_cast<std::ptrdiff_t>(coarse.elements()));
+  }
+}
+
+// The own elements' bits after `steps` of p = 1 on what is within `layers` of them, beside those of the whole mesh.
+bool has_the_bits_of_all(const Mesh& coarse, int steps, std::uint64_t layers) {
+  constexpr int times = 1, order = 1;
+  const Owners owners = bisected(coarse, 4);
+  const auto state_of = [&](const Region& region) {
+    const std::size_t components = fields * basis_of(order);
+    Coefficients state(region.mesh.elements() * components);
+    for (std::size_t e = 0; e < region.mesh.elements(); ++e)
+      project_on(
+          region.mesh, e, order, [](Point p) { return waves_at(p, 9e4); }, &state[e * components]);
+    Reference reference(region.mesh, {}, order, {});
+    for (int i = 0; i < steps; ++i) reference.step(state, i * 5.0, 5);
+    Coefficients own;
+    for (std::size_t e = 0; e < region.mesh.elements(); ++e)
+      if (owners[region.numbers[e] >> (2 * times)] == 1)
+        own.insert(own.end(), &state[e * components], &state[e * components] + components);
+    return own;
+  };
+  return state_of(refined(kept(coarse, with_layers(coarse, marks_of(owners, 1), layers, times)), times)) ==
+         state_of(refined(kept(coarse, Marks(coarse.elements(), true)), times));
+}
+
+TEST(ShallowWaterRegion, AStageReachesOneElementFurther) {
+  const Mesh coarse = bay(1696);
+  EXPECT_TRUE(has_the_bits_of_all(coarse, 3, 6));
+  EXPECT_FALSE(has_the_bits_of_all(coarse, 3, 0));
+}
+
+TEST(ShallowWaterRegion, StationsAreThoseOfTheWholeMesh) {
+  const Mesh coarse = bay(1696), whole = refined(coarse, 2);
+  std::vector<Station> found = usual_stations(coarse, 2), right = usual_stations(whole, 0);
+  const Point corner = whole.corner(5000, 1);
+  const std::string places = "30000,40000;60000,20000;" + std::to_string(corner.x) + "," + std::to_string(corner.y);
+  for (const Station& one : stations_at(coarse, 2, places)) found.push_back(one);
+  for (const Station& one : stations_at(whole, 0, places)) right.push_back(one);
+  ASSERT_EQ(found.size(), right.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].element, right[i].element);
+    EXPECT_EQ(found[i].r, right[i].r);
+    EXPECT_EQ(found[i].bed, right[i].bed);
+  }
 }
 
 TEST(ShallowWaterPartition, PartFilesAreChecked) {
@@ -197,13 +305,13 @@ TEST(ShallowWaterReference, ALevelAtRestStaysAndAClosedBayKeepsItsVolume) {
 TEST(ShallowWaterStations, LieInTheirElementsOrAreRefused) {
   const Mesh mesh = bay(1696);
   const Point centre = mesh.centre(700);
-  const auto found = stations_at(mesh, std::to_string(centre.x) + "," + std::to_string(centre.y));
+  const auto found = stations_at(mesh, 0, std::to_string(centre.x) + "," + std::to_string(centre.y));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].element, 700U);
   EXPECT_NEAR(found[0].r, 1.0 / 3, 1e-6);
-  EXPECT_EQ(usual_stations(mesh).size(), 4U);
+  EXPECT_EQ(usual_stations(mesh, 0).size(), 4U);
   for (const char* wrong : {"58000,35000", "1e9,0", "5", "5,x", "5,5;", ";"})
-    EXPECT_THROW(stations_at(mesh, wrong), UsageError) << wrong;
+    EXPECT_THROW(stations_at(mesh, 0, wrong), UsageError) << wrong;
 }
 
 TEST(ShallowWaterStations, ATideIsFoundInWhatTheySee) {
@@ -230,6 +338,46 @@ TEST(ShallowWaterPhysics, RingHasItsLevelOutsideAndNoFlowInside) {
   const Ring ring;
   EXPECT_NEAR(std::abs(ring.level(ring.outer, 9.81)), ring.amplitude, 1e-15);
   EXPECT_NEAR(std::abs(ring.transport(ring.inner, 9.81)), 0, 1e-7);
+}
+
+TEST(ShallowWaterPhysics, ATideIsReadFromAFile) {
+  const std::string good =
+      "# two\n[[constituent]]\nname = \"M2\"\namplitude_m = +0.5 # m\nfrequency_rad_s = 1.4e-4\nphase_rad = 0.25\n"
+      "\n[[constituent]]\nphase_rad = 0\nfrequency_rad_s = 0\namplitude_m = 2\n";
+  const Tide tide = read_tide(good, "good.toml", 100);
+  EXPECT_DOUBLE_EQ(tide.level(50), 0.5 * (0.5 * std::cos(1.4e-4 * 50 - 0.25) + 2));
+  const auto sentence_of = [](const std::string& text) -> std::string {
+    try {
+      read_tide(text, "bad.toml", 0);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string table = "[[constituent]]\n";
+  EXPECT_EQ(sentence_of(""), "bad.toml, line 1: there is no table [[constituent]]");
+  EXPECT_THAT(sentence_of("phase_rad = 1\n"), HasSubstr("line 1: \"phase_rad = 1\" is neither"));
+  EXPECT_THAT(sentence_of(table + "\nheight = 1\n"), HasSubstr("line 3: \"height\" must be name or one of"));
+  EXPECT_THAT(sentence_of(table + "phase_rad = x\n"), HasSubstr("line 2: \"x\" is not a number"));
+  EXPECT_THAT(sentence_of(table + "phase_rad = 1\nphase_rad = 1\n"), HasSubstr("line 3: phase_rad occurs twice"));
+  EXPECT_THAT(sentence_of("\n" + table + "phase_rad = 1\n"), HasSubstr("line 2: a constituent needs amplitude_m"));
+}
+
+// Of the equations in README.md, by hand, with quadratic friction. An edge's flux is half of each of its elements'.
+TEST(ShallowWaterPhysics, OperationsOfConstantElementsAreThoseOfTheEquations) {
+  Physics physics;
+  physics.friction_kind = Friction::quadratic;
+  const double velocities = 4;                  // H, 1/H, u, v
+  const double bed = 6, push = 1, turning = 6;  // slopes of h_b; g level; both sources
+  const double friction = 6 + 1 + 4;            // C |u| / H, H, and its share of both
+  const double normals = 8, moved = 9;          // of three edges; three fields' c + dt rate
+  const double edge = 5 + 4 + 1;                // length and mirror, h_b, H
+  const double through = 4 * 3, mirrored = 2 + 4 * 2, pressure = 8, fastest = 4 + 5;
+  const double flux = edge + through + mirrored + pressure + fastest + 4 + 2 * 8;
+  const double added = 3 * 2;  // weight and sum of each field, on both sides
+  const double whole =
+      velocities + bed + push + turning + friction + normals + moved - 1;  // a level's first sum is 0 + x
+  EXPECT_EQ(flops_of_step(0, physics), whole + 1.5 * (flux + 2 * added));
 }
 
 TEST(ShallowWaterPhysics, OperationsGrowWithTheOrder) {

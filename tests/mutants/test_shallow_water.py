@@ -36,3 +36,24 @@ def test_what_is_wrong_fails(tmp_path: Path, ranks: int) -> None:
     found = [one["status"] for one in launch(tmp_path, ranks, wrong + right)]
     wanted = ["failed"] * len(wrong) + ["passed"] * len(right)
     assert found == wanted, list(zip([*wrong, *right], found, strict=True))
+
+
+def test_only_the_analytic_tide_sees_what_turns_late(tmp_path: Path) -> None:
+    """After the reference's steps, on one rank: 384 elements may be off by 64 times 1 degree, not by 180."""
+    options = {"case": "annulus", "across": "8", "cfl": "0.9", "hours": "124.3"}
+    options |= {"type": "double", "reference-steps": "10"}
+    names = ("tide-turned-late", "")
+    found = launch(tmp_path, 1, [run_of(name, **options) for name in names])
+    assert [one["status"] for one in found] == ["failed", "passed"], found
+
+
+def test_waves_as_small_as_elements_pass(tmp_path: Path) -> None:
+    """The start's slopes are as large as its means, so that the first stages round most."""
+    small = [
+        run_of(mesh="rectangle", across=across, steps="2", order=order, type=kind)
+        for across in ("3", "6")
+        for order in "012"
+        for kind in ("float", "double")
+    ]
+    found = launch(tmp_path, 1, small)
+    assert [one["status"] for one in found] == ["passed"] * len(small), found

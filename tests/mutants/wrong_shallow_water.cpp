@@ -7,6 +7,7 @@ namespace plumb::shallow_water {
 namespace {
 
 constexpr std::uint64_t wrong_round = 7;  // of a sample, of mutants that are wrong once
+constexpr double late = 36000;            // s, after the reference's steps
 
 enum class Wrong {
   halo_old,
@@ -18,7 +19,8 @@ enum class Wrong {
   step_skipped,
   stage_skipped,
   border_before_wait,
-  station_of_another_place
+  station_of_another_place,
+  tide_turned_late
 };
 
 class WrongSolver : public Solver {
@@ -74,6 +76,7 @@ class WrongSolver : public Solver {
   }
 
   double sea_level(double t) const override {
+    if (wrong_ == Wrong::tide_turned_late && t > late) return -Solver::sea_level(t);
     return wrong_ == Wrong::tide_phase ? physics_.tide.level(t) : Solver::sea_level(t);
   }
   bool skips(std::uint64_t step, std::size_t index) const override {
@@ -134,6 +137,7 @@ const RegisteredBenchmark all_wrong_shallow_water[] = {
     wrong_shallow_water("stage-skipped", Wrong::stage_skipped),
     wrong_shallow_water("border-before-wait", Wrong::border_before_wait),
     wrong_shallow_water("station-of-another-place", Wrong::station_of_another_place),
+    wrong_shallow_water("tide-turned-late", Wrong::tide_turned_late),
 };
 
 }  // namespace

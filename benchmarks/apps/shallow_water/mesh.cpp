@@ -141,8 +141,16 @@ namespace {
 
 Mesh cut(const Mesh& whole) {
   Mesh mesh;
-  mesh.points = whole.points;
-  mesh.depths = whole.depths;
+  std::size_t points = whole.points.size();
+  for (std::size_t e = 0; e < whole.elements(); ++e)
+    points += static_cast<std::size_t>(std::ranges::count_if(
+        whole.neighbours[e], [&](std::int32_t place) { return place < 0 || static_cast<std::size_t>(place / 4) > e; }));
+  mesh.points.reserve(points);
+  mesh.depths.reserve(points);
+  mesh.points.insert(mesh.points.end(), whole.points.begin(), whole.points.end());
+  mesh.depths.insert(mesh.depths.end(), whole.depths.begin(), whole.depths.end());
+  mesh.corners.reserve(4 * whole.elements());
+  mesh.neighbours.reserve(4 * whole.elements());
   std::vector<std::array<std::uint32_t, 3>> middles(whole.elements());
   for (std::size_t e = 0; e < whole.elements(); ++e)
     for (std::size_t k = 0; k < 3; ++k) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <sstream>
 
@@ -98,12 +97,11 @@ std::uint32_t Part::external() const {
 Part part_of(const Mesh& mesh, const Owners& owners, int rank) {
   Part part;
   std::vector<std::uint32_t> border;
-  std::map<int, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>>
-      by_rank;  // sent, received: global numbers
+  std::map<int, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> by_rank;  // sent, received: indices
   for (std::uint32_t e = 0; e < mesh.elements(); ++e) {
     if (owners[e] != rank) continue;
     if (!is_border(mesh, owners, e)) {
-      part.global.push_back(e);
+      part.index.push_back(e);
       continue;
     }
     border.push_back(e);
@@ -115,26 +113,26 @@ Part part_of(const Mesh& mesh, const Owners& owners, int rank) {
       by_rank[owners[other]].second.push_back(other);
     }
   }
-  part.core = static_cast<std::uint32_t>(part.global.size());
-  part.global.insert(part.global.end(), border.begin(), border.end());
-  part.own = static_cast<std::uint32_t>(part.global.size());
+  part.core = static_cast<std::uint32_t>(part.index.size());
+  part.index.insert(part.index.end(), border.begin(), border.end());
+  part.own = static_cast<std::uint32_t>(part.index.size());
   for (auto& [other, lists] : by_rank) {
     for (auto* list : {&lists.first, &lists.second}) {
       std::ranges::sort(*list);
       list->erase(std::ranges::unique(*list).begin(), list->end());
     }
-    const auto begin = static_cast<std::uint32_t>(part.global.size()) - part.own;
+    const auto begin = static_cast<std::uint32_t>(part.index.size()) - part.own;
     part.neighbours.push_back({other, lists.first, static_cast<std::uint32_t>(lists.second.size()), begin});
-    part.global.insert(part.global.end(), lists.second.begin(), lists.second.end());
+    part.index.insert(part.index.end(), lists.second.begin(), lists.second.end());
   }
   std::vector<std::int32_t> local(mesh.elements(), -1);
-  for (std::uint32_t i = 0; i < part.global.size(); ++i) local[part.global[i]] = static_cast<std::int32_t>(i);
+  for (std::uint32_t i = 0; i < part.index.size(); ++i) local[part.index[i]] = static_cast<std::int32_t>(i);
   for (Neighbour& near : part.neighbours)
     for (std::uint32_t& e : near.sends) e = static_cast<std::uint32_t>(local[e]);
   part.places.resize(part.own);
   for (std::uint32_t i = 0; i < part.own; ++i)
     for (std::size_t k = 0; k < 3; ++k) {
-      const std::int32_t place = mesh.neighbours[part.global[i]][k];
+      const std::int32_t place = mesh.neighbours[part.index[i]][k];
       part.places[i][k] = place < 0 ? place : 4 * local[static_cast<std::size_t>(place / 4)] + place % 4;
     }
   return part;
@@ -146,27 +144,17 @@ std::vector<std::uint32_t> shares_of(const Owners& owners, int ranks) {
   return shares;
 }
 
-std::string graph_of(const Mesh& mesh, const Owners& owners, int ranks) {
-  std::vector<std::map<int, std::uint32_t>> sent(static_cast<std::size_t>(ranks));
+std::string graph_of(const std::vector<Shared>& ranks) {
   std::size_t edges = 0;
-  for (std::size_t e = 0; e < mesh.elements(); ++e) {
-    std::vector<int> to;
-    for (const std::int32_t place : mesh.neighbours[e])
-      if (place >= 0 && owners[static_cast<std::size_t>(place / 4)] != owners[e])
-        to.push_back(owners[static_cast<std::size_t>(place / 4)]);
-    std::ranges::sort(to);
-    to.erase(std::ranges::unique(to).begin(), to.end());
-    for (const int other : to) ++sent[static_cast<std::size_t>(owners[e])][other];
-  }
-  for (const auto& row : sent) edges += row.size();
-  std::string text = fmt::format("{} {} 011\n", ranks, edges / 2);
-  const auto shares = shares_of(owners, ranks);
-  for (std::size_t rank = 0; rank < sent.size(); ++rank) {
-    text += fmt::format("{}", shares[rank]);
+  for (const Shared& one : ranks) edges += one.sent.size();
+  std::string text = fmt::format("{} {} 011\n", ranks.size(), edges / 2);
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    text += fmt::format("{}", ranks[rank].elements);
     // METIS's weights are symmetric: of both directions the larger.
-    for (const auto& [other, count] : sent[rank])
-      text += fmt::format(" {} {}", other + 1,
-                          std::max(count, sent[static_cast<std::size_t>(other)].at(static_cast<int>(rank))));
+    for (const auto& [other, count] : ranks[rank].sent) {
+      const std::uint32_t back = ranks[static_cast<std::size_t>(other)].sent.at(static_cast<int>(rank));
+      text += fmt::format(" {} {}", other + 1, std::max(count, back));
+    }
     text += "\n";
   }
   return text;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,23 +25,25 @@ bool metis_is_here();
 // A METIS .part file: the rank of each element, one a line. Throws UsageError that names the line.
 Owners read_owners(const std::string& text, const std::string& name, std::size_t elements, int ranks);
 
+// What one rank keeps. Indices are of the mesh that it holds, in which elements follow one another as in the whole one.
+
 // Exchange with one rank: elements by their local number.
 struct Neighbour {
   int rank = 0;
-  std::vector<std::uint32_t> sends;                // own elements at the border with it, by global number
+  std::vector<std::uint32_t> sends;                // own elements at the border with it, by index
   std::uint32_t receives = 0, first_received = 0;  // of the halo, likewise ordered
 };
 
-// What one rank keeps. Local numbers: core elements, without neighbours on other ranks, then those of the border, then
-// the halo, by rank; each ordered by global number.
+// Local numbers: core elements, without neighbours on other ranks, then those of the border, then the halo, by rank;
+// each ordered by index.
 struct Part {
-  std::vector<std::uint32_t> global;  // of each local element, with the halo
+  std::vector<std::uint32_t> index;  // of each local element, with the halo
   std::uint32_t core = 0, own = 0;
   std::vector<Neighbour> neighbours;
   // As in Mesh, of own elements, with local numbers; exact edges keep their numbers.
   std::vector<std::array<std::int32_t, 3>> places;
 
-  std::uint32_t halo() const { return static_cast<std::uint32_t>(global.size()) - own; }
+  std::uint32_t halo() const { return static_cast<std::uint32_t>(index.size()) - own; }
   std::uint32_t sent() const;      // elements in messages
   std::uint32_t external() const;  // D_ext: land and sea edges
 };
@@ -50,7 +53,11 @@ Part part_of(const Mesh& mesh, const Owners& owners, int rank);
 std::vector<std::uint32_t> shares_of(const Owners& owners, int ranks);
 
 // The partition as a graph in METIS's form: a vertex a rank, weighed by its elements; an edge between neighbours,
-// weighed by the elements sent from one to the other.
-std::string graph_of(const Mesh& mesh, const Owners& owners, int ranks);
+// weighed by the elements sent from one to the other. Of each rank its elements, and those that it sends by neighbour.
+struct Shared {
+  std::uint32_t elements = 0;
+  std::map<int, std::uint32_t> sent = {};
+};
+std::string graph_of(const std::vector<Shared>& ranks);
 
 }  // namespace plumb::shallow_water

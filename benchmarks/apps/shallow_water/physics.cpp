@@ -1,9 +1,6 @@
 #include "benchmarks/apps/shallow_water/physics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 #include <numbers>
 
 namespace plumb::shallow_water {
@@ -36,26 +33,6 @@ Dual number(double value) {
 }
 
 }  // namespace
-
-double Tide::level(double t) const {
-  double sum = 0;
-  for (const Constituent& one : constituents) sum += one.amplitude * std::cos(one.frequency * t - one.phase);
-  return sum * (ramp_seconds > 0 ? std::min(1.0, t / ramp_seconds) : 1.0);
-}
-
-Tide tide_of(const std::vector<std::string>& names, double ramp_seconds) {
-  static const std::map<std::string, Constituent> known{{"O1", {0.07, 6.759774e-5, 0.35}},
-                                                        {"K1", {0.09, 7.292117e-5, 2.1}},
-                                                        {"N2", {0.10, 1.378797e-4, 4.9}},
-                                                        {"M2", {0.39, 1.405189e-4, 1.2}},
-                                                        {"S2", {0.06, 1.454441e-4, 5.6}}};
-  Tide tide{{}, ramp_seconds};
-  for (const std::string& name : names) {
-    if (!known.contains(name)) throw UsageError(fmt::format("--tide: \"{}\" is not one of O1, K1, N2, M2, S2", name));
-    tide.constituents.push_back(known.at(name));
-  }
-  return tide;
-}
 
 Fields waves_at(Point p, double extent) {
   Fields sum{};

@@ -30,6 +30,9 @@ struct Tide {
 // By name: O1, K1, N2, M2, S2. Throws UsageError for any other. Frequencies are astronomical; amplitudes and phases are
 // the bay's own.
 Tide tide_of(const std::vector<std::string>& names, double ramp_seconds);
+// A TOML file's tables [[constituent]], each with the numbers amplitude_m, frequency_rad_s and phase_rad, and a name if
+// it likes. Throws UsageError that names file and line.
+Tide read_tide(const std::string& text, const std::string& name, double ramp_seconds);
 
 struct Physics {
   double gravity = 9.81, coriolis = 0, friction = 0, minimum_depth = 0.05;

@@ -10,8 +10,9 @@ namespace plumb::shallow_water {
 
 namespace {
 
-constexpr std::size_t most_links = 32;                // bits of a mask
-constexpr std::size_t most_streamed = 8, ahead = 64;  // as in single_work_item.cl
+constexpr std::size_t most_links = 32;                            // bits of a mask
+constexpr std::size_t most_streamed = 8, ahead = 64;              // as in single_work_item.cl
+constexpr std::size_t given_of_edge = 11, given_of_element = 14;  // arguments
 constexpr const char* folder = "benchmarks/apps/shallow_water";
 constexpr const char* communicate = "communicate";
 
@@ -41,11 +42,16 @@ std::size_t local_bytes_of(const Job& job) {
   return job.max_elements * ((2 * moving + 4 + 3) * size_of(job.type) + (3 + 1) * sizeof(std::int32_t));
 }
 
-std::string too_many_elements(const Part& part, std::size_t rank, const Job& job) {
-  return fmt::format(
-      "rank {} has {} elements and {} of its neighbours, above --max-elements {}: use more ranks, a smaller mesh or "
-      "--variant nd_range",
-      rank, part.own, part.halo(), job.max_elements);
+std::string too_large(const Part& part, std::size_t rank, const Job& job) {
+  if (part.index.size() > job.max_elements)
+    return fmt::format(
+        "rank {} has {} elements and {} of its neighbours, above --max-elements {}: use more ranks, a smaller mesh or "
+        "--variant nd_range",
+        rank, part.own, part.halo(), job.max_elements);
+  if (part.neighbours.size() > most_links)
+    return fmt::format("rank {} has {} neighbours, above the {} of --variant single_work_item", rank,
+                       part.neighbours.size(), most_links);
+  return "";
 }
 
 void check_pipeline(const Session& session, const Job& job, const std::vector<Part>& parts) {
@@ -55,18 +61,15 @@ void check_pipeline(const Session& session, const Job& job, const std::vector<Pa
     throw Unsupported(
         "--variant single_work_item needs an FPGA with Intel's channels: plumb setup fpga-emulator, then --runtime "
         "fpga-emulator, or HLS C++ with --runtime hls");
-  if (job.solution.source)
-    throw Unsupported(
-        "--variant single_work_item has no sources or exact edges, which the host computes for each stage: use "
-        "--variant nd_range");
   const bool streamed = by_kernels(transport);
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     const Part& part = parts[rank];
-    if (part.global.size() > job.max_elements) throw Unsupported(too_many_elements(part, rank, job));
-    if (const std::size_t most = streamed ? most_streamed : most_links; part.neighbours.size() > most)
-      throw Unsupported(fmt::format("rank {} has {} neighbours, above the {} of --variant single_work_item{}", rank,
-                                    part.neighbours.size(), most,
-                                    streamed ? " over transport " + transport->info().name : ""));
+    if (const std::string problem = too_large(part, rank, job); !problem.empty()) throw Unsupported(problem);
+    if (streamed && part.neighbours.size() > most_streamed)
+      throw Unsupported(
+          fmt::format("rank {} has {} neighbours, above the {} of --variant single_work_item over "
+                      "transport {}",
+                      rank, part.neighbours.size(), most_streamed, transport->info().name));
   }
   if (const std::size_t needed = local_bytes_of(job); device.local_bytes < needed)
     throw Unsupported(
@@ -90,14 +93,16 @@ Pipeline::Pipeline(Session& session, Transport* transport, const Job& job, const
 
 KernelSource Pipeline::source(Session& session, const Part& part) const {
   const std::string file = fmt::format("{}/single_work_item.cl", folder);
-  std::size_t most = 1;
+  std::size_t most = 1, exact = 0;
+  for (const auto& three : part.places)
+    exact += static_cast<std::size_t>(std::ranges::count_if(three, [](auto place) { return place <= first_exact; }));
   for (const Neighbour& near : part.neighbours) most = std::max({most, near.sends.size(), std::size_t{near.receives}});
   KernelSource source{file, embedded_text(file)};
   source.options = fmt::format(
-      "-DPIPELINE -DREAL={} -DORDER={} -DFRICTION={} -DGIVEN=0 -DLANES=1 -DMAX_ELEMENTS={} -DSTAGES={} -DLINKS={} "
-      "-DMOST_SENT={} -DPORT_SPACE=__local",
-      to_string(job_.type), job_.order, static_cast<int>(job_.physics.friction_kind), job_.max_elements,
-      stages_of(job_.order).size(), part.neighbours.size(), most);
+      "-DPIPELINE -DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DEXACT={} -DLANES=1 -DMAX_ELEMENTS={} -DSTAGES={} "
+      "-DLINKS={} -DMOST_SENT={} -DPORT_SPACE=__local",
+      to_string(job_.type), job_.order, static_cast<int>(job_.physics.friction_kind), job_.solution.source ? 1 : 0,
+      exact, job_.max_elements, stages_of(job_.order).size(), part.neighbours.size(), most);
   source.hls = source.opencl;
   source = session.source(source);
   if (!source.binary.empty()) throw Unsupported("--variant single_work_item has no kernels for boards yet");
@@ -134,7 +139,7 @@ void Pipeline::build(Session& session, Transport* transport, const Part& part, c
 
 void Pipeline::set_up(const Part& part, const Memory& memory) {
   Program& program = port_ != nullptr ? port_->program() : *program_;
-  std::vector<std::int32_t> roles(part.global.size(), 0), firsts;
+  std::vector<std::int32_t> roles(part.index.size(), 0), firsts;
   std::int32_t at = 0;
   for (std::size_t link = 0; link < part.neighbours.size(); ++link) {
     const Neighbour& near = part.neighbours[link];
@@ -150,12 +155,21 @@ void Pipeline::set_up(const Part& part, const Memory& memory) {
   const Physics& physics = job_.physics;
   const std::uint32_t none = 0, early = job_.overlaps ? part.core : 0;
   edge_ = program.kernel("edge");
-  edge_->set({memory.neighbours, memory.geometry, memory.bed, roles_.get(), shares_.get(), early, part.own, part.halo(),
-              memory.stride, none, real(physics.gravity)});
   element_ = program.kernel("element");
-  element_->set({memory.state, memory.geometry, roles_.get(), memory.dry, shares_.get(), part.own, memory.stride, none,
-                 std::int32_t{0}, real(job_.time_step), real(physics.gravity), real(physics.coriolis),
-                 real(physics.friction), real(physics.minimum_depth)});
+  std::vector<KernelArgument> of_edge{
+      memory.neighbours, memory.geometry, memory.bed,    roles_.get(), shares_.get(),        early,
+      part.own,          part.halo(),     memory.stride, none,         real(physics.gravity)};
+  std::vector<KernelArgument> of_element{memory.state,           memory.geometry,
+                                         roles_.get(),           memory.dry,
+                                         shares_.get(),          part.own,
+                                         memory.stride,          none,
+                                         std::int32_t{0},        real(job_.time_step),
+                                         real(physics.gravity),  real(physics.coriolis),
+                                         real(physics.friction), real(physics.minimum_depth)};
+  if (job_.solution.source)
+    for (auto* arguments : {&of_edge, &of_element}) arguments->insert(arguments->end(), {shares_.get(), none});
+  edge_->set(of_edge);
+  element_->set(of_element);
   if (part.neighbours.empty() || is_streamed()) return;
   firsts_ = filled(firsts.size() * sizeof firsts[0], firsts.data());
   collect_ = program.kernel("collect");
@@ -164,8 +178,15 @@ void Pipeline::set_up(const Part& part, const Memory& memory) {
   deliver_->set({memory.incoming, part.halo()});
 }
 
-void Pipeline::start(std::uint64_t first, const std::vector<double>& seas) {
+void Pipeline::start(std::uint64_t first, const std::vector<double>& seas, const std::vector<double>& given) {
   const auto stages = static_cast<std::uint32_t>(seas.size());
+  if (!given.empty()) {
+    given_ = reals(given);
+    edge_->set(given_of_edge, given_.get());
+    edge_->set(given_of_edge + 1, static_cast<std::uint32_t>(given.size() / seas.size()));
+    element_->set(given_of_element, given_.get());
+    element_->set(given_of_element + 1, static_cast<std::uint32_t>(given.size() / seas.size()));
+  }
   seas_ = reals(seas);
   edge_->set(4, seas_.get());
   edge_->set(9, stages);

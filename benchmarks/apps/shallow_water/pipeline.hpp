@@ -25,9 +25,10 @@ class Pipeline {
   // Whether the transport's kernels send and receive the messages of all stages by themselves.
   bool is_streamed() const { return port_ != nullptr; }
 
-  // Starts the steps from `first` on, with the sea's level in each of their stages. Unless it is streamed, each stage
-  // then needs collect(), the exchange and deliver().
-  void start(std::uint64_t first, const std::vector<double>& seas);
+  // Starts the steps from `first` on, with the sea's level in each of their stages, and with what is given in each
+  // (sources and exact edges, as shallow_water.cl has them), if anything is. Unless it is streamed, each stage then
+  // needs collect(), the exchange and deliver().
+  void start(std::uint64_t first, const std::vector<double>& seas, const std::vector<double>& given);
   void collect(Queue& queue) { queue.enqueue(*collect_, {1, 1}); }
   void deliver(Queue& queue);
   void finish();
@@ -43,7 +44,7 @@ class Pipeline {
   const Job& job_;
   Session& session_;
   std::unique_ptr<Queue> element_queue_, edge_queue_;
-  std::unique_ptr<Buffer> roles_, shares_, seas_, firsts_;
+  std::unique_ptr<Buffer> roles_, shares_, seas_, given_, firsts_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Port> port_;
   std::unique_ptr<Kernel> element_, edge_, collect_, deliver_;

@@ -8,22 +8,26 @@ namespace plumb::shallow_water {
 
 namespace {
 
+// Tables of the basis and the quadrature are computed with more digits than double has, where the compiler has them: in
+// double the sums of monomials are off by up to ten roundings.
+using Long = long double;
+
 // Powers of r and s of the basis's monomials.
 constexpr std::array<std::array<int, 2>, most_basis> powers{{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}}};
 
-double factorial(int n) {
+Long factorial(int n) {
   return n < 2 ? 1 : n * factorial(n - 1);
 }
 
 // Mean of r^a s^b over the triangle.
-double mean_of(int a, int b) {
+Long mean_of(int a, int b) {
   return 2 * factorial(a) * factorial(b) / factorial(a + b + 2);
 }
 
-using Polynomial = std::array<double, most_basis>;
+using Polynomial = std::array<Long, most_basis>;
 
-double mean_of_product(const Polynomial& p, const Polynomial& q) {
-  double sum = 0;
+Long mean_of_product(const Polynomial& p, const Polynomial& q) {
+  Long sum = 0;
   for (std::size_t i = 0; i < most_basis; ++i)
     for (std::size_t j = 0; j < most_basis; ++j)
       sum += p[i] * q[j] * mean_of(powers[i][0] + powers[j][0], powers[i][1] + powers[j][1]);
@@ -39,11 +43,11 @@ const std::array<Polynomial, most_basis>& polynomials() {
       p[i] = 1;
       for (int pass = 0; pass < 2; ++pass)
         for (std::size_t j = 0; j < i; ++j) {
-          const double share = mean_of_product(p, found[j]);
+          const Long share = mean_of_product(p, found[j]);
           for (std::size_t k = 0; k < most_basis; ++k) p[k] -= share * found[j][k];
         }
-      const double norm = std::sqrt(mean_of_product(p, p));
-      for (double& one : p) one /= norm;
+      const Long norm = std::sqrt(mean_of_product(p, p));
+      for (Long& one : p) one /= norm;
       found[i] = p;
     }
     return found;
@@ -55,31 +59,41 @@ struct Slopes {
   BasisValues by_r{}, by_s{};
 };
 
-Slopes slopes_at(double r, double s) {
-  Slopes slopes;
-  const std::array<double, most_basis> by_r{0, 1, 0, 2 * r, s, 0}, by_s{0, 0, 1, 0, r, 2 * s};
-  for (std::size_t i = 0; i < most_basis; ++i)
-    for (std::size_t k = 0; k < most_basis; ++k) {
-      slopes.by_r[i] += polynomials()[i][k] * by_r[k];
-      slopes.by_s[i] += polynomials()[i][k] * by_s[k];
-    }
-  return slopes;
+// Of the basis's first polynomials, sums of the monomials' values.
+BasisValues values_of(std::size_t count, const Polynomial& monomials) {
+  BasisValues values{};
+  for (std::size_t i = 0; i < count; ++i) {
+    Long sum = 0;
+    for (std::size_t k = 0; k < most_basis; ++k) sum += polynomials()[i][k] * monomials[k];
+    values[i] = static_cast<double>(sum);
+  }
+  return values;
+}
+
+Slopes slopes_at(Long r, Long s) {
+  return {values_of(most_basis, {0, 1, 0, 2 * r, s, 0}), values_of(most_basis, {0, 0, 1, 0, r, 2 * s})};
+}
+
+Rule::Node node(Long r, Long s, Long weight) {
+  return {static_cast<double>(r), static_cast<double>(s), static_cast<double>(weight)};
 }
 
 // Gauss's points on 0 to 1; Strang and Fix's three points; Dunavant's six.
 Rule make_rule(int order) {
-  if (order == 0) return {{{1.0 / 3, 1.0 / 3, 1}}, {{0.5, 0, 1}}};
+  const Long one = 1, half = one / 2;
+  if (order == 0) return {{node(one / 3, one / 3, 1)}, {node(half, 0, 1)}};
   if (order == 1) {
-    const double g = 0.5 / std::sqrt(3.0), a = 1.0 / 6, b = 2.0 / 3, w = 1.0 / 3;
-    return {{{a, a, w}, {b, a, w}, {a, b, w}}, {{0.5 - g, 0, 0.5}, {0.5 + g, 0, 0.5}}};
+    const Long g = half / std::sqrt(3 * one), a = one / 6, b = 2 * one / 3, w = one / 3;
+    return {{node(a, a, w), node(b, a, w), node(a, b, w)}, {node(half - g, 0, half), node(half + g, 0, half)}};
   }
   // (8 - sqrt 10 +- sqrt(38 - 44 sqrt(2/5))) / 18
-  const double near = std::sqrt(38 - 44 * std::sqrt(0.4)), base = 8 - std::sqrt(10.0),
-               more = std::sqrt(213125 - 53320 * std::sqrt(10.0));
-  const double a = (base + near) / 18, b = (base - near) / 18, wa = (620 + more) / 3720, wb = (620 - more) / 3720;
-  const double g = 0.5 * std::sqrt(0.6);
-  return {{{a, a, wa}, {1 - 2 * a, a, wa}, {a, 1 - 2 * a, wa}, {b, b, wb}, {1 - 2 * b, b, wb}, {b, 1 - 2 * b, wb}},
-          {{0.5 - g, 0, 5.0 / 18}, {0.5, 0, 4.0 / 9}, {0.5 + g, 0, 5.0 / 18}}};
+  const Long root = std::sqrt(10 * one), near = std::sqrt(38 - 44 * std::sqrt(2 * one / 5)), base = 8 - root,
+             more = std::sqrt(213125 - 53320 * root);
+  const Long a = (base + near) / 18, b = (base - near) / 18, wa = (620 + more) / 3720, wb = (620 - more) / 3720;
+  const Long g = half * std::sqrt(3 * one / 5);
+  return {{node(a, a, wa), node(1 - 2 * a, a, wa), node(a, 1 - 2 * a, wa), node(b, b, wb), node(1 - 2 * b, b, wb),
+           node(b, 1 - 2 * b, wb)},
+          {node(half - g, 0, 5 * one / 18), node(half, 0, 4 * one / 9), node(half + g, 0, 5 * one / 18)}};
 }
 
 // State and velocities at a point, and the depth there.
@@ -99,11 +113,8 @@ const Rule& rule_of(int order) {
 }
 
 BasisValues basis_at(int order, double r, double s) {
-  BasisValues values{};
-  const std::array<double, most_basis> monomials{1, r, s, r * r, r * s, s * s};
-  for (std::size_t i = 0; i < basis_of(order); ++i)
-    for (std::size_t k = 0; k < most_basis; ++k) values[i] += polynomials()[i][k] * monomials[k];
-  return values;
+  const Long x = r, y = s;
+  return values_of(basis_of(order), {1, x, y, x * x, x * y, y * y});
 }
 
 std::array<double, 2> on_edge(int k, double t) {
@@ -124,8 +135,14 @@ void project_on(const Mesh& mesh, std::size_t element, int order, const std::fun
   }
 }
 
-Reference::Reference(const Mesh& mesh, const Physics& physics, int order, const Solution& solution)
-    : mesh_(mesh), physics_(physics), order_(order), basis_(basis_of(order)), solution_(solution) {
+Reference::Reference(const Mesh& mesh, const Physics& physics, int order, const Solution& solution, Marks watched)
+    : mesh_(mesh),
+      physics_(physics),
+      order_(order),
+      basis_(basis_of(order)),
+      solution_(solution),
+      watched_(std::move(watched)) {
+  if (watched_.empty()) watched_.assign(mesh.elements(), true);
   for (std::size_t e = 0; e < mesh.elements(); ++e) {
     areas_.push_back(mesh.area(e));
     for (int k = 0; k < 3; ++k) {
@@ -164,6 +181,10 @@ double Reference::bed(std::size_t element, double r, double s) const {
   return mesh_.depth(element, 0) * (1 - r - s) + mesh_.depth(element, 1) * r + mesh_.depth(element, 2) * s;
 }
 
+void Reference::watch(std::size_t element, double height) {
+  if (watched_[element] && !(height >= lowest_.first)) lowest_ = {height, element};
+}
+
 void Reference::project_velocities(const Coefficients& state, std::size_t element) {
   const double* of = &state[element * fields * basis_];
   double* to = &velocities_[element * 2 * basis_];
@@ -172,7 +193,7 @@ void Reference::project_velocities(const Coefficients& state, std::size_t elemen
     const auto& [r, s, weight] = rule_of(order_).inside[q];
     const BasisValues& phi = inside_[q];
     const double height = bed(element, r, s) + value(of, phi);
-    if (!(height >= lowest_.first)) lowest_ = {height, element};
+    watch(element, height);
     for (std::size_t i = 0; i < basis_; ++i) {
       to[i] += weight * value(of + basis_, phi) / height * phi[i];
       to[basis_ + i] += weight * value(of + 2 * basis_, phi) / height * phi[i];
@@ -225,7 +246,7 @@ void Reference::add_edge(const Coefficients& state, const Edge& edge, double t, 
     const BasisValues& phi = edge_[static_cast<std::size_t>(edge.edge)][q];
     const Trace in = trace(edge.element, phi);
     const double depth = bed(edge.element, r, s);
-    if (!(depth + in.level >= lowest_.first)) lowest_ = {depth + in.level, edge.element};
+    watch(edge.element, depth + in.level);
     const auto add = [&](std::size_t element, const BasisValues& to, double share, const Fields& flux) {
       for (std::size_t f = 0; f < fields; ++f)
         for (std::size_t i = 0; i < basis_; ++i)

@@ -1,4 +1,4 @@
-// The reference: the same numerics in double on the whole mesh, by edges, without partition or transport. It shares no
+// The reference: the same numerics in double on one mesh, by edges, without partition or transport. It shares no
 // code with the device's: basis by orthogonalisation, normals from the corners, each edge's flux computed once.
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "benchmarks/apps/shallow_water/mesh.hpp"
 #include "benchmarks/apps/shallow_water/physics.hpp"
+#include "benchmarks/apps/shallow_water/region.hpp"
 
 namespace plumb::shallow_water {
 
@@ -41,7 +42,8 @@ void project_on(const Mesh& mesh, std::size_t element, int order, const std::fun
 
 class Reference {
  public:
-  Reference(const Mesh& mesh, const Physics& physics, int order, const Solution& solution);
+  // Depths are watched in the marked elements, or in all.
+  Reference(const Mesh& mesh, const Physics& physics, int order, const Solution& solution, Marks watched = {});
   // Advances `state`, the elements' coefficients one after the other, by one step from time t. Returns the lowest H of
   // any point.
   std::pair<double, std::size_t> step(Coefficients& state, double t, double time_step);
@@ -58,6 +60,7 @@ class Reference {
   void add_edge(const Coefficients& state, const Edge& edge, double t, Coefficients& rate);
   void project_velocities(const Coefficients& state, std::size_t element);
   double bed(std::size_t element, double r, double s) const;
+  void watch(std::size_t element, double height);
   // Value of `count` coefficients at a point.
   double value(const double* coefficients, const BasisValues& phi) const;
 
@@ -66,6 +69,7 @@ class Reference {
   int order_;
   std::size_t basis_;
   Solution solution_;
+  Marks watched_;
   std::vector<Edge> edges_;
   std::vector<double> areas_, velocities_;  // [element][u, v][i]
   Coefficients base_, rate_;

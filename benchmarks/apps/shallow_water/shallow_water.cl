@@ -259,7 +259,7 @@ typedef struct {
   GLOBAL const int* neighbours;
   GLOBAL const real* geometry;
   GLOBAL const real* bed;
-  GLOBAL const real* given;  // sources as a state is; then values of exact edges' points
+  GLOBAL const real* given;  // sources as a state is; then values of exact edges' points, which PIPELINE has alone
 #ifdef PIPELINE
   GLOBAL const real* velocities;  // u, then v, as a state is
 #endif
@@ -386,7 +386,11 @@ INLINE void add_edge(const stage_of* s, const cell* c, uint e, int k, const vec*
     if (GIVEN) {
       const index exact = code <= -3;
       const index at = choose_index(exact, ((-3 - code) * EDGE_POINTS + q) * EDGE_VALUES, place(0));
+#ifdef PIPELINE
+      GLOBAL const real* values = s->given;
+#else
       GLOBAL const real* values = s->given + COMPONENTS * s->stride;
+#endif
       its_level = choose(exact, pick(values, at), its_level);
       its_U = choose(exact, pick(values + 1, at), its_U);
       its_V = choose(exact, pick(values + 2, at), its_V);

@@ -70,6 +70,12 @@ class ShallowWater : public Benchmark {
       {"partitioner",
        "default (metis where it is installed, otherwise rcb), metis, rcb, random, or a METIS .part file"},
       "default"};
+  Parameter<std::int64_t> coarse_elements_{
+      *this,
+      {"coarse-elements",
+       "metis, rcb: a mesh is partitioned once it has so many elements a rank; each rank refines its part by itself"},
+      2048,
+      {1, 1 << 29}};
   hpcc::VariantChoice variant_{*this};
   Parameter<std::int64_t> max_elements_{
       *this,
@@ -85,7 +91,8 @@ class ShallowWater : public Benchmark {
                    {"none", "linear", "quadratic"}};
   Parameter<double> drag_{*this, {"drag", "coefficient of friction; 1/s if linear"}, 0.003, {0, 10}};
   Parameter<double> coriolis_{*this, {"coriolis", "parameter f", "1/s"}, 6.4e-5, {-1e-3, 1e-3}};
-  Parameter<std::string> tide_{*this, {"tide", "constituents at sea edges, of O1, K1, N2, M2, S2"}, "O1,K1,N2,M2,S2"};
+  Parameter<std::string> tide_{
+      *this, {"tide", "constituents at sea edges, of O1, K1, N2, M2, S2, or a file, .toml"}, "O1,K1,N2,M2,S2"};
   Parameter<double> ramp_{*this, {"ramp", "the tide grows to its height in this time", "h"}, 12, {0, 1e4}};
   Parameter<double> minimum_depth_{
       *this, {"minimum-depth", "H below it is an error: nothing falls dry", "m"}, 0.05, {0, 1e3}};
@@ -100,43 +107,69 @@ class ShallowWater : public Benchmark {
       {0, 10000}};
   Parameter<bool> write_mesh_{*this, {"write-mesh", "write the mesh and its partition beside the record"}, false};
 
+  // The mesh that is partitioned; ranks cut its triangles into four `times` times.
   struct Setup {
-    int ranks = 0;
-    Mesh mesh;
-    Owners owners;
+    int ranks = 0, times = 0;
+    Mesh coarse;
+    Owners owners;  // of its elements
     Job job;
     std::vector<Station> stations;
     std::uint64_t steps = 0;  // of a sample
+    double began = 0;
+
+    std::size_t elements() const { return coarse.elements() << (2 * times); }
+    int owner_of(std::uint32_t number) const { return owners[number >> (2 * times)]; }
+    Marks marks_of(int rank) const;
+    // A rank's elements and, around them, those within `layers` edges, and more. Without edges to others all are here.
+    Marks around(int rank, std::uint64_t layers) const { return with_layers(coarse, marks_of(rank), layers, times); }
+  };
+  // What a rank holds: its elements and their neighbours.
+  struct Home {
+    int rank = 0;
+    Region region;
+    Part part;
   };
   const Setup& setup(int ranks, std::uint64_t seed) const;
+  const Home& home(int rank) const;
+  Home make_home(int rank) const;
   std::vector<Part> all_parts() const;
-  Mesh make_mesh() const;
-  Job make_job(const Mesh& mesh) const;
+  Mesh make_base() const;
+  int refinements() const;
+  int coarse_refinements(std::size_t elements, int ranks) const;
+  void check_partition(const Setup& made) const;
+  Job make_job(const Mesh& base) const;
   Owners make_owners(const Mesh& mesh, int ranks, std::uint64_t seed) const;
   Solution exact() const;
   Fields start_at(Point p) const;
   void learn(Session& session, std::uint64_t count, const std::vector<std::byte>& own);
+  Coefficients start_on(const Mesh& mesh) const;
+  std::uint64_t stages(std::uint64_t steps) const { return steps * stages_of(setup_->job.order).size(); }
+  std::uint32_t number_of(std::size_t own) const { return home_->region.numbers[solver_->part().index[own]]; }
+  std::vector<std::byte> unpartitioned(Session& session, std::uint64_t count);
+  double without_exchange_s(Session& session, std::uint64_t count);
+  Metric communication(const CaseResult& result) const;
   double off_reference(const Coefficients& own, const Coefficients& reference) const;
   double off_exact(const Coefficients& own, double t) const;
   double off_volume(Session& session, const Coefficients& own) const;
   double level_rms(const Coefficients& own) const;
   std::uint64_t compared_steps() const;
-  std::vector<Station> make_stations(const Mesh& mesh) const;
+  std::vector<Station> make_stations(const Mesh& mesh, int times) const;
   std::map<std::uint64_t, bool> halts() const;
   Coefficients start_of_own() const;
   void observe(Session& session, const std::vector<std::byte>& own);
   void look(std::uint64_t step);
-  void share_sightings();
+  void share(Sightings& sightings) const;
   void write_snapshot(Session& session, std::uint64_t step, const Coefficients& own);
   void write_files(Session& session);
   void judge_stations();
   void run_reference();
-  std::string dry_sentence(std::int64_t element, std::int64_t step) const;
-  Json partition_facts() const;
+  void refuse_dry(Located<std::int64_t> dry) const;
+  Json partition_facts(World& world) const;
 
   mutable std::optional<Setup> setup_;
+  mutable std::optional<Home> home_;
   // Of the prepared case.
-  Coefficients start_, reference_;
+  Coefficients start_, reference_;  // of the elements held; of own elements after compared_steps()
   std::unique_ptr<Solver> solver_;
   std::unique_ptr<Team> all_;
   std::vector<std::byte> expected_;  // own elements' bytes after a sample

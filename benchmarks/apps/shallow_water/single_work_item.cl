@@ -6,6 +6,7 @@
 //
 //   MAX_ELEMENTS  own elements and halo, at most     STAGES     of a step
 //   LINKS         neighbouring ranks                 MOST_SENT  elements in a message, at most
+//   GIVEN, EXACT  as in shallow_water.cl, for all stages in global memory; exact edges
 //   STREAMED      messages go through a transport's port, by a kernel `communicate` of each link (its LANE) and direction for
 //                 all stages, at most 8 links; otherwise the host sends them, and starts `collect` and `deliver` each stage
 #ifndef AHEAD
@@ -115,16 +116,26 @@ static crossing cross_edges(const stage_of* s, const uint e, __local const real*
   return one;
 }
 
+// Sources and exact edges: those of a stage are given_values apart.
+#if GIVEN
+#define GIVEN_VALUES , __global const real *restrict given, const uint given_values
+#else
+#define GIVEN_VALUES
+#endif
+
 // The first `early` elements are computed before the halo is awaited. roles: of own elements the mask of the links that need
 // them, of the halo the link it comes by. seas: level at sea edges by stage.
 __kernel void edge(__global const int* restrict neighbours, __global const real* restrict geometry,
                           __global const real* restrict bed, __global const int* restrict roles,
                           __global const real* restrict seas, const uint early, const uint own, const uint halo,
-                          const uint stride, const uint stages, const real gravity STREAM(crossing, crossed)
+                          const uint stride, const uint stages, const real gravity GIVEN_VALUES STREAM(crossing, crossed)
                        STREAM(parcel, renewed) EACH_LINK(ARRIVING)) {
   __local real states[2][COMPONENTS * MAX_ELEMENTS], velocities[2][2 * BASIS * MAX_ELEMENTS], heights[2][MAX_ELEMENTS];
   __local real gradients[4 * MAX_ELEMENTS], depths[3 * MAX_ELEMENTS];
   __local int places[3 * MAX_ELEMENTS], origins[MAX_ELEMENTS];
+#if GIVEN
+  __local real exact[(EXACT + 1) * EDGE_POINTS * EDGE_VALUES];
+#endif
   for (uint e = 0; e < own + halo; ++e) {
     for (int k = 0; k < 4; ++k) gradients[k * MAX_ELEMENTS + e] = geometry[k * stride + e];
     for (int k = 0; k < 3; ++k) depths[k * MAX_ELEMENTS + e] = bed[k * stride + e];
@@ -145,6 +156,10 @@ __kernel void edge(__global const int* restrict neighbours, __global const real*
     s.from = states[now];
     s.velocities = velocities[now];
     s.sea = seas[stage];
+#if GIVEN
+    s.given = exact;
+    for (uint i = 0; i < EXACT * EDGE_POINTS * EDGE_VALUES; ++i) exact[i] = given[stage * given_values + COMPONENTS * stride + i];
+#endif
     // A turn is an own element's or one of the halo; new states come AHEAD turns after their fluxes left.
     for (uint turn = 0; turn < own + halo + AHEAD; ++turn) {
       PIPELINED
@@ -170,7 +185,7 @@ __kernel void element(__global real* restrict state, __global const real* restri
                              __global const int* restrict roles, __global int* restrict dry,
                              __global const real* restrict shares, const uint own, const uint stride, const uint stages,
                              const int first_step, const real time_step, const real gravity, const real coriolis,
-                             const real friction, const real minimum STREAM(crossing, crossed)
+                             const real friction, const real minimum GIVEN_VALUES STREAM(crossing, crossed)
                              STREAM(parcel, renewed) EACH_LINK(LEAVING)) {
   __local real gradients[4 * MAX_ELEMENTS];
 #if ORDER > 0
@@ -199,6 +214,10 @@ __kernel void element(__global real* restrict state, __global const real* restri
       crossing one = READ(crossed);
       const real to_r[2] = {gradients[e], gradients[MAX_ELEMENTS + e]};
       const real to_s[2] = {gradients[2 * MAX_ELEMENTS + e], gradients[3 * MAX_ELEMENTS + e]};
+#if GIVEN
+      UNROLL
+      for (int k = 0; k < COMPONENTS; ++k) one.rate[k / BASIS][k % BASIS] += given[stage * given_values + k * stride + e];
+#endif
       add_volume(&s, &one.c, to_r, to_s, one.rate);
       parcel p;
       p.links = links[e];

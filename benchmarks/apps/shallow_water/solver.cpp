@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint32_t most_lanes = 16;  // a launch may read that far past its last element
 constexpr std::size_t group_items = 64;
 constexpr std::uint64_t steps_of_run = 1 << 20;  // of the form for FPGAs: levels of the sea are made for so many
+constexpr std::size_t most_given = 1 << 22;      // values handed to it at once
 constexpr std::size_t exact_values = 3;          // of a point of an exact edge: EDGE_VALUES
 
 std::uint32_t stride_of(std::size_t elements) {
@@ -39,7 +40,7 @@ std::size_t device_bytes_of(const Job& job, std::size_t own, std::size_t halo, s
 
 Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const Job& job, Part part)
     : mesh_(mesh), job_(job), part_(std::move(part)), is_given_(static_cast<bool>(job.solution.source)) {
-  stride_ = stride_of(part_.global.size());
+  stride_ = stride_of(part_.index.size());
   sent_ = part_.sent();
   queue_ = session.device.make_queue();
   Placement own = session.memory;
@@ -93,8 +94,8 @@ void Solver::write_mesh(const Mesh& mesh) {
   std::vector<std::int32_t> neighbours(3 * stride_, land), list;
   std::vector<double> geometry(4 * stride_, 0.0), bed(3 * stride_, 1.0);
   std::int32_t exact = first_exact;
-  for (std::uint32_t i = 0; i < part_.global.size(); ++i) {
-    const std::uint32_t e = part_.global[i];
+  for (std::uint32_t i = 0; i < part_.index.size(); ++i) {
+    const std::uint32_t e = part_.index[i];
     const Point a = mesh.corner(e, 0), b = mesh.corner(e, 1), c = mesh.corner(e, 2);
     const double twice = 2 * mesh.area(e), h0 = mesh.depth(e, 0), h1 = mesh.depth(e, 1), h2 = mesh.depth(e, 2);
     const double slopes[] = {(c.y - a.y) / twice, (a.x - c.x) / twice, (a.y - b.y) / twice, (b.x - a.x) / twice};
@@ -185,7 +186,7 @@ void Solver::reset(const Coefficients& start) {
   }
   std::vector<double> own(part_.own);
   for (std::size_t c = 0; c < components; ++c) {
-    for (std::uint32_t i = 0; i < part_.own; ++i) own[i] = start[part_.global[i] * components + c];
+    for (std::uint32_t i = 0; i < part_.own; ++i) own[i] = start[part_.index[i] * components + c];
     std::vector<float> single(own.begin(), own.end());
     const bool wide = job_.type == ScalarType::f64;
     const auto* from =
@@ -208,12 +209,12 @@ void Solver::launch(std::uint32_t first, std::uint32_t count) {
 }
 
 // Sources and exact edges at time t.
-void Solver::give(double t) {
+std::vector<double> Solver::given_at(double t) const {
   const std::size_t components = job_.components(), basis = basis_of(job_.order);
   std::vector<double> values(components * stride_, 0.0), one(components);
   for (std::uint32_t i = 0; i < part_.own; ++i) {
     project_on(
-        mesh_, part_.global[i], job_.order, [&](Point p) { return job_.solution.source(p, t); }, one.data());
+        mesh_, part_.index[i], job_.order, [&](Point p) { return job_.solution.source(p, t); }, one.data());
     for (std::size_t c = 0; c < fields * basis; ++c) values[c * stride_ + i] = one[c];
   }
   for (std::uint32_t i = 0; i < part_.own; ++i)
@@ -221,11 +222,11 @@ void Solver::give(double t) {
       if (part_.places[i][static_cast<std::size_t>(k)] > first_exact) continue;
       for (const auto& node : rule_of(job_.order).edge) {
         const auto [r, s] = on_edge(k, node.r);
-        const Fields exact = job_.solution.state(mesh_.at(part_.global[i], r, s), t);
+        const Fields exact = job_.solution.state(mesh_.at(part_.index[i], r, s), t);
         values.insert(values.end(), exact.begin(), exact.end());
       }
     }
-  write_reals(values, *given_);
+  return values;
 }
 
 void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
@@ -234,7 +235,7 @@ void Solver::one_stage(std::uint64_t step, std::size_t index, Timed* timed) {
   const double t = (static_cast<double>(step) + stage.at) * job_.time_step;
   const std::size_t base = job_.order == 0 ? step % 2 : 0, from = job_.order == 0 ? base : index;
   const std::size_t to = job_.order == 0 ? 1 - base : index == last ? 0 : index + 1;
-  if (is_given_) give(t);
+  if (is_given_) write_reals(given_at(t), *given_);
   stage_->set(0, states_[from].get());
   stage_->set(1, states_[base].get());
   stage_->set(2, states_[to].get());
@@ -266,13 +267,23 @@ void Solver::await_messages(Timed* timed) {
   exchange_end();
 }
 
-// Steps in the form for FPGAs.
+// In the form for FPGAs, whose kernels are handed what is given in all stages of a run.
+std::uint64_t Solver::steps_at_once() const {
+  const std::size_t of_step = given_->size() / size_of(job_.type) * stages_of(job_.order).size();
+  return is_given_ ? std::max<std::uint64_t>(1, most_given / of_step) : steps_of_run;
+}
+
 void Solver::pipe(std::uint64_t first, std::uint64_t last, Timed* timed) {
-  std::vector<double> seas;
+  std::vector<double> seas, given;
   for (std::uint64_t step = first; step < last; ++step)
-    for (const Stage& stage : stages_of(job_.order))
-      seas.push_back(sea_level((static_cast<double>(step) + stage.at) * job_.time_step));
-  pipeline_->start(first, seas);
+    for (const Stage& stage : stages_of(job_.order)) {
+      const double t = (static_cast<double>(step) + stage.at) * job_.time_step;
+      seas.push_back(sea_level(t));
+      if (!is_given_) continue;
+      const std::vector<double> now = given_at(t);
+      given.insert(given.end(), now.begin(), now.end());
+    }
+  pipeline_->start(first, seas, given);
   for (std::size_t i = 0; exchange_ && i < seas.size(); ++i) {
     if (sent_ > 0) pipeline_->collect(*queue_);
     exchange_begin();
@@ -284,8 +295,8 @@ void Solver::pipe(std::uint64_t first, std::uint64_t last, Timed* timed) {
 
 void Solver::advance(std::uint64_t first, std::uint64_t last, Timed* timed) {
   if (pipeline_) {
-    for (; first < last; first = std::min(last, first + steps_of_run))
-      pipe(first, std::min(last, first + steps_of_run), timed);
+    for (const std::uint64_t most = steps_at_once(); first < last; first = std::min(last, first + most))
+      pipe(first, std::min(last, first + most), timed);
     return queue_->finish();
   }
   for (std::uint64_t step = first; step < last; ++step)
@@ -329,7 +340,7 @@ Located<std::int64_t> Solver::first_dry() {
   Located<std::int64_t> first{INT64_MAX, INT64_MAX};
   for (std::uint32_t i = 0; i < part_.own; ++i)
     if (steps[i] > 0)
-      first = std::min(first, {steps[i], part_.global[i]},
+      first = std::min(first, {steps[i], part_.index[i]},
                        [](auto a, auto b) { return std::pair(a.value, a.place) < std::pair(b.value, b.place); });
   return first;
 }

@@ -32,9 +32,9 @@ enum Phase : std::size_t { wait_phase };
 // Bytes on the device of `own` elements with `halo` elements received and `sent` sent.
 std::size_t device_bytes_of(const Job& job, std::size_t own, std::size_t halo, std::size_t sent);
 
-// In the form for FPGAs: bytes of local memory of a kernel, and the sentence on a part that has no room there.
+// In the form for FPGAs: bytes of local memory of a kernel, and the sentence on a part that has no room there, or "".
 std::size_t local_bytes_of(const Job& job);
-std::string too_many_elements(const Part& part, std::size_t rank, const Job& job);
+std::string too_large(const Part& part, std::size_t rank, const Job& job);
 
 class Pipeline;
 
@@ -46,7 +46,7 @@ class Solver {
   Solver& operator=(const Solver&) = delete;
   virtual ~Solver();
 
-  // Untimed: the state at time 0, coefficients of all elements of the mesh; everything else is poisoned.
+  // Untimed: the state at time 0, coefficients of the mesh's elements; everything else is poisoned.
   void reset(const Coefficients& start);
   // The steps `first` to `last` - 1, after all before. Complete on return.
   void advance(std::uint64_t first, std::uint64_t last, Timed* timed);
@@ -56,8 +56,8 @@ class Solver {
   Coefficients as_doubles(const std::vector<std::byte>& bytes) const;
   // Coefficients of one own element, by its local number, after `steps`.
   virtual Coefficients element(std::uint32_t number, std::uint64_t steps);
-  // The own element that fell below the minimum depth first, by (step, global number); of INT64_MAX if none did. Steps
-  // count from 1.
+  // The own element that fell below the minimum depth first, by (step, index in the mesh); of INT64_MAX if none did.
+  // Steps count from 1.
   Located<std::int64_t> first_dry();
   const Part& part() const { return part_; }
   // Whether kernels send and receive by themselves.
@@ -83,7 +83,8 @@ class Solver {
   void await_messages(Timed* timed);
   void launch(std::uint32_t first, std::uint32_t count);
   void enqueue(Kernel& kernel, std::size_t items);
-  void give(double t);
+  std::vector<double> given_at(double t) const;
+  std::uint64_t steps_at_once() const;
   std::size_t final_state(std::uint64_t steps) const { return job_.order == 0 && !job_.in_pipeline ? steps % 2 : 0; }
   KernelArgument real(double value) const;
   template <class T>

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 namespace plumb::shallow_water {
@@ -33,50 +34,86 @@ Point place_of(const std::string& text, const std::string& pair) {
   return {metres(text, pair.substr(0, comma)), metres(text, pair.substr(comma + 1))};
 }
 
-// The first element that holds the place; elements() if none does.
-Station found_in(const Mesh& mesh, Point p) {
-  for (std::size_t e = 0; e < mesh.elements(); ++e) {
-    const Point a = mesh.corner(e, 0), b = mesh.corner(e, 1), c = mesh.corner(e, 2);
-    const double twice = 2 * mesh.area(e);
-    const double r = ((p.x - a.x) * (c.y - a.y) - (c.x - a.x) * (p.y - a.y)) / twice;
-    const double s = ((b.x - a.x) * (p.y - a.y) - (p.x - a.x) * (b.y - a.y)) / twice;
-    if (r >= inside && s >= inside && 1 - r - s >= inside) return {p, e, r, s};
+// The place in an element, as (r, s).
+std::array<double, 2> within(const Mesh& mesh, std::size_t e, Point p) {
+  const Point a = mesh.corner(e, 0), b = mesh.corner(e, 1), c = mesh.corner(e, 2);
+  const double twice = 2 * mesh.area(e);
+  return {((p.x - a.x) * (c.y - a.y) - (c.x - a.x) * (p.y - a.y)) / twice,
+          ((b.x - a.x) * (p.y - a.y) - (p.x - a.x) * (b.y - a.y)) / twice};
+}
+
+bool holds(const Mesh& mesh, std::size_t e, Point p) {
+  const auto [r, s] = within(mesh, e, p);
+  return r >= inside && s >= inside && 1 - r - s >= inside;
+}
+
+Station station_in(const Region& region, std::size_t e, Point p, double r, double s) {
+  const Mesh& mesh = region.mesh;
+  return {p, region.numbers[e], r, s, mesh.depth(e, 0) * (1 - r - s) + mesh.depth(e, 1) * r + mesh.depth(e, 2) * s};
+}
+
+// The first element that holds the place, if any.
+std::optional<Station> found_in(const Mesh& coarse, int times, Point p) {
+  Marks marks(coarse.elements());
+  for (std::size_t e = 0; e < marks.size(); ++e) marks[e] = holds(coarse, e, p);
+  const Region region = refined(kept(coarse, marks), times);
+  for (std::size_t e = 0; e < region.mesh.elements(); ++e)
+    if (holds(region.mesh, e, p)) {
+      const auto [r, s] = within(region.mesh, e, p);
+      return station_in(region, e, p, r, s);
+    }
+  return std::nullopt;
+}
+
+double distance(Point a, Point b) {
+  return std::hypot(a.x - b.x, a.y - b.y);
+}
+
+// The first of the elements whose centres are nearest. A triangle has it only if it is not farther away than another
+// one's farthest corner.
+Station nearest_in(const Mesh& coarse, int times, Point p) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  std::vector<double> radii(coarse.elements(), 0.0);
+  double enough = infinite;
+  for (std::size_t e = 0; e < radii.size(); ++e) {
+    for (int k = 0; k < 3; ++k) radii[e] = std::max(radii[e], distance(coarse.centre(e), coarse.corner(e, k)));
+    enough = std::min(enough, distance(coarse.centre(e), p) + radii[e]);
   }
-  return {p, mesh.elements(), 0, 0};
+  Marks marks(coarse.elements());
+  for (std::size_t e = 0; e < marks.size(); ++e) marks[e] = distance(coarse.centre(e), p) - radii[e] <= enough;
+  const Region region = refined(kept(coarse, marks), times);
+  std::size_t nearest = 0;
+  double least = infinite;
+  for (std::size_t e = 0; e < region.mesh.elements(); ++e) {
+    const double away = distance(region.mesh.centre(e), p);
+    if (away >= least) continue;
+    least = away;
+    nearest = e;
+  }
+  return station_in(region, nearest, region.mesh.centre(nearest), 1.0 / 3, 1.0 / 3);
 }
 
 }  // namespace
 
-std::vector<Station> stations_at(const Mesh& mesh, const std::string& text) {
+std::vector<Station> stations_at(const Mesh& mesh, int times, const std::string& text) {
   std::vector<Station> stations;
   std::istringstream in(text);
   for (std::string pair; std::getline(in, pair, ';');) {
-    stations.push_back(found_in(mesh, place_of(text, pair)));
-    if (stations.back().element == mesh.elements())
-      refuse_station(text, fmt::format("{} is in no element: on land, or outside of the mesh", pair));
+    const auto found = found_in(mesh, times, place_of(text, pair));
+    if (!found) refuse_station(text, fmt::format("{} is in no element: on land, or outside of the mesh", pair));
+    stations.push_back(*found);
   }
   if (stations.empty()) refuse_station(text, "x,y in metres, and ; between several");
   return stations;
 }
 
-std::vector<Station> stations_near(const Mesh& mesh, const std::vector<Point>& wanted) {
+std::vector<Station> stations_near(const Mesh& mesh, int times, const std::vector<Point>& wanted) {
   std::vector<Station> stations;
-  for (const Point& p : wanted) {
-    std::size_t nearest = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t e = 0; e < mesh.elements(); ++e) {
-      const Point centre = mesh.centre(e);
-      const double distance = std::hypot(centre.x - p.x, centre.y - p.y);
-      if (distance >= least) continue;
-      least = distance;
-      nearest = e;
-    }
-    stations.push_back({mesh.centre(nearest), nearest, 1.0 / 3, 1.0 / 3});
-  }
+  for (const Point& p : wanted) stations.push_back(nearest_in(mesh, times, p));
   return stations;
 }
 
-std::vector<Station> usual_stations(const Mesh& mesh) {
+std::vector<Station> usual_stations(const Mesh& mesh, int times) {
   Point low = mesh.points.front(), high = low;
   for (const Point& p : mesh.points) {
     low = {std::min(low.x, p.x), std::min(low.y, p.y)};
@@ -86,18 +123,16 @@ std::vector<Station> usual_stations(const Mesh& mesh) {
   for (const double up : {0.25, 0.75})
     for (const double along : {0.25, 0.75})
       wanted.push_back({low.x + along * (high.x - low.x), low.y + up * (high.y - low.y)});
-  return stations_near(mesh, wanted);
+  return stations_near(mesh, times, wanted);
 }
 
-Seen seen_at(const Mesh& mesh, int order, const Station& station, const double* coefficients) {
+Seen seen_at(int order, const Station& station, const double* coefficients) {
   const std::size_t basis = basis_of(order);
   const BasisValues phi = basis_at(order, station.r, station.s);
   std::array<double, fields> values{};
   for (std::size_t f = 0; f < fields; ++f)
     for (std::size_t i = 0; i < basis; ++i) values[f] += coefficients[f * basis + i] * phi[i];
-  const double bed = mesh.depth(station.element, 0) * (1 - station.r - station.s) +
-                     mesh.depth(station.element, 1) * station.r + mesh.depth(station.element, 2) * station.s;
-  const double height = bed + values[0];
+  const double height = station.bed + values[0];
   return {values[0], values[1] / height, values[2] / height};
 }
 

@@ -8,27 +8,30 @@
 
 #include "benchmarks/apps/shallow_water/mesh.hpp"
 #include "benchmarks/apps/shallow_water/reference.hpp"
+#include "benchmarks/apps/shallow_water/region.hpp"
 
 namespace plumb::shallow_water {
 
 struct Station {
   Point at;
-  std::size_t element = 0;
-  double r = 0, s = 0;  // in the element
+  std::uint32_t element = 0;  // its number
+  double r = 0, s = 0;        // in the element
+  double bed = 0;             // h_b, m
 };
 
+// All in `mesh` with each triangle cut into four `times` times; only those around the stations are cut.
 // Places given as "x,y;x,y", in metres. Throws UsageError for anything else, and for a place outside of the mesh.
-std::vector<Station> stations_at(const Mesh& mesh, const std::string& text);
+std::vector<Station> stations_at(const Mesh& mesh, int times, const std::string& text);
 // The elements' centres nearest to `wanted`.
-std::vector<Station> stations_near(const Mesh& mesh, const std::vector<Point>& wanted);
+std::vector<Station> stations_near(const Mesh& mesh, int times, const std::vector<Point>& wanted);
 // Four, at quarters of the mesh's extents.
-std::vector<Station> usual_stations(const Mesh& mesh);
+std::vector<Station> usual_stations(const Mesh& mesh, int times);
 
 // Level (m) and velocity (m/s) at a station: U and V over H there.
 struct Seen {
   double level = 0, u = 0, v = 0;
 };
-Seen seen_at(const Mesh& mesh, int order, const Station& station, const double* coefficients);
+Seen seen_at(int order, const Station& station, const double* coefficients);
 
 // What stations have seen, in steps of their own.
 struct Sightings {

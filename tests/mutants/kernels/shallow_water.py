@@ -89,6 +89,16 @@ OF_PIPELINE = [
         "begin",
     ),
     (
+        *("source-left-out", "hls", 1, (*ALONE, "--case", "manufactured")),
+        "one.rate[k / BASIS][k % BASIS] += given[stage * given_values + k * stride + e];",
+        ";",
+    ),
+    (
+        *("exact-edges-of-the-first-stage", "hls", 1, (*ALONE, "--case", "manufactured")),
+        "exact[i] = given[stage * given_values + COMPONENTS * stride + i]",
+        "exact[i] = given[COMPONENTS * stride + i]",
+    ),
+    (
         *("first-element-repeated", "hls", 2, (*ALONE, "--transport", "channel")),
         "p.value[k] = message[i + k]",
         "p.value[k] = message[k]",
