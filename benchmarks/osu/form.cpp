@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "record/emulated.hpp"
 #include "record/forms.hpp"
 #include "record/lookup.hpp"
 #include "record/tests_form.hpp"
@@ -63,7 +64,8 @@ std::string shmem_form(const Json& record) {
     const OsuTest& test = osu_test(text(at(labels, "kind")));
     const bool operations = at(labels, "operation").is_string();
     result += fmt::format("# OSU OpenSHMEM {} {} Test\n# PEs: {}, memory: {}\n", block.test, test.title,
-                          lookup::words(at(record, {"world", "ranks"})), text(at(labels, "memory"), "heap"));
+                          lookup::words(at(record, {"world", "ranks"})), text(at(labels, "memory"), "heap")) +
+              emulated_comment(record);
     std::string heading = fmt::format("{:<22}", operations ? "# Operation" : "# Size");
     for (const OsuColumn& column : test.columns) heading += fmt::format("{:>20}", column.heading);
     result += heading + "\n";
@@ -221,7 +223,7 @@ std::string mpi_block(const MpiBlock& b) {
   std::string title = text(at(b.first, {"facts", "title"}), "OSU MPI% " + b.block.test);
   if (const std::size_t where = title.find('%'); where != std::string::npos)
     title.replace(where, 1, text(at(b.first, {"facts", "device"})));
-  std::string head = fmt::format("\n# {} v7.5\n", title);
+  std::string head = fmt::format("\n# {} v7.5\n", title) + emulated_comment(b.record);
   if (b.kind == "overlap") head += "# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n";
   if (b.kind == "message rate")
     head += fmt::format("# [ pairs: {} ] [ window size: {} ]\n", lookup::words(at(b.first, {"facts", "pairs"})),

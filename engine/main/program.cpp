@@ -49,6 +49,13 @@ bool print_results(const std::string& text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
 }
 
+// False if stdout cannot be written.
+bool print_form(const std::string& form, const Json& record, const Json& expected) {
+  if (!print_results(write_form(form, record, expected))) return false;
+  if (const std::string rest = unsaid(form, record); !rest.empty()) fmt::print(stderr, "{}\n", rest);
+  return true;
+}
+
 // A run from parsed command line to exit status, in a started world.
 class ProgramRun {
  public:
@@ -396,7 +403,7 @@ class ProgramRun {
       exit = status(ExitStatus::wrong_answer);
     else if (result.outcome.status == "error" || result.record_lost)
       exit = status(ExitStatus::error);
-    if (options_.format.get() != "none" && !print_results(write_form(options_.format, result.record, nullptr))) {
+    if (options_.format.get() != "none" && !print_form(options_.format, result.record, nullptr)) {
       listener_->failed("the results could not be written to standard output");
       if (exit == 0) exit = status(ExitStatus::error);
     }
@@ -548,7 +555,7 @@ class ProgramRun {
 int show(const CommandLine& line, const EngineOptions& options) {
   const Json record = read_record(line.show_record);
   const Json expected = line.show_expected.empty() ? Json(nullptr) : read_json(line.show_expected);
-  return print_results(write_form(options.format, record, expected)) ? 0 : status(ExitStatus::error);
+  return print_form(options.format, record, expected) ? 0 : status(ExitStatus::error);
 }
 
 int tell(const CommandLine& line, const ProgramKind& kind, const EngineOptions& options, const Benchmark* benchmark) {

@@ -14,6 +14,7 @@
 #include "measure/parts.hpp"
 #include "measure/ports.hpp"
 #include "record/beside.hpp"
+#include "record/emulated.hpp"
 #include "record/writer.hpp"
 #include "world/collect.hpp"
 
@@ -93,14 +94,6 @@ Json metrics_json(const std::vector<Metric>& metrics) {
   Json list = Json::array();
   for (const Metric& metric : metrics) list.push_back(to_json(metric));
   return list;
-}
-
-// Says beside each time and rate that it is of no board: whatever has a unit, or is seconds by its name.
-void mark_emulated(Json& value) {
-  if (value.is_object() && (value.contains("unit") || value.contains("median_s") || value.contains("seconds")))
-    value["emulated"] = true;
-  for (Json& inner : value)
-    if (inner.is_structured()) mark_emulated(inner);
 }
 
 // Writes NaN (an absent phase) as null.

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/version.hpp"
 #include "record/csv.hpp"
+#include "record/emulated.hpp"
 #include "record/lookup.hpp"
 #include "record/table.hpp"
 
@@ -89,6 +90,13 @@ std::string write_form(const std::string& form, const Json& record, const Json& 
   throw UsageError(unknown_name("form", form, form_names()));
 }
 
+std::string unsaid(const std::string& form, const Json& record) {
+  const OwnForm* own = Registry<OwnForm>::instance().find(form);
+  const std::string sentence = lookup::text(lookup::at(record, "emulated"));
+  if (own == nullptr || own->says_emulated || sentence.empty()) return "";
+  return "emulated: " + sentence;
+}
+
 Json read_json(const std::string& path) {
   const std::string text = contents(path);
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) throw UsageError(path + " is empty, not JSON");
@@ -111,6 +119,7 @@ Json read_record(const std::string& path) {
         fmt::format("{} is a record of layout {}, but this program reads layouts up to {}: use a newer "
                     "Plumbline",
                     path, lookup::text(lookup::at(record, "schema_version")), schema_version));
+  lift_emulated(record);
   return record;
 }
 

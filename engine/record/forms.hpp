@@ -16,6 +16,7 @@ struct OwnForm {
   std::string whose;  // name of the benchmarks: "shoms"
   std::function<bool(const std::string& benchmark)> is_for;
   std::function<std::string(const Json& record)> write;
+  bool says_emulated = true;  // of times that are of no board; false: the layout has no place for it
 };
 using RegisteredForm = Registered<OwnForm>;
 
@@ -27,6 +28,9 @@ std::vector<std::string> forms_of(const std::string& benchmark);
 
 // expected: an expectation document or null. Throws UsageError if the form does not apply to the record.
 std::string write_form(const std::string& form, const Json& record, const Json& expected);
+
+// What a text in this form has no place for, for stderr: that its times are emulated. "" if there is nothing to say.
+std::string unsaid(const std::string& form, const Json& record);
 
 // JSON in the layout of files.
 std::string pretty(const Json& document);

@@ -61,6 +61,7 @@ class Comparison:
     metric: str = TIME
     threshold: float = DEFAULT_THRESHOLD
     pairs: int | None = None
+    emulated: str = ""  # why times of a side are of no board
 
     def count(self, word: str) -> int:
         """The number of cases with that word."""
@@ -85,7 +86,8 @@ def compare_records(
     cases = found.with_apart(judge(estimates, found.listed(estimates), threshold))
     return _checked(
         Comparison(
-            cases, found.apart, (len(a), len(b)), _differences(a, b, despite), metric, threshold
+            *(cases, found.apart, (len(a), len(b)), _differences(a, b, despite), metric, threshold),
+            emulated=_emulated((*a, *b)),
         )
     )
 
@@ -124,7 +126,10 @@ def compare_pairs_of_records(
     differences = _differences(a, b, despite)
     counts = (len(a), len(b))
     return _checked(
-        Comparison(cases, found.apart, counts, differences, metric, threshold, len(pairs))
+        Comparison(
+            *(cases, found.apart, counts, differences, metric, threshold, len(pairs)),
+            emulated=_emulated((*a, *b)),
+        )
     )
 
 
@@ -251,6 +256,10 @@ def _differences(
     named = [name for name in names if name not in CONDITIONS or name in despite]
     told_both = [(name, told(a, name), told(b, name)) for name in named]
     return [f"{name} {one} | {other}" for name, one, other in told_both if one != other]
+
+
+def _emulated(records: Sequence[Record]) -> str:
+    return "; ".join(dict.fromkeys(one.emulated for one in records if one.emulated))
 
 
 def _facts(record: Record) -> dict[str, str]:

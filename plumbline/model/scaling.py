@@ -98,12 +98,14 @@ class Point:
     """The metric's ``value`` for ``ranks`` ranks, over all ranks.
 
     ``aside`` is the reason for exclusion from the fit (more ranks than cores), otherwise empty.
+    ``emulated``: it is of no board.
     """
 
     ranks: int
     value: float
     size: int | None = None
     aside: str = ""
+    emulated: bool = False
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ def record_of(found: Found, name: str, moment: datetime, host: str, ranks: int) 
         ],
         "memory": {"kind": "default", "bank": None},
         "transport": None,
+        "emulated": _emulated(found),
         "parameters": dict(found.parameters),
         "measuring": {
             "policy": "fixed",
@@ -159,6 +160,14 @@ def _device(name: str) -> dict[str, object]:
         "memory_bytes": 0,
         "memory_kinds": [],
     }
+
+
+def _emulated(found: Found) -> str | None:
+    """HPCC FPGA's setting of HPL says so; otherwise the name of Intel's emulator does."""
+    if "Emulation" in found.device:
+        return f"{found.device} emulates a board"
+    by_setting = found.parameters.get("Emulate") in ("Yes", "True")
+    return f"{found.suite} emulated its kernels" if by_setting else None
 
 
 def _metric(name: str, value: float, unit: str, convention: str) -> dict[str, object]:

@@ -149,6 +149,7 @@ class Transport(Part):
     scheduled_by: Annotated[str, _words("host", "device")]
     landing: Annotated[str, _words("buffered", "streaming")]
     host_leg: str | None
+    emulated: str | None = None  # of layouts before 1.4.0, which lack the record's
     facts: dict[str, JsonValue] = {}
 
 
@@ -582,6 +583,16 @@ class RecordFigures(Part):
                 raise ValueError(f"rank {rank.rank} names host {rank.host}, which is not listed")
         return self
 
+    def lifted(self) -> Self:
+        """With ``emulated`` of layouts before 1.4.0: of the transport, or by devices' platforms."""
+        if "emulated" in self.model_fields_set:
+            return self
+        devices = [rank.device for rank in self.ranks if rank.device]
+        sentences = [self.transport.emulated if self.transport else None]
+        sentences += [emulation_of(device.name, device.platform) for device in devices]
+        said = "; ".join(dict.fromkeys(filter(None, sentences)))
+        return self.model_copy(update={"emulated": said}) if said else self
+
     @property
     def transport_name(self) -> str:
         """The transport's name, or ``none`` for a benchmark that sends nothing."""
@@ -633,6 +644,11 @@ class Record(RecordFigures):
 _Kind = TypeVar("_Kind", bound=RecordFigures)
 
 
+def emulation_of(device: str, platform: str) -> str | None:
+    """How the engine says that a device stands in for a board, or None."""
+    return f"{device} emulates a board ({platform})" if "Emulation" in platform else None
+
+
 def option_text(name: str, value: Value) -> str:
     """A parameter as an option: ``--size 4``; a flag ``--mesh`` or ``without --mesh``."""
     if value is False or value == "":
@@ -662,7 +678,7 @@ def _load(path: Path, kind: type[_Kind]) -> _Kind:
     try:
         content = path.read_bytes()
         with suppress(ValidationError):
-            return kind.model_validate_json(content)
+            return kind.model_validate_json(content).lifted()
         text = content.decode()
     except FileNotFoundError:
         raise UsageError(f"there is no record {path}") from None
@@ -673,7 +689,7 @@ def _load(path: Path, kind: type[_Kind]) -> _Kind:
 
 def _parse(text: str, name: str, kind: type[_Kind]) -> _Kind:
     try:
-        return kind.model_validate_json(text)
+        return kind.model_validate_json(text).lifted()
     except ValidationError as error:
         raise UsageError(_refusal(text, name, error)) from None
 

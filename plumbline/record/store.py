@@ -27,10 +27,11 @@ from plumbline.record.record import RecordFigures, load_figures
 
 _Database = sqlite3.Connection
 TIME = "time"  # of one count, in seconds, of every timed case
-# 1: metrics by name only, which lost one of two groups; 2: no figures of cases
-_VERSION = 3
+# 1: metrics by name only, which lost one of two groups; 2: no figures of cases; 3: no `emulated`
+_VERSION = 4
 _FACTS = (
     *("benchmark", "started", "host", "device", "transport", "ranks", "status", "metrics"),
+    "emulated",
     *("seconds", "preset", "approach", "setting", "driver", "version", "library", "kernel"),
 )
 _COLUMNS = ("path", "mtime_ns", "bytes", *_FACTS)
@@ -40,8 +41,8 @@ _TABLES = (
     """create table records (
     id integer primary key, path text unique, mtime_ns integer, bytes integer, benchmark text,
     started text, host text, device text, transport text, ranks integer, status text, metrics text,
-    seconds real, preset text, approach text, setting text, driver text, version text, library text,
-    kernel text)""",
+    emulated text, seconds real, preset text, approach text, setting text, driver text,
+    version text, library text, kernel text)""",
     """create table series (id integer primary key, benchmark text, "case" text, metric text,
     "group" text, unit text, unique (benchmark, "case", metric, "group", unit))""",
     """create table points (series integer, record integer, value real,
@@ -76,6 +77,7 @@ class Entry:
     ranks: int
     status: str
     metrics: list[IndexedMetric]
+    emulated: str  # why its times are of no board; empty: they are of hardware
 
 
 class Series(NamedTuple):
@@ -117,6 +119,7 @@ class Measured(NamedTuple):
     version: str
     library: str
     kernel: str
+    emulated: str
 
 
 class Duration(NamedTuple):
@@ -168,7 +171,7 @@ class Store:
 
     def entries(self, benchmark: str | None = None) -> list[Entry]:
         """The indexed records, oldest first, of one benchmark or of all."""
-        columns = ", ".join(("path", *_FACTS[:8]))
+        columns = ", ".join(("path", *_FACTS[:9]))
         query = f"select {columns} from records order by started, path"
         with self._open() as database:
             entries = [_entry(row) for row in database.execute(query)]
@@ -364,6 +367,7 @@ def _facts(record: RecordFigures) -> list[str | int | float | None]:
         record.world.ranks,
         status,
         json.dumps(metrics),
+        record.emulated or "",
         seconds_of(record),
         record.measuring.preset,
         record.approach or "",
@@ -375,7 +379,8 @@ def _facts(record: RecordFigures) -> list[str | int | float | None]:
     ]
 
 
-def _entry(row: tuple[str, str, str, str, str, str, int, str, str]) -> Entry:
-    path, benchmark, started, host, device, transport, ranks, status, metrics = row
+def _entry(row: tuple[str, str, str, str, str, str, int, str, str, str]) -> Entry:
+    path, benchmark, started, host, device, transport, ranks, status, metrics, emulated = row
     listed = [IndexedMetric(*metric) for metric in json.loads(metrics)]
-    return Entry(Path(path), benchmark, started, host, device, transport, ranks, status, listed)
+    facts = (benchmark, started, host, device, transport, ranks, status)
+    return Entry(Path(path), *facts, listed, emulated)

@@ -17,7 +17,7 @@ from plumbline.judge.sides import TIME, Comparison
 WORDS = ("same", "faster", "slower", "ambiguous")
 _CSV_HEAD = (
     *("benchmark", "case", "unit", "a", "b", "ratio", "low", "high", "p", "verdict", "reason"),
-    *("launches_a", "launches_b", "needed"),
+    *("launches_a", "launches_b", "needed", "emulated"),
 )
 
 
@@ -38,6 +38,8 @@ def _table(comparison: Comparison) -> Iterator[str]:
     yield sides
     for difference in comparison.differences:
         yield f"differs: {difference}"
+    if comparison.emulated:
+        yield f"emulated: {comparison.emulated}"
     several = len({case.benchmark for case in comparison.cases}) > 1
     head = ["case", "A", "B", "B/A", "95 % interval", "verdict", ""]
     rows = [_row(case, several) for case in comparison.cases]
@@ -102,7 +104,7 @@ def _csv(comparison: Comparison) -> str:
     for case in comparison.cases:
         low, high = case.interval or ("", "")
         figures = [case.unit, case.a, case.b, case.ratio, low, high, _blank(case.p)]
-        tail = [case.word, case.reason, *case.launches, _blank(case.needed)]
+        tail = [case.word, case.reason, *case.launches, _blank(case.needed), comparison.emulated]
         writer.writerow([case.benchmark, case.key, *figures, *tail])
     return text.getvalue().rstrip("\n")
 
@@ -118,6 +120,7 @@ def _document(comparison: Comparison) -> dict[str, object]:
         "launches": dict(zip("ab", comparison.launches, strict=True)),
         "pairs": comparison.pairs,
         "differences": list(comparison.differences),
+        "emulated": comparison.emulated or None,
         "counts": {word: comparison.count(word) for word in WORDS},
         "cases": [asdict(case) for case in comparison.cases],
         "apart": [asdict(apart) for apart in comparison.apart],

@@ -23,7 +23,8 @@ def text_of(record: Record) -> str:
         reason = (record.energy or {}).get("reason")
         why = f": {reason}" if reason else ", as it was not asked for: plumb run … --energy auto"
         raise UsageError(f"the record has no energy{why}")
-    lines = list(_cases(measured))
+    lines = [f"emulated: {record.emulated}", ""] if record.emulated else []
+    lines += _cases(measured)
     lines += [
         f"{case.key}: {case.energy.reason}"
         for case in measured

@@ -54,7 +54,8 @@ class Line:
         way = f", {first.transport} {first.approach}" if first.approach else ""
         ranks = f"{first.ranks} rank{'s' * (first.ranks != 1)}"
         own = _own_words(first.setting, [line.values[0].setting for line in others])
-        return f"{self.series.title}: {first.host}, {first.device}, {ranks}{way}{own}"
+        mark = " (emulated)" if first.emulated else ""
+        return f"{self.series.title}: {first.host}, {first.device}, {ranks}{way}{own}{mark}"
 
 
 def lines_of(store: Store, wanted: Wanted) -> list[Line]:
@@ -64,7 +65,8 @@ def lines_of(store: Store, wanted: Wanted) -> list[Line]:
         by_line: dict[tuple[object, ...], list[Measured]] = {}
         for one in store.history(series):
             if one.started >= wanted.since and _fits(one, wanted):
-                key = (one.host, one.device, one.ranks, one.transport, one.approach, one.setting)
+                where = (one.host, one.device, one.ranks, one.emulated)
+                key = (*where, one.transport, one.approach, one.setting)
                 by_line.setdefault(key, []).append(one)
         found += [Line(series, values, _changes(values)) for values in by_line.values()]
     if not found:
@@ -267,6 +269,7 @@ def _labels(line: Line) -> str:
         "approach": last.approach,
         "ranks": str(last.ranks),
         "setting": last.setting,
+        **({"emulated": last.emulated} if last.emulated else {}),
     }
     return ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in named.items())
 

@@ -80,7 +80,7 @@ def summary(records: Sequence[Record]) -> Summary:
         if part is None or reason:
             found.notes.append(f"{name}: left out: {reason}")
             continue
-        notes: list[str] = []
+        notes = [f"emulated: {record.emulated}"] if record.emulated else []
         values = part(record, notes.append)
         found.notes += [f"{name}: {text}" for text in notes]
         found.values.update({key: value for key, value in values.items() if value is not None})

@@ -168,7 +168,7 @@ def _device_lines(name: str, found: DeviceList) -> Iterator[str]:
 
 def _record_row(entry: Entry) -> list[str]:
     metrics = ", ".join(
-        f"{metric.title} {metric.value:.4g} {metric.unit}"
+        f"{metric.title} {metric.value:.4g} {metric.unit}{' (emulated)' if entry.emulated else ''}"
         for metric in entry.metrics
         if metric.value is not None
     )

@@ -100,7 +100,8 @@ class ScalingTable:
             if run.part_of is not None:
                 alone[run.part_of] = value
             else:
-                points.append(Point(run.ranks, value, run.size, _aside(run.record)))
+                of_no_board = run.record.emulated is not None
+                points.append(Point(run.ranks, value, run.size, _aside(run.record), of_no_board))
         if not points:
             return None
         points.sort(key=lambda point: point.ranks)
@@ -179,11 +180,15 @@ def _curve_text(table: ScalingTable, curve: Curve) -> Iterator[str]:
         point = measured.get(p)
         size = [number(point.size) if point else ""] if sized else []
         rows.append([str(p), *size, *_numbers(curve, point), *_lines(curve, fit, p)])
-    notes = ["", *(measured[p].aside if p in measured else "not run" for p in ranks)]
+    notes = ["", *((_note(measured[p]) or "") if p in measured else "not run" for p in ranks)]
     lines = list(aligned(rows, 0))
     for line, note in zip(lines, notes, strict=True):
         yield f"{line.ljust(len(lines[0]))}  {note}".rstrip()
     yield _fit_text(curve, fit)
+
+
+def _note(point: Point) -> str | None:
+    return ", ".join(filter(None, [point.aside, "emulated" * point.emulated])) or None
 
 
 def _numbers(curve: Curve, point: Point | None) -> list[str]:
@@ -249,7 +254,7 @@ def _csv_rows(table: ScalingTable, curve: Curve) -> Iterator[list[object]]:
             LAWS[curve.mode],
             float(law(curve.mode, fit.serial, p, curve.base.ranks)) if fit else None,
             curve.extrapolated(p),
-            (point.aside or None) if point else "not run",
+            _note(point) if point else "not run",
         ]
 
 

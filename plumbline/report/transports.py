@@ -18,6 +18,7 @@ UNITS: tuple[Unit, ...] = ("us", "GB/s")
 _CSV_HEAD = (
     *("benchmark", "ranks", "case", "message_bytes", "transport", "approach"),
     *("time_us", "bandwidth_gb_s", "outcome", "fastest", "record"),
+    "emulated",
 )
 
 
@@ -228,7 +229,8 @@ def _csv(comparison: Comparison) -> Iterator[list[object]]:
             values = [column.value(case.key, unit) for unit in UNITS]
             head = [comparison.benchmark, comparison.ranks, case.key, case.message_bytes()]
             tail = [_state(column, case.key), "yes" if column is best else "no", column.path]
-            yield [*head, column.transport, column.approach, *values, *tail]
+            emulated = column.record.emulated
+            yield [*head, column.transport, column.approach, *values, *tail, emulated]
 
 
 def _document(comparison: Comparison) -> dict[str, Any]:
@@ -257,6 +259,7 @@ def _column_document(column: Column) -> dict[str, Any]:
         "transport": column.transport,
         "approach": column.approach,
         "record": str(column.path),
+        "emulated": column.record.emulated,
         "status": column.record.status,
         "outcome": column.record.outcome.status if column.record.outcome else None,
         "facts": column.record.transport.facts if column.record.transport else {},

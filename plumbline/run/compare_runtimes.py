@@ -158,13 +158,17 @@ def _time(record: Record, key: str) -> float | None:
 
 def _rows(columns: Sequence[Column]) -> Iterator[list[str]]:
     """The head, a row for each case, rows of calls, and the time of building kernels."""
-    yield ["", *(column.way.label for column in columns)]
+    yield ["", *(_title(column) for column in columns)]
     keys = dict.fromkeys(case.key for column in columns for case in column.record.cases)
     for key in keys:
         yield [key, *(_cell(_time(column.record, key), 1e6) for column in columns)]
     for title in _CALL_TITLES:
         yield [title, *(_cell(column.calls.get(title), 1e6) for column in columns)]
     yield [_BUILD, *(_cell(_built(column.record), 1) for column in columns)]
+
+
+def _title(column: Column) -> str:
+    return f"{column.way.label}{', emulated' if column.record.emulated else ''}"
 
 
 def _cell(seconds: float | None, per_second: float) -> str:

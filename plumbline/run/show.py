@@ -70,6 +70,8 @@ def show(
 
         document = form_of(engine, environ, path, "hpcc-json")
         _print(hpcc_fpga.text_of(json.loads(document)), output)
+        if record.emulated:
+            console.print(f"emulated: {record.emulated}", markup=False, soft_wrap=True)
         return
     expected: Path | None = expected_path(path)
     with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:

@@ -217,6 +217,67 @@ TEST(NpbForm, IsAsItWas) {
   compare_with_golden("npb_is_2.npb.txt", write_form("npb", golden_record("npb_is_2"), nullptr));
 }
 
+// --- emulated times
+
+// In each text whose layout has comments, and for stderr where it has none.
+TEST(EmulatedForms, SayIt) {
+  const std::map<std::string, std::string> by_record{
+      {"npb_is_2", "npb"}, {"shoms_2", "shoms"}, {"osu_shmem_2", "osu"}, {"osu_2", "osu"}};
+  for (const auto& [name, form] : by_record) {
+    Json record = golden_record(name);
+    EXPECT_EQ(write_form(form, record, nullptr).find("emulated"), std::string::npos) << name;
+    record["emulated"] = "a board of paper";
+    const auto lines = lines_of(write_form(form, record, nullptr));
+    const auto count = [&](const std::string& begin) {
+      return std::count_if(lines.begin(), lines.end(), [&](const auto& line) { return line.starts_with(begin); });
+    };
+    const char* head = form == "npb" ? " Class" : form == "shoms" ? "# Benchmarking" : "# OSU";
+    EXPECT_GT(count(head), 0) << name;
+    EXPECT_EQ(count("# emulated: a board of paper"), count(head)) << name;
+    EXPECT_EQ(unsaid(form, record), "");
+  }
+  Json record = golden_record("graph500_2");
+  const std::string text = write_form("graph500", record, nullptr);
+  record["emulated"] = "a board of paper";
+  EXPECT_EQ(write_form("graph500", record, nullptr), text);
+  EXPECT_EQ(unsaid("graph500", record), "emulated: a board of paper");
+  EXPECT_EQ(unsaid("graph500", golden_record("graph500_2")), "");
+}
+
+TEST(EmulatedForms, HpccJsonMarksFigures) {
+  Json record = golden_record("b_eff_2_passed");
+  EXPECT_EQ(write_form("hpcc-json", record, nullptr).find("mulate"), std::string::npos);
+  record["emulated"] = "a board of paper";
+  const Json shown = Json::parse(write_form("hpcc-json", record, nullptr));
+  EXPECT_EQ(shown["emulated"], "a board of paper");
+  EXPECT_EQ(shown["settings"]["Emulate"], true);
+  EXPECT_EQ(shown["results"]["b_eff"]["emulated"], true);
+  EXPECT_EQ(shown["timings"]["0"]["timings"][0]["timings"][0]["emulated"], true);
+}
+
+// Layouts before 1.4.0 have it in the transport, or in the devices' platforms alone.
+TEST(EmulatedForms, OlderRecordsSayIt) {
+  Json record = golden_record("b_eff_2_passed");
+  record.erase("emulated");
+  const auto read_back = [&] {
+    const auto path = std::filesystem::temp_directory_path() / fmt::format("plumb-{}.json", std::random_device{}());
+    std::ofstream(path) << record.dump();
+    Json found = read_record(path.string());
+    std::filesystem::remove(path);
+    return found;
+  };
+  EXPECT_FALSE(read_back().contains("emulated"));
+  record["transport"]["emulated"] = "a board of paper";
+  record["ranks"][1]["device"]["platform"] = "Paper (Emulation)";
+  const std::string device = record["ranks"][1]["device"]["name"];
+  const Json found = read_back();
+  EXPECT_EQ(found["emulated"], "a board of paper; " + device + " emulates a board (Paper (Emulation))");
+  EXPECT_EQ(found["metrics"][0]["emulated"], true);
+  EXPECT_NE(write_form("table", found, nullptr).find("(emulated)"), std::string::npos);
+  record["emulated"] = nullptr;  // a newer layout knows better
+  EXPECT_TRUE(read_back()["emulated"].is_null());
+}
+
 // --- shoms, osu
 
 TEST(ColumnForms, ShomsIsAsItWas) {

@@ -19,6 +19,7 @@ from plumbline.base.errors import UsageError
 from plumbline.record.record import (
     SCHEMA_VERSION,
     Record,
+    load_figures,
     load_record,
     parse_record,
     schema,
@@ -298,6 +299,28 @@ def test_a_record_of_each_layout_is_read_forever(path: Path) -> None:
     document = json.loads(path.read_text())
     assert json.loads(record.model_dump_json(by_alias=True, exclude_unset=True)) == document
     assert list(jsonschema.Draft202012Validator(schema()).iter_errors(document)) == []
+
+
+def test_emulation_in_older_layouts_is_seen(tmp_path: Path) -> None:
+    """Before 1.4.0 it is in the transport, or in the devices' platforms alone."""
+    document = json.loads((DATA / "records" / "1.2.0.json").read_text())
+    path = tmp_path / "record.json"
+    for part, sentence in (
+        ({"transport": {**document["transport"], "emulated": "a board of paper"}}, "of paper"),
+        ({"ranks": _on_paper(document["ranks"])}, "emulates a board (Paper (Emulation))"),
+        ({"ranks": _on_paper(document["ranks"]), "emulated": None}, None),
+    ):
+        path.write_text(json.dumps({**document, **part}))
+        for found in (load_record(path), load_figures(path)):
+            if sentence is None:
+                assert found.emulated is None
+            else:
+                assert found.emulated is not None
+                assert found.emulated.endswith(sentence)
+
+
+def _on_paper(ranks: list[Any]) -> list[Any]:
+    return [{**r, "device": {**r["device"], "platform": "Paper (Emulation)"}} for r in ranks]
 
 
 @pytest.mark.parametrize(

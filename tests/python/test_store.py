@@ -12,7 +12,7 @@ from conftest import DATA, Plumb
 
 from plumbline.base.paths import Home
 from plumbline.record.store import Store, StoreError
-from plumbline.report import inventory
+from plumbline.report import history, inventory
 
 
 def put(home: Home, name: str, **changes: object) -> Path:
@@ -93,6 +93,28 @@ def test_metrics_of_two_groups_are_both_kept(kept: Home) -> None:
     assert "b_eff (natural) 2 GB/s, b_eff (random) 1 GB/s" in inventory.records([entry], "text")
     (listed,) = json.loads(inventory.records([entry], "json"))
     assert [one["group"] for one in listed["metrics"]] == ["natural", "random"]
+
+
+def test_emulated_is_said_beside_each_figure(kept: Home) -> None:
+    put(kept, "a.json", emulated="a board of paper")
+    put(kept, "b.json", started="2026-11-22T13:00:00Z")
+    store = Store(kept)
+    assert store.sync() == []
+    first, second = store.entries()
+    rows = [
+        line for line in inventory.records([first, second], "text").splitlines() if "b_eff" in line
+    ]
+    figures = sum(metric.value is not None for metric in first.metrics)
+    assert figures > 0
+    assert [row.count("(emulated)") for row in rows] == [figures, 0]
+    told = json.loads(inventory.records([first, second], "json"))
+    assert [one["emulated"] for one in told] == ["a board of paper", ""]
+    wanted = history.Wanted("b_eff", "*")
+    lines = history.lines_of(store, wanted)
+    assert {line.values[0].emulated for line in lines} == {"a board of paper", ""}
+    assert "(emulated)" in history.write(lines, "text")
+    assert "a board of paper" in history.write(lines, "csv")
+    assert 'emulated="a board of paper"' in history.write(lines, "prometheus")
 
 
 def test_an_index_of_the_first_layout_is_migrated(kept: Home, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "record/emulated.hpp"
 #include "record/forms.hpp"
 #include "record/lookup.hpp"
 
@@ -94,6 +95,14 @@ Json common_settings(const Json& record) {
           {"Test Mode", test_mode(record)}};
 }
 
+// HPCC FPGA has the setting for HPL alone.
+void say_emulated(const Json& record, Json& document) {
+  if (!at(record, "emulated").is_string()) return;
+  document["emulated"] = at(record, "emulated");
+  document["settings"]["Emulate"] = true;
+  for (const char* part : {"results", "timings"}) mark_emulated(document[part]);
+}
+
 std::string hpcc_form(const Json& record) {
   if (at(record, {"measuring", "active_ranks"}).is_number())
     throw UsageError("form hpcc-json requires runs without idle ranks, as HPCC FPGA has no others");
@@ -112,6 +121,7 @@ std::string hpcc_form(const Json& record) {
   document["environment"] = lookup::table(at(record, "environment"));
   for (const char* part : {"results", "timings", "errors"}) document[part] = lookup::table(at(parts, part));
   document["settings"] = std::move(settings);
+  say_emulated(record, document);
   return pretty(document);
 }
 

@@ -120,8 +120,10 @@ std::string graph500_form(const Json& record) {
   return text;
 }
 
-const RegisteredForm registered_graph500_form(
-    "graph500", {"graph500", [](const std::string& benchmark) { return benchmark == "graph500"; }, graph500_form});
+const RegisteredForm registered_graph500_form("graph500",
+                                              {"graph500",
+                                               [](const std::string& benchmark) { return benchmark == "graph500"; },
+                                               graph500_form, false});
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/version.hpp"
+#include "record/emulated.hpp"
 #include "record/forms.hpp"
 #include "record/lookup.hpp"
 
@@ -50,7 +51,7 @@ std::string npb_form(const Json& record) {
   std::string text;
   for (const Json& measured : cases) {
     if (cases.size() > 1) text += fmt::format("# {}\n", lookup::text(at(measured, {"labels", "form"})));
-    text += block(benchmark, record, measured);
+    text += emulated_comment(record) + block(benchmark, record, measured);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 // clock's GHz where it should divide).
 #include <fmt/format.h>
 
+#include "record/emulated.hpp"
 #include "record/forms.hpp"
 #include "record/lookup.hpp"
 #include "record/tests_form.hpp"
@@ -40,6 +41,7 @@ std::string shoms_form(const Json& record) {
     if (at(labels, "core_0").is_number())
       result +=
           fmt::format("# cores = {} {}\n", lookup::words(at(labels, "core_0")), lookup::words(at(labels, "core_1")));
+    result += emulated_comment(record);
     result += fmt::format("#{}\n{:>12} {:>14} {:>16} {:>16} {:>16} {:>22}\n", rule, "#bytes", "#repetitions",
                           "t_min[nsec]", "t_max[nsec]", "t_avg[nsec]", "Bw_aggregated[MB/sec]");
     for (const Json* measured : block.cases) result += shoms_line(*measured);
