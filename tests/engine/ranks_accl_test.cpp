@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "core/data.hpp"
@@ -99,6 +101,39 @@ TEST_F(AcclTransports, CountOneCommandAndNoCopyOfAStream) {
     const auto transport = make(name, "host-streaming", {});
     for (const std::uint64_t bytes : {1u, 1472u, 1473u, 100000u})
       expect_counts(shift(*transport, bytes, rounds), 1, 0, parts_of(bytes, 1472), bytes);
+  }
+}
+
+// All ranks put into the one stream of rank 0, of whose packets some come within another's message.
+TEST_F(AcclTransports, SortWhatSeveralSendersPutIntoOneStream) {
+  World& world = test_world();
+  const auto ranks = static_cast<std::size_t>(world.size());
+  constexpr std::size_t bytes = 600'000;  // more packets than a sender may have under way
+  for (const std::string name : {"accl-tcp", "accl-udp"}) {
+    const auto transport = make(name, "host-streaming", {{"accl-streams", "one"}});
+    const auto id = [&](std::size_t rank) { return Provenance{2, rank, 0, bytes, 1}; };
+    const auto out = device_->allocate(bytes, {}), in = device_->allocate(bytes * ranks, {});
+    fill_message({out->host_pointer(), bytes}, id(static_cast<std::size_t>(world.rank())));
+    Step step;
+    if (world.rank() > 0) step.sends.push_back({0, 3, {{out.get(), 0, bytes}}});
+    for (std::size_t from = 1; from < ranks && world.rank() == 0; ++from) {
+      poison_message({in->host_pointer() + from * bytes, bytes}, id(from));
+      step.receives.push_back({static_cast<int>(from), 3, {{in.get(), from * bytes, bytes}}});
+    }
+    const auto exchange = transport->compile({{step}});
+    transport->counted();
+    if (world.rank() > 0) exchange->start(0, 1);
+    world.barrier();
+    // Meanwhile each sender puts as many packets as it may without a reader.
+    if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (world.rank() == 0) exchange->start(0, 1);
+    exchange->wait();
+    for (std::size_t from = 1; from < ranks && world.rank() == 0; ++from)
+      EXPECT_EQ(compare_message({in->host_pointer() + from * bytes, bytes}, id(from)).wrong, 0u) << name << from;
+    EXPECT_EQ(transport->problem(), "");
+    const Json counts = transport->counted();
+    if (world.rank() == 0 && ranks > 2) EXPECT_GT(counts["interleaved_packets"], 0) << name;
+    if (world.rank() == 0 && ranks == 2) EXPECT_EQ(counts["interleaved_packets"], 0) << name;
   }
 }
 
@@ -297,6 +332,7 @@ TEST_F(AcclTransports, RefuseWishesThatCannotBe) {
             std::string::npos);
   EXPECT_NE(refusal("accl-udp", "", {{"accl-eager-limit", "4096"}}).find("no rendezvous"), std::string::npos);
   EXPECT_THROW(make("accl-udp", "device-streaming", {}), Unsupported);
+  EXPECT_NE(refusal("accl-tcp", "", {{"accl-streams", "one"}}).find("of --approach host-streaming"), std::string::npos);
   if (test_world().size() > 1) {
     EXPECT_NE(refusal("accl-tcp", "", {{"accl-buffers", "1"}}).find("ranks"), std::string::npos);
   }

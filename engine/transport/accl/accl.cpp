@@ -52,6 +52,13 @@ struct AcclOptions : Parameters {
                  "packets over UDP are lost)"},
                 "on",
                 {"on", "off"}};
+  Choice streams{
+      *this,
+      {"accl-streams",
+       "transports accl-tcp, accl-udp, host-streaming: streams of a kernel, one for each lane from each rank; "
+       "or one for all, whose messages are interleaved"},
+      "lanes",
+      {"lanes", "one"}};
 };
 
 const RegisteredTransportOptions registered_accl_options("accl", [] { return std::make_unique<AcclOptions>(); });
@@ -69,6 +76,7 @@ Settings settings_of(const std::string& name, const AcclOptions& options, int ra
   if (options.eager_limit.given()) limit = options.eager_limit;
   settings.buffer_bytes = static_cast<std::size_t>(buffer);
   settings.credit = options.credit == "on";
+  settings.one_stream = options.streams == "one";
   if (settings.packet % header_bytes != 0)
     throw UsageError(fmt::format("--accl-packet {} must be a multiple of {} bytes", settings.packet, header_bytes));
   if (name == udp && options.eager_limit.given())
@@ -224,7 +232,8 @@ class AcclTransport : public EngineTransport {
             {"buffer_bytes", settings_.buffer_bytes},
             {"eager_limit_bytes", rendezvous ? Json(settings_.eager_limit) : Json(nullptr)},
             {"rendezvous", rendezvous ? "over TCP; ACCL has it over RDMA only" : "none over UDP"},
-            {"credit", settings_.credit}};
+            {"credit", settings_.credit},
+            {"streams", settings_.one_stream ? "one" : "lanes"}};
   }
 
   Json counted() override {
@@ -236,14 +245,16 @@ class AcclTransport : public EngineTransport {
     const auto a_message = [&](std::uint64_t value) {
       return static_cast<double>(value) / static_cast<double>(sum.messages);
     };
-    return {{"messages", sum.messages},
-            {"eager", sum.eager},
-            {"rendezvous", sum.rendezvous},
-            {"commands_per_message", a_message(sum.commands - sum.nops)},
-            {"copies_per_message", a_message(sum.copies)},
-            {"packets_per_message", a_message(sum.packets)},
-            {"bytes_per_message", a_message(sum.bytes)},
-            {"credit_packets", sum.credit_packets}};
+    Json told{{"messages", sum.messages},
+              {"eager", sum.eager},
+              {"rendezvous", sum.rendezvous},
+              {"commands_per_message", a_message(sum.commands - sum.nops)},
+              {"copies_per_message", a_message(sum.copies)},
+              {"packets_per_message", a_message(sum.packets)},
+              {"bytes_per_message", a_message(sum.bytes)},
+              {"credit_packets", sum.credit_packets}};
+    if (settings_.one_stream) told["interleaved_packets"] = sum.interleaved;
+    return told;
   }
 
   std::string problem() override {
@@ -292,7 +303,8 @@ class AcclTransport : public EngineTransport {
             one.combinations - other.combinations,
             one.packets - other.packets,
             one.bytes - other.bytes,
-            one.credit_packets - other.credit_packets};
+            one.credit_packets - other.credit_packets,
+            one.interleaved - other.interleaved};
   }
   static Counts added(const Counts& one, const Counts& other) { return difference(one, difference({}, other)); }
 
@@ -339,6 +351,10 @@ TransportEntry accl_entry(const std::string& name, const Makers& makers) {
     check_wish(name, world, wish);
     const TransportEntry own = accl_entry(name);
     const TransportInfo& info = info_of(own, wish.approach);
+    if (wish.of<AcclOptions>("accl").streams == "one" && approach(info) != "host-streaming")
+      throw UsageError(fmt::format(
+          "--accl-streams one is of --approach host-streaming: {}",
+          info.scheduled_by == "device" ? "kernels on a device have a stream for each lane" : "it uses no streams"));
     const std::string reason = info.scheduled_by == "device" ? why_no_commands(device.info()) : "";
     if (!reason.empty()) throw Unsupported(fmt::format("transport {} ({}): {}", name, wish.approach, reason));
     return std::make_unique<AcclTransport>(info, world, device,

@@ -83,6 +83,7 @@ struct Counts {
   std::uint64_t packets = 0;         // of messages, with addresses and ends of rendezvous
   std::uint64_t bytes = 0;           // of these packets, with their headers
   std::uint64_t credit_packets = 0;  // with nothing but the engine's own accounts
+  std::uint64_t interleaved = 0;     // in a stream that senders share: packets that came within another's message
 };
 
 // Where a client waits for its commands.

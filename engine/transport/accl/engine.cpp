@@ -72,6 +72,7 @@ void Engine::restart(std::uint32_t session) {
   free_.clear();
   for (std::uint32_t i = settings_.buffers; i-- > 0;) free_.push_back(i);
   for (const Led& led : led_) stream_of(peers_[led.from], led.number).file = led.file;
+  shared_ = {};
   collective_number_ = 0;
   session_ = session;
   failed_ = false;

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "transport/accl/collectives.hpp"
@@ -28,6 +30,7 @@ struct Settings {
   std::size_t buffer_bytes = 1024;
   std::uint64_t eager_limit = 32 << 10;  // bytes of a message; above: rendezvous
   bool credit = true;                    // senders wait for receive buffers
+  bool one_stream = false;               // of all ranks and lanes; its words are in the order of their arrival
 };
 constexpr std::size_t word_bytes = 64;  // of kernels' streams
 // Tags of collectives' messages, which clients do not use.
@@ -85,6 +88,8 @@ class Engine : private Sink {
   // The steps at which a wrong engine differs.
   virtual bool matches(const Receive& receive, const Segment& segment) const { return receive.tag == segment.tag; }
   virtual void copy_out(std::uint32_t buffer, std::byte* to, std::size_t bytes);
+  // The header word of a packet in the kernel's one stream, by which the kernel sorts.
+  virtual Header header_of(const std::byte* words);
   virtual bool is_written(const Receive& receive) const { return receive.received == receive.length; }
   virtual void combine_parts(const Command& command, const Local& operands) { combine(command, operands); }
   std::byte* place_of(std::uint32_t buffer) { return pool_.data() + buffer * settings_.buffer_bytes; }
@@ -111,6 +116,12 @@ class Engine : private Sink {
     std::deque<Words> packets;  // for which no kernel waits yet
     int file = -1;              // of the kernel's pipe
     std::size_t written = 0;    // of the first packet
+  };
+  // The kernel's one stream: how much of each message, by source and tag, is still to come.
+  struct Shared {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> open;
+    std::pair<std::uint32_t, std::uint32_t> last;
+    std::vector<std::byte> words;  // of a packet
   };
   struct Led {
     std::size_t from;
@@ -189,6 +200,8 @@ class Engine : private Sink {
   void closed(int peer) override;
   bool take_eager(Peer& peer, const Header& header, const std::byte* payload);
   bool take_stream(Peer& peer, const Header& header, const std::byte* payload);
+  bool take_shared(const Header& header, const std::byte* payload);
+  void count_interleaving(const Header& header);
   void take_address(Peer& peer, const Header& header);
   void take_write(Peer& peer, const Header& header, const std::byte* payload);
   void match(Peer& peer, const Segment& segment);
@@ -219,6 +232,7 @@ class Engine : private Sink {
   std::uint32_t collective_number_ = 0;
   std::vector<std::unique_ptr<AttachedKernel>> kernels_;
   std::vector<Led> led_;
+  Shared shared_;
   std::vector<Peer> peers_;
   std::vector<std::byte> pool_;
   std::vector<std::uint32_t> free_;

@@ -36,7 +36,9 @@ bool Engine::take(const Header& header, const std::byte* payload) {
                      header.source, settings_.buffers));
     return true;
   }
-  if (header.kind == Kind::stream && !take_stream(peer, header, payload)) return false;
+  if (header.kind == Kind::stream &&
+      !(settings_.one_stream ? take_shared(header, payload) : take_stream(peer, header, payload)))
+    return false;
   ++peer.expected;
   if (ahead(header.freed, peer.freed) > 0) peer.freed = header.freed;
   if (ahead(header.taken, peer.taken) > 0) peer.taken = header.taken;

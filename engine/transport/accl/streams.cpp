@@ -91,6 +91,34 @@ bool Engine::take_stream(Peer& peer, const Header& header, const std::byte* payl
   return true;
 }
 
+// One stream for the words of all ranks and lanes, each packet behind its header word: messages of several senders are
+// interleaved (Meyer 2024, section 5.1.1). The kernel sorts them by source and tag.
+bool Engine::take_shared(const Header& header, const std::byte* payload) {
+  std::vector<std::byte>& words = shared_.words;
+  words.assign(word_bytes + whole_words(header.bytes), std::byte{0});
+  std::memcpy(words.data(), &header, sizeof header);
+  std::memcpy(words.data() + word_bytes, payload, header.bytes);
+  Header sorted = header_of(words.data());
+  sorted.stream = sorted.tag;
+  if (!take_stream(peers_[sorted.source], sorted, words.data() + word_bytes)) return false;
+  count_interleaving(header);
+  return true;
+}
+
+Header Engine::header_of(const std::byte* words) {
+  Header header;
+  std::memcpy(static_cast<void*>(&header), words, sizeof header);
+  return header;
+}
+
+void Engine::count_interleaving(const Header& header) {
+  const std::pair message{header.source, header.tag};
+  if (shared_.last != message && shared_.open[shared_.last] > 0) ++counts_.interleaved;
+  std::uint64_t& left = shared_.open[message];
+  left = (left == 0 ? header.length : left) - header.bytes;
+  shared_.last = message;
+}
+
 // --- kernels with pipes -------------------------------------------------------------------------
 
 void Engine::attach(const KernelPipes& pipes) {
