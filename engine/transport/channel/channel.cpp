@@ -149,7 +149,8 @@ class ChannelTransport : public Transport, public KernelJoiner {
   std::unique_ptr<Port> open_port_beside(const std::string& beside, const Exchange& exchange,
                                          const KernelSource& source, const std::string& kernel) override {
     check_exchange(exchange, world_);
-    if (!source.binary.empty() && frame_ > 0) throw Unsupported("transport vnx has no kernels for boards");
+    if (!source.binary.empty() && frame_ > 0)
+      throw Unsupported("transport vnx takes no bitstream: it is emulated only; use --transport channel or staged");
     if (!source.binary.empty()) {
       const std::vector<Lane> lanes = lanes_of(exchange, "transport channel", "use --transport staged or pipelined");
       const AgreedText problem = first_text(world_, misled(lanes, cables_, boards(), world_.rank()));
@@ -194,11 +195,18 @@ std::string unfit_device(const DeviceInfo& info) {
   return "";
 }
 
+// On boards frames are a network layer's beside the kernels, in their bitstream: there is none.
+std::string unfit_for_frames(const DeviceInfo& info) {
+  if (info.runtime == "hls" || (info.has(Feature::channels) && !emulation_of(info).empty())) return "";
+  return "it is emulated only, as no bitstream here has VNx's network layer: use --transport staged or pipelined; or "
+         "--runtime hls, or an emulated FPGA (plumb setup fpga-emulator)";
+}
+
 TransportEntry entry(const TransportInfo& info) {
   TransportEntry entry;
   entry.info = info;
   entry.reason = [](const World&) { return std::string(); };
-  entry.device_reason = unfit_device;
+  entry.device_reason = info.name == vnx_info.name ? unfit_for_frames : unfit_device;
   entry.runtime = "opencl";
   entry.make = [name = info.name](World& world, Device& device, const TransportWish& wish) {
     info_of(find_transport(name), wish.approach);
