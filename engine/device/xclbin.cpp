@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -76,6 +77,17 @@ std::optional<Placement> placement_of(const std::string& tag) {
 
 }  // namespace
 
+namespace {
+
+unsigned first_used(const Xclbin& bitstream) {
+  const auto bank = std::find_if(bitstream.banks.begin(), bitstream.banks.end(),
+                                 [](const XclbinBank& candidate) { return candidate.used; });
+  if (bank == bitstream.banks.end()) throw Unsupported("the bitstream uses no memory bank");
+  return static_cast<unsigned>(bank - bitstream.banks.begin());
+}
+
+}  // namespace
+
 bool is_xclbin(std::span<const char> bytes) {
   return bytes.size() >= sizeof magic && std::memcmp(bytes.data(), magic, sizeof magic) == 0;
 }
@@ -97,6 +109,7 @@ Xclbin parse_xclbin(std::span<const char> bytes) {
 }
 
 unsigned topology_index(const Xclbin& bitstream, const Placement& placement) {
+  if (placement.kind == MemoryKind::automatic) return first_used(bitstream);
   std::optional<unsigned> first;
   std::vector<std::string> tags;
   for (unsigned index = 0; index < bitstream.banks.size(); ++index) {

@@ -21,6 +21,16 @@ constexpr std::size_t svm_alignment = 0;  // default: the device's largest type
 // cl_ext_intelfpga.h: the memory that the kernel's argument names by its attribute buffer_location.
 constexpr cl_mem_flags intel_heterogeneous = cl_mem_flags{1} << 19;
 
+// cl_ext_xilinx.h, absent from Khronos's headers: the buffer's host pointer is this structure, and its flags name a
+// bank by its index in the bitstream's memory topology.
+constexpr cl_mem_flags xilinx_extended = cl_mem_flags{1} << 31;
+constexpr unsigned xilinx_topology = 1u << 31;
+struct XilinxExtended {
+  unsigned flags;
+  void* host;
+  void* kernel;  // null: `flags` is no kernel's argument
+};
+
 [[noreturn]] void refuse(const Context& context, const Placement& placement, const std::string& needed) {
   throw Unsupported(fmt::format("{} has no memory of kind {}: {}", context.info.name, to_string(placement), needed));
 }
@@ -32,10 +42,20 @@ cl_mem_flags bank_flags(const Context& context, const Placement& placement) {
   return static_cast<cl_mem_flags>(*placement.bank + 1) << intel_bank_shift;
 }
 
+Storage in_bitstream(const Context& context, const Placement& placement) {
+  if (!context.bitstream)
+    refuse(context, placement, "its banks are a bitstream's: give --kernel-file FILE.xclbin (plumb synth makes one)");
+  return {Storage::Kind::device, CL_MEM_READ_WRITE | xilinx_extended, topology_index(*context.bitstream, placement)};
+}
+
 }  // namespace
 
 Storage storage_of(const Context& context, const Placement& placement) {
   using Kind = Storage::Kind;
+  const bool in_bank =
+      placement.kind == MemoryKind::ddr || placement.kind == MemoryKind::hbm || placement.kind == MemoryKind::plram;
+  const bool by_default = placement.kind == MemoryKind::automatic && context.bitstream;
+  if (by_default || (in_bank && context.abilities.by_bitstream)) return in_bitstream(context, placement);
   switch (placement.kind) {
     case MemoryKind::automatic:
       return {Kind::device, CL_MEM_READ_WRITE};
@@ -52,16 +72,16 @@ Storage storage_of(const Context& context, const Placement& placement) {
     case MemoryKind::ddr:
       if (context.abilities.banks) return {Kind::device, CL_MEM_READ_WRITE | bank_flags(context, placement)};
       refuse(context, placement,
-             "the choice of DDR banks needs an Intel FPGA (CL_CHANNEL_n_INTELFPGA), or an AMD FPGA and --runtime xrt");
+             "the choice of DDR banks needs an Intel FPGA (CL_CHANNEL_n_INTELFPGA), or an AMD FPGA with its bitstream");
     case MemoryKind::hbm:
       // The kernel's argument names the bank; a bank given here only separates replications.
       if (context.abilities.banks) return {Kind::device, CL_MEM_READ_WRITE | intel_heterogeneous};
       refuse(
           context, placement,
-          "the choice of HBM needs an Intel FPGA (CL_MEM_HETEROGENEOUS_INTELFPGA), or an AMD FPGA and --runtime xrt; "
+          "the choice of HBM needs an Intel FPGA (CL_MEM_HETEROGENEOUS_INTELFPGA), or an AMD FPGA with its bitstream; "
           "where all memory is HBM, default is HBM");
     case MemoryKind::plram:
-      refuse(context, placement, "on-chip memory as a buffer needs an AMD FPGA and --runtime xrt");
+      refuse(context, placement, "on-chip memory as a buffer needs an AMD FPGA with its bitstream");
   }
   refuse(context, placement, "no such kind");
 }
@@ -166,7 +186,8 @@ void OpenclBuffer::take_memory() {
   if (!segment_ && context_->abilities.on_host && size() >= huge_pages_from) backing_ = take_host_bytes(size());
   std::byte* bytes = segment_ ? segment_->data() : backing_.get();
   if (bytes != nullptr) flags = (flags & ~cl_mem_flags{CL_MEM_ALLOC_HOST_PTR}) | CL_MEM_USE_HOST_PTR;
-  memory_ = cl::Buffer(context_->context, flags, size(), bytes);
+  XilinxExtended extended{xilinx_topology | storage_.bank.value_or(0), bytes, nullptr};
+  memory_ = cl::Buffer(context_->context, flags, size(), storage_.bank ? static_cast<void*>(&extended) : bytes);
 }
 
 void OpenclBuffer::take_device() {

@@ -15,6 +15,7 @@ namespace plumb::opencl {
 struct Storage {
   enum class Kind { device, host, svm } kind = Kind::device;
   cl_mem_flags flags = CL_MEM_READ_WRITE;
+  std::optional<unsigned> bank = {};  // of an AMD FPGA: index in the bitstream's memory topology
 };
 Storage storage_of(const Context& context, const Placement& placement);
 

@@ -34,8 +34,10 @@ Abilities abilities_of(const cl::Device& device) {
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
   const bool cpu = (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0;
   // Emulated FPGAs are accelerators that run on host threads and share the host's memory.
-  abilities.on_host = cpu || asked<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
+  const bool amd_board = platform.getInfo<CL_PLATFORM_NAME>().starts_with("Xilinx");  // says so of any board
+  abilities.on_host = cpu || (asked<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE && !amd_board);
   abilities.banks = platform.getInfo<CL_PLATFORM_NAME>().starts_with("Intel(R) FPGA");
+  abilities.by_bitstream = amd_board;
   if (has_version(device, 20)) {
     const auto offered = asked<cl_device_svm_capabilities>(device, CL_DEVICE_SVM_CAPABILITIES);
     abilities.fine_svm = (offered & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) != 0;
@@ -72,5 +74,13 @@ Context::Context(cl::Device opened, DeviceInfo its_info, cl::Context existing)
       abilities(abilities_of(device)),
       context(std::move(existing)),
       service(context, device) {}
+
+void Context::take_image(const std::vector<char>& image) {
+  if (!abilities.by_bitstream || !is_xclbin(image)) return;
+  Xclbin parsed = parse_xclbin(image);
+  guarded("load the bitstream on " + info.name,
+          [&] { loaded = cl::Program(context, {device}, {std::vector<unsigned char>(image.begin(), image.end())}); });
+  bitstream = std::move(parsed);
+}
 
 }  // namespace plumb::opencl

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "device/board_image.hpp"
 #include "device/build_time.hpp"
 #include "device/host_share.hpp"
 #include "device/opencl/adopt.hpp"
@@ -39,6 +41,7 @@ class OpenclDevice final : public Device {
     const TimedBuild timed;
     return std::make_unique<OpenclProgram>(context_, source);
   }
+  Context& context() { return *context_; }
 
  private:
   SharedContext context_;
@@ -68,10 +71,17 @@ std::string type_of(const cl::Device& device) {
   return (type & CL_DEVICE_TYPE_CPU) != 0 ? "cpu" : "accelerator";
 }
 
+// AMD's names no emulation of its boards.
+std::string platform_name(const cl::Platform& platform) {
+  const std::string name = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+  const char* emulation = std::getenv("XCL_EMULATION_MODE");
+  return name != "Xilinx" || emulation == nullptr ? name : fmt::format("{} (Emulation, {})", name, emulation);
+}
+
 DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   DeviceInfo info;
   info.runtime = "opencl";
-  info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+  info.platform = platform_name(platform);
   info.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
   info.type = type_of(device);
   info.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
@@ -90,7 +100,16 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.cache_bytes = abilities.on_host ? host_share().cache_bytes : device.getInfo<CL_DEVICE_GLOBAL_MEM_CACHE_SIZE>();
   info.memory_kinds = {MemoryKind::automatic, MemoryKind::host};
   if (abilities.svm) info.memory_kinds.push_back(MemoryKind::svm);
-  if (abilities.banks) info.memory_kinds.insert(info.memory_kinds.end(), {MemoryKind::ddr, MemoryKind::hbm});
+  if (abilities.banks || abilities.by_bitstream)
+    info.memory_kinds.insert(info.memory_kinds.end(), {MemoryKind::ddr, MemoryKind::hbm});
+  if (abilities.by_bitstream) {
+    constexpr std::uint64_t unknown = std::uint64_t{1} << 40;  // before a bitstream is loaded
+    info.memory_kinds.push_back(MemoryKind::plram);
+    if (info.name.empty()) info.name = "AMD FPGA";
+    if (info.memory_bytes == 0) info.memory_bytes = unknown;
+    info.compute_units = std::max(info.compute_units, decltype(info.compute_units){1});
+    info.features = {Feature::fp16, Feature::fp64};  // as the bitstream has them
+  }
   return info;
 }
 
@@ -188,6 +207,9 @@ class OpenclRuntime final : public Runtime {
 const Registered<PciAddressOf> registered_pci("opencl", [](int ordinal) {
   const auto& all = pci_addresses();
   return ordinal >= 0 && static_cast<std::size_t>(ordinal) < all.size() ? all[static_cast<std::size_t>(ordinal)] : "";
+});
+const Registered<TakeBoardImage> registered_image("opencl", [](Device& device, const std::vector<char>& image) {
+  dynamic_cast<OpenclDevice&>(device).context().take_image(image);
 });
 const Registered<RuntimeFactory> registered_opencl("opencl", [] { return std::make_unique<OpenclRuntime>(); });
 

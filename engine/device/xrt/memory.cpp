@@ -16,14 +16,6 @@ namespace plumb::xrt {
 
 namespace {
 
-// Of kind `default`: the first bank that a kernel uses.
-unsigned first_used(const Xclbin& bitstream) {
-  const auto bank = std::find_if(bitstream.banks.begin(), bitstream.banks.end(),
-                                 [](const XclbinBank& candidate) { return candidate.used; });
-  if (bank == bitstream.banks.end()) throw Unsupported("the bitstream uses no memory bank");
-  return static_cast<unsigned>(bank - bitstream.banks.begin());
-}
-
 unsigned bank_of(const Card& card, const Placement& placement) {
   if (placement.shared) throw Unsupported("runtime xrt does not share a board's memory with other processes");
   if (placement.kind == MemoryKind::svm) throw Unsupported("runtime xrt has no memory of kind svm");
@@ -31,8 +23,7 @@ unsigned bank_of(const Card& card, const Placement& placement) {
     throw Unsupported(
         "runtime xrt allocates memory in the banks of a bitstream: give --kernel-file FILE.xclbin (plumb synth makes "
         "one)");
-  return placement.kind == MemoryKind::automatic ? first_used(*card.bitstream)
-                                                 : topology_index(*card.bitstream, placement);
+  return topology_index(*card.bitstream, placement);
 }
 
 }  // namespace
