@@ -20,7 +20,11 @@ Json bound(T value, T none) {
 }
 
 Json build_json(const Build& build) {
-  return {{"letter", build.letter}, {"macro", build.macro}, {"log2", build.log2}, {"options", nullptr}};
+  return {{"letter", build.letter},
+          {"macro", build.macro},
+          {"log2", build.log2},
+          {"zero", build.zero},
+          {"options", nullptr}};
 }
 
 Json described(const ParameterBase& parameter, const char* type, Json standard) {

@@ -45,6 +45,7 @@ struct Build {
   bool log2 = false;       // the macro is the logarithm of the value
   // The compiler's options for a value, in place of the macro.
   std::function<std::string(const std::string&)> options = {};
+  bool zero = false;  // 0 is a value like others; otherwise it stands for a choice at run time
 };
 
 // Name and help of a parameter.

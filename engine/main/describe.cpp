@@ -35,7 +35,8 @@ Json boards_json(const Benchmark& benchmark) {
     if (!found) continue;
     Json kernels = Json::array(), streams = Json::array();
     for (const auto& kernel : found->kernels) kernels.push_back(kernel_json(kernel));
-    for (const auto& stream : found->streams) streams.push_back({{"from", stream.from}, {"to", stream.to}});
+    for (const auto& stream : found->streams)
+      streams.push_back({{"from", stream.from}, {"to", stream.to}, {"depth", stream.depth}});
     boards[name] = {{"source", found->source},   {"includes", found->includes},
                     {"options", found->options}, {"kernels", kernels},
                     {"streams", streams},        {"channels", found->channels},

@@ -169,8 +169,9 @@ struct CaseResult {
 // When the engine calls validate().
 enum class ValidateWhen { each_repetition, first_and_last };
 
-// A bitstream's kernels: one source, whose kernels a board has once for each replication. Names hold values of build
-// parameters: "gemm{replication}", "update_{replication}_g{rng-count-log}".
+// A bitstream's kernels: one source, OpenCL C (.cl) or HLS C++ (.cpp, for v++ alone), whose kernels a board has once
+// for each replication. Names hold values of build parameters: "gemm{replication}",
+// "update_{replication}_g{rng-count-log}".
 struct BoardKernels {
   struct Argument {
     std::string name;
@@ -183,6 +184,7 @@ struct BoardKernels {
   };
   struct Stream {
     std::string from, to;  // numbered kernel, point, port
+    int depth = 0;         // elements that it must hold; 0: the tool's own number
   };
 
   std::string source;        // an embedded file

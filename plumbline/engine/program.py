@@ -42,12 +42,14 @@ class BuildSpec(Described):
 
     ``letter`` precedes its value in the bitstream's name. ``macro`` is the kernels' (``log2``: of
     the value's logarithm); ``options`` are the compiler's for each value, in its place; an empty
-    text is a value without kernels for boards, unless the default's is empty as well.
+    text is a value without kernels for boards, unless the default's is empty as well. With
+    ``zero`` 0 is a value like others.
     """
 
     letter: str
     macro: str = ""
     log2: bool = False
+    zero: bool = False
     options: dict[str, str] | None = None
 
 
@@ -84,10 +86,14 @@ class BoardKernel(Described):
 
 
 class BoardStream(Described):
-    """A stream between two kernels of a replication: ``kernel.port``."""
+    """A stream between two kernels of a replication: ``kernel.port``.
+
+    ``depth``: elements that it must hold; 0 leaves the number to the tool.
+    """
 
     from_: str = Field(alias="from")
     to: str
+    depth: int = 0
 
 
 class BoardSpec(Described):

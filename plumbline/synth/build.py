@@ -45,6 +45,11 @@ class Build:
         return int(self.values.get(REPLICATIONS, 1))
 
     @property
+    def in_hls(self) -> bool:
+        """Whether the kernels are in HLS C++; otherwise they are in OpenCL C."""
+        return self.kernels.source.endswith(".cpp")
+
+    @property
     def numbered(self) -> bool:
         """Whether each replication's kernel is compiled by itself; otherwise copies are linked."""
         return self.synthesis.tool == "aoc"
@@ -155,6 +160,11 @@ def make_build(
     if kernels is None:
         raise UsageError(f"{benchmark.name} has no kernels for boards of {synthesis.tool}")
     preset = find_preset(benchmark, board_name, system, given, preset_name)
+    if preset and preset.kernels:
+        raise UsageError(
+            f"the preset {preset.name} of {benchmark.name} has parameters of {preset.kernels}'s "
+            f"kernels: Plumbline's have {', '.join(o.name for o in benchmark.build_parameters)}"
+        )
     parameters: dict[str, Value] = dict(preset.parameters) if preset else {}
     where = f"the preset {preset.name} of {benchmark.name}" if preset else "the command line"
     values = _values(benchmark, {**parameters, **given}, where)
@@ -193,8 +203,9 @@ def find_preset(
                 f"{', '.join(names) or 'none'}){did_you_mean(name, names)}"
             )
         return presets[names.index(name)]
-    of_type = [p for p in presets if p.parameters.get("type") == given.get("type")]
-    return next(iter([*(of_type if "type" in given else []), *presets]), None)
+    own = [preset for preset in presets if not preset.kernels]
+    of_type = [p for p in own if p.parameters.get("type") == given.get("type")]
+    return next(iter([*(of_type if "type" in given else []), *own]), None)
 
 
 def _values(
@@ -232,7 +243,7 @@ def _value(option: OptionSpec, value: Value) -> Value:
             raise UsageError(f"--{option.name} {text} has no kernels for boards")
         return text
     number = whole_number(option.model_copy(update={"type": "integer"}), text)
-    least = 0 if option.unit.startswith("log2") else 1  # 0 chooses by device, at run time
+    least = 0 if build.zero or option.unit.startswith("log2") else 1  # 0 chooses at run time
     if number is None or number < least:
         raise UsageError(
             f"--{option.name} must be a number, at least {least}, in a bitstream, not '{text}'"

@@ -15,7 +15,7 @@ _SLR = re.compile(r"(?P<copy>\w+):SLR(?P<slr>\d+)")
 _SP = re.compile(
     r"(?P<copy>\w+)\.(?P<argument>\w+):(?P<bank>\w+\[(?P<first>\d+)(?::(?P<last>\d+))?\])"
 )
-_STREAM = re.compile(r"(?P<from>\w+\.\w+):(?P<to>\w+\.\w+)(?::\d+)?")
+_STREAM = re.compile(r"(?P<from>\w+\.\w+):(?P<to>\w+\.\w+)(?::(?P<depth>\d+))?")
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Link:
     copies: dict[str, list[str]] = field(default_factory=dict)
     slrs: dict[str, int] = field(default_factory=dict)
     banks: dict[tuple[str, str], range] = field(default_factory=dict)
-    streams: list[tuple[str, str]] = field(default_factory=list)
+    streams: list[tuple[str, str, int]] = field(default_factory=list)  # from, to, depth or 0
 
 
 def read_link(text: str) -> Link:
@@ -59,7 +59,7 @@ def _read_line(link: Link, line: str, number: int) -> None:
         first = int(found["first"])
         link.banks[found["copy"], found["argument"]] = range(first, int(found["last"] or first) + 1)
     else:
-        link.streams.append((found["from"], found["to"]))
+        link.streams.append((found["from"], found["to"], int(found["depth"] or 0)))
 
 
 def check_files(build: Build, files: Files) -> None:
@@ -84,12 +84,12 @@ def check_link(build: Build, link: Link) -> None:
             used += _check_copy(build, link, copy, number, [a.name for a in kernel.arguments])
     _check_own(build, used)
     streams = [
-        (build.kernel_name(stream.from_, n), build.kernel_name(stream.to, n))
+        (build.kernel_name(stream.from_, n), build.kernel_name(stream.to, n), stream.depth)
         for stream in build.kernels.streams
         for n in range(build.replications)
     ]
     if sorted(link.streams) != sorted(streams):
-        raise UsageError(_differ("streams", map(":".join, streams), map(":".join, link.streams)))
+        raise UsageError(_differ("streams", map(_joined, streams), map(_joined, link.streams)))
 
 
 def _check_copy(
@@ -173,6 +173,10 @@ def _check_own(build: Build, used: Sequence[tuple[int, int]]) -> None:
             raise UsageError(
                 f"bank {bank} is used by replications {owners[bank]} and {replication}"
             )
+
+
+def _joined(stream: tuple[str, str, int]) -> str:
+    return ":".join(map(str, stream if stream[2] else stream[:2]))
 
 
 def _differ(what: str, expected: Iterable[object], found: Iterable[object]) -> str:

@@ -137,6 +137,7 @@ def learned(build: Build, manifest: Manifest, found: Resources, path: Path) -> B
         "benchmark": build.benchmark.name,
         "name": name,
         "frequency_mhz": found.clock_mhz,
+        "replications": build.replications,
         **_fields(build.benchmark, build),
         **found.amounts,
         "percent": found.percent,

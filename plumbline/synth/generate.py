@@ -63,14 +63,16 @@ def generate(build: Build, source: str, included: Mapping[str, str] | None = Non
     ``included``: the texts that it includes, by their paths.
     """
     include = PurePosixPath(build.kernels.source).name
-    main = f"{build.name}.cl"
+    main = f"{build.name}{'.cpp' if build.in_hls else '.cl'}"
     texts = {main: kernel_text(build, include), include: source}
     texts |= {PurePosixPath(path).name: text for path, text in (included or {}).items()}
     if build.numbered:
         return Files(texts, main)
     link, compile_ = f"{build.name}.link.cfg", f"{build.name}.compile.cfg"
     texts[link] = link_text(build)
-    texts[compile_] = render("compile.cfg.j2", name=build.name, clock_mhz=_clock(build))
+    texts[compile_] = render(
+        "compile.cfg.j2", name=build.name, clock_mhz=_clock(build), in_hls=build.in_hls
+    )
     if build.accl is None:
         return Files(texts, main, link, compile_)
     accl = f"{build.name}.accl.cfg"
@@ -117,6 +119,7 @@ def link_text(build: Build) -> str:
         {
             "from": build.kernel_name(stream.from_, number),
             "to": build.kernel_name(stream.to, number),
+            "depth": stream.depth,
         }
         for stream in build.kernels.streams
         for number in range(build.replications)

@@ -67,10 +67,9 @@ def _aoc(build: Build, files: Files, target: Target, folder: Path, seed: int | N
 
 def _vpp(build: Build, files: Files, target: Target, folder: Path) -> list[Step]:
     version = tuple(int(part) for part in build.synthesis.version.split(".")[:2])
-    if version > _LAST_WITH_OPENCL:
-        raise UsageError(
-            f"v++ {build.synthesis.version} compiles no OpenCL C: 2024.2 is the last that does"
-        )
+    if version > _LAST_WITH_OPENCL and (not build.in_hls or target == "emulation"):
+        lacks = "has no sw_emu" if build.in_hls else "compiles no OpenCL C"
+        raise UsageError(f"v++ {build.synthesis.version} {lacks}: 2024.2 is the last that does")
     if build.accl is not None and target.endswith("emulation"):
         raise UsageError("--accl is of --target hw; transports accl-tcp and accl-udp emulate ACCL")
     assert files.link is not None

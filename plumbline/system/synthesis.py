@@ -56,14 +56,15 @@ class Synthesis(Table):
 class Preset(Table):
     """Build parameters of a benchmark on a board; ``clock_mhz`` is the clock asked of the tool.
 
-    ``parameters`` are the benchmark's build parameters by their options' names. Of a benchmark
-    without kernels for boards they are its table's, by HPCC FPGA's names. ``board`` replaces the
+    ``parameters`` are the benchmark's build parameters by their options' names; or, published ones,
+    those of other ``kernels`` (HPCC FPGA's) by their names. ``board`` replaces the
     one of :class:`Synthesis`, ``flags`` are added; ``slrs`` are the dies of the replications.
     """
 
     benchmark: str
     name: str
     parameters: dict[str, Value]
+    kernels: str | None = None
     clock_mhz: Mhz | None = None
     board: str | None = None
     flags: list[str] = Field(default_factory=list)

@@ -149,5 +149,6 @@ def vendor(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PLUMBLINE_ENGINE", str(REAL_ENGINE))
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     monkeypatch.setenv("STAND_IN_VERSION", "19.4.0")
+    monkeypatch.setenv("STAND_IN_HEADERS", str(ROOT / "engine" / "device" / "hls" / "include"))
     monkeypatch.chdir(tmp_path)
     return folder

@@ -2,7 +2,8 @@
 """Stands in for aoc, v++ and emconfigutil (by its name): checks arguments and files, and leaves what they leave.
 
 Names of kernels and of their pointers come from the preprocessed source. STAND_IN_VERSION is the printed version,
-STAND_IN_FAIL a tool that fails, STAND_IN_HANG one that hangs, STAND_IN_KILL one that is killed.
+STAND_IN_FAIL a tool that fails, STAND_IN_HANG one that hangs, STAND_IN_KILL one that is killed, STAND_IN_HEADERS the
+folder of the headers of HLS C++.
 """
 
 import json
@@ -51,32 +52,55 @@ def stop(text):
     sys.exit(1)
 
 
-def in_parentheses(text):
-    """The text before the parenthesis that closes."""
+def in_brackets(text, pair):
+    """The text before the bracket that closes."""
     depth = 1
     for at, letter in enumerate(text):
-        depth += {"(": 1, ")": -1}.get(letter, 0)
+        depth += (letter == pair[0]) - (letter == pair[1])
         if depth == 0:
             return text[:at]
-    return stop("a parenthesis is not closed")
+    return stop(f"a bracket {pair[0]} is not closed")
 
 
-def kernels_of(source, words):
-    """Kernels of the source with their pointers to global memory, by the preprocessor of a C compiler."""
+def preprocessed(source, language, words):
+    """The source's text, by the preprocessor of a C compiler."""
     options = [word for word in words if word.startswith(("-D", "-I"))]
     done = subprocess.run(
-        ["cc", "-E", "-P", "-x", "c", *options, str(source)],
+        ["cc", "-E", "-P", "-x", language, *options, str(source)],
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
         stop(done.stderr)
+    return done.stdout
+
+
+def hls_kernel(source, words, name):
+    """A function of C linkage in HLS C++: its pointers and streams. The headers are those of C simulation."""
+    text = preprocessed(source, "c++", [*words, f"-I{os.environ['STAND_IN_HEADERS']}"])
+    linked = "".join(
+        text[found.end() : found.end() + len(in_brackets(text[found.end() :], "{}"))]
+        for found in re.finditer(r'extern "C" \{', text)
+    )
+    linked += "".join(re.findall(r'extern "C" void[^{]*', text))
+    found = re.search(rf"\bvoid\s+{name}\s*\(", linked)
+    if found is None:
+        stop(f"there is no kernel {name} in {source}")
+    arguments = in_brackets(linked[found.end() :], "()")
+    streams = re.findall(r"hls::stream<[^&]*>\s*&\s*(\w+)", arguments)
+    pointers = re.findall(r"\*\s*(?:__restrict__\s+)?(\w+)\s*(?:,|$)", arguments)
+    return {name: {"pointers": pointers, "banks": [], "streams": streams}}
+
+
+def kernels_of(source, words):
+    """Kernels of the source with their pointers to global memory."""
+    text = preprocessed(source, "c", words)
     kernels = {}
-    for found in re.finditer(r"__kernel[^{;]*?\bvoid\s+(\w+)\s*\(", done.stdout):
+    for found in re.finditer(r"__kernel[^{;]*?\bvoid\s+(\w+)\s*\(", text):
         if found[1] in kernels:
             stop(f"redefinition of {found[1]}")
-        arguments = in_parentheses(done.stdout[found.end() :])
+        arguments = in_brackets(text[found.end() :], "()")
         banks = re.findall(r'buffer_location\("(\w+)"\)', arguments)
         plain = re.sub(r'__attribute__\(\(buffer_location\("\w+"\)\)\)', "", arguments)
         pointers = re.findall(r"__global[^,]*?(\w+)\s*(?:,|$)", plain)
@@ -196,7 +220,10 @@ def compile_kernel(words, given, reports):
         ):
             stop(f"invalid line of the configuration: {line}")
     (source,) = given["words"]
-    kernels = kernels_of(source, words)
+    if Path(source).suffix == ".cpp":
+        kernels = hls_kernel(source, words, given["-k"])
+    else:
+        kernels = kernels_of(source, words)
     if given["-k"] not in kernels:
         stop(f"there is no kernel {given['-k']} among {', '.join(kernels)}")
     Path(given["-o"]).write_text(json.dumps({"kernel": given["-k"], **kernels[given["-k"]]}))
@@ -241,10 +268,22 @@ def connectivity(path):
             yield key, value
 
 
-def join(value, copies):
-    ends = [end.split(".")[0] for end in value.split(":")[:2]]
-    if len(ends) != 2 or not set(ends) <= set(copies):
+def join(value, objects, copies, joined):
+    ends = [tuple(end.split(".")) for end in value.split(":")[:2]]
+    if len(ends) != 2 or not {copy for copy, _ in ends} <= set(copies):
         stop(f"stream_connect: {value}")
+    for copy, port in ends:
+        streams = objects[copies[copy]].get("streams")
+        if streams is not None and port not in streams:
+            stop(f"stream_connect: {copy} has no stream {port}")
+        joined.setdefault(copy, set()).add(port)
+
+
+def complete(copy, kernel, connected, joined):
+    if connected != set(kernel["pointers"]):
+        stop(f"{copy}: arguments without a bank")
+    if joined < set(kernel.get("streams") or ()):
+        stop(f"{copy}: streams without another end")
 
 
 def extras(given):
@@ -264,7 +303,7 @@ def link(words, given, reports):
         content = json.loads(Path(path).read_text())
         objects[content["kernel"]] = content
     banks = next(have for name, have in PLATFORM_BANKS.items() if name in given["--platform"])
-    copies, connected = {}, {}
+    copies, connected, joined = {}, {}, {}
     extras(given)
     for key, value in (line for path in given["configs"] for line in connectivity(path)):
         if key == "nk":
@@ -272,12 +311,11 @@ def link(words, given, reports):
         elif key == "sp":
             connect(value, objects, copies, connected, banks)
         elif key == "stream_connect":
-            join(value, copies)
+            join(value, objects, copies, joined)
         elif value.split(":")[0] not in copies or not re.fullmatch(r"\w+:SLR[0-3]", value):
             stop(f"slr: {value}")
     for copy, kernel in copies.items():
-        if connected.get(copy, set()) != set(objects[kernel]["pointers"]):
-            stop(f"{copy}: arguments without a bank")
+        complete(copy, objects[kernel], connected.get(copy, set()), joined.get(copy, set()))
     if set(copies.values()) != set(objects):
         stop("an object has no copy")
     Path(given["-o"]).write_bytes(

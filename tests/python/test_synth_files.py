@@ -43,6 +43,35 @@ def test_a_link_file() -> None:
     check_link(made(), read_link(link_text(made())))
 
 
+def in_hls(version: str = "2021.2") -> Build:
+    """The made-up kernels in HLS C++, whose stream must hold 64 elements."""
+    own = spec()
+    (stream,) = own.boards["v++"].streams
+    changed = {"source": "x/sum_hls.cpp", "streams": [stream.model_copy(update={"depth": 64})]}
+    boards = {"v++": own.boards["v++"].model_copy(update=changed)}
+    given = {"replications": "2", "block": "8", "fast": "true"}
+    system = board_system(version=version)
+    return make_build(own.model_copy(update={"boards": boards}), "maker-b", system, given)
+
+
+def test_kernels_in_hls() -> None:
+    """No option of OpenCL C's compiler, any version but for sw_emu, and streams as deep as declared."""
+    build = in_hls("2025.1")
+    files = generate(build, "")
+    assert files.main == "summing-r2-b8-fast.b.cpp"
+    assert "max_memory_ports" not in files.texts[files.compile or ""]
+    steps = steps_of(build, files, "hw", Path("o"))
+    assert [step.arguments[-1] for step in steps[:2]] == ["o/summing-r2-b8-fast.b.cpp"] * 2
+    with pytest.raises(UsageError, match=r"2025\.1 has no sw_emu"):
+        steps_of(build, files, "emulation", Path("o"))
+    text = link_text(build)
+    assert "stream_connect=fetch_1.out:sum_1.in:64\n" in text
+    check_link(build, read_link(text))
+    for wrong in ("", ":63"):
+        with pytest.raises(UsageError, match="streams are"):
+            check_link(build, read_link(text.replace(":64", wrong, 1)))
+
+
 def test_the_text_of_replications() -> None:
     text = kernel_text(made("aoc"), "sum.cl")
     check_text(made("aoc"), text)

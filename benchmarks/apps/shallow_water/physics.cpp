@@ -104,6 +104,18 @@ Solution Ring::solution(double gravity) const {
   return {state, nullptr};
 }
 
+Friction friction_of(const std::string& name) {
+  static const std::map<std::string, Friction> all{
+      {"none", Friction::none}, {"linear", Friction::linear}, {"quadratic", Friction::quadratic}};
+  const auto found = all.find(name);
+  if (found == all.end()) throw Error("there is no friction " + name);
+  return found->second;
+}
+
+std::string friction_options(const std::string& friction) {
+  return "-DFRICTION=" + std::to_string(static_cast<int>(friction_of(friction)));
+}
+
 const std::vector<Stage>& stages_of(int order) {
   static const std::vector<std::vector<Stage>> all{
       {{0, 1, 0}}, {{0, 1, 0}, {0.5, 0.5, 1}}, {{0, 1, 0}, {0.75, 0.25, 1}, {1.0 / 3, 2.0 / 3, 0.5}}};

@@ -6,6 +6,7 @@
 #include <complex>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "benchmarks/apps/shallow_water/mesh.hpp"
@@ -16,6 +17,8 @@ inline constexpr std::size_t fields = 3;  // level, U, V
 using Fields = std::array<double, fields>;
 
 enum class Friction { none, linear, quadratic };
+Friction friction_of(const std::string& name);             // throws Error for another name
+std::string friction_options(const std::string& friction);  // of the kernels' compiler
 
 struct Constituent {
   double amplitude = 0, frequency = 0, phase = 0;  // m, rad/s, rad

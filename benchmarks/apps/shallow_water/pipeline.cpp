@@ -11,6 +11,7 @@ namespace plumb::shallow_water {
 namespace {
 
 constexpr std::size_t most_links = 32;                            // bits of a mask
+constexpr std::size_t board_links = 8;                            // of a bitstream
 constexpr std::size_t most_streamed = 8, ahead = 64;              // as in single_work_item.cl
 constexpr std::size_t given_of_edge = 11, given_of_element = 14;  // arguments
 constexpr const char* folder = "benchmarks/apps/shallow_water";
@@ -18,6 +19,11 @@ constexpr const char* communicate = "communicate";
 
 bool by_kernels(const Transport* transport) {
   return transport != nullptr && transport->info().scheduled_by == "device";
+}
+
+// Besides the build parameters'.
+std::string fixed_options(std::size_t links, std::size_t most_sent) {
+  return fmt::format("-DPIPELINE -DLANES=1 -DLINKS={} -DMOST_SENT={} -DPORT_SPACE=__local", links, most_sent);
 }
 
 // Of HLS C++: the channels between kernels.
@@ -35,6 +41,24 @@ std::vector<StreamLink> streams_of(std::size_t links, bool streamed) {
 }
 
 }  // namespace
+
+// Messages are the host's.
+BoardKernels pipeline_kernels() {
+  BoardKernels made{
+      .source = fmt::format("{}/board_hls.cpp", folder),
+      .options = fixed_options(board_links, 1) + " -DGIVEN=0",
+      .includes = {fmt::format("{}/shallow_water.cl", folder), fmt::format("{}/single_work_item.cl", folder)}};
+  using Arguments = std::vector<BoardKernels::Argument>;
+  for (const auto& [name, arguments] :
+       {std::pair{"edge", Arguments{{"neighbours"}, {"geometry"}, {"bed"}, {"roles"}, {"seas"}}},
+        std::pair{"element", Arguments{{"state"}, {"geometry"}, {"roles"}, {"dry"}, {"shares"}}},
+        std::pair{"collect", Arguments{{"outgoing"}, {"firsts"}}}, std::pair{"deliver", Arguments{{"incoming"}}}})
+    made.kernels.push_back({.name = name, .numbered = fmt::format("{}_{{replication}}", name), .arguments = arguments});
+  const auto numbered = [](std::string end) { return end.insert(end.find('.'), "_{replication}"); };
+  for (const StreamLink& link : streams_of(1, false))
+    made.streams.push_back({numbered(link.from), numbered(link.to), static_cast<int>(link.depth)});
+  return made;
+}
 
 // Kernel `edge` has the most: two states with velocities and lowest heights, geometry, bed, neighbours and roles.
 std::size_t local_bytes_of(const Job& job) {
@@ -57,21 +81,26 @@ std::string too_large(const Part& part, std::size_t rank, const Job& job) {
 void check_pipeline(const Session& session, const Job& job, const std::vector<Part>& parts) {
   const Transport* transport = parts.size() > 1 ? session.transport : nullptr;
   const DeviceInfo& device = session.device.info();
-  if (!device.has(Feature::channels) && device.runtime != "hls")
+  const bool on_board = device.runtime == "xrt";  // with a bitstream
+  if (!device.has(Feature::channels) && device.runtime != "hls" && !on_board)
     throw Unsupported(
         "--variant single_work_item needs an FPGA with Intel's channels: plumb setup fpga-emulator, then --runtime "
         "fpga-emulator, or HLS C++ with --runtime hls");
+  if (on_board && job.solution.source)
+    throw Unsupported("kernels of a bitstream take no sources: case manufactured runs on emulators");
   const bool streamed = by_kernels(transport);
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
     const Part& part = parts[rank];
     if (const std::string problem = too_large(part, rank, job); !problem.empty()) throw Unsupported(problem);
-    if (streamed && part.neighbours.size() > most_streamed)
-      throw Unsupported(
-          fmt::format("rank {} has {} neighbours, above the {} of --variant single_work_item over "
-                      "transport {}",
-                      rank, part.neighbours.size(), most_streamed, transport->info().name));
+    if (const std::size_t most = streamed   ? most_streamed
+                                 : on_board ? board_links
+                                            : most_links;
+        part.neighbours.size() > most)
+      throw Unsupported(fmt::format("rank {} has {} neighbours, above the {} of --variant single_work_item{}", rank,
+                                    part.neighbours.size(), most,
+                                    streamed ? " over transport " + transport->info().name : ""));
   }
-  if (const std::size_t needed = local_bytes_of(job); device.local_bytes < needed)
+  if (const std::size_t needed = local_bytes_of(job); device.local_bytes < needed && !on_board)
     throw Unsupported(
         fmt::format("--max-elements {} needs {} bytes of local memory, but {} has {}; the FPGA emulator has more with "
                     "CL_CONFIG_CPU_FORCE_LOCAL_MEM_SIZE=32MB",
@@ -98,14 +127,14 @@ KernelSource Pipeline::source(Session& session, const Part& part) const {
     exact += static_cast<std::size_t>(std::ranges::count_if(three, [](auto place) { return place <= first_exact; }));
   for (const Neighbour& near : part.neighbours) most = std::max({most, near.sends.size(), std::size_t{near.receives}});
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format(
-      "-DPIPELINE -DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DEXACT={} -DLANES=1 -DMAX_ELEMENTS={} -DSTAGES={} "
-      "-DLINKS={} -DMOST_SENT={} -DPORT_SPACE=__local",
-      to_string(job_.type), job_.order, static_cast<int>(job_.physics.friction_kind), job_.solution.source ? 1 : 0,
-      exact, job_.max_elements, stages_of(job_.order).size(), part.neighbours.size(), most);
+  source.options = fmt::format("{} -DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DEXACT={} -DMAX_ELEMENTS={}",
+                               fixed_options(part.neighbours.size(), most), to_string(job_.type), job_.order,
+                               static_cast<int>(job_.physics.friction_kind), job_.solution.source ? 1 : 0, exact,
+                               job_.max_elements);
   source.hls = source.opencl;
   source = session.source(source);
-  if (!source.binary.empty()) throw Unsupported("--variant single_work_item has no kernels for boards yet");
+  if (!source.binary.empty() && session.device.info().runtime != "xrt")
+    throw Unsupported("--variant single_work_item has bitstreams for runtime xrt alone");
   return source;
 }
 
@@ -117,7 +146,7 @@ void Pipeline::build(Session& session, Transport* transport, const Part& part, c
       embedded_text(fmt::format("{}/shallow_water.cl", folder)) + (in_hls ? all.hls : all.opencl);
   all.streams = streams_of(part.neighbours.size(), by_kernels(transport));
   if (!by_kernels(transport)) {
-    all.opencl = all.hls = beside;
+    if (all.binary.empty()) all.opencl = all.hls = beside;
     program_ = session.device.build(all);
     return;
   }
@@ -171,6 +200,7 @@ void Pipeline::set_up(const Part& part, const Memory& memory) {
   edge_->set(of_edge);
   element_->set(of_element);
   if (part.neighbours.empty() || is_streamed()) return;
+  firsts.resize(std::max(firsts.size(), board_links));  // a bitstream's kernel reads all
   firsts_ = filled(firsts.size() * sizeof firsts[0], firsts.data());
   collect_ = program.kernel("collect");
   collect_->set({memory.outgoing, firsts_.get(), part.own - part.core});

@@ -10,6 +10,9 @@
 
 namespace plumb::shallow_water {
 
+// The kernels for boards of v++.
+BoardKernels pipeline_kernels();
+
 // Throws Unsupported if the device, the transport or one of all ranks' parts rules this form out.
 void check_pipeline(const Session& session, const Job& job, const std::vector<Part>& parts);
 

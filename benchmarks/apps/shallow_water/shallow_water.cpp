@@ -52,6 +52,11 @@ double extent_of(const Mesh& mesh) {
 
 }  // namespace
 
+std::optional<BoardKernels> ShallowWater::board_kernels(BoardTool tool) const {
+  if (tool != BoardTool::vpp) return std::nullopt;
+  return pipeline_kernels();
+}
+
 Preset ShallowWater::preset(const std::string& name) const {
   if (name == "smoke") return {{"steps", "20"}, {"time-limit", "0.5"}};
   if (name == "full") return {{"size", "9"}, {"reference-steps", "10"}, {"time-limit", "20"}};
@@ -109,9 +114,7 @@ Job ShallowWater::make_job(const Mesh& base) const {
   Physics& physics = job.physics;
   physics.coriolis = coriolis_;
   physics.friction = friction_ == "none" ? 0 : drag_.get();
-  physics.friction_kind = friction_ == "none"     ? Friction::none
-                          : friction_ == "linear" ? Friction::linear
-                                                  : Friction::quadratic;
+  physics.friction_kind = friction_of(friction_);
   physics.minimum_depth = minimum_depth_;
   physics.tide = tide_.get().ends_with(".toml") ? read_tide(text_of("--tide", tide_), tide_, hour * ramp_)
                                                 : tide_of(words_of(tide_), hour * ramp_);

@@ -24,6 +24,7 @@ class ShallowWater : public Benchmark {
   }
   bool needs_transport() const override { return true; }
   bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
   Preset preset(const std::string& name) const override;
 
@@ -58,8 +59,26 @@ class ShallowWater : public Benchmark {
        "manufactured: a known solution with sources; annulus: a tide in a ring"},
       "waves",
       {"waves", "tide", "rest", "closed", "manufactured", "annulus"}};
-  Parameter<std::int64_t> order_{*this, {"order", "p: 0 constant, 1 linear, 2 quadratic in each element"}, 1, {0, 2}};
-  Choice type_{*this, {"type", "type of the numbers"}, "float", {"float", "double"}};
+  Parameter<std::int64_t> order_{*this,
+                                 {"order",
+                                  "p: 0 constant, 1 linear, 2 quadratic in each element",
+                                  "",
+                                  {},
+                                  "",
+                                  {},
+                                  Build{"p", "ORDER", false, {}, true}},
+                                 1,
+                                 {0, 2}};
+  Choice type_{*this,
+               {"type",
+                "type of the numbers",
+                "",
+                {},
+                "",
+                {},
+                Build{"", "", false, [](const std::string& type) { return "-DREAL=" + type; }}},
+               "float",
+               {"float", "double"}};
   Parameter<std::int64_t> steps_{*this, {"steps", "time steps of a sample"}, 100, {1, 1 << 30}};
   Parameter<double> hours_{
       *this, {"hours", "simulated time of a sample instead of --steps; 0 = by --steps", "h"}, 0, {0, 1e6}};
@@ -79,14 +98,26 @@ class ShallowWater : public Benchmark {
   hpcc::VariantChoice variant_{*this};
   Parameter<std::int64_t> max_elements_{
       *this,
-      {"max-elements", "single_work_item: elements of a rank, with those it receives, in local memory"},
+      {"max-elements",
+       "single_work_item: elements of a rank, with those it receives, in local memory",
+       "",
+       {},
+       "",
+       {},
+       Build{"e", "MAX_ELEMENTS"}},
       8192,
       {1, 1 << 24}};
   Parameter<std::int64_t> neighbours_max_{
       *this, {"neighbours-max", "most neighbours of a rank; metis then seeks few (MINCONN); 0 = any"}, 0, {0, 4096}};
   Choice overlap_{*this, {"overlap", "compute core elements during the exchange"}, "on", {"on", "off"}};
   Choice friction_{*this,
-                   {"friction", "none; linear: tau = --drag; quadratic: tau = --drag |u|/H"},
+                   {"friction",
+                    "none; linear: tau = --drag; quadratic: tau = --drag |u|/H",
+                    "",
+                    {},
+                    "",
+                    {},
+                    Build{"", "", false, friction_options}},
                    "quadratic",
                    {"none", "linear", "quadratic"}};
   Parameter<double> drag_{*this, {"drag", "coefficient of friction; 1/s if linear"}, 0.003, {0, 10}};

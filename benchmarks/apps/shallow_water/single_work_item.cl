@@ -4,12 +4,12 @@
 // other ranks need it. Both run for all stages of a run, with the mesh in local memory: global memory has what they begin
 // with, the tide's levels, and the result.
 //
-//   MAX_ELEMENTS  own elements and halo, at most     STAGES     of a step
-//   LINKS         neighbouring ranks                 MOST_SENT  elements in a message, at most
-//   GIVEN, EXACT  as in shallow_water.cl, for all stages in global memory; exact edges
+//   MAX_ELEMENTS  own elements and halo, at most     LINKS      neighbouring ranks; of a bitstream, at most
+//   MOST_SENT     elements in a message, at most     GIVEN, EXACT  as in shallow_water.cl, for all stages in global memory; exact edges
 //   STREAMED      messages go through a transport's port, by a kernel `communicate` of each link (its LANE) and direction for
 //                 all stages, at most 8 links; otherwise the host sends them, and starts `collect` and `deliver` each stage
 #ifndef AHEAD
+#define STAGES (ORDER + 1)  // of a step
 #define AHEAD 64  // elements between `edge` and `element`; not less than the depth of their pipelines
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)

@@ -43,9 +43,22 @@ double find_metric(const std::vector<Metric>& metrics, const std::string& name) 
 
 }  // namespace
 
+namespace {
+
+// Boards of v++ have no io channels: hosts pass messages on, and a bitstream has the kernel of part launch alone, with
+// a bank for the buffers.
+BoardKernels launch_kernels() {
+  return {.source = launch_file,
+          .kernels = {{.name = "count_launch", .numbered = "count_launch_{replication}", .arguments = {{"counter"}}}},
+          .own_banks = false,
+          .run = {}};
+}
+
+}  // namespace
+
 // Of boards with io channels, four of which are a replication's: two for each lane.
 std::optional<BoardKernels> BEff::board_kernels(BoardTool tool) const {
-  if (tool != BoardTool::aoc) return std::nullopt;
+  if (tool == BoardTool::vpp) return launch_kernels();
   BoardKernels made{.source = "engine/transport/channel/board.cl",
                     .includes = {"engine/transport/pair/pair.cl", "engine/transport/channel/channel.cl",
                                  "engine/transport/pair/port.cl", "engine/transport/rounds.cl"},

@@ -12,6 +12,8 @@
 namespace plumb::b_eff {
 
 // Timed part: the whole transfer, or one of its sub-steps.
+constexpr const char* launch_file = "benchmarks/hpcc/b_eff/launch_hls.cpp";  // kernel of part launch
+
 class Part {
  public:
   virtual ~Part() = default;

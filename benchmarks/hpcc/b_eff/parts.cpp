@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "benchmarks/hpcc/b_eff/b_eff.hpp"
+#include "core/embedded.hpp"
 #include "transport/accl/accl.hpp"
 #include "transport/port.hpp"
 #include "transport/staged.hpp"
@@ -23,7 +24,7 @@ class TransferPart : public Part {
         buffers_(session.device, placement, pattern.lanes(), pattern.lane_bytes()) {
     const Exchange exchange = make_exchange(pattern_, buffers_);
     exchange_ =
-        session.kernel_file.empty()
+        session.kernel_file.empty() || transport.info().scheduled_by == "host"
             ? transport.compile(exchange)
             : exchange_by_port(exchange, transport.open_port(exchange, session.source(rounds_source()), rounds_kernel));
   }
@@ -239,7 +240,7 @@ class LaunchPart : public Part {
     KernelSource source;
     source.name = "b_eff launch";
     source.opencl = "__kernel void count_launch(__global ulong* counter) { counter[0] += 1; }\n";
-    source.hls = "extern \"C\" void count_launch(unsigned long* counter) { counter[0] += 1; }\n";
+    source.hls = embedded_text(launch_file);
     source.native = {{"count_launch", [](std::span<const KernelArgument> arguments, const KernelRange&) {
                         const Buffer* buffer = std::get<const Buffer*>(arguments[0]);
                         std::uint64_t value = 0;
@@ -247,7 +248,7 @@ class LaunchPart : public Part {
                         ++value;
                         std::memcpy(buffer->host_pointer(), &value, sizeof value);
                       }}};
-    program_ = session.device.build(source);
+    program_ = session.device.build(session.device.info().runtime == "xrt" ? session.source(source) : source);
     kernel_ = program_->kernel("count_launch");
     kernel_->set({static_cast<const Buffer*>(counter_.get())});
   }

@@ -93,6 +93,9 @@ struct FormWish {
   std::size_t panel_piece = 1;  // a panel buffer's size is a multiple of it
 };
 
+// Those of make_pipeline() for boards of v++.
+BoardKernels pipeline_kernels();
+
 // Throw Unsupported if the device, or its library, cannot. The second is for runtimes that compile kernels, and
 // collective over `column`, the ranks of this column of the grid.
 std::unique_ptr<Form> make_native(Session& session, const Layout& layout, const FormWish& wish);

@@ -53,6 +53,12 @@ double hpl_flops(double n) {
   return lu_flops(n) + solve_flops(n);
 }
 
+// In HLS C++ alone.
+std::optional<BoardKernels> Hpl::board_kernels(BoardTool tool) const {
+  if (tool != BoardTool::vpp) return std::nullopt;
+  return pipeline_kernels();
+}
+
 Preset Hpl::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "1000"}, {"block", "64"}};
   if (name == "full") return {{"size", "16384"}};

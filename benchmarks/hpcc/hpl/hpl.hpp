@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ class Hpl : public Benchmark {
   }
   bool needs_transport() const override { return true; }
   bool takes_kernel_file() const override { return true; }  // in place of device.cl
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
   Preset preset(const std::string& name) const override;
 
@@ -62,8 +64,16 @@ class Hpl : public Benchmark {
  private:
   Parameter<std::int64_t> size_{
       *this, {"size", "rows and columns of the matrix, of all ranks together", "elements"}, 4096, {1, 1 << 22}};
-  Parameter<std::int64_t> block_{
-      *this, {"block", "rows and columns of a block, in which the matrix is dealt out", "elements"}, 128, {1, 2048}};
+  Parameter<std::int64_t> block_{*this,
+                                 {"block",
+                                  "rows and columns of a block, in which the matrix is dealt out",
+                                  "elements",
+                                  {},
+                                  "",
+                                  {},
+                                  Build{"b", "BLOCK"}},
+                                 128,
+                                 {1, 2048}};
   Parameter<std::string> grid_{
       *this,
       {"grid", "rows x columns of ranks, such as 2x3; by default the most square, no more rows than columns"},
@@ -72,7 +82,16 @@ class Hpl : public Benchmark {
                  {"matrix", "HPL's random matrix, with partial pivoting; or a diagonally dominant one, without"},
                  "general",
                  {"general", "dominant"}};
-  Choice type_{*this, {"type", "element type", "", {"--DATA_TYPE"}}, "double", {"float", "double"}};
+  Choice type_{*this,
+               {"type",
+                "element type",
+                "",
+                {"--DATA_TYPE"},
+                "",
+                {},
+                Build{"", "", false, [](const std::string& type) { return "-DNUMBER=" + type; }}},
+               "double",
+               {"float", "double"}};
   Choice broadcast_{*this, {"broadcast", "how panels go along a row of the grid"}, "ring", {"ring", "torus", "tree"}};
   Parameter<std::int64_t> depth_{
       *this, {"depth", "panels that are factorised and sent while the update of the one before goes on"}, 1, {0, 1}};

@@ -14,6 +14,7 @@ namespace plumb::hpl {
 namespace {
 
 constexpr std::size_t tile = 32;  // edge of a product's
+constexpr const char* file = "benchmarks/hpcc/hpl/single_work_item_hls.cpp";
 
 std::uint32_t short_of(std::size_t value) {
   return static_cast<std::uint32_t>(value);
@@ -32,7 +33,6 @@ class PipelineForm final : public Form {
         upper_(session.device.allocate(std::max<std::size_t>(layout.block * columns_, 1) * sizeof(T), session.memory)),
         x_(session.device.allocate(layout.block * sizeof(T), session.memory)),
         values_(session.device.allocate(std::max(layout.rows.count(), layout.block) * sizeof(T), session.memory)) {
-    const std::string file = "benchmarks/hpcc/hpl/single_work_item_hls.cpp";
     KernelSource source{file, ""};
     source.hls = embedded_text(file);
     source.options = fmt::format("-DNUMBER={} -DBLOCK={} -DTILE={}", to_string(wish.type), layout.block, tile);
@@ -179,8 +179,23 @@ class PipelineForm final : public Form {
 
 }  // namespace
 
+// All buffers are used by several kernels, so they are in one bank.
+BoardKernels pipeline_kernels() {
+  BoardKernels made{.source = file,
+                    .options = fmt::format("-DTILE={}", tile),
+                    .run = {{"variant", "single_work_item"}, {"matrix", "dominant"}}};
+  using Arguments = std::vector<BoardKernels::Argument>;
+  for (const auto& [name, arguments] :
+       {std::pair{"lu", Arguments{{"a"}, {"head"}, {"panel"}}}, std::pair{"left", Arguments{{"a"}, {"panel"}}},
+        std::pair{"top", Arguments{{"upper"}, {"panel"}, {"a"}}},
+        std::pair{"inner", Arguments{{"panel"}, {"upper"}, {"c"}}}, std::pair{"solve", Arguments{{"a"}, {"x"}}},
+        std::pair{"subtract", Arguments{{"a"}, {"x"}, {"values"}}}})
+    made.kernels.push_back({.name = name, .numbered = fmt::format("{}_{{replication}}", name), .arguments = arguments});
+  return made;
+}
+
 std::unique_ptr<Form> make_pipeline(Session& session, const Layout& layout, const FormWish& wish) {
-  if (session.device.info().runtime != "hls")
+  if (const std::string& runtime = session.device.info().runtime; runtime != "hls" && runtime != "xrt")
     throw Unsupported(
         fmt::format("hpl has no form single_work_item on {}: it is in HLS C++ (--runtime hls); use --variant nd_range",
                     session.device.info().name));

@@ -8,20 +8,36 @@
 
 namespace plumb::ptrans {
 
+namespace {
+
+std::string tile_options(ScalarType type, std::size_t tile) {
+  return fmt::format("-DNUMBER={} -DTILE={}{}", to_string(type), tile, type == ScalarType::f16 ? " -DHALF" : "");
+}
+
+// Rows of a tile are lines of a GPU's memory, 128 bytes, for numbers of more than two bytes.
+std::size_t tile_of(ScalarType type) {
+  return type == ScalarType::f16 ? 64 : 32;
+}
+
+}  // namespace
+
+std::string board_options(const std::string& type) {
+  const ScalarType parsed = parse_scalar_type(type);
+  return tile_options(parsed, tile_of(parsed));
+}
+
 KernelSource KernelForm::source() const {
   const std::string file = "benchmarks/hpcc/ptrans/nd_range.cl";
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("-DNUMBER={} -DTILE={} -DITEMS={}{}", to_string(type), tile, items,
-                               type == ScalarType::f16 ? " -DHALF" : "");
+  source.options = fmt::format("{} -DITEMS={}", tile_options(type, tile), items);
   source.native = native_kernels(*this);
   source.hls = embedded_text("benchmarks/hpcc/ptrans/single_work_item_hls.cpp");
   return source;
 }
 
-// Rows of a tile are lines of a GPU's memory, 128 bytes, for numbers of more than two bytes.
 KernelForm kernel_form(const DeviceInfo& device, ScalarType type) {
-  KernelForm form{type, type == ScalarType::f16 ? 64u : 32u, 256};
-  form.is_one_item = device.runtime == "hls";
+  KernelForm form{type, tile_of(type), 256};
+  form.is_one_item = device.runtime == "hls" || device.runtime == "xrt";
   if (device.type == "native") return form;
   while (form.items > device.largest_group && form.items > form.tile) form.items /= 2;
   return form;

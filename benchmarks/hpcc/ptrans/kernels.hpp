@@ -1,6 +1,7 @@
 // The kernel that computes a part of C, in OpenCL C and for runtime native.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct KernelForm {
 };
 
 KernelForm kernel_form(const DeviceInfo& device, ScalarType type);
+
+// The compiler's options of the form for boards, for --type.
+std::string board_options(const std::string& type);
 
 // For runtime native; the range's global size is (blocks of the table) * tiles * tiles * items of the form.
 std::vector<std::pair<std::string, KernelSource::NativeKernel>> native_kernels(const KernelForm& form);

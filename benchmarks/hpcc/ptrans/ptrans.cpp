@@ -43,6 +43,16 @@ double longest(const std::vector<double>& seconds) {
 
 }  // namespace
 
+// In HLS C++ alone.
+std::optional<BoardKernels> Ptrans::board_kernels(BoardTool tool) const {
+  if (tool != BoardTool::vpp) return std::nullopt;
+  return BoardKernels{.source = "benchmarks/hpcc/ptrans/single_work_item_hls.cpp",
+                      .kernels = {{.name = "transpose",
+                                   .numbered = "transpose_{replication}",
+                                   .arguments = {{"from"}, {"b"}, {"c"}, {"table"}}}},
+                      .run = {}};
+}
+
 Preset Ptrans::preset(const std::string& name) const {
   if (name == "smoke") return {{"size", "1024"}, {"block-size", "128"}, {"time-limit", "0.5"}};
   if (name == "full") return {{"size", "16384"}, {"time-limit", "30"}};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ class Ptrans : public Benchmark {
   }
   bool needs_transport() const override { return true; }
   bool takes_kernel_file() const override { return true; }
+  std::optional<BoardKernels> board_kernels(BoardTool tool) const override;
   Preset preset(const std::string& name) const override;
 
   void check(const Plan& plan) const override;
@@ -48,7 +50,10 @@ class Ptrans : public Benchmark {
       {"block-size", "rows and columns of the distributed blocks", "elements", {"-b", "--BLOCK_SIZE"}},
       512,
       {1, 1 << 20}};
-  Choice type_{*this, {"type", "type of the numbers", "", {"--DATA_TYPE"}}, "float", {"half", "float", "double"}};
+  Choice type_{*this,
+               {"type", "type of the numbers", "", {"--DATA_TYPE"}, "", {}, Build{"", "", false, board_options}},
+               "float",
+               {"half", "float", "double"}};
   Choice distribution_{
       *this,
       {"distribution", "pq: block-cyclic over a grid of ranks; diagonal: mirrored blocks on ranks in pairs"},

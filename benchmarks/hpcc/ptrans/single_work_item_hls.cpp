@@ -43,6 +43,10 @@ add_rows:
 // table: of each block its position in B and C, its mirror image's position, rows and columns.
 extern "C" void transpose(const NUMBER* from, const NUMBER* b, NUMBER* c, const ulong* table, ulong from_at, ulong b_at,
                           ulong c_at, ulong blocks) {
+#pragma HLS interface m_axi port = from bundle = gmem0
+#pragma HLS interface m_axi port = b bundle = gmem1
+#pragma HLS interface m_axi port = c bundle = gmem2
+#pragma HLS interface m_axi port = table bundle = gmem3
   SUM tile[TILE][TILE];
 all_blocks:
   for (ulong block = 0; block < blocks; ++block) {
