@@ -9,7 +9,7 @@ Parts, all by default:
             SYCL adds, beside what it adds to the four copies of 8 B that an exchange of two messages has
   calls     a launch and copies of 8 B, best sample: the time of bare SYCL (peers/sycl/calls.cpp) over ours, and over
             OpenCL's by the engine
-  start     seconds that kernels in SYCL take to build, in three starts with one cache
+  start     seconds that kernels in SYCL take to build, in two starts with one cache
   devices   `plumb-serial --devices` without SYCL: the time of an earlier build (--before) over this one's
   transport a message there and back: transport staged over MPI calls on SYCL's memory (build target mpi_device)
   naive     osu_latency, osu_bw and osu_bibw -d sycl D D, 1 B to 16 MiB: naive staging (PLUMB_MPI_STAGING) over pieces
@@ -206,7 +206,7 @@ def start(bench: Bench) -> None:
     for name, options in small.items():
         words = [name, *options.split(), *WAYS["sycl (b)"][1].split(), "--repetitions", "1"]
         cache = tempfile.mkdtemp(dir=bench.folder)
-        for turn in ("first", "second", "third"):  # the second still compiles IR of the cache
+        for turn in ("first", "second"):
             environment = bench.environment("intel-sycl", SYCL_CACHE_DIR=cache)
             bench.cases(words, environment)
             cases = json.loads((bench.folder / "record.json").read_text())["cases"]

@@ -106,7 +106,6 @@ def test_bad_input(words: str, variables: dict[str, str], said: str, tmp_path: P
 
 # Benchmarks whose kernels the run-time compiler builds from the same text, with options of a short run.
 IN_SYCL = {
-    "stream": "--elements 16384",
     "random_access": "--size 14",
     "gemm": "--size 200",
     "fft": "--size 8",
