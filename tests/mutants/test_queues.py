@@ -107,8 +107,6 @@ def test_operations_left_out_are_seen(tmp_path: Path, device: str, name: str) ->
 def test_operations_left_out_are_seen_in_other_forms(
     tmp_path: Path, device: str, name: str
 ) -> None:
-    if (device, name) == ("sycl", "stream-library"):
-        pytest.skip("SYCL has no library of STREAM's operations")
     benchmark, *words = PIPELINES[name]
     assert_every_case_failed(*run(tmp_path, device, f"mutant-queues-{benchmark}", *words))
 
