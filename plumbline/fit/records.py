@@ -157,7 +157,9 @@ def _one_way(record: Record) -> Iterator[tuple[tuple[str, str], Point]]:
     for case in record.cases:
         seconds, size = measured(case), case.labels.get("bytes")
         if case.label("test") == "osu_latency" and seconds and isinstance(size, int):
-            yield ("transport", f"osu-{where}/"), Point(1, size, seconds / 2)
+            swept = "from" in case.labels  # --pairs all
+            pair = f"{case.label('from')}-{case.label('to')}" if swept else where
+            yield ("transport", f"osu-{pair}/"), Point(1, size, seconds / 2)
 
 
 def _place(record: Record, case: Case) -> tuple[str, str]:

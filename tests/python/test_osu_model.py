@@ -34,10 +34,13 @@ def line(size: float) -> float:
     return 1e-6 + size / 1e9
 
 
-def record(factor: float = 1.0, **parameters: Any) -> Record:
+def record(factor: float = 1.0, more: dict[str, dict] | None = None, **parameters: Any) -> Record:
+    """The golden record with other times, facts or labels of each case (``more``) and parameters."""
     document = json.loads((ROOT / "tests" / "golden" / "osu_2.record.json").read_text())
     document["parameters"] |= parameters
     for case in document["cases"]:
+        for part, values in (more or {}).items():
+            case[part] |= values
         if case["summary"]:
             for name in ("median_s", "min_s", "max_s", "mean_s"):
                 case["summary"][name] *= factor
@@ -45,10 +48,10 @@ def record(factor: float = 1.0, **parameters: Any) -> Record:
     return Record.model_validate(document)
 
 
-def expected(**parameters: Any) -> dict[str, Any]:
+def expected(more: dict[str, dict] | None = None) -> dict[str, Any]:
     device = DeviceTable(memory=[Memory(gb_s=3, source="")])
     figures = Figures(None, device, transfers=[TRANSFER], operations=[GAP])
-    return dict(osu.expect(record(**parameters), figures))
+    return dict(osu.expect(record(1.0, more), figures))
 
 
 def test_tests_under_their_own_names_have_the_model() -> None:
@@ -63,8 +66,9 @@ def test_point_to_point() -> None:
     assert found["osu_bw/16"].seconds == pytest.approx(line(16) + 63 * 1e-7 + line(4))
     assert osu.window_s(64, 1e-6, 1e-5, 1e-7, 1e-6) == pytest.approx(2e-6 + 63e-5)
     assert found["osu_put_latency/8"].reason == "no model for osu_put_latency"
-    on_device = expected(where="H,D")["osu_latency/8"]
-    assert on_device.reason == "no model for buffers on devices"
+    for more in ({"facts": {"device": "-OPENCL"}}, {"labels": {"from": "D", "to": "H"}}):
+        for key in ("osu_latency/8", "osu_allreduce/8"):
+            assert expected(more)[key].reason == "no model for buffers on devices"
 
 
 def test_collectives_take_the_least() -> None:
@@ -99,6 +103,11 @@ def test_the_better_buffers_are_named_by_size() -> None:
     fit = fit_records([record(where="H,H"), record(3.0, where="D,D")], "both", None, 2)
     names = {one.transport for one in fit.system.transfers}
     assert names == {"osu-H-H", "osu-D-D"}
+    swept = [
+        record(factor, {"labels": {"from": letter, "to": letter}})
+        for factor, letter in ((1.0, "H"), (3.0, "D"))
+    ]
+    assert fit_records(swept, "both", None, 2).system.transfers == fit.system.transfers
     found = advise(fit.system, [8, 16], 2, [], 0.1)
     assert [choice.ways[0] for choice in found.choices] == ["osu-H-H"] * 2
     assert found.choices[0].seconds[1] == pytest.approx(3 * found.choices[0].seconds[0], rel=0.05)

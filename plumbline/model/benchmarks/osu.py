@@ -65,7 +65,8 @@ def expect(record: Record, figures: Figures) -> dict[str, Prediction]:
 
 def _expected(record: Record, case: Case, figures: Figures) -> Prediction:
     test, size = case.label("test"), case.labels.get("bytes", 0)
-    if record.parameters.get("where", "H,H") not in ("H,H", "H"):
+    pair = {case.labels.get("from", "H"), case.labels.get("to", "H")}
+    if "device" in case.facts or "library" in case.facts or pair != {"H"}:
         return Prediction.unknown("no model for buffers on devices")
     try:
         cost = by_name(figures, "mpi", HOST)
