@@ -216,6 +216,14 @@ def test_vnx_is_refused_on_boards(board: Board) -> None:
     ), said
 
 
+def test_a_buffer_larger_than_on_chip_memory_is_unsupported(board: Board) -> None:
+    words = ("gemm", "--size", "2048", "--block-size", "32", "--memory", "plram")
+    _, record, said = board.run(*words, *bitstream(board, PRODUCT))
+    assert {case["outcome"]["status"] for case in record["cases"]} == {"unsupported"}, said
+    reason = record["cases"][0]["outcome"]["reason"]
+    assert "MiB is larger than PLRAM[0], 16 MiB" in reason
+
+
 def test_a_truncated_bitstream_is_an_error(board: Board) -> None:
     words = bitstream(board, STREAM)
     path = Path(words[1])

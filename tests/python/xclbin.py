@@ -72,7 +72,8 @@ def _counted(entries, count_bytes: int = 8) -> bytes:
 
 def _bank(index: int, tag: str, used: bool) -> bytes:
     kind = _MEMORY_TYPES[tag.split("[", maxsplit=1)[0]]
-    return struct.pack("<BB6xQQ16s", kind, used, 1 << 20, index << 30, tag.encode())
+    kib = 16 << 10 if tag.startswith("PLRAM") else 1 << 20
+    return struct.pack("<BB6xQQ16s", kind, used, kib, index << 30, tag.encode())
 
 
 def _unit(index: int, kernel: Kernel, number: int) -> bytes:

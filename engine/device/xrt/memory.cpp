@@ -68,9 +68,12 @@ XrtBuffer::XrtBuffer(SharedCard card, std::size_t size, const Placement& placeme
   }
   if (size == 0) throw Error("a buffer has at least one byte");
   const unsigned bank = bank_of(*card_, placement);
+  const XclbinBank& chosen = card_->bitstream->banks[bank];
+  if (chosen.bytes > 0 && size > chosen.bytes)
+    throw Unsupported(fmt::format("a buffer of {} is larger than {}, {}", format_bytes(size), chosen.tag,
+                                  format_bytes(chosen.bytes)));
   memory_ = checked(library().allocate(card_->handle, size, no_flags, bank),
-                    fmt::format("allocate {} in bank {} of {}", format_bytes(size), card_->bitstream->banks[bank].tag,
-                                card_->info.name));
+                    fmt::format("allocate {} in bank {} of {}", format_bytes(size), chosen.tag, card_->info.name));
   const std::vector<std::byte> fresh(size, fresh_byte);
   write(fresh.data(), size, 0);
 }
