@@ -3,8 +3,11 @@
 // MPI: the text of version 7.5, with the run's -f, -c and -z.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "record/emulated.hpp"
 #include "record/forms.hpp"
@@ -19,14 +22,19 @@ using namespace tests_form;
 
 namespace {
 
-// Columns of OSU's tests beside the size: a heading and its metric.
-struct OsuColumn {
-  const char* heading;
-  const char* metric;
+// Columns beside the size: a heading, its metric, and when it is there.
+enum class When { always, full, rate };
+struct Column {
+  std::string heading;
+  std::string metric;
+  When when = When::always;
 };
+using Columns = std::vector<Column>;
+using Kinds = std::map<std::string, Columns>;
+
 struct OsuTest {
   const char* title;
-  std::vector<OsuColumn> columns;
+  Columns columns;
 };
 
 const OsuTest& osu_test(const std::string& kind) {
@@ -50,7 +58,7 @@ const OsuTest& osu_test(const std::string& kind) {
 std::string osu_line(const Json& measured, const OsuTest& test) {
   if (std::string reason = excuse(measured); !reason.empty()) return reason;
   std::string line = fmt::format("{:<22}", size_of(measured));
-  for (const OsuColumn& column : test.columns) {
+  for (const Column& column : test.columns) {
     const auto value = metric(measured, column.metric);
     line += value ? fmt::format("{:>20.2f}", *value) : fmt::format("{:>20}", "N/A");
   }
@@ -67,7 +75,7 @@ std::string shmem_form(const Json& record) {
                           lookup::words(at(record, {"world", "ranks"})), text(at(labels, "memory"), "heap")) +
               emulated_comment(record);
     std::string heading = fmt::format("{:<22}", operations ? "# Operation" : "# Size");
-    for (const OsuColumn& column : test.columns) heading += fmt::format("{:>20}", column.heading);
+    for (const Column& column : test.columns) heading += fmt::format("{:>20}", column.heading);
     result += heading + "\n";
     for (const Json* measured : block.cases) result += osu_line(*measured, test);
     result += "\n";
@@ -90,49 +98,41 @@ struct MpiBlock {
   bool has_holes() const { return metric(first, "transmitted").has_value(); }
   bool sweeps_windows() const { return at(first, {"labels", "window"}).is_number(); }
   bool has(const char* name) const { return option(name).is_boolean() && option(name).get<bool>(); }
+  bool has_rates() const { return lookup::count(option("print-rate")).value_or(1) != 0; }
+  bool is_bandwidth() const { return kind.ends_with("bandwidth") || kind == "message rate" || kind == "congestion"; }
 };
 
-struct MpiColumn {
-  std::string heading;
-  std::string metric;
-};
-
-std::vector<MpiColumn> mpi_columns(const MpiBlock& b) {
-  const bool full = b.has("full");
-  if (b.kind == "message rate") {
-    std::vector<MpiColumn> columns{{"MB/s", "bandwidth"}};
-    if (lookup::count(b.option("print-rate")).value_or(1) != 0) columns.push_back({"Messages/s", "message_rate"});
-    return columns;
+Columns mpi_columns(const MpiBlock& b) {
+  static const Kinds kinds{{"message rate", {{"MB/s", "bandwidth"}, {"Messages/s", "message_rate", When::rate}}},
+                           {"overlap",
+                            {{"Overall(us)", "latency"},
+                             {"Compute(us)", "compute"},
+                             {"Coll. Init(us)", "initiation", When::full},
+                             {"MPI_Test(us)", "test", When::full},
+                             {"MPI_Wait(us)", "wait", When::full},
+                             {"Pure Comm.(us)", "pure_communication"},
+                             {"Min Comm.(us)", "pure_communication_min", When::full},
+                             {"Max Comm.(us)", "pure_communication_max", When::full},
+                             {"Overlap(%)", "overlap"}}}};
+  const auto found = kinds.find(b.kind);
+  if (found == kinds.end()) {
+    if (b.is_bandwidth()) return {{"Bandwidth (MB/s)", "bandwidth"}};
+    return {{b.kind.starts_with("one-sided") ? "Latency (us)" : "Avg Latency(us)", "latency"}};
   }
-  if (b.kind.ends_with("bandwidth") || b.kind == "congestion") return {{"Bandwidth (MB/s)", "bandwidth"}};
-  if (b.kind.starts_with("one-sided")) return {{"Latency (us)", "latency"}};
-  if (b.kind != "overlap") return {{"Avg Latency(us)", "latency"}};
-  std::vector<MpiColumn> columns{{"Overall(us)", "latency"}, {"Compute(us)", "compute"}};
-  if (full) {
-    columns.push_back({"Coll. Init(us)", "initiation"});
-    columns.push_back({"MPI_Test(us)", "test"});
-    columns.push_back({"MPI_Wait(us)", "wait"});
-  }
-  columns.push_back({"Pure Comm.(us)", "pure_communication"});
-  if (full) {
-    columns.push_back({"Min Comm.(us)", "pure_communication_min"});
-    columns.push_back({"Max Comm.(us)", "pure_communication_max"});
-  }
-  columns.push_back({"Overlap(%)", "overlap"});
+  Columns columns = found->second;
+  std::erase_if(columns, [&](const Column& one) {
+    return (one.when == When::full && !b.has("full")) || (one.when == When::rate && !b.has_rates());
+  });
   return columns;
 }
 
 // The percentiles of -z, with their headings.
-std::vector<MpiColumn> mpi_tails(const MpiBlock& b) {
-  const bool bandwidth = b.kind.ends_with("bandwidth") || b.kind == "message rate" || b.kind == "congestion";
-  std::vector<MpiColumn> columns;
-  std::string rest = text(b.option("tail-lat"));
-  while (!rest.empty()) {
-    const std::string percentile = rest.substr(0, rest.find(','));
-    rest = rest.find(',') == std::string::npos ? "" : rest.substr(rest.find(',') + 1);
-    columns.push_back({fmt::format("P{} Tail {}", percentile, bandwidth ? "BW(MB/s)" : "Lat(us)"),
-                       fmt::format("{}_p{}", bandwidth ? "bandwidth" : "latency", percentile)});
-  }
+Columns mpi_tails(const MpiBlock& b) {
+  Columns columns;
+  std::istringstream percentiles(text(b.option("tail-lat")));
+  for (std::string percentile; std::getline(percentiles, percentile, ',');)
+    columns.push_back({fmt::format("P{} Tail {}", percentile, b.is_bandwidth() ? "BW(MB/s)" : "Lat(us)"),
+                       fmt::format("{}_p{}", b.is_bandwidth() ? "bandwidth" : "latency", percentile)});
   return columns;
 }
 
@@ -140,7 +140,7 @@ std::vector<MpiColumn> mpi_tails(const MpiBlock& b) {
 std::string mpi_heading(const MpiBlock& b) {
   std::string line;
   bool first = true;
-  for (const MpiColumn& column : mpi_columns(b)) {
+  for (const Column& column : mpi_columns(b)) {
     if (first && !b.sized)
       line = "# " + column.heading;
     else
@@ -150,7 +150,7 @@ std::string mpi_heading(const MpiBlock& b) {
   if (b.kind == "collective" && b.has("full"))
     line += fmt::format("{:>{}}{:>{}}{:>12}", "Min Latency(us)", width, "Max Latency(us)", width, "Iterations");
   if (b.has("validation")) line += fmt::format("{:>{}}", "Validation", width);
-  for (const MpiColumn& column : mpi_tails(b)) line += fmt::format("{:>{}}", column.heading, width);
+  for (const Column& column : mpi_tails(b)) line += fmt::format("{:>{}}", column.heading, width);
   if (b.has_holes()) line += fmt::format("{:>{}}", "Transmit Size", width);
   return line + "\n";
 }
@@ -163,21 +163,20 @@ std::string mpi_line(const MpiBlock& b, const Json& measured) {
     return value ? fmt::format("{:>{}.2f}", *value, wide) : fmt::format("{:>{}}", "N/A", wide);
   };
   std::string line = b.sized ? fmt::format("{:<10}", size_of(measured)) : "";
-  for (const MpiColumn& column : mpi_columns(b))
+  for (const Column& column : mpi_columns(b))
     line += number(column.metric, !line.empty() ? width : static_cast<int>(column.heading.size()) + 2);
   if (b.kind == "collective" && b.has("full"))
     line += number("latency_min", width) + number("latency_max", width) +
             fmt::format("{:>12}", lookup::count(at(measured, "count")).value_or(0) *
                                       lookup::count(at(measured, "repetitions")).value_or(0));
   if (b.has("validation")) line += fmt::format("{:>{}}", failed ? "Fail" : "Pass", width);
-  for (const MpiColumn& column : mpi_tails(b)) line += number(column.metric, width);
+  for (const Column& column : mpi_tails(b)) line += number(column.metric, width);
   if (b.has_holes()) line += fmt::format("{:>{}.0f}", metric(measured, "transmitted").value_or(0), width);
   return line + "\n";
 }
 
 std::string upper(std::string word) {
-  for (char& letter : word)
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  std::ranges::transform(word, word.begin(), [](unsigned char letter) { return std::toupper(letter); });
   return word;
 }
 
@@ -213,8 +212,7 @@ std::string window_matrix(const MpiBlock& b, const char* name) {
 // The sweep of windows (-V): two matrices.
 std::string window_sweep(const MpiBlock& b) {
   std::string result = "\n# Uni-directional Bandwidth (MB/sec)\n" + window_matrix(b, "bandwidth");
-  if (lookup::count(b.option("print-rate")).value_or(1) != 0)
-    result += "\n# Message Rate Profile\n" + window_matrix(b, "message_rate");
+  if (b.has_rates()) result += "\n# Message Rate Profile\n" + window_matrix(b, "message_rate");
   for (const Json* measured : b.block.cases) result += excuse(*measured);
   return result;
 }

@@ -23,6 +23,8 @@ Nccl::Nccl() {
                      library.find(destroy, "ncclCommDestroy") && library.find(group_start, "ncclGroupStart") &&
                      library.find(group_end, "ncclGroupEnd") && library.find(send, "ncclSend") &&
                      library.find(receive, "ncclRecv") && library.find(all_reduce, "ncclAllReduce") &&
+                     library.find(broadcast, "ncclBroadcast") && library.find(reduce, "ncclReduce") &&
+                     library.find(all_gather, "ncclAllGather") && library.find(reduce_scatter, "ncclReduceScatter") &&
                      library.find(version, "ncclGetVersion") && library.find(error_text, "ncclGetErrorString");
   if (!found)
     problem = fmt::format(

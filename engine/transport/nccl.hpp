@@ -31,6 +31,10 @@ struct Nccl {
   int (*send)(const void*, std::size_t, int, int, NcclCommunicator, cuda::Stream) = nullptr;
   int (*receive)(void*, std::size_t, int, int, NcclCommunicator, cuda::Stream) = nullptr;
   int (*all_reduce)(const void*, void*, std::size_t, int, int, NcclCommunicator, cuda::Stream) = nullptr;
+  int (*broadcast)(const void*, void*, std::size_t, int, int, NcclCommunicator, cuda::Stream) = nullptr;
+  int (*reduce)(const void*, void*, std::size_t, int, int, int, NcclCommunicator, cuda::Stream) = nullptr;
+  int (*all_gather)(const void*, void*, std::size_t, int, NcclCommunicator, cuda::Stream) = nullptr;
+  int (*reduce_scatter)(const void*, void*, std::size_t, int, int, NcclCommunicator, cuda::Stream) = nullptr;
   int (*version)(int*) = nullptr;
   const char* (*error_text)(int) = nullptr;
   std::string problem;  // reason if unavailable; "" = loaded

@@ -59,8 +59,8 @@ TEST(OsuPlaces, EachOperationLeavesAPart) {
   }
 }
 
-// A rank that is late in one operation of a hundred is so in the percentile: OSU's average over ranks halves it.
-TEST(OsuFigures, PercentilesAreOfTheSlowestRankInEachOperation) {
+// OSU's defect O8: a rank that is late in one operation is so in the percentile; OSU's average over ranks halves it.
+TEST(OsuFigures, O8PercentilesAreOfTheSlowestRankInEachOperation) {
   Osu osu("osu_allreduce");
   osu.find("message-size")->parse("8:8");
   osu.find("tail-lat")->parse("50,100");
@@ -109,9 +109,10 @@ TEST(OsuTable, HasOsusNames) {
                            "osu_fop_latency",
                            "osu_get_acc_latency",
                            "osu_init",
-                           "osu_hello"})
+                           "osu_hello",
+                           "osu_sendrecv"})
     EXPECT_EQ(names.count(name), 1u) << name;
-  EXPECT_EQ(names.size(), 24u + 15 + 15 + 10 + 14);
+  EXPECT_EQ(names.size(), 24u + 15 + 15 + 10 + 14 + 1);  // the last is not OSU's
 }
 
 }  // namespace

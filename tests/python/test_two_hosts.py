@@ -160,6 +160,22 @@ def test_a_barrier_is_proven_between_hosts(hosts: two_hosts.Hosts, tmp_path: Pat
     assert [one["status"] for one in found] == ["failed", "failed", "passed", "passed"], done.stderr
 
 
+def test_congestion_counts_every_pair(hosts: two_hosts.Hosts, tmp_path: Path) -> None:
+    """Two ranks on each host: both pairs' messages count, in the time of the first host's ranks."""
+    words = ["osu", "--only", "osu_bw_fan_in,osu_bw_fan_out", "-m", "64:4096", "-W", "8", "-i", "4"]
+    words += ["--size-factor", "64", "--repetitions", "3", "--format", "none", "--progress", "none"]
+    record = tmp_path / "record.json"
+    done = hosts.run(2, [str(BIN / "plumb-mpi"), *words, "--record", str(record)], {}, 60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = json.loads(record.read_text())["cases"]
+    assert [case["outcome"]["status"] for case in cases] == ["passed"] * 4
+    for case in cases:
+        (found,) = (m["value"] for m in case["metrics"] if m["name"] == "bandwidth")
+        seconds = [own / 3 for own in case["tallies_by_rank"]["own_s"]]
+        should = 2 * 8 * case["labels"]["bytes"] / (sum(seconds[:2]) / 2) / 1e6
+        assert found == pytest.approx(should, rel=1e-6)
+
+
 def test_hosts_of_unequal_devices(hosts: two_hosts.Hosts, tmp_path: Path) -> None:
     """A second device on the first host only: a map of each node's own works, one for both does not."""
     if not runtimes.is_installed("pocl", INSTALLED):

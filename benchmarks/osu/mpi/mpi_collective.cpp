@@ -107,79 +107,67 @@ struct Operands {
   void* receive;
 };
 
-// --- sources of received bytes
+// Which bytes a rank receives: of the root's or of all ranks' operands the whole or its own part, or reduced values.
+enum class Gets {
+  nothing,
+  whole_of_root,
+  part_of_root,
+  whole_of_all,
+  all_at_root,
+  part_of_all,
+  reduced,
+  reduced_at_root,
+  reduced_share,
+  reduced_block,
+  whole_of_neighbours,
+  part_of_neighbours
+};
 
-Pieces nothing(const Shape&) {
-  return {};
-}
-Pieces from_root(const Shape& s) {
-  return s.rank == s.root ? Pieces{} : Pieces{{s.root, 0, 0, s.block}};
-}
-Pieces from_all(const Shape& s) {
-  Pieces pieces;
-  for (int rank = 0; rank < s.ranks; ++rank) pieces.push_back({rank, 0, rank * s.block, s.block});
-  return pieces;
-}
-Pieces from_all_to_root(const Shape& s) {
-  return s.rank == s.root ? from_all(s) : Pieces{};
-}
-Pieces own_from_root(const Shape& s) {
-  return {{s.root, s.rank * s.block, 0, s.block}};
-}
-Pieces own_from_all(const Shape& s) {
-  Pieces pieces;
-  for (int rank = 0; rank < s.ranks; ++rank) pieces.push_back({rank, s.rank * s.block, rank * s.block, s.block});
-  return pieces;
-}
-Pieces reduced(const Shape& s) {
-  return {{all_ranks, 0, 0, s.block}};
-}
-Pieces reduced_at_root(const Shape& s) {
-  return s.rank == s.root ? reduced(s) : Pieces{};
-}
-Pieces reduced_portion(const Shape& s) {
+Pieces pieces_of(Gets gets, const Shape& s) {
+  using enum Gets;
+  const bool is_root = s.rank == s.root;
+  const std::size_t mine = s.rank * s.block, equal = s.count / s.ranks * s.type->bytes;
   std::size_t before = 0;
   for (int rank = 0; rank < s.rank; ++rank) before += s.portions[rank] * s.type->bytes;
-  return {{all_ranks, before, 0, s.portions[s.rank] * s.type->bytes}};
-}
-Pieces reduced_equal_portion(const Shape& s) {
-  const std::size_t portion = s.count / s.ranks * s.type->bytes;
-  return {{all_ranks, s.rank * portion, 0, portion}};
-}
-Pieces from_neighbours(const Shape& s) {
   Pieces pieces;
-  for (std::size_t k = 0; k < s.neighbours.size(); ++k) pieces.push_back({s.neighbours[k], 0, k * s.block, s.block});
-  return pieces;
-}
-Pieces own_from_neighbours(const Shape& s) {
-  Pieces pieces;
-  for (std::size_t k = 0; k < s.neighbours.size(); ++k) {
-    const auto me = std::ranges::find(s.theirs[k], s.rank);
-    pieces.push_back(
-        {s.neighbours[k], static_cast<std::size_t>(me - s.theirs[k].begin()) * s.block, k * s.block, s.block});
+  switch (gets) {
+    case nothing:
+      return {};
+    case whole_of_root:
+      return is_root ? Pieces{} : Pieces{{s.root, 0, 0, s.block}};
+    case part_of_root:
+      return {{s.root, mine, 0, s.block}};
+    case reduced_at_root:
+      return is_root ? Pieces{{all_ranks, 0, 0, s.block}} : Pieces{};
+    case reduced:
+      return {{all_ranks, 0, 0, s.block}};
+    case reduced_share:
+      return {{all_ranks, before, 0, s.portions[s.rank] * s.type->bytes}};
+    case reduced_block:
+      return {{all_ranks, s.rank * equal, 0, equal}};
+    case whole_of_neighbours:
+    case part_of_neighbours:
+      for (std::size_t k = 0; k < s.neighbours.size(); ++k) {
+        const auto me = std::ranges::find(s.theirs[k], s.rank) - s.theirs[k].begin();
+        const std::size_t place = gets == part_of_neighbours ? static_cast<std::size_t>(me) * s.block : 0;
+        pieces.push_back({s.neighbours[k], place, k * s.block, s.block});
+      }
+      return pieces;
+    default:
+      for (int rank = 0; rank < s.ranks && (is_root || gets != all_at_root); ++rank)
+        pieces.push_back({rank, gets == part_of_all ? mine : 0, rank * s.block, s.block});
+      return pieces;
   }
-  return pieces;
 }
 
-// --- sizes of operands
+// Size of a rank's operand.
+enum class Gives { nothing, block, all_blocks, block_of_root, blocks_of_root, equal_portions };
 
-std::size_t one_block(const Shape& s) {
-  return s.block;
-}
-std::size_t all_blocks(const Shape& s) {
-  return s.block * s.counts.size();
-}
-std::size_t block_of_root(const Shape& s) {
-  return s.rank == s.root ? s.block : 0;
-}
-std::size_t all_blocks_of_root(const Shape& s) {
-  return s.rank == s.root ? all_blocks(s) : 0;
-}
-std::size_t equal_portions(const Shape& s) {
-  return s.count / s.ranks * s.ranks * s.type->bytes;
-}
-std::size_t no_bytes(const Shape&) {
-  return 0;
+std::size_t bytes_of(Gives gives, const Shape& s) {
+  using enum Gives;
+  if (gives == equal_portions) return s.count / s.ranks * s.ranks * s.type->bytes;
+  if (gives == nothing || (gives >= block_of_root && s.rank != s.root)) return 0;
+  return gives == block || gives == block_of_root ? s.block : s.block * s.counts.size();
 }
 
 // A rank's own part in place of its send buffer.
@@ -218,20 +206,23 @@ Functions functions(Blocking blocking, Begin begin, Init init, Arguments argumen
 // For comparison with the hardware (nccl-tests' busbw): how many times the size crosses a link.
 enum class Bus { none, once, all_but_own, twice_all_but_own };
 
+// Where a rank's own part lies with MPI_IN_PLACE.
+enum class Own { unsupported, at_begin, at_its_block };
+
 struct Collective {
   const char* name;   // osu_NAME, osu_iNAME, osu_NAME_persistent
   const char* title;  // "Allgather"
-  std::size_t (*sent)(const Shape&);
-  Pieces (*pieces)(const Shape&);
-  Bus bus = Bus::none;
-  std::size_t (*own)(const Shape&) = nullptr;  // place of a rank's own part with MPI_IN_PLACE; none: not supported
-  Functions functions = {};
-  bool reduces = false, neighbours = false;
+  Gives gives;
+  Gets gets;
+  Bus bus;
+  Own own;
+  Functions functions;
+  bool reduces() const { return gets >= Gets::reduced && gets <= Gets::reduced_block; }
+  bool is_among_neighbours() const { return gets >= Gets::whole_of_neighbours; }
+  bool takes_root() const {
+    return gets == Gets::all_at_root || gets == Gets::part_of_root || gets == Gets::reduced_at_root;
+  }
 };
-
-std::size_t own_block(const Shape& s) {
-  return s.rank * s.block;
-}
 
 const auto allgather = [](const Shape& s, const Operands& o) {
   return std::tuple(source(s, o), s.count, s.handle, o.receive, s.count, s.handle, s.comm);
@@ -285,47 +276,49 @@ const auto reduce_scatter_block = [](const Shape& s, const Operands& o) {
 
 std::vector<Collective> collectives() {
   namespace later = mpi_later;
+  using enum Gives;
+  using enum Own;
   constexpr auto none = nullptr;
-  return {{"allgather", "Allgather", one_block, from_all, Bus::all_but_own, own_block,
+  return {{"allgather", "Allgather", block, Gets::whole_of_all, Bus::all_but_own, at_its_block,
            functions(MPI_Allgather, MPI_Iallgather, later::allgather_init, allgather)},
-          {"allgatherv", "Allgatherv", one_block, from_all, Bus::all_but_own, own_block,
+          {"allgatherv", "Allgatherv", block, Gets::whole_of_all, Bus::all_but_own, at_its_block,
            functions(MPI_Allgatherv, MPI_Iallgatherv, later::allgatherv_init, allgatherv)},
-          {"allreduce", "Allreduce", one_block, reduced, Bus::twice_all_but_own, no_bytes,
-           functions(MPI_Allreduce, MPI_Iallreduce, later::allreduce_init, allreduce), true},
-          {"alltoall", "All-to-All Personalized Exchange", all_blocks, own_from_all, Bus::all_but_own, no_bytes,
+          {"allreduce", "Allreduce", block, Gets::reduced, Bus::twice_all_but_own, at_begin,
+           functions(MPI_Allreduce, MPI_Iallreduce, later::allreduce_init, allreduce)},
+          {"alltoall", "All-to-All Personalized Exchange", all_blocks, Gets::part_of_all, Bus::all_but_own, at_begin,
            functions(MPI_Alltoall, MPI_Ialltoall, later::alltoall_init, alltoall)},
-          {"alltoallv", "All-to-Allv Personalized Exchange", all_blocks, own_from_all, Bus::all_but_own, no_bytes,
+          {"alltoallv", "All-to-Allv Personalized Exchange", all_blocks, Gets::part_of_all, Bus::all_but_own, at_begin,
            functions(MPI_Alltoallv, MPI_Ialltoallv, later::alltoallv_init, alltoallv)},
-          {"alltoallw", "All-to-Allw Personalized Exchange", all_blocks, own_from_all, Bus::all_but_own, no_bytes,
+          {"alltoallw", "All-to-Allw Personalized Exchange", all_blocks, Gets::part_of_all, Bus::all_but_own, at_begin,
            functions(MPI_Alltoallw, MPI_Ialltoallw, later::alltoallw_init, alltoallw)},
-          {"barrier", "Barrier", no_bytes, nothing, Bus::none, nullptr,
+          {"barrier", "Barrier", nothing, Gets::nothing, Bus::none, unsupported,
            functions(MPI_Barrier, MPI_Ibarrier, later::barrier_init, barrier)},
-          {"bcast", "Broadcast", block_of_root, from_root, Bus::once, nullptr,
+          {"bcast", "Broadcast", block_of_root, Gets::whole_of_root, Bus::once, unsupported,
            functions(MPI_Bcast, MPI_Ibcast, later::bcast_init, bcast)},
-          {"gather", "Gather", one_block, from_all_to_root, Bus::all_but_own, own_block,
+          {"gather", "Gather", block, Gets::all_at_root, Bus::all_but_own, at_its_block,
            functions(MPI_Gather, MPI_Igather, later::gather_init, gather)},
-          {"gatherv", "Gatherv", one_block, from_all_to_root, Bus::all_but_own, own_block,
+          {"gatherv", "Gatherv", block, Gets::all_at_root, Bus::all_but_own, at_its_block,
            functions(MPI_Gatherv, MPI_Igatherv, later::gatherv_init, gatherv)},
-          {"reduce", "Reduce", one_block, reduced_at_root, Bus::once, no_bytes,
-           functions(MPI_Reduce, MPI_Ireduce, later::reduce_init, reduce), true},
-          {"reduce_scatter", "Reduce_scatter", one_block, reduced_portion, Bus::all_but_own, no_bytes,
-           functions(MPI_Reduce_scatter, MPI_Ireduce_scatter, later::reduce_scatter_init, reduce_scatter), true},
-          {"reduce_scatter_block", "Reduce_scatter_block", equal_portions, reduced_equal_portion, Bus::all_but_own,
-           no_bytes, functions(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, none, reduce_scatter_block), true},
-          {"scatter", "Scatter", all_blocks_of_root, own_from_root, Bus::all_but_own, no_bytes,
+          {"reduce", "Reduce", block, Gets::reduced_at_root, Bus::once, at_begin,
+           functions(MPI_Reduce, MPI_Ireduce, later::reduce_init, reduce)},
+          {"reduce_scatter", "Reduce_scatter", block, Gets::reduced_share, Bus::all_but_own, at_begin,
+           functions(MPI_Reduce_scatter, MPI_Ireduce_scatter, later::reduce_scatter_init, reduce_scatter)},
+          {"reduce_scatter_block", "Reduce_scatter_block", equal_portions, Gets::reduced_block, Bus::all_but_own,
+           at_begin, functions(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block, none, reduce_scatter_block)},
+          {"scatter", "Scatter", blocks_of_root, Gets::part_of_root, Bus::all_but_own, at_begin,
            functions(MPI_Scatter, MPI_Iscatter, later::scatter_init, scatter)},
-          {"scatterv", "Scatterv", all_blocks_of_root, own_from_root, Bus::all_but_own, no_bytes,
+          {"scatterv", "Scatterv", blocks_of_root, Gets::part_of_root, Bus::all_but_own, at_begin,
            functions(MPI_Scatterv, MPI_Iscatterv, later::scatterv_init, scatterv)},
-          {"neighbor_allgather", "Neighborhood Allgather", one_block, from_neighbours, Bus::none, nullptr,
-           functions(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, none, allgather), false, true},
-          {"neighbor_allgatherv", "Neighborhood Allgatherv", one_block, from_neighbours, Bus::none, nullptr,
-           functions(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, none, allgatherv), false, true},
-          {"neighbor_alltoall", "Neighborhood All-to-All", all_blocks, own_from_neighbours, Bus::none, nullptr,
-           functions(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, none, alltoall), false, true},
-          {"neighbor_alltoallv", "Neighborhood All-to-Allv", all_blocks, own_from_neighbours, Bus::none, nullptr,
-           functions(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, none, alltoallv), false, true},
-          {"neighbor_alltoallw", "Neighborhood All-to-Allw", all_blocks, own_from_neighbours, Bus::none, nullptr,
-           functions(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, none, neighbor_alltoallw), false, true}};
+          {"neighbor_allgather", "Neighborhood Allgather", block, Gets::whole_of_neighbours, Bus::none, unsupported,
+           functions(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, none, allgather)},
+          {"neighbor_allgatherv", "Neighborhood Allgatherv", block, Gets::whole_of_neighbours, Bus::none, unsupported,
+           functions(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, none, allgatherv)},
+          {"neighbor_alltoall", "Neighborhood All-to-All", all_blocks, Gets::part_of_neighbours, Bus::none, unsupported,
+           functions(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, none, alltoall)},
+          {"neighbor_alltoallv", "Neighborhood All-to-Allv", all_blocks, Gets::part_of_neighbours, Bus::none,
+           unsupported, functions(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, none, alltoallv)},
+          {"neighbor_alltoallw", "Neighborhood All-to-Allw", all_blocks, Gets::part_of_neighbours, Bus::none,
+           unsupported, functions(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, none, neighbor_alltoallw)}};
 }
 
 enum class Mode { blocking, overlapped, persistent };
@@ -334,16 +327,16 @@ enum class Mode { blocking, overlapped, persistent };
 struct Extent {
   Extent(const Collective& one, const Setting& s) {
     const int first = std::max(s.wishes->root, 0), end = s.wishes->root < 0 ? s.ranks : first + 1;
-    for (int root = first; root < end; ++root) shapes.emplace_back(s, one.neighbours, root);
+    for (int root = first; root < end; ++root) shapes.emplace_back(s, one.is_among_neighbours(), root);
     std::size_t send = 0, receive = 0;
     for (const Shape& shape : shapes) {
-      send = std::max(send, one.sent(shape));
-      for (const Piece& piece : one.pieces(shape)) receive = std::max(receive, piece.target + piece.length);
+      send = std::max(send, bytes_of(one.gives, shape));
+      for (const Piece& piece : pieces_of(one.gets, shape)) receive = std::max(receive, piece.target + piece.length);
     }
     // The same on all ranks: places may differ, contents must not.
     const std::size_t unit = shapes[0].type->bytes;
     std::size_t blocks = std::max<std::size_t>(shapes[0].counts.size(), 1);
-    for (int rank = 0; one.neighbours && rank < s.ranks; ++rank)
+    for (int rank = 0; one.is_among_neighbours() && rank < s.ranks; ++rank)
       blocks = std::max(blocks, neighbours_of(s, rank).size());
     const std::size_t longest = std::max(s.bytes, unit) * blocks;
     const std::size_t packed = longest <= packed_operand ? longest : 0;
@@ -382,10 +375,11 @@ class Collecting : public Pattern {
         source_(extent_.sends > 0 ? extent_.sources.room() : 1, s_.wishes->from),
         target_(extent_.receives > 0 ? extent_.targets.room() : 1, s_.wishes->from),
         image_(extent_.receives > 0 ? extent_.targets.room() : 0) {
-    contents_ = {s_.wishes->type, one_.reduces ? s_.wishes->operation : nullptr, s_.ranks, s_.seed, 0};
-    image_.padded = one_.reduces && s_.wishes->type->name == "mpi_long_double";
-    if (s_.wishes->in_place && one_.own == nullptr)
+    contents_ = {s_.wishes->type, one_.reduces() ? s_.wishes->operation : nullptr, s_.ranks, s_.seed, 0};
+    image_.padded = one_.reduces() && s_.wishes->type->name == "mpi_long_double";
+    if (s_.wishes->in_place && one_.own == Own::unsupported)
       throw Unsupported(fmt::format("MPI has no MPI_IN_PLACE in {}", one_.name));
+    if (s_.wishes->nccl != nullptr) check_nccl_has(mode);
     if (mode == Mode::persistent && s_.wishes->on_devices())
       throw Unsupported("libplumb-mpi-device takes no persistent collectives: MPI itself reads their operands");
     if (copies_) {
@@ -414,7 +408,7 @@ class Collecting : public Pattern {
     if (mode_ == Mode::overlapped) time_alone(count);
     contents_.repetition = repetition;
     if (extent_.sends > 0) {
-      const std::size_t element = one_.reduces ? s_.wishes->type->bytes : 1;
+      const std::size_t element = one_.reduces() ? s_.wishes->type->bytes : 1;
       bytes_.resize(source_.size() / element * element);
       contents_.message(bytes_, s_.rank, 0);
       source_.write(bytes_);
@@ -451,7 +445,7 @@ class Collecting : public Pattern {
 
  private:
   Setting with_graph(Setting setting) {
-    if (!one_.neighbours) return setting;
+    if (!one_.is_among_neighbours()) return setting;
     const std::vector<int> around = neighbours_of(setting, setting.rank);
     const int edges = static_cast<int>(around.size());
     check_mpi(MPI_Dist_graph_create_adjacent(setting.comm, edges, around.data(), MPI_UNWEIGHTED, edges, around.data(),
@@ -466,7 +460,7 @@ class Collecting : public Pattern {
   void expect(std::uint64_t count) {
     std::vector<std::uint64_t> next(extent_.targets.turns, count);  // in each region; count: none
     for (std::uint64_t operation = count; operation-- > 0;) {
-      const Pieces pieces = one_.pieces(extent_.shape(operation));
+      const Pieces pieces = pieces_of(one_.gets, extent_.shape(operation));
       if (pieces.empty()) continue;
       std::uint64_t& later = next[operation % next.size()];
       const std::size_t left =
@@ -505,7 +499,7 @@ class Collecting : public Pattern {
   }
   std::size_t written(std::uint64_t i) const {
     std::size_t end = 0;
-    for (const Piece& piece : one_.pieces(extent_.shape(i))) end = std::max(end, piece.target + piece.length);
+    for (const Piece& piece : pieces_of(one_.gets, extent_.shape(i))) end = std::max(end, piece.target + piece.length);
     return end;
   }
   // The data of operation i, copied to the one place from which all send; in place: to the result's.
@@ -513,23 +507,23 @@ class Collecting : public Pattern {
     const Shape& shape = extent_.shape(i);
     if (s_.wishes->layout && extent_.receives > 0)  // what holes contain
       copy(fixed_target_.at(0), target_.at(extent_.targets.at(i)), written(i));
-    const std::size_t length = one_.sent(shape);
+    const std::size_t length = bytes_of(one_.gives, shape);
     if (length == 0) return;
     const std::byte* from = source_.at(extent_.sources.at(i));
     copy(fixed_source_.at(0), from, length);
-    const Pieces pieces = one_.pieces(shape);
+    const Pieces pieces = pieces_of(one_.gets, shape);
     if (!shape.in_place || pieces.empty()) return;
-    if (one_.sent == all_blocks_of_root)  // a scatter's root keeps its own block
+    if (one_.gives == Gives::blocks_of_root)  // a scatter's root keeps its own block
       copy_message(fixed_target_.at(0), from + pieces[0].source, pieces[0].length);
     else
-      copy_message(fixed_target_.at(one_.own(shape)), from, length);
+      copy_message(fixed_target_.at(one_.own == Own::at_its_block ? shape.rank * shape.block : 0), from, length);
   }
   void copy(std::byte* to, const std::byte* from, std::size_t length) const {
     copy_bytes(to, from, length, source_.on_device());
   }
   void copy_message(std::byte* to, const std::byte* from, std::size_t length) const {
     const Layout* layout = s_.wishes->layout.get();
-    if (layout == nullptr || one_.reduces) return copy(to, from, length);
+    if (layout == nullptr || one_.reduces()) return copy(to, from, length);
     for (std::size_t begin = 0; begin < length; begin += layout->period)
       for (const Layout::Run& run : layout->runs) copy(to + begin + run.begin, from + begin + run.begin, run.length);
   }
@@ -542,7 +536,9 @@ class Collecting : public Pattern {
 
   void alone(std::uint64_t i) {
     const Shape& shape = extent_.shape(i);
-    if (mode_ == Mode::blocking) {
+    if (s_.wishes->nccl != nullptr) {
+      run_by_nccl(shape, operands(i));
+    } else if (mode_ == Mode::blocking) {
       code_ |= one_.functions.blocking(shape, operands(i));
     } else if (mode_ == Mode::persistent) {
       MPI_Request& request = requests_[i % requests_.size()];
@@ -553,6 +549,31 @@ class Collecting : public Pattern {
       code_ |= one_.functions.begin(shape, operands(i), &request);
       code_ |= MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
+  }
+
+  void check_nccl_has(Mode mode) const {
+    const Type& type = *s_.wishes->type;
+    if (mode != Mode::blocking || !NcclCollectives::has(one_.name))
+      throw Unsupported(fmt::format("NCCL has no {}{}", mode == Mode::blocking ? "" : "such form of ", one_.name));
+    if (s_.wishes->in_place || s_.wishes->layout) throw Unsupported("NCCL is called with whole operands, out of place");
+    if (one_.reduces() && (!nccl_type() || !NcclCollectives::operation(s_.wishes->operation->name)))
+      throw Unsupported(fmt::format("NCCL has no {} of {}", s_.wishes->operation->name, type.name));
+  }
+  std::optional<int> nccl_type() const {
+    const Type& type = *s_.wishes->type;
+    const bool known = type.is_whole() || type.kind == Type::Kind::real;
+    return known ? NcclCollectives::type(!type.is_whole(), type.kind == Type::Kind::integer, type.bytes) : std::nullopt;
+  }
+  // What is not computed with goes as bytes.
+  void run_by_nccl(const Shape& shape, const Operands& o) const {
+    NcclCollectives::Call call{o.send, o.receive, shape.block, *NcclCollectives::type(false, false, 1), 0, shape.root};
+    if (one_.reduces()) {
+      const bool scatters = one_.gets == Gets::reduced_block;
+      call.count = static_cast<std::size_t>(scatters ? shape.count / shape.ranks : shape.count);
+      call.type = *nccl_type();
+      call.operation = *NcclCollectives::operation(s_.wishes->operation->name);
+    }
+    s_.wishes->nccl->run(one_.name, call);
   }
 
   // Computing as long as the collective alone, with the given number of calls of MPI_Test.
@@ -677,12 +698,12 @@ Titled collective_row(const Collective& one, Mode mode) {
     row.missing = "this MPI library has no persistent collectives (MPI 4)";
   if (mode == Mode::persistent) row.fault = persistent_fault();
   Titled titled{fmt::format("OSU MPI% {}{}{} Latency Test", form, one.title, end), row.kind, row};
-  titled.reduces = one.reduces;
+  titled.reduces = one.reduces();
   titled.portions = std::string(one.name).starts_with("reduce_scatter");
-  titled.rooted = one.pieces == from_all_to_root || one.pieces == own_from_root || one.pieces == reduced_at_root;
-  titled.neighbours = one.neighbours;
+  titled.rooted = one.takes_root();
+  titled.neighbours = one.is_among_neighbours();
   titled.bus = [bus = one.bus](int ranks) { return bus_factor(bus, ranks); };
-  titled.blocks = !one.reduces && one.pieces != from_root;
+  titled.blocks = !one.reduces() && one.gets != Gets::whole_of_root;
   return titled;
 }
 
@@ -692,7 +713,7 @@ std::vector<Titled> collective_rows() {
   std::vector<Titled> rows;
   for (const Mode mode : {Mode::blocking, Mode::overlapped, Mode::persistent})
     for (const Collective& one : collectives())
-      if (mode != Mode::persistent || (!one.neighbours && std::string(one.name) != "reduce_scatter_block"))
+      if (mode != Mode::persistent || (!one.is_among_neighbours() && std::string(one.name) != "reduce_scatter_block"))
         rows.push_back(collective_row(one, mode));
   return rows;
 }

@@ -313,6 +313,14 @@ void Contents::reduced(std::span<std::byte> out, std::size_t first) const {
 }
 
 Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.letter != 'H'), touched_(where.touched) {
+  if (where.own != nullptr) {
+    buffer_ = where.own->allocate(size, {});
+    queue_ = where.own->make_queue();
+    base_ = whole(*buffer_).device_address();
+    device_ = true;
+    touched_ = false;
+    return;
+  }
   if (device_) {
     const DeviceLibrary& library = DeviceLibrary::loaded();
     const char* kind = where.letter == 'B' ? "hbm" : where.letter == 'P' ? "plram" : "default";
@@ -328,6 +336,7 @@ Area::Area(std::size_t size, const Where& where) : size_(size), device_(where.le
 }
 
 Area::~Area() {
+  if (buffer_) return;
   if (device_ && base_ != nullptr)
     DeviceLibrary::loaded().release(base_);
   else
@@ -339,6 +348,8 @@ Area& Area::operator=(Area&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(device_, other.device_);
   std::swap(touched_, other.touched_);
+  std::swap(buffer_, other.buffer_);
+  std::swap(queue_, other.queue_);
   return *this;
 }
 
@@ -394,10 +405,12 @@ void copy_bytes(void* to, const void* from, std::size_t size, bool by_library) {
 }
 
 void Area::write(std::span<const std::byte> from) const {
+  if (buffer_) return queue_->write(from.data(), {buffer_.get(), 0, from.size()});
   copy_bytes(base_, from.data(), from.size(), device_);
 }
 
 void Area::read(std::span<std::byte> to) const {
+  if (buffer_) return queue_->read({buffer_.get(), 0, to.size()}, to.data());
   copy_bytes(to.data(), base_, to.size(), device_);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -121,9 +122,10 @@ struct Where {
   std::string runtime = "opencl";
   std::string device = "";  // a number or a part of the name; "": the ranks of a host take the devices in turn
   bool touched = true;      // by a kernel before each operation
+  Device* own = nullptr;    // the run's device, whose memory is used as such, without that library
 };
 
-// Memory of a rank for MPI: of the host, or of a device through libplumb-mpi-device.
+// Memory of a rank: of the host, of a device for MPI through libplumb-mpi-device, or of the run's device itself.
 class Area {
  public:
   Area() = default;
@@ -147,6 +149,8 @@ class Area {
   std::size_t size_ = 0;
   bool device_ = false;  // base_ is an address of libplumb-mpi-device, invalid on the host
   bool touched_ = true;
+  std::unique_ptr<Buffer> buffer_;  // of the run's device
+  std::unique_ptr<Queue> queue_;
 };
 
 // Between addresses of the host or, if one is of an Area on a device, by its library.

@@ -26,6 +26,33 @@ struct RemoteForm {
   bool gathers() const { return act >= Remote::accumulate; }  // all in one place
 };
 
+// How operations are completed (-s), with OSU's line about it. The ranks take part together, or only the one that acts:
+// in each operation `begin`, the operations, `end`; around all of them, untimed, a shared lock if `locks_once`.
+// `by_groups`: the epochs are the partner's, by its group.
+struct Completion {
+  const char* option;
+  const char* text;
+  bool together, locks_once, by_groups;
+  int (*begin)(int other, MPI_Win);
+  int (*end)(int other, MPI_Win);
+};
+const Completion& completion_called(const std::string& option) {
+  constexpr auto nothing = [](int, MPI_Win) { return MPI_SUCCESS; };
+  static const Completion all[]{
+      {"lock", "MPI_Win_lock/unlock", false, false, false,
+       [](int other, MPI_Win window) { return MPI_Win_lock(MPI_LOCK_SHARED, other, 0, window); }, MPI_Win_unlock},
+      {"flush", "MPI_Win_flush", false, true, false, nothing, MPI_Win_flush},
+      {"flush_local", "MPI_Win_flush_local", false, true, false, nothing, MPI_Win_flush_local},
+      {"lock_all", "MPI_Win_lock_all/unlock_all", false, false, false,
+       [](int, MPI_Win window) { return MPI_Win_lock_all(0, window); },
+       [](int, MPI_Win window) { return MPI_Win_unlock_all(window); }},
+      {"pscw", "MPI_Win_post/start/complete/wait", true, false, true, nothing, nothing},
+      {"fence", "MPI_Win_fence", true, false, false,
+       [](int, MPI_Win window) { return MPI_Win_fence(MPI_MODE_NOPRECEDE, window); },
+       [](int, MPI_Win window) { return MPI_Win_fence(MPI_MODE_NOSUCCEED, window); }}};
+  return *std::ranges::find(all, option, &Completion::option);
+}
+
 // A rank's memory: operands, and the memory behind a window that is not allocated by MPI.
 struct OneSidedMemory {
   Area given, compared, fetched, exposed;
@@ -149,7 +176,7 @@ class OneSided : public Pattern {
         other_(1 - setting.rank),
         acts_(acts(form, setting)),
         exposes_(exposes(form, setting)),
-        fences_(setting.wishes->window_sync == "fence"),
+        completion_(completion_called(setting.wishes->window_sync)),
         memory_(OneSidedMemory::allocate(setting, extent_.given.room(), extent_.fetched.room(), extent_.far.room())),
         exposed_(setting, memory_.exposed, extent_.far.room()),
         fetched_image_(acts_ && form.fetches() ? extent_.fetched.room() : 0),
@@ -166,14 +193,7 @@ class OneSided : public Pattern {
   Json facts() const override {
     static const std::map<std::string, const char*> kinds{
         {"allocate", "MPI_Win_allocate"}, {"create", "MPI_Win_create"}, {"dynamic", "MPI_Win_create_dynamic"}};
-    static const std::map<std::string, const char*> synchronisations{{"lock", "MPI_Win_lock/unlock"},
-                                                                     {"flush", "MPI_Win_flush"},
-                                                                     {"flush_local", "MPI_Win_flush_local"},
-                                                                     {"lock_all", "MPI_Win_lock_all/unlock_all"},
-                                                                     {"pscw", "MPI_Win_post/start/complete/wait"},
-                                                                     {"fence", "MPI_Win_fence"}};
-    return {{"window_creation", kinds.at(s_.wishes->window_kind)},
-            {"synchronization", synchronisations.at(s_.wishes->window_sync)}};
+    return {{"window_creation", kinds.at(s_.wishes->window_kind)}, {"synchronization", completion_.text}};
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
@@ -193,20 +213,18 @@ class OneSided : public Pattern {
   }
 
   void run_timed(Timed& timed) override {
-    const bool passive = s_.wishes->window_sync == "flush" || s_.wishes->window_sync == "flush_local";
-    const bool together = fences_ || s_.wishes->window_sync == "pscw";  // the ranks synchronise in each operation
-    if (acts_ && passive) {
+    if (acts_ && completion_.locks_once) {
       const Timed::Pause pause(timed);
       code_ |= MPI_Win_lock(MPI_LOCK_SHARED, other_, 0, exposed_.window());
     }
-    if (acts_ || together)
+    if (acts_ || completion_.together)
       for (std::uint64_t i = 0; i < timed.count(); ++i) {
-        touch_buffers(s_, timed, {&memory_.given, &memory_.fetched, &memory_.exposed}, together);
+        touch_buffers(s_, timed, {&memory_.given, &memory_.fetched, &memory_.exposed}, completion_.together);
         one(i);
         if (s_.wishes->times_each) timed.lap();
       }
     const Timed::Pause pause(timed);
-    if (acts_ && passive) code_ |= MPI_Win_unlock(other_, exposed_.window());
+    if (acts_ && completion_.locks_once) code_ |= MPI_Win_unlock(other_, exposed_.window());
     MPI_Barrier(s_.comm);  // where the other rank's library makes progress
   }
 
@@ -296,34 +314,12 @@ class OneSided : public Pattern {
 
   void one(std::uint64_t i) {
     const MPI_Win window = exposed_.window();
-    const std::string& sync = s_.wishes->window_sync;
-    if (fences_) {
-      code_ |= MPI_Win_fence(MPI_MODE_NOPRECEDE, window);
-      if (acts_) act(i);
-      code_ |= MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
-    } else if (sync == "pscw") {
-      if (exposes_) code_ |= MPI_Win_post(partner_, 0, window);
-      if (acts_) {
-        code_ |= MPI_Win_start(partner_, 0, window);
-        act(i);
-        code_ |= MPI_Win_complete(window);
-      }
-      if (exposes_) code_ |= MPI_Win_wait(window);
-    } else if (sync == "flush") {
-      act(i);
-      code_ |= MPI_Win_flush(other_, window);
-    } else if (sync == "flush_local") {
-      act(i);
-      code_ |= MPI_Win_flush_local(other_, window);
-    } else if (sync == "lock_all") {
-      code_ |= MPI_Win_lock_all(0, window);
-      act(i);
-      code_ |= MPI_Win_unlock_all(window);
-    } else {
-      code_ |= MPI_Win_lock(MPI_LOCK_SHARED, other_, 0, window);
-      act(i);
-      code_ |= MPI_Win_unlock(other_, window);
-    }
+    const bool by_groups = completion_.by_groups;
+    if (by_groups && exposes_) code_ |= MPI_Win_post(partner_, 0, window);
+    code_ |= by_groups && acts_ ? MPI_Win_start(partner_, 0, window) : completion_.begin(other_, window);
+    if (acts_) act(i);
+    code_ |= by_groups && acts_ ? MPI_Win_complete(window) : completion_.end(other_, window);
+    if (by_groups && exposes_) code_ |= MPI_Win_wait(window);
   }
 
   void act(std::uint64_t i) {
@@ -365,7 +361,8 @@ class OneSided : public Pattern {
   int count_;
   MPI_Datatype type_;
   int other_;
-  bool acts_, exposes_, fences_;
+  bool acts_, exposes_;
+  const Completion& completion_;
   OneSidedMemory memory_;
   Exposed exposed_;
   Image fetched_image_, far_image_;

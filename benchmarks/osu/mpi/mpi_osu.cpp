@@ -20,6 +20,7 @@ namespace plumb::osu {
 namespace {
 
 constexpr double mega = 1e6, milli = 1e-3;
+const std::string memory_letters = "HDBP";
 
 // OSU's own numbers of operations and warm-ups, for messages up to 8192 B and for longer ones.
 struct Counts {
@@ -33,7 +34,7 @@ Counts osu_counts(const std::string& kind, std::uint64_t bytes) {
 }
 
 bool is_windowed(const std::string& kind) {
-  return kind == "bandwidth" || kind == "message rate" || kind == "one-sided bandwidth" || kind == "congestion";
+  return kind.ends_with("bandwidth") || kind == "message rate" || kind == "congestion";
 }
 
 bool is_one_sided(const std::string& kind) {
@@ -46,7 +47,7 @@ bool is_ping_pong(const std::string& kind) {
 
 // Between two ranks, or pairs of ranks.
 bool is_pairs(const std::string& kind) {
-  return is_ping_pong(kind) || is_windowed(kind) || is_one_sided(kind);
+  return is_ping_pong(kind) || is_windowed(kind) || is_one_sided(kind) || kind == "exchange";
 }
 
 std::vector<std::string> parts_of(const std::string& text, char separator) {
@@ -63,81 +64,81 @@ std::optional<std::uint64_t> whole(const std::string& text) {
   return static_cast<std::uint64_t>(written->value);
 }
 
-std::vector<std::int64_t> percentiles_in(const std::string& text) {
-  std::vector<std::int64_t> percentiles;
-  for (const std::string& part : parts_of(text.empty() ? "50,90,99" : text, ',')) {
-    const auto value = whole(part);
-    if (!value || *value > 100)
-      throw UsageError(fmt::format("--tail-lat {}: percentiles must be whole numbers from 0 to 100", text));
-    percentiles.push_back(static_cast<std::int64_t>(*value));
+// An option's text, and the sentence that refuses it.
+struct Reading {
+  const char* option;
+  const char* form;
+  std::string text;
+  [[noreturn]] void refuse(const std::string& why = "") const {
+    throw UsageError(fmt::format("--{} must be {}, not {}{}", option, form, text, why));
   }
-  if (percentiles.empty() || percentiles.size() > 5)
-    throw UsageError(fmt::format("--tail-lat {}: one to five percentiles must be given", text));
+  std::uint64_t number(const std::string& part, std::uint64_t low, std::uint64_t high) const {
+    const auto value = whole(part);
+    if (!value || *value < low || *value > high) refuse();
+    return *value;
+  }
+  int count(const std::string& part, int low, int high) const {
+    return static_cast<int>(number(part, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high)));
+  }
+};
+
+std::vector<std::int64_t> percentiles_in(const std::string& text) {
+  const Reading reading{"tail-lat", "one to five percentiles, whole numbers from 0 to 100", text};
+  std::vector<std::int64_t> percentiles;
+  for (const std::string& part : parts_of(text.empty() ? "50,90,99" : text, ','))
+    percentiles.push_back(reading.count(part, 0, 100));
+  if (percentiles.empty() || percentiles.size() > 5) reading.refuse();
   return percentiles;
 }
 
 // -1: rotates.
 int root_in(const std::string& text) {
+  const Reading reading{"root-rank", "fixed:RANK or rotate", text};
   if (text == "rotate") return -1;
-  const auto rank = text.starts_with("fixed:") ? whole(text.substr(6)) : std::nullopt;
-  if (!rank || *rank > INT_MAX) throw UsageError(fmt::format("--root-rank must be fixed:RANK or rotate, not {}", text));
-  return static_cast<int>(*rank);
+  if (!text.starts_with("fixed:")) reading.refuse();
+  return reading.count(text.substr(6), 0, INT_MAX);
 }
 
-using Edges = std::vector<std::pair<int, int>>;
-
-// A line FROM,TO for each edge, in both directions.
-Edges edges_in(const std::string& path, int ranks) {
-  std::ifstream file(path);
-  if (!file) throw UsageError(fmt::format("--neighborhood graph:{}: there is no such file", path));
-  Edges edges;
+// With a line FROM,TO for each edge, in both directions; or a torus.
+struct Neighbourhood {
+  int dimensions = 1, radius = 1;
+  std::vector<std::pair<int, int>> edges = {};
+};
+Neighbourhood neighbourhood_in(const std::string& text, int ranks) {
+  const Reading reading{"neighborhood", "cart:DIMENSIONS:RADIUS with 1 to 8 and 1 to 64, or graph:FILE", text};
+  const std::vector<std::string> parts = parts_of(text, ':');
+  if (!text.starts_with("graph:")) {
+    if (parts.size() != 3 || parts[0] != "cart") reading.refuse();
+    return {reading.count(parts[1], 1, 8), reading.count(parts[2], 1, 64)};
+  }
+  std::ifstream file(text.substr(6));
+  if (!file) reading.refuse(": there is no such file");
+  Neighbourhood around{0, 0};
   for (std::string line; std::getline(file, line);) {
     if (line.empty()) continue;
     const std::vector<std::string> ends = parts_of(line, ',');
     const auto from = whole(ends.front()), to = whole(ends.back());
     if (ends.size() != 2 || !from || !to || std::max(*from, *to) >= static_cast<std::uint64_t>(ranks))
-      throw UsageError(
-          fmt::format("--neighborhood graph:{}: a line must be FROM,TO of {} ranks, not {}", path, ranks, line));
-    edges.emplace_back(static_cast<int>(*from), static_cast<int>(*to));
+      reading.refuse(fmt::format(": a line must be FROM,TO of {} ranks, not {}", ranks, line));
+    around.edges.emplace_back(static_cast<int>(*from), static_cast<int>(*to));
   }
-  if (edges.empty()) throw UsageError(fmt::format("--neighborhood graph:{}: it has no edge", path));
-  return edges;
+  if (around.edges.empty()) reading.refuse(": it has no edge");
+  return around;
 }
 
-struct Neighbourhood {
-  int dimensions = 1, radius = 1;  // of a torus
-  Edges edges = {};                // of a graph
-};
-Neighbourhood neighbourhood_in(const std::string& text, int ranks) {
-  if (text.starts_with("graph:")) return {0, 0, edges_in(text.substr(6), ranks)};
-  const std::vector<std::string> parts = parts_of(text, ':');
-  const auto at = [&](std::size_t i) { return i < parts.size() ? whole(parts[i]) : std::nullopt; };
-  const bool sound = parts.size() == 3 && parts[0] == "cart" && at(1).value_or(0) >= 1 && at(1).value_or(9) <= 8 &&
-                     at(2).value_or(0) >= 1 && at(2).value_or(999) <= 64;
-  if (!sound)
-    throw UsageError(fmt::format(
-        "--neighborhood must be cart:DIMENSIONS:RADIUS with 1 to 8 and 1 to 64, or graph:FILE, not {}", text));
-  return {static_cast<int>(*at(1)), static_cast<int>(*at(2))};
-}
-
-struct ThreadCounts {
-  int senders = 1, receivers = 2;
-};
-ThreadCounts threads_in(const std::string& text) {
-  if (text.empty()) return {};
+// Senders and receivers.
+std::pair<int, int> threads_in(const std::string& text) {
+  const Reading reading{"tests-or-threads", "[SENDERS:]RECEIVERS, 1 to 127 each", text};
+  if (text.empty()) return {1, 2};
   const std::size_t colon = text.find(':');
-  const auto senders = colon == std::string::npos ? std::optional<std::uint64_t>(1) : whole(text.substr(0, colon));
-  const auto receivers = whole(colon == std::string::npos ? text : text.substr(colon + 1));
-  if (senders.value_or(0) < 1 || receivers.value_or(0) < 1 || *senders > 127 || *receivers > 127)
-    throw UsageError(fmt::format("--tests-or-threads must be [SENDERS:]RECEIVERS, 1 to 127 each, not {}", text));
-  return {static_cast<int>(*senders), static_cast<int>(*receivers)};
+  const bool both = colon != std::string::npos;
+  return {both ? reading.count(text.substr(0, colon), 1, 127) : 1,
+          reading.count(both ? text.substr(colon + 1) : text, 1, 127)};
 }
 
 std::uint64_t tests_in(const std::string& text) {
-  const auto tests = whole(text.empty() ? "0" : text);
-  if (!tests || *tests > (1 << 20))
-    throw UsageError(fmt::format("--tests-or-threads must be a number of calls of MPI_Test, not {}", text));
-  return *tests;
+  return Reading{"tests-or-threads", "a number of calls of MPI_Test", text}.number(text.empty() ? "0" : text, 0,
+                                                                                   1 << 20);
 }
 
 struct Counted {
@@ -148,19 +149,18 @@ Counted counted_in(const std::string& text) {
   if (text.empty()) return {};
   const std::size_t colon = text.find(':');
   Counted counted{parts_of(text.substr(0, colon), ','), colon == std::string::npos ? "" : text.substr(colon + 1)};
-  if (counted.events.empty() || counted.path.empty())
-    throw UsageError(fmt::format("--papi must be EVENT[,EVENT…]:FILE, not {}", text));
+  if (counted.events.empty() || counted.path.empty()) Reading{"papi", "EVENT[,EVENT…]:FILE", text}.refuse();
   return counted;
 }
 
 // Of both sides.
 std::pair<char, char> letters_in(const std::string& text) {
   const std::vector<std::string> parts = parts_of(text, ',');
-  for (const std::string& part : parts)
-    if (part.size() != 1 || std::string("HDBP").find(part) == std::string::npos)
-      throw UsageError(fmt::format("--where must be two of H, D, B and P, not {}", text));
-  if (parts.empty() || parts.size() > 2)
-    throw UsageError(fmt::format("--where must be two of H, D, B and P, not {}", text));
+  const auto is_letter = [](const std::string& part) {
+    return part.size() == 1 && memory_letters.find(part) != std::string::npos;
+  };
+  if (parts.empty() || parts.size() > 2 || !std::ranges::all_of(parts, is_letter))
+    Reading{"where", "two of H, D, B and P", text}.refuse();
   return {parts.front()[0], parts.back()[0]};
 }
 
@@ -169,13 +169,11 @@ struct Buffers {
   std::uint64_t rotate = 0;  // bytes; 0: none
 };
 Buffers buffers_in(const std::string& text) {
-  if (text == "multiple") return {};
-  if (text == "single") return {true, 0};
+  const Reading reading{"buffer-num", "single, multiple or rotate[:BYTES]", text};
+  if (text == "multiple" || text == "single") return {text == "single", 0};
   if (text == "rotate") return {false, std::max<std::uint64_t>(2 * host_share().cache_bytes, 1 << 24)};
-  const auto bytes = text.starts_with("rotate:") ? whole(text.substr(7)) : std::nullopt;
-  if (!bytes || *bytes < 1 || *bytes > (std::uint64_t{1} << 34))
-    throw UsageError(fmt::format("--buffer-num must be single, multiple or rotate[:BYTES], not {}", text));
-  return {false, *bytes};
+  if (!text.starts_with("rotate:")) reading.refuse();
+  return {false, reading.number(text.substr(7), 1, std::uint64_t{1} << 34)};
 }
 
 bool takes_where(const Titled& test) {
@@ -190,14 +188,10 @@ bool takes_layout(const Titled& test) {
 // --pairs; 0: as many as there are, or "all".
 int pairs_in(const std::string& text) {
   if (text.empty() || text == "all") return 0;
-  const auto pairs = whole(text);
-  if (!pairs || *pairs < 1 || *pairs > INT_MAX)
-    throw UsageError(fmt::format("--pairs must be a number of pairs or all, not {}", text));
-  return static_cast<int>(*pairs);
+  return Reading{"pairs", "a number of pairs or all", text}.count(text, 1, INT_MAX);
 }
 
 constexpr std::size_t most_windows = 8;
-const std::string memory_letters = "HDBP";
 
 // FPGA_MAPPING=2:0:3: the number of each rank's device; none without it. Throws UsageError if it has too few.
 std::vector<std::string> device_mapping(int ranks) {
@@ -215,6 +209,24 @@ double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return sum / static_cast<double>(values.size());
+}
+
+// What overlapped: `own` are the ranks' times of an operation, `tallies(name)` of its parts.
+template <class Tallies>
+void add_overlap(std::vector<Metric>& list, const std::vector<double>& own, Tallies tallies) {
+  const double compute = mean_of(tallies("compute_s")), alone = mean_of(tallies("alone_s"));
+  const auto add = [&](const char* name, double seconds, const char* what, bool table = false) {
+    list.push_back({name, seconds / micro, "us", what, "", table});
+  };
+  add("compute", compute, "computing, without looks at the request; mean of the ranks", true);
+  add("initiation", mean_of(tallies("init_s")), "the call that begins; mean of the ranks");
+  add("test", mean_of(tallies("test_s")), "looks at the request; mean of the ranks");
+  add("wait", mean_of(tallies("wait_s")), "MPI_Wait; mean of the ranks");
+  add("pure_communication", alone, "the collective alone, complete; mean of the ranks", true);
+  add("pure_communication_min", std::ranges::min(tallies("alone_s")), "of the ranks' means the least");
+  add("pure_communication_max", std::ranges::max(tallies("alone_s")), "of the ranks' means the largest");
+  list.push_back({"overlap", std::max(0.0, 100 * (1 - (mean_of(own) - compute) / alone)), "%",
+                  "100 (1 - (t - compute) / pure communication), not below 0"});
 }
 
 // Seconds of each operation on its slowest rank, in ascending order.
@@ -262,7 +274,8 @@ Osu::Osu(std::string test) : Table(1, 4194304), test_(std::move(test)) {
 }
 
 std::string Osu::title() const {
-  if (test_.empty()) return fmt::format("OSU's {} tests over MPI", tests_.size());
+  const auto is_osus = [](const auto& one) { return one.second->title.starts_with("OSU"); };
+  if (test_.empty()) return fmt::format("OSU's {} tests over MPI", std::ranges::count_if(titled_, is_osus));
   std::string title = titled_.at(test_)->title;
   return title.replace(title.find('%'), 1, "");
 }
@@ -281,15 +294,15 @@ Osu::Sizes Osu::sizes(const Titled& test) const {
   if (collective) sizes.maximum = std::min<std::uint64_t>(sizes.maximum, 1 << 20);
   const std::string& text = message_size_;
   if (text.empty()) return sizes;
+  const Reading reading{"message-size", "[MIN:]MAX, at most 2^30 B", text};
+  constexpr std::uint64_t longest = std::uint64_t{1} << 30;
   const std::size_t colon = text.find(':');
   const std::string low = colon == std::string::npos ? "" : text.substr(0, colon);
   const std::string high = colon == std::string::npos ? text : text.substr(colon + 1);
-  const auto minimum = low.empty() ? std::optional(sizes.minimum) : whole(low);
-  const auto maximum = high.empty() ? std::optional(sizes.maximum) : whole(high);
-  if (!minimum || !maximum || *minimum > *maximum || *maximum > (std::uint64_t{1} << 30) ||
-      (low.empty() && high.empty()))
-    throw UsageError(fmt::format("--message-size must be [MIN:]MAX, at most 2^30 B, not {}", text));
-  return {*minimum, *maximum};
+  if (!low.empty()) sizes.minimum = reading.number(low, 0, longest);
+  if (!high.empty()) sizes.maximum = reading.number(high, 0, longest);
+  if (sizes.minimum > sizes.maximum || (low.empty() && high.empty())) reading.refuse();
+  return sizes;
 }
 
 std::vector<std::size_t> Osu::types_of(const Titled& test) const {
@@ -336,6 +349,7 @@ void Osu::check_options(const Titled& test) const {
             {pairs_, test.pairs || (pairs_.get() == "all" && takes_where(test)), "has two ranks"},
             {print_rate_, test.kind == "message rate", "reports no rate"},
             {operation_, test.reduces, "reduces nothing"},
+            {library_, test.kind == "collective", "is no blocking collective"},
             {root_, test.rooted, "has no root to choose"},
             {in_place_, collective, "is no collective"},
             {full_, collective, "is no collective"},
@@ -425,9 +439,7 @@ Wishes Osu::wishes_for(const Titled& test, std::uint64_t bytes, std::size_t plac
   }
   wishes.warmup += static_cast<std::uint64_t>(validation_warmup_.get());
   if (test.threads) {
-    const ThreadCounts threads = threads_in(tests_or_threads_);
-    wishes.senders = threads.senders;
-    wishes.receivers = threads.receivers;
+    std::tie(wishes.senders, wishes.receivers) = threads_in(tests_or_threads_);
   } else if (test.kind == "overlap") {
     wishes.tests = tests_in(tests_or_threads_);
   }
@@ -547,6 +559,11 @@ void Osu::prepare(Session& session, const Case& measured) {
   setting({session.world.rank(), ranks_, session.seed}, point);
   Wishes& wishes = wishes_.at({point.test->name, point.bytes, point.place});
   prepare_reports(session);
+  if (library_ == "nccl" && prepared_->kind == "collective") {
+    if (!nccl_) nccl_ = std::make_unique<NcclCollectives>(session.world, session.device);
+    wishes.nccl = nccl_.get();
+    wishes.from = wishes.to = {.own = &session.device};
+  }
   const bool on_devices = wishes.on_devices();
   if (on_devices) wishes.from.device = wishes.to.device = device_of(session);
   wishes.from.touched = wishes.to.touched = !no_touch_;
@@ -612,6 +629,7 @@ double Osu::link_rate(const Case& measured, double seconds) const {
 void Osu::release_group() {
   wishes_.clear();
   own_session_.reset();
+  nccl_.reset();
   comm_ = MPI_COMM_NULL;
 }
 
@@ -622,9 +640,9 @@ void Osu::run(Session&, const Case& measured, Timed& timed) {
   const double seconds = now_seconds() - begin - timed.paused_seconds();
   tell(timed);
   timed.tally("own_s", seconds / static_cast<double>(timed.count()));
+  const Timed::Pause pause(timed);
   if (measured.work.messages > 0)  // others wait, or do not even that
     fastest_Bps_ = std::max(fastest_Bps_, link_rate(measured, seconds / static_cast<double>(timed.count())));
-  const Timed::Pause pause(timed);
   ++sample_;
   if (counters_) report_counts(measured, timed.count(), counters_->stop());
   if (graph_ != "none") report_laps(timed.laps(begin), timed.count());
@@ -675,9 +693,9 @@ void Osu::hold_against_roof() const {
 }
 
 std::size_t Osu::pairs_of(const Titled& test, int ranks) const {
-  return !test.pairs            ? 1
-         : pairs_in(pairs_) > 0 ? static_cast<std::size_t>(pairs_in(pairs_))
-                                : static_cast<std::size_t>(ranks / 2);
+  if (test.kind == "congestion") return Hosts::found().pairs();
+  if (!test.pairs) return 1;
+  return static_cast<std::size_t>(pairs_in(pairs_) > 0 ? pairs_in(pairs_) : ranks / 2);
 }
 
 Json Osu::facts() const {
@@ -689,6 +707,7 @@ Json Osu::facts() const {
                       : device_runtime_ == "cuda" ? "-CUDA"
                       : device_runtime_ == "sycl" ? "-SYCL"
                                                   : "";
+  if (nccl_) facts["library"] = NcclCollectives::library();
   if (no_touch_) facts["touched"] = false;
   if (roof_Bps_ > 0) facts["roof_GBps"] = roof_Bps_ / giga;
   if (prepared_->kind == "message rate") facts["pairs"] = pairs_of(*prepared_, ranks_);
@@ -734,16 +753,18 @@ std::vector<Metric> Osu::init_metrics(const CaseResult& result) const {
 std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   const Point& point = point_of(*result.measured);
   const Titled& test = *titled_.at(point.test->name);
-  const auto tally = [&](const char* name, std::size_t rank) {
-    return result.tallies_by_rank.at(name)[rank] / static_cast<double>(result.summary.samples);
-  };
   if (test.kind == "init") return init_metrics(result);
   const std::size_t pairs = pairs_of(test, ranks);
-  const std::size_t acting = test.kind == "congestion" ? static_cast<std::size_t>(ranks) - pairs
-                             : is_pairs(test.kind)     ? pairs
-                                                       : static_cast<std::size_t>(ranks);
-  std::vector<double> own;
-  for (std::size_t rank = 0; rank < acting; ++rank) own.push_back(tally("own_s", rank));
+  // Means of the repetitions, of the ranks whose times count: those that begin, or all.
+  const auto tallies = [&](const char* name) {
+    std::vector<double> means;
+    for (int rank = 0; rank < ranks; ++rank)
+      if (test.kind == "congestion" ? Hosts::found().on_first(rank)
+                                    : !is_pairs(test.kind) || rank < static_cast<int>(pairs))
+        means.push_back(result.tallies_by_rank.at(name)[rank] / static_cast<double>(result.summary.samples));
+    return means;
+  };
+  const std::vector<double> own = tallies("own_s");
   std::vector<Metric> list;
   std::vector<double> slowest = slowest_laps(result);
   double moved = 0;  // bytes of an operation, of all pairs
@@ -763,26 +784,7 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
   } else {
     list = latency_metrics(test, point, result, own, ranks);
   }
-  if (test.kind == "overlap") {
-    const auto mean = [&](const char* name) {
-      std::vector<double> of_ranks;
-      for (std::size_t rank = 0; rank < acting; ++rank) of_ranks.push_back(tally(name, rank));
-      return of_ranks;
-    };
-    const double compute = mean_of(mean("compute_s")), alone = mean_of(mean("alone_s"));
-    const auto add = [&](const char* name, double seconds, const char* what, bool table) {
-      list.push_back({name, seconds / micro, "us", what, "", table});
-    };
-    add("compute", compute, "computing, without looks at the request; mean of the ranks", true);
-    add("initiation", mean_of(mean("init_s")), "the call that begins; mean of the ranks", false);
-    add("test", mean_of(mean("test_s")), "looks at the request; mean of the ranks", false);
-    add("wait", mean_of(mean("wait_s")), "MPI_Wait; mean of the ranks", false);
-    add("pure_communication", alone, "the collective alone, complete; mean of the ranks", true);
-    add("pure_communication_min", std::ranges::min(mean("alone_s")), "of the ranks' means the least", false);
-    add("pure_communication_max", std::ranges::max(mean("alone_s")), "of the ranks' means the largest", false);
-    list.push_back({"overlap", std::max(0.0, 100 * (1 - (mean_of(own) - compute) / alone)), "%",
-                    "100 (1 - (t - compute) / pure communication), not below 0"});
-  }
+  if (test.kind == "overlap") add_overlap(list, own, tallies);
   if (!layout.kind.empty())
     list.push_back(
         {"transmitted", static_cast<double>(transmitted), "B", "of a message, without its holes", "", false});

@@ -9,8 +9,8 @@
 #include <tuple>
 #include <vector>
 
-#include "benchmarks/osu/counters.hpp"
 #include "benchmarks/osu/mpi/mpi_row.hpp"
+#include "measure/counters.hpp"
 #include "world/mpi_session.hpp"
 
 namespace plumb::osu {
@@ -74,114 +74,99 @@ class Osu : public operations::Table<Setting> {
   std::vector<Metric> latency_metrics(const Titled& test, const Point& point, const CaseResult& result,
                                       const std::vector<double>& own, int ranks) const;
 
-  Parameter<std::string> message_size_{
-      *this, {"message-size", "sizes of messages, [MIN:]MAX; they double", "B", {"-m"}}, ""};
-  Parameter<std::int64_t> iterations_{
+  using Text = Parameter<std::string>;
+  using Number = Parameter<std::int64_t>;
+  using Flag = Parameter<bool>;
+
+  Text message_size_{*this, {"message-size", "sizes of messages, [MIN:]MAX; they double", "B", {"-m"}}, ""};
+  Number iterations_{*this,
+                     {"iterations", "operations of each case's one sample; else by the precision", "", {"-i"}},
+                     0,
+                     {1, 1 << 24}};
+  Number warmup_{*this, {"warmup", "untimed operations before each sample", "", {"-x"}}, 0, {0, 1 << 24}};
+  Flag osu_counts_{*this, {"osu-counts", "as many operations and warm-ups as OSU's own defaults"}, false};
+  Number window_{
+      *this, {"window-size", "tests of bandwidth: messages under way at once", "", {"-W"}}, 64, {1, 1 << 16}};
+  Text pairs_{*this,
+              {"pairs",
+               "osu_mbw_mr, osu_multi_lat: pairs of ranks; half of the ranks by default. all (not OSU's): each pair of "
+               "--where's letters",
+               "",
+               {"-p"}},
+              ""};
+  Parameter<double> roof_{
       *this,
-      {"iterations", "operations of the one sample of each case; else as many as the precision wants", "", {"-i"}},
+      {"roof", "buffers on devices: no figure can exceed it; by default twice the rate of copies there", "GB/s"},
       0,
-      {1, 1 << 24}};
-  Parameter<std::int64_t> warmup_{
-      *this, {"warmup", "operations before each sample, which are not timed", "", {"-x"}}, 0, {0, 1 << 24}};
-  Parameter<bool> osu_counts_{*this, {"osu-counts", "as many operations and warm-ups as OSU's own defaults"}, false};
-  Parameter<std::int64_t> window_{
-      *this, {"window-size", "messages under way at once in tests of bandwidth", "", {"-W"}}, 64, {1, 1 << 16}};
-  Parameter<std::string> pairs_{*this,
-                                {"pairs",
-                                 "osu_mbw_mr, osu_multi_lat: pairs of ranks; half of the ranks by default. all (not "
-                                 "OSU's): each pair of --where's "
-                                 "letters",
-                                 "",
-                                 {"-p"}},
-                                ""};
-  Parameter<double> roof_{*this,
-                          {"roof",
-                           "with buffers on devices: a link's rate that no figure can exceed; by default twice that of "
-                           "copies measured there",
-                           "GB/s"},
-                          0,
-                          {0, 1e6}};
-  Parameter<std::int64_t> print_rate_{
-      *this, {"print-rate", "osu_mbw_mr: messages per second in the text (1) or not (0)", "", {"-R"}}, 1, {0, 1}};
-  Parameter<std::string> buffers_{
+      {0, 1e6}};
+  Number print_rate_{*this, {"print-rate", "osu_mbw_mr: messages per second in the text (1)", "", {"-R"}}, 1, {0, 1}};
+  Text buffers_{
       *this,
       {"buffer-num",
-       "single: all messages of a window come from one place; multiple: each has its own; rotate[:BYTES] (not OSU's): "
-       "operations take turns over so much memory, by default twice the last-level caches. Each is received at a place "
-       "of its own in any case, as MPI demands",
+       "single: all messages of a window come from one place; multiple: each has its own; rotate[:BYTES] (not "
+       "OSU's): operations take turns over so much memory, by default twice the last-level caches. Each is "
+       "received at a place of its own in any case, as MPI demands",
        "",
        {"-b"}},
       "multiple"};
-  Parameter<bool> vary_window_{
-      *this, {"vary-window", "osu_mbw_mr: windows of 1, 2, … 128 messages", "", {"-V"}}, false};
-  Parameter<std::int64_t> validation_warmup_{
+  Flag vary_window_{*this, {"vary-window", "osu_mbw_mr: windows of 1, 2, … 128 messages", "", {"-V"}}, false};
+  Number validation_warmup_{
+      *this, {"validation-warmup", "with -c: more untimed operations before each sample", "", {"-u"}}, 0, {0, 10}};
+  Text memory_limit_{
       *this,
-      {"validation-warmup", "with -c: more untimed operations before each sample, all of which is checked", "", {"-u"}},
-      0,
-      {0, 10}};
-  Parameter<std::string> memory_limit_{
-      *this,
-      {"memory-limit", "leaves out sizes whose buffers on some rank exceed it, all of them counted", "B", {"-M"}},
+      {"memory-limit", "leaves out sizes with more buffers on a rank, all counted (not OSU's)", "B", {"-M"}},
       ""};
-  Parameter<std::string> ddt_{
+  Text ddt_{*this,
+            {"ddt", "derived datatypes: cont, vect:STRIDE:BLOCK, indx:FILE with lines DISPLACEMENT,LENGTH", "", {"-D"}},
+            ""};
+  Flag session_{*this, {"session", "messages in a communicator of an MPI 4 session's", "", {"-I"}}, false};
+  Text type_{
       *this,
-      {"ddt", "derived datatypes: cont, vect:STRIDE:BLOCK, indx:FILE with lines DISPLACEMENT,LENGTH", "", {"-D"}},
+      {"type", "MPI's datatypes, as mpi_char,mpi_float, or all; in reductions mpi_int, else mpi_char", "", {"-T"}},
       ""};
-  Parameter<bool> session_{
-      *this, {"session", "messages in a communicator of an MPI 4 session's, not of MPI_Init's", "", {"-I"}}, false};
-  Parameter<std::string> type_{
-      *this,
-      {"type", "MPI's datatypes, as mpi_char,mpi_float, or all; mpi_int in reductions, else mpi_char", "", {"-T"}},
-      ""};
+  Choice library_{
+      *this, {"library", "whose blocking collectives; nccl: on GPUs of --runtime cuda"}, "mpi", {"mpi", "nccl"}};
   Choice operation_{*this,
                     {"operation", "of reductions"},
                     "sum",
                     {"sum", "prod", "max", "min", "band", "bor", "bxor", "land", "lor", "lxor"}};
-  Parameter<std::string> root_{
-      *this, {"root-rank", "of rooted collectives: fixed:RANK, or rotate", "", {"-k"}}, "fixed:0"};
-  Parameter<bool> in_place_{*this, {"in-place", "collectives with MPI_IN_PLACE", "", {"-l"}}, false};
-  Parameter<bool> full_{
-      *this, {"full", "text of OSU's: also the minimum, the maximum and the iterations", "", {"-f"}}, false};
-  Parameter<bool> validation_{
+  Text root_{*this, {"root-rank", "of rooted collectives: fixed:RANK, or rotate", "", {"-k"}}, "fixed:0"};
+  Flag in_place_{*this, {"in-place", "collectives with MPI_IN_PLACE", "", {"-l"}}, false};
+  Flag full_{*this, {"full", "text of OSU's: also minimum, maximum and iterations", "", {"-f"}}, false};
+  Flag validation_{
+      *this, {"validation", "text of OSU's: what was found; all is checked in any case", "", {"-c"}}, false};
+  Text tail_{*this,
+             {"tail-lat",
+              "percentiles of single operations, of the slowest rank in each, also in OSU's text; at most five, 0 to "
+              "100, with commas",
+              "",
+              {"-z"},
+              "50,90,99"},
+             ""};
+  Text tests_or_threads_{*this,
+                         {"tests-or-threads",
+                          "non-blocking collectives: calls of MPI_Test while computing (0); osu_latency_mt, "
+                          "osu_latency_mp: threads or processes, [SENDERS:]RECEIVERS (1:2)",
+                          "",
+                          {"-t"}},
+                         ""};
+  Number partitions_{*this, {"partitions", "osu_partitioned_latency: parts of a message", "", {"-q"}}, 8, {1, 1 << 16}};
+  Text where_{
       *this,
-      {"validation", "text of OSU's: a column of what was found; all is checked in any case", "", {"-c"}},
-      false};
-  Parameter<std::string> tail_{
-      *this,
-      {"tail-lat",
-       "percentiles of single operations, of the slowest rank in each, also in OSU's text; at most "
-       "five, 0 to 100, with commas",
+      {"where",
+       "where buffers lie, also as words of their own (osu_bw D H): H host, D device, B its HBM, P on its chip; "
+       "of those that begin, then of the others",
        "",
-       {"-z"},
-       "50,90,99"},
-      ""};
-  Parameter<std::string> tests_or_threads_{
-      *this,
-      {"tests-or-threads",
-       "non-blocking collectives: calls of MPI_Test while computing (0); osu_latency_mt, osu_latency_mp: threads or "
-       "processes, [SENDERS:]RECEIVERS (1:2)",
+       {},
        "",
-       {"-t"}},
-      ""};
-  Parameter<std::int64_t> partitions_{
-      *this, {"partitions", "osu_partitioned_latency: parts of a message", "", {"-q"}}, 8, {1, 1 << 16}};
-  Parameter<std::string> where_{*this,
-                                {"where",
-                                 "where buffers lie, also as words of their own (osu_bw D H): H host, D device, B its "
-                                 "HBM, P on its chip; of those "
-                                 "that begin, then of the others",
-                                 "",
-                                 {},
-                                 "",
-                                 {"H", "D", "B", "P"}},
-                                "H,H"};
+       {"H", "D", "B", "P"}},
+      "H,H"};
   Choice device_runtime_{
       *this,
       {"device-runtime", "what drives the device; of collectives, whose buffers are then there", "", {"-d"}},
       "opencl",
       {"opencl", "cuda", "native", "sycl"}};
-  Parameter<bool> no_touch_{
-      *this, {"no-touch", "with buffers on devices: no kernel takes them before an operation (not OSU's)"}, false};
+  Flag no_touch_{*this, {"no-touch", "no kernel takes devices' buffers before an operation (not OSU's)"}, false};
   Choice window_kind_{*this,
                       {"win-options", "one-sided: how the window is made", "", {"-w"}},
                       "allocate",
@@ -190,37 +175,24 @@ class Osu : public operations::Table<Setting> {
                       {"sync-option", "one-sided: how operations are completed", "", {"-s"}},
                       "flush",
                       {"lock", "flush", "flush_local", "lock_all", "pscw", "fence"}};
-  Parameter<std::string> neighbours_{
+  Text neighbours_{
       *this,
-      {"neighborhood",
-       "who is neighbours: cart:DIMENSIONS:RADIUS, of a torus; graph:FILE with lines RANK,RANK",
-       "",
-       {"-N"}},
+      {"neighborhood", "who is: cart:DIMENSIONS:RADIUS, of a torus; graph:FILE with lines RANK,RANK", "", {"-N"}},
       "cart:1:1"};
-
   Choice compute_target_{
       *this,
       {"compute-target", "non-blocking collectives: what computes beside them; the device is --runtime's", "", {"-r"}},
       "cpu",
       {"cpu", "gpu", "both"}};
-  Parameter<std::int64_t> array_size_{
+  Number array_size_{
       *this, {"array-size", "elements of the array on which the device computes", "", {"-a"}}, 32, {1, 1 << 24}};
-
   Choice graph_{*this,
-                {"graph",
-                 "the time of each operation of the last sample: into a file beside the record, drawn by plumb run in "
-                 "the terminal or as a picture",
-                 "",
-                 {"-G"}},
+                {"graph", "single operations of the last sample, drawn beside the record", "", {"-G"}},
                 "none",
                 {"none", "tty", "png", "pdf", "svg"}};
-  Parameter<std::string> papi_{*this,
-                               {"papi",
-                                "EVENT[,EVENT…]:FILE: what the kernel counts of each rank in each sample, by perf's "
-                                "names (cycles, page-faults) or PAPI's",
-                                "",
-                                {"-P"}},
-                               ""};
+  Text papi_{*this,
+             {"papi", "EVENT[,EVENT…]:FILE: the kernel's counts in each sample, by perf's or PAPI's names", "", {"-P"}},
+             ""};
 
   std::string test_;
   std::map<std::string, const Titled*> titled_;                                           // by test
@@ -229,6 +201,7 @@ class Osu : public operations::Table<Setting> {
   int ranks_ = 2;
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::unique_ptr<MpiSession> own_session_;  // of --session
+  std::unique_ptr<NcclCollectives> nccl_;    // of --library
   std::string sync_ = "clock";
   double roof_Bps_ = 0;     // of the prepared case's link; 0: none known
   double fastest_Bps_ = 0;  // over it, on this rank

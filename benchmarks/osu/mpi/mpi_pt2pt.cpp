@@ -1,12 +1,12 @@
 // Messages between two ranks: ping-pong, and windows of messages. Rank i of the first half is paired with rank i of the
-// second; one operation is a ping and its pong, or a window in each direction of the test, with an answer.
+// second; one operation is a ping and its pong, or a window in each direction of the test, with an answer. In tests of
+// congestion the ranks of the first host are paired with those of equal place on all others, at once.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <csignal>
 #include <map>
 #include <optional>
@@ -39,11 +39,11 @@ class Way {
   const Places& sources() const { return sources_; }
   const Places& targets() const { return targets_; }
 
-  // Expected content at the receiver after `count` operations of `from`'s messages.
-  void expect(Image& image, const Contents& contents, int from, std::uint64_t count) const {
+  // Expected content at the receiver after `count` operations of `from`'s messages, whose places begin at `base`.
+  void expect(Image& image, const Contents& contents, int from, std::size_t base, std::uint64_t count) const {
     for (std::uint64_t operation = 0; operation < count; ++operation)
       for (std::uint64_t slot = 0; slot < targets_.window; ++slot)
-        image.expect_message(contents, from, sources_.at(operation, slot), targets_.at(operation, slot),
+        image.expect_message(contents, from, sources_.at(operation, slot), base + targets_.at(operation, slot),
                              targets_.left(operation, count), layout_);
   }
 
@@ -52,7 +52,7 @@ class Way {
   Places sources_, targets_;
 };
 
-enum class Traffic { ping_pong, one_way, both_ways };
+enum class Traffic { ping_pong, exchange, one_way, both_ways, to_first_host, from_first_host };
 
 struct PairsForm {
   Traffic act = Traffic::ping_pong;
@@ -60,6 +60,10 @@ struct PairsForm {
   bool persistent = false;
   bool partitioned = false;  // persistent; each message is passed to MPI in parts
   bool forks = false;        // each rank has child processes, which sleep
+  bool threads = false;      // thread i modulo S of the first rank answers thread i of the second, operations in turn
+  bool congests() const { return act >= Traffic::to_first_host; }
+  bool is_windowed() const { return act >= Traffic::one_way; }
+  bool is_one_way() const { return act == Traffic::one_way || congests(); }
 };
 
 // Number in a persistent message's first bytes, set before each start: identifies the operation and the slot.
@@ -99,28 +103,37 @@ class Pairs : public Pattern {
  public:
   struct Role {
     Role(const PairsForm& form, const Setting& s) {
+      const Hosts& hosts = Hosts::found();
       const int pairs = form.pairs ? (s.wishes->pairs > 0 ? s.wishes->pairs : s.ranks / 2) : 1;
       first = s.rank < pairs;
-      partner = first ? s.rank + pairs : s.rank < 2 * pairs ? s.rank - pairs : -1;
-      sends = partner >= 0 && (first || form.act != Traffic::one_way);
-      receives = partner >= 0 && (!first || form.act != Traffic::one_way);
+      if (!form.congests() && s.rank < 2 * pairs) partners = {first ? s.rank + pairs : s.rank - pairs};
+      if (form.congests() && hosts.are_known()) {
+        first = hosts.on_first(s.rank) == (form.act == Traffic::from_first_host);
+        partners = hosts.twins_of(s.rank);
+      }
+      sends = !partners.empty() && (first || !form.is_one_way());
+      receives = !partners.empty() && (!first || !form.is_one_way());
     }
     bool first = false, sends = false, receives = false;
-    int partner = -1;
+    std::vector<int> partners;  // one at most, but with congestion
   };
 
   static Needs needs(const PairsForm& form, const Setting& s) {
     const Role role(form, s);
-    const std::uint64_t window = form.act == Traffic::ping_pong ? 1 : s.wishes->window;
-    const Way way(s, form.persistent, window);
+    const Way way(s, form.persistent, window_of(form, s));
     Needs needs = sample_needs(s);
-    if (role.sends) {
-      needs.work.bytes_sent = s.bytes * window;
-      needs.work.messages = window;
+    if (role.sends || form.congests()) {
+      needs.work.bytes_sent = s.bytes * window_of(form, s);
+      needs.work.messages = window_of(form, s);
     }
-    if (role.receives) needs.items_to_check = way.targets().room();
-    needs.memory = (role.sends ? 2 * way.sources().room() : 0) + (role.receives ? 3 * way.targets().room() : 0);
-    if (role.receives && form.persistent) needs.items_to_check += window;
+    if (role.receives) needs.items_to_check = way.targets().room() * role.partners.size();
+    needs.memory = (role.sends ? 2 * way.sources().room() : 0) + 3 * needs.items_to_check;
+    if (role.receives && form.persistent) needs.items_to_check += window_of(form, s);
+    if (!form.threads) return needs;
+    const std::uint64_t threads = needs.count_multiple = static_cast<std::uint64_t>(s.wishes->receivers);
+    needs.laps = false;
+    needs.most_operations = s.most() / threads * threads;
+    needs.fixed_count = (s.wishes->iterations + threads - 1) / threads * threads;
     return needs;
   }
 
@@ -128,27 +141,34 @@ class Pairs : public Pattern {
       : form_(form),
         s_(setting),
         role_(form, setting),
-        window_(form.act == Traffic::ping_pong ? 1 : setting.wishes->window),
+        window_(window_of(form, setting)),
         way_(setting, form.persistent, window_),
         count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
         type_(setting.wishes->type->handle),
+        partner_(role_.partners.empty() ? -1 : role_.partners[0]),
         sent_(role_.sends ? way_.sources().room() : 1, role_.first ? setting.wishes->from : setting.wishes->to),
-        received_(role_.receives ? way_.targets().room() : 1, role_.first ? setting.wishes->from : setting.wishes->to),
-        image_(role_.receives ? way_.targets().room() : 0),
+        received_(role_.receives ? way_.targets().room() * role_.partners.size() : 1,
+                  role_.first ? setting.wishes->from : setting.wishes->to),
+        image_(role_.receives ? received_.size() : 0),
         contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0},
-        requests_(2 * window_, MPI_REQUEST_NULL),
+        requests_(2 * window_ * std::max<std::size_t>(role_.partners.size(), 1), MPI_REQUEST_NULL),
         children_(form.forks ? (role_.first ? setting.wishes->senders : setting.wishes->receivers) - 1 : 0) {
+    int provided = 0;
+    MPI_Query_thread(&provided);
+    if (form.threads && provided < MPI_THREAD_MULTIPLE)
+      throw Unsupported(
+          "several threads communicate: run it alone, plumb run osu_latency_mt, with a library that lets them");
     if (form.partitioned && setting.wishes->on_devices())
       throw Unsupported("libplumb-mpi-device takes no partitioned messages: MPI itself reads their parts");
     if (form.persistent && setting.wishes->layout && setting.wishes->layout->runs[0].begin > 0)
       throw Unsupported("persistent messages begin with their number, not with a hole");
-    if (role_.partner < 0 || !form.persistent) return;
+    if (partner_ < 0 || !form.persistent) return;
     for (std::uint64_t slot = 0; slot < window_ && !form.partitioned; ++slot) {
       if (role_.receives)
-        code_ |= MPI_Recv_init(received_.at(way_.targets().at(0, slot)), count_, type_, role_.partner, tag, s_.comm,
+        code_ |= MPI_Recv_init(received_.at(way_.targets().at(0, slot)), count_, type_, partner_, tag, s_.comm,
                                &requests_[slot]);
       if (role_.sends)
-        code_ |= MPI_Send_init(sent_.at(way_.sources().at(0, slot)), count_, type_, role_.partner, tag, s_.comm,
+        code_ |= MPI_Send_init(sent_.at(way_.sources().at(0, slot)), count_, type_, partner_, tag, s_.comm,
                                &requests_[window_ + slot]);
     }
     if (form.partitioned) make_partitioned(mpi_later::psend_init, mpi_later::precv_init);
@@ -162,7 +182,7 @@ class Pairs : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    warm_up(s_, [this](Timed& none, std::uint64_t some) { operate(none, some); });
+    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
     contents_.repetition = repetition;
     if (role_.sends) {
       source_.resize(sent_.size());
@@ -172,23 +192,31 @@ class Pairs : public Pattern {
     if (form_.persistent) seen_.assign(count * window_, 0);
     if (!role_.receives) return;
     image_.clear(contents_.seed * 31 + repetition);
-    way_.expect(image_, contents_, role_.partner, form_.persistent ? 1 : count);
+    for (std::size_t i = 0; i < role_.partners.size(); ++i)
+      way_.expect(image_, contents_, role_.partners[i], i * way_.targets().room(), form_.persistent ? 1 : count);
     if (form_.persistent) stamp_image(count);
     image_.poison(received_);
   }
 
-  void run_timed(Timed& timed) override { operate(timed, timed.count()); }
+  void run_timed(Timed& timed) override {
+    if (form_.threads) return run_threads(timed.count());
+    key_ = key(s_.rank);
+    for (std::uint64_t i = 0; i < timed.count(); ++i) {
+      touch_buffers(s_, timed, {&sent_, &received_});
+      operate(timed, i);
+      end_operation(s_, timed);
+    }
+  }
 
   Validation validate(std::uint64_t, std::uint64_t count) override {
     check_mpi(code_, "send and receive");
     for (const Area* area : {&sent_, &received_}) area->check_touches();
-    Validation found;
-    if (!role_.receives) return found;
-    found = image_.compare(received_, "what the partner sent, byte by byte");
+    if (!role_.receives) return {};
+    Validation found = image_.compare(received_, "what the partner sent, byte by byte");
     if (!form_.persistent) return found;
     found.items_checked += window_;
     for (std::uint64_t i = 0; i < count * window_; ++i) {
-      const std::uint64_t should = stamp_of(key(role_.partner), i / window_, i % window_);
+      const std::uint64_t should = stamp_of(key(partner_), i / window_, i % window_);
       if (std::memcmp(&seen_[i], &should, stamp_bytes()) == 0 || found.wrong_items++ > 0) continue;
       found.detail = fmt::format("message {} of start {} of {} is an older one's", i % window_, i / window_, count);
     }
@@ -197,6 +225,9 @@ class Pairs : public Pattern {
   }
 
  private:
+  static std::uint64_t window_of(const PairsForm& form, const Setting& s) {
+    return form.is_windowed() ? s.wishes->window : 1;
+  }
   std::size_t stamp_bytes() const {
     const Layout* layout = s_.wishes->layout.get();
     return std::min<std::size_t>(8, layout != nullptr ? layout->runs[0].length : s_.bytes);
@@ -206,36 +237,31 @@ class Pairs : public Pattern {
   }
   void stamp_image(std::uint64_t count) {
     for (std::uint64_t slot = 0; slot < window_; ++slot) {
-      const std::uint64_t stamp = stamp_of(key(role_.partner), count - 1, slot);
+      const std::uint64_t stamp = stamp_of(key(partner_), count - 1, slot);
       std::memcpy(image_.expect(way_.targets().at(0, slot), stamp_bytes()).data(), &stamp, stamp_bytes());
     }
   }
 
-  void operate(Timed& timed, std::uint64_t count) {
-    if (role_.partner < 0) {
-      each(timed, count, [](std::uint64_t) {});
+  void operate(Timed& timed, std::uint64_t i) {
+    if (role_.partners.empty()) return;
+    if (form_.is_windowed() && !form_.persistent) return window(i);
+    if (form_.act == Traffic::exchange) return exchange(i);
+    if (!form_.persistent) {
+      code_ |= ping_pong(i, tag);
       return;
     }
-    key_ = key(s_.rank);
-    if (form_.persistent)
-      each(timed, count, [this, &timed](std::uint64_t i) {
-        number_messages(timed, i);
-        start();
-        keep_numbers(timed, i);
-      });
-    else if (form_.act == Traffic::ping_pong)
-      each(timed, count, [this](std::uint64_t i) { ping_pong(i); });
-    else
-      each(timed, count, [this](std::uint64_t i) { window(i); });
+    number_messages(timed, i);
+    start();
+    keep_numbers(timed, i);
   }
   // For libraries that have them.
   template <class SendInit, class ReceiveInit>
   void make_partitioned(SendInit send_init, ReceiveInit receive_init) {
     if constexpr (!std::is_null_pointer_v<SendInit>) {
       const auto parts = static_cast<int>(s_.wishes->partitions);
-      code_ |= send_init(sent_.at(0), parts, count_ / parts, type_, role_.partner, tag, s_.comm, MPI_INFO_NULL,
-                         &requests_[1]);
-      code_ |= receive_init(received_.at(0), parts, count_ / parts, type_, role_.partner, tag, s_.comm, MPI_INFO_NULL,
+      code_ |=
+          send_init(sent_.at(0), parts, count_ / parts, type_, partner_, tag, s_.comm, MPI_INFO_NULL, &requests_[1]);
+      code_ |= receive_init(received_.at(0), parts, count_ / parts, type_, partner_, tag, s_.comm, MPI_INFO_NULL,
                             &requests_[0]);
     }
   }
@@ -245,47 +271,56 @@ class Pairs : public Pattern {
       for (int part = 0; part < static_cast<int>(s_.wishes->partitions); ++part) code_ |= ready(part, request);
   }
 
-  template <class One>
-  void each(Timed& timed, std::uint64_t count, One one) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      touch_buffers(s_, timed, {&sent_, &received_});
-      one(i);
-      end_operation(s_, timed);
-    }
+  int ping_pong(std::uint64_t i, int channel) const {
+    const auto send = [&] {
+      return MPI_Send(sent_.at(way_.sources().at(i)), count_, type_, partner_, channel, s_.comm);
+    };
+    int code = role_.first ? send() : MPI_SUCCESS;
+    code |= MPI_Recv(received_.at(way_.targets().at(i)), count_, type_, partner_, channel, s_.comm, MPI_STATUS_IGNORE);
+    return role_.first ? code : code | send();
   }
-
-  void send(std::uint64_t i) {
-    code_ |= MPI_Send(sent_.at(way_.sources().at(i)), count_, type_, role_.partner, tag, s_.comm);
-  }
-  void receive(std::uint64_t i) {
-    code_ |=
-        MPI_Recv(received_.at(way_.targets().at(i)), count_, type_, role_.partner, tag, s_.comm, MPI_STATUS_IGNORE);
-  }
-  void ping_pong(std::uint64_t i) {
-    if (role_.first) send(i);
-    receive(i);
-    if (!role_.first) send(i);
+  void exchange(std::uint64_t i) {
+    code_ |= MPI_Sendrecv(sent_.at(way_.sources().at(i)), count_, type_, partner_, tag,
+                          received_.at(way_.targets().at(i)), count_, type_, partner_, tag, s_.comm, MPI_STATUS_IGNORE);
   }
 
   void window(std::uint64_t i) {
     int open = 0;
-    if (role_.receives)
+    for (std::size_t p = 0; p < role_.partners.size() && role_.receives; ++p)
       for (std::uint64_t slot = 0; slot < window_; ++slot)
-        code_ |= MPI_Irecv(received_.at(way_.targets().at(i, slot)), count_, type_, role_.partner, tag, s_.comm,
-                           &requests_[open++]);
-    if (role_.sends)
+        code_ |= MPI_Irecv(received_.at(p * way_.targets().room() + way_.targets().at(i, slot)), count_, type_,
+                           role_.partners[p], tag, s_.comm, &requests_[open++]);
+    for (std::size_t p = 0; p < role_.partners.size() && role_.sends; ++p)
       for (std::uint64_t slot = 0; slot < window_; ++slot)
-        code_ |= MPI_Isend(sent_.at(way_.sources().at(i, slot)), count_, type_, role_.partner, tag, s_.comm,
+        code_ |= MPI_Isend(sent_.at(way_.sources().at(i, slot)), count_, type_, role_.partners[p], tag, s_.comm,
                            &requests_[open++]);
     code_ |= MPI_Waitall(open, requests_.data(), MPI_STATUSES_IGNORE);
     answer();
   }
   // One direction only: confirms that all messages have arrived.
   void answer() {
-    if (form_.act != Traffic::one_way) return;
+    if (!form_.is_one_way()) return;
     char yes = 1;
-    code_ |= role_.first ? MPI_Recv(&yes, 1, MPI_CHAR, role_.partner, tag, s_.comm, MPI_STATUS_IGNORE)
-                         : MPI_Send(&yes, 1, MPI_CHAR, role_.partner, tag, s_.comm);
+    for (const int partner : role_.partners)
+      code_ |= role_.first ? MPI_Recv(&yes, 1, MPI_CHAR, partner, tag, s_.comm, MPI_STATUS_IGNORE)
+                           : MPI_Send(&yes, 1, MPI_CHAR, partner, tag, s_.comm);
+  }
+
+  // Threads start and end with the sample: some 50 us, spread over many operations.
+  void run_threads(std::uint64_t count) {
+    const int mine = role_.first ? s_.wishes->senders : s_.wishes->receivers;
+    std::vector<int> codes(static_cast<std::size_t>(mine), MPI_SUCCESS);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < mine; ++thread)
+      threads.emplace_back([this, thread, mine, count, &found = codes[thread]] {
+        int code = MPI_SUCCESS;
+        for (std::uint64_t i = 0; i < count; ++i)
+          if (const auto channel = static_cast<int>(i) % s_.wishes->receivers; channel % mine == thread)
+            code |= ping_pong(i, channel);
+        found = code;
+      });
+    for (std::thread& thread : threads) thread.join();
+    for (const int code : codes) code_ |= code;
   }
 
   void start() {
@@ -334,6 +369,7 @@ class Pairs : public Pattern {
   Way way_;
   int count_;
   MPI_Datatype type_;
+  int partner_;  // the only one; -1: none
   Area sent_, received_;
   Image image_;
   Contents contents_;
@@ -345,222 +381,18 @@ class Pairs : public Pattern {
   Children children_;
 };
 
-// Ping-pong of several threads: thread i modulo S of the first rank answers thread i of the second. One
-// operation is a message and its answer; operations rotate over the second rank's threads.
-class Threads : public Pattern {
- public:
-  static Needs needs(const Setting& s) {
-    const Way way(s, false, 1);
-    Needs needs;
-    needs.work.bytes_sent = s.bytes;
-    needs.work.messages = 1;
-    needs.items_to_check = way.targets().room();
-    needs.memory = 2 * way.sources().room() + 3 * way.targets().room();
-    needs.count_multiple = static_cast<std::uint64_t>(s.wishes->receivers);
-    needs.most_operations = s.most() / needs.count_multiple * needs.count_multiple;
-    needs.fixed_count = (s.wishes->iterations + needs.count_multiple - 1) / needs.count_multiple * needs.count_multiple;
-    return needs;
-  }
-  explicit Threads(const Setting& setting)
-      : s_(setting),
-        way_(s_, false, 1),
-        count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
-        partner_(1 - setting.rank),
-        sent_(way_.sources().room()),
-        received_(way_.targets().room()),
-        image_(way_.targets().room()),
-        contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0} {
-    int provided = 0;
-    MPI_Query_thread(&provided);
-    if (provided < MPI_THREAD_MULTIPLE)
-      throw Unsupported(
-          "several threads communicate: run it alone, plumb run osu_latency_mt, with a library that lets them");
-  }
-
-  void reset(std::uint64_t repetition, std::uint64_t count) override {
-    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
-    contents_.repetition = repetition;
-    bytes_.resize(sent_.size());
-    contents_.message(bytes_, s_.rank, 0);
-    sent_.write(bytes_);
-    image_.clear(repetition);
-    way_.expect(image_, contents_, partner_, count);
-    image_.poison(received_);
-  }
-  // Threads start and end with the sample: some 50 us, spread over many operations.
-  void run_timed(Timed& timed) override {
-    const int mine = s_.rank == 0 ? s_.wishes->senders : s_.wishes->receivers;
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread < mine; ++thread)
-      threads.emplace_back([this, thread, mine, count = timed.count()] { work(thread, mine, count); });
-    for (std::thread& thread : threads) thread.join();
-  }
-  Validation validate(std::uint64_t, std::uint64_t) override {
-    check_mpi(code_, "send and receive");
-    return image_.compare(received_, "what the partner sent, byte by byte");
-  }
-
- private:
-  void work(int thread, int mine, std::uint64_t count) {
-    const auto receivers = static_cast<std::uint64_t>(s_.wishes->receivers);
-    int code = MPI_SUCCESS;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const auto channel = static_cast<int>(i % receivers);
-      if (channel % mine != thread) continue;
-      const auto send = [&] {
-        code |= MPI_Send(sent_.at(way_.sources().at(i)), count_, s_.wishes->type->handle, partner_, channel, s_.comm);
-      };
-      if (s_.rank == 0) send();
-      code |= MPI_Recv(received_.at(way_.targets().at(i)), count_, s_.wishes->type->handle, partner_, channel, s_.comm,
-                       MPI_STATUS_IGNORE);
-      if (s_.rank != 0) send();
-    }
-    code_ |= code;
-  }
-
-  Setting s_;
-  Way way_;
-  int count_, partner_;
-  Area sent_, received_;
-  Image image_;
-  Contents contents_;
-  std::vector<std::byte> bytes_;
-  std::atomic<int> code_ = MPI_SUCCESS;
-};
-
 Titled pairs_row(const char* name, const char* title, const char* kind, PairsForm form) {
   Row row{name, kind, "osu", 1};
   row.needs = [form](const Setting& s) { return Pairs::needs(form, s); };
   row.make = [form](const Setting& s) { return std::make_unique<Pairs>(form, s); };
+  if (form.partitioned && mpi_later::psend_init == nullptr)
+    row.missing = "this MPI library has no partitioned messages (MPI 4)";
   Titled titled{title, kind, row};
   titled.pairs = form.pairs;
   titled.both_ways = form.act == Traffic::both_ways;
-  return titled;
-}
-
-Titled threads_row() {
-  Titled titled{"OSU MPI% Multi-threaded Latency Test", "latency", {"osu_latency_mt", "latency", "osu", 1}};
-  titled.row.needs = [](const Setting& s) { return Threads::needs(s); };
-  titled.row.make = [](const Setting& s) { return std::make_unique<Threads>(s); };
-  titled.threads = titled.thread_multiple = true;
-  return titled;
-}
-
-Titled forking_row() {
-  Titled titled = pairs_row("osu_latency_mp", "OSU MPI% Multi-process Latency Test", "latency",
-                            {Traffic::ping_pong, false, false, false, true});
-  titled.threads = true;
-  return titled;
-}
-
-Titled partitioned_row() {
-  Titled titled = pairs_row("osu_partitioned_latency", "OSU MPI% Partitioned Latency Test", "latency",
-                            {Traffic::ping_pong, false, true, true});
-  titled.partitioned = true;
-  if (mpi_later::psend_init == nullptr) titled.row.missing = "this MPI library has no partitioned messages (MPI 4)";
-  return titled;
-}
-
-// All ranks of the first host, and the ranks of equal place on the others: windows of messages between all
-// of these at once, to the first host or from it. Each pair's messages have their own buffer.
-class Congestion : public Pattern {
- public:
-  static Needs needs(const Setting& s, bool out) {
-    const Way way(s, false, s.wishes->window);
-    Needs needs = sample_needs(s);
-    needs.work.bytes_sent = s.bytes * s.wishes->window;
-    needs.work.messages = s.wishes->window;
-    const Hosts& hosts = Hosts::found();
-    if (!hosts.first_of_host.empty() && hosts.on_first(s.rank) != out)
-      needs.items_to_check = way.targets().room() * hosts.twins_of(s.rank).size();
-    needs.memory = 2 * way.sources().room() + 3 * needs.items_to_check;
-    return needs;
-  }
-  Congestion(const Setting& setting, bool out)
-      : s_(setting),
-        way_(setting, false, setting.wishes->window),
-        count_(static_cast<int>(setting.bytes / setting.wishes->type->bytes)),
-        sends_(Hosts::found().on_first(setting.rank) == out),
-        twins_(Hosts::found().twins_of(setting.rank)),
-        contents_{setting.wishes->type, nullptr, setting.ranks, setting.seed, 0} {
-    if (sends_) sent_ = Area(way_.sources().room(), setting.wishes->from);
-    for (std::size_t i = 0; i < twins_.size() && !sends_; ++i) {
-      received_.emplace_back(way_.targets().room(), setting.wishes->to);
-      images_.emplace_back(way_.targets().room());
-    }
-    requests_.resize(twins_.size() * s_.wishes->window, MPI_REQUEST_NULL);
-  }
-
-  void reset(std::uint64_t repetition, std::uint64_t count) override {
-    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
-    contents_.repetition = repetition;
-    if (sends_) {
-      bytes_.resize(sent_.size());
-      contents_.message(bytes_, s_.rank, 0);
-      sent_.write(bytes_);
-    }
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      images_[i].clear(repetition + i);
-      way_.expect(images_[i], contents_, twins_[i], count);
-      images_[i].poison(received_[i]);
-    }
-  }
-
-  void run_timed(Timed& timed) override {
-    for (std::uint64_t i = 0; i < timed.count(); ++i) {
-      touch_buffers(s_, timed, {&sent_});
-      for (const Area& area : received_) area.touch();
-      int open = 0;
-      for (std::size_t twin = 0; twin < twins_.size(); ++twin)
-        for (std::uint64_t slot = 0; slot < s_.wishes->window; ++slot, ++open)
-          code_ |= sends_ ? MPI_Isend(sent_.at(way_.sources().at(i, slot)), count_, s_.wishes->type->handle,
-                                      twins_[twin], tag, s_.comm, &requests_[open])
-                          : MPI_Irecv(received_[twin].at(way_.targets().at(i, slot)), count_, s_.wishes->type->handle,
-                                      twins_[twin], tag, s_.comm, &requests_[open]);
-      code_ |= MPI_Waitall(open, requests_.data(), MPI_STATUSES_IGNORE);
-      char yes = 1;
-      for (const int twin : twins_)
-        code_ |= sends_ ? MPI_Recv(&yes, 1, MPI_CHAR, twin, tag, s_.comm, MPI_STATUS_IGNORE)
-                        : MPI_Send(&yes, 1, MPI_CHAR, twin, tag, s_.comm);
-      end_operation(s_, timed);
-    }
-  }
-
-  Validation validate(std::uint64_t, std::uint64_t) override {
-    check_mpi(code_, "send and receive");
-    if (sends_) sent_.check_touches();
-    Validation found;
-    for (std::size_t i = 0; i < images_.size(); ++i) {
-      received_[i].check_touches();
-      const Validation part = images_[i].compare(received_[i], "what the twins sent, byte by byte");
-      found.items_checked += part.items_checked;
-      found.wrong_items += part.wrong_items;
-      found.error += part.error;
-      found.reference = part.reference;
-      if (found.detail.empty()) found.detail = part.detail;
-    }
-    return found;
-  }
-
- private:
-  Setting s_;
-  Way way_;
-  int count_;
-  bool sends_;
-  std::vector<int> twins_;
-  Area sent_;
-  std::vector<Area> received_;
-  std::vector<Image> images_;
-  Contents contents_;
-  std::vector<MPI_Request> requests_;
-  std::vector<std::byte> bytes_;
-  int code_ = MPI_SUCCESS;
-};
-
-Titled congestion_row(const char* name, const char* title, bool out) {
-  Titled titled{title, "congestion", {name, "congestion", "osu", 1}};
-  titled.row.needs = [out](const Setting& s) { return Congestion::needs(s, out); };
-  titled.row.make = [out](const Setting& s) { return std::make_unique<Congestion>(s, out); };
+  titled.threads = form.threads || form.forks;
+  titled.thread_multiple = form.threads;
+  titled.partitioned = form.partitioned;
   return titled;
 }
 
@@ -597,6 +429,11 @@ std::string Hosts::misfit() const {
   return "";
 }
 
+std::size_t Hosts::pairs() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(first_of_host, [&](int first) { return first != first_of_host[0]; }));
+}
+
 std::vector<int> Hosts::twins_of(int rank) const {
   std::map<int, int> next;  // place of the next rank of each host
   std::vector<int> places, twins;
@@ -607,23 +444,25 @@ std::vector<int> Hosts::twins_of(int rank) const {
 }
 
 std::vector<Titled> pt2pt_rows() {
+  using enum Traffic;
   return {pairs_row("osu_latency", "OSU MPI% Latency Test", "latency", {}),
-          pairs_row("osu_multi_lat", "OSU MPI% Multi Latency Test", "multi latency", {Traffic::ping_pong, true}),
-          pairs_row("osu_bw", "OSU MPI% Bandwidth Test", "bandwidth", {Traffic::one_way}),
-          pairs_row("osu_bibw", "OSU MPI% Bi-Directional Bandwidth Test", "bandwidth", {Traffic::both_ways}),
+          pairs_row("osu_multi_lat", "OSU MPI% Multi Latency Test", "multi latency", {.pairs = true}),
+          pairs_row("osu_bw", "OSU MPI% Bandwidth Test", "bandwidth", {one_way}),
+          pairs_row("osu_bibw", "OSU MPI% Bi-Directional Bandwidth Test", "bandwidth", {both_ways}),
           pairs_row("osu_mbw_mr", "OSU MPI% Multiple Bandwidth / Message Rate Test", "message rate",
-                    {Traffic::one_way, true}),
-          pairs_row("osu_latency_persistent", "OSU MPI% Latency Persistent Test", "latency",
-                    {Traffic::ping_pong, false, true}),
+                    {.act = one_way, .pairs = true}),
+          pairs_row("osu_latency_persistent", "OSU MPI% Latency Persistent Test", "latency", {.persistent = true}),
           pairs_row("osu_bw_persistent", "OSU MPI% Bandwidth Persistent Test", "bandwidth",
-                    {Traffic::one_way, false, true}),
+                    {.act = one_way, .persistent = true}),
           pairs_row("osu_bibw_persistent", "OSU MPI% Bi-Directional Bandwidth Persistent Test", "bandwidth",
-                    {Traffic::both_ways, false, true}),
-          threads_row(),
-          forking_row(),
-          partitioned_row(),
-          congestion_row("osu_bw_fan_in", "OSU MPI% Bandwidth Congestion In Test", false),
-          congestion_row("osu_bw_fan_out", "OSU MPI% Bandwidth Congestion Out Test", true)};
+                    {.act = both_ways, .persistent = true}),
+          pairs_row("osu_latency_mt", "OSU MPI% Multi-threaded Latency Test", "latency", {.threads = true}),
+          pairs_row("osu_latency_mp", "OSU MPI% Multi-process Latency Test", "latency", {.forks = true}),
+          pairs_row("osu_partitioned_latency", "OSU MPI% Partitioned Latency Test", "latency",
+                    {.persistent = true, .partitioned = true}),
+          pairs_row("osu_bw_fan_in", "OSU MPI% Bandwidth Congestion In Test", "congestion", {to_first_host}),
+          pairs_row("osu_bw_fan_out", "OSU MPI% Bandwidth Congestion Out Test", "congestion", {from_first_host}),
+          pairs_row("osu_sendrecv", "MPI_Sendrecv% Latency Test (not of OSU's)", "exchange", {exchange})};
 }
 
 }  // namespace plumb::osu

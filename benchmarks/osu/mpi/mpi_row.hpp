@@ -11,6 +11,7 @@
 
 #include "benchmarks/osu/mpi/mpi_data.hpp"
 #include "measure/operations.hpp"
+#include "transport/nccl_collectives.hpp"
 
 namespace plumb::osu {
 
@@ -39,7 +40,8 @@ struct Wishes {
   Sliding sliding = {};
   Device* computes = nullptr;  // a device that computes beside a non-blocking collective; null: the host
   bool host_computes = true;
-  std::uint64_t array = 32;  // elements of the device's array
+  std::uint64_t array = 32;         // elements of the device's array
+  NcclCollectives* nccl = nullptr;  // does the collectives; null: MPI
 };
 
 // Ranks and sizes of a row's run.
@@ -81,9 +83,11 @@ struct Titled {
 struct Hosts {
   std::vector<int> first_of_host;
   static const Hosts& found();  // collective, the first time
+  bool are_known() const { return !first_of_host.empty(); }
   bool on_first(int rank) const { return first_of_host[rank] == first_of_host[0]; }
   std::string misfit() const;  // reason why some rank of the first host has no counterpart on another host, or ""
   std::vector<int> twins_of(int rank) const;
+  std::size_t pairs() const;  // of ranks of the first host with ranks of others
 };
 
 // By kind, each in its own file.

@@ -1,4 +1,4 @@
-#include "benchmarks/osu/counters.hpp"
+#include "measure/counters.hpp"
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
@@ -13,30 +13,30 @@
 #include "core/error.hpp"
 #include "core/registry.hpp"
 
-namespace plumb::osu {
+namespace plumb {
 
 namespace {
 
-struct Event {
+struct CountedEvent {
   const char *name, *papi;  // PAPI's name, or ""
   std::uint32_t type;
   std::uint64_t config;
 };
 constexpr std::uint32_t hardware = PERF_TYPE_HARDWARE, software = PERF_TYPE_SOFTWARE;
-constexpr std::array events{Event{"cycles", "PAPI_TOT_CYC", hardware, PERF_COUNT_HW_CPU_CYCLES},
-                            Event{"instructions", "PAPI_TOT_INS", hardware, PERF_COUNT_HW_INSTRUCTIONS},
-                            Event{"cache-references", "PAPI_L3_TCA", hardware, PERF_COUNT_HW_CACHE_REFERENCES},
-                            Event{"cache-misses", "PAPI_L3_TCM", hardware, PERF_COUNT_HW_CACHE_MISSES},
-                            Event{"branches", "PAPI_BR_INS", hardware, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-                            Event{"branch-misses", "PAPI_BR_MSP", hardware, PERF_COUNT_HW_BRANCH_MISSES},
-                            Event{"task-clock", "", software, PERF_COUNT_SW_TASK_CLOCK},
-                            Event{"page-faults", "", software, PERF_COUNT_SW_PAGE_FAULTS},
-                            Event{"context-switches", "", software, PERF_COUNT_SW_CONTEXT_SWITCHES},
-                            Event{"cpu-migrations", "", software, PERF_COUNT_SW_CPU_MIGRATIONS}};
+constexpr std::array events{CountedEvent{"cycles", "PAPI_TOT_CYC", hardware, PERF_COUNT_HW_CPU_CYCLES},
+                            CountedEvent{"instructions", "PAPI_TOT_INS", hardware, PERF_COUNT_HW_INSTRUCTIONS},
+                            CountedEvent{"cache-references", "PAPI_L3_TCA", hardware, PERF_COUNT_HW_CACHE_REFERENCES},
+                            CountedEvent{"cache-misses", "PAPI_L3_TCM", hardware, PERF_COUNT_HW_CACHE_MISSES},
+                            CountedEvent{"branches", "PAPI_BR_INS", hardware, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+                            CountedEvent{"branch-misses", "PAPI_BR_MSP", hardware, PERF_COUNT_HW_BRANCH_MISSES},
+                            CountedEvent{"task-clock", "", software, PERF_COUNT_SW_TASK_CLOCK},
+                            CountedEvent{"page-faults", "", software, PERF_COUNT_SW_PAGE_FAULTS},
+                            CountedEvent{"context-switches", "", software, PERF_COUNT_SW_CONTEXT_SWITCHES},
+                            CountedEvent{"cpu-migrations", "", software, PERF_COUNT_SW_CPU_MIGRATIONS}};
 
-const Event& event_called(const std::string& name) {
+const CountedEvent& event_called(const std::string& name) {
   std::vector<std::string> names;
-  for (const Event& one : events) {
+  for (const CountedEvent& one : events) {
     if (name == one.name || (*one.papi != 0 && name == one.papi)) return one;
     names.emplace_back(one.name);
   }
@@ -44,7 +44,7 @@ const Event& event_called(const std::string& name) {
 }
 
 // Of this thread and its later ones; the kernel's part as well, where that is permitted. -1: no such event.
-int open_counter(const Event& event) {
+int open_counter(const CountedEvent& event) {
   perf_event_attr wish{};
   wish.size = sizeof wish;
   wish.type = event.type;
@@ -99,4 +99,4 @@ std::vector<double> Counters::stop() const {
   return counts;
 }
 
-}  // namespace plumb::osu
+}  // namespace plumb

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace plumb::osu {
+namespace plumb {
 
 class Counters {
  public:
@@ -27,4 +27,4 @@ class Counters {
   std::vector<int> files_;
 };
 
-}  // namespace plumb::osu
+}  // namespace plumb
