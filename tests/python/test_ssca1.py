@@ -13,6 +13,8 @@ from typing import Any
 import numpy
 import pytest
 
+from plumbline.base.paths import find_home
+from plumbline.engine import runtimes
 from plumbline.engine.program import shmem_engine
 from tests.launching import PATIENCE_S, launch_command, program
 
@@ -155,6 +157,11 @@ def test_one_result_for_every_variant_and_number_of_ranks(tmp_path: Path) -> Non
         results |= {case["facts"]["results_hash"] for case in record["cases"]}
         for case in record["cases"]:
             assert case["tallies"]["cells"] == case["repetitions"] * (32 + 79) ** 2
+    if runtimes.is_installed("pocl", find_home()):
+        device = [*words, "--variant", "device", "--tile", "64"]
+        status, record, said = run(tmp_path, 3, *device)
+        assert status == 0, said
+        results |= {case["facts"]["results_hash"] for case in record["cases"]}
     assert len(results) == 1
 
 
@@ -167,10 +174,14 @@ def test_a_better_alignment_than_the_planted_ones_is_accepted_when_proven(tmp_pa
 
 def test_an_overflow_is_an_error(tmp_path: Path) -> None:
     words = ["--scale", "8", "--exact", "10000", "--minimum-score", "10000"]
-    status, _, said = run(tmp_path, 2, *words, "--bits", "16")
-    assert status == 3
-    assert "a score does not fit 16 bits; use --bits 32" in said
-    assert run(tmp_path, 1, *words)[0] == 0
+    for variant in ("blocked", "device"):
+        if variant == "device" and not runtimes.is_installed("pocl", find_home()):
+            continue
+        of_variant = [*words, "--variant", variant]
+        status, _, said = run(tmp_path, 2, *of_variant, "--bits", "16")
+        assert status == 3
+        assert "a score does not fit 16 bits; use --bits 32" in said
+        assert run(tmp_path, 1, *of_variant)[0] == 0
 
 
 @pytest.mark.parametrize("bits", ["16", "32"])
@@ -193,6 +204,7 @@ def test_other_scores(tmp_path: Path, bits: str) -> None:
         (["--dissimilar", "0"], "--dissimilar"),
         (["--similar", "6"], "--similar 6 must not be above --exact 5"),
         (["--reports", "0"], "--reports"),
+        (["--variant", "device", "--runtime", "native"], "a device that compiles kernels"),
     ],
 )
 def test_bad_input_is_refused(tmp_path: Path, words: list[str], sentence: str) -> None:

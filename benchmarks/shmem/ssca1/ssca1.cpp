@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "benchmarks/shmem/ssca1/blocked.hpp"
+#include "benchmarks/shmem/ssca1/device_kernel1.hpp"
 #include "benchmarks/shmem/ssca1/oracle.hpp"
 #include "world/collect.hpp"
 #include "world/watchdog.hpp"
@@ -68,25 +69,38 @@ void Ssca1::check(const Plan&) const {
     throw UsageError(fmt::format("--similar {} must not be above --exact {}", similar_.get(), exact_.get()));
 }
 
+void Ssca1::check_device(const Plan&, const DeviceInfo& info) const {
+  if (on_device() && info.runtime == "native")
+    throw UsageError("--variant device needs a device that compiles kernels: --runtime opencl or cuda");
+}
+
 std::vector<Group> Ssca1::groups(const Plan& asked) const {
   const std::uint64_t length = length_of(scale_), tile = this->tile();
   const int ranks = asked.ranks;
   std::vector<Group> all;
   for (const std::string& variant : variants()) {
-    const bool is_blocked = variant == "blocked";
+    const bool is_blocked = variant == "blocked", has_bits = is_blocked || on_device();
     Group group;
     group.key = variant;
     Case one;
-    one.key = is_blocked ? fmt::format("{}/{}", variant, bits_.get()) : variant;
+    one.key = has_bits ? fmt::format("{}/{}", variant, bits_.get()) : variant;
     one.labels = {{"variant", variant}, {"scale", scale_.get()}, {"length", length}};
-    if (is_blocked) one.labels.update(Json{{"bits", bits_ == "16" ? 16 : 32}, {"tile", tile}});
+    if (has_bits) one.labels["bits"] = bits_ == "16" ? 16 : 32;
+    if (is_blocked) one.labels["tile"] = tile;
     if (variant == "threaded") one.labels["threads"] = threads_.get();
     one.work.updates = length * length / static_cast<std::uint64_t>(ranks);
     one.fixed_count = 1;
     one.phases = {"scoring", "selection", "details"};
     one.items_to_check = asked.rank == 0 && proof() == Proof::oracle ? length * length : 1;
-    group.symmetric_bytes = is_blocked ? blocked_bytes<std::int32_t>(length, tile) : put_get_bytes(length, ranks);
-    if (is_blocked && proof() == Proof::blocked) group.symmetric_bytes *= 2;
+    const std::uint64_t blocked = blocked_bytes<std::int32_t>(length, tile);
+    group.symmetric_bytes = is_blocked ? blocked : on_device() ? 0 : put_get_bytes(length, ranks);
+    if (proof() == Proof::blocked) group.symmetric_bytes += blocked;
+    if (on_device()) {
+      const DeviceBytes needed = device_bytes(length, ranks, device_tile());
+      group.device_bytes = needed.all;
+      group.largest_buffer_bytes = needed.largest_buffer;
+      group.exchange_bytes = needed.message;
+    }
     // Both pairs of strings twice and the kernel's, rows and gaps of the serial computation; what rows keep.
     group.host_bytes = 18 * length + (is_blocked ? 16 * length / static_cast<std::uint64_t>(ranks) : 0);
     group.cases.push_back(std::move(one));
@@ -110,7 +124,9 @@ void Ssca1::prepare_group(Session& session, const Group& group, Timed&) {
   }
   problem_ = {pairs_[0].given, kernel_scores(), minimum_};
   first_outcome_ = {};
-  kernel_ = make_kernel1(world, group.key, bits_ == "16" ? 16 : 32);
+  const int bits = bits_ == "16" ? 16 : 32;
+  kernel_ = on_device() ? make_device_kernel1(session, *team_, problem_, bits, device_tile())
+                        : make_kernel1(world, group.key, bits);
 }
 
 std::unique_ptr<Kernel1> Ssca1::make_kernel1(World& world, const std::string& variant, int bits) {

@@ -23,11 +23,14 @@ class Ssca1 : public Benchmark {
     return "SSCA#1 (HPCS), kernels 1 and 2, as in the OpenSHMEM Benchmark Suite (OSB); data of its own";
   }
   Preset preset(const std::string& name) const override;
-  bool needs_device() const override { return false; }
+  bool needs_device() const override { return on_device(); }
+  bool needs_transport() const override { return on_device(); }
+  bool takes_kernel_file() const override { return on_device(); }
   bool threads_communicate() const override { return threads_.given() || variant_ == "threaded"; }
   ValidateWhen validate_when() const override { return ValidateWhen::each_repetition; }
 
   void check(const Plan& plan) const override;
+  void check_device(const Plan& plan, const DeviceInfo& info) const override;
   std::vector<Group> groups(const Plan& plan) const override;
   void prepare_group(Session& session, const Group& group, Timed& timed) override;
   void prepare(Session&, const Case&) override {}
@@ -56,13 +59,20 @@ class Ssca1 : public Benchmark {
   Parameter<double> scale_{
       *this, {"scale", "log2 of the number of cells, about: both strings have 2^(scale/2) + 79 codons"}, 20, {1, 62}};
   Choice variant_{*this,
-                  {"variant", "how ranks share the cells; all: each of them"},
+                  {"variant", "how ranks share the cells, or device: by kernels; all: each of them but device"},
                   "blocked",
-                  {"all", "put-get", "threaded", "blocked"}};
-  Choice bits_{
-      *this, {"bits", "variant blocked: bits of a score; 16 is an error if a score overflows"}, "32", {"32", "16"}};
+                  {"all", "put-get", "threaded", "blocked", "device"}};
+  Choice bits_{*this,
+               {"bits", "variants blocked and device: bits of a score; 16 is an error if a score overflows"},
+               "32",
+               {"32", "16"}};
   Parameter<std::int64_t> tile_{
-      *this, {"tile", "variant blocked: columns put to the next rank at once, a multiple of 8"}, 128, {8, 1 << 20}};
+      *this,
+      {"tile",
+       "variants blocked and device: columns sent to the next rank at once, a multiple of 8; default of a "
+       "device: by its type"},
+      128,
+      {8, 1 << 20}};
   Parameter<std::int64_t> threads_{
       *this, {"threads", "variant threaded: threads of a rank, each with a context of its own"}, 2, {1, 1024}};
   Parameter<std::int64_t> exact_{*this, {"exact", "score of equal codons"}, 5, {1, 10000}};
@@ -94,6 +104,8 @@ class Ssca1 : public Benchmark {
   };
   static constexpr std::size_t pairs = 2;
 
+  bool on_device() const { return variant_ == "device"; }
+  std::uint64_t device_tile() const { return tile_.given() ? tile() : 0; }
   std::vector<std::string> variants() const;
   Proof proof() const;
   std::vector<End> gathered(std::vector<End> mine) const;

@@ -1,0 +1,81 @@
+"""SSCA1's kernels made wrong, on one rank and where values come from another, on two."""
+
+from __future__ import annotations
+
+from tests.mutants.kernel_mutants import KernelMutant, Sound
+
+KERNELS = "benchmarks/shmem/ssca1/ssca1.cl"
+# With a low minimum there are some hundred ends; two rows of tiles, five columns of them.
+USUAL = ("--variant", "device", "--scale", "16", "--minimum-score", "9", "--tile", "64")
+
+WRONG = [
+    ("similar_as_exact", "one >> 8 == other >> 8 ? SIMILAR", "one >> 8 == other >> 8 ? EXACT", 1),
+    ("a_gap's_start_twice", "begun = pair - OPEN;", "begun = pair - OPEN - 5;", 1),
+    (
+        "e_and_f_swapped",
+        "down = HIGHER(down - EXTEND, begun);",
+        "down = HIGHER(sideways - EXTEND, begun);",
+        1,
+    ),
+    (
+        "corner_of_a_tile_missing",
+        "corner_of_next = item == 0 ? corners[tile] : last[row - 1];",
+        "corner_of_next = item == 0 ? 0 : last[row - 1];",
+        1,
+    ),
+    (
+        "corner_between_items_missing",
+        "corner_of_next = item == 0 ? corners[tile] : last[row - 1];",
+        "corner_of_next = item == 0 ? corners[tile] : 0;",
+        1,
+    ),
+    ("gaps_end_at_tiles", "along[row + r] = AT(e, r);", "along[row + r] = 0;", 1),
+    (
+        "stale_column",
+        "passed_v[to] = AT(v, ROWS - 1);",
+        "passed_v[to] = step % 32 == 31 ? passed_v[to] : AT(v, ROWS - 1);",
+        1,
+    ),
+    ("last_columns_skipped", "step - item < COLUMNS;", "step - item < COLUMNS - 1;", 1),
+    ("last_items_left_out", "row < rows;", "row + 8 * ROWS < rows;", 1),
+    ("no_edge_below", "edges[2 * at + 1] = (SCORE)down;", "edges[2 * at + 1] = 0;", 2),
+    (
+        "a_row's_ends_lost",
+        "for (uint r = 0; r < ROWS; ++r) {\n        if (AT",
+        "for (uint r = 1; r < ROWS; ++r) {\n        if (AT",
+        1,
+    ),
+    ("ends_anywhere", "AT(pairs, r) != AT(v, r)", "AT(v, r) == 0", 1),
+    (
+        "row_off_by_one",
+        "ends[3 * (ulong)place + 1] = row + r;",
+        "ends[3 * (ulong)place + 1] = row + r + 1;",
+        1,
+    ),
+]
+ARRAY = [
+    ("array-gaps_end_at_a_lane", "from_down = above_down;", "from_down = k == 7 ? 0 : above_down;"),
+    ("array-columns_not_moved", "k > 0; --k) others[k]", "k > 1; --k) others[k]"),
+    ("array-corner_missing", "k > 0 ? v[k - 1] : corners[first];", "k > 0 ? v[k - 1] : 0;"),
+    ("array-last_lane_idle", "|| k >= lanes)", "|| k + 1 >= lanes)"),
+    ("array-first_column_of_tiles", "corners[first] = (SCORE)corner[0];", "corners[first] = 0;"),
+    ("array-an_end_not_kept", "if (found < room)", "if (found < room && found != 5)"),
+]
+MUTANTS = [
+    KernelMutant(name, KERNELS, old, new, USUAL, ranks=ranks) for name, old, new, ranks in WRONG
+]
+MUTANTS += [
+    KernelMutant(name, "benchmarks/shmem/ssca1/systolic.cl", old, new, USUAL, device="fpga")
+    for name, old, new in ARRAY
+]
+SOUND = [
+    Sound(("--variant", "device", "--scale", "1", "--minimum-score", "3")),
+    Sound(USUAL),
+    Sound((*USUAL, "--bits", "16"), ranks=3),
+    Sound(USUAL, ranks=2),
+    Sound((*USUAL, "--transport", "peer"), ranks=2),
+    Sound(USUAL, device="intel"),
+    Sound(USUAL, device="fpga"),
+    Sound((*USUAL, "--bits", "16", "--transport", "channel"), device="fpga", ranks=2),
+    Sound(USUAL, device="cuda"),
+]
