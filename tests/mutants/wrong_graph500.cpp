@@ -233,7 +233,7 @@ Changes circle_of_nothing(const Tree& tree) {
   return {};
 }
 
-// Every search starts from the first one's root; so the first passes.
+// Every search starts from the warm-up's root, whose tree is right.
 class LastRoots : public WrongGraph500 {
  public:
   using WrongGraph500::WrongGraph500;

@@ -55,6 +55,7 @@ class DeviceSearch final : public Search {
         sums_(2 * shape_.groups) {
     copy_graph(session);
     build(session);
+    if (team_.size() > 1) connect(session);
   }
 
   std::span<Parent> parents() override { return parents_; }
@@ -70,6 +71,18 @@ class DeviceSearch final : public Search {
                  reinterpret_cast<std::byte*>(device_parents_.data()));
     for (std::uint64_t local = 0; local < layout_.count(); ++local)
       parents_[local] = device_parents_[local] == no_parent ? unreached : static_cast<Parent>(device_parents_[local]);
+  }
+
+  // Drivers compile a kernel when it is first started: each direction alone starts all of them.
+  void prepare(Vertex root) override {
+    const double alpha = alpha_;
+    for (const double of_one_direction : {0., 1e18}) {
+      alpha_ = of_one_direction;
+      poison();
+      run(root);
+    }
+    alpha_ = alpha;
+    poison();
   }
 
   void run(Vertex root) override {
@@ -143,6 +156,7 @@ class DeviceSearch final : public Search {
     adopt_ = program_->kernel("adopt");
     look_up_ = program_->kernel("look_up");
     look_on_ = program_->kernel("look_on");
+    unite_ = program_->kernel("unite");
     const auto vertices = static_cast<std::uint32_t>(layout_.count()),
                first = static_cast<std::uint32_t>(layout_.first());
     const std::uint32_t own = own_words(), at = own_at(), all = static_cast<std::uint32_t>(all_words());
@@ -203,24 +217,51 @@ class DeviceSearch final : public Search {
     return {sums[0], sums[1]};
   }
 
-  std::vector<std::size_t> words_of_ranks() const {
-    std::vector<std::size_t> counts;
-    for (int rank = 0; rank < layout_.ranks(); ++rank) counts.push_back(2 * ((layout_.count_of(rank) + 63) / 64));
-    return counts;
+  std::size_t words_of(int rank) const { return 2 * ((layout_.count_of(rank) + 63) / 64); }
+  std::size_t first_word(int rank) const { return layout_.first_of(rank) / 32; }
+  BufferView words(Buffer& bitmap, std::size_t first, std::size_t count) const {
+    return {&bitmap, 4 * first, 4 * count};
+  }
+
+  // Found bits go to their owners, and the bits of a level from their owners to all; ranks without vertices take part
+  // in neither.
+  void connect(Session& session) {
+    const int ranks = team_.size(), me = team_.rank();
+    std::vector<DeviceExchange::Message> found, arrived, level, gathered;
+    std::size_t found_bytes = 0, arrived_bytes = 0, gathered_bytes = 0;
+    const std::size_t own = 4 * words_of(me);
+    for (int distance = 1; distance < ranks; ++distance) {
+      const int to = (me + distance) % ranks, from = (me + ranks - distance) % ranks;
+      if (const std::size_t theirs = 4 * words_of(to); theirs > 0) {
+        found.push_back({to, distance, found_bytes, theirs});
+        found_bytes += aligned(theirs);
+      }
+      if (const std::size_t theirs = 4 * words_of(from); theirs > 0) {
+        gathered.push_back({from, distance, gathered_bytes, theirs});
+        gathered_bytes += aligned(theirs);
+      }
+      if (own == 0) continue;
+      arrived.push_back({from, distance, arrived_bytes, own});
+      arrived_bytes += aligned(own);
+      level.push_back({to, distance, 0, own});
+    }
+    found_places_ = found;
+    gathered_places_ = gathered;
+    found_exchange_ = std::make_unique<DeviceExchange>(session, found, found_bytes, arrived, arrived_bytes, traffic_);
+    level_exchange_ = std::make_unique<DeviceExchange>(session, level, own, gathered, gathered_bytes, traffic_);
+    unite_->set({&found_exchange_->incoming(), found_.get(), static_cast<std::uint32_t>(ranks - 1),
+                 static_cast<std::uint32_t>(aligned(own) / 4), own_at(), own_words()});
   }
 
   // Ors all ranks' bits into their owners'.
   void exchange_found() {
     if (team_.size() == 1) return;
-    const std::vector<std::size_t> counts = words_of_ranks(), incoming(counts.size(), own_words());
-    sent_.resize(all_words());
-    received_.resize(own_words() * counts.size());
-    queue_->read({found_.get(), 0, 4 * sent_.size()}, reinterpret_cast<std::byte*>(sent_.data()));
-    team_.all_to_all<std::uint32_t>(sent_, counts, received_, incoming);
-    for (std::size_t i = own_words(); i < received_.size(); ++i) received_[i % own_words()] |= received_[i];
-    if (own_words() > 0)
-      queue_->write(reinterpret_cast<const std::byte*>(received_.data()),
-                    {found_.get(), 4 * std::size_t{own_at()}, 4 * std::size_t{own_words()}});
+    for (const DeviceExchange::Message& one : found_places_)
+      queue_->enqueue_copy(words(*found_, first_word(one.peer), words_of(one.peer)),
+                           {&found_exchange_->outgoing(), one.offset, one.bytes});
+    found_exchange_->start(*queue_);
+    found_exchange_->wait();
+    queue_->enqueue(*unite_, shape_.range());
   }
 
   // Makes the level just found the last one, on all devices, and reads its size.
@@ -231,13 +272,16 @@ class DeviceSearch final : public Search {
       queue_->finish();
       return;
     }
-    sent_.resize(own_words());
-    received_.resize(all_words());
-    if (own_words() > 0)
-      queue_->enqueue_read({next_.get(), 0, 4 * sent_.size()}, reinterpret_cast<std::byte*>(sent_.data()));
+    if (own_words() > 0) {
+      queue_->enqueue_copy(words(*next_, 0, own_words()), words(level_exchange_->outgoing(), 0, own_words()));
+      queue_->enqueue_copy(words(*next_, 0, own_words()), words(*level_, own_at(), own_words()));
+    }
+    level_exchange_->start(*queue_);
+    level_exchange_->wait();
+    for (const DeviceExchange::Message& one : gathered_places_)
+      queue_->enqueue_copy({&level_exchange_->incoming(), one.offset, one.bytes},
+                           words(*level_, first_word(one.peer), words_of(one.peer)));
     queue_->finish();
-    team_.all_gather<std::uint32_t>(sent_, received_, words_of_ranks());
-    queue_->write(reinterpret_cast<const std::byte*>(received_.data()), {level_.get(), 0, 4 * received_.size()});
   }
 
   Team& team_;
@@ -250,9 +294,12 @@ class DeviceSearch final : public Search {
   std::unique_ptr<Buffer> begins_, neighbours_, tasks_, count_, parents_buffer_, sums_buffer_;
   std::unique_ptr<Buffer> level_, tried_, found_, known_, next_, isolated_;  // bitmaps
   std::unique_ptr<Program> program_;
-  std::unique_ptr<Kernel> start_, cut_, follow_, adopt_, look_up_, look_on_;
+  std::unique_ptr<Kernel> start_, cut_, follow_, adopt_, look_up_, look_on_, unite_;
+  Traffic traffic_;
+  std::vector<DeviceExchange::Message> found_places_, gathered_places_;
+  std::unique_ptr<DeviceExchange> found_exchange_, level_exchange_;  // null on one rank
   std::vector<Parent> parents_;
-  std::vector<std::uint32_t> device_parents_, sent_, received_;
+  std::vector<std::uint32_t> device_parents_;
   std::vector<std::uint64_t> sums_;  // by group: vertices and ends of the level found
   int bottom_up_levels_ = 0;
   const std::uint32_t zero_ = 0;
@@ -305,7 +352,9 @@ DeviceBytes device_bytes(const GraphPlan& plan, int ranks) {
   // Ranks' rows differ; none has more than all ends.
   const std::uint64_t ends = std::min(2 * plan.edges(), 3 * (2 * plan.edges() / all));
   const std::uint64_t largest = std::max(4 * ends, 8 * tasks_of(ends, layout.count()));
-  return {4 * ends + 8 * tasks_of(ends, layout.count()) + 12 * layout.count() + plan.vertices(), largest};
+  // Bitmaps of all vertices, and the messages that carry them.
+  const std::uint64_t bitmaps = plan.vertices() + (all > 1 ? plan.vertices() / 2 + 4 * message_alignment * all : 0);
+  return {4 * ends + 8 * tasks_of(ends, layout.count()) + 12 * layout.count() + bitmaps, largest};
 }
 
 }  // namespace plumb::graph500

@@ -1,9 +1,10 @@
 // Variant `device`: a breadth-first search by kernels (graph500.cl), direction-optimising, of each rank's part of the
-// graph in its device's memory. Ranks gather their bitmaps through the host after each level.
+// graph in its device's memory. Ranks exchange their bitmaps after each level, by the session's transport.
 #pragma once
 
 #include <memory>
 
+#include "benchmarks/shmem/device_exchange.hpp"
 #include "benchmarks/shmem/graph500/search.hpp"
 #include "measure/benchmark.hpp"
 
@@ -17,10 +18,6 @@ std::unique_ptr<Search> make_device_search(Session& session, Team& team, const G
 // The same edges of a Kronecker graph as Generator's, bit for bit, made by the session's device.
 EdgeList list_by_device(Session& session, const GraphPlan& plan, const EdgeRange& range, bool weighted);
 
-// Upper bounds of a rank's device memory.
-struct DeviceBytes {
-  std::uint64_t all = 0, largest_buffer = 0;
-};
 DeviceBytes device_bytes(const GraphPlan& plan, int ranks);
 
 }  // namespace plumb::graph500

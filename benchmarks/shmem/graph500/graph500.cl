@@ -92,6 +92,16 @@ __kernel void follow(__global const uint* restrict tasks, __global const uint* r
   }
 }
 
+// Ors what other devices have found of the own vertices into `found`: so many messages, `pitch` words apart.
+__kernel void unite(__global const uint* restrict arrived, __global uint* restrict found, const uint messages,
+                    const uint pitch, const uint own_at, const uint own_words) {
+  for (uint word = (uint)get_global_id(0); word < own_words; word += (uint)get_global_size(0)) {
+    uint bits = found[own_at + word];
+    for (uint message = 0; message < messages; ++message) bits |= arrived[message * pitch + word];
+    found[own_at + word] = bits;
+  }
+}
+
 // Own vertices that any device has found in this level. Those found by another look for their parent in the level.
 __kernel void adopt(__global const uint* restrict level, __global uint* restrict tried, __global uint* restrict found,
                     __global uint* restrict known, __global uint* restrict next, __global const ulong* restrict begins,

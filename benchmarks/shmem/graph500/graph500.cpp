@@ -150,6 +150,7 @@ std::vector<Group> Graph500::groups(const Plan& asked) const {
       const DeviceBytes needed = device_bytes(graph, asked.ranks);
       group.device_bytes = needed.all;
       group.largest_buffer_bytes = needed.largest_buffer;
+      group.exchange_bytes = graph.vertices() / 4;  // two bitmaps
     }
     group.symmetric_bytes = symmetric_bytes(kind.variant, Layout(graph.vertices(), 0, asked.ranks));
     group.host_bytes = construction_bytes(graph, asked.ranks, weighted()) +
@@ -204,12 +205,13 @@ void Graph500::build(Session& session, Timed& timed) {
   find_roots();
 }
 
-// As in the reference: candidates in turn, except taken ones and those without edges other than loops.
+// As in the reference: candidates in turn, except taken ones and those without edges other than loops. The one after
+// the last is the warm-up's, so that no search repeats it; a graph that has no more takes the last one.
 void Graph500::find_roots() {
   const GraphPlan asked = plan();
   const Generator generator(asked);
   const Layout& layout = graph_->layout;
-  const auto wanted = static_cast<std::size_t>(roots_.get());
+  const auto wanted = static_cast<std::size_t>(roots_.get()) + 1;
   roots_found_.clear();
   for (std::uint64_t k = 0; k < asked.vertices() && roots_found_.size() < wanted; k += candidates_at_a_time) {
     const std::size_t some = std::min<std::uint64_t>(candidates_at_a_time, asked.vertices() - k);
@@ -224,6 +226,9 @@ void Graph500::find_roots() {
       if (usable[i] != 0 && std::find(roots_found_.begin(), roots_found_.end(), candidates[i]) == roots_found_.end())
         roots_found_.push_back(candidates[i]);
   }
+  if (roots_found_.empty()) return;
+  warm_up_root_ = roots_found_.back();
+  if (roots_found_.size() == wanted) roots_found_.pop_back();
 }
 
 void Graph500::prepare_group(Session& session, const Group& group, Timed& timed) {
@@ -239,8 +244,9 @@ void Graph500::prepare_group(Session& session, const Group& group, Timed& timed)
   search_ =
       kind.variant == "device" ? make_device_search(session, *team_, *graph_, plan) : make_search(session.world, plan);
   if (roots_found_.empty()) return;
+  search_->prepare(warm_up_root_);
   search_->poison();
-  search(*search_, roots_found_.front());
+  search(*search_, warm_up_root_);
 }
 
 std::unique_ptr<Search> Graph500::make_search(World& world, const SearchPlan& plan) {

@@ -22,6 +22,7 @@ class Graph500 : public Benchmark {
   }
   Preset preset(const std::string& name) const override;
   bool needs_device() const override { return on_device(); }
+  bool needs_transport() const override { return on_device(); }
   bool takes_kernel_file() const override { return on_device(); }
   bool threads_communicate() const override { return threads_.given() || variant_ == "threaded"; }
 
@@ -121,6 +122,7 @@ class Graph500 : public Benchmark {
   std::unique_ptr<Validator> validator_;
   std::unique_ptr<Search> search_;
   std::vector<Vertex> roots_found_;
+  Vertex warm_up_root_ = 0;
   Findings graph_findings_;
   TreeFindings tree_;
   double validation_seconds_ = 0;

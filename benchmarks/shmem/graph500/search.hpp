@@ -39,6 +39,8 @@ class Search {
   virtual std::span<float> distances() { return {}; }
   // Untimed, before a search: makes all parents `unreached` and distances NaN.
   virtual void poison();
+  // Collective, untimed, before the warm-up: what a first search would spend on preparing kernels. Poisons.
+  virtual void prepare(Vertex) {}
   // Collective; after poison(). On return this rank's parents and distances are final, where they are computed.
   virtual void run(Vertex root) = 0;
   // Untimed, after a search: brings its results from where they are computed to parents().

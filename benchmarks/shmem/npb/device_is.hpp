@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "benchmarks/shmem/npb/device_exchange.hpp"
+#include "benchmarks/shmem/device_exchange.hpp"
 #include "measure/benchmark.hpp"
 
 namespace plumb::npb {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "benchmarks/shmem/npb/device_exchange.hpp"
+#include "benchmarks/shmem/device_exchange.hpp"
 #include "benchmarks/shmem/npb/mg_grid.hpp"
 #include "measure/benchmark.hpp"
 

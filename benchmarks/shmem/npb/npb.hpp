@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/shmem/npb/device_exchange.hpp"
+#include "benchmarks/shmem/device_exchange.hpp"
 #include "benchmarks/shmem/npb/messages.hpp"
 #include "measure/benchmark.hpp"
 #include "measure/clock.hpp"

@@ -219,7 +219,7 @@ def _own(device: DeviceTable, asked: Asked, part: str, items: float) -> float:
 
 BENCHMARK = "graph500"
 NEEDS: Need = "work"
-TRANSPORTS = frozenset({"none"})
+TRANSPORTS = frozenset({"none", "local", "staged"})  # a transport is for variant device
 MODELLED = ("messages", "bucketed", "direction-optimising", "put-atomic", "device")
 
 

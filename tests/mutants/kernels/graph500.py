@@ -152,6 +152,14 @@ MUTANTS = [
         "edges[2 * item] = from;",
         USUAL,
     ),
+    KernelMutant(
+        "one_message_not_united",
+        KERNELS,
+        "message < messages; ++message",
+        "message + 1 < messages; ++message",
+        DOWN,
+        ranks=3,
+    ),
 ]
 
 SOUND = [
@@ -163,6 +171,7 @@ SOUND = [
     Sound((*SHARED, "--lanes", "32"), ranks=3),
     Sound(("--variant", "device", "--scale", "14", "--roots", "4")),
     Sound(DOWN, ranks=3),
+    Sound((*USUAL, "--transport", "peer"), ranks=2),
     Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
     Sound((*USUAL, "--kernel", "both"), ranks=2),
     Sound((*USUAL, "--graph", "erdos-renyi")),

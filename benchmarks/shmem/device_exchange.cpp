@@ -1,10 +1,10 @@
-#include "benchmarks/shmem/npb/device_exchange.hpp"
+#include "benchmarks/shmem/device_exchange.hpp"
 
 #include <algorithm>
 
 #include "measure/clock.hpp"
 
-namespace plumb::npb {
+namespace plumb {
 
 DeviceExchange::DeviceExchange(Session& session, const std::vector<Message>& sends, std::size_t send_bytes,
                                const std::vector<Message>& receives, std::size_t receive_bytes, Traffic& traffic)
@@ -42,4 +42,4 @@ void DeviceExchange::wait() {
   traffic_.exposed_seconds += now_seconds() - begin;
 }
 
-}  // namespace plumb::npb
+}  // namespace plumb

@@ -1,4 +1,4 @@
-// Messages between ranks' devices for the NPB: buffers on the device, one exchange of the session's transport.
+// Messages between ranks' devices: buffers on the device, one exchange of the session's transport.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "measure/benchmark.hpp"
 #include "transport/transport.hpp"
 
-namespace plumb::npb {
+namespace plumb {
 
 // Messages begin at multiples of so many bytes.
 inline constexpr std::size_t message_alignment = 4096;
@@ -51,4 +51,4 @@ class DeviceExchange {
   Traffic& traffic_;
 };
 
-}  // namespace plumb::npb
+}  // namespace plumb
