@@ -42,6 +42,8 @@ for runtime in cuda opencl; do
   one $runtime-hpl hpl --runtime $runtime --size 2000 --block 128 --repetitions 2
   for order in 0 1 2; do one $runtime-water-$order shallow_water --runtime $runtime --size 2 --order $order; done
   one $runtime-graph500 graph500 --runtime $runtime --variant device --scale 18 --roots 8
+  one $runtime-ssca1 ssca1 --runtime $runtime --variant device --scale 26
+  two $runtime-ssca1-two ssca1 --runtime $runtime --variant device --scale 24
   for name in is mg; do
     one $runtime-npb_$name npb_$name --runtime $runtime --variant device --class A
     two $runtime-npb_$name-two npb_$name --runtime $runtime --variant device --class S --transport staged
@@ -59,6 +61,8 @@ for approach in device-streaming device-buffered host-buffered; do
   two peer-$approach b_eff --runtime cuda --transport peer --approach $approach --preset smoke
 done
 two peer-ptrans ptrans --runtime cuda --transport peer --size 2048
+two peer-graph500 graph500 --runtime cuda --variant device --scale 16 --roots 8 --transport peer
+two peer-ssca1 ssca1 --runtime cuda --variant device --scale 24 --transport peer
 for name in is mg; do two peer-npb_$name npb_$name --runtime cuda --variant device --class W --transport peer; done
 two peer-water shallow_water --runtime cuda --transport peer --size 2
 exit $failed

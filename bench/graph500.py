@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """graph500: our variants over MPI beside bare searches by the reference's algorithms, same edges and roots, two ranks, in turn.
 
-    bench/graph500.py [--engine build/release/bin] [--kernel bfs|sssp] [--scale 16] [--rounds 3] [--roots 64] [--reference FOLDER]
+    bench/graph500.py [--engine build/release/bin] [--kernel bfs|sssp] [--scale 16] [--rounds 3] [--roots 64] [--device]
+                      [--reference FOLDER]
 
 The peer is ``peer_mpi_graph500`` (``cmake --build build/release --target peers``); with ``--reference`` the program
 ``graph500_reference_bfs`` in FOLDER (reference 3.0, built by the user) runs as well. Printed: medians over the rounds of
-the harmonic mean of TEPS, without loops, and their ratios to the peer. Distances must be equal to the last bit. Standard
-library only.
+the harmonic mean of TEPS, without loops, and their ratios to the peer, of put-atomic also to a bare search by the same
+calls. ``--device`` adds the variant for devices, on OpenCL's. Distances must be equal to the last bit. Standard library only.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ def ours(engine: Path, wish: argparse.Namespace, variant: str, folder: Path) -> 
     quiet = ["--record", record, "--format", "none", "--progress", "none"]
     words = ["--kernel", wish.kernel, "--scale", wish.scale, "--variant", variant]
     words += ["--roots", wish.roots]
+    if variant == "device":
+        words += ["--runtime", "opencl", "--share-devices"]
     if not (folder / "edges").exists():
         words += ["--write-edges", folder / "edges"]
     launch(engine / "plumb-mpi", "graph500", *words, *quiet)
@@ -59,9 +62,11 @@ def ours(engine: Path, wish: argparse.Namespace, variant: str, folder: Path) -> 
     return metrics["harmonic_mean_TEPS"], [one["root"] for one in facts], hashes
 
 
-def peers(engine: Path, wish: argparse.Namespace, roots: list[int], folder: Path) -> Found:
+def peers(
+    engine: Path, wish: argparse.Namespace, roots: list[int], folder: Path, mode: str = ""
+) -> Found:
     """One run of the bare search."""
-    words = ["sssp"] if wish.kernel == "sssp" else []
+    words = [mode] if mode else ["sssp"] if wish.kernel == "sssp" else []
     program = engine / "peer_mpi_graph500"
     lines = launch(program, *words, folder / "edges", wish.scale, *roots).splitlines()
     rows = [line.split() for line in lines]
@@ -85,16 +90,21 @@ def main() -> None:
     parser.add_argument("--scale", type=int, default=16)
     parser.add_argument("--roots", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", action="store_true")
     parser.add_argument("--reference", type=Path)
     wish = parser.parse_args()
     engine = wish.engine.absolute()
+    variants = (
+        *VARIANTS[wish.kernel],
+        *(("device",) if wish.device and wish.kernel == "bfs" else ()),
+    )
     rates: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for _ in range(wish.rounds):
             roots: list[int] = []
             distances: set[tuple[str, ...]] = set()
-            for variant in VARIANTS[wish.kernel]:
+            for variant in variants:
                 rate, roots, hashes = ours(engine, wish, variant, folder)
                 rates.setdefault(variant, []).append(rate)
                 distances.add(tuple(hashes))
@@ -102,6 +112,9 @@ def main() -> None:
             rates.setdefault("peer", []).append(rate)
             distances.add(tuple(hashes))
             assert len(distances) == 1, "the peer found other distances"
+            if wish.kernel == "bfs":
+                bare, _, _ = peers(engine, wish, roots, folder, "put-atomic")
+                rates.setdefault("put-atomic, bare", []).append(bare)
             if wish.reference and wish.kernel == "bfs":
                 found = references(wish.reference.absolute(), wish.scale)
                 rates.setdefault("reference 3.0", []).append(found)
@@ -110,6 +123,11 @@ def main() -> None:
         median = statistics.median(found_rates)
         print(f"{what:<24} {median:.4g} TEPS  {median / peer:.2f} of the peer", end="")
         print(f"  {min(found_rates):.4g} to {max(found_rates):.4g}")
+    for ours_of, theirs in (("put-atomic", "put-atomic, bare"), ("device", "direction-optimising")):
+        if ours_of in rates and theirs in rates:
+            ratios = [one / other for one, other in zip(rates[ours_of], rates[theirs], strict=True)]
+            print(f"{ours_of} / {theirs}: {statistics.median(ratios):.2f}", end="")
+            print(f" ({min(ratios):.2f} to {max(ratios):.2f})")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 // Searches over bare MPI, by the algorithms of Graph500's reference 3.0: vertices dealt out in turn, one message of 8 B
 // for each edge to another rank's vertex (shortest paths: 16 B), coalesced by rank; levels end with a reduction.
-// Shortest paths by delta-stepping, with buckets found by going through all distances.
+// Shortest paths by delta-stepping, with buckets found by going through all distances. put-atomic: a breadth-first
+// search by an atomic fetch-or of each vertex's bit and a put of its parent, in windows of MPI-3.
 //
-//   mpirun -np 2 mpi_graph500 [sssp] EDGES SCALE ROOT...
+//   mpirun -np 2 mpi_graph500 [sssp|put-atomic] EDGES SCALE ROOT...
 //
 // EDGES: pairs of 64-bit integers (plumb-mpi graph500 --write-edges), beside it EDGES.weights. Prints, for each root,
 // seconds of the slowest rank, edges of its component without loops, and the sum of all distances' hashes as in
@@ -200,6 +201,89 @@ class BreadthFirst final : public Search {
   }
 };
 
+// Bits of this rank's vertices, then their parents, in a window.
+class PutAtomic final : public Search {
+ public:
+  PutAtomic(const Rows& rows, std::uint64_t vertices)
+      : Search(rows), bit_words_(parents_.size() / 64 + 1), tried_(vertices / 64 + 1), seen_(bit_words_) {
+    MPI_Win_allocate(static_cast<MPI_Aint>(8 * (bit_words_ + parents_.size())), 8, MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &memory_, &window_);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+  }
+  ~PutAtomic() override {
+    MPI_Win_unlock_all(window_);
+    MPI_Win_free(&window_);
+  }
+
+  double run(std::uint32_t root) override {
+    std::fill_n(memory_ + bit_words_, parents_.size(), ~std::uint64_t{0});
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    std::fill(tried_.begin(), tried_.end(), 0);
+    std::fill(seen_.begin(), seen_.end(), 0);
+    std::fill_n(memory_, bit_words_, 0);
+    const auto ranks = static_cast<std::uint32_t>(all_ranks);
+    if (static_cast<int>(root % ranks) == rank_here) {
+      memory_[root / ranks / 64] |= std::uint64_t{1} << (root / ranks % 64);
+      memory_[bit_words_ + root / ranks] = root;
+    }
+    is_tried(root);
+    for (meet(); take_level() > 0; meet()) follow();
+    const double seconds = MPI_Wtime() - begin;
+    std::copy_n(memory_ + bit_words_, parents_.size(), reinterpret_cast<std::uint64_t*>(parents_.data()));
+    return seconds;
+  }
+
+ private:
+  void take(const std::uint64_t*, std::size_t) override {}
+
+  void meet() {
+    MPI_Win_flush_all(window_);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(window_);
+  }
+
+  std::uint64_t take_level() {
+    level_.clear();
+    for (std::size_t word = 0; word < bit_words_; ++word) {
+      for (std::uint64_t left = memory_[word] & ~seen_[word]; left != 0; left &= left - 1)
+        level_.push_back(static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(left)));
+      seen_[word] = memory_[word];
+    }
+    return sum_of(level_.size());
+  }
+
+  bool is_tried(std::uint32_t vertex) {
+    const std::uint64_t bit = std::uint64_t{1} << (vertex % 64), before = tried_[vertex / 64];
+    tried_[vertex / 64] |= bit;
+    return (before & bit) != 0;
+  }
+
+  void follow() {
+    const auto ranks = static_cast<std::uint32_t>(all_ranks);
+    for (const std::uint32_t local : level_) {
+      const std::uint64_t vertex = local * ranks + static_cast<std::uint32_t>(rank_here);
+      for (std::uint64_t i = rows_.begins[local]; i < rows_.begins[local + 1]; ++i) {
+        const std::uint32_t other = rows_.neighbours[i];
+        if (is_tried(other)) continue;
+        const int owner = static_cast<int>(other % ranks);
+        const std::uint64_t place = other / ranks, bit = std::uint64_t{1} << (place % 64);
+        std::uint64_t before = 0;
+        MPI_Fetch_and_op(&bit, &before, MPI_UINT64_T, owner, static_cast<MPI_Aint>(place / 64), MPI_BOR, window_);
+        MPI_Win_flush(owner, window_);
+        if ((before & bit) != 0) continue;
+        MPI_Put(&vertex, 1, MPI_UINT64_T, owner, static_cast<MPI_Aint>(bit_words_ + place), 1, MPI_UINT64_T, window_);
+        MPI_Win_flush_local(owner, window_);
+      }
+    }
+  }
+
+  std::uint64_t bit_words_;
+  std::vector<std::uint64_t> tried_, seen_;
+  std::uint64_t* memory_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
 class ShortestPaths final : public Search {
  public:
   explicit ShortestPaths(const Rows& rows) : Search(rows), distances_(parents_.size()) {}
@@ -316,10 +400,11 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_here);
   MPI_Comm_size(MPI_COMM_WORLD, &all_ranks);
-  const bool paths = argc > 1 && std::strcmp(argv[1], "sssp") == 0;
-  const int first = paths ? 2 : 1;
+  const auto is_first = [&](const char* word) { return argc > 1 && std::strcmp(argv[1], word) == 0; };
+  const bool paths = is_first("sssp"), windows = is_first("put-atomic");
+  const int first = paths || windows ? 2 : 1;
   if (argc < first + 3) {
-    if (rank_here == 0) std::fprintf(stderr, "mpi_graph500 [sssp] EDGES SCALE ROOT...\n");
+    if (rank_here == 0) std::fprintf(stderr, "mpi_graph500 [sssp|put-atomic] EDGES SCALE ROOT...\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const std::uint64_t vertices = std::uint64_t{1} << std::atoi(argv[first + 1]);
@@ -329,6 +414,8 @@ int main(int argc, char** argv) {
     auto made = std::make_unique<ShortestPaths>(rows);
     made->vertices = vertices;
     search = std::move(made);
+  } else if (windows) {
+    search = std::make_unique<PutAtomic>(rows, vertices);
   } else {
     search = std::make_unique<BreadthFirst>(rows);
   }
@@ -342,6 +429,7 @@ int main(int argc, char** argv) {
       std::printf("%.9g %.0f %016llx\n", seconds, static_cast<double>(sums[0]) / 2,
                   static_cast<unsigned long long>(sums[1]));
   }
+  search.reset();
   MPI_Finalize();
   return 0;
 }
