@@ -4,6 +4,7 @@
     bench/npb.py [BENCHMARK...] [--npb FOLDER] [--class A] [--ranks 1,2,4] [--rounds 5] [--engine build/release/bin]
     bench/npb.py [BENCHMARK...] --worlds      # forms over OpenSHMEM beside two-sided over MPI
     bench/npb.py [BENCHMARK...] --exposed     # the share of the time that ranks wait for messages, by form
+    bench/npb.py [BENCHMARK...] --phases      # each phase's work and waiting by ranks, beside copies of one rank at once
 
 FOLDER holds programs that the user has built, as NPB's makefiles name them (``is.A.x``); nothing is built or fetched.
 BT and SP of NPB run on square counts of ranks only. The bare programs are ``peer_mpi_is`` and ``peer_mpi_mg``
@@ -225,6 +226,50 @@ def exposed(wish: Wish, names: list[str], counts: list[int], rounds: int) -> Ite
             yield f"{name} {wish.letter}, {ranks} ranks: exposed, %: {', '.join(cells)}"
 
 
+def copies(wish: Wish, name: str, number: int) -> float:
+    """Mop/s of so many runs of one rank at once, together: what memory and caches allow without messages."""
+    cores = sorted(os.sched_getaffinity(0))[:number]
+    records = [wish.folder / f"copy{core}.json" for core in cores]
+    quiet = ["--format", "none", "--progress", "none", "--skip-validation", "--repetitions", "1"]
+    running = [
+        subprocess.Popen(
+            [
+                *("taskset", "-c", str(core), "mpirun", "-np", "1", "--bind-to", "none"),
+                *(str(wish.engine / "plumb-mpi"), f"npb_{name}", "--class", wish.letter),
+                *("--form", "two-sided", *quiet, "--record", str(record)),
+            ],
+            env=ENVIRONMENT,
+        )
+        for core, record in zip(cores, records, strict=True)
+    ]
+    if any(one.wait() != 0 for one in running):
+        sys.exit(f"copies of npb_{name} failed")
+    rates = (json.loads(record.read_text())["cases"][0]["metrics"] for record in records)
+    return sum(one["value"] for of in rates for one in of if one["name"] == "mops_median")
+
+
+def phases(wish: Wish, names: list[str], counts: list[int], rounds: int) -> Iterator[str]:
+    """Seconds of a repetition by phase, means over the ranks: work, and waiting apart; medians over the rounds."""
+    for name in names:
+        alone = 0.0
+        for ranks in counts:
+            found = [metrics(wish, name, ranks, "signal") for _ in range(rounds)]
+            middle = {key: statistics.median(one[key] for one in found) for key in found[0]}
+            cells = [
+                f"{key.removesuffix('_mean')} {middle[key] - waited:.3f} + {waited:.3f}"
+                for key in middle
+                if key.endswith("_mean")
+                for waited in [middle.get(key.replace("_mean", "_exposed"), 0.0)]
+            ]
+            rate = middle["mops_median"]
+            alone = alone or rate
+            text = f"{name} {wish.letter}, {ranks} ranks: {rate:.1f} Mop/s, {rate / alone:.2f} of {counts[0]}"
+            if ranks > 1:
+                together = statistics.median(copies(wish, name, ranks) for _ in range(rounds))
+                text += f"; {ranks} copies of one {together:.1f}, {together / alone:.2f}"
+            yield f"{text}; s: {', '.join(cells)}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="the NPB beside NPB 3.4-MPI and bare MPI programs")
     parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help="is mg bt sp lu ep")
@@ -235,6 +280,7 @@ def main() -> None:
     parser.add_argument("--engine", type=Path, default=Path("build/release/bin"))
     parser.add_argument("--worlds", action="store_true", help="forms over OpenSHMEM beside MPI")
     parser.add_argument("--exposed", action="store_true", help="shares of waiting by form")
+    parser.add_argument("--phases", action="store_true", help="work and waiting by phase")
     wish = parser.parse_args()
     names = wish.benchmarks or list(AIMED)
     if unknown := set(names) - set(AIMED):
@@ -249,7 +295,7 @@ def main() -> None:
         if wish.worlds:
             lines = between_worlds(given, names, wish.rounds)
         else:
-            table = exposed if wish.exposed else beside_peers
+            table = exposed if wish.exposed else phases if wish.phases else beside_peers
             lines = table(given, names, counts, wish.rounds)
         for line in lines:
             print(line, flush=True)
