@@ -87,7 +87,7 @@ class DeviceKernel1 final : public Kernel1 {
     shape_.columns = team.all_reduce(shape_.columns, Fold::maximum);  // devices may differ
     strips_ = columns_of(problem.length(), shape_.columns) / shape_.columns;
     tile_rows_ = (rows_ + shape_.tile_rows() - 1) / shape_.tile_rows();
-    room_ = room_of(rows_ * problem.length());
+    ends_kept_ = room_ = room_of(rows_ * problem.length());
     allocate(session);
     build(session);
     connect(session);
@@ -100,8 +100,9 @@ class DeviceKernel1 final : public Kernel1 {
     write(match, *match_codes_);
     // As high as a score can be without an overflow: an edge used before it arrives is no low one.
     const std::int64_t edge = first_ == 0 ? 0 : most_ / 2;
-    begin_->set({last_.get(), along_.get(), corners_.get(), edges_.get(), highest_.get(), count_.get(), narrow(rows_),
-                 narrow(tile_rows_), narrow(2 * columns()), static_cast<std::uint32_t>(edge)});
+    begin_->set({last_.get(), along_.get(), corners_.get(), edges_.get(), highest_.get(), ends_.get(), count_.get(),
+                 narrow(rows_), narrow(tile_rows_), narrow(2 * columns()), static_cast<std::uint32_t>(edge),
+                 narrow(3 * ends_kept_)});
     queue_->enqueue(*begin_, shape_.range(64));
     queue_->finish();
     team_.barrier();  // nothing arrives before
@@ -247,13 +248,16 @@ class DeviceKernel1 final : public Kernel1 {
     if (count > room_)
       throw Error(fmt::format("{} alignments end on this rank, and its device has room for {}: raise --minimum-score",
                               count, room_));
+    ends_kept_ = count;
     std::vector<std::uint32_t> ends(3 * std::size_t{count});
     if (count > 0)
       queue_->read({ends_.get(), 0, sizeof(std::uint32_t) * ends.size()}, reinterpret_cast<std::byte*>(ends.data()));
     Found all;
     all.ends.reserve(count);
+    const std::uint64_t last = problem_.length() - 1;  // wrong places stay within the strings, for the validation
     for (std::size_t i = 0; i < ends.size(); i += 3)
-      all.ends.push_back({static_cast<std::int32_t>(ends[i]), first_ + ends[i + 1], ends[i + 2]});
+      all.ends.push_back({static_cast<std::int32_t>(ends[i]), std::min(first_ + ends[i + 1], last),
+                          std::min<std::uint64_t>(ends[i + 2], last)});
     all.cells = (std::min(problem_.length(), first_ + rows_) - first_) * problem_.length();
     all.overflowed = *std::max_element(highest.begin(), highest.end()) > most_ - problem_.scores.exact;
     return all;
@@ -266,6 +270,7 @@ class DeviceKernel1 final : public Kernel1 {
   std::int64_t most_;
   Shape shape_;
   std::uint64_t strips_ = 0, tile_rows_ = 0, room_ = 0;
+  std::uint64_t ends_kept_ = 0;  // in the device's memory from the last run
   std::unique_ptr<Queue> queue_;
   std::unique_ptr<Buffer> main_codes_, match_codes_, last_, along_, corners_, highest_, ends_, count_, edges_;
   std::unique_ptr<Program> program_;

@@ -27,14 +27,17 @@ int weight(const uint one, const uint other) {
   return one == other ? EXACT : one >> 8 == other >> 8 ? SIMILAR : DISSIMILAR;
 }
 
-// Before the first tile: no alignment reaches the rank's rows from the left, nor those of the first rank from above.
+// Before the first tile: no alignment reaches the rank's rows from the left, nor those of the first rank from above. Ends that were
+// found before are overwritten.
 __kernel void begin(__global SCORE* restrict last, __global SCORE* restrict along, __global SCORE* restrict corners,
-                    __global SCORE* restrict edges, __global int* restrict highest, __global uint* restrict count,
-                    const uint rows, const uint tile_rows, const uint edge_values, const uint edge_value) {
+                    __global SCORE* restrict edges, __global int* restrict highest, __global uint* restrict ends,
+                    __global uint* restrict count, const uint rows, const uint tile_rows, const uint edge_values,
+                    const uint edge_value, const uint end_values) {
   const uint step = (uint)get_global_size(0);
   for (uint i = (uint)get_global_id(0); i < rows; i += step) last[i] = along[i] = 0;
   for (uint i = (uint)get_global_id(0); i < tile_rows; i += step) corners[i] = highest[i] = 0;
   for (uint i = (uint)get_global_id(0); i < edge_values; i += step) edges[i] = (SCORE)edge_value;
+  for (uint i = (uint)get_global_id(0); i < end_values; i += step) ends[i] = 0xffffffffu;
   if (get_global_id(0) == 0) count[0] = 0;
 }
 

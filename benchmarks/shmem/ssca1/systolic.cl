@@ -14,11 +14,13 @@ int weight(const uint one, const uint other) {
 }
 
 __kernel void begin(__global SCORE* restrict last, __global SCORE* restrict along, __global SCORE* restrict corners,
-                    __global SCORE* restrict edges, __global int* restrict highest, __global uint* restrict count,
-                    const uint rows, const uint tile_rows, const uint edge_values, const uint edge_value) {
+                    __global SCORE* restrict edges, __global int* restrict highest, __global uint* restrict ends,
+                    __global uint* restrict count, const uint rows, const uint tile_rows, const uint edge_values,
+                    const uint edge_value, const uint end_values) {
   for (uint i = 0; i < rows; ++i) last[i] = along[i] = 0;
   for (uint i = 0; i < tile_rows; ++i) corners[i] = highest[i] = 0;
   for (uint i = 0; i < edge_values; ++i) edges[i] = (SCORE)edge_value;
+  for (uint i = 0; i < end_values; ++i) ends[i] = 0xffffffffu;
   count[0] = 0;
 }
 
