@@ -245,7 +245,7 @@ def copies(wish: Wish, name: str, number: int) -> float:
     if any(one.wait() != 0 for one in running):
         sys.exit(f"copies of npb_{name} failed")
     rates = (json.loads(record.read_text())["cases"][0]["metrics"] for record in records)
-    return sum(one["value"] for of in rates for one in of if one["name"] == "mops_median")
+    return sum(float(one["value"]) for of in rates for one in of if one["name"] == "mops_median")
 
 
 def phases(wish: Wish, names: list[str], counts: list[int], rounds: int) -> Iterator[str]:
