@@ -46,8 +46,6 @@ def test_a_seeded_step_shows_what_is_wrong(tmp_path: Path, ranks: int) -> None:
             for name in (*names, *(BETWEEN_RANKS if ranks > 1 else ())):
                 runs.append((run_of(f"mutant-{benchmark}-{name}", options), "failed"))
             runs.append((run_of(benchmark, options), "passed"))
-    if ranks == 2:  # carries of pieces
-        runs.append((run_of("mutant-npb_bt-stale-carry", {**SMALL, "grid": "24"}), "failed"))
     assert_outcomes(tmp_path, ranks, runs)
 
 

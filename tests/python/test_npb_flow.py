@@ -66,18 +66,6 @@ def test_volumes_are_those_of_the_formula(
         assert set(found) >= {"exch_exposed", "rhs_mean", "add_largest"}
 
 
-@pytest.mark.parametrize(("benchmark", "ranks"), [("npb_bt", 2), ("npb_bt", 3), ("npb_sp", 2)])
-def test_lines_in_pieces_are_those_of_whole_stages(
-    tmp_path: Path, benchmark: str, ranks: int
-) -> None:
-    """A seeded step beside the serial solver, and the final fields of all forms."""
-    words = (benchmark, "--grid", "24", "--iterations", "2", "--dt", "0.001")
-    status, record, said = run(tmp_path, ranks, *words)
-    assert status == 0, said
-    two_sided, signal, barrier = (metrics(case)["messages_sent"] for case in record["cases"])
-    assert two_sided == signal > barrier
-
-
 @pytest.mark.parametrize(
     ("ranks", "words", "sentence"),
     [

@@ -87,10 +87,9 @@ class Flow {
   Messages* messages_ = nullptr;
 };
 
-// The flow of a benchmark's name: npb_bt, npb_sp, npb_lu. in_pieces: BT and SP may cut the lines of a stage into
-// pieces, with a message each.
-std::unique_ptr<Flow> make_bt(const Scheme& scheme, int ranks, int rank, bool in_pieces);
-std::unique_ptr<Flow> make_sp(const Scheme& scheme, int ranks, int rank, bool in_pieces);
-std::unique_ptr<Flow> make_lu(const Scheme& scheme, int ranks, int rank, bool in_pieces);
+// The flow of a benchmark's name: npb_bt, npb_sp, npb_lu.
+std::unique_ptr<Flow> make_bt(const Scheme& scheme, int ranks, int rank);
+std::unique_ptr<Flow> make_sp(const Scheme& scheme, int ranks, int rank);
+std::unique_ptr<Flow> make_lu(const Scheme& scheme, int ranks, int rank);
 
 }  // namespace plumb::npb

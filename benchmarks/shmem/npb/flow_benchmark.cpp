@@ -134,9 +134,8 @@ std::uint64_t FlowBenchmark::items(const ClassRow& row, const Plan& plan) const 
   return own + (plan.rank == 0 ? 2 * cube(row) + row.official.size() : 0);
 }
 
-// The original's form, of barriers, has one message a stage.
-Links FlowBenchmark::links(const ClassRow& row, int rank, int ranks, Form form) const {
-  const auto flow = kind_.make(Scheme(static_cast<int>(row.size), row.dt), ranks, rank, form != Form::barrier);
+Links FlowBenchmark::links(const ClassRow& row, int rank, int ranks) const {
+  const auto flow = kind_.make(Scheme(static_cast<int>(row.size), row.dt), ranks, rank);
   return {flow->outgoing(), flow->incoming()};
 }
 
@@ -163,7 +162,7 @@ double FlowBenchmark::bytes_by_formula(const ClassRow& row, int ranks) const {
 
 void FlowBenchmark::set_up(Session&) {
   const ClassRow row = problem();
-  flow_ = kind_.make(scheme(row), ranks(), rank(), form() != Form::barrier);
+  flow_ = kind_.make(scheme(row), ranks(), rank());
   flow_->begin();
   const Waiting waiting("rank 0's serial step", 60 + static_cast<double>(cube(row)) * seconds_of_a_plain_point);
   wrong_start_ = wrong_start();

@@ -17,7 +17,7 @@ struct FlowKind {
   Cut cut;
   std::array<double, 4> operations;  // a step's: polynomial in the points of an axis, from the constant on
   int carried;                       // numbers a line passes on forward and back
-  std::unique_ptr<Flow> (*make)(const Scheme&, int ranks, int rank, bool in_pieces);
+  std::unique_ptr<Flow> (*make)(const Scheme&, int ranks, int rank);
 };
 const FlowKind& flow_kind(Method method);
 
@@ -35,7 +35,7 @@ class FlowBenchmark : public Npb {
   void change(ClassRow& row) const override;
   void check_problem(const ClassRow& row, int ranks) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
-  Links links(const ClassRow& row, int rank, int ranks, Form form) const override;
+  Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
   double bytes_by_formula(const ClassRow& row, int ranks) const override;
   std::string why_not_on_device() const override {

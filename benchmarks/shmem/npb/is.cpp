@@ -91,7 +91,7 @@ std::uint64_t Is::items(const ClassRow& row, const Plan& plan) const {
          share(std::uint64_t{1} << row.largest, plan.rank, plan.ranks).count() + 1;
 }
 
-Links Is::links(const ClassRow& row, int rank, int ranks, Form) const {
+Links Is::links(const ClassRow& row, int rank, int ranks) const {
   Links all;
   const auto bytes = [&](int from) {
     return sizeof(Key) * room_of(row, share(keys_of(row), from, ranks).count(), ranks);

@@ -21,7 +21,7 @@ class Is : public Npb {
   void change(ClassRow& row) const override;
   void check_problem(const ClassRow& row, int ranks) const override;
   std::uint64_t items(const ClassRow& row, const Plan& plan) const override;
-  Links links(const ClassRow& row, int rank, int ranks, Form) const override;
+  Links links(const ClassRow& row, int rank, int ranks) const override;
   std::uint64_t host_bytes(const ClassRow& row, const Plan& plan) const override;
   DeviceBytes device_bytes(const ClassRow& row, const Plan& plan) const override;
   double bytes_by_formula(const ClassRow& row, int ranks) const override;

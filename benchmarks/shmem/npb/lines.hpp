@@ -45,8 +45,7 @@ class Lines {
   static std::ptrdiff_t count(const Tile& tile) {
     return std::ptrdiff_t{1} * breadth(tile, lane_axis) * breadth(tile, outer_axis);
   }
-  int groups_of_row() const { return (breadth(tile_, lane_axis) + host_lanes() - 1) / host_lanes(); }
-  int groups() const { return groups_of_row() * breadth(tile_, outer_axis); }
+  int groups() const { return chunks() * breadth(tile_, outer_axis); }
   // Doubles of a group's ingredients, and of its kept rows.
   std::size_t ingredient_doubles() const { return lanes_of(tile_.count(D) + 2) * Shape::ingredients; }
   std::size_t kept_doubles() const { return lanes_of(tile_.count(D) + Shape::depth) * Shape::kept; }
@@ -65,13 +64,14 @@ class Lines {
   static constexpr bool contiguous = lane_axis == 0;
 
   static int breadth(const Tile& tile, int axis) { return std::max(0, tile.end(axis) - tile.begin(axis)); }
+  int chunks() const { return (breadth(tile_, lane_axis) + host_lanes() - 1) / host_lanes(); }
   static std::size_t lanes_of(int points) {
     return static_cast<std::size_t>(points) * static_cast<std::size_t>(host_lanes());
   }
   bool is_end(int i) const { return tile_.first(D) + i == 0 || tile_.first(D) + i == scheme_.n - 1; }
 
   LineGroup group_of(int index) const {
-    const int outer = index / groups_of_row(), lane = index % groups_of_row() * host_lanes();
+    const int outer = index / chunks(), lane = index % chunks() * host_lanes();
     int at[3] = {};
     at[lane_axis] = tile_.begin(lane_axis) + lane;
     at[outer_axis] = tile_.begin(outer_axis) + outer;

@@ -105,7 +105,7 @@ std::uint64_t Mg::items(const ClassRow& row, const Plan& plan) const {
   return row.official.size() + 1 + 2 * charges_of_sign + 2 * levels.boxes.back().count();
 }
 
-Links Mg::links(const ClassRow& row, int rank, int ranks, Form) const {
+Links Mg::links(const ClassRow& row, int rank, int ranks) const {
   const Levels levels(static_cast<int>(row.size), rank, ranks);
   const Three place = Levels::place_of(rank, levels.grid);
   Links all;

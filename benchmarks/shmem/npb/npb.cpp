@@ -130,12 +130,12 @@ std::vector<Group> Npb::groups(const Plan& plan) const {
     one.payload = Payload(form);
     group.cases.push_back(std::move(one));
     for (int rank = 0; rank < plan.ranks; ++rank) {
-      const Links all = links(row, rank, plan.ranks, form);
+      const Links all = links(row, rank, plan.ranks);
       group.symmetric_bytes =
           std::max<std::uint64_t>(group.symmetric_bytes, one_sided_bytes(form, all.outgoing, all.incoming));
     }
   }
-  const Links mine = links(row, plan.rank, plan.ranks, forms().front());
+  const Links mine = links(row, plan.rank, plan.ranks);
   for (const auto* list : {&mine.outgoing, &mine.incoming})
     for (const Link& link : *list) group.exchange_bytes += link.bytes * static_cast<std::size_t>(link.depth);
   group.host_bytes = host_bytes(row, plan) + group.exchange_bytes;
@@ -157,8 +157,8 @@ void Npb::prepare(Session& session, const Case& measured) {
   std::vector<int> all(static_cast<std::size_t>(session.world.size()));
   std::iota(all.begin(), all.end(), 0);
   team_ = session.world.team(all);
-  form_now_ = measured.payload.as<Form>();
-  if (sends() && !on_device()) messages_ = make(form_now_, session, links(problem(), rank(), ranks(), form_now_));
+  if (sends() && !on_device())
+    messages_ = make(measured.payload.as<Form>(), session, links(problem(), rank(), ranks()));
   set_up(session);
 }
 

@@ -81,7 +81,7 @@ class Npb : public Benchmark {
   virtual void check_problem(const ClassRow&, int /*ranks*/) const {}   // throws UsageError
   virtual std::uint64_t items(const ClassRow&, const Plan&) const = 0;  // that check() counts on this rank
   virtual bool sends() const { return true; }  // false: no messages, so one case without a form
-  virtual Links links(const ClassRow&, int /*rank*/, int /*ranks*/, Form) const { return {}; }
+  virtual Links links(const ClassRow&, int /*rank*/, int /*ranks*/) const { return {}; }
   virtual std::uint64_t host_bytes(const ClassRow&, const Plan&) const = 0;
   virtual std::string why_not_on_device() const { return ""; }  // the reason, if there is no variant device
   virtual DeviceBytes device_bytes(const ClassRow&, const Plan&) const { return {}; }
@@ -101,7 +101,6 @@ class Npb : public Benchmark {
   // --- what it uses
 
   ClassRow problem() const;
-  Form form() const { return form_now_; }  // of the case
   bool on_device() const { return variant_ == "device"; }
   World& world() const { return session_->world; }
   Session& session() const { return *session_; }
@@ -152,7 +151,6 @@ class Npb : public Benchmark {
       *this, {"iterations", "timed iterations, without official values; 0: the class's"}, 0, {0, 1000000}};
 
   Session* session_ = nullptr;
-  Form form_now_ = Form::two_sided;
   std::unique_ptr<Team> team_;
   std::unique_ptr<Messages> messages_;
   Timed* timed_ = nullptr;  // null: untimed

@@ -242,7 +242,7 @@ class Ssor : public Flow {
 
 }  // namespace
 
-std::unique_ptr<Flow> make_lu(const Scheme& scheme, int ranks, int rank, bool) {
+std::unique_ptr<Flow> make_lu(const Scheme& scheme, int ranks, int rank) {
   return std::make_unique<Ssor>(scheme, ranks, rank);
 }
 
