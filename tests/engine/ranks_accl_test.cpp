@@ -132,7 +132,8 @@ TEST_F(AcclTransports, SortWhatSeveralSendersPutIntoOneStream) {
       EXPECT_EQ(compare_message({in->host_pointer() + from * bytes, bytes}, id(from)).wrong, 0u) << name << from;
     EXPECT_EQ(transport->problem(), "");
     const Json counts = transport->counted();
-    if (world.rank() == 0 && ranks > 2) EXPECT_GT(counts["interleaved_packets"], 0) << name;
+    // Over UDP a sender may have the whole message under way.
+    if (world.rank() == 0 && ranks > 2 && name == "accl-tcp") EXPECT_GT(counts["interleaved_packets"], 0);
     if (world.rank() == 0 && ranks == 2) EXPECT_EQ(counts["interleaved_packets"], 0) << name;
   }
 }
