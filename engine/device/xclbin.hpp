@@ -26,8 +26,9 @@ bool is_xclbin(std::span<const char> bytes);
 // Throws Error for a truncated or invalid file.
 Xclbin parse_xclbin(std::span<const char> bytes);
 
-// Index in the topology of a placement of kind default (the first bank that a kernel uses), ddr, hbm or plram; without a
-// bank, the first one of that kind that a kernel uses, or else the first. Throws Unsupported, listing the bitstream's banks, if it has none.
+// Index in the topology of a placement of kind default (the first bank that a kernel uses), ddr, hbm or plram; without
+// a bank, the first one of that kind that a kernel uses, or else the first. Throws Unsupported, listing the bitstream's
+// banks, if it has none.
 unsigned topology_index(const Xclbin& bitstream, const Placement& placement);
 
 }  // namespace plumb

@@ -393,7 +393,8 @@ TEST_P(EveryDevice, FinishedBecomesTrueByPollingAlone) {
   EXPECT_TRUE(queue->finished());
 }
 
-// The last command takes longer than a loaded machine keeps the host from its core; another queue then reads its result.
+// The last command takes longer than a loaded machine keeps the host from its core; another queue then reads its
+// result.
 TEST_P(EveryDevice, FinishWaitsForTheLastCommand) {
   constexpr std::uint32_t rounds = 40000000;
   auto queue = device().make_queue(), other = device().make_queue();

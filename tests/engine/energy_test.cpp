@@ -149,7 +149,8 @@ TEST(Track, StatesAnErrorThatHolds) {
   EXPECT_GE(inside, 95);
 }
 
-// A thread that loses its core for 0.3 s after it has read: the update is of the reading's begin, or any time up to its end.
+// A thread that loses its core for 0.3 s after it has read: the update is of the reading's begin, or any time up to its
+// end.
 TEST(Track, KnowsReadingsThatReturnLate) {
   Track track(counter(1e-3));
   const auto read = [&](double begin, double end) { track.add(begin, end, 50e6 * begin); };

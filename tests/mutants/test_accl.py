@@ -84,18 +84,6 @@ def test_wrong_engines_fail_and_right_ones_pass(tmp_path: Path) -> None:
     assert_all(found[len(WRONG) :], "passed", SOUND)
 
 
-def test_messages_that_are_interleaved_in_one_stream(tmp_path: Path) -> None:
-    """Of two neighbours: a kernel that does not sort them by the header word is wrong."""
-    runs = [
-        wish(f"{name}{base}", STREAMING, ("19", "19"), accl_streams="one", accl_packet="1088")
-        for name in ("wrong-oldest-first-", "")
-        for base in ("accl-udp", "accl-tcp")
-    ]
-    found = launch(tmp_path, 3, runs)
-    assert_all(found[:2], "failed", runs[:2])
-    assert_all(found[2:], "passed", runs[2:])
-
-
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_what_a_network_loses_doubles_or_swaps_is_an_error(tmp_path: Path, ranks: int) -> None:
     """And the next run passes: the engines begin again."""

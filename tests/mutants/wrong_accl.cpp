@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <deque>
-#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -214,31 +212,6 @@ class UncheckedEnd : public accl::Engine {
   bool is_written(const Receive&) const override { return true; }
 };
 
-// A kernel that takes what comes for the oldest message that has begun in its one stream.
-class OldestFirst : public accl::Engine {
-  using Engine::Engine;
-  Header header_of(const std::byte* words) override {
-    Header came = Engine::header_of(words);
-    if (came.session != session_) {
-      left_.clear();
-      begun_.clear();
-    }
-    session_ = came.session;
-    std::uint64_t& left = left_[{came.source, came.tag}];
-    if (left == 0) begun_.push_back({came, left = came.length});
-    left -= came.bytes;
-    auto& [oldest, missing] = begun_.front();
-    came.source = oldest.source;
-    came.tag = oldest.tag;
-    missing -= std::min<std::uint64_t>(missing, came.bytes);
-    if (missing == 0) begun_.pop_front();
-    return came;
-  }
-  std::uint32_t session_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> left_;
-  std::deque<std::pair<Header, std::uint64_t>> begun_;
-};
-
 // A buffer is free for the next segment while its own is not copied yet.
 class FreedEarly : public accl::Engine {
   using Engine::Engine;
@@ -296,7 +269,6 @@ void register_wrong_engines() {
     register_engine("wrong-last-word", base, over<WholeWords>());
     register_engine("wrong-stream", base, over<CrossedStreams>());
     register_engine("wrong-freed-early", base, with<FreedEarly>());
-    register_engine("wrong-oldest-first", base, with<OldestFirst>());
   }
   register_engine("faulty-stalling", "accl-udp", stalling());
   register_engine("wrong-doubled-taken", "accl-tcp", over<Doubling>(true));

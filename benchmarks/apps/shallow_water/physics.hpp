@@ -17,7 +17,7 @@ inline constexpr std::size_t fields = 3;  // level, U, V
 using Fields = std::array<double, fields>;
 
 enum class Friction { none, linear, quadratic };
-Friction friction_of(const std::string& name);             // throws Error for another name
+Friction friction_of(const std::string& name);              // throws Error for another name
 std::string friction_options(const std::string& friction);  // of the kernels' compiler
 
 struct Constituent {

@@ -127,10 +127,10 @@ KernelSource Pipeline::source(Session& session, const Part& part) const {
     exact += static_cast<std::size_t>(std::ranges::count_if(three, [](auto place) { return place <= first_exact; }));
   for (const Neighbour& near : part.neighbours) most = std::max({most, near.sends.size(), std::size_t{near.receives}});
   KernelSource source{file, embedded_text(file)};
-  source.options = fmt::format("{} -DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DEXACT={} -DMAX_ELEMENTS={}",
-                               fixed_options(part.neighbours.size(), most), to_string(job_.type), job_.order,
-                               static_cast<int>(job_.physics.friction_kind), job_.solution.source ? 1 : 0, exact,
-                               job_.max_elements);
+  source.options =
+      fmt::format("{} -DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DEXACT={} -DMAX_ELEMENTS={}",
+                  fixed_options(part.neighbours.size(), most), to_string(job_.type), job_.order,
+                  static_cast<int>(job_.physics.friction_kind), job_.solution.source ? 1 : 0, exact, job_.max_elements);
   source.hls = source.opencl;
   source = session.source(source);
   if (!source.binary.empty() && session.device.info().runtime != "xrt")
