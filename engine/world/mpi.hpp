@@ -20,6 +20,11 @@ const MpiStart& mpi_start();
 WorldInfo mpi_info();
 // Communicator reserved for transports; throws Unsupported in a world without MPI.
 MPI_Comm transport_communicator(const World& world);
+// Bytes to allocate for a window: MPICH 4.0 misplaces other ranks' parts of windows that are no whole pages.
+constexpr MPI_Aint allocated_window(std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  return static_cast<MPI_Aint>((bytes + page - 1) / page * page);
+}
 // Throws Error with MPI's text unless code is MPI_SUCCESS.
 void check_mpi(int code, const char* action);
 

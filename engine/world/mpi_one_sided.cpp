@@ -7,7 +7,7 @@ namespace plumb {
 
 MpiOneSided::MpiOneSided(World& world, std::size_t bytes, int contexts)
     : world_(world), size_(bytes), values_(static_cast<std::size_t>(contexts)) {
-  check_mpi(MPI_Win_allocate(static_cast<MPI_Aint>(std::max<std::size_t>(bytes, 8)), 1, MPI_INFO_NULL,
+  check_mpi(MPI_Win_allocate(allocated_window(std::max<std::size_t>(bytes, 8)), 1, MPI_INFO_NULL,
                              transport_communicator(world), &memory_, &window_),
             "allocate a window");
   MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);

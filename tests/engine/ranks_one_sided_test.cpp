@@ -12,11 +12,12 @@ namespace plumb {
 namespace {
 
 constexpr std::size_t words_of_rank = 64;
+constexpr std::size_t bytes_of_memory = (std::size_t{1} << 16) + 24;  // no whole pages
 
 class OneSidedMemory : public ::testing::Test {
  protected:
   void SetUp() override {
-    memory_ = make_one_sided(test_world(), 1 << 16, 2);
+    memory_ = make_one_sided(test_world(), bytes_of_memory, 2);
     rank_ = test_world().rank();
     size_ = test_world().size();
   }
@@ -32,7 +33,7 @@ class OneSidedMemory : public ::testing::Test {
 };
 
 TEST_F(OneSidedMemory, IsZeroAtFirst) {
-  EXPECT_EQ(memory_->size(), std::size_t{1} << 16);
+  EXPECT_EQ(memory_->size(), bytes_of_memory);
   EXPECT_EQ(memory_->contexts(), 2);
   EXPECT_EQ(std::accumulate(memory_->local(), memory_->local() + memory_->size(), 0u,
                             [](unsigned sum, std::byte byte) { return sum + std::to_integer<unsigned>(byte); }),

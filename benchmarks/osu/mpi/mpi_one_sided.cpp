@@ -85,8 +85,7 @@ class Exposed {
  public:
   Exposed(const Setting& s, const Area& area, std::size_t size) : rank_(s.rank), area_(area) {
     const std::string& kind = s.wishes->window_kind;
-    constexpr std::size_t page = 4096;  // MPICH 4.0 misplaces allocated windows of other sizes
-    const auto bytes = static_cast<MPI_Aint>(kind == "allocate" ? (size + page - 1) / page * page : size);
+    const MPI_Aint bytes = kind == "allocate" ? allocated_window(size) : static_cast<MPI_Aint>(size);
     int code = MPI_SUCCESS;
     if (kind == "allocate") {
       code = MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, s.comm, &base_, &window_);
