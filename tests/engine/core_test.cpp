@@ -133,7 +133,8 @@ struct BuiltOptions : Parameters {
 
 TEST(Parameter, DescribesHowItEntersABitstream) {
   const BuiltOptions o;
-  EXPECT_EQ(o.block.describe()["build"].dump(), R"({"letter":"b","macro":"BLOCK","log2":true,"options":null})");
+  EXPECT_EQ(o.block.describe()["build"].dump(),
+            R"({"letter":"b","macro":"BLOCK","log2":true,"zero":false,"options":null})");
   EXPECT_EQ(o.type.describe()["build"]["options"].dump(), R"({"half":"-DT=half","float":"-DT=float"})");
 }
 

@@ -132,8 +132,7 @@ TEST_F(AcclTransports, SortWhatSeveralSendersPutIntoOneStream) {
       EXPECT_EQ(compare_message({in->host_pointer() + from * bytes, bytes}, id(from)).wrong, 0u) << name << from;
     EXPECT_EQ(transport->problem(), "");
     const Json counts = transport->counted();
-    // Over UDP a sender may have the whole message under way.
-    if (world.rank() == 0 && ranks > 2 && name == "accl-tcp") EXPECT_GT(counts["interleaved_packets"], 0);
+    // With more senders it is a matter of time how often their packets alternate.
     if (world.rank() == 0 && ranks == 2) EXPECT_EQ(counts["interleaved_packets"], 0) << name;
   }
 }

@@ -145,8 +145,13 @@ def test_a_kernel_file_that_is_not_there_is_bad_usage(tmp_path: Path) -> None:
 
 def test_every_kernel_file_has_six_mutants() -> None:
     """Each form of each benchmark: native's functions, which no file replaces, are proven by the same validators."""
-    sources = [*(ROOT / "benchmarks").rglob("*.cl"), *(ROOT / "benchmarks").rglob("*_hls.cpp")]
+    sources = {*(ROOT / "benchmarks").rglob("*.cl"), *(ROOT / "benchmarks").rglob("*_hls.cpp")}
+    # One statement, a count of launches: queues that leave launches out stand for it.
+    sources.remove(ROOT / "benchmarks" / "hpcc" / "b_eff" / "launch_hls.cpp")
     for path in sorted(sources):
+        lines = path.read_text().splitlines()
+        if all(line.startswith(("//", "#include")) for line in lines):  # texts of others in one
+            continue
         assert path.parent.name in BENCHMARKS, f"{path.parent.name} has kernels, but no mutants"
         own = [one for one in LISTS[path.parent.name].MUTANTS if ROOT / one.file == path]
         assert len(own) >= FEWEST, path

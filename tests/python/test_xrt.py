@@ -160,7 +160,7 @@ LAUNCHES = [of("count_launch", "ulong*")]
             ("hpl", "--size", "64", "--block", "16", "--matrix", "dominant", "--type", "float"),
         ),
         (WATER, ("shallow_water", "--mesh", "rectangle", "--across", "4", "--steps", "2")),
-        (LAUNCHES, ("b_eff", "--max-size", "2")),
+        (LAUNCHES, ("b_eff", "--part", "all", "--max-size", "2")),
         (UPDATES, ("random_access", "--size", "8", "--memory", "ddr", "--replications", "2")),
         (TRANSFORM, ("fft", "--size", "5", "--batch", "4", "--memory", "hbm:3")),
         (PRODUCT, ("gemm", "--size", "64", "--block-size", "32", "--memory", "plram")),
@@ -173,7 +173,10 @@ def test_cases_fail_where_no_kernel_runs(
     status, record, said = board.run(*words, *bitstream(board, kernels))
     assert status == 1, said
     outcomes = {case["key"]: case["outcome"] for case in record["cases"]}
-    transfers = {key for key in outcomes if key in ("write", "read") or "/transfer/" in key}
+    copies = ("/read/", "/write/", "/exchange/", "/transfer/")
+    transfers = {
+        key for key in outcomes if key in ("write", "read") or any(one in key for one in copies)
+    }
     assert outcomes.keys() > transfers
     for key, outcome in outcomes.items():
         assert outcome["status"] == ("passed" if key in transfers else "failed"), (key, outcome)

@@ -59,6 +59,7 @@ ARRAY = [
     ("array-columns_not_moved", "k > 0; --k) others[k]", "k > 1; --k) others[k]"),
     ("array-corner_missing", "k > 0 ? v[k - 1] : corners[first];", "k > 0 ? v[k - 1] : 0;"),
     ("array-last_lane_idle", "|| k >= lanes)", "|| k + 1 >= lanes)"),
+    ("array-gap_start_charged_more", "pair - OPEN;", "pair - OPEN - 1;"),
     ("array-an_end_not_kept", "if (found < room)", "if (found < room && found != 5)"),
 ]
 MUTANTS = [
