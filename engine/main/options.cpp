@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "measure/parts.hpp"
 #include "record/forms.hpp"
@@ -162,7 +163,10 @@ RunSettings EngineOptions::settings() const {
   RunSettings settings;
   settings.policy = {repetitions.given() ? static_cast<std::uint64_t>(repetitions.get()) : 0,
                      static_cast<std::uint64_t>(min_repetitions.get()),
-                     static_cast<std::uint64_t>(max_repetitions.get()), time_limit.get(), confidence.get()};
+                     static_cast<std::uint64_t>(max_repetitions.get()),
+                     std::max(time_limit.get(), least_time.get()),
+                     confidence.get(),
+                     least_time.get()};
   settings.synchronise_by_clock = sync.get() == "clock";
   settings.validate = !skip_validation;
   settings.setup_only = test;

@@ -52,6 +52,12 @@ class EngineOptions : public Parameters {
   Parameter<std::int64_t> max_repetitions{
       *this, {"max-repetitions", "adaptive: maximum number of repetitions"}, 1000, {6, 1000000}};
   Parameter<double> time_limit{*this, {"time-limit", "adaptive: time for one case", "s"}, 1.0, {0.001, 1e6}};
+  Parameter<double> least_time{
+      *this,
+      {"least-time", "adaptive: least time for one case, so that its repetitions lie in several moments of the machine",
+       "s"},
+      0.0,
+      {0, 1e6}};
   Parameter<double> confidence{
       *this,
       {"confidence", "adaptive: half width of the 95 % interval at which to stop, as a fraction of the median"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <sstream>
 
 namespace plumb {
@@ -51,6 +52,7 @@ std::shared_ptr<Benchmark> parse_part(const std::string& text) {
 RunSettings settings_of(RunSettings settings) {
   settings.policy.fixed = 0;
   settings.policy.minimum = fewest_repetitions;
+  settings.policy.least_seconds = 0;
   settings.policy.time_limit = std::clamp(limit_share * settings.policy.time_limit, shortest_limit, longest_limit);
   settings.target_sample = sample_seconds;
   settings.longest_sample = longest_sample_seconds;
@@ -153,7 +155,12 @@ bool Parts::belongs(const Part& part, const Case& measured) const {
 
 void Parts::visit(const Case* next, std::size_t finished) {
   if (next != nullptr && !warm_) warm_up(*next);
-  for (Part& part : parts_) {
+  std::vector<std::size_t> order(parts_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return parts_[a].visits.size() < parts_[b].visits.size(); });
+  for (const std::size_t number : order) {
+    Part& part = parts_[number];
     const bool stands_before = next != nullptr && belongs(part, *next), first = part.visits.empty();
     const bool due = part.pending || (stands_before && part.shared);
     const bool wanted = due && (first ? has_budget(part) || next == nullptr : is_affordable(part));
@@ -180,17 +187,25 @@ bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size
   if (part == parts_.end()) return false;
   part->pending = false;
   visit_well(*part, finished);
-  bool again = false;
-  if (world_.rank() == 0 && record.outcome.status == "passed" && !part->visits.empty()) {
-    std::vector<double> seconds;
-    for (const Visit& visit : part->visits) append_to(seconds, visit.seconds);
-    const double beside = lower_tenth(seconds);
-    const double own = lower_tenth(of_one_count(slowest_of_each(record.by_rank), record.count));
-    const double ratio = own / beside;
-    again = measurements < most_measurements && ratio > standing_out * usual_ratio();
-    if (!again) ratios_.push_back(ratio);
+  std::optional<double> ratio = ratio_to(*part, record);
+  for (std::size_t visits = 1; visits < most_visits_in_a_row; ++visits) {
+    const bool part_stands_out = ratio && *ratio * standing_out < usual_ratio() && has_budget(*part);
+    if (!broadcast_value(world_, part_stands_out)) break;
+    measure(*part, finished);
+    ratio = ratio_to(*part, record);
   }
+  const bool again = ratio && measurements<most_measurements&& * ratio> standing_out * usual_ratio();
+  if (ratio && !again) ratios_.push_back(*ratio);
   return broadcast_value(world_, again);
+}
+
+// Of a case's undisturbed samples to its part's; rank 0, none if either has none.
+std::optional<double> Parts::ratio_to(const Part& part, const CaseRecord& record) const {
+  if (world_.rank() != 0 || record.outcome.status != "passed" || part.dropped || part.visits.empty())
+    return std::nullopt;
+  std::vector<double> seconds;
+  for (const Visit& visit : part.visits) append_to(seconds, visit.seconds);
+  return lower_tenth(of_one_count(slowest_of_each(record.by_rank), record.count)) / lower_tenth(seconds);
 }
 
 // Of the last cases, which have similar sizes, or of the very last, if a library changes its algorithm at a size; bare

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,13 +41,14 @@ class Parts {
   bool none() const { return parts_.empty(); }
   // Collective: visits the parts of `next`, the coming case (null: after the last). A part of one message size belongs
   // to the cases of that size and is visited after them; others belong to all cases and are visited before the first.
-  // Visits (before, between and after cases, and again if the samples of a visit differ) are made within the budget. A
-  // part that finds it spent waits for its first visit until the run is long enough, before others are visited again,
-  // at the latest until the last case: without it there is no verdict, so first visits may exceed the budget.
+  // Those visited least come first. Visits (before, between and after cases, and again if the samples of a visit
+  // differ) are made within the budget. A part that finds it spent waits for its first visit until the run is long
+  // enough, before others are visited again, at the latest until the last case: without it there is no verdict, so
+  // first visits may exceed the budget.
   void visit(const Case* next, std::size_t finished);
-  // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, and
-  // returns whether to measure it again, since its ratio to them exceeds that of earlier cases. Rank 0 has the
-  // record.
+  // Collective, after the given number of measurements of `measured`: visits the parts that belong to it only, again
+  // if they take long beside it, and returns whether to measure it again, since its ratio to them exceeds that of
+  // earlier cases. Rank 0 has the record.
   bool stands_out(const Case& measured, const CaseRecord& record, std::size_t finished, std::uint64_t measurements);
   // Rank 0.
   Json json() const;
@@ -77,6 +79,7 @@ class Parts {
   void warm_up(const Case& next);
   void visit_well(Part& part, std::size_t finished);
   double usual_ratio() const;
+  std::optional<double> ratio_to(const Part& part, const CaseRecord& record) const;
   std::uint64_t guessed_count(const Part& part);
   void measure(Part& part, std::size_t finished);
 

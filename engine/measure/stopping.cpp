@@ -20,7 +20,7 @@ std::optional<Stop> StoppingRule::decide(std::span<const double> samples, double
   if (n < next_look_ && !late) return std::nullopt;
   next_look_ = n + std::max<std::uint64_t>(1, n / 10);
   const auto width = summarise(samples).relative_half_width();
-  if (width && *width <= policy_.confidence) return Stop{"confidence", width};
+  if (width && *width <= policy_.confidence && elapsed >= policy_.least_seconds) return Stop{"confidence", width};
   return late ? std::optional(Stop{"time", width}) : std::nullopt;
 }
 

@@ -26,7 +26,7 @@ from math import exp, inf, log, log1p, sqrt
 from statistics import median
 from typing import Literal
 
-from plumbline.judge.levels import Level, level_of_case
+from plumbline.judge.levels import QUARTER, TENTH, Level, level_of_case
 from plumbline.judge.parts import in_situ, mean_of_parts
 from plumbline.judge.state import StateOfMachine, state_of, student
 from plumbline.judge.usual import (
@@ -35,6 +35,7 @@ from plumbline.judge.usual import (
     PRIOR_OF_KERNELS,
     Usual,
     common_shift,
+    steadied,
     usual_of,
     usual_of_peers,
 )
@@ -237,6 +238,18 @@ class Beside:
         widths = (self.slow_s / self.fast_s, self.measured.high / self.measured.low)
         return max(widths) <= 1 + WIDE
 
+    def steadied(self, usual: Sequence[float]) -> Beside:
+        """The case beside its parts' times without their usual deviations.
+
+        ``usual``: logarithms of the parts' times in earlier launches.
+        """
+        middle, fast, slow = (
+            exp(steadied(log(seconds), usual))
+            for seconds in (self.expected.time_s, self.fast_s, self.slow_s)
+        )
+        expected = replace(self.expected, seconds=middle)
+        return replace(self, expected=expected, fast_s=fast, slow_s=slow)
+
 
 def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -> Judgement | None:
     """Judge ``record`` by the parts measured with its cases; None if it has none."""
@@ -304,8 +317,9 @@ def beside_parts(model: Model | None, record: Record) -> tuple[dict[str, Beside]
     """Each measured case with its parts, and the reasons for cases without parts."""
     found: dict[str, Beside] = {}
     without: dict[str, str] = {}
+    share = QUARTER if basis_of(record) == "bounds" else TENTH
     for case in record.cases:
-        level = level_of_case(case)
+        level = level_of_case(case, share)
         if level is None:
             continue
         expected = _expected(model, record, case)
@@ -354,10 +368,22 @@ def _by_mean(record: Record, case: Case) -> tuple[Prediction, Prediction, Predic
 
 @dataclass(frozen=True)
 class Earlier:
-    """A case in earlier launches: logarithms of measured over expected, and shares waited."""
+    """A case in earlier launches.
+
+    Logarithms of measured over expected and of the expected time, and shares waited.
+    """
 
     ratios: list[float] = field(default_factory=list)
     waited: list[float] = field(default_factory=list)
+    parts: list[float] = field(default_factory=list)
+
+    def steadied(self) -> Earlier:
+        """With ratios to the parts' times without their usual deviations."""
+        steady = [
+            ratio + own - steadied(own, self.parts)
+            for ratio, own in zip(self.ratios, self.parts, strict=True)
+        ]
+        return replace(self, ratios=steady)
 
 
 def earlier_ratios(
@@ -384,6 +410,7 @@ def add_launch(
             of_case = earlier.setdefault(key, Earlier())
             of_case.ratios.append(one.ratio)
             of_case.waited.append(one.waited)
+            of_case.parts.append(log(one.expected.time_s))
 
 
 def is_passed(case: Case) -> bool:
@@ -430,6 +457,12 @@ def efficiencies(
     By a yardstick, only of cases whose usual ratio is known. ``missed``: the factor by which
     kernels may miss their bound without a usual ratio.
     """
+    if by == "bounds":
+        beside = {
+            key: one.steadied(earlier[key].parts) if key in earlier else one
+            for key, one in beside.items()
+        }
+        earlier = {key: one.steadied() for key, one in earlier.items()}
     by_links = by == "links"
     uncertain = OF_LINKS if by_links else missed
     ratios = {key: earlier[key].ratios for key in beside if key in earlier}

@@ -31,6 +31,7 @@ _SMALLEST_LOG, _LARGEST_LOG = 12, 36  # of an array of ceilings
 _LONGEST_LINK_LOG = 24
 _LONGEST_MESSAGE = 2**22  # of links; times of longer ones are in proportion
 _MOST_SIZES = 4  # of arrays in one run
+_LONGEST_CASE, _ALL_CASES = 1.5, 3.0  # seconds, at least, of one case and of all
 _HALF = {"half": ("flops/half", "flops/float", "flops/matrix_half")}
 
 
@@ -115,6 +116,17 @@ def _of_yardstick(yardstick: Yardstick, planned: Planned) -> Iterator[str]:
     if yardstick.messages and planned.sends:
         sizes = ",".join(map(str, yardstick.messages))
         yield f"{LINKS} part=exchange beside=all sizes={sizes}"
+
+
+def least_time(parts: str, cases: int) -> float | None:
+    """Seconds for which each case is measured at least, if limits of a device judge it.
+
+    These do not meet the same moments of the machine as the case, so it must meet several. Calls
+    like a transport's are measured beside each case instead.
+    """
+    if CEILINGS not in parts or not cases:
+        return None
+    return min(_LONGEST_CASE, _ALL_CASES / cases)
 
 
 def _accumulators(device: Mapping[str, Any]) -> int:
@@ -265,7 +277,7 @@ def _times(record: Record, case: Case) -> list[tuple[PartCase, _Times]]:
     assert record.parts is not None
     number = next(index for index, one in enumerate(record.cases) if one.key == case.key)
     return [
-        (part, _beside(part.visits, number))
+        (part, _beside(_near(part, number)))
         for part in record.parts.cases
         if part.outcome.status in ("passed", "skipped") and part.visits and _fits(part, case)
     ]
@@ -277,14 +289,20 @@ def _fits(part: PartCase, case: Case) -> bool:
     return all(part.labels[name] == case.labels.get(name) for name in names if name in part.labels)
 
 
-def _beside(visits: Sequence[PartVisit], number: int) -> _Times:
-    """The level over the last visit before case ``number`` (from 0) and the first ones after it.
+def _near(part: PartCase, number: int) -> Sequence[PartVisit]:
+    """The last visit before case ``number`` (from 0) and the first ones after it.
 
-    The interval includes each visit's own level.
+    Limits of a device have all: they do not meet the same moments as the case.
     """
-    before = [one for one in visits if one.after_cases <= number]
-    after = [one for one in visits if one.after_cases > number]
-    near = [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
+    if part.benchmark == CEILINGS:
+        return part.visits
+    before = [one for one in part.visits if one.after_cases <= number]
+    after = [one for one in part.visits if one.after_cases > number]
+    return [*before[-1:], *(one for one in after if one.after_cases == after[0].after_cases)]
+
+
+def _beside(near: Sequence[PartVisit]) -> _Times:
+    """The level over all samples of some visits; its interval includes each visit's own level."""
     level = level_of([second for one in near for second in one.seconds])
     each = [level_of(one.seconds).middle for one in near]
     legs = {

@@ -14,6 +14,11 @@ other work) and subtracted, by the neighbours' median (:func:`common_shift`), up
 :data:`MOST_SHIFT`: a transport that is slow at all sizes is still found.
 
 Without earlier launches, the run's cases of the same transport and neighbouring sizes replace them.
+
+Bare calls beside a transport meet the same moments of the machine, so their ratio is steadier than
+either. A kernel's limits do not: deviations of both within a launch are independent (measured:
+docs/verdicts.md), and the ratio has both. So deviations of limits within what is usual for them
+count as none (:func:`steadied`).
 """
 
 from __future__ import annotations
@@ -33,10 +38,28 @@ PRIOR_FREEDOM = 6
 FEWEST_LAUNCHES = 2
 FEWEST_PEERS = 4
 MOST_SHIFT = 0.05  # larger common shifts are attributed to the transport
+FEWEST_STEADY = 6  # launches from which the usual deviation of parts is known
+USUAL_DEVIATIONS = 3.0  # standard deviations
 _NEAR = 3  # neighbours on each side
 FAMILY = 20  # cases of a launch, of which one exceeds its upper end in ALARMS
 ALARMS = 0.05
 _OF_NORMAL = 1.2533  # standard over mean absolute deviation, normal distribution
+
+
+def steadied(value: float, usual: Sequence[float]) -> float:
+    """A logarithm of parts' times without its usual deviation.
+
+    It is the median of the ``usual`` ones within :data:`USUAL_DEVIATIONS` standard deviations of
+    it. Slower parts count as they are: the machine is slower than it was. Faster ones count from
+    these deviations on, as the case need not be faster by as much. With few ``usual`` values
+    (:data:`FEWEST_STEADY`) it is the value itself.
+    """
+    if len(usual) < FEWEST_STEADY:
+        return value
+    middle = median(usual)
+    squares, freedom = _squares(usual)
+    reach = USUAL_DEVIATIONS * sqrt(squares / (freedom + 1))
+    return value if value > middle + reach else min(middle, value + reach)
 
 
 @dataclass(frozen=True)
@@ -73,8 +96,10 @@ def usual_of(
     own = earlier.get(key, ())
     if len(own) < FEWEST_LAUNCHES:
         return None
-    pooled = [_squares(earlier[one]) for one in (*_neighbours(list(earlier), key), key)]
-    return _usual(median(own), pooled, "launches", len(own), family, prior)
+    near = [_squares(earlier[one]) for one in _neighbours(list(earlier), key)]
+    before = _spread(near, prior)
+    spread, freedom = _spread([_squares(own)], before), PRIOR_FREEDOM + len(own) - 1
+    return Usual(median(own), spread, freedom, "launches", len(own), family)
 
 
 def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:
@@ -82,7 +107,8 @@ def usual_of_peers(ratios: Mapping[str, float], key: str) -> Usual | None:
     near = [ratios[one] for one in _neighbours(list(ratios), key)]
     if len(near) < FEWEST_PEERS:
         return None
-    return _usual(median(near), [_squares(near)], "peers", len(near))
+    spread, freedom = _spread([_squares(near)], PRIOR), PRIOR_FREEDOM + len(near) - 1
+    return Usual(median(near), spread, freedom, "peers", len(near))
 
 
 def common_shift(excesses: Mapping[str, float], key: str) -> float:
@@ -105,17 +131,10 @@ def _squares(ratios: Sequence[float]) -> tuple[float, int]:
     return spread**2 * (freedom + 1), freedom
 
 
-def _usual(
-    middle: float,
-    pooled: Sequence[tuple[float, int]],
-    of: Literal["launches", "peers"],
-    count: int,
-    family: int = 1,
-    prior: float = PRIOR,
-) -> Usual:
-    freedom = PRIOR_FREEDOM + sum(of_one for _, of_one in pooled)
-    squares = PRIOR_FREEDOM * prior**2 + sum(of_one for of_one, _ in pooled)
-    return Usual(middle, sqrt(squares / freedom), freedom, of, count, family)
+def _spread(squares: Sequence[tuple[float, int]], prior: float) -> float:
+    """The spread by sums of squares with their freedom, and by ``prior`` before any is known."""
+    freedom = PRIOR_FREEDOM + sum(of_one for _, of_one in squares)
+    return sqrt((PRIOR_FREEDOM * prior**2 + sum(of_one for of_one, _ in squares)) / freedom)
 
 
 @cache

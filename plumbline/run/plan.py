@@ -24,7 +24,7 @@ from plumbline.engine.program import (
     Engine,
     OptionSpec,
 )
-from plumbline.judge.parts import Planned, wanted
+from plumbline.judge.parts import Planned, least_time, wanted
 from plumbline.launch import launchers
 from plumbline.launch.execute import Session
 from plumbline.launch.launchers import (
@@ -55,6 +55,7 @@ _LAUNCHING = frozenset(
 )
 FORMATS = ["table", "csv", "hpcc-json", "json", "shoms", "osu", "graph500"]
 COMPARISON_FORMATS = ["table", "csv", "json"]
+_TIMES = frozenset(("time-limit", "least-time", "repetitions", "max-repetitions"))  # of a case
 # Options of a run that do not apply to a comparison of transports: those it varies, those that
 # judge or repeat a run, and those without a measurement.
 _NOT_COMPARED = frozenset(
@@ -336,7 +337,11 @@ def with_parts(plan: RunPlan) -> RunPlan:
     if world == "shmem" and planned.transport != "none" and yardstick is None:
         return plan  # a world without bare messages
     text = wanted(model_of(name), planned, given.values, yardstick)
-    return replace(plan, arguments=[*plan.arguments, "--parts", text]) if text else plan
+    parts = ["--parts", text] if text else []
+    least = least_time(text, len(planned.cases))
+    if least and "least-time" in known and not _TIMES & given.values.keys():
+        parts += ["--least-time", f"{least:.3g}"]
+    return replace(plan, arguments=[*plan.arguments, *parts])
 
 
 def _dry_run(

@@ -96,6 +96,14 @@ TEST(Stopping, AdaptiveNamesWhatEndedIt) {
   EXPECT_GT(*c.decide(noisy, 0.5)->half_width, 0.02);
 }
 
+TEST(Stopping, SamplesOfOneMomentDoNotSuffice) {
+  StoppingRule rule({0, 10, 50, 1.0, 0.02, 0.5}, false);
+  const std::vector<double> alike(50, 1.0);
+  EXPECT_FALSE(rule.decide({alike.data(), 10}, 0.1));
+  EXPECT_EQ(rule.decide({alike.data(), 20}, 0.6)->reason, "confidence");
+  EXPECT_EQ(rule.decide(alike, 0.1)->reason, "repetitions");
+}
+
 TEST(Stopping, LongRepetitionsAreNotMadeToTheMinimum) {
   const Policy policy{0, 10, 50, 1.0, 0.02};
   const std::vector<double> noisy{60, 90, 70};

@@ -6,20 +6,31 @@ import copy
 import json
 import os
 from dataclasses import replace
+from statistics import median
 from typing import Any
 
 import pytest
 from conftest import DATA
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plumbline.engine.program import all_benchmarks
 from plumbline.judge import usual
 from plumbline.judge.causes import causes
-from plumbline.judge.judgement import Judgement, judge
-from plumbline.judge.levels import level_of, ranks_of_quantile
-from plumbline.judge.parts import Planned, wanted
+from plumbline.judge.judgement import (
+    Beside,
+    Earlier,
+    Judgement,
+    add_launch,
+    efficiencies,
+    judge,
+)
+from plumbline.judge.levels import Level, level_of, ranks_of_quantile
+from plumbline.judge.parts import Planned, least_time, wanted
 from plumbline.judge.state import state_of
-from plumbline.judge.usual import common_shift, usual_of, usual_of_peers
+from plumbline.judge.usual import common_shift, steadied, usual_of, usual_of_peers
 from plumbline.model.benchmarks import model_of
+from plumbline.model.prediction import Prediction
 from plumbline.model.yardsticks import LIMITS_THEMSELVES, yardstick_of
 from plumbline.record.record import Record, parse_record
 
@@ -182,6 +193,54 @@ def test_what_is_usual_is_learnt_from_launches() -> None:
     assert outlier.reach() < 0.1 < 0.2 < spread.reach()
     # Neighbours whose launches are alike make one that seems so by chance no narrower than PRIOR.
     assert outlier.reach() > usual.PRIOR
+
+
+@given(st.lists(st.floats(-1, 1), min_size=6, max_size=30), st.floats(-3, 3))
+def test_usual_deviations_count_as_none(launches: list[float], value: float) -> None:
+    steady, middle = steadied(value, launches), median(launches)
+    assert abs(steady - middle) <= abs(value - middle)
+    assert (steady - middle) * (value - middle) >= 0
+    largest = max(abs(one - middle) for one in launches)
+    assert steadied(middle + 100 * largest + 1, launches) > middle + 90 * largest
+
+
+def test_deviations_of_few_launches_are_not_usual_yet() -> None:
+    assert steadied(0.5, [0.1, 0.2, 0.3, 0.2, 0.1]) == 0.5
+    assert steadied(0.25, [0.1, 0.2, 0.3, 0.2, 0.1, 0.3]) == pytest.approx(0.2)
+    assert steadied(1.2, [0.1, 0.2, 0.3, 0.2, 0.1, 0.3]) == 1.2
+    assert steadied(-0.8, [0.1, 0.2, 0.3, 0.2, 0.1, 0.3]) == pytest.approx(-0.55, abs=0.01)
+
+
+@pytest.mark.parametrize(("part", "times", "expected"), [
+    (0.9, 1.0, "ok"), (1.1, 1.0, "ok"), (1.0, 1.25, "slow"), (1.1, 1.25, "slow"), (0.9, 1.25, "slow"),
+    (1.5, 1.4, "ok"),  # a machine that is slower than it ever was
+])  # fmt: skip
+def test_a_kernel_steadier_than_its_limits_is_judged_by_itself(
+    part: float, times: float, expected: str
+) -> None:
+    """Limits that vary by 10 % beside a steady kernel do not hide a slow-down of 25 %."""
+    earlier: dict[str, Earlier] = {}
+    launches = [0.9, 1.1, 1.0, 0.92, 1.08, 0.95, 1.05, 1.1, 0.9, 1.0]
+    for launch in launches:
+        add_launch(earlier, {KEY: beside(2.0, launch)})
+    now = {KEY: beside(2.0 * times, part)}
+    found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
+    assert found[KEY].verdict == expected
+
+
+def beside(case: float, part: float) -> Beside:
+    """A case and its parts, both known within 2 %."""
+    level = Level(case, case * 0.99, case * 1.01)
+    return Beside(level, 0.0, Prediction(part, "peak"), part * 0.99, part * 1.01, "roofline")
+
+
+def test_kernels_are_measured_long_enough_to_be_judged() -> None:
+    kernel = "ceilings only=flops/float; ceilings only=memory/copy size=21"
+    assert least_time(kernel, 1) == 1.5
+    assert least_time(kernel, 2) == 1.5
+    assert least_time(kernel, 30) == pytest.approx(0.1)
+    assert least_time("links part=transfer sizes=1,2", 21) is None
+    assert least_time("", 3) is None
 
 
 def test_peers_stand_for_launches_that_are_not_there() -> None:

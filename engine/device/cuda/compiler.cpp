@@ -121,6 +121,8 @@ std::string compile(const KernelSource& source, int major, int minor, const std:
   options.insert(options.begin(), {fmt::format("--gpu-architecture=sm_{}{}{}", major, minor, suffix),
                                    "--device-as-default-execution-space", "--std=c++17",
                                    "--diag-suppress=1444"});  // CUDA 13 asks for an explicit alignment of double4
+  // As OpenCL C allows: quotients of floats within 2.5 ulp, roots within 3.
+  if (!source.is_cuda) options.insert(options.end(), {"--prec-div=false", "--prec-sqrt=false"});
   Compilation compilation(text, source.name);
   if (!compilation.run(options))
     throw Error(fmt::format("could not compile {} for {} with options \"{}\": {}\n{}", source.name, device,
