@@ -194,7 +194,7 @@ bool Parts::stands_out(const Case& measured, const CaseRecord& record, std::size
     measure(*part, finished);
     ratio = ratio_to(*part, record);
   }
-  const bool again = ratio && measurements<most_measurements&& * ratio> standing_out * usual_ratio();
+  const bool again = measurements < most_measurements && ratio.value_or(0) > standing_out * usual_ratio();
   if (ratio && !again) ratios_.push_back(*ratio);
   return broadcast_value(world_, again);
 }
