@@ -22,6 +22,7 @@ from plumbline.report.figures import tty
 from plumbline.report.figures.files import beside
 from plumbline.report.figures.picture import save
 from plumbline.report.nodes import slowest_node
+from plumbline.report.sharing import shared_devices
 from plumbline.run.plan import RunPlan, check_with_engine, with_heap, with_parts
 from plumbline.system.files import find_system, local_system
 from plumbline.system.system import Need, System
@@ -126,8 +127,10 @@ class Run:
         except RunError as error:
             self.session.say(str(error))
             status = ExitStatus.ERROR
-        slowest = slowest_node(done.record) if done.record is not None else None
-        for line in filter(None, [] if self._quiet else [judgement.line, slowest]):
+        lines = [judgement.line]
+        if done.record is not None:
+            lines += [slowest_node(done.record) or "", *shared_devices(done.record)]
+        for line in filter(None, [] if self._quiet else lines):
             self.session.say(line)
         slow = judgement.judged is not None and judgement.judged.counts()["slow"] > 0
         if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from plumbline.base.errors import UsageError
 from plumbline.launch.placement import Placement, device_map, placement_of, why_misplaced
 from plumbline.record.record import Record, parse_record
+from plumbline.report.sharing import shared_devices
 
 DOCUMENT: dict[str, Any] = json.loads((DATA / "record.json").read_text())
 
@@ -117,6 +118,27 @@ def test_a_file_names_devices_of_nodes(tmp_path: Path) -> None:
     found = wanted.why_not(record_of([0, 0, 1, 1], [0, 1, 2, 3]))
     assert found is not None
     assert "rank 2 on n02 used device 2" in found
+
+
+def test_ranks_and_the_device_that_they_share_have_rates() -> None:
+    """Two of three ranks: 1 GB and 3 GB per second each by their medians."""
+    document = json.loads((DATA / "records" / "1.3.0.json").read_text())
+    one, _ = document["ranks"]
+    alone = {**one["device"], "index": 7}
+    document["ranks"] = [
+        {**one, "rank": 0},
+        {**one, "rank": 1, "device": alone},
+        {**one, "rank": 2},
+    ]
+    document["world"]["ranks"] = 3
+    (case,) = document["cases"]
+    case["work"] = {"bytes_read": 4e8, "bytes_written": 6e8}
+    case["count"] = 2
+    case["samples"]["by_rank"] = [[2.0, 2.0, 9.0], [1.0, 1.0, 1.0], [0.5, 2 / 3, 0.9]]
+    assert shared_devices(parse_record(json.dumps(document), "x.json")) == []
+    document["warnings"].append({"code": "shared_device", "text": "2 ranks share it"})
+    _, line = shared_devices(parse_record(json.dumps(document), "x.json"))
+    assert line.split("  ") == ["copy", "vm native 1", "0, 2", " 1 + 3 = 4 GB/s"]
 
 
 @pytest.mark.parametrize("text", ["n01", "n01 0:x", "n01 0 1", "n01 0\nn01 1", "# nothing"])
