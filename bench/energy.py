@@ -2,15 +2,15 @@
 """What `--energy` changes: medians of runs with and without it, in turn; joules of played sensors beside the exact integral.
 
     bench/energy.py [--rounds 10]
-    bench/energy.py --gpu            # one GPU: counter, integrated power, and a witness beside each other
+    bench/energy.py --gpu            # a GPU: counter, integrated power, and a witness beside each other
 
 A counter in a tree like sysfs is advanced in real time by each curve of power (steps, ramps, bursts, a wave) and wraps
 within the region. The run is bound to one core, the player has another. Printed by curve: the ratio of the medians of `--of`,
 with over without, each of the same round (median, least, largest); joules over the exact integral of the curve (median,
 least, largest); the part of the stated errors that the largest difference is.
 
---gpu runs GEMM and STREAM triad for 10 s each with `--energy nvml`, and reads the same GPU in this process (PyPI's nvidia-ml-py):
-joules of the engine's counter, of its integral of the instantaneous power, and of this witness's, by straight lines.
+--gpu runs GEMM and STREAM triad (or `--of`) for 10 s each with `--energy nvml`, and reads the GPUs in this process (PyPI's
+nvidia-ml-py): joules of the engine's counter, of its integral of the instantaneous power, and of this witness's, by straight lines.
 """
 
 import argparse
@@ -35,6 +35,11 @@ from fake_sensors import Counter, Curve, Playing, integral, rapl_zone  # noqa: E
 SERIAL = ROOT / "build/release/bin/plumb-serial"
 # Bound by a core: the memory's speed on a host that others share differs by half between launches.
 MEASURED = "gemm --runtime native --type double --size 768"
+# Of some 10 s each: a sample of STREAM has at most 1,024 operations.
+ON_A_GPU = (
+    "gemm --runtime cuda --type double --size 16384 --repetitions 6",
+    "stream --runtime cuda --type double --operation triad --elements 1900000000 --repetitions 1",
+)
 WRAPS_AT_UJ = 150_000_000
 CURVES: dict[str, Curve] = {
     "steps": lambda t: 60.0 if t % 0.6 < 0.3 else 140.0,
@@ -91,15 +96,17 @@ def turn(curve: Curve, words: list[str], swapped: bool, core: int) -> Turn:
 
 
 class Witness:
-    """Reads a GPU's instantaneous power (field 186) every 10 ms within its scope."""
+    """Reads each GPU's instantaneous power (field 186) every 10 ms within its scope."""
 
     def __init__(self) -> None:
         import pynvml
 
         pynvml.nvmlInit()
         self._nvml = pynvml
-        self._gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
-        self._readings: list[tuple[float, float]] = []
+        self._gpus = [
+            pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())
+        ]
+        self._readings: list[list[tuple[float, float]]] = [[] for _ in self._gpus]
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._read)
 
@@ -113,11 +120,17 @@ class Witness:
 
     def _read(self) -> None:
         while not self._stop.wait(0.01):
-            (field,) = self._nvml.nvmlDeviceGetFieldValues(self._gpu, [186])
-            self._readings.append((time.time(), field.value.uiVal * 1e-3))
+            for gpu, readings in zip(self._gpus, self._readings, strict=True):
+                (field,) = self._nvml.nvmlDeviceGetFieldValues(gpu, [186])
+                readings.append((time.time(), field.value.uiVal * 1e-3))
 
-    def joules(self, begin: float, end: float) -> float:
-        inside = [one for one in self._readings if begin <= one[0] <= end]
+    def _address(self, number: int) -> str:
+        pci = self._nvml.nvmlDeviceGetPciInfo(self._gpus[number])
+        return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
+
+    def joules(self, address: str, begin: float, end: float) -> float:
+        (number,) = [i for i in range(len(self._gpus)) if self._address(i) == address]
+        inside = [one for one in self._readings[number] if begin <= one[0] <= end]
         middle = sum((b - a) * (p + q) / 2 for (a, p), (b, q) in pairwise(inside))
         return (
             middle + inside[0][1] * (inside[0][0] - begin) + inside[-1][1] * (end - inside[-1][0])
@@ -137,10 +150,12 @@ def beside_a_witness(words: list[str]) -> None:
         if one["joules"] is None:
             raise SystemExit(f"no joules: {one['reason']}")
     counter, power = domains["counter"]["joules"], domains["power"]["joules"]
-    seen = witness.joules(region["begin"], region["begin"] + region["seconds"])
-    print(f"{words[0]}: {region['seconds']:.2f} s, counter {counter:.0f} J", end=", ")
+    end = region["begin"] + region["seconds"]
+    seen = witness.joules(domains["counter"]["of"], region["begin"], end)
     print(
-        f"power {power:.0f} J ({power / counter:.3f}), witness {seen:.0f} J ({seen / counter:.3f})"
+        f"{words[0]}: {region['seconds']:.2f} s, counter {counter:.0f} J, "
+        f"power {power:.0f} J ({power / counter:.3f}), "
+        f"witness {seen:.0f} J ({seen / counter:.3f})"
     )
 
 
@@ -154,15 +169,14 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=10, help="of each curve")
     parser.add_argument("--repetitions", type=int, default=100)
-    parser.add_argument("--of", default=MEASURED, help="benchmark of one case, and its options")
-    parser.add_argument("--gpu", nargs="?", const="", metavar="OPTIONS", help="of both benchmarks")
+    parser.add_argument("--of", help="benchmark of one case, and its options")
+    parser.add_argument("--gpu", action="store_true", help="beside a witness, on a GPU")
     wish = parser.parse_args()
-    if wish.gpu is not None:
-        usual = shlex.split(wish.gpu or "--runtime cuda")
-        beside_a_witness(["gemm", "--type", "double", "--size", "16384", *usual])
-        beside_a_witness(["stream", "--operation", "triad", "--elements", str(2**32), *usual])
+    if wish.gpu:
+        for one in [wish.of] if wish.of else ON_A_GPU:
+            beside_a_witness(shlex.split(one))
         return
-    words = [*shlex.split(wish.of), "--repetitions", str(wish.repetitions)]
+    words = [*shlex.split(wish.of or MEASURED), "--repetitions", str(wish.repetitions)]
     player, *_, core = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {player})
     for name, curve in CURVES.items():
