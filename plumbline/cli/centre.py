@@ -281,9 +281,10 @@ def find_bad(
 ) -> None:
     """Name nodes and links that are slower than the others, by measuring or from records.
 
-    Within a job of Slurm its nodes are measured: each by itself (stream, gemm), then all pairs
-    (b_eff), as many at a time as there are disjoint ones. From records: those without transport
-    compare the nodes, those of two nodes each the pairs. Nothing is drained.
+    Within a job of Slurm its nodes are measured: each by itself (stream, gemm, the link to its
+    device), then all pairs (b_eff), as many at a time as there are disjoint ones. From records:
+    those without transport compare the nodes, those of two nodes each the pairs. Nothing is
+    drained.
     """
     from plumbline.run import find_bad as finding
     from plumbline.run import measure_nodes as measuring

@@ -30,9 +30,16 @@ from plumbline.run.plan import Request, RunPlan, check_with_engine, make_plan
 _LIMIT_S = 600.0
 _FEWEST = 2
 _NODES = "@NODES@"  # in the launcher's words
-# What is run, with its options: of every node by itself, and of a pair. A pair's message is long
-# enough for its rate, and a ring of two sends it both ways.
-ALONE: Mapping[str, Mapping[str, str]] = {"stream": {}, "gemm": {}}
+_END_S = 10.0  # of a run that is ended
+# What is run, with its options: of every node by itself, and of a pair. The link to the device is
+# judged by its rate. A pair's message is long enough for its rate, and a ring of two sends it both
+# ways.
+_LINK = 26  # log2 B
+ALONE: Mapping[str, Mapping[str, str]] = {
+    "stream": {},
+    "gemm": {},
+    "ceilings": {"size": str(_LINK), "only": f"link/read/{2**_LINK},link/write/{2**_LINK}"},
+}
 PAIR = (
     "b_eff",
     {
@@ -196,9 +203,19 @@ def run_all(group: Sequence[Measurement]) -> None:
         for one, process in zip(group, started, strict=True):
             _finish(one, process)
     finally:
-        for process in started:
-            if process.poll() is None:
-                process.terminate()
+        _end(started)
+
+
+def _end(started: Sequence[subprocess.Popen[str]]) -> None:
+    """End those that still run; a launcher that does not end its ranks is killed."""
+    for process in started:
+        if process.poll() is None:
+            process.terminate()
+    for process in started:
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
             process.wait()
 
 

@@ -226,6 +226,22 @@ def test_jobs_that_are_ended_keep_their_finished_cases(
     assert err.count("the record holds 2 of 14 cases") == 3
 
 
+def test_two_nodes_are_measured_by_themselves_and_together(
+    hosts: cluster.Cluster, plumb: Callable[..., Done], home: Path
+) -> None:
+    """Memory, arithmetic, the link to the device, and the pair, which cannot be told from its nodes."""
+    status, out, err = plumb("find-bad", "--nodes", "2")
+    assert status == 0, out + err
+    (folder,) = (home / "find-bad").iterdir()
+    assert {path.name for path in folder.iterdir()} == {
+        *("stream@all.json", "gemm@all.json", "ceilings@all.json", "b_eff@n01+n02.json")
+    }
+    cases = json.loads((folder / "ceilings@all.json").read_text())["cases"]
+    assert [case["key"] for case in cases] == ["link/read/67108864", "link/write/67108864"]
+    assert "pairs of 2 nodes cannot separate a bad node from its link" in out
+    assert "figures of fewer than 3 nodes cannot tell which of them is slow" in out
+
+
 def slow_link_found(hosts: cluster.Cluster, plumb: Callable[..., Done], mbit: float) -> str:
     for one, other in itertools.combinations(hosts.nodes, 2):
         hosts.shape(one, other, 200)

@@ -231,6 +231,30 @@ def test_a_pair_that_was_not_measured_is_an_error(
             run_all(group)
 
 
+def test_runs_that_do_not_end_are_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launcher that does not listen, beside one that failed."""
+    monkeypatch.setattr(measure_nodes, "_END_S", 0.3)
+    lives = tmp_path / "lives"
+    deaf = f"trap '' TERM; echo $$ >{lives}; while :; do sleep 0.1; done"
+    fails = f"until [ -s {lives} ]; do sleep 0.01; done; echo no route; exit 3"
+    group = [
+        Measurement(nodes, ["sh", "-c", script], os.environ, tmp_path / "b_eff@x.json")
+        for nodes, script in ((("a", "b"), fails), (("c", "d"), deaf))
+    ]
+    with pytest.raises(RunError, match="b_eff on a, b failed: no route"):
+        run_all(group)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(lives.read_text()), 0)
+
+
+def test_nodes_by_themselves_show_their_memory_arithmetic_and_link(stand_in: Path) -> None:
+    """Both directions of the link by long copies, in every preset."""
+    assert list(measure_nodes.ALONE) == ["stream", "gemm", "ceilings"]
+    options = measure_nodes.ALONE["ceilings"]
+    length = 2 ** int(options["size"])
+    assert options["only"] == f"link/read/{length},link/write/{length}"
+
+
 def test_open_mpis_ranks_start_without_slurms_pmix(
     stand_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
