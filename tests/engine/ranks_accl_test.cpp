@@ -3,41 +3,20 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
-#include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/data.hpp"
 #include "core/json.hpp"
-#include "device/select.hpp"
-#include "tests/engine/ranks_fixture.hpp"
-#include "transport/accl/accl.hpp"
+#include "tests/engine/ranks_accl_fixture.hpp"
 #include "world/collect.hpp"
 
 namespace plumb::accl {
 namespace {
 
-using Options = std::map<std::string, std::string>;
-
-class AcclTransports : public ::testing::Test {
+class AcclTransports : public AcclFixture {
  protected:
-  AcclTransports() {
-    const DeviceCatalogue catalogue;
-    World& world = test_world();
-    device_ =
-        catalogue.open(catalogue.choose({"native", "", "", "native"}, world.rank(), world.size(), world.local_rank()));
-  }
-
-  std::unique_ptr<EngineTransport> make(const std::string& name, const std::string& approach, const Options& given) {
-    TransportOptions options;
-    for (const auto& [option, value] : given) options.find(option)->parse(value);
-    auto made = find_transport(name).make(test_world(), *device_, {approach, &options});
-    return std::unique_ptr<EngineTransport>(dynamic_cast<EngineTransport*>(made.release()));
-  }
-
   // Rounds of a shift around the ring; returns the counts on rank 0. Expects the right bytes.
   Json shift(EngineTransport& transport, std::size_t bytes, std::uint64_t rounds) {
     World& world = test_world();
@@ -58,8 +37,6 @@ class AcclTransports : public ::testing::Test {
     EXPECT_EQ(transport.problem(), "");
     return transport.counted();
   }
-
-  std::unique_ptr<Device> device_;
 };
 
 constexpr std::uint64_t rounds = 3;
@@ -101,39 +78,6 @@ TEST_F(AcclTransports, CountOneCommandAndNoCopyOfAStream) {
     const auto transport = make(name, "host-streaming", {});
     for (const std::uint64_t bytes : {1u, 1472u, 1473u, 100000u})
       expect_counts(shift(*transport, bytes, rounds), 1, 0, parts_of(bytes, 1472), bytes);
-  }
-}
-
-// All ranks put into the one stream of rank 0, of whose packets some come within another's message.
-TEST_F(AcclTransports, SortWhatSeveralSendersPutIntoOneStream) {
-  World& world = test_world();
-  const auto ranks = static_cast<std::size_t>(world.size());
-  constexpr std::size_t bytes = 600'000;  // more packets than a sender may have under way
-  for (const std::string name : {"accl-tcp", "accl-udp"}) {
-    const auto transport = make(name, "host-streaming", {{"accl-streams", "one"}});
-    const auto id = [&](std::size_t rank) { return Provenance{2, rank, 0, bytes, 1}; };
-    const auto out = device_->allocate(bytes, {}), in = device_->allocate(bytes * ranks, {});
-    fill_message({out->host_pointer(), bytes}, id(static_cast<std::size_t>(world.rank())));
-    Step step;
-    if (world.rank() > 0) step.sends.push_back({0, 3, {{out.get(), 0, bytes}}});
-    for (std::size_t from = 1; from < ranks && world.rank() == 0; ++from) {
-      poison_message({in->host_pointer() + from * bytes, bytes}, id(from));
-      step.receives.push_back({static_cast<int>(from), 3, {{in.get(), from * bytes, bytes}}});
-    }
-    const auto exchange = transport->compile({{step}});
-    transport->counted();
-    if (world.rank() > 0) exchange->start(0, 1);
-    world.barrier();
-    // Meanwhile each sender puts as many packets as it may without a reader.
-    if (world.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    if (world.rank() == 0) exchange->start(0, 1);
-    exchange->wait();
-    for (std::size_t from = 1; from < ranks && world.rank() == 0; ++from)
-      EXPECT_EQ(compare_message({in->host_pointer() + from * bytes, bytes}, id(from)).wrong, 0u) << name << from;
-    EXPECT_EQ(transport->problem(), "");
-    const Json counts = transport->counted();
-    // With more senders it is a matter of time how often their packets alternate.
-    if (world.rank() == 0 && ranks == 2) EXPECT_EQ(counts["interleaved_packets"], 0) << name;
   }
 }
 
@@ -291,11 +235,10 @@ TEST_F(AcclCollectiveCalls, AreWrongWithARankMissingInAReduction) {
     return std::make_unique<MissesARank>(rank, size, settings, std::move(network), session);
   };
   const TransportEntry entry = accl_entry("accl-tcp", makers);
-  const TransportOptions options;
   for (const Call call : {Call::reduce, Call::allreduce, Call::reduce_scatter})
     for (const std::uint32_t elements : {eager_elements, rendezvous_elements}) {
-      const auto made = entry.make(test_world(), *device_, {"host-buffered", &options});
-      EXPECT_GT(wrong(dynamic_cast<EngineTransport&>(*made), call, elements), 0u) << static_cast<int>(call);
+      const auto made = make(entry, "host-buffered", {});
+      EXPECT_GT(wrong(*made, call, elements), 0u) << static_cast<int>(call);
     }
 }
 

@@ -107,9 +107,10 @@ class Engine : private Sink {
     Ticket* ticket;
     std::uint64_t address = 0, sent = 0;
   };
+  struct Peer;
   struct Words {
     std::vector<std::byte> bytes;
-    bool from_network;
+    Peer* sender;  // on whose account they are; null: of a copy by this engine
   };
   struct Stream {
     std::deque<Receive> readers;
@@ -199,8 +200,8 @@ class Engine : private Sink {
   bool take(const Header& header, const std::byte* payload) override;
   void closed(int peer) override;
   bool take_eager(Peer& peer, const Header& header, const std::byte* payload);
-  bool take_stream(Peer& peer, const Header& header, const std::byte* payload);
-  bool take_shared(const Header& header, const std::byte* payload);
+  bool take_stream(Peer& sender, Stream& stream, const Header& header, const std::byte* payload);
+  bool take_shared(Peer& sender, const Header& header, const std::byte* payload);
   void count_interleaving(const Header& header);
   void take_address(Peer& peer, const Header& header);
   void take_write(Peer& peer, const Header& header, const std::byte* payload);
@@ -211,7 +212,8 @@ class Engine : private Sink {
   bool put_into(Stream& stream, const std::byte* bytes, std::size_t size);
   bool serve_kernels();
   bool serve(AttachedKernel& kernel);
-  bool drain(Peer& peer, Stream& stream);
+  bool drain(Stream& stream);
+  static void pop(Stream& stream);
   std::vector<int> awaited_pipes();
 
   static void end(Ticket& ticket, std::uint32_t status);

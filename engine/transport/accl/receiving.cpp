@@ -37,7 +37,8 @@ bool Engine::take(const Header& header, const std::byte* payload) {
     return true;
   }
   if (header.kind == Kind::stream &&
-      !(settings_.one_stream ? take_shared(header, payload) : take_stream(peer, header, payload)))
+      !(settings_.one_stream ? take_shared(peer, header, payload)
+                             : take_stream(peer, stream_of(peer, header.stream), header, payload)))
     return false;
   ++peer.expected;
   if (ahead(header.freed, peer.freed) > 0) peer.freed = header.freed;

@@ -84,12 +84,14 @@ void Engine::add(std::size_t number, Header header, const std::byte* payload) {
   header.source = rank_;
   header.session = session_;
   header.sequence = peer.sequence++;
+  const bool is_message = header.kind < Kind::credit;
+  // The receiver may wait for either.
+  if (is_message || peer.told_freed != peer.own_freed || peer.told_taken != peer.own_taken) peer.unheard = heard_after;
   header.freed = peer.told_freed = peer.own_freed;
   header.taken = peer.told_taken = peer.own_taken;
-  if (header.kind < Kind::credit) {
+  if (is_message) {
     ++counts_.packets;
     counts_.bytes += header_bytes + header.bytes;
-    peer.unheard = heard_after;
   } else {
     ++counts_.credit_packets;
   }

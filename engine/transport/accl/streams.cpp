@@ -33,8 +33,7 @@ void Engine::read_stream(int from, std::uint32_t number, std::byte* to, std::uin
   ticket.open.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (failed_) return end(ticket, status::packets_out_of_sequence);
-  Peer& peer = peers_[static_cast<std::size_t>(from)];
-  Stream& stream = stream_of(peer, number);
+  Stream& stream = stream_of(peers_[static_cast<std::size_t>(from)], number);
   stream.readers.push_back({0, to, bytes, &ticket});
   feed(stream, nullptr, 0);
   while (!stream.packets.empty() && !stream.readers.empty()) {
@@ -42,9 +41,14 @@ void Engine::read_stream(int from, std::uint32_t number, std::byte* to, std::uin
     packet.erase(packet.begin(),
                  packet.begin() + static_cast<std::ptrdiff_t>(feed(stream, packet.data(), packet.size())));
     if (!packet.empty()) break;
-    stream.packets.pop_front();
-    ++peer.own_taken;
+    pop(stream);
   }
+}
+
+// The first packet, to its sender's account.
+void Engine::pop(Stream& stream) {
+  if (Peer* sender = stream.packets.front().sender) ++sender->own_taken;
+  stream.packets.pop_front();
 }
 
 Engine::Stream& Engine::stream_of(Peer& peer, std::uint32_t number) {
@@ -72,12 +76,11 @@ std::size_t Engine::feed(Stream& stream, const std::byte* bytes, std::size_t siz
 // Of a copy: false without a kernel for all of it.
 bool Engine::put_into(Stream& stream, const std::byte* bytes, std::size_t size) {
   if (stream.file < 0) return feed(stream, bytes, size) == size;
-  stream.packets.push_back({{bytes, bytes + size}, false});
+  stream.packets.push_back({{bytes, bytes + size}, nullptr});
   return true;
 }
 
-bool Engine::take_stream(Peer& peer, const Header& header, const std::byte* payload) {
-  Stream& stream = stream_of(peer, header.stream);
+bool Engine::take_stream(Peer& sender, Stream& stream, const Header& header, const std::byte* payload) {
   if (!settings_.credit && stream.packets.size() >= window_) {
     if (network_->is_reliable()) return false;
     fail(fmt::format("a packet from rank {} was lost: its stream is full (--accl-credit prevents it)", header.source));
@@ -85,22 +88,23 @@ bool Engine::take_stream(Peer& peer, const Header& header, const std::byte* payl
   }
   const std::size_t taken = stream.packets.empty() ? feed(stream, payload, header.bytes) : 0;
   if (taken == header.bytes)
-    ++peer.own_taken;
+    ++sender.own_taken;
   else
-    stream.packets.push_back({{payload + taken, payload + header.bytes}, true});
+    stream.packets.push_back({{payload + taken, payload + header.bytes}, &sender});
   return true;
 }
 
 // One stream for the words of all ranks and lanes, each packet behind its header word: messages of several senders are
-// interleaved (Meyer 2024, section 5.1.1). The kernel sorts them by source and tag.
-bool Engine::take_shared(const Header& header, const std::byte* payload) {
+// interleaved (Meyer 2024, section 5.1.1). The kernel sorts them by source and tag; whatever it takes them for, the
+// engine's accounts are with the sender.
+bool Engine::take_shared(Peer& sender, const Header& header, const std::byte* payload) {
   std::vector<std::byte>& words = shared_.words;
   words.assign(word_bytes + whole_words(header.bytes), std::byte{0});
   std::memcpy(words.data(), &header, sizeof header);
   std::memcpy(words.data() + word_bytes, payload, header.bytes);
-  Header sorted = header_of(words.data());
-  sorted.stream = sorted.tag;
-  if (!take_stream(peers_[sorted.source], sorted, words.data() + word_bytes)) return false;
+  const Header sorted = header_of(words.data());
+  Stream& stream = stream_of(peers_[sorted.source], sorted.tag);
+  if (!take_stream(sender, stream, header, words.data() + word_bytes)) return false;
   count_interleaving(header);
   return true;
 }
@@ -143,7 +147,7 @@ void Engine::lead_stream(int from, std::uint32_t number, int file) {
 bool Engine::serve_kernels() {
   bool moved = false;
   for (const auto& kernel : kernels_) moved = serve(*kernel) || moved;
-  for (const Led& led : led_) moved = drain(peers_[led.from], stream_of(peers_[led.from], led.number)) || moved;
+  for (const Led& led : led_) moved = drain(stream_of(peers_[led.from], led.number)) || moved;
   return moved;
 }
 
@@ -177,7 +181,7 @@ bool Engine::serve(AttachedKernel& kernel) {
 }
 
 // Words of 64 bytes, the last of a packet filled with zeros.
-bool Engine::drain(Peer& peer, Stream& stream) {
+bool Engine::drain(Stream& stream) {
   bool moved = false;
   while (!stream.packets.empty()) {
     Words& packet = stream.packets.front();
@@ -189,8 +193,7 @@ bool Engine::drain(Peer& peer, Stream& stream) {
       stream.written += static_cast<std::size_t>(written);
       moved = true;
     }
-    if (packet.from_network) ++peer.own_taken;
-    stream.packets.pop_front();
+    pop(stream);
     stream.written = 0;
   }
   return moved;
