@@ -38,6 +38,7 @@ WRONG = [
         for base in ("accl-udp", "accl-tcp")
         for name, approach, sizes in (
             ("sequence-ignored", BUFFERED, SEGMENTS),
+            ("sequence-ignored", STREAMING, SEGMENTS),
             ("last-word", BUFFERED, BYTES),
             ("last-word", STREAMING, BYTES),
             ("stream", STREAMING, SEGMENTS),
@@ -91,7 +92,8 @@ def test_what_a_network_loses_doubles_or_swaps_is_an_error(tmp_path: Path, ranks
         run
         for base in ("accl-udp", "accl-tcp")
         for name in ("lost", "doubled", "swapped")
-        for run in (wish(f"faulty-{name}-{base}", BUFFERED, SEGMENTS), wish(base, BUFFERED, BYTES))
+        for approach in (BUFFERED, STREAMING)
+        for run in (wish(f"faulty-{name}-{base}", approach, SEGMENTS), wish(base, approach, BYTES))
     ]
     found = launch(tmp_path, ranks, runs)
     assert_all(found[::2], "error", runs[::2], "from rank")

@@ -27,6 +27,11 @@ HeldPacket held_packet(const Header& header, const std::byte* payload) {
   return {header, std::vector<std::byte>(payload, payload + header.bytes)};
 }
 
+// Of messages that are not written to an address.
+bool is_part(const Header& header) {
+  return header.kind == Kind::eager || header.kind == Kind::stream;
+}
+
 // Stands between a network and its engine.
 class Wire : public accl::Sink {
  public:
@@ -108,12 +113,12 @@ class Renumbering : public Wire {
     return taken;
   }
   bool renumbers() const { return renumbers_; }
-  bool is_due(const Header& header) { return header.kind == Kind::eager && ++eager_ % 5 == 0; }
+  bool is_due(const Header& header) { return is_part(header) && ++parts_ % 5 == 0; }
 
  private:
   bool renumbers_;
   std::uint32_t session_ = 0;
-  std::uint64_t eager_ = 0;
+  std::uint64_t parts_ = 0;
   std::vector<std::uint32_t> next_;  // by source
 };
 
@@ -139,7 +144,7 @@ class Swapping : public Renumbering {
   bool pass(const Header& header, const std::byte* payload) override {
     if (held_) {
       const HeldPacket first = *std::exchange(held_, std::nullopt);
-      const bool swap = header.kind == Kind::eager && header.source == first.header.source;
+      const bool swap = is_part(header) && header.source == first.header.source;
       if (swap) {
         std::uint64_t& seen = seen_[header.source];
         seen = (seen + header.bytes) % header.length;
@@ -148,7 +153,7 @@ class Swapping : public Renumbering {
       give_next(first.header, first.payload.data());
       return swap || give_next(header, payload);
     }
-    if (header.kind != Kind::eager) return give_next(header, payload);
+    if (!is_part(header)) return give_next(header, payload);
     seen_.resize(std::max<std::size_t>(seen_.size(), header.source + 1));
     std::uint64_t& seen = seen_[header.source];  // bytes of the message
     if (seen == 0 && header.length > header.bytes) {

@@ -168,16 +168,22 @@ def test_emulated_is_said_and_gives_no_verdict(
         fit_records([record], "mine", None, 2)
 
 
-def test_benchmarks_with_transfers_run_over_it(tmp_path: Path) -> None:
-    for words in (
-        "ptrans --size 64 --block-size 16 --transport accl-udp",
-        "hpl --size 64 --block 16 --transport accl-tcp --runtime native",
-        "shallow_water --preset smoke --transport accl-tcp --runtime native",
-    ):
-        record, _ = run(tmp_path / "r.json", 2, f"{words} --repetitions 1")
-        assert record.outcome is not None
-        assert record.outcome.status == "passed", words
-        assert all(one["commands_per_message"] == 2 for one in counts_in(record).values())
+@pytest.mark.parametrize("transport", ["accl-tcp", "accl-udp"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ptrans --size 64 --block-size 16",
+        "hpl --size 64 --block 16 --runtime native",
+        "shallow_water --preset smoke --runtime native",
+    ],
+)
+def test_benchmarks_with_transfers_run_over_it(tmp_path: Path, words: str, transport: str) -> None:
+    words += f" --transport {transport} --repetitions 1"
+    record, _ = run(tmp_path / "r.json", 2, words)
+    assert record.outcome is not None
+    assert record.outcome.status == "passed"
+    counts = [case.facts["transport"] for case in record.cases]
+    assert all((one["commands_per_message"], one["copies_per_message"]) == (2, 1) for one in counts)
 
 
 @pytest.mark.skipif(not OVER_MPICH.exists(), reason="plumb-mpi is not built over MPICH")

@@ -85,6 +85,24 @@ def test_b_eff_by_datagrams_that_fit_the_cable(hosts: two_hosts.Hosts, tmp_path:
     assert "at most 1472 fit" in said
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ptrans --size 64 --block-size 16 --transport accl-tcp",
+        "hpl --size 64 --block 16 --runtime native --transport accl-udp --accl-packet 1472",
+        "shallow_water --preset smoke --runtime native --transport accl-udp --accl-packet 1472",
+    ],
+)
+def test_applications_by_the_engine_of_accl(
+    hosts: two_hosts.Hosts, tmp_path: Path, words: str
+) -> None:
+    more = ("--repetitions", "1", "--record", str(tmp_path / "record.json"))
+    done = hosts.run(1, [str(BIN / "plumb-mpi"), *words.split(), *more], {}, 120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 2 nodes" in done.stdout
+    assert "outcome     passed" in done.stdout
+
+
 def test_links_between_hosts_are_relayed(
     hosts: two_hosts.Hosts, emulator: dict[str, str], tmp_path: Path
 ) -> None:
