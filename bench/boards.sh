@@ -12,7 +12,7 @@ trap 'rm -rf "$XDG_CACHE_HOME" "$PLUMBLINE_HOME"' EXIT
 timed() {  # NAME COMMAND...
   local name=$1 began=$EPOCHREALTIME
   shift
-  "$@" >/dev/null
+  "$@" >"$PLUMBLINE_HOME/said"
   printf '%-24s %6.1f s\n' "$name" "$(bc -l <<<"$EPOCHREALTIME - $began")"
 }
 
@@ -27,6 +27,7 @@ simulate() {
 }
 
 timed "synth all --dry-run" plumb synth all --dry-run
+echo "presets                  $(grep -c '^# ' "$PLUMBLINE_HOME/said")"
 began=$EPOCHREALTIME
 simulate
 printf 'C simulation, together   %6.1f s\n' "$(bc -l <<<"$EPOCHREALTIME - $began")"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, Plumb
-from synth_board import SYSTEMS, needs_engine, preset_of
+from synth_board import SYSTEMS, needs_engine
 
 from plumbline.base.errors import UsageError
 from plumbline.engine.program import (
@@ -97,17 +97,22 @@ def test_a_manifest_that_disagrees_with_its_bitstream(
 @needs_engine
 def test_every_build_parameter_changes_name_and_options(engine: Engine) -> None:
     """A parameter that is not in the name, or that no kernel reads, is found here."""
-    for name in ("stream", "random_access", "fft", "gemm"):
+    first = {
+        preset.benchmark: (board, preset.name)
+        for board, system in SYSTEMS.items()
+        for preset in reversed(system.presets if system.synthesis else [])
+        if not preset.kernels
+    }
+    for name, (board, preset) in first.items():
         benchmark = engine.description.benchmark(name)
-        preset = preset_of("noctua1-520n", name, "table-4.6")
+        build = make_build(benchmark, board, SYSTEMS[board], {}, preset)
         for option in benchmark.build_parameters:
-            value = preset.parameters[option.name]
+            value, choices = build.values[option.name], option.build and option.build.options
             other: Any = not value if isinstance(value, bool) else 4 if value == 2 else 2
             if isinstance(value, str):
-                other = {"float": "double", "polynomial": "lcg"}[value]
-            changed = {**preset.parameters, option.name: other}
-            assert build_name(benchmark, changed) != build_name(benchmark, preset.parameters)
-            build = make_build(benchmark, "noctua1-520n", SYSTEMS["noctua1-520n"], {})
+                other = next(one for one in choices or [] if one != value)
+            changed = {**build.values, option.name: other}
+            assert build_name(benchmark, changed) != build_name(benchmark, build.values)
             differs = replace(build, values=changed).options() != build.options()
             assert differs or option.name == "replications", option.name
 
