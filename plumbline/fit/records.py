@@ -133,7 +133,7 @@ def _transfers(
     transfers = list(system.transfers)
     parts: list[Fitted] = []
     for (kind, name), found in points.items():
-        lines, part = _of_sizes(f"{kind} {name}", found, noise, segments)
+        lines, part = _of_sizes(f"{kind} {name.removesuffix('/')}", found, noise, segments)
         parts.append(part)
         if kind == "leg":
             legs = legs.model_copy(update={name: lines})
@@ -152,14 +152,21 @@ def _transfers(
 
 
 def _one_way(record: Record) -> Iterator[tuple[tuple[str, str], Point]]:
-    """Half of each round trip of OSU's latency test, named by where both buffers lie."""
+    """Half of each round trip of OSU's latency test, named by where both buffers lie.
+
+    With a buffer on a device the approach is that of libplumb-mpi-device.
+    """
     where = "-".join(str(record.parameters.get("where", "H,H")).split(","))
+    through = record.environment.get("PLUMB_MPI_TRANSPORT", "staged")
+    if through == "staged" and record.environment.get("PLUMB_MPI_STAGING") == "naive":
+        through = "naive"
     for case in record.cases:
         seconds, size = measured(case), case.labels.get("bytes")
         if case.label("test") == "osu_latency" and seconds and isinstance(size, int):
             swept = "from" in case.labels  # --pairs all
             pair = f"{case.label('from')}-{case.label('to')}" if swept else where
-            yield ("transport", f"osu-{pair}/"), Point(1, size, seconds / 2)
+            approach = "" if pair == "H-H" else through
+            yield ("transport", f"osu-{pair}/{approach}"), Point(1, size, seconds / 2)
 
 
 def _place(record: Record, case: Case) -> tuple[str, str]:

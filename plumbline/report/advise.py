@@ -7,6 +7,7 @@ assumed one if the source gives none. Two transports differ if their intervals d
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
@@ -22,6 +23,7 @@ from plumbline.system.system import System
 
 ASSUMED_ERROR = 0.1
 HOST_MEMORY = "mpi"  # leaves the bytes in host memories
+_BUFFERS = re.compile(r"osu-([HDBP])-([HDBP])")  # from one kind of memory to another
 _POINTS_A_DOUBLING = 64
 _NAMED = 2
 
@@ -57,12 +59,16 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Advice:
-    """The advice of ``plumb advise``; ``notes`` are sentences on omissions and assumptions."""
+    """The advice of ``plumb advise``; ``notes`` are sentences on omissions and assumptions.
+
+    ``between_devices``: without the pairs of buffers that have an end in host memory.
+    """
 
     system: str
     ranks: int
     choices: list[Choice]
     stretches: list[Stretch]
+    between_devices: list[Stretch]
     sources: dict[str, str]
     notes: list[str]
 
@@ -79,8 +85,12 @@ def advise(
     notes = list(_notes(system, ranks, ways, names, assumed))
     choices = [_choice(ways, errors, size) for size in sorted(set(sizes))]
     stretches = _stretches(ways, errors, min(sizes), max(sizes))
+    inner = [way for way in ways if not _ends_on_a_host(way.transport)]
+    between = (
+        _stretches(inner, errors, min(sizes), max(sizes)) if 0 < len(inner) < len(ways) else []
+    )
     sources = {way.name: way.source for way in ways}
-    return Advice(system.system.name, ranks, choices, stretches, sources, notes)
+    return Advice(system.system.name, ranks, choices, stretches, between, sources, notes)
 
 
 def write(advice: Advice, form: str) -> str:
@@ -113,6 +123,11 @@ def _ways(system: System, names: Sequence[str]) -> list[Transfer]:
     return ways
 
 
+def _ends_on_a_host(transport: str) -> bool:
+    found = _BUFFERS.fullmatch(transport)
+    return found is not None and "H" in found.groups()
+
+
 def _notes(
     system: System, ranks: int, ways: Sequence[Transfer], names: Sequence[str], assumed: float
 ) -> Iterator[str]:
@@ -126,7 +141,12 @@ def _notes(
         yield (
             f"channel goes to direct neighbours only, two channels each: {most} of them on a board"
         )
-    if not names and ways and ways[0].transport != HOST_MEMORY:
+    if any(_BUFFERS.fullmatch(way.transport) for way in ways):
+        yield (
+            "osu-D-H: from a device's buffer to the host's and back, half of a round trip; "
+            "H host, D device, B its HBM, P on its chip"
+        )
+    if not names and any(transfer.transport == HOST_MEMORY for transfer in transfers_of(system)):
         yield "mpi leaves the bytes in host memory: it is compared where --transports names it"
     if any(not way.relative_error for way in ways):
         yield f"figures without an error of their own are taken as known to {assumed:.0%} (--error)"
@@ -193,15 +213,19 @@ def _around(alike: np.ndarray, sizes: Floats, index: int) -> tuple[int, int]:
 
 
 def _lines(advice: Advice) -> Iterator[str]:
-    yield f"one message between two devices of {advice.system}, {advice.ranks} ranks"
+    ends = "two buffers" if any(_BUFFERS.match(one) for one in advice.sources) else "two devices"
+    yield f"one message between {ends} of {advice.system}, {advice.ranks} ranks"
     yield ""
     rows = [["size", "fastest", "time", "interval", "next", "times slower", ""]]
     rows += [_row(choice) for choice in advice.choices]
     yield from aligned(rows)
     yield ""
-    yield from _changes(advice)
+    yield from _changes(advice.stretches)
+    if advice.between_devices:
+        yield from (f"between devices: {line}" for line in _changes(advice.between_devices))
     yield ""
-    for name in dict.fromkeys(stretch.name for stretch in advice.stretches):
+    best = [*advice.stretches, *advice.between_devices]
+    for name in dict.fromkeys(stretch.name for stretch in best):
         yield f"{name}: {advice.sources[name]}"
     yield from advice.notes
 
@@ -227,8 +251,8 @@ def _row(choice: Choice) -> list[str]:
     return [*row, "; ".join(remarks)]
 
 
-def _changes(advice: Advice) -> Iterator[str]:
-    first, *others = advice.stretches
+def _changes(stretches: Sequence[Stretch]) -> Iterator[str]:
+    first, *others = stretches
     if not others:
         yield f"{first.name} is the fastest at all these sizes"
     else:
@@ -266,6 +290,7 @@ def _document(advice: Advice) -> dict[str, object]:
         "ranks": advice.ranks,
         "sizes": [vars(choice) for choice in advice.choices],
         "fastest": [vars(stretch) for stretch in advice.stretches],
+        "between_devices": [vars(stretch) for stretch in advice.between_devices],
         "sources": advice.sources,
         "notes": advice.notes,
     }

@@ -14,7 +14,7 @@ from plumbline.fit.records import fit_records
 from plumbline.model.benchmarks import model_of, osu
 from plumbline.model.benchmarks.collectives import algorithms
 from plumbline.record.record import Record
-from plumbline.report.advise import advise
+from plumbline.report.advise import advise, write
 from plumbline.system.device import DeviceTable, Memory
 from plumbline.system.operations import Operation
 from plumbline.system.segments import Segment
@@ -103,6 +103,7 @@ def test_the_better_buffers_are_named_by_size() -> None:
     fit = fit_records([record(where="H,H"), record(3.0, where="D,D")], "both", None, 2)
     names = {one.transport for one in fit.system.transfers}
     assert names == {"osu-H-H", "osu-D-D"}
+    assert {one.approach for one in fit.system.transfers} == {None, "staged"}
     swept = [
         record(factor, {"labels": {"from": letter, "to": letter}})
         for factor, letter in ((1.0, "H"), (3.0, "D"))
@@ -111,3 +112,26 @@ def test_the_better_buffers_are_named_by_size() -> None:
     found = advise(fit.system, [8, 16], 2, [], 0.1)
     assert [choice.ways[0] for choice in found.choices] == ["osu-H-H"] * 2
     assert found.choices[0].seconds[1] == pytest.approx(3 * found.choices[0].seconds[0], rel=0.05)
+    assert [one.name for one in found.between_devices] == ["osu-D-D/staged"]
+
+
+def test_the_better_transport_of_device_buffers_is_named() -> None:
+    """Records of both transports of libplumb-mpi-device, and of staging by hand, are figures of their own."""
+    ways = {
+        "staged": {},
+        "peer": {"PLUMB_MPI_TRANSPORT": "peer"},
+        "naive": {"PLUMB_MPI_STAGING": "naive"},
+    }
+    records = []
+    for factor, environment in enumerate(ways.values(), 1):
+        one = record(float(4 - factor), where="D,D")
+        records.append(one.model_copy(update={"environment": environment}))
+    fit = fit_records(records, "three", None, 2)
+    assert [one.approach for one in fit.system.transfers] == list(ways)
+    found = advise(fit.system, [8, 16], 2, [], 0.1)
+    assert found.choices[0].ways == ["osu-D-D/naive", "osu-D-D/peer", "osu-D-D/staged"]
+    assert found.between_devices == []
+    text = write(found, "text")
+    assert text.startswith("one message between two buffers of three, 2 ranks\n")
+    assert "between devices" not in text
+    assert "B its HBM" in text
