@@ -55,13 +55,16 @@ const OsuTest& osu_test(const std::string& kind) {
   return found == tests.end() ? unknown : found->second;
 }
 
+// A figure in a column of this width.
+std::string figure(const Json& measured, const std::string& name, int wide) {
+  const auto value = metric(measured, name);
+  return value ? fmt::format("{:>{}.2f}", *value, wide) : fmt::format("{:>{}}", "N/A", wide);
+}
+
 std::string osu_line(const Json& measured, const OsuTest& test) {
   if (std::string reason = excuse(measured); !reason.empty()) return reason;
   std::string line = fmt::format("{:<22}", size_of(measured));
-  for (const Column& column : test.columns) {
-    const auto value = metric(measured, column.metric);
-    line += value ? fmt::format("{:>20.2f}", *value) : fmt::format("{:>20}", "N/A");
-  }
+  for (const Column& column : test.columns) line += figure(measured, column.metric, 20);
   return line + "\n";
 }
 
@@ -158,19 +161,15 @@ std::string mpi_heading(const MpiBlock& b) {
 std::string mpi_line(const MpiBlock& b, const Json& measured) {
   const bool failed = text(at(measured, {"outcome", "status"})) == "failed";
   if (const std::string reason = excuse(measured); !reason.empty() && !(failed && b.has("validation"))) return reason;
-  const auto number = [&](const std::string& name, int wide) {
-    const auto value = metric(measured, name);
-    return value ? fmt::format("{:>{}.2f}", *value, wide) : fmt::format("{:>{}}", "N/A", wide);
-  };
   std::string line = b.sized ? fmt::format("{:<10}", size_of(measured)) : "";
   for (const Column& column : mpi_columns(b))
-    line += number(column.metric, !line.empty() ? width : static_cast<int>(column.heading.size()) + 2);
+    line += figure(measured, column.metric, !line.empty() ? width : static_cast<int>(column.heading.size()) + 2);
   if (b.kind == "collective" && b.has("full"))
-    line += number("latency_min", width) + number("latency_max", width) +
+    line += figure(measured, "latency_min", width) + figure(measured, "latency_max", width) +
             fmt::format("{:>12}", lookup::count(at(measured, "count")).value_or(0) *
                                       lookup::count(at(measured, "repetitions")).value_or(0));
   if (b.has("validation")) line += fmt::format("{:>{}}", failed ? "Fail" : "Pass", width);
-  for (const Column& column : mpi_tails(b)) line += number(column.metric, width);
+  for (const Column& column : mpi_tails(b)) line += figure(measured, column.metric, width);
   if (b.has_holes()) line += fmt::format("{:>{}.0f}", metric(measured, "transmitted").value_or(0), width);
   return line + "\n";
 }
@@ -196,8 +195,7 @@ std::string window_matrix(const MpiBlock& b, const char* name) {
   for (const Json* measured : b.block.cases) {
     const auto window = lookup::count(at(*measured, {"labels", "window"})).value_or(0);
     auto& line = lines[lookup::count(at(*measured, {"labels", "bytes"})).value_or(0)];
-    const auto value = metric(*measured, name);
-    line[window] = value ? fmt::format("  {:>10.2f}", *value) : fmt::format("  {:>10}", "N/A");
+    line[window] = "  " + figure(*measured, name, 10);
   }
   for (const auto& [window, value] : lines.begin()->second) heading += fmt::format("  {:>10}", window);
   std::string result = heading + "\n";

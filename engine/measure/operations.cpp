@@ -66,7 +66,7 @@ void add_injection(std::vector<Metric>& metrics, const CaseResult& result, doubl
   const auto seconds = result.tallies.find("injection_s");
   if (seconds == result.tallies.end()) return;
   metrics.push_back({"injection", seconds->second / result.tallies.at("injections") / unit, name,
-                     "begun and not waited for, up to 64 at a time; mean"});
+                     "begun and not waited for, several at a time; mean"});
 }
 
 }  // namespace plumb::operations

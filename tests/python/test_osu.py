@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -218,6 +219,47 @@ def test_a_sweep_of_windows_is_two_matrices(tmp_path: Path) -> None:
     assert [len(line.split()) for line in lines[rates + 1 : rates + 4]] == [9, 9, 9]
 
 
+def named(case: dict) -> dict[str, float]:
+    """A case's figures."""
+    return {metric["name"]: metric["value"] for metric in case["metrics"]}
+
+
+def test_injection_is_apart_from_completion(tmp_path: Path) -> None:
+    """Of windows of messages: their calls take no longer than the windows, and are no figure of single messages."""
+    names = "osu_bw,osu_bibw,osu_bw_persistent,osu_put_bw,osu_get_bw,osu_latency,osu_put_latency"
+    words = ["osu", "--only", names, "-m", "64:64", "-W", "4", "-i", "20", "--format", "none"]
+    status, _, err, cases = run(tmp_path, 2, *words)
+    assert status == 0, err
+    for case in cases:
+        figures = named(case)
+        assert ("injection" in figures) == ("bandwidth" in figures), case["key"]
+        if "injection" in figures:
+            window_us = 64 * 4 / figures["bandwidth"]
+            assert figures["injection"] > 0
+            assert "bibw" in case["key"] or 4 * figures["injection"] <= window_us * 1.01, case[
+                "key"
+            ]
+
+
+def test_osus_own_numbers_of_operations(tmp_path: Path) -> None:
+    words = ["osu", "--only", "osu_bw,osu_allreduce", "--osu-counts", "-m", "8192:16384"]
+    status, _, err, cases = run(tmp_path, 2, *words, "--format", "none")
+    assert status == 0, err
+    counts = {case["key"]: case["count"] for case in cases}
+    assert counts == {
+        "osu_bw/8192": 100,
+        "osu_bw/16384": 20,
+        "osu_allreduce/8192": 1000,
+        "osu_allreduce/16384": 100,
+    }
+
+
+def test_init_is_timed_from_the_processs_start(tmp_path: Path) -> None:
+    status, _, err, (case,) = run(tmp_path, 2, "osu_init")
+    assert status == 0, err
+    assert named(case)["from_process_start"] >= named(case)["latency"] > 0
+
+
 def test_several_threads(tmp_path: Path) -> None:
     status, _, err, cases = run(tmp_path, 2, "osu_latency_mt", "-t", "2:3", "-m", "8:8")
     assert status == 0, err
@@ -328,6 +370,19 @@ def test_all_pairs_of_memories(tmp_path: Path) -> None:
     ]
 
 
+def test_between_devices_the_roof_is_that_of_copies_within_them(tmp_path: Path) -> None:
+    """Over peer no byte goes through the host's memory, and copies with the host bound nothing."""
+    words = ["osu", "--only", "osu_latency,osu_bw,osu_allreduce", "-d", "native"]
+    words += ["-m", "1048576:1048576", "-W", "2", "-i", "4", "--format", "none"]
+    roofs = {}
+    for transport in ("staged", "peer"):
+        status, _, err, cases = on_devices(tmp_path, *words, PLUMB_MPI_TRANSPORT=transport)
+        assert status == 0, err
+        assert not refused(cases), err
+        roofs[transport] = cases[0]["facts"]["roof_GBps"]
+    assert min(roofs.values()) > 0
+
+
 def test_a_figure_above_the_roof_is_an_error(tmp_path: Path) -> None:
     words = ["osu_latency", "D", "D", "-d", "native", "-m", "4096:4096", "--roof", "0.000001"]
     status, _, err, cases = on_devices(tmp_path, *words)
@@ -371,6 +426,7 @@ def test_text_is_osus(tmp_path: Path) -> None:
     ]
     assert [line.split()[0] for line in lines[4:]] == ["4", "8"]
     assert all(len(line) == len(lines[3]) and line.endswith("Pass") for line in lines[4:])
+    assert re.search(r"^8\s+(?P<latency>\S+)", out, re.MULTILINE)  # as ReFrame's tests read it
 
 
 @pytest.mark.parametrize(
@@ -406,6 +462,8 @@ def test_text_is_osus(tmp_path: Path) -> None:
         (3, ["osu_multi_lat"], "it needs an even number of ranks, not 3"),
         (4, ["osu_put_latency"], "osu_put_latency: it is between two ranks, not 4"),
         (2, ["osu_latency", "-m", "8:4"], "--message-size must be [MIN:]MAX"),
+        (2, ["osu_latency", "-y"], "-y"),
+        (2, ["osu_partitioned_latency", "-q", "0"], "--partitions"),
     ],
 )
 def test_bad_input(ranks: int, words: list[str], sentence: str) -> None:
@@ -527,18 +585,8 @@ def of_mpi_4(tmp_path_factory: pytest.TempPathFactory) -> dict:
     """The record of what MPI 4 adds."""
     record = tmp_path_factory.mktemp("mpi4") / "record.json"
     words = ["osu", "--only", "osu_*_persistent,osu_partitioned_latency", "-I", "-m", "16:4096"]
-    words += [
-        "--size-factor",
-        "256",
-        "-i",
-        "5",
-        "-W",
-        "3",
-        "--repetitions",
-        "1",
-        "--format",
-        "none",
-    ]
+    words += ["--size-factor", "256", "-i", "5", "-W", "3", "-q", "4", "--repetitions", "1"]
+    words += ["--format", "none"]
     command, environment = over_mpich_5(*words, "--progress", "none", "--record", str(record))
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False

@@ -218,6 +218,7 @@ struct Collective {
   Own own;
   Functions functions;
   bool reduces() const { return gets >= Gets::reduced && gets <= Gets::reduced_block; }
+  bool is_barrier() const { return gives == Gives::nothing; }
   bool is_among_neighbours() const { return gets >= Gets::whole_of_neighbours; }
   bool takes_root() const {
     return gets == Gets::all_at_root || gets == Gets::part_of_root || gets == Gets::reduced_at_root;
@@ -361,7 +362,7 @@ class Collecting : public Pattern {
     needs.work.bytes_sent = extent.sends;
     needs.work.messages = 1;
     needs.items_to_check = extent.receives > 0 ? extent.targets.room() : 0;
-    if (std::string(one.name) == "barrier") needs.items_to_check = 1;
+    if (one.is_barrier()) needs.items_to_check = 1;
     needs.memory = (extent.sends > 0 ? 2 * extent.sources.room() : 0) + 3 * needs.items_to_check;
     return needs;
   }
@@ -404,7 +405,7 @@ class Collecting : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    warm_up(s_, [this](Timed& none, std::uint64_t some) { each(none, some, [this](std::uint64_t i) { alone(i); }); });
+    warm_up(s_, [this](Timed& none) { each(none, [this](std::uint64_t i) { alone(i); }); });
     if (mode_ == Mode::overlapped) time_alone(count);
     contents_.repetition = repetition;
     if (extent_.sends > 0) {
@@ -420,11 +421,8 @@ class Collecting : public Pattern {
   }
 
   void run_timed(Timed& timed) override {
-    if (mode_ == Mode::overlapped)
-      each(timed, timed.count(), [this](std::uint64_t i) { overlap(i); });
-    else
-      each(timed, timed.count(), [this](std::uint64_t i) { alone(i); });
-    if (mode_ != Mode::overlapped) return;
+    if (mode_ != Mode::overlapped) return each(timed, [this](std::uint64_t i) { alone(i); });
+    each(timed, [this](std::uint64_t i) { overlap(i); });
     const double count = static_cast<double>(timed.count());
     for (const auto& [name, seconds] :
          std::initializer_list<std::pair<const char*, double>>{{"init_s", begin_s_ / count},
@@ -437,7 +435,7 @@ class Collecting : public Pattern {
 
   Validation validate(std::uint64_t, std::uint64_t) override {
     check_mpi(code_, one_.name);
-    if (std::string(one_.name) == "barrier") return validate_barrier();
+    if (one_.is_barrier()) return validate_barrier();
     for (const Area* area : {&source_, &target_}) area->check_touches();
     if (extent_.receives == 0) return {};
     return image_.compare(target_, "what follows from all ranks' sent bytes, byte by byte");
@@ -480,9 +478,9 @@ class Collecting : public Pattern {
   }
 
   template <class One>
-  void each(Timed& timed, std::uint64_t count, One one) {
+  void each(Timed& timed, One one) {
     begin_s_ = test_s_ = wait_s_ = compute_s_ = 0;
-    for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t i = 0; i < timed.count(); ++i) {
       if (copies_) {
         const Timed::Pause pause(timed);
         bring(i);
@@ -690,8 +688,7 @@ Titled collective_row(const Collective& one, Mode mode) {
                                                       : "osu_" + std::string(one.name);
   const char* form = mode == Mode::overlapped ? "Non-blocking " : "";
   const char* end = mode == Mode::persistent ? " Persistent" : "";
-  const bool sized = std::string(one.name) != "barrier";
-  Row row{name, mode == Mode::overlapped ? "overlap" : "collective", "osu", sized ? std::size_t{1} : 0};
+  Row row{name, mode == Mode::overlapped ? "overlap" : "collective", "osu", one.is_barrier() ? 0 : std::size_t{1}};
   row.needs = [one](const Setting& s) { return Collecting::needs(one, s); };
   row.make = [one, mode](const Setting& s) { return std::make_unique<Collecting>(one, mode, s); };
   if (mode == Mode::persistent && !one.functions.init)
@@ -699,7 +696,7 @@ Titled collective_row(const Collective& one, Mode mode) {
   if (mode == Mode::persistent) row.fault = persistent_fault();
   Titled titled{fmt::format("OSU MPI% {}{}{} Latency Test", form, one.title, end), row.kind, row};
   titled.reduces = one.reduces();
-  titled.portions = std::string(one.name).starts_with("reduce_scatter");
+  titled.portions = one.gets == Gets::reduced_share || one.gets == Gets::reduced_block;
   titled.rooted = one.takes_root();
   titled.neighbours = one.is_among_neighbours();
   titled.bus = [bus = one.bus](int ranks) { return bus_factor(bus, ranks); };
@@ -713,7 +710,7 @@ std::vector<Titled> collective_rows() {
   std::vector<Titled> rows;
   for (const Mode mode : {Mode::blocking, Mode::overlapped, Mode::persistent})
     for (const Collective& one : collectives())
-      if (mode != Mode::persistent || (!one.is_among_neighbours() && std::string(one.name) != "reduce_scatter_block"))
+      if (mode != Mode::persistent || (!one.is_among_neighbours() && one.gets != Gets::reduced_block))
         rows.push_back(collective_row(one, mode));
   return rows;
 }

@@ -376,16 +376,15 @@ void Area::check_touches() const {
     throw Error(fmt::format("kernels touched the device's buffers {} times, but {} ran there", touches_of_all(), ran));
 }
 
-double copying_roof(const Where& where) {
+double copying_roof(const Where& where, bool within) {
   static std::map<std::string, double> known;
   if (where.letter == 'H') return 0;
-  double& roof = known[where.letter + where.runtime];
+  double& roof = known[where.letter + where.runtime + (within ? "+" : "")];
   if (roof > 0) return roof;
   const DeviceLibrary& library = DeviceLibrary::loaded();
   for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
-    Area on_device(bytes, where), other(bytes, where), on_host(bytes);
-    const std::pair<std::byte*, std::byte*> ways[]{
-        {on_device.at(0), on_host.at(0)}, {on_host.at(0), on_device.at(0)}, {other.at(0), on_device.at(0)}};
+    const Area on_device(bytes, where), other(bytes, within ? where : Where{});
+    const std::pair<std::byte*, std::byte*> ways[]{{on_device.at(0), other.at(0)}, {other.at(0), on_device.at(0)}};
     for (const auto& [to, from] : ways)
       for (int turn = 0; turn < 5; ++turn) {
         const double begin = now_seconds();

@@ -84,16 +84,18 @@ struct Places {
                         const Sliding& how = {});
   static Places fixed(std::size_t length, std::uint64_t window);  // the same place in each operation
 
+  // In timed loops: only operations that take turns divide, which is slow.
   std::size_t at(std::uint64_t operation, std::uint64_t slot = 0) const {
-    const std::uint64_t step = operation / turns;
-    return operation % turns * region + slot * pitch + (backwards ? steps() - 1 - step : step) * stride;
+    const std::uint64_t step = turns == 1 ? operation : operation / turns;
+    const std::uint64_t turn = turns == 1 ? 0 : operation % turns;
+    return turn * region + slot * pitch + (backwards ? steps() - 1 - step : step) * stride;
   }
   // Bytes of the operation's message left after `count` operations.
   std::size_t left(std::uint64_t operation, std::uint64_t count) const {
     return operation + turns >= count || length < stride ? length : stride;
   }
-  std::uint64_t steps() const { return (most + turns - 1) / turns; }  // operations in a region
-  std::size_t room() const;                                           // including the guard behind the end
+  std::uint64_t steps() const { return turns == 1 ? most : (most + turns - 1) / turns; }  // operations in a region
+  std::size_t room() const;  // including the guard behind the end
 
  private:
   void spread(const Sliding& how);
@@ -156,8 +158,9 @@ class Area {
 // Between addresses of the host or, if one is of an Area on a device, by its library.
 void copy_bytes(void* to, const void* from, std::size_t size, bool by_library);
 
-// The largest rate of copies between the host and the device of `where`, or within it, in B/s: measured once. 0 for H.
-double copying_roof(const Where& where);
+// The largest rate of copies between the host and the device of `where`, or of those within it, in B/s: measured once.
+// 0 for H.
+double copying_roof(const Where& where, bool within);
 
 // Expected final content of a receive buffer, and the opposite as its initial content.
 class Image {

@@ -196,7 +196,7 @@ class OneSided : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
+    warm_up(s_, [this](Timed& none) { run_timed(none); });
     contents_.repetition = repetition;
     bytes_.resize(extent_.given.room() / s_.wishes->type->bytes * s_.wishes->type->bytes);
     contents_.message(bytes_, s_.rank, 0);
@@ -316,7 +316,7 @@ class OneSided : public Pattern {
     const bool by_groups = completion_.by_groups;
     if (by_groups && exposes_) code_ |= MPI_Win_post(partner_, 0, window);
     code_ |= by_groups && acts_ ? MPI_Win_start(partner_, 0, window) : completion_.begin(other_, window);
-    if (acts_) act(i);
+    if (acts_) inject(s_, window_, [&] { act(i); });
     code_ |= by_groups && acts_ ? MPI_Win_complete(window) : completion_.end(other_, window);
     if (by_groups && exposes_) code_ |= MPI_Win_wait(window);
   }

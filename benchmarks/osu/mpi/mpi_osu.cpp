@@ -205,6 +205,12 @@ std::vector<std::string> device_mapping(int ranks) {
   return numbers;
 }
 
+// Whether libplumb-mpi-device moves data from device to device.
+bool goes_past_hosts() {
+  const char* transport = std::getenv("PLUMB_MPI_TRANSPORT");
+  return transport != nullptr && std::string(transport) == "peer";
+}
+
 double mean_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -578,7 +584,9 @@ void Osu::prepare(Session& session, const Case& measured) {
   double roof = 0;
   try {
     Table::prepare(session, measured);
-    if (on_devices && roof_.get() == 0) roof = std::max(copying_roof(wishes.from), copying_roof(wishes.to));
+    const bool within = wishes.from.letter != 'H' && wishes.to.letter != 'H' && goes_past_hosts();
+    if (on_devices && roof_.get() == 0)
+      roof = std::max(copying_roof(wishes.from, within), copying_roof(wishes.to, within));
   } catch (const Error&) {
     problem = std::current_exception();
   }
@@ -689,7 +697,7 @@ void Osu::hold_against_roof() const {
   if (fastest > roof_Bps_)
     throw Implausible(fmt::format(
         "{:.4g} GB/s are above the roof of the link, {:.4g} GB/s ({}): data did not go over it", fastest / giga,
-        roof_Bps_ / giga, roof_.get() > 0 ? "--roof" : "twice the fastest copy between host and device"));
+        roof_Bps_ / giga, roof_.get() > 0 ? "--roof" : "twice the fastest copy of a device's"));
 }
 
 std::size_t Osu::pairs_of(const Titled& test, int ranks) const {
@@ -781,6 +789,7 @@ std::vector<Metric> Osu::metrics(const CaseResult& result, int ranks) const {
     if (test.kind == "message rate")
       list.push_back({"message_rate", window * static_cast<double>(pairs) / mean_of(own), "messages/s",
                       "messages of all pairs / the same time"});
+    operations::add_injection(list, result, micro, "us");
   } else {
     list = latency_metrics(test, point, result, own, ranks);
   }

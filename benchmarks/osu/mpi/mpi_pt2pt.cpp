@@ -182,7 +182,7 @@ class Pairs : public Pattern {
   }
 
   void reset(std::uint64_t repetition, std::uint64_t count) override {
-    warm_up(s_, [this](Timed& none, std::uint64_t) { run_timed(none); });
+    warm_up(s_, [this](Timed& none) { run_timed(none); });
     contents_.repetition = repetition;
     if (role_.sends) {
       source_.resize(sent_.size());
@@ -290,10 +290,13 @@ class Pairs : public Pattern {
       for (std::uint64_t slot = 0; slot < window_; ++slot)
         code_ |= MPI_Irecv(received_.at(p * way_.targets().room() + way_.targets().at(i, slot)), count_, type_,
                            role_.partners[p], tag, s_.comm, &requests_[open++]);
-    for (std::size_t p = 0; p < role_.partners.size() && role_.sends; ++p)
-      for (std::uint64_t slot = 0; slot < window_; ++slot)
-        code_ |= MPI_Isend(sent_.at(way_.sources().at(i, slot)), count_, type_, role_.partners[p], tag, s_.comm,
-                           &requests_[open++]);
+    if (role_.sends)
+      inject(s_, window_ * role_.partners.size(), [&] {
+        for (const int partner : role_.partners)
+          for (std::uint64_t slot = 0; slot < window_; ++slot)
+            code_ |= MPI_Isend(sent_.at(way_.sources().at(i, slot)), count_, type_, partner, tag, s_.comm,
+                               &requests_[open++]);
+      });
     code_ |= MPI_Waitall(open, requests_.data(), MPI_STATUSES_IGNORE);
     answer();
   }
@@ -336,7 +339,7 @@ class Pairs : public Pattern {
       }
     } else {
       if (role_.receives) code_ |= MPI_Startall(all, receives);
-      if (role_.sends) code_ |= MPI_Startall(all, sends);
+      if (role_.sends) inject(s_, window_, [&] { code_ |= MPI_Startall(all, sends); });
       if (role_.sends) code_ |= MPI_Waitall(all, sends, MPI_STATUSES_IGNORE);
       if (role_.receives) code_ |= MPI_Waitall(all, receives, MPI_STATUSES_IGNORE);
       answer();

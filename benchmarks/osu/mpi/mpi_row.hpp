@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/osu/mpi/mpi_data.hpp"
+#include "measure/clock.hpp"
 #include "measure/operations.hpp"
 #include "transport/nccl_collectives.hpp"
 
@@ -61,6 +63,28 @@ class Pattern : public operations::Pattern {
   void run(std::uint64_t) final {}
   // Lines of the text form in addition to the title: {"window_creation": "MPI_Win_allocate", …}.
   Json facts() const override { return Json::object(); }
+  Injection injection() override { return std::exchange(injected_, {}); }
+
+ protected:
+  // Operations before a sample, if wished: work(timed).
+  template <class Work>
+  void warm_up(const Setting& setting, Work work) {
+    Timed none({std::min(setting.wishes->warmup, setting.most())});
+    if (none.count() > 0) work(none);
+    injected_ = {};
+  }
+  // Begins messages of a window, timed apart from their completion; with --sync once no clock is read.
+  template <class Begin>
+  void inject(const Setting& setting, std::uint64_t messages, Begin begin) {
+    if (!setting.wishes->times_each || messages < 2) return begin();
+    const double before = now_seconds();
+    begin();
+    injected_.seconds += now_seconds() - before;
+    injected_.operations += static_cast<double>(messages);
+  }
+
+ private:
+  Injection injected_;
 };
 
 // A row with its test's title as printed by OSU.
@@ -112,14 +136,6 @@ inline Needs sample_needs(const Setting& setting) {
   needs.most_operations = setting.most();
   needs.fixed_count = setting.wishes->iterations;
   return needs;
-}
-
-// Operations before a sample, if wished: work(timed, count).
-template <class Work>
-void warm_up(const Setting& setting, Work work) {
-  const std::uint64_t count = std::min(setting.wishes->warmup, setting.most());
-  Timed none({count});
-  if (count > 0) work(none, count);
 }
 
 // A barrier before the next operation, with --sync barrier; it is not timed.
