@@ -63,10 +63,19 @@ void copy_bytes(void* to, const void* from, std::size_t size) {
     return;
   }
   const Place source = place_of(from, size);
-  const Staging staging = source.memory->device->stage(writes ? size : 1);
-  staging.queue().read(view_of(source, size), writes ? staging.bytes() : static_cast<std::byte*>(to));
-  if (!writes) return;
+  if (!writes) {
+    source.memory->device->stage(1).queue().read(view_of(source, size), static_cast<std::byte*>(to));
+    return;
+  }
   const Place target = place_of(to, size);
+  if (target.memory->device == source.memory->device && target.memory != source.memory) {  // else they may overlap
+    const Staging within = source.memory->device->stage(1);
+    within.queue().enqueue_copy(view_of(source, size), view_of(target, size));
+    within.queue().finish();
+    return;
+  }
+  const Staging staging = source.memory->device->stage(size);
+  staging.queue().read(view_of(source, size), staging.bytes());
   target.memory->device->stage(1).queue().write(staging.bytes(), view_of(target, size));
 }
 

@@ -68,7 +68,10 @@ void try_kind(const char* memory) {
   done(plumb_mpi_alloc_on(memory, nullptr, nullptr, size, &to));
   check(plumb_mpi_is_device(from) == 1 && plumb_mpi_is_device(&to) == 0, "a device's address is not told from another");
   exchange(from, to, 1);
-  done(plumb_mpi_copy(from, to, size));
+  std::vector<unsigned char> copied(size);
+  done(plumb_mpi_copy(from, to, size));  // within the device
+  done(plumb_mpi_copy(copied.data(), from, size));
+  check(copied == numbers(Ranks().other + 10), "a copy within the device has other bytes");
   done(plumb_mpi_free(from));
   done(plumb_mpi_free(to));
   check(plumb_mpi_copy(to, from, size) != 0, "freed memory was copied");
