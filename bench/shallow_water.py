@@ -2,6 +2,7 @@
 """Shallow water beside the same numerics by hand, in turn: OpenMP on this process's cores, or CUDA.
 
     bench/shallow_water.py [--size 9] [--orders 0,1,2] [--rounds 7] [--build build/release] [--gpu] [--runtime NAME] [--json FILE]
+    bench/shallow_water.py --gpu --pair [--build build/release] [--json FILE]
 
 1,696 * 2^SIZE elements of mesh bay, float. In each round ours and the peer run one after the other; the ratio of their element
 updates a second (median samples) is taken round by round. Printed: medians, the median ratio, the lowest and highest, and the
@@ -10,6 +11,9 @@ the second stage on), neighbours, geometry and bed once. The peer is `peer_shall
 peers), with --gpu `gpu_shallow_water` (nvcc -O3 -std=c++17 -arch=native bench/peers/shallow_water.cu -o
 build/release/bin/gpu_shallow_water), its fastest form. First the states of both are compared element by element on a small
 mesh, and in each round the levels' mean square. Standard library only, but for the OpenCL runtimes' names.
+
+--pair: two GPUs of this host through mpirun, p = 0, time of a step (best of the samples) and communication share: host-scheduled over
+`peer` and `nccl`, device-scheduled over `peer`, on 6,784 elements each, and the same mesh, and one of the same size each, on one GPU.
 """
 
 from __future__ import annotations
@@ -86,6 +90,50 @@ def bound(wish: argparse.Namespace, of: Runtime, folder: Path, order: int) -> fl
     return moved / case["summary"]["median_s"] / (2 * state + state * order / stages + 12 + 16 + 12)
 
 
+# Elements are 1,696 * 2^size in all.
+PAIR = (
+    ("6,784 each", 3, 2, 2000),
+    ("6,784 alone", 2, 1, 2000),
+    ("868,352 on one", 9, 1, 200),
+    ("868,352 on two", 9, 2, 200),
+    ("3,473,408 on one", 11, 1, 50),
+    ("3,473,408 each", 12, 2, 50),
+)
+FORMS = (
+    ("device-scheduled", "peer", "device"),
+    ("host-scheduled", "peer", "host"),
+    ("host-scheduled", "nccl", "host"),
+)
+
+
+def pair(wish: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
+    """Each form on each mesh, one line at a time."""
+    kept = []
+    for name, size, ranks, steps in PAIR:
+        for form, transport, schedule in FORMS if ranks > 1 else FORMS[:2]:
+            command = ["mpirun", "-np", ranks, "--bind-to", "core", wish.build / "bin/plumb-mpi"]
+            command += ["shallow_water", "--runtime", "cuda", "--order", 0, "--size", size]
+            command += ["--steps", steps, "--reference-steps", 1, "--schedule", schedule]
+            command += ["--transport", transport] if ranks > 1 else []
+            command += ["--repetitions", wish.samples, "--progress", "none", "--format", "none"]
+            try:
+                output_of([str(word) for word in [*command, "--record", "pair.json"]], {}, folder)
+            except RuntimeError as problem:
+                print(f"{name:<17} {form} over {transport}: {str(problem)[-600:]}", flush=True)
+                continue
+            case = json.loads((folder / "pair.json").read_text())["cases"][0]
+            values = {one["name"]: one["value"] for one in case["metrics"]}
+            over = f" over {transport}" if ranks > 1 else ""
+            known = values.get("time_step") or 0
+            print(
+                f"{name:<17} {form + over:<26} {known:>9.2f} us a step {values.get('communication') or 0:>5.1f} % "
+                f"communication, {case['outcome']['status']} {case['outcome']['reason'] or ''}",
+                flush=True,
+            )
+            kept.append({"mesh": name, "form": form, "transport": transport, **values})
+    return kept
+
+
 def duel(wish: argparse.Namespace, order: int, folder: Path) -> list[dict[str, Any]]:
     known = [one for one in runtimes(wish.gpu) if one[0] == (wish.runtime or one[0])]
     for of in known:
@@ -136,15 +184,19 @@ def main() -> None:
         "--build", type=lambda text: Path(text).resolve(), default=ROOT / "build/release"
     )
     parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--pair", action="store_true", help="two GPUs of this host; with --gpu")
     parser.add_argument(
         "--runtime", help="on this one alone: pocl, intel-cpu, native; opencl, cuda"
     )
     parser.add_argument("--json", type=Path, help="all rates by round, as JSON")
     wish = parser.parse_args()
     kept = []
-    print("M updates/s: ours, the peer's; ratio")
     with tempfile.TemporaryDirectory() as name:
-        for order in map(int, wish.orders.split(",")):
+        if wish.pair:
+            kept = pair(wish, Path(name))
+        else:
+            print("M updates/s: ours, the peer's; ratio")
+        for order in map(int, [] if wish.pair else wish.orders.split(",")):
             try:
                 kept += duel(wish, order, Path(name))
             except RuntimeError as problem:

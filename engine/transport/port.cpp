@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "core/embedded.hpp"
@@ -148,6 +149,12 @@ void Port::set_sizes(const std::vector<StepSizes>& sizes) {
   for (End& end : ends_)
     end.bytes = end.sends ? sizes.at(end.lane.send_step).sends.at(end.lane.send_number)
                           : sizes.at(end.lane.receive_step).receives.at(end.lane.receive_number);
+}
+
+std::uint64_t Port::groups() const {
+  std::uint64_t groups = 0;
+  for (const End& end : ends_) groups += end.range.global / std::max<std::size_t>(1, end.range.local);
+  return groups;
 }
 
 void Port::follow(Queue& earlier) {

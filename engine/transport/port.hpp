@@ -61,6 +61,8 @@ class Port {
   void finish();
   // As for exchanges (transport.hpp).
   void set_sizes(const std::vector<StepSizes>& sizes);
+  // Of all lanes' kernels: they must be resident at the same time.
+  std::uint64_t groups() const;
   void follow(Queue& earlier);
   void lead(Queue& later);
   // The program of all lanes' kernels and those beside them. Throws Error without any beside.

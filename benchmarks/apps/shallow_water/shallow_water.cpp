@@ -258,6 +258,7 @@ void ShallowWater::prepare(Session& session, const Case&) {
   if (variant == hpcc::Variant::library) throw Unsupported("no library computes shallow water");
   setup_->job.in_pipeline = variant == hpcc::Variant::single_work_item;
   if (all.job.in_pipeline) check_pipeline(session, all.job, all_parts());
+  setup_->job.is_persistent = schedule_ == "device" && !all.job.in_pipeline;
   std::vector<int> everyone(static_cast<std::size_t>(session.world.size()));
   for (std::size_t i = 0; i < everyone.size(); ++i) everyone[i] = static_cast<int>(i);
   all_ = session.world.team(everyone);
@@ -273,6 +274,7 @@ void ShallowWater::prepare(Session& session, const Case&) {
   const double referred = now_seconds() - before;
   solver_ = make_solver(session, mine.region.mesh, all.job, mine.part);
   facts_["streamed"] = solver_->is_streamed();
+  facts_["schedule"] = all.job.is_persistent || solver_->is_streamed() ? "device" : "host";
   facts_["ready_s"] = now_seconds() - all.began - referred;
 }
 

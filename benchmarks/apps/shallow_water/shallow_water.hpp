@@ -110,6 +110,12 @@ class ShallowWater : public Benchmark {
   Parameter<std::int64_t> neighbours_max_{
       *this, {"neighbours-max", "most neighbours of a rank; metis then seeks few (MINCONN); 0 = any"}, 0, {0, 4096}};
   Choice overlap_{*this, {"overlap", "compute core elements during the exchange"}, "on", {"on", "off"}};
+  Choice schedule_{*this,
+                   {"schedule",
+                    "host: kernels are started in each stage; device: one for all steps of a sample, which exchanges "
+                    "through the port of a transport (peer)"},
+                   "host",
+                   {"host", "device"}};
   Choice friction_{*this,
                    {"friction",
                     "none; linear: tau = --drag; quadratic: tau = --drag |u|/H",

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "benchmarks/apps/shallow_water/native.hpp"
+#include "benchmarks/apps/shallow_water/persistent.hpp"
 #include "benchmarks/apps/shallow_water/pipeline.hpp"
 #include "core/data.hpp"
 #include "core/embedded.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t most_lanes = 16;  // a launch may read that far past its last element
 constexpr std::size_t group_items = 64;
-constexpr std::uint64_t steps_of_run = 1 << 20;  // of the form for FPGAs: levels of the sea are made for so many
+constexpr std::uint64_t steps_of_run = 1 << 20;  // of kernels for many steps: levels of the sea are made for so many
 constexpr std::size_t most_given = 1 << 22;      // values handed to it at once
 constexpr std::size_t exact_values = 3;          // of a point of an exact edge: EDGE_VALUES
 
@@ -55,8 +56,11 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
   list_ = session.device.allocate(bytes_for(sent_, sizeof(std::int32_t)), own);
   const std::size_t edge_values = part_.external() * rule_of(job.order).edge.size() * exact_values;
   given_ = session.device.allocate(is_given_ ? (components * stride_ + edge_values) * real : real, own);
-  outgoing_ = session.device.allocate(bytes_for(sent_ * components, real), session.memory);
-  incoming_ = session.device.allocate(bytes_for(part_.halo() * components, real), session.memory);
+  // A persistent kernel's messages have two places each, and a pair's are of one length.
+  const std::size_t messages = job.is_persistent ? Persistent::message_bytes(job, part_) : 0;
+  outgoing_ = session.device.allocate(std::max(messages, bytes_for(sent_ * components, real)), session.memory);
+  incoming_ =
+      session.device.allocate(std::max(2 * messages, bytes_for(part_.halo() * components, real)), session.memory);
   write_mesh(mesh);
   if (job.in_pipeline)
     pipeline_ =
@@ -64,14 +68,14 @@ Solver::Solver(Session& session, Transport* transport, const Mesh& mesh, const J
                                    Pipeline::Memory{states_[0].get(), neighbours_.get(), geometry_.get(), bed_.get(),
                                                     dry_.get(), outgoing_.get(), incoming_.get(), stride_});
   else
-    build(session);
+    build(session, transport);
   if (transport != nullptr && !is_streamed()) compile(*transport, session.world);
 }
 
 Solver::~Solver() = default;
 
 bool Solver::is_streamed() const {
-  return pipeline_ && pipeline_->is_streamed();
+  return (pipeline_ && pipeline_->is_streamed()) || (persistent_ && persistent_->is_streamed());
 }
 
 template <class T>
@@ -117,15 +121,23 @@ void Solver::write_mesh(const Mesh& mesh) {
   if (!list.empty()) write(list, *list_);
 }
 
-void Solver::build(Session& session) {
+void Solver::build(Session& session, Transport* transport) {
   const std::string file = "benchmarks/apps/shallow_water/shallow_water.cl";
   const int friction = static_cast<int>(job_.physics.friction_kind);
   KernelSource source{file, embedded_text(file)};
   const bool is_single = job_.type == ScalarType::f32;
   if (session.device.info().type == "cpu") lanes_ = is_single ? most_lanes : most_lanes / 2;
-  source.options =
-      fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DGROUP={} -DLANES={} -DMASK={}", to_string(job_.type),
-                  job_.order, friction, is_given_ ? 1 : 0, group_items, lanes_, is_single ? "int" : "long");
+  const std::string options =
+      fmt::format("-DREAL={} -DORDER={} -DFRICTION={} -DGIVEN={} -DLANES={} -DMASK={}", to_string(job_.type),
+                  job_.order, friction, is_given_ ? 1 : 0, lanes_, is_single ? "int" : "long");
+  if (job_.is_persistent) {
+    Persistent::Memory memory{{},          neighbours_.get(), geometry_.get(), bed_.get(), dry_.get(),
+                              list_.get(), outgoing_.get(),   incoming_.get(), stride_,    lanes_};
+    for (const auto& state : states_) memory.states.push_back(state.get());
+    persistent_ = std::make_unique<Persistent>(session, transport, job_, part_, memory, options);
+    return;
+  }
+  source.options = options + fmt::format(" -DGROUP={}", group_items);
   source.native = native_kernels(job_.type, job_.order, friction, is_given_);
   program_ = session.device.build(session.source(source));
   stage_ = program_->kernel("stage");
@@ -293,7 +305,20 @@ void Solver::pipe(std::uint64_t first, std::uint64_t last, Timed* timed) {
   pipeline_->finish();
 }
 
+void Solver::persist(std::uint64_t first, std::uint64_t last) {
+  std::vector<double> levels;
+  for (std::uint64_t step = first; step < last; ++step)
+    for (const Stage& stage : stages_of(job_.order))
+      levels.push_back(sea_level((static_cast<double>(step) + stage.at) * job_.time_step));
+  persistent_->run(first, levels);
+}
+
 void Solver::advance(std::uint64_t first, std::uint64_t last, Timed* timed) {
+  if (persistent_) {
+    for (; first < last; first = std::min(last, first + steps_of_run))
+      persist(first, std::min(last, first + steps_of_run));
+    return;
+  }
   if (pipeline_) {
     for (const std::uint64_t most = steps_at_once(); first < last; first = std::min(last, first + most))
       pipe(first, std::min(last, first + most), timed);

@@ -22,6 +22,7 @@ struct Job {
   Solution solution = {};             // with a source: it drives the exact edges and the sources
   bool overlaps = true;               // core elements are computed during the exchange
   bool in_pipeline = false;           // the form for FPGAs
+  bool is_persistent = false;         // kernels stay on the device for all steps
   std::uint32_t max_elements = 8192;  // of a part with its halo, in that form
 
   std::size_t components() const { return fields * basis_of(order); }
@@ -37,6 +38,7 @@ std::size_t local_bytes_of(const Job& job);
 std::string too_large(const Part& part, std::size_t rank, const Job& job);
 
 class Pipeline;
+class Persistent;
 
 class Solver {
  public:
@@ -76,9 +78,10 @@ class Solver {
 
  private:
   void write_mesh(const Mesh& mesh);
-  void build(Session& session);
+  void build(Session& session, Transport* transport);
   void compile(Transport& transport, const World& world);
   void one_stage(std::uint64_t step, std::size_t index, Timed* timed);
+  void persist(std::uint64_t first, std::uint64_t last);
   void pipe(std::uint64_t first, std::uint64_t last, Timed* timed);
   void await_messages(Timed* timed);
   void launch(std::uint32_t first, std::uint32_t count);
@@ -101,7 +104,8 @@ class Solver {
   std::unique_ptr<Buffer> neighbours_, geometry_, bed_, given_, dry_, list_, outgoing_, incoming_;
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> stage_, pack_, unpack_;
-  std::unique_ptr<Pipeline> pipeline_;  // instead of these
+  std::unique_ptr<Pipeline> pipeline_;      // instead of these
+  std::unique_ptr<Persistent> persistent_;  // likewise
   std::unique_ptr<CompiledExchange> exchange_;
 };
 

@@ -60,6 +60,7 @@ struct Loaded {
         library.find(driver.module_load, "cuModuleLoadData") && library.find(driver.module_unload, "cuModuleUnload") &&
         library.find(driver.module_function, "cuModuleGetFunction") && library.find(driver.launch, "cuLaunchKernel") &&
         library.find(driver.function_set_attribute, "cuFuncSetAttribute") &&
+        library.find(driver.resident_groups, "cuOccupancyMaxActiveBlocksPerMultiprocessor") &&
         library.find(driver.error_name, "cuGetErrorName") && library.find(driver.error_text, "cuGetErrorString");
     library.find(driver.function_count, "cuModuleGetFunctionCount");
     library.find(driver.list_functions, "cuModuleEnumerateFunctions");

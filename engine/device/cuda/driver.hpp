@@ -95,6 +95,7 @@ struct Driver {
   Result (*launch)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream, void**,
                    void**);
   Result (*function_set_attribute)(Function, FunctionAttribute, int);
+  Result (*resident_groups)(int*, Function, int, std::size_t);  // of a multiprocessor
   Result (*error_name)(Result, const char**);
   Result (*error_text)(Result, const char**);
   Result (*stream_priorities)(int* least, int* greatest);

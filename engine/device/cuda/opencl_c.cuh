@@ -128,6 +128,14 @@ __device__ inline ulong acquire_system(const ulong* flag) {
   return value;
 }
 
+// The same between the groups of a device.
+#define FENCE_DEVICE() __threadfence()
+__device__ inline uint acquire_device(const uint* counter) {
+  uint value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(counter) : "memory");
+  return value;
+}
+
 // Atomics return the old value; 64-bit ones have the names of OpenCL's extension.
 __device__ inline uint atomic_add(volatile uint* at, uint value) { return atomicAdd((uint*)at, value); }
 __device__ inline uint atomic_or(volatile uint* at, uint value) { return atomicOr((uint*)at, value); }

@@ -10,6 +10,7 @@
 #include "device/cuda/compiler.hpp"
 #include "device/cuda/queue.hpp"
 #include "device/pci.hpp"
+#include "device/resident.hpp"
 
 namespace plumb::cuda {
 
@@ -26,7 +27,7 @@ class BuiltProgram final : public Program {
   std::shared_ptr<CudaProgram> program_;  // kept alive by its kernels
 };
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, public ResidentGroups {
  public:
   explicit CudaDevice(SharedContext context) : context_(std::move(context)) {}
   const DeviceInfo& info() const override { return context_->info; }
@@ -56,6 +57,15 @@ class CudaDevice final : public Device {
   std::unique_ptr<Program> build(const KernelSource& source) override {
     const TimedBuild timed;
     return std::make_unique<BuiltProgram>(context_, source);
+  }
+  std::uint64_t resident_groups(Kernel& kernel, const KernelRange& range) override {
+    auto& mine = dynamic_cast<CudaKernel&>(kernel);
+    context_->use();
+    mine.allow_local(range.local_bytes);
+    int of_unit = 0;
+    check(driver().resident_groups(&of_unit, mine.function(), static_cast<int>(range.local), range.local_bytes),
+          "ask how many groups are resident");
+    return static_cast<std::uint64_t>(of_unit) * context_->info.compute_units;
   }
 
  private:

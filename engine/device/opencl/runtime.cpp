@@ -12,12 +12,13 @@
 #include "device/opencl/bare_queue.hpp"
 #include "device/opencl/queue.hpp"
 #include "device/pci.hpp"
+#include "device/resident.hpp"
 
 namespace plumb::opencl {
 
 namespace {
 
-class OpenclDevice final : public Device {
+class OpenclDevice final : public Device, public ResidentGroups {
  public:
   explicit OpenclDevice(SharedContext context) : context_(std::move(context)) {}
   const DeviceInfo& info() const override { return context_->info; }
@@ -40,6 +41,10 @@ class OpenclDevice final : public Device {
   std::unique_ptr<Program> build(const KernelSource& source) override {
     const TimedBuild timed;
     return std::make_unique<OpenclProgram>(context_, source);
+  }
+  // A CPU's compute units are threads that run a group to its end.
+  std::uint64_t resident_groups(Kernel&, const KernelRange&) override {
+    return info().type == "cpu" ? info().compute_units : 0;
   }
   Context& context() { return *context_; }
 
