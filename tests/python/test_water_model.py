@@ -52,6 +52,11 @@ def test_a_covered_exchange_costs_nothing() -> None:
     assert found.bound == water.ELEMENTS
 
 
+def test_a_persistent_kernel_has_no_model() -> None:
+    assert expected(record(schedule="host")).seconds == expected(record()).seconds
+    assert expected(record(schedule="device")).seconds is None
+
+
 def test_without_overlap_or_core_it_counts() -> None:
     message = 1e-6 + 42 * 36 / 1e9
     off = expected(record(overlap=False))
