@@ -165,6 +165,18 @@ def test_one_result_for_every_variant_and_number_of_ranks(tmp_path: Path) -> Non
     assert len(results) == 1
 
 
+def test_blocked_proves_without_memory_of_other_ranks(tmp_path: Path) -> None:
+    words = ["--scale", "10", "--repetitions", "2", "--proof", "blocked"]
+    variants = ["blocked", *(["device"] if runtimes.is_installed("pocl", find_home()) else [])]
+    for variant in variants:
+        status, record, said = run(
+            tmp_path, 1, *words, "--variant", variant, engine=program("plumb-serial")
+        )
+        assert status == 0, said
+        assert record["world"]["kind"] == "serial"
+        assert record["cases"][0]["outcome"]["status"] == "passed", record["cases"][0]["outcome"]
+
+
 def test_a_better_alignment_than_the_planted_ones_is_accepted_when_proven(tmp_path: Path) -> None:
     words = ["--scale", "8", "--seed", "1035", "--repetitions", "2"]  # found among 20,000 seeds
     status, record, said = run(tmp_path, 1, *words)

@@ -103,10 +103,11 @@ void Blocked<T>::reset() {
       row.amino[k] = at < shares_.length ? static_cast<T>(amino_acids[codon]) : no_row;
     }
   }
+  out_.clear();
+  if (!memory_) return;
   // As high as a score can be without an overflow: an edge read before it arrives is no low one.
   const T poison = std::numeric_limits<T>::max() / 2;
   std::fill_n(reinterpret_cast<T*>(memory_->local() + 8), (memory_->size() - 8) / sizeof(T), poison);
-  out_.clear();
   memory_->synchronise();
 }
 

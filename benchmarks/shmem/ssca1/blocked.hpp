@@ -53,7 +53,8 @@ class Blocked : public Kernel1 {
   const Problem& problem_;
   Shares shares_;
   int rank_;
-  std::unique_ptr<OneSided> memory_;  // a count of all tiles arrived; then an edge for each column
+  // A count of all tiles arrived; then an edge for each column. Null on a single rank.
+  std::unique_ptr<OneSided> memory_;
   std::uint64_t runs_ = 0;
   std::vector<Edge> out_;  // of the tile begun
   std::vector<Row<T>> rows_;

@@ -26,11 +26,14 @@ double cells_of(std::uint64_t length) {
 }
 
 std::unique_ptr<Kernel1> make_blocked(World& world, const Problem& problem, std::uint64_t tile, int bits) {
+  const auto memory = [&](std::uint64_t bytes) {
+    return world.size() > 1 ? make_one_sided(world, bytes, 1) : nullptr;  // one rank sends nothing
+  };
   if (bits == 16)
-    return std::make_unique<Blocked<std::int16_t>>(
-        world, problem, tile, make_one_sided(world, blocked_bytes<std::int16_t>(problem.length(), tile), 1));
-  return std::make_unique<Blocked<std::int32_t>>(
-      world, problem, tile, make_one_sided(world, blocked_bytes<std::int32_t>(problem.length(), tile), 1));
+    return std::make_unique<Blocked<std::int16_t>>(world, problem, tile,
+                                                   memory(blocked_bytes<std::int16_t>(problem.length(), tile)));
+  return std::make_unique<Blocked<std::int32_t>>(world, problem, tile,
+                                                 memory(blocked_bytes<std::int32_t>(problem.length(), tile)));
 }
 
 }  // namespace
