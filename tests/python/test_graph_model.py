@@ -89,6 +89,10 @@ def test_a_search_is_its_levels() -> None:
     assert four[graph500.GATHERED] == pytest.approx(3 * 3 * line(1, 4096 / 8 / 4))
     assert four[graph500.AGREED] == pytest.approx(4 * 2 * line(1, 16))
     assert four[graph500.LOOKED] == pytest.approx(both[graph500.LOOKED] / 4)
+    devices = graph500.search_parts(asked("device", 4), device)
+    assert devices[graph500.GATHERED] == pytest.approx(4 * 3 * line(1, 4096 / 8 / 4))
+    assert graph500.SENT in four
+    assert graph500.SENT not in devices
 
 
 def test_without_a_rate_the_slower_of_random_words_and_memory_counts() -> None:

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <cstring>
 
 #include "core/embedded.hpp"
+#include "measure/clock.hpp"
+#include "transport/transport.hpp"
 #include "world/watchdog.hpp"
 
 namespace plumb::graph500 {
@@ -17,6 +19,7 @@ constexpr std::uint64_t long_piece = 512;  // and bottom-up
 constexpr std::uint64_t edges_of_a_launch = std::uint64_t{1} << 20;
 const std::string file_of_kernels = "benchmarks/shmem/graph500/graph500.cl";
 constexpr std::uint32_t no_parent = ~std::uint32_t{0};
+constexpr std::size_t levels_timed = 64;
 
 // Work items, by kind of device: a GPU's follow a row side by side, and none a long row alone.
 struct Shape {
@@ -51,8 +54,7 @@ class DeviceSearch final : public Search {
         all_ends_(team.all_reduce<std::uint64_t>(graph.neighbours.size(), Fold::sum)),
         queue_(session.device.make_queue()),
         parents_(layout_.count(), unreached),
-        device_parents_(std::max<std::uint64_t>(layout_.count(), 1)),
-        sums_(2 * shape_.groups) {
+        device_parents_(std::max<std::uint64_t>(layout_.count(), 1)) {
     copy_graph(session);
     build(session);
     if (team_.size() > 1) connect(session);
@@ -64,6 +66,7 @@ class DeviceSearch final : public Search {
     std::fill(parents_.begin(), parents_.end(), unreached);
     std::fill(device_parents_.begin(), device_parents_.end(), no_parent);
     write(device_parents_, *parents_buffer_);
+    if (exchange_) exchange_->run(0, 1);  // links that slept during the validation wake up
   }
 
   void fetch() override {
@@ -87,33 +90,47 @@ class DeviceSearch final : public Search {
 
   void run(Vertex root) override {
     const Waiting waiting("a search on the device");
-    start_->set(10, static_cast<std::uint32_t>(root));
-    start_->set(0, level_.get());
+    start_->set(9, static_cast<std::uint32_t>(root));
     queue_->enqueue(*start_, shape_.range());
     bottom_up_levels_ = 0;
+    exchange_seconds_ = 0;
+    level_seconds_.clear();
     std::uint64_t ends_left = all_ends_;
     bool bottom_up = false;
     Size level = agreed({1, layout_.is_mine(root) ? graph_.degree(root - layout_.first()) : 0});
-    for (level.vertices = 1; level.vertices > 0; level = agreed(own_size())) {
+    level.vertices = 1;
+    for (std::uint32_t turn = 0; level.vertices > 0; turn = 1 - turn) {
+      const double begin = now_seconds();
       ends_left -= std::min(ends_left, level.ends);
       if (bottom_up)
         bottom_up = static_cast<double>(level.vertices) * beta_ >= static_cast<double>(layout_.vertices());
       else
         bottom_up = static_cast<double>(level.ends) * alpha_ > static_cast<double>(ends_left);
       if (bottom_up)
-        look_up();
+        look_up(turn);
       else
-        follow();
-      gather();
+        follow(turn);
+      level = found_by_all(turn);
+      level_seconds_.push_back(now_seconds() - begin);
       Waiting::progress();
     }
+    if (exchange_) exchange_->wait();
   }
 
-  Json facts() const override { return {{"bottom_up_levels", bottom_up_levels_}}; }
+  Json facts() const override {
+    Json all{{"bottom_up_levels", bottom_up_levels_}};
+    if (level_seconds_.size() <= levels_timed) all["level_seconds"] = level_seconds_;
+    if (exchange_) all["exchange_seconds"] = exchange_seconds_;
+    return all;
+  }
 
  private:
   struct Size {
     std::uint64_t vertices = 0, ends = 0;
+  };
+  // Of a level, as kernels add it up.
+  struct Totals {
+    std::uint32_t tasks = 0, vertices = 0, ends_low = 0, ends_high = 0;
   };
 
   std::unique_ptr<Buffer> buffer(Session& session, std::uint64_t bytes) const {
@@ -127,18 +144,23 @@ class DeviceSearch final : public Search {
   }
 
   void copy_graph(Session& session) {
-    const std::uint64_t bitmap = 4 * all_words(), own_bitmap = 4 * std::uint64_t{own_words()};
+    const std::uint64_t own_bitmap = 4 * std::uint64_t{own_words()};
     begins_ = buffer(session, 8 * graph_.begins.size());
     neighbours_ = buffer(session, 4 * graph_.neighbours.size());
-    tasks_ = buffer(session, 8 * tasks_of(graph_.neighbours.size(), layout_.count()));
-    count_ = buffer(session, 4);
-    for (auto* whole_map : {&level_, &tried_, &found_}) *whole_map = buffer(session, bitmap);
-    for (auto* own_map : {&known_, &isolated_}) *own_map = buffer(session, own_bitmap);
-    next_ = buffer(session, team_.size() == 1 ? bitmap : own_bitmap);  // alone, it and `level_` take turns
-    parents_buffer_ = buffer(session, 4 * device_parents_.size());
-    sums_buffer_ = buffer(session, 8 * sums_.size());
     write(graph_.begins, *begins_);
     write(graph_.neighbours, *neighbours_);
+    if (has_lists()) {
+      list_begins_ = buffer(session, 8 * graph_.lists.begins.size());
+      lists_ = buffer(session, 4 * graph_.lists.own.size());
+      write(graph_.lists.begins, *list_begins_);
+      write(graph_.lists.own, *lists_);
+    }
+    tasks_ = buffer(session, 8 * tasks_of(graph_.neighbours.size(), layout_.vertices()));
+    totals_ = buffer(session, 2 * sizeof(Totals));
+    told_ = allocate_host(session.device, sizeof(Totals));
+    levels_ = buffer(session, 2 * pitch());
+    for (auto* own_map : {&known_, &isolated_}) *own_map = buffer(session, own_bitmap);
+    parents_buffer_ = buffer(session, 4 * device_parents_.size());
     // Vertices past the last one count as known, like those without edges.
     std::vector<std::uint32_t> isolated(own_words());
     for (std::uint64_t local = 0; local < 32 * isolated.size(); ++local)
@@ -153,24 +175,20 @@ class DeviceSearch final : public Search {
     start_ = program_->kernel("start");
     cut_ = program_->kernel("cut");
     follow_ = program_->kernel("follow");
-    adopt_ = program_->kernel("adopt");
     look_up_ = program_->kernel("look_up");
     look_on_ = program_->kernel("look_on");
-    unite_ = program_->kernel("unite");
-    const auto vertices = static_cast<std::uint32_t>(layout_.count()),
-               first = static_cast<std::uint32_t>(layout_.first());
-    const std::uint32_t own = own_words(), at = own_at(), all = static_cast<std::uint32_t>(all_words());
-    start_->set({level_.get(), tried_.get(), found_.get(), known_.get(), isolated_.get(), parents_buffer_.get(), all,
-                 at, own, vertices, std::uint32_t{0}});
-    cut_->set({level_.get(), begins_.get(), tasks_.get(), count_.get(), at, own});
-    follow_->set({tasks_.get(), count_.get(), begins_.get(), neighbours_.get(), tried_.get(), found_.get(),
-                  parents_buffer_.get(), first, vertices});
-    adopt_->set({level_.get(), tried_.get(), found_.get(), known_.get(), next_.get(), begins_.get(), neighbours_.get(),
-                 parents_buffer_.get(), sums_buffer_.get(), all, at, own});
-    look_up_->set({level_.get(), tried_.get(), known_.get(), next_.get(), begins_.get(), neighbours_.get(),
-                   parents_buffer_.get(), sums_buffer_.get(), tasks_.get(), count_.get(), at, own});
-    look_on_->set({level_.get(), tried_.get(), known_.get(), next_.get(), begins_.get(), neighbours_.get(),
-                   parents_buffer_.get(), sums_buffer_.get(), tasks_.get(), count_.get(), at});
+    const std::uint32_t own = own_words(), at = own_at(), all = static_cast<std::uint32_t>(all_words()), turn = 0;
+    Buffer* const list_begins = has_lists() ? list_begins_.get() : begins_.get();
+    Buffer* const lists = has_lists() ? lists_.get() : neighbours_.get();
+    start_->set({level(0), known_.get(), isolated_.get(), parents_buffer_.get(), totals_.get(), all, at, own,
+                 static_cast<std::uint32_t>(layout_.count()), std::uint32_t{0}});
+    cut_->set({level(0), level(1), list_begins, tasks_.get(), totals_.get(), turn, all, at, own});
+    follow_->set({tasks_.get(), totals_.get(), list_begins, lists, begins_.get(), known_.get(), level(1),
+                  parents_buffer_.get(), turn, at});
+    look_up_->set({level(0), level(1), known_.get(), begins_.get(), neighbours_.get(), parents_buffer_.get(),
+                   tasks_.get(), totals_.get(), turn, at, own});
+    look_on_->set({level(0), level(1), known_.get(), begins_.get(), neighbours_.get(), parents_buffer_.get(),
+                   tasks_.get(), totals_.get(), turn, at});
   }
 
   // Bitmaps have whole 64-bit words for each rank, as those of the hosts.
@@ -178,36 +196,30 @@ class DeviceSearch final : public Search {
   std::uint32_t own_words() const { return static_cast<std::uint32_t>(2 * ((layout_.count() + 63) / 64)); }
   std::uint32_t own_at() const { return static_cast<std::uint32_t>(layout_.first() / 32); }
 
-  void follow() {
-    queue_->enqueue_write(reinterpret_cast<const std::byte*>(&zero_), {count_.get(), 0, 4});
-    cut_->set(0, level_.get());
+  bool has_lists() const { return team_.size() > 1; }
+  // The bitmaps of two levels lie in one buffer and take turns.
+  std::size_t pitch() const { return aligned(4 * all_words()); }
+  BufferView level(std::uint32_t turn) const { return {levels_.get(), turn * pitch(), 4 * all_words()}; }
+
+  void follow(std::uint32_t turn) {
+    cut_->set(0, level(turn));
+    cut_->set(1, level(1 - turn));
+    cut_->set(5, turn);
+    follow_->set(6, level(1 - turn));
+    follow_->set(8, turn);
     queue_->enqueue(*cut_, shape_.range());
     queue_->enqueue(*follow_, shape_.range());
-    exchange_found();
-    adopt_->set(0, level_.get());
-    adopt_->set(4, next_.get());
-    queue_->enqueue(*adopt_, shape_.range());
   }
 
-  void look_up() {
+  void look_up(std::uint32_t turn) {
     ++bottom_up_levels_;
-    queue_->enqueue_write(reinterpret_cast<const std::byte*>(&zero_), {count_.get(), 0, 4});
     for (Kernel* kernel : {look_up_.get(), look_on_.get()}) {
-      kernel->set(0, level_.get());
-      kernel->set(3, next_.get());
+      kernel->set(0, level(turn));
+      kernel->set(1, level(1 - turn));
+      kernel->set(8, turn);
     }
     queue_->enqueue(*look_up_, shape_.range());
     if (!shape_.alone()) queue_->enqueue(*look_on_, shape_.range());
-  }
-
-  // The level that the last kernel found on this device.
-  Size own_size() const {
-    Size size;
-    for (std::size_t group = 0; group < shape_.groups; ++group) {
-      size.vertices += sums_[2 * group];
-      size.ends += sums_[2 * group + 1];
-    }
-    return size;
   }
 
   Size agreed(Size mine) {
@@ -219,69 +231,40 @@ class DeviceSearch final : public Search {
 
   std::size_t words_of(int rank) const { return 2 * ((layout_.count_of(rank) + 63) / 64); }
   std::size_t first_word(int rank) const { return layout_.first_of(rank) / 32; }
-  BufferView words(Buffer& bitmap, std::size_t first, std::size_t count) const {
-    return {&bitmap, 4 * first, 4 * count};
-  }
 
-  // Found bits go to their owners, and the bits of a level from their owners to all; ranks without vertices take part
-  // in neither.
+  // The bits of a level go from their owners into the bitmaps of all; ranks without vertices send none.
   void connect(Session& session) {
     const int ranks = team_.size(), me = team_.rank();
-    std::vector<DeviceExchange::Message> found, arrived, level, gathered;
-    std::size_t found_bytes = 0, arrived_bytes = 0, gathered_bytes = 0;
-    const std::size_t own = 4 * words_of(me);
+    const auto bits_of = [&](int rank) {
+      return Slots{{levels_.get(), 4 * first_word(rank), 4 * words_of(rank)}, 2, pitch()};
+    };
+    Step step;
     for (int distance = 1; distance < ranks; ++distance) {
       const int to = (me + distance) % ranks, from = (me + ranks - distance) % ranks;
-      if (const std::size_t theirs = 4 * words_of(to); theirs > 0) {
-        found.push_back({to, distance, found_bytes, theirs});
-        found_bytes += aligned(theirs);
-      }
-      if (const std::size_t theirs = 4 * words_of(from); theirs > 0) {
-        gathered.push_back({from, distance, gathered_bytes, theirs});
-        gathered_bytes += aligned(theirs);
-      }
-      if (own == 0) continue;
-      arrived.push_back({from, distance, arrived_bytes, own});
-      arrived_bytes += aligned(own);
-      level.push_back({to, distance, 0, own});
+      if (words_of(me) > 0) step.sends.push_back({to, distance, bits_of(me)});
+      if (words_of(from) > 0) step.receives.push_back({from, distance, bits_of(from)});
     }
-    found_places_ = found;
-    gathered_places_ = gathered;
-    found_exchange_ = std::make_unique<DeviceExchange>(session, found, found_bytes, arrived, arrived_bytes, traffic_);
-    level_exchange_ = std::make_unique<DeviceExchange>(session, level, own, gathered, gathered_bytes, traffic_);
-    unite_->set({&found_exchange_->incoming(), found_.get(), static_cast<std::uint32_t>(ranks - 1),
-                 static_cast<std::uint32_t>(aligned(own) / 4), own_at(), own_words()});
+    exchange_ = session.transport->compile({{step}});
   }
 
-  // Ors all ranks' bits into their owners'.
-  void exchange_found() {
-    if (team_.size() == 1) return;
-    for (const DeviceExchange::Message& one : found_places_)
-      queue_->enqueue_copy(words(*found_, first_word(one.peer), words_of(one.peer)),
-                           {&found_exchange_->outgoing(), one.offset, one.bytes});
-    found_exchange_->start(*queue_);
-    found_exchange_->wait();
-    queue_->enqueue(*unite_, shape_.range());
-  }
-
-  // Makes the level just found the last one, on all devices, and reads its size.
-  void gather() {
-    queue_->enqueue_read({sums_buffer_.get(), 0, 8 * sums_.size()}, reinterpret_cast<std::byte*>(sums_.data()));
-    if (team_.size() == 1) {
-      std::swap(level_, next_);
-      queue_->finish();
-      return;
+  // The level that was found in a turn, whose bits are on their way to all devices: what follows in the queue waits for
+  // them, if it can. Meanwhile ranks agree on its size.
+  Size found_by_all(std::uint32_t turn) {
+    queue_->enqueue_read({totals_.get(), turn * sizeof(Totals), sizeof(Totals)}, told_->host_pointer());
+    if (exchange_) {
+      exchange_->wait();  // the last one's end was seen by the queue alone
+      exchange_->start_after(*queue_, 1 - turn, 1);
     }
-    if (own_words() > 0) {
-      queue_->enqueue_copy(words(*next_, 0, own_words()), words(level_exchange_->outgoing(), 0, own_words()));
-      queue_->enqueue_copy(words(*next_, 0, own_words()), words(*level_, own_at(), own_words()));
-    }
-    level_exchange_->start(*queue_);
-    level_exchange_->wait();
-    for (const DeviceExchange::Message& one : gathered_places_)
-      queue_->enqueue_copy({&level_exchange_->incoming(), one.offset, one.bytes},
-                           words(*level_, first_word(one.peer), words_of(one.peer)));
     queue_->finish();
+    const double begin = now_seconds();
+    Totals mine;
+    std::memcpy(&mine, told_->host_pointer(), sizeof mine);
+    const Size all = agreed({mine.vertices, std::uint64_t{mine.ends_high} << 32 | mine.ends_low});
+    if (exchange_) {
+      exchange_->precede(*queue_);
+      exchange_seconds_ += now_seconds() - begin;
+    }
+    return all;
   }
 
   Team& team_;
@@ -291,18 +274,17 @@ class DeviceSearch final : public Search {
   Shape shape_;
   std::uint64_t all_ends_;
   std::unique_ptr<Queue> queue_;
-  std::unique_ptr<Buffer> begins_, neighbours_, tasks_, count_, parents_buffer_, sums_buffer_;
-  std::unique_ptr<Buffer> level_, tried_, found_, known_, next_, isolated_;  // bitmaps
+  std::unique_ptr<Buffer> begins_, neighbours_, list_begins_, lists_, tasks_, parents_buffer_;
+  std::unique_ptr<Buffer> totals_, told_;              // of both turns; the last turn's, on the host
+  std::unique_ptr<Buffer> levels_, known_, isolated_;  // bitmaps
   std::unique_ptr<Program> program_;
-  std::unique_ptr<Kernel> start_, cut_, follow_, adopt_, look_up_, look_on_, unite_;
-  Traffic traffic_;
-  std::vector<DeviceExchange::Message> found_places_, gathered_places_;
-  std::unique_ptr<DeviceExchange> found_exchange_, level_exchange_;  // null on one rank
+  std::unique_ptr<Kernel> start_, cut_, follow_, look_up_, look_on_;
+  std::unique_ptr<CompiledExchange> exchange_;  // null on one rank; destroyed before its buffers
   std::vector<Parent> parents_;
   std::vector<std::uint32_t> device_parents_;
-  std::vector<std::uint64_t> sums_;  // by group: vertices and ends of the level found
   int bottom_up_levels_ = 0;
-  const std::uint32_t zero_ = 0;
+  double exchange_seconds_ = 0;
+  std::vector<double> level_seconds_;
 };
 
 }  // namespace
@@ -351,10 +333,10 @@ DeviceBytes device_bytes(const GraphPlan& plan, int ranks) {
   const Layout layout(plan.vertices(), 0, ranks);
   // Ranks' rows differ; none has more than all ends.
   const std::uint64_t ends = std::min(2 * plan.edges(), 3 * (2 * plan.edges() / all));
-  const std::uint64_t largest = std::max(4 * ends, 8 * tasks_of(ends, layout.count()));
-  // Bitmaps of all vertices, and the messages that carry them.
-  const std::uint64_t bitmaps = plan.vertices() + (all > 1 ? plan.vertices() / 2 + 4 * message_alignment * all : 0);
-  return {4 * ends + 8 * tasks_of(ends, layout.count()) + 12 * layout.count() + bitmaps, largest};
+  const std::uint64_t tasks = 8 * tasks_of(ends, plan.vertices());
+  const std::uint64_t lists = all > 1 ? 4 * ends + 8 * (plan.vertices() + 1) : 0;
+  const std::uint64_t bitmaps = plan.vertices() / 2 + 2 * message_alignment;
+  return {4 * ends + lists + tasks + 12 * layout.count() + bitmaps, std::max(4 * ends, tasks)};
 }
 
 }  // namespace plumb::graph500

@@ -1,13 +1,17 @@
 // The list of edges, and breadth-first searches.
 //
 // Searches: of a device's part of a graph, level by level. Words of bitmaps have 32 bits, as not all devices
-// have wider atomics. Bitmaps of all vertices: `level` (the last level), `tried` (found before by this device), `found`
-// (found in this level); of the device's own: `known` (reached, or without edges), `next` (the level found). The own
-// vertices' words begin at `own_at` in bitmaps of all. Rows and parents are the own vertices'.
+// have wider atomics. Bitmaps of all vertices: `level` (the last level), `next` (the level found; the device writes its
+// own vertices' part); of the device's own: `known` (reached, or without edges). The own vertices' words begin at
+// `own_at` in bitmaps of all. Rows and parents are the own vertices'. `lists`: by vertex of the whole graph, the own
+// vertices (counted from 0) that it is a neighbour of; of a single device they are the rows.
+//
+// `totals`: of the levels with even and odd numbers (`turn`), each: tasks, vertices found, and the ends of their edges
+// in two words. A level's first kernel clears those of the next one.
 //
 // By -D:
 //   GROUP    work items of a group
-//   PIECE    neighbours of a task: rows are followed in pieces, so that work items have equal work whatever the degrees
+//   PIECE    neighbours of a task: lists are followed in pieces, so that work items have equal work whatever the degrees
 //   LANES    work items that follow one piece together; a divisor of GROUP
 //   SHORT    neighbours of a row that one work item looks at, bottom-up; the rest in pieces of LONG, LANES together
 #ifndef GLOBAL_PTR
@@ -16,53 +20,61 @@
 #ifndef LOCAL_PTR
 #define LOCAL_PTR(T) __local T*
 #endif
-#define NONE 0xffffffffu
 #define LOWEST(word) (31u - clz((word) & (0u - (word))))
-
-// Adds up the group's vertices and edges; the host adds the groups'.
-void add_up(LOCAL_PTR(uint) vertices, LOCAL_PTR(ulong) ends, GLOBAL_PTR(ulong) sums, const uint my_vertices,
-            const ulong my_ends) {
-  const uint item = (uint)get_local_id(0);
-  vertices[item] = my_vertices;
-  ends[item] = my_ends;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (item != 0) return;
-  ulong all_vertices = 0, all_ends = 0;
-  for (uint i = 0; i < GROUP; ++i) {
-    all_vertices += vertices[i];
-    all_ends += ends[i];
+// Adds to a number of two words, the lower one first.
+#define ADD_WIDE(words, value)                                                                  \
+  {                                                                                             \
+    const uint low = (uint)(value);                                                             \
+    const uint carry = atomic_add(&(words)[0], low) + low < low ? 1u : 0u;                      \
+    const uint high = (uint)((value) >> 32) + carry;                                            \
+    if (high != 0) atomic_add(&(words)[1], high);                                               \
   }
-  sums[2 * get_group_id(0)] = all_vertices;
-  sums[2 * get_group_id(0) + 1] = all_ends;
+#define TASKS(turn) (4 * (turn))
+
+// Adds the group's vertices and the ends of their edges to those of the level.
+void add_up(LOCAL_PTR(uint) of_group, GLOBAL_PTR(uint) totals, const uint turn, const uint vertices,
+            const ulong ends) {
+  if (get_local_id(0) < 3) of_group[get_local_id(0)] = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (vertices != 0) {
+    atomic_add(&of_group[0], vertices);
+    ADD_WIDE(of_group + 1, ends);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) != 0 || of_group[0] == 0) return;
+  const ulong all_ends = (ulong)of_group[2] << 32 | of_group[1];
+  atomic_add(&totals[TASKS(turn) + 1], of_group[0]);
+  ADD_WIDE(totals + TASKS(turn) + 2, all_ends);
 }
 
 // Only the root is reached and in the level; vertices without edges are known.
-__kernel void start(__global uint* restrict level, __global uint* restrict tried, __global uint* restrict found,
-                    __global uint* restrict known, __global const uint* restrict isolated,
-                    __global uint* restrict parents, const uint all_words, const uint own_at, const uint own_words,
-                    const uint own_vertices, const uint root) {
+__kernel void start(__global uint* restrict level, __global uint* restrict known, __global const uint* restrict isolated,
+                    __global uint* restrict parents, __global uint* restrict totals, const uint all_words,
+                    const uint own_at, const uint own_words, const uint own_vertices, const uint root) {
   const uint own_root = root - 32 * own_at;
   for (uint word = (uint)get_global_id(0); word < all_words; word += (uint)get_global_size(0)) {
     const uint bit = word == root / 32 ? 1u << root % 32 : 0;
     const uint own = word - own_at;
-    const uint reached = own < own_words ? isolated[own] | bit : 0;
     level[word] = bit;
-    tried[word] = reached;
-    found[word] = 0;
-    if (own < own_words) known[own] = reached;
+    if (own < own_words) known[own] = isolated[own] | bit;
   }
+  if (get_global_id(0) < 8) totals[get_global_id(0)] = 0;
   if (get_global_id(0) == 0 && own_root < own_vertices) parents[own_root] = root;
 }
 
-// Cuts the rows of the level's own vertices into tasks: {own vertex, piece}. `count` is 0 before.
-__kernel void cut(__global const uint* restrict level, __global const ulong* restrict begins,
-                  __global uint* restrict tasks, volatile __global uint* restrict count, const uint own_at,
+// Cuts the lists of the level's vertices into tasks: {vertex, piece}.
+__kernel void cut(__global const uint* restrict level, __global uint* restrict next,
+                  __global const ulong* restrict list_begins, __global uint* restrict tasks,
+                  volatile __global uint* restrict totals, const uint turn, const uint all_words, const uint own_at,
                   const uint own_words) {
-  for (uint word = (uint)get_global_id(0); word < own_words; word += (uint)get_global_size(0)) {
-    for (uint left = level[own_at + word]; left != 0; left &= left - 1) {
+  if (get_global_id(0) < 4) totals[TASKS(1 - turn) + get_global_id(0)] = 0;
+  for (uint word = (uint)get_global_id(0); word < all_words; word += (uint)get_global_size(0)) {
+    if (word - own_at < own_words) next[word] = 0;
+    for (uint left = level[word]; left != 0; left &= left - 1) {
       const uint vertex = 32 * word + LOWEST(left);
-      const uint pieces = (uint)((begins[vertex + 1] - begins[vertex] + PIECE - 1) / PIECE);
-      const ulong at = atomic_add(count, pieces);
+      const uint pieces = (uint)((list_begins[vertex + 1] - list_begins[vertex] + PIECE - 1) / PIECE);
+      if (pieces == 0) continue;
+      const ulong at = atomic_add(&totals[TASKS(turn)], pieces);
       for (uint piece = 0; piece < pieces; ++piece) {
         tasks[2 * (at + piece)] = vertex;
         tasks[2 * (at + piece) + 1] = piece;
@@ -71,85 +83,47 @@ __kernel void cut(__global const uint* restrict level, __global const ulong* res
   }
 }
 
-// Top-down: follows the tasks' edges; the first to find an own vertex is its parent.
-__kernel void follow(__global const uint* restrict tasks, __global const uint* restrict count,
-                     __global const ulong* restrict begins, __global const uint* restrict neighbours,
-                     volatile __global uint* restrict tried, volatile __global uint* restrict found,
-                     __global uint* restrict parents, const uint first, const uint own_vertices) {
+// Top-down: follows the tasks' edges to own vertices; the first to find one is its parent.
+__kernel void follow(__global const uint* restrict tasks, __global uint* restrict totals,
+                     __global const ulong* restrict list_begins, __global const uint* restrict lists,
+                     __global const ulong* restrict begins, volatile __global uint* restrict known,
+                     volatile __global uint* restrict next, __global uint* restrict parents, const uint turn,
+                     const uint own_at) {
+  __local uint of_group[3];
   const ulong at_once = get_global_size(0) / LANES;
-  for (ulong task = get_global_id(0) / LANES; task < count[0]; task += at_once) {
-    const uint vertex = tasks[2 * task];
-    const ulong begin = begins[vertex] + (ulong)tasks[2 * task + 1] * PIECE;
-    const ulong row_end = begins[vertex + 1];
-    const ulong end = begin + PIECE < row_end ? begin + PIECE : row_end;
-    for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
-      const uint other = neighbours[i], word = other / 32, bit = 1u << other % 32;
-      if ((tried[word] & bit) != 0) continue;
-      if ((atomic_or(&tried[word], bit) & bit) != 0) continue;
-      atomic_or(&found[word], bit);
-      if (other - first < own_vertices) parents[other - first] = first + vertex;
-    }
-  }
-}
-
-// Ors what other devices have found of the own vertices into `found`: so many messages, `pitch` words apart.
-__kernel void unite(__global const uint* restrict arrived, __global uint* restrict found, const uint messages,
-                    const uint pitch, const uint own_at, const uint own_words) {
-  for (uint word = (uint)get_global_id(0); word < own_words; word += (uint)get_global_size(0)) {
-    uint bits = found[own_at + word];
-    for (uint message = 0; message < messages; ++message) bits |= arrived[message * pitch + word];
-    found[own_at + word] = bits;
-  }
-}
-
-// Own vertices that any device has found in this level. Those found by another look for their parent in the level.
-__kernel void adopt(__global const uint* restrict level, __global uint* restrict tried, __global uint* restrict found,
-                    __global uint* restrict known, __global uint* restrict next, __global const ulong* restrict begins,
-                    __global const uint* restrict neighbours, __global uint* restrict parents,
-                    __global ulong* restrict sums, const uint all_words, const uint own_at, const uint own_words) {
-  __local uint vertices_of[GROUP];
-  __local ulong ends_of[GROUP];
+  const uint count = totals[TASKS(turn)];
   uint vertices = 0;
   ulong ends = 0;
-  for (uint word = (uint)get_global_id(0); word < all_words; word += (uint)get_global_size(0)) {
-    const uint own = word - own_at;
-    if (own < own_words) {
-      const uint reached = found[word] & ~known[own];
-      next[own] = reached;
-      known[own] |= reached;
-      tried[word] |= reached;
-      vertices += popcount(reached);
-      for (uint left = reached; left != 0; left &= left - 1) {
-        const uint vertex = 32 * own + LOWEST(left);
-        ends += begins[vertex + 1] - begins[vertex];
-        if (parents[vertex] != NONE) continue;
-        for (ulong i = begins[vertex]; i < begins[vertex + 1]; ++i) {
-          const uint other = neighbours[i];
-          if ((level[other / 32] >> other % 32 & 1u) == 0) continue;
-          parents[vertex] = other;
-          break;
-        }
-      }
+  for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
+    const uint vertex = tasks[2 * task];
+    const ulong begin = list_begins[vertex] + (ulong)tasks[2 * task + 1] * PIECE;
+    const ulong list_end = list_begins[vertex + 1];
+    const ulong end = begin + PIECE < list_end ? begin + PIECE : list_end;
+    for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
+      const uint own = lists[i], word = own / 32, bit = 1u << own % 32;
+      if ((known[word] & bit) != 0) continue;
+      if ((atomic_or(&known[word], bit) & bit) != 0) continue;
+      atomic_or(&next[own_at + word], bit);
+      parents[own] = vertex;
+      ++vertices;
+      ends += begins[own + 1] - begins[own];
     }
-    found[word] = 0;
   }
-  add_up(vertices_of, ends_of, sums, vertices, ends);
+  add_up(of_group, totals, turn, vertices, ends);
 }
 
 // Bottom-up: each own vertex that is not known looks for a neighbour in the level, among the first of its row. LANES work
-// items share a word of vertices. Longer rows without success become tasks of look_on: {own vertex, piece}; `count` is 0
-// before.
-__kernel void look_up(__global const uint* restrict level, __global uint* restrict tried,
-                      __global uint* restrict known, __global uint* restrict next,
+// items share a word of vertices. Longer rows without success become tasks of look_on: {own vertex, piece}.
+__kernel void look_up(__global const uint* restrict level, __global uint* restrict next, __global uint* restrict known,
                       __global const ulong* restrict begins, __global const uint* restrict neighbours,
-                      __global uint* restrict parents, __global ulong* restrict sums, __global uint* restrict tasks,
-                      volatile __global uint* restrict count, const uint own_at, const uint own_words) {
-  __local uint vertices_of[GROUP];
-  __local ulong ends_of[GROUP];
+                      __global uint* restrict parents, __global uint* restrict tasks, __global uint* restrict totals,
+                      const uint turn, const uint own_at, const uint own_words) {
+  __local uint of_group[3];
   __local uint reached_of[GROUP / LANES];
   const uint team = (uint)get_local_id(0) / LANES, lane = (uint)get_local_id(0) % LANES;
   uint vertices = 0;
   ulong ends = 0;
+  if (get_global_id(0) < 4) totals[TASKS(1 - turn) + get_global_id(0)] = 0;
   for (uint first = (uint)get_group_id(0) * (GROUP / LANES); first < own_words;
        first += (uint)get_num_groups(0) * (GROUP / LANES)) {
     const uint word = first + team;
@@ -166,12 +140,13 @@ __kernel void look_up(__global const uint* restrict level, __global uint* restri
         if ((level[other / 32] >> other % 32 & 1u) == 0) continue;
         parents[vertex] = other;
         reached |= 1u << v;
+        ++vertices;
         ends += row_end - begin;
         break;
       }
       if (i < end || end == row_end) continue;
       const uint pieces = (uint)((row_end - end + LONG - 1) / LONG);
-      const ulong at = atomic_add(count, pieces);
+      const ulong at = atomic_add(&totals[TASKS(turn)], pieces);
       for (uint piece = 0; piece < pieces; ++piece) {
         tasks[2 * (at + piece)] = vertex;
         tasks[2 * (at + piece) + 1] = piece;
@@ -185,47 +160,42 @@ __kernel void look_up(__global const uint* restrict level, __global uint* restri
     reached = reached_of[team];
 #endif
     if (lane == 0 && word < own_words) {
-      next[word] = reached;
-      if (reached != 0) {
-        known[word] = before | reached;
-        tried[own_at + word] |= reached;
-      }
-      vertices += popcount(reached);
+      next[own_at + word] = reached;
+      if (reached != 0) known[word] = before | reached;
     }
   }
-  add_up(vertices_of, ends_of, sums, vertices, ends);
+  add_up(of_group, totals, turn, vertices, ends);
 }
 
 // Bottom-up: the rest of the rows that look_up left, LANES work items a piece. A vertex of several pieces is found once.
-__kernel void look_on(__global const uint* restrict level, volatile __global uint* restrict tried,
-                      volatile __global uint* restrict known, volatile __global uint* restrict next,
-                      __global const ulong* restrict begins, __global const uint* restrict neighbours,
-                      __global uint* restrict parents, __global ulong* restrict sums,
-                      __global const uint* restrict tasks, __global const uint* restrict count, const uint own_at) {
-  __local uint vertices_of[GROUP];
-  __local ulong ends_of[GROUP];
+__kernel void look_on(__global const uint* restrict level, volatile __global uint* restrict next,
+                      volatile __global uint* restrict known, __global const ulong* restrict begins,
+                      __global const uint* restrict neighbours, __global uint* restrict parents,
+                      __global const uint* restrict tasks, __global uint* restrict totals, const uint turn,
+                      const uint own_at) {
+  __local uint of_group[3];
   const ulong at_once = get_global_size(0) / LANES;
-  uint vertices = get_local_id(0) == 0 ? (uint)sums[2 * get_group_id(0)] : 0;
-  ulong ends = get_local_id(0) == 0 ? sums[2 * get_group_id(0) + 1] : 0;
-  for (ulong task = get_global_id(0) / LANES; task < count[0]; task += at_once) {
+  const uint count = totals[TASKS(turn)];
+  uint vertices = 0;
+  ulong ends = 0;
+  for (ulong task = get_global_id(0) / LANES; task < count; task += at_once) {
     const uint vertex = tasks[2 * task], word = vertex / 32, bit = 1u << vertex % 32;
     const ulong row = begins[vertex], row_end = begins[vertex + 1];
     const ulong begin = row + SHORT + (ulong)tasks[2 * task + 1] * LONG;
     const ulong end = row_end - begin > LONG ? begin + LONG : row_end;
     for (ulong i = begin + get_global_id(0) % LANES; i < end; i += LANES) {
-      if ((next[word] & bit) != 0) break;
+      if ((next[own_at + word] & bit) != 0) break;
       const uint other = neighbours[i];
       if ((level[other / 32] >> other % 32 & 1u) == 0) continue;
-      if ((atomic_or(&next[word], bit) & bit) != 0) break;
+      if ((atomic_or(&next[own_at + word], bit) & bit) != 0) break;
       atomic_or(&known[word], bit);
-      atomic_or(&tried[own_at + word], bit);
       parents[vertex] = other;
       ++vertices;
       ends += row_end - row;
       break;
     }
   }
-  add_up(vertices_of, ends_of, sums, vertices, ends);
+  add_up(of_group, totals, turn, vertices, ends);
 }
 
 // The list of edges, as generator.cpp makes it, bit for bit: an edge a work item. By -D for this kernel:

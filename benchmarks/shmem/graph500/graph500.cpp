@@ -155,7 +155,8 @@ std::vector<Group> Graph500::groups(const Plan& asked) const {
     group.symmetric_bytes = symmetric_bytes(kind.variant, Layout(graph.vertices(), 0, asked.ranks));
     group.host_bytes = construction_bytes(graph, asked.ranks, weighted()) +
                        Validator::bytes(graph, asked.ranks, weighted()) +
-                       (weighted() ? graph.vertices() * sizeof(float) : 0);
+                       (weighted() ? graph.vertices() * sizeof(float) : 0) +
+                       (on_device() && asked.ranks > 1 ? 8 * (edges + graph.vertices()) : 0);  // lists by neighbour
     all.push_back(std::move(group));
   }
   return all;
@@ -197,6 +198,7 @@ void Graph500::build(Session& session, Timed& timed) {
     const auto phase = timed.phase(construction);
     graph_ = std::make_unique<Graph>(construct(*team_, graph.vertices(), edges.edges, edges.weights));
     if (weighted()) divide(*graph_, static_cast<float>(delta_.get()));
+    if (on_device() && team_->size() > 1) graph_->lists = make_lists(*graph_);
     team_->barrier();
   }
   validator_ =

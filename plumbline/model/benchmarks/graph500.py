@@ -176,14 +176,15 @@ def level_parts(asked: Asked, step: Step, device: DeviceTable) -> dict[str, floa
     """The terms of one level's time, on one of even ranks."""
     p, cost = asked.ranks, asked.cost
     parts: dict[str, float] = {}
+    if step.up or asked.variant == "device":
+        parts[GATHERED] = float(ring_s(p, cost(1, asked.vertices / 8 / p)))
     if step.up:
         parts[LOOKED] = _own(device, asked, "bottom-up", step.lines)
-        parts[GATHERED] = float(ring_s(p, cost(1, asked.vertices / 8 / p)))
     else:
         parts[FOLLOWED] = _own(device, asked, "top-down", step.followed)
         if asked.variant in ("put-atomic", "threaded") and asked.by is not None:
             parts[CLAIMED] = step.claims * asked.by.get(WORD_BYTES) + step.puts * asked.by.word_s
-        elif p > 1:
+        elif p > 1 and asked.variant != "device":
             room = MESSAGE_WORDS.get(asked.variant, MESSAGE_WORDS["messages"])
             full = step.words / room
             parts[SENT] = full * cost(1, room * WORD_BYTES) + (p - 1) * cost(1, WORD_BYTES)

@@ -15,15 +15,15 @@ MUTANTS = [
     KernelMutant(
         "nothing_followed",
         KERNELS,
-        "task < count[0]; task += at_once) {\n    const uint vertex = tasks[2 * task];",
+        "task < count; task += at_once) {\n    const uint vertex = tasks[2 * task];",
         "task < 0; task += at_once) {\n    const uint vertex = tasks[2 * task];",
         DOWN,
     ),
     KernelMutant(
         "last_neighbour_of_each_piece_lost",
         KERNELS,
-        "i < end; i += LANES) {\n      const uint other",
-        "i + 1 < end; i += LANES) {\n      const uint other",
+        "i < end; i += LANES) {\n      const uint own",
+        "i + 1 < end; i += LANES) {\n      const uint own",
         DOWN,
     ),
     KernelMutant(
@@ -36,25 +36,23 @@ MUTANTS = [
     KernelMutant(
         "parent_is_another_vertex",
         KERNELS,
-        "= first + vertex;",
-        "= (first + vertex) ^ 1u;",
+        "parents[own] = vertex;",
+        "parents[own] = vertex ^ 1u;",
         DOWN,
     ),
-    KernelMutant(
-        "root_is_found_again", KERNELS, "tried[word] = reached;", "tried[word] = 0;", DOWN
-    ),
+    KernelMutant("root_is_found_again", KERNELS, "isolated[own] | bit;", "isolated[own];", DOWN),
     KernelMutant(
         "one_vertex_of_a_word_is_not_followed",
         KERNELS,
-        "for (uint left = level[own_at + word]; left",
-        "for (uint left = level[own_at + word] & 0x7ffffffeu; left",
+        "for (uint left = level[word]; left",
+        "for (uint left = level[word] & 0x7ffffffeu; left",
         (*DOWN, "--edgefactor", "1"),
     ),
     KernelMutant(
         "levels_end_early",
         KERNELS,
-        "sums[2 * get_group_id(0)] = all_vertices;",
-        "sums[2 * get_group_id(0)] = 0;",
+        "atomic_add(&totals[TASKS(turn) + 1], of_group[0]);",
+        "",
         USUAL,
     ),
     KernelMutant(
@@ -105,8 +103,8 @@ MUTANTS = [
     KernelMutant(
         "sizes_of_long_rows_only",
         KERNELS,
-        "? (uint)sums[2 * get_group_id(0)] : 0;",
-        "? 0 * (uint)sums[2 * get_group_id(0)] : 0;",
+        "++vertices;\n        ends += row_end - begin;",
+        "ends += row_end - begin;",
         SHARED,
     ),
     KernelMutant(
@@ -117,10 +115,10 @@ MUTANTS = [
         SHARED,
     ),
     KernelMutant(
-        "parents_of_another_device_unchecked",
+        "lists_of_own_vertices_only",
         KERNELS,
-        "if ((level[other / 32] >> other % 32 & 1u) == 0) continue;\n          parents",
-        "parents",
+        "for (uint left = level[word]; left",
+        "for (uint left = word - own_at < own_words ? level[word] : 0; left",
         DOWN,
         ranks=2,
     ),
@@ -153,10 +151,10 @@ MUTANTS = [
         USUAL,
     ),
     KernelMutant(
-        "one_message_not_united",
+        "level_before_the_last_is_kept",
         KERNELS,
-        "message < messages; ++message",
-        "message + 1 < messages; ++message",
+        "if (word - own_at < own_words) next[word] = 0;",
+        "if (word - own_at + 1 < own_words) next[word] = 0;",
         DOWN,
         ranks=3,
     ),
