@@ -66,7 +66,7 @@ class DeviceSearch final : public Search {
     std::fill(parents_.begin(), parents_.end(), unreached);
     std::fill(device_parents_.begin(), device_parents_.end(), no_parent);
     write(device_parents_, *parents_buffer_);
-    if (exchange_) exchange_->run(0, 1);  // links that slept during the validation wake up
+    if (exchanges_[0]) exchanges_[0]->run(0, 1);  // links that slept during the validation wake up
   }
 
   void fetch() override {
@@ -114,13 +114,14 @@ class DeviceSearch final : public Search {
       level_seconds_.push_back(now_seconds() - begin);
       Waiting::progress();
     }
-    if (exchange_) exchange_->wait();
+    for (const auto& exchange : exchanges_)
+      if (exchange) exchange->wait();
   }
 
   Json facts() const override {
     Json all{{"bottom_up_levels", bottom_up_levels_}};
     if (level_seconds_.size() <= levels_timed) all["level_seconds"] = level_seconds_;
-    if (exchange_) all["exchange_seconds"] = exchange_seconds_;
+    if (exchanges_[0]) all["exchange_seconds"] = exchange_seconds_;
     return all;
   }
 
@@ -235,33 +236,36 @@ class DeviceSearch final : public Search {
   // The bits of a level go from their owners into the bitmaps of all; ranks without vertices send none.
   void connect(Session& session) {
     const int ranks = team_.size(), me = team_.rank();
-    const auto bits_of = [&](int rank) {
-      return Slots{{levels_.get(), 4 * first_word(rank), 4 * words_of(rank)}, 2, pitch()};
-    };
-    Step step;
-    for (int distance = 1; distance < ranks; ++distance) {
-      const int to = (me + distance) % ranks, from = (me + ranks - distance) % ranks;
-      if (words_of(me) > 0) step.sends.push_back({to, distance, bits_of(me)});
-      if (words_of(from) > 0) step.receives.push_back({from, distance, bits_of(from)});
+    for (std::uint32_t turn = 0; turn < 2; ++turn) {
+      const auto bits_of = [&](int rank) {
+        return Slots{{levels_.get(), turn * pitch() + 4 * first_word(rank), 4 * words_of(rank)}};
+      };
+      Step step;
+      for (int distance = 1; distance < ranks; ++distance) {
+        const int to = (me + distance) % ranks, from = (me + ranks - distance) % ranks;
+        if (words_of(me) > 0) step.sends.push_back({to, distance, bits_of(me)});
+        if (words_of(from) > 0) step.receives.push_back({from, distance, bits_of(from)});
+      }
+      exchanges_[turn] = session.transport->compile({{step}});
     }
-    exchange_ = session.transport->compile({{step}});
   }
 
   // The level that was found in a turn, whose bits are on their way to all devices: what follows in the queue waits for
   // them, if it can. Meanwhile ranks agree on its size.
   Size found_by_all(std::uint32_t turn) {
     queue_->enqueue_read({totals_.get(), turn * sizeof(Totals), sizeof(Totals)}, told_->host_pointer());
-    if (exchange_) {
-      exchange_->wait();  // the last one's end was seen by the queue alone
-      exchange_->start_after(*queue_, 1 - turn, 1);
+    CompiledExchange* const exchange = exchanges_[1 - turn].get();
+    if (exchange != nullptr) {
+      exchanges_[turn]->wait();  // the last one's end was seen by the queue alone
+      exchange->start_after(*queue_, 0, 1);
     }
     queue_->finish();
     const double begin = now_seconds();
     Totals mine;
     std::memcpy(&mine, told_->host_pointer(), sizeof mine);
     const Size all = agreed({mine.vertices, std::uint64_t{mine.ends_high} << 32 | mine.ends_low});
-    if (exchange_) {
-      exchange_->precede(*queue_);
+    if (exchange != nullptr) {
+      exchange->precede(*queue_);
       exchange_seconds_ += now_seconds() - begin;
     }
     return all;
@@ -279,7 +283,7 @@ class DeviceSearch final : public Search {
   std::unique_ptr<Buffer> levels_, known_, isolated_;  // bitmaps
   std::unique_ptr<Program> program_;
   std::unique_ptr<Kernel> start_, cut_, follow_, look_up_, look_on_;
-  std::unique_ptr<CompiledExchange> exchange_;  // null on one rank; destroyed before its buffers
+  std::unique_ptr<CompiledExchange> exchanges_[2];  // into each; null on one rank; end before the buffers
   std::vector<Parent> parents_;
   std::vector<std::uint32_t> device_parents_;
   int bottom_up_levels_ = 0;

@@ -170,6 +170,7 @@ SOUND = [
     Sound(("--variant", "device", "--scale", "14", "--roots", "4")),
     Sound(DOWN, ranks=3),
     Sound((*USUAL, "--transport", "peer"), ranks=2),
+    Sound((*USUAL, "--transport", "peer"), ranks=3),
     Sound(("--variant", "device", "--scale", "7", "--roots", "4"), ranks=4),
     Sound((*USUAL, "--kernel", "both"), ranks=2),
     Sound((*USUAL, "--graph", "erdos-renyi")),
