@@ -66,7 +66,6 @@ class DeviceSearch final : public Search {
     std::fill(parents_.begin(), parents_.end(), unreached);
     std::fill(device_parents_.begin(), device_parents_.end(), no_parent);
     write(device_parents_, *parents_buffer_);
-    if (exchanges_[0]) exchanges_[0]->run(0, 1);  // links that slept during the validation wake up
   }
 
   void fetch() override {
