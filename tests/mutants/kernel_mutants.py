@@ -6,7 +6,7 @@ cannot drift from what it mutates, and a place that is gone is an error here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,7 @@ class KernelMutant:
     ranks: int = 1
     error: str = ""
     benchmark: str = ""  # if it is not named as the list
+    variables: Mapping[str, str] = field(default_factory=dict)  # of the run's environment
 
     def write(self, folder: Path) -> Path:
         """The mutated kernel's file, in ``folder``."""
@@ -52,3 +53,4 @@ class Sound:
     ranks: int = 1
     benchmark: str = ""
     unsupported: Sequence[str] = field(default=())  # keys of cases that the device cannot do
+    variables: Mapping[str, str] = field(default_factory=dict)

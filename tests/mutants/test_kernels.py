@@ -80,8 +80,9 @@ def needs_devices_of(runtime: str) -> None:
         pytest.skip(f"runtime {runtime} has no device")
 
 
-def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict, str]:
+def run(tmp_path: Path, of: KernelMutant | Sound, *words: str) -> tuple[int, dict, str]:
     """One run's exit status, its record, and its output."""
+    device, ranks, variables = of.device, of.ranks, of.variables
     record = tmp_path / "record.json"
     policy = ["--repetitions", "2", "--format", "none", "--progress", "none"]
     words = (*words, *policy, "--record", str(record))
@@ -95,7 +96,12 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
     else:
         environment |= vendor_environment(device, ranks)
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        command,
+        env=environment | dict(variables),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert record.exists(), done.stderr
     return done.returncode, json.loads(record.read_text()), done.stderr
@@ -105,7 +111,7 @@ def run(tmp_path: Path, device: str, ranks: int, *words: str) -> tuple[int, dict
 def test_wrong_kernel_fails(tmp_path: Path, benchmark: str, mutant: KernelMutant) -> None:
     kernel = ("--kernel-file", str(mutant.write(tmp_path)))
     words = (mutant.benchmark or benchmark, *mutant.words, *kernel)
-    status, record, said = run(tmp_path, mutant.device, mutant.ranks, *words)
+    status, record, said = run(tmp_path, mutant, *words)
     if mutant.error:
         assert status == 3, record["outcome"]
         assert mutant.error in said
@@ -119,7 +125,7 @@ def test_wrong_kernel_fails(tmp_path: Path, benchmark: str, mutant: KernelMutant
 @pytest.mark.parametrize(("benchmark", "sound"), SOUND)
 def test_sound_kernel_passes(tmp_path: Path, benchmark: str, sound: Sound) -> None:
     name = sound.benchmark or benchmark
-    status, record, said = run(tmp_path, sound.device, sound.ranks, name, *sound.words)
+    status, record, said = run(tmp_path, sound, name, *sound.words)
     assert status == 0, (record["outcome"], said)
     for case in record["cases"]:
         wanted = "unsupported" if case["key"] in sound.unsupported else "passed"

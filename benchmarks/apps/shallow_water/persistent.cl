@@ -3,7 +3,7 @@
 // elements' states and receives its halo. They count in two words of global memory: `computed`, groups that completed a stage,
 // and `delivered`, groups of `trade` that have written their slices of a stage's halo. All groups must be resident.
 //
-// A neighbour's messages have two places in turn. That of stage i + 2 needs no credit beyond the message of stage i + 1 to that
+// PLACES: of a neighbour's messages, in turn; 2. The message of stage i + 2 needs no credit beyond the message of stage i + 1 to that
 // neighbour, which leaves after the message of stage i was taken from its place.
 #ifndef FENCE_DEVICE
 #define FENCE_DEVICE() mem_fence(CLK_GLOBAL_MEM_FENCE)
@@ -90,7 +90,7 @@ PORT_KERNEL(trade)(const uint stages, const uint first_step, __global REAL* firs
     gather(state, stride, elements + first_sent, message, begin, min(end, sent * COMPONENTS));
     PORT_SEND(i);
     PORT_RECEIVE(i);
-    __global const REAL* came = (__global const REAL*)(incoming + incoming_at + i % 2 * pitch);
+    __global const REAL* came = (__global const REAL*)(incoming + incoming_at + i % PLACES * pitch);
     scatter(came, state + first_received, stride, begin, min(end, received * COMPONENTS));
     TOGETHER();
     if (FIRST) {

@@ -89,11 +89,11 @@ void Persistent::open(Session& session, Transport& transport) {
     const int lane = std::min(own, near.rank) * ranks + std::max(own, near.rank);
     const std::size_t bytes = bytes_between(job_, near), pitch = pitch_between(job_, near);
     exchange.steps[0].sends.push_back({near.rank, lane, {{memory_.outgoing, at, bytes}}});
-    exchange.steps[0].receives.push_back({near.rank, lane, {{memory_.incoming, 2 * at, bytes}, 2, pitch}});
+    exchange.steps[0].receives.push_back({near.rank, lane, {{memory_.incoming, 2 * at, bytes}, job_.places, pitch}});
     at += pitch;
   }
-  const std::string options =
-      fmt::format("-DREAL={} -DORDER={} -DCOMPONENTS={}", to_string(job_.type), job_.order, job_.components());
+  const std::string options = fmt::format("-DREAL={} -DORDER={} -DCOMPONENTS={} -DPLACES={}", to_string(job_.type),
+                                          job_.order, job_.components(), job_.places);
   port_ = transport.open_port(exchange, persistent_source(session, options), "trade");
   ports_ = static_cast<std::uint32_t>(port_->groups());
 }

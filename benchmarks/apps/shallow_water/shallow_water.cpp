@@ -274,7 +274,7 @@ void ShallowWater::prepare(Session& session, const Case&) {
   const double referred = now_seconds() - before;
   solver_ = make_solver(session, mine.region.mesh, all.job, mine.part);
   facts_["streamed"] = solver_->is_streamed();
-  facts_["schedule"] = all.job.is_persistent || solver_->is_streamed() ? "device" : "host";
+  if (!all.job.in_pipeline) facts_["schedule"] = schedule_.get();
   facts_["ready_s"] = now_seconds() - all.began - referred;
 }
 

@@ -23,6 +23,7 @@ struct Job {
   bool overlaps = true;               // core elements are computed during the exchange
   bool in_pipeline = false;           // the form for FPGAs
   bool is_persistent = false;         // kernels stay on the device for all steps
+  std::uint64_t places = 2;           // of a neighbour's messages, in that form: fewer are wrong
   std::uint32_t max_elements = 8192;  // of a part with its halo, in that form
 
   std::size_t components() const { return fields * basis_of(order); }

@@ -52,6 +52,27 @@ OF_MESSAGES = [
     ),
 ]
 
+PERSISTENT = "benchmarks/apps/shallow_water/persistent.cl"
+STAYS = ("--runtime", "opencl", "--schedule", "device", "--partitioner", "rcb", "--size", "0")
+# A rank that is bound to a core has one compute unit, but needs one for each neighbour and one that computes.
+UNITS = {"POCL_MAX_PTHREAD_COUNT": "4", "POCL_CPU_MAX_CU_COUNT": "4"}
+STAYS_ALONE = (*STAYS, "--order", "1", "--steps", "30")
+STAYS_TWO = (*STAYS, "--order", "0", "--steps", "12", "--transport", "peer")
+OF_PERSISTENT = [
+    ("halo-one-stage-old", 2, "i % PLACES * pitch", "(i + 1) % PLACES * pitch"),
+    ("message-taken-twice", 2, "i % PLACES * pitch", "i / 2 % PLACES * pitch"),
+    ("last-element-not-sent", 2, "sent * COMPONENTS)", "(sent - 1) * COMPONENTS)"),
+    ("last-not-taken", 2, "received * COMPONENTS)", "(received - 1) * COMPONENTS)"),
+    ("border-before-wait", 2, "item >= inner && !came", "item > all && !came"),
+    ("sent-before-computed", 2, "AWAIT_COUNT(computed, begun + i * groups);", ""),
+    ("delivered-of-the-stage-before", 2, "+ (i + 1) * ports", "+ i * ports"),
+    ("barrier-left-out", 1, "AWAIT_ALL_OF(computed, begun + (i + 1) * groups);", ""),
+    ("base-of-the-stage", 1, "ORDER == 0 ? state_of(first_step, i) : 0", "state_of(first_step, i)"),
+    ("level-of-the-first-stage", 1, "levels[i]", "levels[0]"),
+    ("shares-of-the-first-stage", 1, "shares[i % STAGES * 2 + 1]", "shares[1]"),
+    ("last-group-left-out", 1, "item < all; item +=", "item + 1 < all; item +="),
+]
+
 PIPELINE = "benchmarks/apps/shallow_water/single_work_item.cl"
 PIECES = ("--partitioner", "rcb", "--mesh", "rectangle", "--across", "6", "--steps", "4")
 ALONE = (*PIECES, "--order", "0")
@@ -114,7 +135,23 @@ MUTANTS = [
     *(KernelMutant(name, FILE, old, new, CONSTANT, ranks=2) for name, old, new in OF_MESSAGES),
 ]
 MUTANTS += [
+    KernelMutant(
+        f"persistent-{name}",
+        PERSISTENT,
+        old,
+        new,
+        (STAYS_ALONE, STAYS_TWO)[ranks - 1],
+        ranks=ranks,
+        variables=UNITS,
+    )
+    for name, ranks, old, new in OF_PERSISTENT
+]
+MUTANTS += [
     KernelMutant(f"{name}-{device}", PIPELINE, old, new, words, device, ranks)
     for name, device, ranks, words, old, new in OF_PIPELINE
 ]
 SOUND = [Sound(LINEAR), Sound(CONSTANT, ranks=2), Sound((*OPENCL, "--order", "2", "--steps", "4"))]
+SOUND += [
+    Sound(STAYS_ALONE, variables=UNITS),
+    *(Sound(STAYS_TWO, ranks=ranks, variables=UNITS) for ranks in (2, 3)),
+]
