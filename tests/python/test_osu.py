@@ -106,7 +106,8 @@ def test_every_name_on_more_ranks(tmp_path: Path, build: str, ranks: int) -> Non
     engine = ROOT / "build" / build / "bin" / "plumb-mpi"
     if not engine.exists():
         pytest.skip(f"{engine} is not built")
-    words = ["osu", "-m", "4096:4096", "-i", "4", "--format", "none"]
+    # by barriers: eight ranks on two cores take seconds a case to compare their clocks
+    words = ["osu", "--sync", "barrier", "-m", "4096:4096", "-i", "4", "--format", "none"]
     words += ["--progress", "none", "--record", str(tmp_path / "record.json")]
     command, environment = launch_command(ranks, engine, *words)
     done = subprocess.run(
