@@ -31,6 +31,7 @@ from plumbline.judge.parts import in_situ, mean_of_parts
 from plumbline.judge.state import StateOfMachine, state_of, student
 from plumbline.judge.usual import (
     FEWEST_LAUNCHES,
+    FEWEST_STEADY,
     PRIOR,
     PRIOR_OF_KERNELS,
     Usual,
@@ -378,12 +379,20 @@ class Earlier:
     parts: list[float] = field(default_factory=list)
 
     def steadied(self) -> Earlier:
-        """With ratios to the parts' times without their usual deviations."""
-        steady = [
-            ratio + own - steadied(own, self.parts)
-            for ratio, own in zip(self.ratios, self.parts, strict=True)
+        """With ratios to the parts' times without their usual deviations.
+
+        Launches with slower parts are left out: it was another machine, or these were disturbed.
+        """
+        if len(self.parts) < FEWEST_STEADY:
+            return self
+        middle = median(self.parts)
+        kept = [
+            (ratio + own - steady, waited, own)
+            for ratio, waited, own in zip(self.ratios, self.waited, self.parts, strict=True)
+            if (steady := steadied(own, self.parts)) <= middle
         ]
-        return replace(self, ratios=steady)
+        ratios, waited, parts = ([one[i] for one in kept] for i in range(3))
+        return Earlier(ratios, waited, parts)
 
 
 def earlier_ratios(
