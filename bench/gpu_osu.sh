@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # OSU's collectives on two GPUs by NCCL and by MPI through libplumb-mpi-device (transport peer), and osu_latency between
 # the GPUs beside mpi_device's round trips: two tables. Records go to the folder given. Needs the programs
-# (cmake --build --preset release --target plumb-mpi plumb-mpi-device mpi_device).
+# (cmake --build --preset release --target plumb-mpi plumb-mpi-device mpi_device). Exit status 1 when a run does not pass; the
+# tables have the others.
 #
 #   bench/gpu_osu.sh OUTPUT_FOLDER [LAUNCHES]
 set -euo pipefail
@@ -14,10 +15,11 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 HWLOC_COMPONENT
 export PLUMB_MPI_RUNTIME=cuda PLUMB_MPI_TRANSPORT=peer PLUMB_MPI_REDUCE_FROM=1 PLUMB_MPI_COLLECTIVE_FROM=1
 collectives=osu_allgather,osu_allreduce,osu_alltoall,osu_bcast,osu_reduce,osu_reduce_scatter_block
 
+failed=0
 two() { mpirun -np 2 --bind-to core --map-by slot:PE=4 "$@"; }
 run() { # RECORD PRELOADED TEST WORDS...
   echo "== $1"
-  two env LD_PRELOAD="$2" "$bin/plumb-mpi" "${@:3}" --runtime cuda --progress none --format none --record "$out/$1.json" || true
+  two env LD_PRELOAD="$2" "$bin/plumb-mpi" "${@:3}" --runtime cuda --progress none --format none --record "$out/$1.json" || failed=1
 }
 library=$(realpath build/release/lib/libplumb-mpi-device.so)
 for round in $(seq "$launches"); do
@@ -26,13 +28,13 @@ for round in $(seq "$launches"); do
   run mpi-$round "$library" osu --only "$collectives" -d cuda "${sizes[@]}"
 done
 echo "== mpi_device"
-two "$bin/mpi_device" 26 >"$out/mpi_device.json" || true
+two "$bin/mpi_device" 26 >"$out/mpi_device.json" || failed=1
 for size in 8 67108864; do # as many operations a sample as mpi_device's rounds have
   words=(osu_latency D D -d cuda -m "$size:$size" -i $((size == 8 ? 500 : 10)) --repetitions 15)
   run latency-$size "$library" "${words[@]}"
   run untouched-$size "$library" "${words[@]}" --no-touch --sync once
 done
-python3 - "$out" "$launches" <<'END'
+python3 - "$out" "$launches" <<'END' || failed=1
 import json, statistics, sys
 from pathlib import Path
 out, launches = Path(sys.argv[1]), range(1, 1 + int(sys.argv[2]))
@@ -70,3 +72,4 @@ for size in (8, 67108864):
     theirs = trips[str(size)][0]
     print(f"{size:<12}{theirs:>12.2f}" + "".join(f"{o:>13.2f}{o / theirs:>8.3f}" if o else f"{'-':>21}" for o in own))
 END
+exit $failed

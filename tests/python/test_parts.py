@@ -228,6 +228,17 @@ def test_a_kernel_steadier_than_its_limits_is_judged_by_itself(
     assert found[KEY].verdict == expected
 
 
+@pytest.mark.parametrize(("times", "expected"), [(1.0, "ok"), (1.25, "slow")])
+def test_a_launch_with_disturbed_limits_teaches_nothing(times: float, expected: str) -> None:
+    earlier: dict[str, Earlier] = {}
+    for launch in [1.0, 1.01, 0.99, 1.02, 0.98, 1.8, 1.0, 1.01]:
+        add_launch(earlier, {KEY: beside(2.0, launch)})
+    assert len(earlier[KEY].steadied().ratios) == 7
+    now = {KEY: beside(2.0 * times, 1.0)}
+    found = efficiencies(now, earlier, by="bounds", tolerance=0.1, missed=3.0)
+    assert found[KEY].verdict == expected
+
+
 def beside(case: float, part: float) -> Beside:
     """A case and its parts, both known within 2 %."""
     level = Level(case, case * 0.99, case * 1.01)
