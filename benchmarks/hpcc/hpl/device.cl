@@ -505,8 +505,8 @@ inline uint source_of(uint row, const uint begin, const uint end, const ulong fi
   return row;
 }
 
-// Columns right of the eliminated ones: rows begin .. end become U's. x: these rows.
-#define SOLVE_COLUMN(x)                                                                \
+// Rows begin .. end of a column right of the eliminated columns begin .. end become U's. x: these rows.
+#define SOLVE_COLUMN(x, begin, end)                                                    \
   UNROLL                                                                               \
   for (uint i = 0; i < NARROW; ++i) {                                                  \
     UNROLL                                                                             \
@@ -514,10 +514,10 @@ inline uint source_of(uint row, const uint begin, const uint end, const ulong fi
       if (k < i && begin + i < end) x[i] -= w[(begin + k) * pitch + begin + i] * x[k]; \
   }
 
-// The swaps of columns begin .. end in all other columns of the panel, and rows begin .. end of U right of those; a
-// work item takes a column. The rows concerned are read before one is written.
+// The swaps of columns begin .. end in all other columns of the panel, and rows begin .. end of U in columns end ..
+// solved; a work item takes a column. The rows concerned are read before one is written.
 KERNEL exchange_and_solve(__global NUMBER* w, const ulong pitch, const uint width, const uint begin, const uint end,
-                          const ulong first_row, __global const long* head) {
+                          const uint solved, const ulong first_row, __global const long* head) {
   __local uint from[2 * NARROW], to[2 * NARROW];
   const uint item = get_local_id(0), count = end - begin;
   if (item < 2 * NARROW) {
@@ -541,46 +541,54 @@ KERNEL exchange_and_solve(__global NUMBER* w, const ulong pitch, const uint widt
   UNROLL
   for (uint i = 0; i < NARROW; ++i)
     if (to[NARROW + i] != NONE && to[NARROW + i] >= end) own[to[NARROW + i]] = y[i];
-  if (column >= end) {
-    SOLVE_COLUMN(x)
+  if (column >= end && column < solved) {
+    SOLVE_COLUMN(x, begin, end)
   }
   UNROLL
   for (uint i = 0; i < NARROW; ++i)
     if (to[i] != NONE) own[to[i]] = x[i];
 }
 
-// Rows begin .. end of U right of those columns; a work item takes a column.
-KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, const uint end, const uint width) {
+// Rows begin .. end of U in columns end .. last, by L's columns begin .. end; a work item takes a column.
+KERNEL solve_columns(__global NUMBER* w, const ulong pitch, const uint begin, const uint end, const uint last) {
   const uint column = end + get_global_id(0);
-  if (column >= width) return;
+  if (column >= last) return;
   __global NUMBER* own = w + column * pitch;
-  NUMBER x[NARROW];
-  UNROLL
-  for (uint i = 0; i < NARROW; ++i) x[i] = begin + i < end ? own[begin + i] : (NUMBER)0;
-  SOLVE_COLUMN(x)
-  UNROLL
-  for (uint i = 0; i < NARROW; ++i)
-    if (begin + i < end) own[begin + i] = x[i];
+  for (uint at = begin; at < end; at += NARROW) {
+    NUMBER x[NARROW];
+    UNROLL
+    for (uint i = 0; i < NARROW; ++i) x[i] = at + i < end ? own[at + i] : (NUMBER)0;
+    for (uint k = begin; k < at; ++k) {
+      const NUMBER u = own[k];
+      UNROLL
+      for (uint i = 0; i < NARROW; ++i)
+        if (at + i < end) x[i] -= w[k * pitch + at + i] * u;
+    }
+    SOLVE_COLUMN(x, at, end)
+    UNROLL
+    for (uint i = 0; i < NARROW; ++i)
+      if (at + i < end) own[at + i] = x[i];
+  }
 }
 
-// The product of columns begin .. end and those rows is subtracted right of `end`; groups take GROUP rows x STRIP
-// columns.
+// The product of columns begin .. end and those rows is subtracted in columns first .. last, from row first on; groups
+// take GROUP rows x STRIP columns.
 KERNEL update_columns(__global NUMBER* w, const ulong pitch, const uint rows, const uint begin, const uint end,
-                      const uint width) {
+                      const uint first, const uint last) {
   __local NUMBER u[NARROW * STRIP];
-  const uint strips = (width - end + STRIP - 1) / STRIP;
-  const uint left = end + get_group_id(0) % strips * STRIP;
-  const uint i = end + get_group_id(0) / strips * GROUP + get_local_id(0);
+  const uint strips = (last - first + STRIP - 1) / STRIP;
+  const uint left = first + get_group_id(0) % strips * STRIP;
+  const uint i = first + get_group_id(0) / strips * GROUP + get_local_id(0);
   for (uint e = get_local_id(0); e < NARROW * STRIP; e += GROUP) {
     const uint k = e % NARROW, c = e / NARROW;
-    u[k * STRIP + c] = begin + k < end && left + c < width ? w[(left + c) * pitch + begin + k] : (NUMBER)0;
+    u[k * STRIP + c] = begin + k < end && left + c < last ? w[(left + c) * pitch + begin + k] : (NUMBER)0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (i >= rows) return;
   NUMBER l[NARROW];
   UNROLL
   for (uint k = 0; k < NARROW; ++k) l[k] = begin + k < end ? w[(begin + k) * pitch + i] : (NUMBER)0;
-  for (uint c = 0; c < STRIP && left + c < width; ++c) {
+  for (uint c = 0; c < STRIP && left + c < last; ++c) {
     NUMBER value = w[(left + c) * pitch + i];
     UNROLL
     for (uint k = 0; k < NARROW; ++k) value -= l[k] * u[k * STRIP + c];

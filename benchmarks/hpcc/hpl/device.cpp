@@ -51,7 +51,7 @@ class DeviceForm final : public Form {
       panel = device_.allocate((bytes / wish.panel_piece + 1) * wish.panel_piece, session.memory);
       views_.push_back(whole(*panel));
     }
-    panel_ = std::make_unique<DevicePanel>(session, layout, kernels_, sizeof(T), column, own_);
+    panel_ = std::make_unique<DevicePanel>(session, layout, kernels_, *products_, sizeof(T), column, own_);
     rows_ = std::make_unique<DeviceRows>(session, layout, kernels_, sizeof(T), column, own_);
     warm_up();
   }
@@ -142,9 +142,14 @@ class DeviceForm final : public Form {
   void factor(const Step& step, bool pivoting, Team&, std::size_t panel) override {
     panel_->factor(*panel_queue_, step, pivoting, a(0, 0), *panels_[panel]);
     panel_queue_->finished();  // submits its commands
+    is_factoring_ = true;
   }
-  bool has_panel() override { return panel_queue_->finished(); }
-  bool has_finished() override { return queue_->finished(); }
+  bool has_panel() override {
+    if (panel_queue_->finished()) is_factoring_ = false;
+    if (!is_factoring_ || queue_->finished()) update_further();
+    return !is_factoring_;
+  }
+  bool has_finished() override { return rest_.columns == 0 && queue_->finished(); }
 
   PanelHead head(const Step& step, std::size_t panel) override {
     std::vector<std::int64_t> words(layout_.block + 1);
@@ -164,17 +169,19 @@ class DeviceForm final : public Form {
     Buffer* from = panels_[panel].get();
     const MatrixPart upper{upper_.get(), 0, upper_pitch_}, copy{copy_.get(), 0, upper_pitch_};
     kernels_.copy_block(*queue_, copy, upper, step.width, count);
-    if (step.index != taken_) products_->take_block(*queue_, step.width, {from, diagonal, step.width});
+    if (step.index != taken_)
+      products_->take_panel(*queue_, step.width, {from, diagonal, step.width}, below, {from, lower, step.width});
     taken_ = step.index;
     products_->solve(*queue_, step.width, count, copy, upper);
     if (step.in_row) kernels_.copy_block(*queue_, upper, a(step.row, columns.begin), step.width, count);
-    if (below > 0)
-      products_->subtract(*queue_, below, count, step.width, {from, lower, step.width}, upper,
-                          a(step.below, columns.begin));
-    queue_->finished();  // submits its commands
+    if (below > 0) rest_ = {upper, a(step.below, columns.begin), count, count};
+    update_further();
   }
 
-  void finish() override { queue_->finish(); }
+  void finish() override {
+    while (rest_.columns > 0) update_further();
+    queue_->finish();
+  }
 
   void solve_lower(const Step& step, std::span<double> y) override { solve("solve_lower", step, y); }
   void solve_upper(const Step& step, std::span<double> x) override { solve("solve_upper", step, x); }
@@ -188,14 +195,35 @@ class DeviceForm final : public Form {
   Json facts() const override { return products_->facts(); }
 
  private:
+  // Of an update's product: the columns that are not enqueued yet.
+  struct Rest {
+    MatrixPart upper, to;
+    std::size_t columns = 0, all = 0;
+  };
+
+  // While a panel is factored, a product of part of the columns, which leaves multiprocessors to it: its kernels would
+  // else wait for the whole product. Then all the others.
+  void update_further() {
+    if (is_factoring_ && panel_queue_->finished()) is_factoring_ = false;
+    const std::size_t piece =
+        is_factoring_ ? std::max(in_units(rest_.all / 16, room_.columns), least_piece) : rest_.columns;
+    const std::size_t columns = std::min(piece, rest_.columns);
+    if (columns > 0)
+      products_->subtract(*queue_, columns, rest_.upper, rest_.to, is_factoring_ ? panel_->multiprocessors() : 0);
+    rest_.columns -= columns;
+    rest_.upper.offset += columns;
+    rest_.to.offset += columns;
+    queue_->finished();  // submits its commands
+  }
+
   // Libraries compile at their first call.
   void warm_up() {
     const std::size_t rows = std::min(layout_.block, layout_.rows.count());
     const MatrixPart upper{upper_.get(), 0, upper_pitch_}, copy{copy_.get(), 0, upper_pitch_};
     for (const std::size_t columns : {std::min(layout_.block, columns_), columns_}) {
-      products_->take_block(*queue_, rows, {panels_[0].get(), 0, rows});
+      products_->take_panel(*queue_, rows, {panels_[0].get(), 0, rows}, rows, {panels_[1].get(), 0, rows});
       products_->solve(*queue_, rows, columns, copy, upper);
-      products_->subtract(*queue_, rows, columns, rows, {panels_[1].get(), 0, rows}, upper, a(0, 0));
+      products_->subtract(*queue_, columns, upper, a(0, 0), 0);
     }
     queue_->finish();
   }
@@ -277,8 +305,10 @@ class DeviceForm final : public Form {
     std::copy(values.begin(), values.end(), rows.begin());
   }
 
-  static constexpr std::size_t none_ = ~std::size_t{0};
-  std::size_t taken_ = none_;  // the step whose diagonal block the products hold
+  static constexpr std::size_t none_ = ~std::size_t{0}, least_piece = 1024;
+  std::size_t taken_ = none_;  // the step whose panel the products hold
+  bool is_factoring_ = false;
+  Rest rest_;
   static constexpr TileRoom room_{};
   Device& device_;
   Placement own_;

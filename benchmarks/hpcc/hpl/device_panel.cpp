@@ -17,19 +17,21 @@ std::uint32_t as_uint(std::size_t value) {
 
 }  // namespace
 
-DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernels, std::size_t element_bytes,
-                         Team& column, const Placement& own)
+DevicePanel::DevicePanel(Session& session, const Layout& layout, Kernels& kernels, DeviceProducts& products,
+                         std::size_t element_bytes, Team& column, const Placement& own)
     : layout_(layout),
       kernels_(kernels),
+      products_(products),
       element_bytes_(element_bytes),
       pitch_((layout.rows.count() + layout.block + 31) / 32 * 32),
       column_(column),
-      w_(session.device.allocate(pitch_ * layout.block * element_bytes, own)),
+      w_(session.device.allocate(pitch_ * (layout.block + TileRoom{}.rows) * element_bytes, own)),
       values_(session.device.allocate(2 * most_searching * element_bytes, own)),
       rows_(session.device.allocate(2 * most_searching * sizeof(std::uint32_t), own)),
       told_rows_(session.device.allocate((2 * most_searching + narrow_columns) * narrow_columns * element_bytes, own)),
       turns_(session.device.allocate(turn_words * sizeof(std::uint32_t), own)),
-      candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)) {
+      candidate_(session.device.allocate((layout.block + 2) * sizeof(double), own)),
+      all_multiprocessors_(session.device.info().compute_units) {
   const DeviceInfo& device = session.device.info();
   most_together_ = device.runtime == "cuda" ? std::min<std::size_t>(device.compute_units, most_searching) : 1;
   const std::size_t candidate_bytes = candidate_->size(), ranks = static_cast<std::size_t>(column.size());
@@ -51,8 +53,12 @@ void DevicePanel::factor(Queue& queue, const Step& step, bool pivoting, const Ma
   head_.assign(layout_.block + 1, -1);
   kernels_.start(queue, "begin_panel", {panel_, as_uint(layout_.block + 1), turns_.get(), as_uint(turn_words)}, 1);
   take(queue, matrix);
-  for (std::size_t begin = 0; begin < step.width; begin += narrow_columns)
-    factor_columns(queue, begin, std::min(step.width, begin + narrow_columns));
+  for (std::size_t first = 0; first < step.width; first += wide_columns) {
+    const std::size_t last = std::min(step.width, first + wide_columns);
+    for (std::size_t begin = first; begin < last; begin += narrow_columns)
+      factor_columns(queue, begin, std::min(last, begin + narrow_columns), last);
+    if (last < step.width) update_right_of(queue, first, last);
+  }
   give(queue, matrix);
   if (agrees_)
     queue.write(reinterpret_cast<const std::byte*>(head_.data()), {panel_, 0, head_.size() * sizeof(head_[0])});
@@ -90,23 +96,52 @@ std::size_t DevicePanel::searching(std::size_t first) const {
   return std::clamp<std::size_t>(kernels_.groups_of(step_.width + below_ - first), 1, most_searching);
 }
 
-void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t end) {
-  const std::size_t rows = step_.width + below_, width = step_.width;
-  const std::uint64_t pitch = pitch_;
-  const std::size_t held = std::min(most_together_, searching(begin)) * kernels_.group() * held_rows;
-  const bool together = !agrees_ && rows - begin <= held;
-  together ? eliminate_together(queue, begin, end) : eliminate_one_by_one(queue, begin, end);
-  if (end == width) return;
-  if (!together || !pivoting_)
-    kernels_.start(queue, "solve_columns", {w_.get(), pitch, as_uint(begin), as_uint(end), as_uint(width)},
-                   kernels_.groups_of(width - end));
-  kernels_.start(queue, "update_columns",
-                 {w_.get(), pitch, as_uint(rows), as_uint(begin), as_uint(end), as_uint(width)},
-                 kernels_.groups_of(rows - end) * ((width - end + strip_of_update - 1) / strip_of_update));
+std::size_t DevicePanel::groups_together(std::size_t first) const {
+  const std::size_t held = kernels_.group() * held_rows;
+  return (step_.width + below_ - first + held - 1) / held;
 }
 
-void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_t end) {
-  const std::size_t rows = step_.width + below_, groups = std::min(most_together_, searching(begin));
+std::size_t DevicePanel::multiprocessors() const {
+  return std::clamp(groups_together(0), all_multiprocessors_ / 4, all_multiprocessors_ / 2);
+}
+
+void DevicePanel::factor_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
+  const bool together = !agrees_ && groups_together(begin) <= most_together_;
+  together ? eliminate_together(queue, begin, end, last) : eliminate_one_by_one(queue, begin, end);
+  if (end == last) return;
+  if (!together || !pivoting_) solve_columns(queue, begin, end, last);
+  update_columns(queue, begin, end, end, last);
+}
+
+void DevicePanel::solve_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
+  kernels_.start(queue, "solve_columns", {w_.get(), std::uint64_t{pitch_}, as_uint(begin), as_uint(end), as_uint(last)},
+                 kernels_.groups_of(last - end));
+}
+
+void DevicePanel::update_columns(Queue& queue, std::size_t begin, std::size_t end, std::size_t first,
+                                 std::size_t last) {
+  const std::size_t rows = step_.width + below_, strips = (last - first + strip_of_update - 1) / strip_of_update;
+  kernels_.start(
+      queue, "update_columns",
+      {w_.get(), std::uint64_t{pitch_}, as_uint(rows), as_uint(begin), as_uint(end), as_uint(first), as_uint(last)},
+      kernels_.groups_of(rows - first) * strips);
+}
+
+// The columns right of `end` follow columns begin .. end: by one product if there is one for such parts. Columns of w
+// are rows of its transpose.
+void DevicePanel::update_right_of(Queue& queue, std::size_t begin, std::size_t end) {
+  const std::size_t rows = step_.width + below_, width = step_.width;
+  solve_columns(queue, begin, end, width);
+  const MatrixPart upper{w_.get(), end * pitch_ + begin, pitch_}, lower{w_.get(), begin * pitch_ + end, pitch_};
+  if (products_.subtract_parts(queue, width - end, rows - end, end - begin, upper, lower,
+                               {w_.get(), end * pitch_ + end, pitch_}))
+    return;
+  for (std::size_t first = begin; first < end; first += narrow_columns)
+    update_columns(queue, first, std::min(end, first + narrow_columns), end, width);
+}
+
+void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_t end, std::size_t last) {
+  const std::size_t rows = step_.width + below_, groups = groups_together(begin);
   const std::uint64_t pitch = pitch_, first_row = step_.begin;
   kernels_.start(
       queue, "factor_columns",
@@ -114,9 +149,10 @@ void DevicePanel::eliminate_together(Queue& queue, std::size_t begin, std::size_
        values_.get(), rows_.get(), told_rows_.get(), turns_.get(), as_uint(begin), panel_, as_uint(layout_.block)},
       groups);
   if (pivoting_ && step_.width > end - begin)
-    kernels_.start(queue, "exchange_and_solve",
-                   {w_.get(), pitch, as_uint(step_.width), as_uint(begin), as_uint(end), first_row, panel_},
-                   kernels_.groups_of(step_.width - (end - begin)));
+    kernels_.start(
+        queue, "exchange_and_solve",
+        {w_.get(), pitch, as_uint(step_.width), as_uint(begin), as_uint(end), as_uint(last), first_row, panel_},
+        kernels_.groups_of(step_.width - (end - begin)));
 }
 
 void DevicePanel::eliminate_one_by_one(Queue& queue, std::size_t begin, std::size_t end) {

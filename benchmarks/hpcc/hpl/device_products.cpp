@@ -35,7 +35,7 @@ class HopperProduct {
     if (device.info().runtime != "cuda" || element.name == "float") throw Unsupported("no Hopper");
     multiprocessors_ = device.info().compute_units;
     const std::size_t large = 1 << 15;
-    tiles_ = gemm::hopper_tiles({element, large, large, large, -1, 1}, multiprocessors_);
+    tiles_ = gemm::hopper_tiles({element, large, large, large, -1, 1}, device.info().compute_units);
     for (const bool aligned : {true, false}) {
       Compiled& compiled = compiled_[aligned ? 1 : 0];
       const gemm::Problem problem{element, large, aligned ? large : large + 1, large, -1, 1};
@@ -47,13 +47,16 @@ class HopperProduct {
     }
   }
 
-  // C -= A B, if the copy engine supports the rows' alignment; otherwise does nothing and returns false.
-  bool enqueue(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
-               const MatrixPart& b, const MatrixPart& c) {
+  // Whether the copy engine supports the rows' alignment.
+  bool fits(const MatrixPart& part) const {
     const std::size_t size = size_of(element_.stored);
-    const auto fits = [&](const MatrixPart& part) {
-      return part.offset * size % 16 == 0 && part.pitch * size % 16 == 0;
-    };
+    return part.offset * size % 16 == 0 && part.pitch * size % 16 == 0;
+  }
+
+  // C -= A B, if both fit; otherwise does nothing and returns false. Leaves `spared` multiprocessors idle.
+  bool enqueue(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+               const MatrixPart& b, const MatrixPart& c, std::size_t spared = 0) {
+    const std::size_t size = size_of(element_.stored);
     if (!fits(a) || !fits(b)) return false;
     const std::size_t result = element_.computed == ScalarType::f64 ? 8 : 4, together = 2;
     const bool aligned = c.offset * result % 16 == 0 && c.pitch * result % 16 == 0 && columns % together == 0;
@@ -77,20 +80,21 @@ class HopperProduct {
                 std::uint64_t{c.pitch}, std::uint64_t{c.offset}});
     const std::size_t count =
         whole_units(rows, tiles_.rows) / tiles_.rows * (whole_units(columns, tiles_.columns) / tiles_.columns);
-    const std::size_t groups = std::min(count, std::size_t{multiprocessors_ / tiles_.groups}) * tiles_.groups;
+    const std::size_t at_once = std::max((multiprocessors_ - std::min(spared, multiprocessors_)) / tiles_.groups, one);
+    const std::size_t groups = std::min(count, at_once) * tiles_.groups;
     queue.enqueue(kernel, {groups * group_items, group_items, tiles_.local_bytes});
     return true;
   }
   const gemm::HopperTiles& tiles() const { return tiles_; }
 
  private:
-  static constexpr std::size_t group_items = 384;
+  static constexpr std::size_t group_items = 384, one = 1;
   struct Compiled {
     std::unique_ptr<Program> program;
     std::unique_ptr<Kernel> kernel;
   };
   gemm::Element element_;
-  unsigned multiprocessors_ = 1;
+  std::size_t multiprocessors_ = 1;
   gemm::HopperTiles tiles_;
   Compiled compiled_[2];  // for any C, and for an aligned one
 };
@@ -127,15 +131,18 @@ class OwnProducts final : public DeviceProducts {
       padded_ = device.allocate((layout.rows.count() + room.rows) * inner * size_of(element.stored), {});
   }
 
-  void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) override {
-    block_ = l;
-    side_ =
-        rows % tiles_.depth == 0 ? std::min(rows, side) : rows;  // otherwise its rows start off the tiles' alignment
-    const std::size_t pitch = whole_units(side_, tiles_.depth);
-    kernels_.start(queue, "invert",
-                   {l.buffer, std::uint64_t{l.offset}, std::uint64_t{l.pitch}, uint_of(rows), uint_of(side_),
-                    inverse_.get(), std::uint64_t{pitch}},
-                   (rows + side_ - 1) / side_ * kernels_.groups_of(pitch));
+  void take_panel(Queue& queue, std::size_t width, const MatrixPart& block, std::size_t rows,
+                  const MatrixPart& lower) override {
+    invert(queue, width, block);
+    rows_ = rows;
+    inner_ = width;
+    lower_ = lower;
+    const std::size_t padded = cpu_ ? width : whole_units(width, tiles_.depth);
+    if (padded == width || rows == 0 || (hopper_ && hopper_->fits(lower))) return;
+    kernels_.start(
+        queue, "pad_rows",
+        {lower.buffer, std::uint64_t{lower.offset}, std::uint64_t{width}, padded_.get(), std::uint64_t{padded}}, rows);
+    lower_ = {padded_.get(), 0, padded};
   }
 
   // Per block of `side` rows, U = B - (I - L^-1) B; its product with L is subtracted from the rows below.
@@ -157,15 +164,17 @@ class OwnProducts final : public DeviceProducts {
     }
   }
 
-  void subtract(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
-                const MatrixPart& b, const MatrixPart& c) override {
-    const std::size_t padded = whole_units(inner, tiles_.depth);
-    if (hopper_ && hopper_->enqueue(queue, rows, columns, inner, {a.buffer, a.offset, inner}, b, c)) return;
-    if (padded == inner) return multiply(queue, rows, columns, inner, inner, {a.buffer, a.offset, inner}, b, c);
-    kernels_.start(queue, "pad_rows",
-                   {a.buffer, std::uint64_t{a.offset}, std::uint64_t{inner}, padded_.get(), std::uint64_t{padded}},
-                   rows);
-    multiply(queue, rows, columns, padded, inner, {padded_.get(), 0, padded}, b, c);
+  void subtract(Queue& queue, std::size_t columns, const MatrixPart& b, const MatrixPart& c,
+                std::size_t spared) override {
+    if (hopper_ && hopper_->enqueue(queue, rows_, columns, inner_, lower_, b, c, spared)) return;
+    multiply(queue, rows_, columns, lower_.pitch, inner_, lower_, b, c);
+  }
+
+  bool subtract_parts(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                      const MatrixPart& b, const MatrixPart& c) override {
+    if (cpu_) return false;  // its packed operands are those of one queue
+    multiply(queue, rows, columns, inner, inner, a, b, c);
+    return true;
   }
 
   Json facts() const override {
@@ -192,6 +201,17 @@ class OwnProducts final : public DeviceProducts {
     std::unique_ptr<Program> program;
     std::unique_ptr<Kernel> kernel;
   };
+
+  void invert(Queue& queue, std::size_t rows, const MatrixPart& l) {
+    block_ = l;
+    side_ =
+        rows % tiles_.depth == 0 ? std::min(rows, side) : rows;  // otherwise its rows start off the tiles' alignment
+    const std::size_t pitch = whole_units(side_, tiles_.depth);
+    kernels_.start(queue, "invert",
+                   {l.buffer, std::uint64_t{l.offset}, std::uint64_t{l.pitch}, uint_of(rows), uint_of(side_),
+                    inverse_.get(), std::uint64_t{pitch}},
+                   (rows + side_ - 1) / side_ * kernels_.groups_of(pitch));
+  }
 
   // B's rows after the `real` ones become zero, as A's columns are.
   void multiply(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, std::size_t real,
@@ -255,8 +275,9 @@ class OwnProducts final : public DeviceProducts {
   int architecture_ = 0;
   std::unique_ptr<HopperProduct> hopper_;
   std::unique_ptr<CpuProduct> cpu_;
-  MatrixPart block_;      // of the diagonal
-  std::size_t side_ = 1;  // of its inverted blocks
+  MatrixPart block_, lower_;  // of the diagonal; the rows of L below it, or padded ones
+  std::size_t rows_ = 0, inner_ = 0;
+  std::size_t side_ = 1;  // of the diagonal's inverted blocks
   Compiled compiled_[2];  // for whole tiles, and for others
   std::unique_ptr<Buffer> inverse_, padded_;
 };
@@ -275,21 +296,32 @@ class HalfProducts final : public DeviceProducts {
     a_ = device.allocate(layout.rows.count() * a_pitch_ * sizeof(std::uint16_t), {});
     b_ = device.allocate(layout.block * b_pitch_ * sizeof(std::uint16_t), {});
   }
-  void take_block(Queue& queue, std::size_t rows, const MatrixPart& l) override { own_.take_block(queue, rows, l); }
+  void take_panel(Queue& queue, std::size_t width, const MatrixPart& block, std::size_t rows,
+                  const MatrixPart& lower) override {
+    rows_ = rows;
+    inner_ = width;
+    if (hopper_)
+      shorten(queue, lower, rows, width, width, *a_, a_pitch_);
+    else
+      round(queue, lower, rows, width, width);
+    own_.take_panel(queue, width, block, rows, lower);
+  }
   void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart& copy,
              const MatrixPart& upper) override {
     own_.solve(queue, rows, columns, copy, upper);
   }
-  void subtract(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
-                const MatrixPart& b, const MatrixPart& c) override {
+  void subtract(Queue& queue, std::size_t columns, const MatrixPart& b, const MatrixPart& c,
+                std::size_t spared) override {
     if (!hopper_) {
-      round(queue, a, rows, inner, inner);
-      round(queue, b, inner, columns, b.pitch);
-      return own_.subtract(queue, rows, columns, inner, a, b, c);
+      round(queue, b, inner_, columns, b.pitch);
+      return own_.subtract(queue, columns, b, c, spared);
     }
-    shorten(queue, a, rows, inner, inner, *a_, a_pitch_);
-    shorten(queue, b, inner, columns, b.pitch, *b_, b_pitch_);
-    hopper_->enqueue(queue, rows, columns, inner, {a_.get(), 0, a_pitch_}, {b_.get(), 0, b_pitch_}, c);
+    shorten(queue, b, inner_, columns, b.pitch, *b_, b_pitch_);
+    hopper_->enqueue(queue, rows_, columns, inner_, {a_.get(), 0, a_pitch_}, {b_.get(), 0, b_pitch_}, c, spared);
+  }
+  bool subtract_parts(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                      const MatrixPart& b, const MatrixPart& c) override {
+    return own_.subtract_parts(queue, rows, columns, inner, a, b, c);
   }
   Json facts() const override {
     Json facts = own_.facts();
@@ -314,27 +346,38 @@ class HalfProducts final : public DeviceProducts {
   Kernels& kernels_;
   std::unique_ptr<HopperProduct> hopper_;
   OwnProducts own_;
-  std::size_t a_pitch_ = 0, b_pitch_ = 0;
+  std::size_t rows_ = 0, inner_ = 0, a_pitch_ = 0, b_pitch_ = 0;
   std::unique_ptr<Buffer> a_, b_;
 };
 
 class LibraryProducts final : public DeviceProducts {
  public:
   LibraryProducts(Device& device, Queue& queue, ScalarType type) : library_(make_factor_library(device, queue, type)) {}
-  void take_block(Queue&, std::size_t, const MatrixPart& l) override { block_ = l; }
+  void take_panel(Queue&, std::size_t width, const MatrixPart& block, std::size_t rows,
+                  const MatrixPart& lower) override {
+    block_ = block;
+    lower_ = lower;
+    rows_ = rows;
+    inner_ = width;
+  }
   void solve(Queue& queue, std::size_t rows, std::size_t columns, const MatrixPart&, const MatrixPart& upper) override {
     const MatrixPart block = block_;
     queue.enqueue_call([=, this](Queue& own) { library_->solve_unit_lower(own, rows, columns, block, upper); });
   }
-  void subtract(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
-                const MatrixPart& b, const MatrixPart& c) override {
+  void subtract(Queue& queue, std::size_t columns, const MatrixPart& b, const MatrixPart& c, std::size_t) override {
+    subtract_parts(queue, rows_, columns, inner_, lower_, b, c);
+  }
+  bool subtract_parts(Queue& queue, std::size_t rows, std::size_t columns, std::size_t inner, const MatrixPart& a,
+                      const MatrixPart& b, const MatrixPart& c) override {
     queue.enqueue_call([=, this](Queue& own) { library_->subtract_product(own, rows, columns, inner, a, b, c); });
+    return true;
   }
   Json facts() const override { return {{"variant", "library"}, {"library", library_->name()}}; }
 
  private:
   std::unique_ptr<FactorLibrary> library_;
-  MatrixPart block_;
+  MatrixPart block_, lower_;
+  std::size_t rows_ = 0, inner_ = 0;
 };
 
 }  // namespace

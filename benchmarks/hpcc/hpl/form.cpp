@@ -1,4 +1,5 @@
 #include "benchmarks/hpcc/hpl/form.hpp"
+#include "benchmarks/hpcc/hpl/device_products.hpp"
 
 namespace plumb::hpl {
 
@@ -36,7 +37,8 @@ std::uint64_t scratch_bytes(const Layout& layout, std::size_t element_bytes) {
   const std::uint64_t panel = panel_places(width, width, rows, element_bytes).bytes;
   // Two panels, one more by columns, its packed form; the block's rows, their packed form, and their send and receive
   // buffers.
-  return 5 * panel + (3 + 4 * layout.rows.parts) * width * columns * element_bytes;
+  return 5 * panel + TileRoom{}.rows * (rows + width + 32) * element_bytes +
+         (3 + 4 * layout.rows.parts) * width * columns * element_bytes;
 }
 
 }  // namespace plumb::hpl

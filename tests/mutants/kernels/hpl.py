@@ -7,6 +7,7 @@ from tests.mutants.kernel_mutants import KernelMutant, Sound
 FILE = "benchmarks/hpcc/hpl/device.cl"
 COMMON = ("--runtime", "opencl", "--block", "24")
 GENERAL = (*COMMON, "--size", "150")
+WIDE = ("--runtime", "opencl", "--block", "160", "--size", "330")
 DOMINANT = (*COMMON, "--size", "131", "--type", "float", "--matrix", "dominant")
 
 WRONG = [
@@ -15,6 +16,8 @@ WRONG = [
     ("rows-not-swapped", "to[target + j] = from[source + j];", "to[target + j] = from[target + j];", GENERAL),
     ("factor-not-applied", "? v[r][0] * factor :", "? v[r][0] :", GENERAL),
     ("columns-updated-twice", "value -= l[k] * u[k * STRIP + c];", "value -= 2 * l[k] * u[k * STRIP + c];", GENERAL),
+    ("strip-solved-apart", "x[i] -= w[k * pitch + at + i] * u;", "x[i] -= 0;", WIDE),
+    ("strip-right-left-out", "left + c < last; ++c) {", "left + c < last && first == end; ++c) {", WIDE),
     ("inverse-without-its-sum", "value -= l[i * l_pitch + k] * inverse[k * pitch + column];", "value -= 0;", GENERAL),
     ("diagonal-not-divided", "values[k + j] /= block[j * (SOLVED + 1) + j];", "values[k + j] /= 1;", DOMINANT),
     ("product-added", "s[i] -= parts[item];", "s[i] += parts[item];", DOMINANT),
@@ -40,6 +43,7 @@ MUTANTS += [
 ]
 SOUND = [
     Sound(GENERAL),
+    Sound(WIDE),
     Sound(DOMINANT),
     Sound((*DOUBLE, "--transport", "staged"), "hls", ranks=4),
 ]
