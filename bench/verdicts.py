@@ -21,10 +21,11 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from plumbline.base.paths import Home  # noqa: E402
 from plumbline.engine.program import find_engine  # noqa: E402
 from plumbline.judge.history import HISTORY  # noqa: E402
 from plumbline.judge.judgement import (  # noqa: E402
@@ -46,6 +48,7 @@ from plumbline.judge.judgement import (  # noqa: E402
     efficiencies,
 )
 from plumbline.judge.levels import Level  # noqa: E402
+from plumbline.judge.sequence import MOST_LAUNCHES, Excess  # noqa: E402
 from plumbline.judge.sides import compare_pairs_of_records, compare_records  # noqa: E402
 from plumbline.model.benchmarks import missed_by, model_of  # noqa: E402
 from plumbline.model.yardsticks import LIMITS_THEMSELVES  # noqa: E402
@@ -327,6 +330,7 @@ def turns(wish: argparse.Namespace, engine: str) -> Iterator[Figures]:
             place = place if wish.where == "auto" else wish.where
             name, value = waits(place, wish.percent[0], key).split("=", 1)
             spare = {"PLUMBLINE_HOME": str(folder / "planted"), name: value}
+            share_history(folder, folder / "planted")
             plumb(["run", *command.split(), "--record", str(path)], {**environ, **spare})
             path.with_suffix(".key").write_text(key)
         progress(f"round {number + 1} of {wish.runs}, load {os.getloadavg()[0]:.1f}")
@@ -345,17 +349,18 @@ def judged_turns(folder: Path) -> Iterator[Figures]:
     tallies = {"none": Tally(), "one": Tally()}
     shares: list[float] = []
     for path in sorted(folder.glob("as-is-???.json")):
-        record = load_record(path)
+        launches = launches_of(path)
+        record = launches[0]
         if record.status != "complete":
             continue
-        tallies["none"].add(words_by_parts(record, before), set())
+        tallies["none"].add(words_by_parts(launches, before), set())
         if record.parts is not None:
             shares.append(record.parts.spent_s / record.parts.run_s)
         other = path.with_name(path.name.replace("as-is", "planted"))
         if other.with_suffix(".key").exists():
             planted = {other.with_suffix(".key").read_text()}
-            tallies["one"].add(words_by_parts(load_record(other), before), planted)
-        before = [*before[-HISTORY + 1 :], record]
+            tallies["one"].add(words_by_parts(launches_of(other), before), planted)
+        before = [*before, *launches][-HISTORY:]
     for plant, tally in tallies.items():
         share = median(shares) if shares else None
         yield {
@@ -367,8 +372,27 @@ def judged_turns(folder: Path) -> Iterator[Figures]:
         }
 
 
-def words_by_parts(record: Record, history: list[Record]) -> dict[str, str]:
-    found = by_parts(record, DEFAULT_OF_PARTS, history)
+def share_history(home: Path, other: Path) -> None:
+    """The index of one home's records becomes that of another, whose runs then have this history."""
+    if Home(home).index.exists():
+        Home(other).index.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Home(home).index, Home(other).index)
+
+
+def launches_of(path: Path) -> list[Record]:
+    """The records of all launches of one run, by its first."""
+    further = (path.with_stem(f"{path.stem}-{number}") for number in range(2, MOST_LAUNCHES + 1))
+    return [load_record(one) for one in (path, *further) if one.exists()]
+
+
+def words_by_parts(launches: list[Record], history: list[Record]) -> dict[str, str]:
+    """The verdicts on the cases of a run, in as many of its launches as it needs."""
+    own: list[Mapping[str, Excess]] = []
+    for record in launches:
+        found = by_parts(record, DEFAULT_OF_PARTS, history, own)
+        if found is None or not found.in_doubt():
+            break
+        own.append(found.excesses)
     cases = found.judged.cases if found and found.judged else {}
     passed = [case.key for case in record.cases if case.outcome.status == "passed"]
     return {key: (cases[key].verdict or "none") if key in cases else "none" for key in passed}

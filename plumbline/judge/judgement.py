@@ -12,7 +12,9 @@ expectation is the model's time from the parts, times the usual ratio
 the mean of its parts in place of a model's time, and no verdict before its usual ratio is known. It
 is ambiguous, with the reason in a word, if its level lies beyond
 and its interval does not (``spread``), if waiting for cores may be the cause (``waited``), or if
-its parts are so uncertain that it may lie beyond (``parts``). By a system it is slow if the
+its parts are so uncertain that it may lie beyond (``parts``). A run may have several launches
+(:mod:`plumbline.judge.sequence`), which are judged together, and a case is ambiguous (``launches``)
+while more of them would decide. By a system it is slow if the
 interval of its median lies beyond the expected time times 1 + tolerance, and fast on the other
 side.
 """
@@ -28,6 +30,7 @@ from typing import Literal
 
 from plumbline.judge.levels import QUARTER, TENTH, Level, level_of_case
 from plumbline.judge.parts import in_situ, mean_of_parts
+from plumbline.judge.sequence import Excess, excesses_of, verdict_of_launches
 from plumbline.judge.state import StateOfMachine, state_of, student
 from plumbline.judge.usual import (
     FEWEST_LAUNCHES,
@@ -74,12 +77,18 @@ _CALIBRATE = " (plumb calibrate measures what a model needs)"
 class Judgement:
     """Contents of the expectation file, or None; ``line`` is the result, or the reason for none.
 
-    ``expectations`` are by case key.
+    ``expectations`` are by case key, as are ``excesses``, those over usual ratios of launches.
     """
 
     judged: JudgedRecord | None
     line: str
     expectations: Mapping[str, Prediction] = field(default_factory=dict)
+    excesses: Mapping[str, Excess] = field(default_factory=dict)
+
+    def in_doubt(self) -> list[str]:
+        """Keys of the cases that more launches of the run would decide."""
+        cases = self.judged.cases if self.judged else {}
+        return [key for key in self.excesses if key in cases and cases[key].verdict == "ambiguous"]
 
 
 def verdict_of(
@@ -193,16 +202,18 @@ def judge(
     system: System | None,
     tolerance: float | None,
     history: Sequence[Record] = (),
+    launches: Sequence[Mapping[str, Excess]] | None = None,
 ) -> Judgement:
     """Judge ``record`` by its parts and by ``system``; ``tolerance`` is relative (None: usual).
 
-    ``history``: earlier records of the same conditions. Records without parts are judged by
-    ``system`` only, and emulated ones not at all.
+    ``history``: earlier records of the same conditions; ``launches``: excesses in earlier launches
+    of the same run, if it may have several. Records without parts are judged by ``system`` only,
+    and emulated ones not at all.
     """
     if record.emulated:
         return Judgement(None, f"no verdict, as its times are of no board: {record.emulated}")
     promised = by_system(record, system, DEFAULT_TOLERANCE if tolerance is None else tolerance)
-    own = by_parts(record, DEFAULT_OF_PARTS if tolerance is None else tolerance, history)
+    own = by_parts(record, DEFAULT_OF_PARTS if tolerance is None else tolerance, history, launches)
     if own is None or own.judged is None:
         return promised if promised.judged or own is None else own
     return with_promise(own, promised, state_of(record, history))
@@ -252,7 +263,12 @@ class Beside:
         return replace(self, expected=expected, fast_s=fast, slow_s=slow)
 
 
-def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -> Judgement | None:
+def by_parts(
+    record: Record,
+    tolerance: float,
+    history: Sequence[Record] = (),
+    launches: Sequence[Mapping[str, Excess]] | None = None,
+) -> Judgement | None:
     """Judge ``record`` by the parts measured with its cases; None if it has none."""
     model, by = model_of(record.benchmark.name), basis_of(record)
     if record.parts is None or (model is None and by != "yardstick"):
@@ -265,6 +281,8 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
     earlier = earlier_ratios(model, beside, alike)
     missed = missed_by(record.benchmark.name)
     own = efficiencies(beside, earlier, by=by, tolerance=tolerance, missed=missed)
+    if launches is not None:
+        own = {key: _together(one, launches, key, tolerance) for key, one in own.items()}
     cases: dict[str, JudgedCase] = {}
     for case in (one for one in record.cases if one.key in beside):
         if case.key not in own:
@@ -287,7 +305,22 @@ def by_parts(record: Record, tolerance: float, history: Sequence[Record] = ()) -
     described = next(reversed(beside.values())).described
     judged = JudgedRecord(model=described, system=IN_SITU, cases=cases, without=without)
     line = f"{_line(judged, len(record.cases), tolerance)}; {_learnt_from(own, missed)}"
-    return Judgement(judged, line, {key: one.expected for key, one in beside.items()})
+    if launches:
+        line += f"; by {len(launches) + 1} launches of this run"
+    excesses = {key: one.excess for key, one in own.items() if one.excess}
+    return Judgement(judged, line, {key: one.expected for key, one in beside.items()}, excesses)
+
+
+def _together(
+    one: Efficiency, launches: Sequence[Mapping[str, Excess]], key: str, tolerance: float
+) -> Efficiency:
+    """The efficiency of a case by all launches of the run, if its usual ratio is known."""
+    if one.excess is None:
+        return one
+    verdict, why = verdict_of_launches(excesses_of(launches, key, one.excess), tolerance)
+    if verdict == "slow" and one.why == "parts":
+        return one
+    return replace(one, verdict=verdict, why=why)
 
 
 def basis_of(record: Record) -> Basis:
@@ -445,12 +478,17 @@ class Expected:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """The verdict on a case by its parts, a word on an ambiguous one, and its basis."""
+    """The verdict on a case by its parts, a word on an ambiguous one, and its basis.
+
+    ``excess``: over the usual ratio of earlier launches, if there are enough, and the transport was
+    not always slow.
+    """
 
     verdict: Verdict
     why: str | None
     expected: Expected
     usual: Usual | None
+    excess: Excess | None = None
 
 
 def efficiencies(
@@ -488,8 +526,7 @@ def efficiencies(
             continue
         elif by_links:
             shift = common_shift(excesses, key)
-        usually = usual_wait(beside, earlier, key, known, by)
-        waited = max(0.0, one.waited - usually)
+        waited = max(0.0, one.waited - usual_wait(beside, earlier, key, known, by))
         expected = expected_of(
             one, known, shift, by_links=by_links, tolerance=tolerance, uncertain=uncertain
         )
@@ -497,7 +534,12 @@ def efficiencies(
         verdict, why = efficiency_of(one, expected)
         if by == "yardstick" and known and one.ratio < known.middle - log(DISTURBED):
             verdict, why = "ambiguous", "parts"
-        found[key] = Efficiency(verdict, why, expected, known)
+        excess = None
+        if known and known.of == "launches":
+            usually = known.middle + shift
+            if not by_links or usually <= log(uncertain) + log1p(tolerance):
+                excess = Excess(one.ratio - usually, log1p(expected.waiting), known)
+        found[key] = Efficiency(verdict, why, expected, known, excess)
     return found
 
 
@@ -615,7 +657,7 @@ def with_promise(own: Judgement, promised: Judgement, state: StateOfMachine) -> 
     judged = own.judged.model_copy(
         update={"cases": cases, "state": state.sentence, "promise": sentence}
     )
-    return Judgement(judged, own.line, own.expectations)
+    return Judgement(judged, own.line, own.expectations, own.excesses)
 
 
 def by_system(record: Record, system: System | None, tolerance: float) -> Judgement:

@@ -77,13 +77,13 @@ class Usual:
     count: int
     family: int = 1
 
-    def reach(self) -> float:
-        """Largest usual deviation of a new ratio above the middle."""
-        return (
-            _quantile(self.freedom, max(self.family, FAMILY))
-            * self.spread
-            * sqrt(1 + 1 / self.count)
-        )
+    def deviation(self, launches: int = 1) -> float:
+        """Standard deviation of the mean of new ratios, one a launch, from the middle."""
+        return self.spread * sqrt(1 / launches + 1 / self.count)
+
+    def reach(self, launches: int = 1) -> float:
+        """Largest usual deviation of the mean of new ratios above the middle."""
+        return _quantile(self.freedom, max(self.family, FAMILY)) * self.deviation(launches)
 
 
 def usual_of(

@@ -126,7 +126,12 @@ def own_options(description: Description, forms: list[str]) -> list[OptionSpec]:
         ),
         _option("launcher-args", "text", "further arguments for the launcher, in one quoted text"),
         _option("oversubscribe", "flag", "allow more ranks than cores"),
-        _option("launches", "integer", "start the program N times", 1, minimum=1),
+        _option(
+            "launches",
+            "integer",
+            "start the program N times (default: once, and again while a case is in doubt)",
+            minimum=1,
+        ),
         _option("system", "text", f"{system} (default: this machine's)"),
         _option("no-model", "flag", "do not compare with a model, and do not calibrate"),
         _option("tolerance", "number", TOLERANCE, minimum=0),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
 from plumbline.base.errors import ExitStatus, RunError, UsageError
 from plumbline.calibrate import calibrate
 from plumbline.engine.text_form import print_record
 from plumbline.judge.history import earlier_launches
 from plumbline.judge.judgement import Judgement, is_covered, judge
+from plumbline.judge.sequence import MOST_LAUNCHES, Excess
 from plumbline.launch.execute import Executed, Session, execute, record_place
 from plumbline.model.benchmarks import model_of, need_of
 from plumbline.record import store
@@ -29,6 +31,8 @@ from plumbline.system.system import Need, System
 
 # The default system for comparison with links between boards.
 LINKED_BOARDS = "noctua1-520n"
+# A run is not launched again beyond this time (one that takes longer: twice at most).
+SECONDS_OF_DOUBT = 40.0
 # What decides the exit status of several launches, the last of them first.
 WEIGHT = (
     ExitStatus.PASSED,
@@ -51,11 +55,31 @@ def run(plan: RunPlan) -> int:
 
 @dataclass(frozen=True)
 class Launched:
-    """How a launch ended, and what it was judged."""
+    """How a launch ended, what it was judged, and whether another one is to decide."""
 
     executed: Executed
     status: ExitStatus
     judgement: Judgement
+    again: bool = False
+
+
+@dataclass
+class Series:
+    """Launches of one run, until none of its cases is in doubt.
+
+    ``history``: records of earlier runs; ``excesses``: of its own launches, by case.
+    """
+
+    begin: float = field(default_factory=monotonic)
+    history: Sequence[Record] | None = None
+    excesses: list[Mapping[str, Excess]] = field(default_factory=list)
+
+    def goes_on(self, judgement: Judgement) -> bool:
+        """Whether another launch is to decide what the last one, just added, left in doubt."""
+        launches, spent = len(self.excesses), monotonic() - self.begin
+        most = max(SECONDS_OF_DOUBT, 2 * spent / launches)
+        in_time = launches < MOST_LAUNCHES and spent * (1 + 1 / launches) <= most
+        return in_time and bool(judgement.in_doubt())
 
 
 class Run:
@@ -77,9 +101,12 @@ class Run:
         self._calibrates = calibrates and all(option.name != "parts" for option in options)
         self._output = fresh_output(plan)
         self._system: System | None = None
+        self._series: Series | None = None
 
     def launch_all(self) -> int:
         """Start the program the requested number of times, show each record; returns the status."""
+        if self._has_parts and self._modelled and "launches" not in self.plan.given.values:
+            return self._launch_until_decided()
         statuses: list[ExitStatus] = []
         records: list[Record] = []
         for launch in range(1, self.plan.launches + 1):
@@ -94,6 +121,15 @@ class Run:
             self._show_spread(records)
         return max(statuses, key=WEIGHT.index)
 
+    def _launch_until_decided(self) -> int:
+        """Start the program until no case is in doubt; returns the last launch's status."""
+        self._series = Series()
+        for launch in range(1, MOST_LAUNCHES + 1):
+            launched = self.launch(launch)
+            if not launched.again:
+                break
+        return launched.status
+
     def launch(self, launch: int = 1) -> Launched:
         """Start the program once; judge, show and keep its record."""
         if launch == 1:
@@ -103,25 +139,41 @@ class Run:
         if problem:
             self.session.say(problem)
         done = execute(self.session, self.plan.benchmark.name, self.plan.arguments, path)
-        status, judgement = done.status, Judgement(None, "")
+        status, judgement, again = done.status, Judgement(None, ""), False
         if done.record is not None:
             try:
                 judgement = self._judge(done.record, done.interrupted)
-                status = self._show(done, judgement)
+                again = self._is_to_go_on(done, judgement)
+                status = self._show(done, judgement, self._quiet or again)
             finally:  # an interrupt after the measurement loses nothing
                 if not self._quiet:
                     self.session.say(f"record: {path}")
             index_record(self.session, path)
         if problem and status in (ExitStatus.PASSED, ExitStatus.SLOW):
             status = ExitStatus.ERROR
-        return Launched(done, status, judgement)
+        return Launched(done, status, judgement, again)
 
-    def _show(self, done: Executed, judgement: Judgement) -> ExitStatus:
+    def _is_to_go_on(self, done: Executed, judgement: Judgement) -> bool:
+        """Whether the program starts again, since launches differ and a case is in doubt."""
+        series = self._series
+        if series is None or done.interrupted or done.status is not ExitStatus.PASSED:
+            return False
+        series.excesses.append(judgement.excesses)
+        if not series.goes_on(judgement):
+            return False
+        keys = judgement.in_doubt()
+        named = ", ".join(keys[:3]) + (", …" if len(keys) > 3 else "")
+        self.session.say(
+            f"in doubt: {named}; launches differ, so another one decides (--launches 1: none)"
+        )
+        return True
+
+    def _show(self, done: Executed, judgement: Judgement, quiet: bool) -> ExitStatus:
         status = done.status
         try:
             with tempfile.TemporaryDirectory(prefix="plumbline-") as spare:
                 expected = write_expected(judgement, done.path, Path(spare))
-                if not self._quiet:
+                if not quiet:
                     self._present(done.path, expected)
                     self._draw(done)
         except RunError as error:
@@ -130,7 +182,7 @@ class Run:
         lines = [judgement.line]
         if done.record is not None:
             lines += [slowest_node(done.record) or "", *shared_devices(done.record)]
-        for line in filter(None, [] if self._quiet else lines):
+        for line in filter(None, [] if quiet else lines):
             self.session.say(line)
         slow = judgement.judged is not None and judgement.judged.counts()["slow"] > 0
         if slow and self.plan.given.flag("fail-slow") and status is ExitStatus.PASSED:
@@ -199,8 +251,12 @@ class Run:
             self._system = self._calibrate(
                 model.NEEDS, why, lambda known: is_covered(record, known)
             )
-        history = earlier_launches(self.session.home, record) if self._has_parts else []
-        return judge(record, self._system, self.plan.tolerance, history)
+        series = self._series or Series()
+        if series.history is None:
+            found = earlier_launches(self.session.home, record) if self._has_parts else []
+            series.history = found
+        launches = self._series.excesses if self._series else None
+        return judge(record, self._system, self.plan.tolerance, series.history, launches)
 
     def _show_spread(self, records: Sequence[Record]) -> None:
         text = spread(records)

@@ -1,0 +1,108 @@
+"""Verdicts of several launches of one run, on drawn excesses and made-up records."""
+
+from __future__ import annotations
+
+import random
+from math import inf, log
+
+import pytest
+from test_parts import KEY, record, verdict
+
+from plumbline.judge.judgement import Judgement, judge
+from plumbline.judge.sequence import IN_DOUBT, MOST_LAUNCHES, Excess, verdict_of_launches
+from plumbline.judge.usual import Usual
+from plumbline.run import run as runs
+from plumbline.run.run import Series
+
+TOLERANCE = 0.1
+
+
+def usual(spread: float) -> Usual:
+    """From 20 launches of one case."""
+    return Usual(0.0, spread, 25, "launches", 20)
+
+
+def decided(draw: random.Random, spread: float, planted: float) -> tuple[str, int]:
+    """The verdict of a run, and its launches, if the spread between launches is known."""
+    known, off = usual(spread), draw.gauss(0.0, spread / 20**0.5)  # of the earlier launches' middle
+    found: list[Excess] = []
+    while len(found) < MOST_LAUNCHES:
+        found.append(Excess(draw.gauss(log(1 + planted), spread) - off, 0.0, known))
+        word, _ = verdict_of_launches(found, TOLERANCE)
+        if word != "ambiguous":
+            break
+    return word, len(found)
+
+
+@pytest.mark.parametrize(
+    ("spread", "launches", "found"), [(0.03, 1.01, 0.99), (0.05, 1.05, 0.97), (0.1, 1.8, 0.9)]
+)
+def test_error_rates_and_launches(spread: float, launches: float, found: float) -> None:
+    """At most 1 % false alarms; steadier machines need fewer launches, and find more."""
+    draw = random.Random(1)
+    sound = [decided(draw, spread, 0.0) for _ in range(2000)]
+    planted = [decided(draw, spread, 0.25) for _ in range(2000)]
+    assert sum(word == "slow" for word, _ in sound) / 2000 <= 0.01
+    assert sum(number for _, number in sound) / 2000 <= launches
+    assert sum(word == "slow" for word, _ in planted) / 2000 >= found
+
+
+def test_waiting_for_cores_makes_no_case_slow() -> None:
+    known = usual(0.03)
+    assert verdict_of_launches([Excess(0.3, 0.25, known)], TOLERANCE) == ("ambiguous", "waited")
+    assert verdict_of_launches([Excess(0.3, inf, known)], TOLERANCE) == ("ambiguous", "waited")
+    assert verdict_of_launches([Excess(0.3, 0.0, known)], TOLERANCE) == ("slow", None)
+
+
+USUALLY = (0.95, 1.0, 1.05, 0.97, 1.03)
+UNSTEADY = (0.7, 0.9, 1.0, 1.1, 1.3)
+
+
+def judged(case: float, earlier: tuple[float, ...], launches: list[float] | None) -> Judgement:
+    """A run whose cases took ``case`` times their parts, after earlier runs and its own launches."""
+    history = [record(case=times) for times in earlier]
+    if launches is None:
+        return judge(record(case=case), None, None, history)
+    own = [judge(record(case=times), None, None, history, []).excesses for times in launches]
+    return judge(record(case=case), None, None, history, own)
+
+
+def test_a_run_is_judged_by_all_of_its_launches() -> None:
+    doubtful = judged(1.12, UNSTEADY, [])
+    assert verdict(doubtful) == ("ambiguous", IN_DOUBT)
+    assert KEY in doubtful.in_doubt()
+    sound = judged(1.0, USUALLY, [1.05, 0.98])
+    assert verdict(sound)[0] == "ok"
+    assert sound.in_doubt() == []
+    assert "by 3 launches of this run" in sound.line
+    assert verdict(judged(1.24, USUALLY, [1.25, 1.26]))[0] == "slow"
+
+
+def test_one_launch_alone_decides_as_before() -> None:
+    assert verdict(judged(1.12, UNSTEADY, None))[1] != IN_DOUBT
+
+
+def test_a_transport_that_was_always_slow_is_not_excused() -> None:
+    found = judged(1.3, (1.3,) * 6, [])
+    assert verdict(found) == ("slow", None)
+    assert found.in_doubt() == []
+
+
+def test_launches_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In number, and in time: 40 s, or two launches that take longer."""
+    doubtful, now = judged(1.12, UNSTEADY, []), 0.0
+    monkeypatch.setattr(runs, "monotonic", lambda: now)
+
+    def launches(seconds: float, judgement: Judgement) -> int:
+        nonlocal now
+        series = Series(begin=now)
+        while True:
+            now += seconds
+            series.excesses.append(judgement.excesses)
+            if not series.goes_on(judgement):
+                return len(series.excesses)
+
+    assert launches(1.0, doubtful) == MOST_LAUNCHES
+    assert launches(10.0, doubtful) == 4
+    assert launches(100.0, doubtful) == 2
+    assert launches(1.0, Judgement(None, "")) == 1
