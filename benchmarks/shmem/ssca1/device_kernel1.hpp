@@ -8,9 +8,13 @@
 
 namespace plumb::ssca1 {
 
-// Collective. `tile`: columns of a tile; 0: by the device. `bits` of a score: 16 or 32.
+// Collective. `tile`: columns of a tile; 0: by the device. `bits` of a score: 16 or 32. `form`: tiles or strips, where
+// the device is no accelerator; auto: by its type.
 std::unique_ptr<Kernel1> make_device_kernel1(Session& session, Team& team, const Problem& problem, int bits,
-                                             std::uint64_t tile);
+                                             std::uint64_t tile, const std::string& form);
+
+// What form strips needs.
+bool scores_fit_bytes(const Scores& scores);
 
 // Upper bounds for a rank.
 struct DeviceBytes {

@@ -70,6 +70,8 @@ void Ssca1::check(const Plan&) const {
     throw UsageError(fmt::format("--tile must be a multiple of {}, not {}", block_columns, tile_.get()));
   if (similar_ > exact_)
     throw UsageError(fmt::format("--similar {} must not be above --exact {}", similar_.get(), exact_.get()));
+  if (form_ == "strips" && !scores_fit_bytes(scores()))
+    throw UsageError("--form strips needs --exact, --similar and --dissimilar from -128 to 127: use --form tiles");
 }
 
 void Ssca1::check_device(const Plan&, const DeviceInfo& info) const {
@@ -128,7 +130,7 @@ void Ssca1::prepare_group(Session& session, const Group& group, Timed&) {
   problem_ = {pairs_[0].given, kernel_scores(), minimum_};
   first_outcome_ = {};
   const int bits = bits_ == "16" ? 16 : 32;
-  kernel_ = on_device() ? make_device_kernel1(session, *team_, problem_, bits, device_tile())
+  kernel_ = on_device() ? make_device_kernel1(session, *team_, problem_, bits, device_tile(), form_.get())
                         : make_kernel1(world, group.key, bits);
 }
 

@@ -73,6 +73,12 @@ class Ssca1 : public Benchmark {
        "device: by its type"},
       128,
       {8, 1 << 20}};
+  Choice form_{*this,
+               {"form",
+                "variant device: tiles, a launch for each anti-diagonal of them; strips, many columns a launch; auto: "
+                "strips on GPUs"},
+               "auto",
+               {"auto", "tiles", "strips"}};
   Parameter<std::int64_t> threads_{
       *this, {"threads", "variant threaded: threads of a rank, each with a context of its own"}, 2, {1, 1024}};
   Parameter<std::int64_t> exact_{*this, {"exact", "score of equal codons"}, 5, {1, 10000}};

@@ -148,3 +148,9 @@ __device__ inline ulong atom_add(volatile ulong* at, ulong value) {
   return atomicAdd((unsigned long long*)at, (unsigned long long)value);
 }
 #define ATOMIC_XOR64(at, value) ((void)atomicXor((unsigned long long*)(at), (unsigned long long)(value)))
+
+// Groups of 32 work items are sub-groups. SHUFFLE_UP gives an item the value of the one before it, the first one its own.
+#define SUB_GROUP_BARRIER() __syncwarp()
+#define SHUFFLE_UP(value) __shfl_up_sync(~0u, value, 1)
+// A sum and a signed byte of a word.
+#define ADD_BYTE(sum, packed, byte) __dp4a((int)(packed), 1 << 8 * (byte), sum)
